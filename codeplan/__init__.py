@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from codeplan.errors import (
         AgentError,
         BudgetExceeded,
+        CallInDoubt,
         CodeplanError,
         Diverged,
         EnvironmentFailure,
@@ -46,7 +47,7 @@ __getattr__, __dir__ = lazy_names(
         "budget": "Budget",
         "episode": "Episode Learner Method",
         "errors": (
-            "AgentError BudgetExceeded CodeplanError Diverged EnvironmentFailure EpisodeOver "
+            "AgentError BudgetExceeded CallInDoubt CodeplanError Diverged EnvironmentFailure EpisodeOver "
             "InfrastructureError ModelError SandboxError TraceFailure UsageError"
         ),
         "protocols": "Agent Environment GeneratesTasks LLM",
@@ -63,6 +64,7 @@ __all__ = [
     "AgentError",
     "Budget",
     "BudgetExceeded",
+    "CallInDoubt",
     "CodeplanError",
     "Completion",
     "Diverged",

@@ -2,6 +2,7 @@
 
     CodeplanError
     ├── UsageError              a wrong name, path or setting; the message says what to do           exit 2
+    │   └── CallInDoubt         a resumed episode needs a decision about a call that may have been made
     ├── BudgetExceeded          the episode has used up a budget                                     exit 3
     ├── EpisodeOver             an action after the environment ended the episode
     ├── Diverged                a repeated episode differs from its recording                        exit 1
@@ -20,7 +21,8 @@ Exceptions raised inside a plan stay in the sandbox; the run ends as ``Failed``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from codeplan.types import SizedPart, Usage
@@ -36,6 +38,17 @@ class UsageError(CodeplanError):
     """Wrong input. The message says what is wrong, where, and what to do."""
 
     exit_code = 2
+
+
+class CallInDoubt(UsageError):
+    """An episode was ended during a call of a tool: nobody knows whether the call was done, and nobody decided.
+
+    ``tool`` and ``arguments`` are the call. The episode stays as it is, and can be resumed with a decision.
+    """
+
+    def __init__(self, message: str, tool: str, arguments: Mapping[str, Any]) -> None:
+        super().__init__(message)
+        self.tool, self.arguments = tool, arguments
 
 
 class BudgetExceeded(CodeplanError):

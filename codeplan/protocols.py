@@ -115,8 +115,13 @@ class JudgesValues(Protocol):
 class ActsForReal(Protocol):
     """An environment whose actions are real: they cannot be undone, and must not be repeated."""
 
-    acts_for_real: bool
-    """True."""
+    def take_up(self, in_doubt: str | None) -> None:
+        """Go on with a recorded episode in the world as it is, in place of ``reset`` and the recorded actions.
+
+        ``in_doubt`` is an action that was begun before and never answered: nobody knows whether it was done. The next
+        ``step`` is this action, and decides about it. None: there is none.
+        """
+        ...
 
 
 @runtime_checkable
@@ -125,6 +130,9 @@ class OffersTools(Protocol):
 
     described_tools: tuple[AgentTool, ...]
     """The tools as data."""
+
+    has_verifier: bool
+    """Whether somebody judges what plans return."""
 
 
 @runtime_checkable

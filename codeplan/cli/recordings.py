@@ -11,8 +11,11 @@ import typer
 from codeplan.cli import options, setting_options
 from codeplan.cli.episode import make_event_handler
 from codeplan.cli.setting_options import given_limits
+from codeplan.cli.tool_options import ToolOptions, WayOn, ask_about_doubt, on_terminal, show_value
+from codeplan.untrusted.terminal import echo
 
 if TYPE_CHECKING:
+    from codeplan.recording.events import Event
     from codeplan.types import Result
 
 NewOut = Annotated[Path, typer.Option("--out", metavar="DIR", help="The new episode's folder.")]
@@ -22,6 +25,16 @@ BaseUrl = Annotated[
 At = Annotated[int, typer.Option(metavar="EVENT", help="The number (seq) of the first event that may differ.")]
 PlanFile = Annotated[
     str | None, typer.Option("--plan", metavar="FILE", help="The plan to use there instead of the model's.")
+]
+InDoubt = Annotated[
+    WayOn | None,
+    typer.Option(
+        help="A call of a tool that may have been done or not: make it again, give the plan an error, or stop."
+    ),
+]
+Idempotent = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PATTERN", help="Tools that may be called twice: retry, unasked; repeatable."),
 ]
 Answer = Annotated[str | None, typer.Option(metavar="TEXT", help="The answer to use there instead of the model's.")]
 
@@ -60,18 +73,47 @@ def add_to(app: typer.Typer) -> None:
     app.command("fork", cls=with_budget, epilog=example)(options.with_groups(fork))
 
 
-def resume(context: typer.Context, folder: options.Run, live: LiveOptions, env: options.OwnEnv = None) -> None:
+def resume(
+    context: typer.Context,
+    folder: options.Run,
+    *,
+    sources: ToolOptions,
+    in_doubt: InDoubt = None,
+    idempotent: Idempotent = None,
+    live: LiveOptions,
+    env: options.OwnEnv = None,
+) -> None:
     """Finish an episode that was killed or interrupted.
 
     Recorded replies are not requested again. The environment is brought back to its recorded state, and the episode
     continues. Model, budget, method and harmless settings are as recorded. The endpoint's address and key, paths,
     programs and the sandbox's limits are read anew, as for run. Your own budget must allow the recorded one.
 
-    Exit codes as for run; 1 also if the environment or the method diverges from the recording.
+    An episode of codeplan do needs its tools, its verifier and its patterns again. Calls that were answered are not
+    made again. If it was ended during a call, --in-doubt decides; without it you are asked on a terminal.
+
+    Exit codes as for run; 1 also if the environment or the method diverges from the recording, and 2 if a call is in
+    doubt.
     """
+    from codeplan.recording.events import EpisodeStarted
     from codeplan.runner.recorded_episodes import resume as resume_episode
 
-    live.end(resume_episode(folder, **live.arguments(context)))
+    given = live.arguments(context)
+    show, runs = given.pop("on_event"), False
+
+    def on_event(event: Event) -> None:
+        nonlocal runs
+        runs = runs or isinstance(event, EpisodeStarted)
+        show(event)
+
+    given |= sources.arguments()
+    given |= {"in_doubt": in_doubt or (ask_about_doubt if on_terminal() else "stop"), "idempotent": idempotent or ()}
+    result = resume_episode(folder, on_event=on_event, **given)
+    if not runs:
+        echo("codeplan: the episode has ended before; this is its result, and nothing ran", err=True)
+    if not live.as_json:
+        show_value(result)
+    live.end(result)
 
 
 def replay(

@@ -93,7 +93,7 @@ class Episode:
         if self.observation.done:
             raise EpisodeOver("the environment has ended this episode")
         self.meter.reserve_action()
-        for event in self._replayable_env.recorded_events():
+        for event in self._replayable_env.recorded_events(action):
             self.record(event)
         taken = self._replayable_env.step(action)
         self.record(replace(taken, action=action))
@@ -214,7 +214,7 @@ class Episode:
     @property
     def acts_for_real(self) -> bool:
         """Whether actions are real: they cannot be undone, so the episode cannot start over."""
-        return isinstance(self.env, ActsForReal) and self.env.acts_for_real
+        return isinstance(self.env, ActsForReal)
 
     def is_done(self, task: Task, claim: bool | None) -> bool:
         """Whether ``task`` is done as far as anybody can tell; ``claim`` is the opinion of the method that tried it.

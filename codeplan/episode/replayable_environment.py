@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec.structs import replace
 
 from codeplan.episode.text_limits import MAX_GOAL_CHARS, MAX_OBSERVATION_CHARS, bound_text
 from codeplan.errors import CodeplanError, Diverged, EnvironmentFailure
 from codeplan.protocols import ActsForReal, Environment, JudgesValues, ShowsPictures
-from codeplan.recording.events import ActionTaken, CallDecided, EnvironmentReset, ToolFailed, ValueJudged
+from codeplan.recording.events import (
+    ActionTaken,
+    CallBegun,
+    CallDecided,
+    DoubtDecided,
+    EnvironmentReset,
+    Event,
+    ToolFailed,
+    ValueJudged,
+)
 from codeplan.recording.tool_events import EnvironmentEvent
 from codeplan.recording.trace import Trace
 from codeplan.types import Observation, Task
@@ -18,6 +27,9 @@ from codeplan.untrusted.values import in_quotes, value_text
 
 _MAX_ERROR = 500
 """The room of an environment's exception in a message, in characters."""
+
+
+_ENVIRONMENT_EVENTS: tuple[type[EnvironmentEvent], ...] = (CallDecided, CallBegun, DoubtDecided, ToolFailed)
 
 
 class ReplayableEnvironment:
@@ -35,9 +47,12 @@ class ReplayableEnvironment:
     def reset(self) -> EnvironmentReset:
         """Begin the task anew; returns the event to record. Raises: EnvironmentFailure: the environment breaks."""
         recorded = self._trace.next_recorded(EnvironmentReset)
-        self._needs_fast_forward = recorded is not None
         if recorded:
+            self._needs_fast_forward = True
             return recorded
+        if isinstance(self._env, ActsForReal):
+            self._fast_forward()
+        self._needs_fast_forward = False
         observation, cut_from = self._reset_env()
         return EnvironmentReset(observation=observation, cut_from=cut_from)
 
@@ -56,10 +71,13 @@ class ReplayableEnvironment:
         seconds = time.perf_counter() - started
         return ActionTaken(action=action, observation=observation, seconds=seconds, cut_from=cut_from)
 
-    def recorded_events(self) -> Iterator[EnvironmentEvent]:
-        """During a replay: what the environment reported before its next answer. The caller records each at once."""
-        while event := self._trace.peek_recorded(CallDecided) or self._trace.peek_recorded(ToolFailed):
-            yield event
+    def recorded_events(self, action: str) -> Iterator[EnvironmentEvent]:
+        """During a replay: what the environment reported before its next answer, to ``action``.
+
+        The caller records each at once.
+        """
+        while event := self._trace.peek_recorded(*_ENVIRONMENT_EVENTS):
+            yield replace(event, action=action) if isinstance(event, CallBegun) else event
 
     def judge(self, value: object) -> ValueJudged | None:
         """The verdict on what a plan returned, as the event to record; None if the environment does not judge values.
@@ -80,15 +98,16 @@ class ReplayableEnvironment:
         return self._pictures()
 
     def _fast_forward(self) -> None:
-        """Take the environment to the recording's end: repeat its actions and compare each observation."""
+        """Take the environment to the recording's end: repeat its actions and compare each observation.
+
+        An environment that acts for real goes on in the world as it is.
+        """
         if not self._needs_fast_forward:
             return
         self._needs_fast_forward = False
         if isinstance(self._env, ActsForReal):
-            raise EnvironmentFailure(
-                f"an episode in the environment {self._env.name} cannot go on from a recording: its actions are real "
-                "and would be done again"
-            )
+            self._env.take_up(_action_in_doubt(self._trace.events))
+            return
         events = self._trace.events
         last = max(i for i, e in enumerate(events) if isinstance(e, EnvironmentReset))
         for event in events[last:]:
@@ -122,6 +141,12 @@ class ReplayableEnvironment:
         goal, _ = bound_text(observation.goal, MAX_GOAL_CHARS)
         unchanged = text is observation.text and goal is observation.goal
         return (observation if unchanged else replace(observation, text=text, goal=goal)), cut_from
+
+
+def _action_in_doubt(events: Sequence[Event]) -> str | None:
+    """The action that the events begin at their end and do not answer; None if there is none."""
+    last = next((e for e in reversed(events) if not isinstance(e, CallDecided | DoubtDecided | ToolFailed)), None)
+    return last.action if isinstance(last, CallBegun) else None
 
 
 def _require_same(seq: int, recorded: Observation, now: Observation) -> None:

@@ -21,7 +21,9 @@ from codeplan.recording.plan_events import PlanWarned as PlanWarned
 from codeplan.recording.plan_events import StepEntered as StepEntered
 from codeplan.recording.plan_events import TextPrinted as TextPrinted
 from codeplan.recording.plan_events import TraceEvent
+from codeplan.recording.tool_events import CallBegun as CallBegun
 from codeplan.recording.tool_events import CallDecided as CallDecided
+from codeplan.recording.tool_events import DoubtDecided as DoubtDecided
 from codeplan.recording.tool_events import ReportsEvents as ReportsEvents
 from codeplan.recording.tool_events import ToolFailed as ToolFailed
 from codeplan.recording.tool_events import ValueJudged as ValueJudged
@@ -36,7 +38,7 @@ class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
     """The header of a trace: everything needed to run the episode again.
 
     ``settings`` are those given by name; ``model_settings`` come from the model. Neither contains secrets. ``tools``
-    describe the tools of an episode in an environment of tools.
+    describe the tools of an episode in an environment of tools, and ``has_verifier`` says whether it judges values.
     """
 
     task: Task
@@ -49,6 +51,7 @@ class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
     model_settings: dict[str, Any] = {}
     budget: Budget = Budget()
     tools: tuple[AgentTool, ...] = ()
+    has_verifier: bool = False
 
 
 class EnvironmentReset(TraceEvent, frozen=True, tag="environment_reset"):
@@ -171,6 +174,8 @@ Event = (
     | EnvironmentReset
     | ActionTaken
     | CallDecided
+    | CallBegun
+    | DoubtDecided
     | ToolFailed
     | ValueJudged
     | ModelCalled

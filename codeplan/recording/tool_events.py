@@ -22,6 +22,29 @@ class CallDecided(TraceEvent, frozen=True, tag="call_decided"):
     pattern: str = ""
 
 
+class CallBegun(TraceEvent, frozen=True, tag="call_begun"):
+    """A call of a tool is about to be made; ``action`` is the call.
+
+    Its ActionTaken follows. Where none follows, the episode was ended during the call, and nobody knows whether it was
+    done: the call is in doubt.
+    """
+
+    action: str
+
+
+class DoubtDecided(TraceEvent, frozen=True, tag="doubt_decided"):
+    """What was decided about a call in doubt: it is made again (``retry``), or the plan gets an error (``skip``).
+
+    ``by`` says who decided: the user's option, the user's pattern for tools that may be called twice (``pattern``), or
+    somebody who was asked.
+    """
+
+    tool: str
+    way: Literal["retry", "skip"]
+    by: Literal["option", "pattern", "user"]
+    pattern: str = ""
+
+
 class ToolFailed(TraceEvent, frozen=True, tag="tool_failed"):
     """A tool raised an exception: its type, its message and its traceback, within bounds. The action follows."""
 
@@ -37,7 +60,7 @@ class ValueJudged(TraceEvent, frozen=True, tag="value_judged"):
     verdict: Observation | None
 
 
-EnvironmentEvent = CallDecided | ToolFailed
+EnvironmentEvent = CallDecided | CallBegun | DoubtDecided | ToolFailed
 """What an environment reports while it does an action."""
 
 

@@ -20,8 +20,9 @@ import msgspec
 from codeplan.errors import Diverged, TraceFailure, UsageError
 from codeplan.recording.event_comparison import describe_difference, describe_kind_mismatch
 from codeplan.recording.event_decoding import decode_event
-from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler, ModelCallFailed, SpanClosed
+from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler
 from codeplan.recording.file_lock import lock_exclusively
+from codeplan.recording.interruption import drop_interruption
 from codeplan.recording.trace_size import CLOSING_EVENTS, MAX_TRACE_BYTES, TraceSize, check_event_size
 from codeplan.untrusted import files
 
@@ -69,7 +70,7 @@ class Trace:
         file = _open(path)
         try:
             data = _read_whole(file, path)
-            events, size = _drop_interruption(*_parse_lines(data, path))
+            events, size = drop_interruption(*_parse_lines(data, path))
             if data:  # an episode killed at once leaves an empty file
                 _require_start(events, path)
         except BaseException:
@@ -90,7 +91,7 @@ class Trace:
     @staticmethod
     def read_resumable(path: Path) -> list[Event]:
         """As ``read``, without the end that an interruption wrote."""
-        return _drop_interruption(*_read_lines(path))[0]
+        return drop_interruption(*_read_lines(path))[0]
 
     def next_recorded(self, *kinds: type[_E]) -> _E | None:
         """The next event of the recording; None after its end, when the episode is live.
@@ -104,10 +105,10 @@ class Trace:
             raise Diverged(f"event {event.seq} is not what was recorded: {describe_kind_mismatch(event, kinds[0])}")
         return event
 
-    def peek_recorded(self, kind: type[_E]) -> _E | None:
-        """The next event of the recording if it is of this kind, otherwise None."""
+    def peek_recorded(self, *kinds: type[_E]) -> _E | None:
+        """The next event of the recording if it is of one of these kinds, otherwise None."""
         event = self.recording[len(self.events)] if len(self.events) < len(self.recording) else None
-        return event if isinstance(event, kind) else None
+        return event if isinstance(event, kinds) else None
 
     def save_file(self, folder: str, ending: str, data: bytes) -> str:
         """Write a file beside the trace, with a name of its own; returns its path relative to the trace.
@@ -272,19 +273,3 @@ def _parse_lines(data: bytes, path: Path | str) -> tuple[list[Event], array[int]
         events.append(event)
         sizes.append(start)
     return events, sizes
-
-
-def _is_interruption(event: Event) -> bool:
-    return isinstance(event, ModelCallFailed | SpanClosed) or (isinstance(event, EpisodeEnded) and event.broken_off)
-
-
-def _drop_interruption(events: list[Event], sizes: array[int]) -> tuple[list[Event], int]:
-    """The events of an episode that can go on, and their size in the file.
-
-    Drops the end that an interruption wrote, a failed last call (it is made again), and trailing SpanClosed events, so
-    that spans interrupted by an exception reopen.
-    """
-    count = len(events)
-    while count and _is_interruption(events[count - 1]):
-        count -= 1
-    return events[:count], sizes[count - 1] if count else 0

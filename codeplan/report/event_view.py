@@ -222,8 +222,9 @@ def _episode_view(event: Event) -> EventView:
             ended = (TextBlock("note", "The environment says: done"),) if seen.done and not seen.success else ()
             blocks = (TextBlock("action", event.action), TextBlock("observation", seen.text), *ended)
             return EventView(tone="good" if seen.success else "plain", blocks=blocks)
-        case events.CallDecided():
-            return EventView(describe_decision(event), "quiet" if event.allowed else "warning")
+        case events.CallDecided() | events.DoubtDecided():
+            allowed = isinstance(event, events.CallDecided) and event.allowed
+            return EventView(describe_decision(event), "quiet" if allowed else "warning")
         case events.ToolFailed():
             trace = (TextBlock("traceback", event.traceback),)  # on a terminal it stands on standard error
             return EventView(f"The tool {event.tool} failed: {event.error}", "bad", blocks=trace)
@@ -242,7 +243,7 @@ def _episode_view(event: Event) -> EventView:
             return EventView(f"Warning: {event.message}", "warning")
         case events.EpisodeEnded():
             return EventView(blocks=(ResultBlock(event.result, event.broken_off),))
-        case _:  # the end of a span shows nothing
+        case _:  # the end of a span, and the beginning of a call, show nothing
             return EventView()
 
 

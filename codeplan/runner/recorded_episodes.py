@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from codeplan.errors import UsageError
 from codeplan.llm.callable_model import ModelFunction
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.plugins import build, setting_specs
-from codeplan.protocols import LLM, Environment
+from codeplan.protocols import LLM, ActsForReal, Environment
 from codeplan.recording.events import (
     EpisodeEnded,
     EpisodeStarted,
@@ -34,10 +34,17 @@ from codeplan.runner.new_episodes import TRACE_NAME
 from codeplan.runner.recorded_settings import check_budget, choose_settings, main_model_name
 from codeplan.runner.setup import EpisodeSetup, OfflineModel, accepted_settings
 from codeplan.runner.start_state import verify_checkpoint
+from codeplan.runner.tool_setup import ToolSources, open_recorded_tools, require_same_tools
 from codeplan.skills.stores import MissingStore
 from codeplan.tools import ToolEnvironment
+from codeplan.tools.approvals import Approver
+from codeplan.tools.doubts import DoubtAsker, WayOn
+from codeplan.tools.environment import ToolErrors
+from codeplan.tools.mcp import DEFAULT_SECONDS, ServerAddress
 from codeplan.tools.recorded_tools import recorded_environment
+from codeplan.tools.verification import Verdict
 from codeplan.types import Checkpoint, Result
+from codeplan.untrusted.values import in_quotes
 
 PLAN_PURPOSES = ("plan", "check", "refine", "plan_text", "refine_text")
 """Purposes of the model calls whose answer is a plan."""
@@ -52,6 +59,18 @@ def resume(
     on_event: EventHandler | None = None,
     model_overrides: Mapping[str, Any] | None = None,
     budget: Budget | None = None,
+    tools: object = (),
+    mcp: Iterable[str | ServerAddress] = (),
+    mcp_config: Path | str | None = None,
+    mcp_timeout: float = DEFAULT_SECONDS,
+    verify: Callable[..., Verdict | Awaitable[Verdict]] | str | None = None,
+    approve: Approver | None = None,
+    allow: Iterable[str] = (),
+    ask: Iterable[str] | None = None,
+    deny: Iterable[str] = (),
+    tool_errors: ToolErrors = "plan",
+    in_doubt: WayOn | DoubtAsker = "stop",
+    idempotent: Iterable[str] = (),
     **settings: Any,
 ) -> Result:
     """Finish an episode that was killed or interrupted; its trace in ``folder`` is continued.
@@ -65,19 +84,42 @@ def resume(
     ``model_overrides`` say how this machine reaches models: addresses, keys' names, retries. The budget is as recorded,
     and must not exceed ``budget`` (default: that of ``run``).
 
+    An episode with tools goes on in the world as it is: the trace answers the calls that it answers, and only what was
+    never called is called. Its tools are never taken from the trace: ``tools`` to ``tool_errors`` are as for ``do``.
+    If the episode was ended during a call, nobody knows whether that was done. Then ``in_doubt`` says what to do:
+    ``"stop"``, ``"retry"`` (make it again), ``"skip"`` (the plan gets an OSError in its place), or a function
+    ``in_doubt(tool, arguments)``, sync or async, that returns one of these. Calls of tools whose names fit a pattern in
+    ``idempotent`` are made again in any case.
+
     Raises:
-        UsageError: there is no such trace, its episode is still running, its header is damaged, or it needs a setting
-            or a budget that is not taken from a trace; the message names it.
+        UsageError: there is no such trace, its episode is still running, its header is damaged, or it needs a setting,
+            a budget or tools that are not taken from a trace; the message names them.
+        CallInDoubt: the episode was ended during a call of a tool, and the decision is to stop.
         Diverged: the method or the environment does not repeat what was recorded.
     """
+    sources = ToolSources(
+        tools=tools,
+        mcp=mcp,
+        mcp_config=mcp_config,
+        mcp_timeout=mcp_timeout,
+        verify=verify,
+        approve=approve,
+        allow=allow,
+        ask=ask,
+        deny=deny,
+        tool_errors=tool_errors,
+        in_doubt=in_doubt,
+        idempotent=idempotent,
+    )
     trace = Trace.resume(Path(folder) / TRACE_NAME, telemetry.with_telemetry(on_event))
-    with closing(trace):
+    with closing(trace), ExitStack() as resources:
         header = _header(trace.recording, folder)
         end = trace.recording[-1]
         if isinstance(end, EpisodeEnded):
             if on_event:
                 on_event(end)
             return end.result
+        env = _live_environment(header, env, sources, Path(folder), resources)
         with _recorded_setup(
             header, trace.recording, env, method, model, settings, model_overrides or {}, budget or Budget()
         ) as setup:
@@ -130,6 +172,11 @@ def fork(
     """
     recording = Trace.read(Path(folder) / TRACE_NAME)
     header = _header(recording, folder)
+    if header.env == ToolEnvironment.name or isinstance(env, ActsForReal):
+        raise UsageError(
+            f"an episode in the environment {in_quotes(header.env)} has no branches: its actions are real, and those "
+            "that a branch would leave out are done"
+        )
     if not 1 <= at < len(recording):
         raise UsageError(f"there is no event {at} to branch off at; {folder} has the events 1 to {len(recording) - 1}")
     branch = _branch(recording, at, plan, answer)
@@ -139,6 +186,19 @@ def fork(
         write_trace(Path(out) / TRACE_NAME, branch)
         with closing(Trace.resume(Path(out) / TRACE_NAME, telemetry.with_telemetry(on_event))) as trace:
             return setup.run(header, trace)
+
+
+def _live_environment(
+    header: EpisodeStarted, env: Environment | None, sources: ToolSources, folder: Path, resources: ExitStack
+) -> Environment | None:
+    """The environment object in which the episode goes on; None if its name is enough. ``resources`` end with it."""
+    if header.env != ToolEnvironment.name and sources.name_tools:
+        raise UsageError(f"the environment {in_quotes(header.env)} of the episode takes no tools; leave them out")
+    if header.env == ToolEnvironment.name and env is None:
+        return resources.enter_context(open_recorded_tools(header, sources, folder))
+    if isinstance(env, ToolEnvironment):
+        require_same_tools(header.tools, env.described_tools)
+    return env
 
 
 def _branch(recording: list[Event], at: int, plan: str | None, answer: str | None) -> list[Event]:

@@ -13,7 +13,7 @@ from codeplan.budget import Budget
 from codeplan.episode.episode import Episode
 from codeplan.episode.meter import Meter
 from codeplan.episode.method import Method
-from codeplan.errors import BudgetExceeded, Diverged, InfrastructureError, SizeExceeded, UsageError
+from codeplan.errors import BudgetExceeded, CallInDoubt, Diverged, InfrastructureError, SizeExceeded, UsageError
 from codeplan.llm.callable_model import CallableModel, ModelFunction, is_model_function
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.protocols import LLM, Agent, Environment, OffersTools, has_members, require_members
@@ -88,6 +88,7 @@ class EpisodeSetup:
             model_settings=dict(getattr(self.model, "settings", {})),
             budget=budget,
             tools=self.env.described_tools if isinstance(self.env, OffersTools) else (),
+            has_verifier=isinstance(self.env, OffersTools) and self.env.has_verifier,
         )
 
     def replay(
@@ -141,7 +142,7 @@ class EpisodeSetup:
         except SizeExceeded as e:
             assert active is not None, "nothing is refused before the episode is active"
             active.result = active.episode.result(TooLarge(e.what, e.limit, str(e)), self.method.name, False)
-        except Diverged:
+        except (Diverged, CallInDoubt):
             raise  # nothing new happened: the trace stays unchanged
         except BaseException as e:
             ending = ending_from_exception(e)

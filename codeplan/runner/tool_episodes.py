@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,12 @@ from codeplan.llm.callable_model import ModelFunction
 from codeplan.protocols import LLM
 from codeplan.recording.events import EventHandler
 from codeplan.runner.new_episodes import run
-from codeplan.runner.toolsets import collect_tools, open_toolset, tell_unused
-from codeplan.tools.approvals import Approvals, Approver
-from codeplan.tools.environment import ToolEnvironment, ToolErrors, require_goal
+from codeplan.runner.tool_setup import ToolSources, open_tools
+from codeplan.tools.approvals import Approver
+from codeplan.tools.environment import ToolErrors
 from codeplan.tools.mcp import DEFAULT_SECONDS, ServerAddress
-from codeplan.tools.tool_files import function_of_file
-from codeplan.tools.verification import Verdict, Verifier
+from codeplan.tools.verification import Verdict
 from codeplan.types import Result
-from codeplan.untrusted.values import in_quotes
-
-VERIFY_FORM = "verify(value, tools) -> bool or str"
 
 
 def do(
@@ -68,20 +63,21 @@ def do(
         UsageError: the input is wrong.
         InfrastructureError: the model, a server, the verifier or the sandbox failed. A spent budget is a Result.
     """
-    if tool_errors not in ("plan", "stop"):
-        raise UsageError(f"tool_errors is plan or stop, not {in_quotes(tool_errors)}")
     if model == "scripted":
         raise UsageError(
             "the scripted stand-in knows codeplan's own environments only; name an endpoint's model: --model NAME"
         )
-    own = collect_tools(tools)
-    judge = function_of_file(verify, VERIFY_FORM) if isinstance(verify, str) else verify
-    verifier = None if judge is None else Verifier(judge)
-    approvals = Approvals(allow, ask, deny, approve)
-    require_goal(goal)
-    folder = Path(out) if out else None
-    with open_toolset(own, mcp, mcp_config, mcp_timeout, folder) as toolset:
-        tell_unused(approvals, toolset)
-        env = ToolEnvironment(goal, toolset, verifier=verifier, approvals=approvals, tool_errors=tool_errors)
-        with closing(env):
-            return run(env, method=method, model=model, budget=budget, out=out, on_event=on_event, **settings)
+    sources = ToolSources(
+        tools=tools,
+        mcp=mcp,
+        mcp_config=mcp_config,
+        mcp_timeout=mcp_timeout,
+        verify=verify,
+        approve=approve,
+        allow=allow,
+        ask=ask,
+        deny=deny,
+        tool_errors=tool_errors,
+    )
+    with open_tools(goal, sources, out) as env:
+        return run(env, method=method, model=model, budget=budget, out=out, on_event=on_event, **settings)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from codeplan.errors import UsageError
 from codeplan.tools.approvals import Approvals
+from codeplan.tools.doubts import DoubtRules
 from codeplan.tools.mcp import FILES_NOTE, MAX_SECONDS, McpServers, ServerAddress, parse_address, read_config
 from codeplan.tools.python_tools import python_tools
 from codeplan.tools.tool import Tool
@@ -61,7 +62,7 @@ def open_toolset(
         yield Toolset((*own, *servers.tools), doc=f"{DOC}\n{FILES_NOTE}")
 
 
-def tell_unused(approvals: Approvals, toolset: Toolset) -> None:
+def tell_unused(rules: Approvals | DoubtRules, toolset: Toolset) -> None:
     """Say on standard error which patterns name no tool: a misspelt ``deny`` refuses nothing."""
-    for option, pattern in approvals.unused(toolset.tools):
+    for option, pattern in rules.unused(toolset.tools):
         echo(f"no tool has a name that fits {option} {in_quotes(pattern)}", err=True)

@@ -46,7 +46,11 @@ class Approvals:
             require_callable(approve, "approve", "approve(tool, arguments)", (2,))
         if ask is None:
             ask = () if approve is None else ("*",)
-        self._allow, self._ask, self._deny = _patterns("allow", allow), _patterns("ask", ask), _patterns("deny", deny)
+        self._allow, self._ask, self._deny = (
+            read_patterns("allow", allow),
+            read_patterns("ask", ask),
+            read_patterns("deny", deny),
+        )
         self.approve = approve
         self._rules: dict[tuple[str, Approval], Rule] = {}
 
@@ -61,7 +65,7 @@ class Approvals:
         for pattern in self._deny:
             if fnmatchcase(tool.name, pattern):
                 return Rule("deny", pattern)
-        asked, allowed = _longest(self._ask, tool.name), _longest(self._allow, tool.name)
+        asked, allowed = longest_match(self._ask, tool.name), longest_match(self._allow, tool.name)
         if asked is not None and (allowed is None or len(asked) >= len(allowed)):
             return Rule("ask", asked)
         return Rule(tool.approval) if allowed is None else Rule("allow", allowed)
@@ -74,7 +78,8 @@ class Approvals:
         return [(option, pattern) for option, pattern in pairs if not any(fnmatchcase(n, pattern) for n in names)]
 
 
-def _patterns(name: str, given: Iterable[str]) -> tuple[str, ...]:
+def read_patterns(name: str, given: Iterable[str]) -> tuple[str, ...]:
+    """The patterns of the option ``name``. Raises: UsageError: one is no text or empty, or there are too many."""
     patterns = (given,) if isinstance(given, str) else tuple(given)
     for pattern in patterns:
         if not isinstance(pattern, str) or not pattern:
@@ -84,7 +89,8 @@ def _patterns(name: str, given: Iterable[str]) -> tuple[str, ...]:
     return patterns
 
 
-def _longest(patterns: Iterable[str], name: str) -> str | None:
+def longest_match(patterns: Iterable[str], name: str) -> str | None:
+    """The longest of the patterns that fits the name; None if none fits."""
     return max((p for p in patterns if fnmatchcase(name, p)), key=len, default=None)
 
 

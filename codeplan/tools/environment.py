@@ -8,9 +8,10 @@ from types import SimpleNamespace
 from typing import Any, Literal
 
 from codeplan.errors import AgentError, EnvironmentFailure, UsageError
-from codeplan.recording.tool_events import CallDecided, EnvironmentEvent, ToolFailed
+from codeplan.recording.tool_events import CallBegun, CallDecided, DoubtDecided, EnvironmentEvent, ToolFailed
 from codeplan.tools import wire
 from codeplan.tools.approvals import Approvals, Approver
+from codeplan.tools.doubts import DoubtRules
 from codeplan.tools.event_loop import LoopThread
 from codeplan.tools.failures import error_for_plan, failure_sentence, require_failure
 from codeplan.tools.tool import Tool
@@ -34,15 +35,15 @@ _FIRST = "No tool was called yet."
 class ToolEnvironment:
     """Offers a toolset for one goal. Tools act in the real world, so an episode cannot start over.
 
-    Without a ``verifier`` nobody judges what plans return, and an episode ends as claimed at best.
-    Asynchronous tools run in ``loop``, if several episodes share one.
+    Without a ``verifier`` nobody judges what plans return, and an episode ends as claimed at best. ``doubts`` decide
+    about the call during which a resumed episode was ended; without them the episode stays as it is. Asynchronous tools
+    run in ``loop``, if several episodes share one.
 
     Raises: UsageError: the goal is empty.
     """
 
     name = "tools"
     splits = ("test",)
-    acts_for_real = True
 
     def __init__(
         self,
@@ -51,6 +52,7 @@ class ToolEnvironment:
         *,
         verifier: Verifier | None = None,
         approvals: Approvals | None = None,
+        doubts: DoubtRules | None = None,
         tool_errors: ToolErrors = "plan",
         loop: LoopThread | None = None,
     ) -> None:
@@ -61,10 +63,11 @@ class ToolEnvironment:
         self.space = _action_space(toolset)
         self.on_event: Callable[[EnvironmentEvent], None] = lambda event: None
         self._task = Task(id="goal", env=self.name, kind="goal", goal=goal.strip())
-        self._verifier, self._approvals = verifier, approvals or Approvals()
+        self.has_verifier = verifier is not None
+        self._verifier, self._approvals, self._doubts = verifier, approvals or Approvals(), doubts or DoubtRules()
         self._stops_at_errors = tool_errors == "stop"
         self._loop, self._owns_loop = loop or LoopThread(), loop is None
-        self._begun = self._over = False
+        self._begun = self._over = self._in_doubt = False
 
     def tasks(self, split: str) -> Sequence[Task]:
         """The one task."""
@@ -80,11 +83,17 @@ class ToolEnvironment:
         self._begun = True
         return Observation(_FIRST)
 
+    def take_up(self, in_doubt: str | None) -> None:
+        """Go on with a recorded episode; ``in_doubt`` is the call that the next step decides about."""
+        self._begun, self._in_doubt = True, in_doubt is not None
+
     def step(self, action: str) -> Observation:
-        """Make a call, and answer with its result or its error."""
+        """Make a call, and answer with its result or its error. Raises: CallInDoubt: see ``take_up``."""
         try:
             name, arguments = wire.read_call(action)
-            return self._call(self._find(name), arguments)
+            tool = self._find(name)
+            self._decide_doubt(tool, arguments)
+            return self._call(tool, arguments, action)
         except AgentError as error:
             return Observation(wire.error_text(error.error, str(error)), done=self._over)
 
@@ -110,9 +119,10 @@ class ToolEnvironment:
             raise AgentError(f"there is no tool {in_quotes(name)}; there are: {', '.join(self.toolset.names)}")
         return tool
 
-    def _call(self, tool: Tool, arguments: Mapping[str, Any]) -> Observation:
+    def _call(self, tool: Tool, arguments: Mapping[str, Any], action: str) -> Observation:
         tool.require_fit(arguments)
         self._require_approval(tool, arguments)
+        self.on_event(CallBegun(action=action))
         try:
             return Observation(wire.result_text(self._finish(tool.call(arguments))))
         except wire.NotPlain as reason:
@@ -128,6 +138,20 @@ class ToolEnvironment:
         self.on_event(ToolFailed(tool=tool.name, error=type(error).__name__, message=str(for_plan), traceback=trace))
         self._over = self._stops_at_errors
         return for_plan
+
+    def _decide_doubt(self, tool: Tool, arguments: Mapping[str, Any]) -> None:
+        """If this call is in doubt, go on only to make it again. Raises: CallInDoubt; AgentError: it is skipped."""
+        if not self._in_doubt:
+            return
+        way, by, pattern = self._doubts.decide(tool.name, arguments, self._finish)
+        self._in_doubt = False
+        self.on_event(DoubtDecided(tool=tool.name, way=way, by=by, pattern=pattern))
+        if way == "skip":
+            raise AgentError(
+                f"codeplan was ended during this call of {tool.name}, and it is not made again; whether it was done is "
+                "unknown",
+                "ConnectionError",
+            )
 
     def _require_approval(self, tool: Tool, arguments: Mapping[str, Any]) -> None:
         """Raises: AgentError: the call may not be made."""

@@ -12,7 +12,7 @@ from support.reply_server import endpoint as endpoint
 from support.reply_server import reply
 
 from codeplan.cli import main
-from codeplan.cli.do import _ask_on_terminal as ask_on_terminal
+from codeplan.cli.tool_options import ask_for_approval
 
 TOOLS = '''
 rows = {"a": 3}
@@ -190,16 +190,16 @@ def test_the_stand_in_is_refused(folder, capsys):
 
 def test_a_long_argument_hides_no_other_one(monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", io.StringIO("n\n" * 3))
-    assert not ask_on_terminal(
+    assert not ask_for_approval(
         "write", {"text": "x" * 9_000, "more": {"a": "y" * 9_000, "mode": "w"}, "path": "/etc/x"}
     )
     shown = capsys.readouterr().err
     assert "'mode': 'w'" in shown and "path='/etc/x')" in shown and len(shown) < 3_000
     assert "Some of the arguments are too long to show" in shown
-    assert not ask_on_terminal("write", {"text": "\x1b[2J\n\u202ex", "path": [["a"]] * 5_000})
+    assert not ask_for_approval("write", {"text": "\x1b[2J\n\u202ex", "path": [["a"]] * 5_000})
     shown = capsys.readouterr().err
     assert "\x1b" not in shown and "\u202e" not in shown and len(shown) < 2_000 and shown.count("\n") == 2
-    assert not ask_on_terminal("write", {"path": "/tmp/x"})
+    assert not ask_for_approval("write", {"path": "/tmp/x"})
     assert "too long" not in capsys.readouterr().err
 
 

@@ -158,7 +158,7 @@ def test_a_replay_makes_no_call_and_an_episode_that_would_call_again_does_not_go
     assert codeplan.replay(tmp_path / "run", env=env).value == 2
     assert called == [1]
     at = next(e.seq for e in Trace.read(tmp_path / "run" / "trace.jsonl") if isinstance(e, ActionTaken)) + 1
-    with pytest.raises(EnvironmentFailure, match="its actions are real and would be done again"):
+    with pytest.raises(UsageError, match="its actions are real, and those that a branch would leave out are done"):
         codeplan.fork(tmp_path / "run", at, tmp_path / "new", env=env, model=Replies(source))
     assert called == [1]
 

@@ -1,0 +1,113 @@
+"""The options that name an episode's tools, and what is asked on a terminal about their calls."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+
+import typer
+
+from codeplan.cli import options
+from codeplan.untrusted.terminal import echo
+
+if TYPE_CHECKING:
+    from codeplan.types import Result
+
+MAX_SHOWN_ARGUMENT = 1_000
+"""What is shown of each argument of a call that a question is about at most, in characters."""
+
+MAX_SHOWN_TEXT = 300
+"""What is shown of each text in such an argument at most, in characters."""
+
+Tools = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FILE.py[:NAME,…]", help="Functions and objects of a Python file; repeatable."),
+]
+Mcp = Annotated[
+    list[str] | None, typer.Option(metavar="COMMAND|URL", help="An MCP server to start or to connect to; repeatable.")
+]
+McpConfig = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="A JSON file of MCP servers (mcpServers), as other programs have.")
+]
+McpTimeout = Annotated[float, typer.Option(metavar="SECONDS", help="How long a call of an MCP server's tool may take.")]
+Verify = Annotated[
+    str | None, typer.Option(metavar="FILE.py:FUNCTION", help="Decides about the result: verify(value, tools).")
+]
+Allow = Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Make these tools' calls; repeatable.")]
+Ask = Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Ask before calls of these tools; repeatable.")]
+Deny = Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Refuse calls of these tools; repeatable.")]
+ToolErrors = Annotated[
+    Literal["plan", "stop"],
+    typer.Option(help="A tool's exception is an error that the plan can catch, or it stops the episode."),
+]
+WayOn = Literal["retry", "skip", "stop"]
+
+
+@dataclass(frozen=True)
+class ToolOptions:
+    """What the user names for an episode with tools."""
+
+    tools: Tools = None
+    mcp: Mcp = None
+    mcp_config: McpConfig = None
+    mcp_timeout: McpTimeout = 60.0
+    verify: Verify = None
+    allow: Allow = None
+    ask: Ask = None
+    deny: Deny = None
+    tool_errors: ToolErrors = "plan"
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of ``codeplan.do`` and ``codeplan.resume``. On a terminal, the user is asked about calls."""
+        lists = {name: getattr(self, name) or () for name in ("tools", "mcp", "allow", "ask", "deny")}
+        return asdict(self) | lists | {"approve": ask_for_approval if on_terminal() else None}
+
+
+def on_terminal() -> bool:
+    """Whether there is somebody to ask."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def ask_for_approval(tool: str, arguments: Mapping[str, Any]) -> bool:
+    """Ask the user about a call. Anything but yes refuses it."""
+    _show_call("The plan calls", tool, arguments)
+    return _read_answer("Allow it? [y/N] ") in ("y", "yes")
+
+
+def ask_about_doubt(tool: str, arguments: Mapping[str, Any]) -> WayOn:
+    """Ask the user about a call in doubt. Anything but a way on stops, and nothing changes."""
+    _show_call("The episode was ended during a call, and nobody knows whether it was done:", tool, arguments)
+    echo("retry: make it again; skip: the plan gets an error in its place; stop: decide later", err=True)
+    answer = _read_answer("[retry/skip/STOP] ")
+    return cast(WayOn, answer) if answer in ("retry", "skip") else "stop"
+
+
+def _show_call(words: str, tool: str, arguments: Mapping[str, Any]) -> None:
+    """Each argument has room of its own: a long one must not push another out of sight."""
+    from codeplan.untrusted.values import ValueWriter
+
+    writer = ValueWriter(max_string=MAX_SHOWN_TEXT, marks_repeats=False)
+    shown = ", ".join(f"{name}={writer.text(value, MAX_SHOWN_ARGUMENT)}" for name, value in arguments.items())
+    echo(f"{words} {tool}({shown})", err=True)
+    if writer.abbreviated:
+        echo("Some of the arguments are too long to show; … stands for what is left out.", err=True)
+
+
+def _read_answer(question: str) -> str:
+    """Ask in a line. What was typed before the question is discarded: a plan can print one like it."""
+    import termios
+
+    with contextlib.suppress(termios.error, OSError):
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+    echo(question, err=True, end="")
+    return sys.stdin.readline().strip().lower()
+
+
+def show_value(result: Result) -> None:
+    """Print what the plan returned as JSON, on lines of its own."""
+    if result.value is not None:
+        options.print_json(result.value)

@@ -1,0 +1,26 @@
+"""The end that an interruption leaves in a trace, which an episode that goes on replaces."""
+
+from __future__ import annotations
+
+from array import array
+
+from codeplan.recording.events import CallDecided, DoubtDecided, EpisodeEnded, Event, ModelCallFailed, SpanClosed
+
+
+def _is_interruption(event: Event) -> bool:
+    if isinstance(event, EpisodeEnded):
+        return event.broken_off
+    return isinstance(event, ModelCallFailed | SpanClosed | CallDecided | DoubtDecided)
+
+
+def drop_interruption(events: list[Event], sizes: array[int]) -> tuple[list[Event], int]:
+    """The events of an episode that can go on, and their size in the file.
+
+    Drops the end that an interruption wrote, a failed last call (it is made again), a last decision about a tool's call
+    (nothing was done on it, and it is taken again), and trailing SpanClosed events, so that spans interrupted by an
+    exception reopen.
+    """
+    count = len(events)
+    while count and _is_interruption(events[count - 1]):
+        count -= 1
+    return events[:count], sizes[count - 1] if count else 0
