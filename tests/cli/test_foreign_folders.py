@@ -339,11 +339,22 @@ def test_an_import_of_a_folder_follows_no_links(library: SkillLibrary, tmp_path:
 # ------------------------------------------------------------------ benches and manifests
 
 
-@pytest.mark.parametrize("name", ["results.jsonl", "bench.json", "runs"])
-def test_a_bench_is_not_written_through_links(name: str, tmp_path: Path, own: Path, run: Callable[..., str]) -> None:
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("results.jsonl", "the bench cannot be written to bench: it is a link"),
+        ("bench.json", "there is no bench in bench: bench.json cannot be read (it is a link"),
+        ("runs", "the trace cannot be written to "),
+    ],
+)
+def test_a_bench_is_not_written_through_links(
+    name: str, said: str, tmp_path: Path, own: Path, run: Callable[..., str]
+) -> None:
     (tmp_path / "bench").mkdir()
     (tmp_path / "bench" / name).symlink_to(own.parent if name == "runs" else own)
-    run("bench", "household", "-n", "1", "--out", "bench")
+    line = run("bench", "household", "-n", "1", "--out", "bench")
+    assert line.startswith(f"codeplan: {said}") and "it is a link, and links are not followed here" in line
+    assert (tmp_path / "bench" / name).is_symlink()
 
 
 @pytest.mark.parametrize("place", ["../home", "linked", "inside/linked", "/home"])
@@ -364,7 +375,8 @@ def test_results_cannot_name_a_trace_outside_the_bench(place: str, tmp_path: Pat
 def test_results_without_a_bench_are_not_cut(tmp_path: Path, run: Callable[..., str]) -> None:
     (tmp_path / "bench").mkdir()
     (tmp_path / "bench" / "results.jsonl").write_text(SECRET)
-    run("bench", "household", "-n", "1", "--out", "bench")
+    line = run("bench", "household", "-n", "1", "--out", "bench")
+    assert line == "codeplan: bench holds a results.jsonl but no bench.json; name another folder\n"
     assert (tmp_path / "bench" / "results.jsonl").read_text() == SECRET
 
 
@@ -380,8 +392,10 @@ def test_a_manifest_names_no_plan_outside_its_folder(
     (folder / "linked.py").symlink_to(own)
     (folder / "folder").symlink_to(own.parent)
     os.mkfifo(folder / "pipe.py")
-    (folder / "a.plan.toml").write_text(MANIFEST.format(f"{plan!r}"))
-    run("mutate", folder / "a.plan.toml")
+    manifest = folder / "a.plan.toml"
+    manifest.write_text(MANIFEST.format(f"{plan!r}"))
+    line = run("mutate", manifest)
+    assert line == f"codeplan: {manifest}:1: plan: there is no file {plan!r} beside the manifest\n"
 
 
 def test_a_linked_manifest_is_not_read(tmp_path: Path, own: Path, run: Callable[..., str]) -> None:
@@ -389,8 +403,11 @@ def test_a_linked_manifest_is_not_read(tmp_path: Path, own: Path, run: Callable[
     assert "it is a link" in run("mutate", tmp_path / "a.plan.toml")
 
 
-@pytest.mark.parametrize("path", ["/dev/zero", "pipe.py", "folder.py"])
-def test_a_plan_that_the_user_names_must_be_a_regular_file(path: str, tmp_path: Path, run: Callable[..., str]) -> None:
+@pytest.mark.parametrize(("path", "kind"), [("/dev/zero", "device"), ("pipe.py", "pipe"), ("folder.py", "folder")])
+def test_a_plan_that_the_user_names_must_be_a_regular_file(
+    path: str, kind: str, tmp_path: Path, run: Callable[..., str]
+) -> None:
     os.mkfifo(tmp_path / "pipe.py")
     (tmp_path / "folder.py").mkdir()
-    run("check", path, "--env", "household")
+    line = run("check", path, "--env", "household")
+    assert line == f"codeplan: cannot read the plan {path}: it is a {kind}, not a file\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -83,8 +84,14 @@ def test_a_plans_file_name(text: str, tmp_path: Path, run: Run) -> None:
 def test_a_plans_text(text: str, tmp_path: Path, run: Run) -> None:
     spelled = text.encode("utf-8", "surrogateescape")
     (tmp_path / "plan.py").write_bytes(b"import os  # " + spelled + b"\nx = '" + spelled + b"'\n")
-    run("check", "plan.py", "--env", "household")
-    run("exec", "plan.py", "--env", "household", "--task", "clean/1")
+    checked = run("check", "plan.py", "--env", "household")
+    played = run("exec", "plan.py", "--env", "household", "--task", "clean/1")
+    if text == HOSTILE["not text"]:
+        assert checked == played == (2, "", "codeplan: plan.py is not UTF-8 (byte 13); save it as UTF-8\n")
+        return
+    reason = re.search(r"^plan\.py:\d+:\d+: (.+) \[(?:syntax|solution-missing)\]$", checked[1], re.MULTILINE)
+    assert reason and (checked[0], checked[2]) == (1, "")
+    assert (played[0], played[2]) == (1, "") and "Plan 1 was refused before any of it ran:" in played[1]
 
 
 @ESCAPES

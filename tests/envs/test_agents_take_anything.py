@@ -9,8 +9,9 @@ from codeplan.envs.miniwob.agent import MiniWobAgent
 from codeplan.episode.agent import build_agent
 from codeplan.errors import AgentBroken
 from codeplan.sandbox.host.agent_port import AgentPort
+from codeplan.sandbox.limits import MAX_MESSAGE_CHARS
 from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.values import pack_value
+from codeplan.sandbox.protocol.values import pack_value, unpack_value
 from codeplan.types import Observation
 
 ODD = [
@@ -45,6 +46,16 @@ def a_call(port, rng, words):
     return frames.CallFrame(method, [pack_value(a) for a in arguments], {})
 
 
+def assert_answered_and_refused(answers):
+    """Most calls have a result that a plan can read, the others are refused in a sentence."""
+    refusals = [answer for answer in answers if isinstance(answer, frames.ErrorFrame)]
+    results = [unpack_value(answer.value) for answer in answers if isinstance(answer, frames.ResultFrame)]
+    assert len(refusals) + len(results) == CALLS and len(results) > CALLS / 2
+    for refusal in refusals:
+        assert refusal.message.strip() and len(refusal.message) <= MAX_MESSAGE_CHARS + 100, refusal
+        assert "Traceback" not in refusal.message
+
+
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("name", ["household", "textcraft", "webshop", "hotpotqa"])
 def test_an_agent_answers_or_refuses_odd_arguments(name, seed):
@@ -57,19 +68,20 @@ def test_an_agent_answers_or_refuses_odd_arguments(name, seed):
         return last[0]
 
     port = AgentPort(build_agent(env, act, last[0]), str)
+    answers = []
     for _ in range(CALLS):
         words = [*last[0].text.replace("[", " ").split()[:60], last[0].text[:30], "search", "1"]
-        port.answer(a_call(port, rng, words))
+        answers.append(port.answer(a_call(port, rng, words)))
         for attribute in port.attributes:
-            port.answer(frames.ReadFrame(attribute))
+            assert isinstance(port.answer(frames.ReadFrame(attribute)), frames.ResultFrame)
     env.close()
+    assert_answered_and_refused(answers)
 
 
 def test_the_browsers_agent_answers_or_refuses_odd_arguments():
     rng, page = random.Random(1), Observation("Page:\n<p>x</p>")
     port = AgentPort(MiniWobAgent(lambda action: page, Observation("Task: click.\n\nPage:\n<p>x</p>")), str)
-    for _ in range(CALLS):
-        port.answer(a_call(port, rng, ["//p", "enter"]))
+    assert_answered_and_refused([port.answer(a_call(port, rng, ["//p", "enter"])) for _ in range(CALLS)])
 
 
 def test_what_an_agent_does_not_expect_ends_the_run():

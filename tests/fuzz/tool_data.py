@@ -37,7 +37,7 @@ def solution(agent, start_from=1):
 _STEP: Final = "```python\nif start_from <= 2:\n    print('[Step 2] leave it')\n    return found\n```"
 
 
-def look(name: str, *others: str, limit: int = 5, **more: int) -> dict[str, Any]:
+def look(name: str, *others: str, limit: int = 5, **more: int) -> dict[Any, Any]:
     """What has a name, up to a limit."""
     return {"name": name, "others": others, 3: limit, "more": more}
 

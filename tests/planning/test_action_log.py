@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.foreign_values import count_steps
@@ -60,6 +61,23 @@ def test_a_heading_says_where_a_step_begins_also_if_its_first_entries_are_left_o
     assert re.fullmatch(r"\[… \d+ earlier actions left out …\]", lines[0])
     assert lines[1] == "[Step 1]"
     assert lines[-2:] == ["[Step 2]", "1. look -> Yes."]
+
+
+def test_a_heading_stands_once_where_what_is_left_out_ends_with_a_step() -> None:
+    first, second = log(("wait", "x" * 600), ("look", "y" * 600), step=1), log(("open 1", "A ball."), step=2)
+    assert shown([*first, *second], room=100) == [
+        "[… 2 earlier actions left out …]",
+        "[Step 2]",
+        "1. open 1 -> A ball.",
+    ]
+
+
+@pytest.mark.parametrize("room", [300, 500, 1_000, 6_000])
+def test_the_room_is_used_and_not_exceeded(room: int) -> None:
+    exchanges = log(*[(f"try {n:03}", "No, that was not it.") for n in range(900)])
+    entry = len("123. try 123 -> No, that was not it.\n")
+    older = format_log(exchanges, room, 0).split("\n")[:-1]
+    assert room - entry - 60 <= len("\n".join(older)) <= room
 
 
 def test_the_oldest_are_left_out_first_and_counted() -> None:

@@ -29,6 +29,11 @@ def test_a_name_that_marks_a_secret_is_known(name: str) -> None:
     assert remove_secrets({"a": [{name: "x", "b": 1}]}) == {"a": [{"b": 1}]}
 
 
+def test_only_texts_are_names() -> None:
+    value = {3: "x", None: [{("key",): 1}], "tokens": ({"key": 1, "a": 2},)}
+    assert remove_secrets(value) == {3: "x", None: [{("key",): 1}], "tokens": [{"a": 2}]}
+
+
 @pytest.mark.parametrize("name", ORDINARY)
 def test_an_ordinary_name_stays(name: str) -> None:
     assert remove_secrets({name: "x"}) == {name: "x"}

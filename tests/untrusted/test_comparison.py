@@ -6,7 +6,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from support.foreign_values import count_steps, doubled
 
@@ -32,6 +32,11 @@ values = st.recursive(
 
 
 @given(values, values)
+@example(1, 1.0)
+@example("ab", "".join(["a", "b"]))
+@example(OrderedDict(a=1, b=2), {"b": 2, "a": 1})
+@example({"b": 2, "a": 1}, OrderedDict(a=1, b=2))
+@example(OrderedDict(a=1, b=2), OrderedDict(b=2, a=1))
 def test_it_agrees_with_python(left: object, right: object) -> None:
     assert same_values(left, right) == (left == right)
     assert same_values([left, right], [left, left]) == (left == right)
@@ -53,6 +58,17 @@ def test_shared_parts_are_compared_once(wrap: Any) -> None:
     assert same_values(left, right)
     assert count_steps(lambda: same_values(left, right)) < 60_000
     assert not same_values(left, doubled(501, wrap))
+
+
+@pytest.mark.parametrize(("depth", "same"), [(200, True), (201, False)])
+def test_keys_are_compared_up_to_a_depth(depth: int, same: bool) -> None:
+    def key() -> Any:
+        value: Any = ("innermost",)
+        for _ in range(depth):
+            value = (value,)
+        return value
+
+    assert same_values({key(): 1}, {key(): 1}) is same
 
 
 def test_keys_that_share_are_hashed_once() -> None:
@@ -121,3 +137,4 @@ def test_a_failed_assertion_shows_a_bounded_text() -> None:
     with pytest.raises(AssertionError) as failure:
         assert huge == {"n": 1}
     assert len(str(failure.value)) < 10_000
+    assert repr(BoundedValue(list(range(9_000)))).endswith("…") and len(repr(BoundedValue("x" * 9_000))) < 2_010

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import socket
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import BinaryIO, cast
 
 import pytest
 from hypothesis import given
@@ -244,6 +246,31 @@ def test_swapping_a_file_and_a_folder_for_links_while_they_are_opened_gains_noth
         swapping.join()
     assert seen == {"mine"}
     assert os.listdir(outside.parent) == [".bashrc"]
+
+
+class CarefullyRead(io.FileIO):
+    """A file that gives only as many bytes as a careful reader asks for."""
+
+    given = 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        assert size is not None and 0 <= size <= LIMIT + 1 - self.given
+        data = super().read(size) or b""
+        self.given += len(data)
+        return data
+
+
+LIMIT = 3_000_000
+
+
+def test_a_file_that_hides_its_size_is_read_up_to_the_limit() -> None:
+    with CarefullyRead("/dev/zero") as endless:
+        with pytest.raises(UnsafeFile, match="it is larger than 3,000,000 bytes"):
+            files.read_bounded(cast("BinaryIO", endless), LIMIT, "x")
+        assert endless.given == LIMIT + 1
+    with pytest.raises(UnsafeFile, match="it is larger than 10 bytes"):
+        files.read_bytes("/proc/self/status", 10)
+    assert files.read_bytes("/proc/self/status", LIMIT).startswith(b"Name:")
 
 
 @given(st.lists(st.sampled_from(["..", ".", "", "a", "link", "up", "self", "home", ".bashrc", "foreign"]), max_size=8))

@@ -30,6 +30,15 @@ def test_entries_are_sorted_and_say_what_they_are(tmp_path: Path) -> None:
     assert list_folder(tmp_path) == [("a", True), ("b", False), ("c", False)]
 
 
+def test_listing_leaves_no_folder_open(tmp_path: Path) -> None:
+    make(tmp_path, "a/b", "c")
+    before = os.listdir("/proc/self/fd")
+    for _ in range(20):
+        list_folder(tmp_path)
+        list_folder(tmp_path / "a", tmp_path)
+    assert len(os.listdir("/proc/self/fd")) == len(before)
+
+
 @pytest.mark.parametrize(("most", "listed"), [(1, 1), (3, 3), (4, 4), (5, 4)])
 def test_no_more_entries_are_read_than_the_most(
     tmp_path: Path, most: int, listed: int, monkeypatch: pytest.MonkeyPatch
