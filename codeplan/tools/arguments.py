@@ -39,11 +39,21 @@ def build_converter(annotation: Any) -> Converter | None:
     from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
 
     try:
-        return TypeAdapter(with_readable_dicts(annotation)).validator.validate_python
+        adapter = TypeAdapter(with_readable_dicts(annotation))
+        if _takes_code(adapter.core_schema):
+            raise UnsupportedType(TypeWriter().text(annotation))
+        return adapter.validator.validate_python
     except PydanticSchemaGenerationError:
         raise UnsupportedType(TypeWriter().text(annotation)) from None
     except PydanticUserError as error:
         raise UnsupportedType(f"{TypeWriter().text(annotation)} ({one_line(error.message, _MAX_SENTENCE)})") from None
+
+
+def _takes_code(schema: Any) -> bool:
+    """Whether a schema of pydantic takes nothing but functions or classes, or None in place of one."""
+    while schema["type"] in ("nullable", "default"):
+        schema = schema["schema"]
+    return schema["type"] in ("callable", "is-subclass")
 
 
 def convert_arguments(tool: str, converters: Mapping[str, Converter], arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from types import ModuleType
-from typing import Any
+from types import FunctionType, ModuleType
+from typing import Any, TypeGuard
 
 from codeplan.errors import UsageError
 from codeplan.tools.annotations import TypeWriter, describe, signature_text, type_hints
 from codeplan.tools.arguments import Converter, UnsupportedType, build_converter, convert_arguments
+from codeplan.tools.failures import failure_sentence
 from codeplan.tools.tool import Tool, name_fault
 from codeplan.types import AgentMethod, AgentParameter
 from codeplan.untrusted.values import in_quotes
@@ -22,8 +23,9 @@ _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 def python_tools(*things: object) -> tuple[Tool, ...]:
     """The tools of functions, objects (their public methods) and modules (their public functions), in this order.
 
-    A Tool stands for itself. Parameters are described and checked by their annotations; one without an annotation takes
-    any plain data. A parameter that has a default, and a type that plain data cannot stand for, keeps its default.
+    A Tool stands for itself, and an object that can be called but has no public methods for a function. Parameters are
+    described and checked by their annotations; one without an annotation takes any plain data. A parameter that has a
+    default, and a type that plain data cannot stand for, keeps its default.
 
     Raises: UsageError: something offers no tool, or its signature cannot be read or not be called with plain data.
     """
@@ -49,10 +51,21 @@ def _functions_of(thing: object) -> list[tuple[str, Callable[..., Any]]]:
         )
     if inspect.isroutine(thing) or isinstance(thing, functools.partial):
         return [(_function_name(thing), thing)]
+    if _is_named_function(thing):
+        return [(thing.__name__, thing)]
     if type(thing).__module__ == "builtins":
         raise UsageError(f"a value of the type {type(thing).__name__} offers no tools; give functions or objects")
+    methods = _methods(thing)
+    if not methods and callable(thing):
+        return [(type(thing).__name__, thing)]
     fault = f"an object of the type {type(thing).__name__} has no public methods; give a function or another object"
-    return _required(_methods(thing), fault)
+    return _required(methods, fault)
+
+
+def _is_named_function(thing: Any) -> TypeGuard[Callable[..., Any]]:
+    """Whether an object stands for a function whose name it has, as those of decorators that are classes do."""
+    own = getattr(thing, "__dict__", {})
+    return callable(thing) and not isinstance(thing, type) and isinstance(own.get("__name__"), str)
 
 
 def _required(found: list[tuple[str, Callable[..., Any]]], fault: str) -> list[tuple[str, Callable[..., Any]]]:
@@ -70,30 +83,66 @@ def _function_name(function: Any) -> str:
 def _module_functions(module: ModuleType) -> list[tuple[str, Callable[..., Any]]]:
     """The functions that ``__all__`` names, or else those that the module defines itself."""
     named = getattr(module, "__all__", None)
-    own = {n: v for n, v in vars(module).items() if inspect.isroutine(v) and not n.startswith("_")}
+    own = {n: v for n, v in vars(module).items() if not n.startswith("_") and _is_function(v)}
     if named is not None:
         return [(n, own[n]) for n in named if n in own]
     return [(n, f) for n, f in own.items() if getattr(f, "__module__", None) == module.__name__]
 
 
+def _is_function(thing: object) -> bool:
+    return inspect.isroutine(thing) or _is_named_function(thing)
+
+
 def _methods(thing: object) -> list[tuple[str, Callable[..., Any]]]:
     """The public methods of an object, base classes first. Properties are not read."""
-    names = dict.fromkeys(
-        name
-        for cls in reversed(type(thing).__mro__[:-1])
-        for name, value in vars(cls).items()
-        if not name.startswith("_") and (inspect.isroutine(value) or isinstance(value, staticmethod | classmethod))
-    )
-    return [(name, method) for name in names if callable(method := getattr(thing, name))]
+    cls = type(thing)
+    names = dict.fromkeys(name for base in reversed(cls.__mro__[:-1]) for name in vars(base) if name[0] != "_")
+    methods = [name for name in names if _is_method(inspect.getattr_static(cls, name))]
+    return [(name, method) for name in methods if callable(method := _attribute(thing, name))]
+
+
+def _is_method(value: object) -> bool:
+    """Whether a value in a class is a method. Reading any other would run code, as that of properties."""
+    makes_methods = (classmethod, staticmethod, functools.partialmethod, functools.singledispatchmethod)
+    return isinstance(value, makes_methods) or (callable(value) and not isinstance(value, type) and _binds(value))
+
+
+def _binds(value: object) -> bool:
+    return inspect.isroutine(value) or hasattr(type(value), "__get__")
+
+
+def _attribute(thing: object, name: str) -> object:
+    """Raises: UsageError: reading the method runs code of the object, which fails."""
+    try:
+        found = getattr(thing, name)
+        if isinstance(inspect.getattr_static(thing, name), functools.singledispatchmethod):
+            found.__signature__ = _without_first(inspect.signature(found))  # Python's own has the object as a parameter
+        return found
+    except Exception as error:
+        what = f"{name} of the object of the type {type(thing).__name__}"
+        raise UsageError(f"{what} cannot be read: {failure_sentence(error)}") from error
+
+
+def _without_first(signature: inspect.Signature) -> inspect.Signature:
+    return signature.replace(parameters=list(signature.parameters.values())[1:])
 
 
 def _build_tool(name: str, function: Callable[..., Any], types: TypeWriter) -> Tool:
     if fault := name_fault(name):
         raise UsageError(f"the function {in_quotes(name)} cannot be a tool: {fault}")
+    if inspect.isfunction(function) and _lacks_its_object(function):
+        raise UsageError(f"{function.__qualname__} is a method without its object; give it, or the object's method")
     signature, converters = _read_signature(name, function)
     parameters = tuple(_parameter(p) for p in signature.parameters.values())
     method = AgentMethod(name, signature_text(signature, types), _doc(function, signature), parameters)
     return Tool(method, _PythonCall(name, function, signature, converters), tuple(types.types.values()))
+
+
+def _lacks_its_object(function: FunctionType) -> bool:
+    """Whether the function is that of a class, as in ``Store.get`` in place of ``store.get``."""
+    outer = function.__qualname__.rpartition(".")[0]
+    first = next(iter(inspect.signature(function).parameters), "")
+    return first == "self" and bool(outer) and not outer.endswith("<locals>")
 
 
 class _PythonCall:
@@ -103,14 +152,21 @@ class _PythonCall:
         self, name: str, function: Callable[..., Any], signature: inspect.Signature, converters: Mapping[str, Converter]
     ) -> None:
         self._name, self._function, self._signature, self._converters = name, function, signature, converters
-        self._by_name = all(p.kind in _BY_NAME for p in signature.parameters.values())
+        kinds = {p.name: p.kind for p in signature.parameters.values()}
+        simple = all(kind in _BY_NAME for kind in kinds.values())
+        self._positional = [n for n, kind in kinds.items() if kind is _BY_NAME[0]] if simple else None
 
     def __call__(self, arguments: Mapping[str, Any]) -> object:
         converted = convert_arguments(self._name, self._converters, arguments)
-        if self._by_name:
-            return self._function(**converted)
-        bound = inspect.BoundArguments(self._signature, converted)
-        return self._function(*bound.args, **bound.kwargs)
+        if self._positional is None:
+            bound = inspect.BoundArguments(self._signature, converted)
+            return self._function(*bound.args, **bound.kwargs)
+        args = []  # as BoundArguments has them, in a fraction of its time
+        for name in self._positional:
+            if name not in converted:
+                break
+            args.append(converted.pop(name))
+        return self._function(*args, **converted)
 
 
 def _read_signature(name: str, function: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, Converter]]:
@@ -139,10 +195,11 @@ def _read_signature(name: str, function: Callable[..., Any]) -> tuple[inspect.Si
 
 
 def _annotated(function: Any) -> Any:
-    """The function whose annotations count: that inside decorators, partial objects and methods."""
+    """The function whose annotations count: that inside decorators, partial objects, methods and callable objects."""
     while isinstance(function, functools.partial):
         function = function.func
-    return inspect.unwrap(getattr(function, "__func__", function))
+    found = inspect.unwrap(getattr(function, "__func__", function))
+    return found if inspect.isroutine(found) else type(found).__call__
 
 
 def _whole(parameter: inspect.Parameter, annotation: Any) -> Any:

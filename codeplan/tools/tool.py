@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import keyword
+import unicodedata
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -29,6 +30,9 @@ MAX_TOOL_NAME_CHARS = 100
 RESERVED_TOOL_NAMES = frozenset({"describe", "report"})
 """Names of the agent's own methods."""
 
+RESERVED_PARAMETER_NAMES = frozenset({"_agent_", "self"})
+"""Names of the agent itself: in a call, and in the description that models read."""
+
 
 @dataclass(frozen=True)
 class Tool:
@@ -51,8 +55,10 @@ class Tool:
     def __post_init__(self) -> None:
         if fault := name_fault(self.name):
             raise UsageError(f"a tool cannot have the name {in_quotes(self.name)}: {fault}")
-        if any(p.name == "_agent_" for p in self.method.parameters):
-            raise UsageError(f"the tool {self.name} has a parameter _agent_, which stands for the agent; rename it")
+        if reserved := [p.name for p in self.method.parameters if p.name in RESERVED_PARAMETER_NAMES]:
+            raise UsageError(
+                f"the tool {self.name} has a parameter {reserved[0]}, which stands for the agent; rename it"
+            )
         object.__setattr__(self, "signature", _signature(self.method))
         object.__setattr__(self, "_required", {p.name: p.required for p in self.method.parameters})
         object.__setattr__(self, "_positional", _positional_names(self.method))
@@ -94,7 +100,7 @@ class Tool:
 
 def name_fault(name: str) -> str:
     """Why a tool cannot have this name; empty if it can."""
-    if not name.isidentifier() or keyword.iskeyword(name):
+    if not name.isidentifier() or keyword.iskeyword(name) or unicodedata.normalize("NFKC", name) != name:
         return "it is no Python name"
     if name.startswith("_"):
         return "names that begin with an underscore are private"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from collections import UserString
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, Set, ValuesView
 from enum import Enum, auto
 from functools import lru_cache
@@ -154,7 +155,7 @@ def _form(cls: type) -> _Form:
         (Mapping, _Form.DICT),
         (_VIEWS, _Form.LIST),
         (Set, _Form.SET),
-        ((bytes, bytearray), _Form.OTHER),
+        ((bytes, bytearray, UserString), _Form.OTHER),
         ((Iterator, Sequence), _Form.LIST),
     )
     found = next((form for kind, form in kinds if issubclass(cls, kind)), None)
@@ -166,9 +167,8 @@ class _Writer:
         self._left = MAX_VALUES
 
     def write(self, value: Any, depth: int) -> Any:
+        self._require_room(1)
         self._left -= 1
-        if self._left < 0:
-            raise NotPlain(f"more than {MAX_VALUES:,} values")
         if depth > MAX_DEPTH:
             raise NotPlain(f"a value that contains itself, or is nested deeper than {MAX_DEPTH}")
         if value is None or type(value) is str or type(value) is bool:
@@ -191,9 +191,13 @@ class _Writer:
             case _Form.TUPLE:
                 return {"$tuple": self._list(value, depth + 1)}
             case _Form.SET:
-                return sorted(self._list(value, depth + 1), key=json.dumps)
+                return _in_order(self._list(value, depth + 1))
             case _Form.OTHER:
                 return self._other(value, depth + 1)
+
+    def _require_room(self, count: int) -> None:
+        if count > self._left:
+            raise NotPlain(f"more than {MAX_VALUES:,} values")
 
     def _list(self, values: Iterable[Any], depth: int) -> list[Any]:
         return [self.write(v, depth) for v in values]
@@ -213,10 +217,28 @@ class _Writer:
 
         if isinstance(value, BaseModel):
             return self.write(value.model_dump(), depth)
+        if isinstance(value, UserString):
+            return str(value)
+        if hasattr(value, "dtype") and isinstance(size := getattr(value, "size", None), int):  # NumPy's, and the like
+            self._require_room(size)
+            return self.write(value.tolist(), depth)
         try:
             return self.write(to_jsonable_python(value), depth)
         except (PydanticSerializationError, ValueError):
-            raise NotPlain(f"a value of the type {type(value).__name__}, which is no plain data") from None
+            raise NotPlain(f"a value of the type {_type_name(value)}, which is no plain data") from None
+
+
+def _type_name(value: object) -> str:
+    cls = type(value)
+    return cls.__qualname__ if cls.__module__ in ("builtins", "__main__") else f"{cls.__module__}.{cls.__qualname__}"
+
+
+def _in_order(values: list[Any]) -> list[Any]:
+    """The elements of a set, which has no order of its own, in one that is always the same."""
+    try:
+        return sorted(values)
+    except TypeError:
+        return sorted(values, key=json.dumps)
 
 
 def _whole(value: int) -> Any:

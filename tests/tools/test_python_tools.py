@@ -7,7 +7,7 @@ import functools
 import math
 import types
 import typing
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
@@ -185,6 +185,74 @@ def test_the_public_methods_of_an_object_are_tools_and_its_properties_are_not():
     assert (get.call({"key": "a"}), double.call({"n": 4}), kind.call({})) == (7, 8, "Store")
 
 
+class Odd(Store):
+    """Its methods are of all kinds; reading a value that is no method fails."""
+
+    small = functools.partialmethod(Store.put, "small")
+
+    @functools.cached_property
+    def connection(self):
+        raise RuntimeError("nobody may read this")
+
+    @property
+    def get(self):
+        raise RuntimeError("nor this")
+
+    @functools.lru_cache  # noqa: B019
+    def cached(self, n: int) -> int:
+        return n
+
+    @functools.singledispatchmethod
+    def show(self, value: object):
+        return "something"
+
+    @show.register
+    def _(self, value: int):
+        return "a number"
+
+    class Inner: ...
+
+
+def test_all_kinds_of_methods_are_tools_and_nothing_else_is_read():
+    tools = {t.name: t for t in python_tools(Odd())}
+    assert list(tools) == ["put", "double", "kind", "small", "cached", "show"]
+    assert tools["small"].method.signature == "(value: int) -> None"
+    assert tools["show"].method.signature == "(value: object)"
+    assert (tools["cached"].call({"n": 2}), tools["show"].call({"value": 2})) == (2, "a number")
+
+
+class Doubles:
+    def __call__(self, n: int) -> int:
+        """Twice the number."""
+        return 2 * n
+
+
+class Logged:
+    """A decorator that is a class."""
+
+    def __init__(self, function):
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *args, **kwargs):
+        return self.__wrapped__(*args, **kwargs)
+
+    def history(self): ...
+
+
+def test_an_object_that_stands_for_a_function_is_one_tool():
+    doubles, decorated = tool(Doubles()), tool(Logged(plain))
+    assert (doubles.name, doubles.method.signature, doubles.method.doc) == (
+        "Doubles",
+        "(n: int) -> int",
+        "Twice the number.",
+    )
+    assert doubles.call({"n": 4}) == 8
+    assert (decorated.name, decorated.method.signature) == ("plain", signature(plain))
+    module = types.ModuleType(plain.__module__)
+    module.plain, module.Logged = Logged(plain), Logged
+    assert [t.name for t in python_tools(module)] == ["plain"]
+
+
 def test_a_modules_own_public_functions_are_tools():
     module = types.ModuleType("mine")
     exec("from math import sqrt\ndef one(): ...\ndef two(): ...\ndef _three(): ...\nfour = 4", vars(module))
@@ -204,7 +272,13 @@ def test_decorators_partial_functions_and_builtins_are_read_through():
 
 
 def test_a_parameter_that_no_data_can_stand_for_keeps_its_default():
-    def find(query: str, session: Store = Store(), *, when: object = None) -> str:  # noqa: B008
+    def find(
+        query: str,
+        session: Store = Store(),  # noqa: B008
+        *,
+        key: Callable[[str], str] | None = None,
+        when: object = None,
+    ) -> str:
         return f"{query} {type(session).__name__}"
 
     assert signature(find) == "(query: str, *, when: object = None) -> str"
@@ -218,6 +292,22 @@ def takes_store(store: Store): ...
 def report(): ...
 def _private(): ...
 def takes_agent(_agent_): ...
+def takes_self(self, x): ...
+def takes_function(each: Callable[[int], int]): ...
+def takes_class(cls: type[Store]): ...
+def not_normal(): ...
+
+
+not_normal.__name__ = "ﬁle"
+
+
+class Broken:
+    def __getattribute__(self, name):
+        if name == "get":
+            raise RuntimeError("not now")
+        return super().__getattribute__(name)
+
+    def get(self): ...
 
 
 @pytest.mark.parametrize(
@@ -227,6 +317,12 @@ def takes_agent(_agent_): ...
         (report, "the agent has a method of this name itself"),
         (_private, "private"),
         (takes_agent, "has a parameter _agent_, which stands for the agent"),
+        (takes_self, "has a parameter self, which stands for the agent"),
+        (Store.get, "Store.get is a method without its object"),
+        (takes_function, r"the type of its parameter each, Callable\[\[int\], int\]"),
+        (takes_class, "cannot stand for the type of its parameter cls"),
+        (not_normal, "no Python name"),
+        (Broken(), "get of the object of the type Broken cannot be read: RuntimeError: not now"),
         (lambda: 1, "no Python name"),
         (max, "the signature of max cannot be read"),
         (Store, "Store is a class; give an object of it, such as Store()"),

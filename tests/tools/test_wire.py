@@ -6,7 +6,7 @@ import decimal
 import json
 import sys
 import uuid
-from collections import Counter, OrderedDict, deque
+from collections import Counter, OrderedDict, UserString, deque
 from enum import Enum
 from pathlib import Path
 
@@ -85,6 +85,9 @@ NOON = datetime.datetime(2024, 5, 1, 12)
         ([Colour.RED, {Colour.RED: 1}], ["red", {"red": 1}]),
         ({3, 1, 2}, [1, 2, 3]),
         (frozenset("ba"), ["a", "b"]),
+        ({10, 9, 100}, [9, 10, 100]),
+        ({"a", 1, None}, ["a", 1, None]),
+        (UserString("text"), "text"),
         (range(3), [0, 1, 2]),
         ((n * n for n in range(3)), [0, 1, 4]),
         (deque([1]), [1]),
@@ -116,18 +119,39 @@ class Strange:
     pass
 
 
+class OneArray:
+    """As an array of NumPy: ones of the type that dtype names."""
+
+    dtype = "int64"
+
+    def __init__(self, size):
+        self.size = size
+
+    def tolist(self):
+        assert self.size < 100, "too many to make a list of"
+        return [1] * self.size
+
+
+def test_an_array_becomes_a_list():
+    assert wire.read_answer(wire.result_text({"ones": OneArray(3)})).result == {"ones": [1, 1, 1]}
+    numpy = pytest.importorskip("numpy")
+    values = [numpy.float32(1.5), numpy.bool_(True), numpy.array([[1, 2]]), numpy.datetime64("2024-05-01")]
+    assert wire.read_answer(wire.result_text(values)).result == [1.5, True, [[1, 2]], "2024-05-01"]
+
+
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        (Strange(), "a value of the type Strange, which is no plain data"),
+        (Strange(), r"a value of the type [\w.]*test_wire.Strange, which is no plain data"),
         ([1, {"a": Strange}], "the type type, which is no plain data"),
         (b"\xff", "the type bytes, which is no plain data"),
+        (OneArray(20_001), "more than 20,000 values"),
         (endless(), "more than 20,000 values"),
         (loop, "a value that contains itself"),
         ("x" * 500_000, "500,013 characters of data, more than 400,000"),
         ({frozenset(): 1}, "a key that is no plain value"),
     ],
-    ids=["object", "class", "bytes", "endless", "loop", "long", "key"],
+    ids=["object", "class", "bytes", "array", "endless", "loop", "long", "key"],
 )
 def test_what_is_no_data_or_too_much_is_refused(value, why):
     with pytest.raises(wire.NotPlain, match=why):

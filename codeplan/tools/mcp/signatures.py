@@ -11,6 +11,7 @@ from typing import Any, Final
 from codeplan.errors import AgentError
 from codeplan.tools.mcp.names import class_name, python_name, unique_name
 from codeplan.tools.mcp.schema_types import SchemaWriter, TypeTable, describe_schema, required_names, schema_text
+from codeplan.tools.tool import RESERVED_PARAMETER_NAMES
 from codeplan.types import AgentMethod, AgentParameter, AgentType
 from codeplan.untrusted.excerpts import excerpt
 from codeplan.untrusted.terminal import clean, one_line
@@ -109,7 +110,7 @@ class _Parameters:
 
     def _add(self, wire_name: str, schema: Any, required: bool) -> None:
         assert self.wire_names is not None
-        name = unique_name(python_name(wire_name, "argument"), self.wire_names)
+        name = unique_name(python_name(wire_name, "argument"), {*self.wire_names, *RESERVED_PARAMETER_NAMES})
         self.wire_names[name] = wire_name
         kind = self._writer.text(schema, f"{class_name(self._tool)} {wire_name}")
         default = "" if required else f" = {_default_text(schema)}"
