@@ -31,6 +31,11 @@ COMMANDS: dict[str, list[list[str]]] = {
         ["look", "--tools", "plan.py", "-q", "--json"],
         ["look", "--tools", "plan.py", "--verify", "evil.py:verify"],
     ],
+    "mcp": [
+        ["--tools", "plan.py", "--runs", "runs"],
+        ["--tools", "plan.py", "--library", "skills"],
+        ["--mcp-config", "evil.json"],
+    ],
     "learn": [["household", "-n", "1", "--out", "learnt"]],
     "check": [["plan.py"], ["tests/plans/linked.py"]],
     "exec": [["plan.py", "--env", "household", "--json"]],

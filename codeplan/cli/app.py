@@ -17,6 +17,7 @@ from codeplan.cli import (
     episode,
     learn,
     listings,
+    mcp,
     plan,
     recordings,
     report,
@@ -62,6 +63,7 @@ def _options(
 _MODULES = (
     episode,
     do,
+    mcp,
     learn,
     plan,
     recordings,

@@ -17,12 +17,6 @@ from codeplan.untrusted.terminal import echo
 if TYPE_CHECKING:
     from codeplan.types import Result
 
-MAX_SHOWN_ARGUMENT = 1_000
-"""What is shown of each argument of a call that a question is about at most, in characters."""
-
-MAX_SHOWN_TEXT = 300
-"""What is shown of each text in such an argument at most, in characters."""
-
 Tools = Annotated[
     list[str] | None,
     typer.Option(metavar="FILE.py[:NAME,…]", help="Functions and objects of a Python file; repeatable."),
@@ -87,13 +81,11 @@ def ask_about_doubt(tool: str, arguments: Mapping[str, Any]) -> WayOn:
 
 
 def _show_call(words: str, tool: str, arguments: Mapping[str, Any]) -> None:
-    """Each argument has room of its own: a long one must not push another out of sight."""
-    from codeplan.untrusted.values import ValueWriter
+    from codeplan.tools.call_text import call_text
 
-    writer = ValueWriter(max_string=MAX_SHOWN_TEXT, marks_repeats=False)
-    shown = ", ".join(f"{name}={writer.text(value, MAX_SHOWN_ARGUMENT)}" for name, value in arguments.items())
-    echo(f"{words} {tool}({shown})", err=True)
-    if writer.abbreviated:
+    shown, is_cut = call_text(tool, arguments)
+    echo(f"{words} {shown}", err=True)
+    if is_cut:
         echo("Some of the arguments are too long to show; … stands for what is left out.", err=True)
 
 

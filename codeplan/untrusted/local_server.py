@@ -38,24 +38,30 @@ _App = Callable[[_Scope, _Receive, _Send], Awaitable[None]]
 Headers = Iterable[tuple[bytes, bytes]]
 
 
-def listen(port: int) -> socket.socket:
-    """A socket that listens on loopback; 0 picks a free port. Raises: UsageError: the port cannot be used."""
+def listen(port: int, host: str = LOOPBACK) -> socket.socket:
+    """A socket that listens on loopback; 0 picks a free port.
+
+    Raises: UsageError: the port cannot be used, or this machine does not have the ``host``.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((LOOPBACK, port), backlog=1024)
+        return socket.create_server((host, port), family=family, backlog=1024)
     except (OSError, OverflowError) as e:
         reason = getattr(e, "strerror", None) or e
-        raise UsageError(f"port {port} cannot be used: {reason}; --port 0 takes a free one") from None
+        where = "" if host == LOOPBACK else f" of {host}"
+        raise UsageError(f"port {port}{where} cannot be used: {reason}; port 0 takes a free one") from None
 
 
 class LocalOnly:
     """An ASGI application around another one. It refuses what neither the user's programs nor own pages send.
 
-    ``headers`` are added to every response. A body of more than ``max_body`` bytes is refused.
+    ``headers`` are added to every response. A body of more than ``max_body`` bytes is refused. ``host`` is
+    a further name of this server that clients may use.
     """
 
-    def __init__(self, app: _App, port: int, *, max_body: int, headers: Headers = ()) -> None:
+    def __init__(self, app: _App, port: int, *, max_body: int, headers: Headers = (), host: str = LOOPBACK) -> None:
         self._app, self._max_body, self._headers = app, max_body, tuple(headers)
-        self._hosts = {f"{name}:{port}".encode() for name in (LOOPBACK, "localhost", "[::1]")}
+        self._hosts = {f"{name}:{port}".lower().encode() for name in (LOOPBACK, "localhost", "[::1]", host)}
         self._origins = {b"http://" + host for host in self._hosts}
 
     async def __call__(self, scope: _Scope, receive: _Receive, send: _Send) -> None:

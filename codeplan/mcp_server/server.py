@@ -1,0 +1,217 @@
+"""Speaks the Model Context Protocol: offers the tools, runs them, asks the client for approvals, tells of steps."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import traceback
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from codeplan.agent_api import describe_api
+from codeplan.errors import CodeplanError, UsageError
+from codeplan.mcp_server import protocol_tools as offered
+from codeplan.mcp_server.answers import FoundSkill, FoundSkills, RunAnswer, ToolsText
+from codeplan.mcp_server.approval_questions import ApprovalDesk
+from codeplan.mcp_server.live_runs import LiveRun, LiveRuns, StepNews
+from codeplan.mcp_server.plan_runner import ToolPlanRunner
+from codeplan.mcp_server.protocol_tools import OFFERED, OfferedTool
+from codeplan.prompts.templates import Prompts
+from codeplan.skills.skill_store import SkillStore
+from codeplan.tools.disclosure import shown_api, tool_text
+from codeplan.tools.environment import ToolEnvironment
+from codeplan.types import Task, Value
+from codeplan.untrusted.surrogates import escape_surrogates
+from codeplan.untrusted.terminal import echo, one_line
+from codeplan.untrusted.values import in_quotes
+from codeplan.version import VERSION
+
+if TYPE_CHECKING:
+    from mcp.server import Server, ServerRequestContext
+    from mcp_types import (
+        CallToolRequestParams,
+        CallToolResult,
+        InputRequiredResult,
+        ListToolsResult,
+        PaginatedRequestParams,
+    )
+
+MAX_DESCRIBED_CHARS: Final = 100_000
+"""Maximum length of the tools that one call of describe_tools shows in full, in characters."""
+
+_Answer = Value | LiveRun[RunAnswer]
+
+
+class PlanService:
+    """What the server does for its clients. ``skills`` is the library's store, None without one.
+
+    ``at_once`` is how many plans run at a time. To be made in the server's event loop, and closed with it.
+    """
+
+    def __init__(self, runner: ToolPlanRunner, skills: SkillStore | None, at_once: int) -> None:
+        self._runner, self._skills = runner, skills
+        self._runs, self._checks = LiveRuns(at_once), LiveRuns(at_once)
+        self._desk = ApprovalDesk()
+        self._tools = {t.name: t for t in OFFERED if skills is not None or t.name != "find_skills"}
+
+    def instructions(self) -> str:
+        """What a client's model should know about plans."""
+        return Prompts.cached(None).render(
+            "mcp/instructions", asks=False, replans=True, skills=self._skills is not None
+        )
+
+    async def close(self) -> None:
+        """Cancel what runs."""
+        await asyncio.gather(self._runs.close(), self._checks.close())
+
+    async def list_tools(
+        self, context: ServerRequestContext[Any], params: PaginatedRequestParams | None
+    ) -> ListToolsResult:
+        """The tools with their schemas."""
+        from mcp_types import ListToolsResult, Tool, ToolAnnotations
+
+        return ListToolsResult(
+            tools=[
+                Tool(
+                    name=t.name,
+                    title=t.title,
+                    description=t.description,
+                    input_schema=t.input_schema,
+                    output_schema=t.output_schema,
+                    annotations=ToolAnnotations.model_validate(t.hints),
+                )
+                for t in self._tools.values()
+            ]
+        )
+
+    async def call_tool(
+        self, context: ServerRequestContext[Any], params: CallToolRequestParams
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool. What goes wrong is one sentence for the client; the server lives on."""
+        tool = self._tools.get(params.name)
+        if tool is None:
+            raise _unknown_tool(params.name, self._tools)
+        try:
+            if params.request_state is not None:
+                return await self._follow(self._desk.take_up(params), context, params)
+            answer = await self._start(tool, tool.read(params.arguments), self._desk.can_ask(context))
+            return await self._follow(answer, context, params) if isinstance(answer, LiveRun) else _result(answer)
+        except CodeplanError as error:
+            return _refusal("; ".join([f"{error}", *getattr(error, "__notes__", ())]))
+        except Exception as error:
+            echo("".join(traceback.format_exception(error)), err=True)
+            return _refusal(f"internal error in codeplan ({type(error).__name__}); see its standard error")
+
+    async def _start(self, tool: OfferedTool, arguments: Value, can_ask: bool) -> _Answer:
+        runner = self._runner
+        match arguments:
+            case offered.CheckPlanArguments(plan=plan):
+                return await self._checks.run(lambda: runner.check(plan))
+            case offered.RunPlanArguments(plan=plan, goal=goal):
+                return await self._runs.start(lambda live: runner.run(plan, goal, live), with_approvals=can_ask)
+            case offered.ResumePlanArguments(run=run, plan=plan):
+                return await self._runs.start(lambda live: runner.resume(run, plan, live), with_approvals=can_ask)
+            case offered.FindSkillsArguments():
+                return await self._checks.run(lambda: self._find_skills(arguments))
+            case offered.DescribeToolsArguments():
+                return await self._checks.run(lambda: self._describe(arguments))
+        raise AssertionError(f"{tool.name} has other arguments")
+
+    async def _follow(
+        self, live: LiveRun[RunAnswer], context: ServerRequestContext[Any], params: CallToolRequestParams
+    ) -> CallToolResult | InputRequiredResult:
+        """Hand on what the run tells until it ends, or until the client must answer first."""
+        try:
+            while (news := await live.next_news()) is not None:
+                if isinstance(news, StepNews):
+                    await _tell_step(context, news)
+                elif self._desk.asks_in_results(context):
+                    return self._desk.question(live, news, params)
+                else:
+                    live.answer(await self._desk.ask(context, news))
+        except BaseException:  # the client cancelled the call, or is gone
+            live.cancel()
+            raise
+        return _result(live.result)
+
+    def _describe(self, wanted: offered.DescribeToolsArguments) -> ToolsText:
+        toolset = self._runner.toolset
+        if not wanted.names:
+            return ToolsText(describe_api(shown_api(toolset, wanted.goal)))
+        texts = []
+        for name in dict.fromkeys(wanted.names):
+            tool = toolset.get(name)
+            if tool is None:
+                raise UsageError(
+                    f"there is no tool {in_quotes(name, 100)}; describe_tools without names lists all of them"
+                )
+            texts.append(tool_text(tool))
+        if (size := sum(map(len, texts))) > MAX_DESCRIBED_CHARS:
+            raise UsageError(f"these tools take {size:,} characters, more than {MAX_DESCRIBED_CHARS:,}; name fewer")
+        return ToolsText("\n\n".join(texts))
+
+    def _find_skills(self, wanted: offered.FindSkillsArguments) -> FoundSkills:
+        assert self._skills is not None, "without a library, the tool is not offered"
+        task = Task(id="goal", env=ToolEnvironment.name, kind="goal", goal=one_line(wanted.goal, 2_000))
+        found = self._skills.find(task, wanted.limit)
+        return FoundSkills(tuple(FoundSkill(s.name, s.description, s.parameters, s.plan) for s in found))
+
+
+def make_server(service: PlanService) -> Server[Any]:
+    """The server of the official package, without a transport."""
+    from mcp.server import Server
+    from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+
+    for name in ("mcp", "uvicorn"):  # faults are answered; the package would print tracebacks as well
+        logging.getLogger(name).addHandler(logging.NullHandler())
+        logging.getLogger(name).propagate = False
+    server: Server[Any] = Server(
+        "codeplan",
+        version=VERSION,
+        title="codeplan",
+        instructions=service.instructions(),
+        on_list_tools=service.list_tools,
+        on_call_tool=service.call_tool,
+    )
+    server.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience="codeplan"))
+    return server
+
+
+async def _tell_step(context: ServerRequestContext[Any], news: StepNews) -> None:
+    """Send a progress notification, if the client asked for them."""
+    with contextlib.suppress(Exception):  # the client may be gone; then the call is cancelled
+        title = one_line(f"[Step {news.step}] {news.title}", 200)
+        await context.session.report_progress(news.step, news.steps or None, title)
+
+
+def _result(answer: Value) -> CallToolResult:
+    """The answer as structured content, and as text for clients that show a model only that."""
+    from mcp_types import CallToolResult, TextContent
+
+    data = _storable(msgspec.to_builtins(answer, str_keys=True))
+    text = answer.text if isinstance(answer, ToolsText) else msgspec.json.encode(data).decode()
+    return CallToolResult(content=[TextContent(type="text", text=_storable(text))], structured_content=data)
+
+
+def _refusal(sentence: str) -> CallToolResult:
+    from mcp_types import CallToolResult, TextContent
+
+    return CallToolResult(content=[TextContent(type="text", text=_storable(one_line(sentence, 2_000)))], is_error=True)
+
+
+def _unknown_tool(name: str, tools: dict[str, OfferedTool]) -> Exception:
+    from mcp import MCPError
+    from mcp_types import INVALID_PARAMS
+
+    return MCPError(INVALID_PARAMS, f"there is no tool {in_quotes(name, 100)}; there are: {', '.join(tools)}")
+
+
+def _storable(data: Any) -> Any:
+    """The data with half surrogate pairs escaped, which JSON in UTF-8 cannot hold."""
+    if isinstance(data, str):
+        return escape_surrogates(data)
+    if isinstance(data, list | tuple):
+        return [_storable(item) for item in data]
+    return {_storable(k): _storable(v) for k, v in data.items()} if isinstance(data, dict) else data

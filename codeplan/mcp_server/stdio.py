@@ -1,0 +1,164 @@
+"""Serves one client over standard input and output, which belong to the protocol alone.
+
+The official package's own transport has no limit on the length of a line, and a thread of it that waits for input
+keeps the process from ending.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from mcp.server import Server
+    from mcp.shared.message import SessionMessage
+
+MAX_MESSAGE_BYTES: Final = 16 << 20
+"""Maximum size of one message of a client, in bytes."""
+
+_CHUNK: Final = 1 << 16
+_T = TypeVar("_T")
+
+
+class ProtocolStreams(NamedTuple):
+    """Where the protocol's messages come from and go to, a line each."""
+
+    input: BinaryIO
+    output: BinaryIO
+
+
+@contextmanager
+def claim_standard_streams() -> Iterator[ProtocolStreams]:
+    """Take standard input and output for the protocol.
+
+    Meanwhile what tools, and the programs that they start, print goes to standard error, and they read nothing.
+    """
+    sys.stdout.flush()
+    taken = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3) for fd in (0, 1)]
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    os.close(nothing)
+    try:  # a thread may wait for input until the process ends: these files are never closed
+        yield ProtocolStreams(os.fdopen(taken[0], "rb", closefd=False), os.fdopen(taken[1], "wb", 0, closefd=False))
+    finally:
+        sys.stdout.flush()
+        for fd, own in enumerate(taken):
+            os.dup2(own, fd)
+
+
+async def serve_streams(server: Server[Any], streams: ProtocolStreams) -> None:
+    """Serve until the client closes its end. Calls that are under way then are cancelled."""
+    from anyio import create_memory_object_stream
+    from mcp.shared.message import SessionMessage
+
+    received, messages = create_memory_object_stream[SessionMessage | Exception](0)
+    sent, outgoing = create_memory_object_stream[SessionMessage](0)
+    lock = asyncio.Lock()
+    tasks = [
+        asyncio.create_task(_read(streams, received, lock)),
+        asyncio.create_task(_write(streams, outgoing, received, lock)),
+    ]
+    try:
+        await server.run(messages, sent, server.create_initialization_options())
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for stream in (received, messages, sent, outgoing):
+            stream.close()
+
+
+async def _read(streams: ProtocolStreams, received: Any, lock: asyncio.Lock) -> None:
+    """Hand on the client's messages. What is none is answered with an error."""
+    import anyio
+
+    with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+        while line := await _in_thread(lambda: _read_line(streams.input)):
+            message = _parse(line)
+            if isinstance(message, str):
+                await _write_line(streams, _parse_error(message), lock)
+            elif message is not None:
+                await received.send(message)
+    received.close()
+
+
+async def _write(streams: ProtocolStreams, outgoing: Any, received: Any, lock: asyncio.Lock) -> None:
+    async for message in outgoing:
+        data = message.message.model_dump_json(by_alias=True, exclude_unset=True).encode()
+        if not await _write_line(streams, data, lock):
+            received.close()
+            return
+
+
+async def _write_line(streams: ProtocolStreams, data: bytes, lock: asyncio.Lock) -> bool:
+    """Whether the client took the line."""
+    async with lock:
+        try:
+            await _in_thread(lambda: _write_all(streams.output, data + b"\n"))
+        except OSError:
+            return False
+    return True
+
+
+def _write_all(output: BinaryIO, data: bytes) -> None:
+    left = memoryview(data)
+    while left:
+        left = left[output.write(left) :]
+
+
+def _read_line(source: BinaryIO) -> bytes:
+    """The next line; of one that is too long only the start, without its end. Empty at the end of input."""
+    try:
+        line = source.readline(MAX_MESSAGE_BYTES + 1)
+        rest = line
+        while len(line) > MAX_MESSAGE_BYTES and rest and not rest.endswith(b"\n"):
+            rest = source.readline(_CHUNK)
+    except OSError:
+        return b""
+    return line
+
+
+def _parse(line: bytes) -> SessionMessage | str | None:
+    """The message of a line; the fault of one that is none; None for an empty line."""
+    from mcp.shared.message import SessionMessage
+    from mcp_types import jsonrpc_message_adapter
+
+    if len(line) > MAX_MESSAGE_BYTES:
+        return f"a message has more than {MAX_MESSAGE_BYTES >> 20} MiB"
+    if not line.strip():
+        return None
+    try:
+        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+    except ValueError:
+        return "a line is no message of JSON-RPC 2.0"
+
+
+def _parse_error(fault: str) -> bytes:
+    from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError
+
+    error = JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=PARSE_ERROR, message=fault))
+    return error.model_dump_json(by_alias=True, exclude_unset=True).encode()
+
+
+async def _in_thread(work: Callable[[], _T]) -> _T:
+    """Wait for work that may never end. Its thread does not keep the process from ending."""
+    result: Future[_T] = Future()
+    result.set_running_or_notify_cancel()  # nobody takes it back: the thread can always leave its result
+
+    def run() -> None:
+        try:
+            result.set_result(work())
+        except BaseException as error:
+            result.set_exception(error)
+
+    threading.Thread(target=run, name="codeplan-mcp-stdio", daemon=True).start()
+    return await asyncio.wrap_future(result)

@@ -1,0 +1,293 @@
+"""Runs of plans and their resumption: where they go on, with which variables, and what stands in their folders."""
+
+import shutil
+from pathlib import Path
+
+import msgspec
+import pytest
+from support.plan_server import COUNTS, KIWI, PLAN, STEP_2, Shop, plan_runner
+
+from codeplan.cli import main
+from codeplan.errors import UsageError
+from codeplan.mcp_server import run_answers
+from codeplan.mcp_server.plan_runner import MAX_PLAN_CHARS, RunControl
+from codeplan.recording.events import PlanStarted, StepEntered
+from codeplan.recording.trace import Trace
+from codeplan.runner.recorded_episodes import replay
+from codeplan.sandbox import Limits
+
+ALONE = RunControl()
+
+
+@pytest.fixture
+def shop():
+    return Shop()
+
+
+@pytest.fixture
+def runner(tmp_path, shop):
+    with plan_runner(tmp_path / "runs", shop) as made:
+        yield made
+
+
+def plan(body, step=1):
+    lines = "".join(f"        {line}\n" for line in body.splitlines())
+    return f"def solution(agent, start_from=1):\n    if start_from <= {step}:\n{lines}"
+
+
+def test_a_plan_runs_to_its_end(runner):
+    answer = runner.run(PLAN, "count fruits", ALONE)
+    assert (answer.ended, answer.value, answer.calls, answer.failure) == ("finished", COUNTS, 3, None)
+    header = Trace.read(runner.folders.path(answer.run) / "trace.jsonl")[0]
+    assert header.task.goal == "count fruits"
+
+
+def test_a_failed_run_tells_the_step_the_line_the_calls_and_the_variables(runner):
+    answer = runner.run(KIWI, "", ALONE)
+    assert answer.ended == "failed" and answer.failure.error == "KeyError"
+    assert (answer.failure.step, answer.resumable_step, answer.calls) == (2, 2, 4)
+    assert "kiwi" in answer.failure.code and "4. " in answer.log and "names = {'apples', 'pears'}" in answer.variables
+
+
+def test_a_changed_step_alone_resumes_with_the_variables(runner, shop):
+    failed = runner.run(KIWI, "count", ALONE)
+    shop._calls.clear()
+    answer = runner.resume(failed.run, STEP_2, ALONE)
+    assert (answer.ended, answer.value, answer.started_from, answer.resumes) == ("finished", COUNTS, 2, failed.run)
+    assert shop._calls == ["count apples", "count pears"]
+
+
+def test_a_change_to_an_earlier_step_starts_there(runner, shop):
+    failed = runner.run(KIWI, "", ALONE)
+    shop._calls.clear()
+    runner.resume(failed.run, PLAN.replace("set(agent.fruits())", "{*agent.fruits()}"), ALONE)
+    assert shop._calls == ["fruits", "count apples", "count pears"]
+
+
+def test_the_entries_of_steps_before_the_resumed_one_stay(runner, shop):
+    """Step 2 fails twice; then step 1 is left as it is and step 2 needs what only step 1's run saved."""
+    first = runner.run(KIWI, "", ALONE)
+    second = runner.resume(first.run, STEP_2.replace("sorted(names)}", "['lime']}"), ALONE)
+    shop._calls.clear()
+    third = runner.resume(second.run, STEP_2, ALONE)
+    assert (second.ended, second.started_from, third.value) == ("failed", 2, COUNTS)
+    assert shop._calls == ["count apples", "count pears"]
+
+
+def test_a_finished_run_goes_on_with_its_variables_as_they_were(runner, shop):
+    done = runner.run(PLAN, "", ALONE)
+    assert done.resumable_step == 3
+    shop._calls.clear()
+    more = "    if start_from <= 3:\n        names.add('figs')\n        return sorted(names), sum(counts.values())\n"
+    answer = runner.resume(done.run, more, ALONE)
+    assert (answer.ended, answer.value, answer.started_from) == ("finished", [["apples", "figs", "pears"], 15], 3)
+    assert shop._calls == []
+
+
+def test_a_replan_goes_on_after_its_step(runner, shop):
+    looked = runner.run(plan("names = agent.fruits()\nprint(names)\nreplan('the names')"), "", ALONE)
+    assert (looked.ended, looked.failure.error, looked.failure.message) == ("replan", "replan", "the names")
+    assert (looked.printed, looked.resumable_step) == ("['apples', 'pears']", 2)
+    answer = runner.resume(looked.run, "    if start_from <= 2:\n        return names[0]\n", ALONE)
+    assert answer.value == "apples" and shop._calls == ["fruits"]
+
+
+def test_give_up_stopped_and_questions_are_endings_with_a_sentence(runner):
+    assert runner.run(plan("give_up('no way')"), "", ALONE).ended == "gave_up"
+    stopped = runner.run(plan("while True:\n    pass"), "", ALONE)
+    assert stopped.ended == "stopped" and stopped.failure.error in ("turns", "cpu", "wall")
+    asked = runner.run(plan("assert ask_llm('why?')"), "", ALONE)
+    assert asked.failure.error == "asks" and "replan(reason)" in asked.failure.message
+
+
+@pytest.mark.parametrize("step", ["first", "resumed"])
+def test_a_refused_plan_leaves_no_run(runner, step):
+    run = runner.run(KIWI, "", ALONE).run if step == "resumed" else None
+    before = sorted(runner.folders.root.glob("*"))
+    bad = plan("agent.steal()")
+    answer = runner.resume(run, bad, ALONE) if run else runner.run(bad, "", ALONE)
+    assert (answer.ended, answer.run) == ("refused", run) and answer.faults[0].line == 3
+    assert sorted(runner.folders.root.glob("*")) == before
+    if run:
+        assert runner.resume(run, STEP_2, ALONE).value == COUNTS
+
+
+def test_fences_prose_and_a_missing_header_are_no_matter(runner):
+    body = "if start_from <= 1:\n    names = agent.fruits()\n    assert names\nreturn len(names)"
+    assert runner.run(f"Here it is:\n```python\n{body}\n```\nEnjoy!", "", ALONE).value == 2
+
+
+def test_a_run_is_resumed_once(runner):
+    failed = runner.run(KIWI, "", ALONE)
+    second = runner.resume(failed.run, STEP_2, ALONE)
+    with pytest.raises(UsageError, match=f"was resumed already; resume the run {second.run}"):
+        runner.resume(failed.run, STEP_2, ALONE)
+
+
+@pytest.mark.parametrize("run", ["", "x", "..", "../runs", "/etc", "20260101-000000-0123456789abcdef", "a\0b", "\ud800", "２" * 8 + "-000000-0123456789abcdef", "9" * 10_000])  # fmt: skip
+def test_an_id_leads_to_runs_alone(runner, run):
+    runner.run(PLAN, "", ALONE)
+    with pytest.raises(UsageError, match="there is no run"):
+        runner.resume(run, PLAN, ALONE)
+
+
+def test_another_server_on_the_same_folder_goes_on(tmp_path, shop):
+    with plan_runner(tmp_path, shop) as before:
+        failed, done = before.run(KIWI, "", ALONE), before.run(PLAN, "", ALONE)
+    shop._calls.clear()
+    with plan_runner(tmp_path, shop) as after:
+        assert after.resume(failed.run, STEP_2, ALONE).value == COUNTS
+        answer = after.resume(done.run, "    if start_from <= 3:\n        return type(names) == set\n", ALONE)
+    assert answer.value is True and shop._calls == ["count apples", "count pears"]
+
+
+def test_each_run_is_an_episode_that_show_and_replay_open(runner, capsys):
+    failed = runner.run(KIWI, "", ALONE)
+    second = runner.resume(failed.run, STEP_2, ALONE)
+    for run in (failed.run, second.run):
+        replay(runner.folders.path(run))
+        assert main(["replay", str(runner.folders.path(run))]) == 0
+    assert capsys.readouterr().out.count("identical:") == 2
+
+
+def test_limits_end_a_run_and_it_goes_on(tmp_path, shop):
+    with plan_runner(tmp_path, shop, limits=Limits(calls=2)) as runner:
+        stopped = runner.run(PLAN, "", ALONE)
+        assert (stopped.ended, stopped.failure.error, stopped.resumable_step) == ("stopped", "calls", 2)
+        assert runner.resume(stopped.run, STEP_2, ALONE).value == COUNTS
+
+
+def test_what_is_too_large_is_cut_and_said(runner):
+    printed = runner.run(plan("print('x' * 60_000)"), "", ALONE).printed
+    assert len(printed) <= run_answers.MAX_PRINTED and "left out" in printed
+    large = runner.run(plan("return 'y' * 100_000"), "", ALONE)
+    assert large.value is None and "resume the run" in large.note
+    assert runner.resume(large.run, "    if start_from <= 2:\n        return 1\n", ALONE).value == 1
+    assert runner.run(plan("return None"), "", ALONE).note == ""
+
+
+def test_texts_far_too_long_are_refused_before_they_are_read(runner):
+    with pytest.raises(UsageError, match="write at most"):
+        runner.run("x" * (MAX_PLAN_CHARS + 1), "", ALONE)
+    with pytest.raises(UsageError, match="goal"):
+        runner.run(PLAN, "x" * 3_000, ALONE)
+    assert runner.run("x = 1\n" * 100_000, "", ALONE).faults[0].rule == "size"
+
+
+def test_the_oldest_runs_go(tmp_path, shop):
+    with plan_runner(tmp_path, shop, keep=3) as runner:
+        (tmp_path / "notes").mkdir()
+        runs = [runner.run(PLAN, "", ALONE).run for _ in range(2)]
+        for n, run in enumerate(runs):  # a folder's name begins with its time
+            (tmp_path / run).rename(tmp_path / f"2020010{n + 1}-000000-{run[-16:]}")
+        kept = [runner.run(PLAN, "", ALONE).run for _ in range(2)]
+    assert {p.name for p in tmp_path.iterdir()} == {"notes", *kept, f"20200102-000000-{runs[1][-16:]}"}
+
+
+class StopsAt(RunControl):
+    """Ends a run at the entry of a step, as a client that cancels it does."""
+
+    def __init__(self, step):
+        self.on_event = lambda event: self._stop() if isinstance(event, StepEntered) and event.step == step else None
+
+    def _stop(self):
+        self.on_event = None
+        raise KeyboardInterrupt
+
+
+def break_off(runner, step=2):
+    with pytest.raises(KeyboardInterrupt):
+        runner.run(PLAN, "count", StopsAt(step))
+    (folder,) = runner.folders.root.iterdir()
+    return folder
+
+
+def test_a_run_that_was_broken_off_is_told_of_before_it_is_resumed(runner, shop):
+    run = break_off(runner).name
+    shop._calls.clear()
+    told = runner.resume(run, STEP_2, ALONE)
+    assert (told.ended, told.run, told.resumable_step, told.calls) == ("interrupted", run, 2, 1)
+    assert "send resume_plan for this run again" in told.note and shop._calls == []
+    again = runner.resume(run, STEP_2, ALONE)
+    assert again.value == COUNTS and shop._calls == ["count apples", "count pears"]
+
+
+def test_a_trace_whose_end_is_torn_off_is_that_of_a_run_broken_off(runner):
+    folder = break_off(runner)
+    trace = folder / "trace.jsonl"
+    lines = trace.read_bytes().splitlines(keepends=True)
+    trace.write_bytes(b"".join(lines[:-2]) + lines[-2][:20])
+    assert runner.resume(folder.name, STEP_2, ALONE).ended == "interrupted"
+    assert runner.resume(folder.name, STEP_2, ALONE).value == COUNTS
+
+
+def test_a_running_run_cannot_be_resumed(runner):
+    seen = []
+
+    class Resumes(RunControl):
+        def __init__(self):
+            self.on_event = lambda event: seen.append(self.refused()) if isinstance(event, PlanStarted) else None
+
+        def refused(self):
+            (folder,) = runner.folders.root.iterdir()
+            with pytest.raises(UsageError, match="has not ended yet"):
+                runner.resume(folder.name, PLAN, ALONE)
+
+    assert runner.run(PLAN, "", Resumes()).ended == "finished" and len(seen) == 1
+
+
+# ------------------------------------------------------------------ folders that others have changed
+
+
+def edited(folder: Path, old: bytes, new: bytes, name="trace.jsonl") -> None:
+    data = (folder / name).read_bytes()
+    assert old in data
+    (folder / name).write_bytes(data.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda f: edited(f, b'"env":"tools"', b'"env":"household"'), "no run of a plan with tools"),
+        (lambda f: edited(f, b'"method":"exec"', b'"method":"react"'), "no run of a plan with tools"),
+        (lambda f: edited(f, b"agent.fruits()", b"agent.stolen()"), "does not fit the tools any more"),
+        (lambda f: edited(f, b'"event":"plan_started"', b'"event":"what"'), "line"),
+        (lambda f: (f / "trace.jsonl").write_bytes(b""), "no run of a plan with tools"),
+        (lambda f: (f / "trace.jsonl").unlink(), "cannot be read"),
+        (lambda f: (f / "state.json").write_bytes(b'{"entries": {"x": 1}}'), "state of the run"),
+        (lambda f: (f / "state.json").write_bytes(b"[" * 100_000), "state of the run"),
+        (lambda f: (f / "state.json").unlink(), "state of the run"),
+        (lambda f: (f / "state.json").write_bytes(b'{"entries":{"7":{"names":{"x":7}}}}'), "damaged"),
+    ],
+)
+def test_a_damaged_run_is_one_sentence(runner, change, message):
+    run = runner.run(KIWI, "", ALONE).run
+    change(runner.folders.path(run))
+    with pytest.raises(UsageError, match=message):
+        runner.resume(run, STEP_2, ALONE)
+
+
+def test_links_in_the_folder_are_not_followed(runner, tmp_path):
+    run = runner.run(KIWI, "", ALONE).run
+    folder = runner.folders.path(run)
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match="state of the run"):
+        runner.resume(run, STEP_2, ALONE)
+
+
+def test_a_checkpoint_of_another_run_is_only_data(runner, shop):
+    """Variables that do not fit make the step fail; nothing else comes of them."""
+    run = runner.run(KIWI, "", ALONE).run
+    other = runner.run(PLAN, "", ALONE).run
+    shutil.copy(runner.folders.path(other) / "state.json", runner.folders.path(run) / "state.json")
+    assert runner.resume(run, STEP_2, ALONE).value == COUNTS
+
+
+def test_answers_are_json(runner):
+    for answer in (
+        runner.check(PLAN),
+        runner.run(KIWI, "", ALONE),
+        runner.run(plan("return {1: (2, b'x')}"), "", ALONE),
+    ):
+        assert msgspec.json.decode(msgspec.json.encode(answer))

@@ -1,0 +1,86 @@
+"""A shop of fruits as tools, plans for it, and what runs them for a server's clients."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from codeplan.mcp_server.plan_runner import RunnerSettings, ToolPlanRunner
+from codeplan.mcp_server.run_folders import RunFolders
+from codeplan.runner.toolsets import collect_tools
+from codeplan.tools.toolset import Toolset
+
+PLAN = """
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        print('[Step 1] list the fruits')
+        names = set(agent.fruits())
+        assert names, f'Error in [Step 1]: there are none. {agent.report()}'
+    if start_from <= 2:
+        print('[Step 2] count them')
+        counts = {name: agent.count(name) for name in sorted(names)}
+        assert counts, f'Error in [Step 2]: nothing was counted. {agent.report()}'
+    return counts
+"""
+COUNTS = {"apples": 3, "pears": 12}
+
+KIWI = PLAN.replace("sorted(names)}", "[*sorted(names), 'kiwi']}")
+"""The same plan, whose second step fails after two counts."""
+
+STEP_2 = PLAN[PLAN.index("    if start_from <= 2") : PLAN.index("    return counts")]
+SELL = PLAN.replace(
+    "    return counts", "    if start_from <= 3:\n        agent.sell('pears')\n        assert True\n    return counts"
+)
+
+SPIN = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        while True:\n            agent.fruits()\n"
+
+
+class Shop:
+    """Fruits in stock, and what was called."""
+
+    def __init__(self) -> None:
+        self._stock = dict(COUNTS)
+        self._calls: list[str] = []
+        self._open = threading.Event()
+
+    def fruits(self) -> list[str]:
+        """The names of all fruits."""
+        self._calls.append("fruits")
+        return list(self._stock)
+
+    def count(self, fruit: str) -> int:
+        """How many there are of a fruit."""
+        self._calls.append(f"count {fruit}")
+        return self._stock[fruit]
+
+    def sell(self, fruit: str) -> int:
+        """Sell all of a fruit."""
+        self._calls.append(f"sell {fruit}")
+        return self._stock.pop(fruit)
+
+    async def wait(self, seconds: float) -> str:
+        """Wait."""
+        self._calls.append("wait")
+        await asyncio.sleep(seconds)
+        return "waited"
+
+    def hold(self) -> str:
+        """Return when the shop opens."""
+        self._calls.append("hold")
+        return "open" if self._open.wait(60) else "closed"
+
+
+def shop_tools(shop: Shop) -> Toolset:
+    """The tools of a shop."""
+    return Toolset(collect_tools([shop]))
+
+
+@contextmanager
+def plan_runner(folder: Path, shop: Shop, keep: int = 100, **settings: Any) -> Iterator[ToolPlanRunner]:
+    """What runs plans with the shop's tools; the runs stand in ``folder``."""
+    with closing(ToolPlanRunner(shop_tools(shop), RunFolders(folder, keep), RunnerSettings(**settings))) as runner:
+        yield runner
