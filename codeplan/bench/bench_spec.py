@@ -28,10 +28,12 @@ import msgspec
 
 from codeplan.bench import named_suites
 from codeplan.bench.store import BenchCell, BenchGrid
+from codeplan.bench.tool_tasks import ToolTaskSet, take_tool_tasks
 from codeplan.budget import Budget
 from codeplan.errors import UsageError
 from codeplan.llm.prices import unpriced_models
 from codeplan.plugins import SettingSpec, load_factory, setting_specs
+from codeplan.protocols import Environment
 from codeplan.recording.redaction import remove_secrets
 from codeplan.runner import models
 from codeplan.runner.settings_file import tightens_budget
@@ -54,8 +56,8 @@ class BenchSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """A bench as requested: every combination of ``suites``, ``methods``, ``models`` and ``settings``.
 
     ``common`` applies to all cells, yields to all other settings and is in no name. ``budget`` is for each episode.
-    ``split``, ``kind`` and ``n`` select tasks as in ``named_suites.select_tasks``. Raises: UsageError for an empty list
-    or a number below 1.
+    ``split``, ``kind`` and ``n`` select tasks as in ``named_suites.select_tasks``. With ``tool_tasks``, which stand in
+    the same file, those are the only suite. Raises: UsageError for an empty list or a number below 1.
     """
 
     suites: tuple[str, ...]
@@ -68,6 +70,7 @@ class BenchSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     kind: str | None = None
     n: int | None = None
     budget: Budget = Budget()
+    tool_tasks: ToolTaskSet | None = None
 
     def __post_init__(self) -> None:
         for name in ("suites", "methods", "models", "settings"):
@@ -95,7 +98,7 @@ def read_spec(path: Path, is_trusted: Callable[[str], bool] = lambda sha256: Tru
     """
     try:
         text = read_user_text(path, MAX_SPEC_BYTES)
-        spec = msgspec.convert(parse_toml(text), BenchSpec)
+        spec = _build_spec(parse_toml(text), path)
     except OSError as e:
         raise UsageError(f"{path} cannot be read: {e.strerror}") from None
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as e:
@@ -110,11 +113,29 @@ def read_spec(path: Path, is_trusted: Callable[[str], bool] = lambda sha256: Tru
     return spec
 
 
+def _build_spec(table: dict[str, Any], path: Path) -> BenchSpec:
+    if "tool_tasks" in table:
+        raise UsageError("there is no setting tool_tasks; tasks on tools stand under [[tasks]]")
+    if "tasks" not in table:
+        return msgspec.convert(table, BenchSpec)
+    if "suites" in table:
+        raise UsageError("a file has either suites or tasks of its own, not both")
+    tasks, rest = take_tool_tasks(table, path.resolve().parent)
+    spec = msgspec.convert({**rest, "suites": [path.stem]}, BenchSpec)
+    return msgspec.structs.replace(spec, tool_tasks=tasks)
+
+
 def untrusted_settings(spec: BenchSpec) -> dict[str, Any]:
     """What a bench's file may set only if the user trusts it, by name.
 
-    These are models other than the stand-in, settings that are not safe, and a budget looser than the default.
+    These are models other than the stand-in, settings that are not safe, a budget looser than the default, and the
+    programs and Python files of tasks on tools.
     """
+    programs = spec.tool_tasks.programs if spec.tool_tasks else {}
+    return {**programs, **_untrusted_of_grid(spec)}
+
+
+def _untrusted_of_grid(spec: BenchSpec) -> dict[str, Any]:
     models_used = [_split_entry(entry, "model")[0] for entry in spec.models]
     found: dict[str, Any] = {"models": models_used} if {*models_used} != {"scripted"} else {}
     declared = _declared_settings(spec, models_used)
@@ -127,7 +148,7 @@ def untrusted_settings(spec: BenchSpec) -> dict[str, Any]:
 
 def _declared_settings(spec: BenchSpec, models_used: list[str]) -> dict[str, list[SettingSpec]]:
     """The declarations of all settings that the bench's environments, methods and models take, by name."""
-    envs = {named_suites.resolve_suite(suite).env for suite in spec.suites}
+    envs = () if spec.tool_tasks else {named_suites.resolve_suite(suite).env for suite in spec.suites}
     methods = {_split_entry(entry, "method")[0] for entry in spec.methods}
     factories = [load_factory("codeplan.envs", env) for env in envs]
     factories += [load_factory("codeplan.methods", method) for method in methods]
@@ -146,6 +167,10 @@ def resolve_bench(
     ``model_settings`` returns a model's configured settings, to which all others are preferred. ``offline`` is for
     playing from a tape: no model is called, and none needs a key. Raises: UsageError if a cell cannot be created.
     """
+    if spec.tool_tasks and "scripted" in [_split_entry(model, "model")[0] for model in spec.models]:
+        raise UsageError(
+            "the scripted stand-in knows codeplan's own environments only; name an endpoint's model: --model NAME"
+        )
     cells: dict[str, BenchCell] = {}
     given: dict[str, dict[str, Any]] = {}
     tasks: dict[str, tuple[Task, ...]] = {}
@@ -209,12 +234,23 @@ def _resolve_cell(
     names: _Names, settings: dict[str, Any], spec: BenchSpec, offline: bool
 ) -> tuple[BenchCell, tuple[Task, ...], tuple[str, ...]]:
     """The cell, its suite's tasks and its models without a price, after creating environment, method and model."""
-    env = named_suites.resolve_suite(names.suite).env
+    env, select = _suite(names.suite, spec)
     with EpisodeSetup(env, names.method, names.model, settings, offline=offline) as setup:
-        tasks = named_suites.select_tasks(names.suite, setup.env, split=spec.split, kind=spec.kind, n=spec.n)
+        tasks = select(setup.env)
         header = setup.header(tasks[0], spec.budget)
         space = getattr(setup.env, "space", None)
-    prefixes = space.no_effect_prefixes if space is not None else None
+    prefixes = space.no_effect_prefixes if space is not None and not spec.tool_tasks else None
     plain = msgspec.json.decode(msgspec.json.encode(header.settings))
-    cell = BenchCell(names.cell, names.suite, env, names.method, names.model, plain, spec.budget, prefixes)
+    env_name = env if isinstance(env, str) else env.name
+    cell = BenchCell(names.cell, names.suite, env_name, names.method, names.model, plain, spec.budget, prefixes)
     return cell, tasks, unpriced_models(header.model, header.model_settings)
+
+
+def _suite(suite: str, spec: BenchSpec) -> tuple[str | Environment, Callable[[Environment], tuple[Task, ...]]]:
+    """A suite's environment, and what selects its tasks there."""
+    if tool_tasks := spec.tool_tasks:
+        return tool_tasks.example(), lambda env: tool_tasks.select(spec.kind, spec.n)
+    split, kind, n = spec.split, spec.kind, spec.n
+    return named_suites.resolve_suite(suite).env, lambda env: named_suites.select_tasks(
+        suite, env, split=split, kind=kind, n=n
+    )

@@ -14,6 +14,7 @@ import msgspec
 
 from codeplan.bench import trace_storage
 from codeplan.bench.store import BenchCell, EpisodeOutcome, episode_folder
+from codeplan.bench.tool_tasks import ToolTaskSet
 from codeplan.errors import Diverged, UsageError
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler
 from codeplan.recording.trace import Trace
@@ -42,7 +43,7 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
     ``folder`` is the bench's absolute path; None writes no traces. ``settings`` holds each cell's settings by name,
     secrets included. ``storage`` is an address for the traces if the folder is out of reach. ``tapes`` holds the
     arguments ``record`` and ``tape`` of ``codeplan.run``; these cannot go to another process. ``files`` are the user's
-    own environments, ``FILE.py:NAME`` with absolute paths.
+    own environments, ``FILE.py:NAME`` with absolute paths. ``tool_tasks`` are the tasks of a bench on tools.
     """
 
     folder: str | None = None
@@ -52,6 +53,7 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
     pause: float = DEFAULT_PAUSE_SECONDS
     tapes: dict[str, Any] = {}
     files: tuple[str, ...] = ()
+    tool_tasks: ToolTaskSet | None = None
 
     def __call__(self, job: EpisodeJob) -> EpisodeOutcome:
         """Run the job. Raises: UsageError if a setting is wrong, which no retry would mend."""
@@ -91,13 +93,17 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
         settings = _with_repeat_seed(job, self.settings.get(job.cell.name, job.cell.settings))
         if folder and self.folder and self.storage is None:
             _refuse_links(folder, Path(self.folder))
+        given = {**settings, **self.tapes, "budget": job.cell.budget, "out": folder, "on_event": on_event}
+        if self.tool_tasks:
+            if folder and os.path.lexists(folder / new_episodes.TRACE_NAME):
+                _set_aside(folder)  # the world that its calls changed is gone
+            return self.tool_tasks.run(job.task.id, method=job.cell.method, model=job.cell.model, **given)
         if folder and os.path.lexists(folder / new_episodes.TRACE_NAME):
             if _is_recording_of(folder, job, settings):
                 with contextlib.suppress(Diverged):
                     return self._resume(job, folder, on_event, settings)
             else:
                 _set_aside(folder)
-        given = {**settings, **self.tapes, "budget": job.cell.budget, "out": folder, "on_event": on_event}
         return new_episodes.run(job.cell.env, job.task, job.cell.method, job.cell.model, **given)
 
     def _resume(self, job: EpisodeJob, folder: Path, on_event: EventHandler, settings: dict[str, Any]) -> Result:

@@ -139,18 +139,24 @@ def _from_flags(
 
 
 def _from_file(file: str, common: dict[str, Any], selection: dict[str, Any]) -> BenchSpec:
-    """The bench that a file describes. Settings from options apply to all its cells."""
+    """The bench that a file describes. Settings from options apply to all its cells.
+
+    Tasks on tools are played with any method and model; a grid names its own.
+    """
     from msgspec.structs import replace
 
     from codeplan.bench.bench_spec import read_spec
     from codeplan.errors import UsageError
     from codeplan.runner import trusted_folders
 
-    if repeated := [name for name, value in selection.items() if value is not None]:
-        raise UsageError(f"{file} defines the bench; set {repeated[0]} there instead of giving the option")
     real = Path(file).resolve()
+    given = {name: value for name, value in selection.items() if value is not None}
     spec = read_spec(Path(file), lambda sha256: trusted_folders.is_trusted(real, sha256))
-    return replace(spec, common={**spec.common, **common})
+    if spec.tool_tasks and "split" not in given:
+        given |= {f"{name}s": (given.pop(name),) for name in ("method", "model") if name in given}
+    elif given:
+        raise UsageError(f"{file} defines the bench; set {next(iter(given))} there instead of giving the option")
+    return replace(spec, common={**spec.common, **common}, **given)
 
 
 @contextlib.contextmanager
@@ -182,13 +188,18 @@ def _run(
     from codeplan.errors import UsageError
 
     tapes = worker_settings["tapes"]
+    if any(tapes.values()) and spec.tool_tasks:
+        raise UsageError("tasks on tools go on no tape; replay the trace of one with: codeplan replay RUN")
     if any(tapes.values()) and engine[0] != "threads":
         raise UsageError("tapes need the engine threads; omit --engine")
     runs_on, budget = engines.make_engine(*engine), BenchBudget(**limits)
     plan = resolve_bench(spec, lambda model: options.select_model(config, model, {})[1], offline=bool(tapes["tape"]))
     if limits["money"] is not None or spec.budget.money is not None:
         options.warn_unpriced_models(plan.unpriced_models)
-    return run_bench(plan, runs_on, folder, budget=budget, observer=show_progress, **worker_settings)
+    tool_tasks = spec.tool_tasks
+    return run_bench(
+        plan, runs_on, folder, budget=budget, observer=show_progress, tool_tasks=tool_tasks, **worker_settings
+    )
 
 
 def _raise_incomplete(outcome: BenchOutcome) -> None:

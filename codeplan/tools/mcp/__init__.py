@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codeplan.tools.mcp.addresses import ServerAddress, parse_address, read_config
+from codeplan.tools.mcp.addresses import ServerAddress, parse_address, read_config, server_of_entry
 from codeplan.tools.mcp.servers import DEFAULT_SECONDS, FILES_NOTE, MAX_SECONDS, McpServers
 
 __all__ = [
@@ -13,4 +13,5 @@ __all__ = [
     "ServerAddress",
     "parse_address",
     "read_config",
+    "server_of_entry",
 ]

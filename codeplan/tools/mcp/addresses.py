@@ -76,7 +76,7 @@ def read_config(path: Path) -> tuple[ServerAddress, ...]:
     servers = config.get("mcpServers") if isinstance(config, dict) else None
     if not isinstance(servers, dict) or not servers:
         raise UsageError(f'{path} names no server; it needs {{"mcpServers": {{"NAME": {{"command": "…"}}}}}}')
-    return tuple(_configured(path, name, entry) for name, entry in servers.items() if not _is_disabled(entry))
+    return tuple(_of_file(path, name, entry) for name, entry in servers.items() if not _is_disabled(entry))
 
 
 def with_unique_names(addresses: Iterable[ServerAddress]) -> tuple[ServerAddress, ...]:
@@ -102,8 +102,12 @@ def _is_disabled(entry: object) -> bool:
     return isinstance(entry, dict) and entry.get("disabled") is True
 
 
-def _configured(path: Path, name: str, entry: object) -> ServerAddress:
-    where = f"{path}: the server {in_quotes(name)}"
+def _of_file(path: Path, name: str, entry: object) -> ServerAddress:
+    return server_of_entry(f"{path}: the server {in_quotes(name)}", name, entry)
+
+
+def server_of_entry(where: str, name: str, entry: object) -> ServerAddress:
+    """The server of one entry of ``mcpServers``, as data; messages name it by ``where``. Raises as ``read_config``."""
     try:
         found = msgspec.convert(_with_variables(entry, where), _Entry)
     except msgspec.ValidationError as error:

@@ -1,0 +1,260 @@
+"""Tasks on the user's own tools: goals, tools, servers and verifiers from a TOML file.
+
+    [servers.files]
+    command = "npx"
+    args = ["-y", "@modelcontextprotocol/server-filesystem", "{folder}"]
+
+    [[tasks]]
+    name = "largest"
+    goal = "Write the name of the largest file in {folder} into answer.txt there."
+    servers = ["files"]
+    tools = ["tools.py:count"]
+    files = "fixtures/notes"          # copied into the task's folder
+    setup = "fixtures.py:make_notes"  # called with the task's folder
+    verify = "checks.py:largest"      # verify(value, tools, folder)
+    allow = ["*"]
+
+Each episode has a new folder, ``{folder}``. ``{here}`` is the file's own.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from codeplan.envs.selection import take_of_each_kind
+from codeplan.errors import EnvironmentFailure, UsageError
+from codeplan.protocols import Environment
+from codeplan.runner.new_episodes import run
+from codeplan.runner.toolsets import collect_tools, open_toolset
+from codeplan.tools.approvals import Approvals, require_callable
+from codeplan.tools.environment import ToolEnvironment, ToolErrors
+from codeplan.tools.failures import failure_sentence, require_failure
+from codeplan.tools.mcp import DEFAULT_SECONDS, ServerAddress, server_of_entry
+from codeplan.tools.python_tools import python_tools
+from codeplan.tools.tool_files import function_of_file
+from codeplan.tools.toolset import Toolset
+from codeplan.tools.verification import Verifier
+from codeplan.types import Result, Task
+from codeplan.untrusted.terminal import echo
+from codeplan.untrusted.tracebacks import traceback_text
+from codeplan.untrusted.values import in_quotes
+
+VERIFY_FORM: Final = "verify(value, tools, folder) -> bool or str"
+SETUP_FORM: Final = "setup(folder)"
+
+_OWN_TABLES: Final = ("tasks", "servers", "allow", "deny", "mcp_timeout", "tool_errors")
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,80}\Z", re.ASCII)
+
+
+class ToolTask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One task. ``servers`` are names of the file's servers; ``tools``, ``setup`` and ``verify`` name Python files.
+
+    ``files`` is a folder that is copied before ``setup`` is called. Raises: UsageError: name or goal are unusable.
+    """
+
+    name: str
+    goal: str
+    kind: str = "task"
+    servers: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    files: str | None = None
+    setup: str | None = None
+    verify: str | None = None
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not _NAME.match(self.name):
+            raise UsageError(f"the task {in_quotes(self.name)} needs a name of letters, digits, - and _, at most 80")
+        if not self.goal.strip():
+            raise UsageError(f"the task {self.name} has an empty goal; say in a sentence what is to be done")
+        if not self.servers and not self.tools:
+            raise UsageError(f"the task {self.name} has no tools; give it tools or servers")
+
+
+class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
+    """The tasks of one file. ``here`` is its folder; paths are relative to it. ``allow`` and ``deny`` hold for all."""
+
+    here: str
+    tasks: tuple[ToolTask, ...]
+    servers: dict[str, dict[str, Any]] = {}
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    mcp_timeout: float = DEFAULT_SECONDS
+    tool_errors: ToolErrors = "plan"
+
+    def __post_init__(self) -> None:
+        if not self.tasks:
+            raise UsageError("there are no tasks; describe at least one under [[tasks]]")
+        names = [task.name for task in self.tasks]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise UsageError(f"two tasks are called {twice}; rename one")
+        for task in self.tasks:
+            if unknown := next((name for name in task.servers if name not in self.servers), None):
+                raise UsageError(f"the task {task.name} uses the server {in_quotes(unknown)}, which the file lacks")
+
+    @property
+    def programs(self) -> dict[str, str]:
+        """What the tasks start and import on this machine, by name, as a user who is to trust the file reads it."""
+        shown = {f"servers.{name}": _words(entry) for name, entry in self.servers.items()}
+        files = {f for t in self.tasks for f in (*t.tools, t.setup, t.verify) if f is not None}
+        return shown | {"python": ", ".join(sorted({f"{f.partition('.py')[0]}.py" for f in files}))}
+
+    def select(self, kind: str | None, n: int | None) -> tuple[Task, ...]:
+        """The tasks of a kind, at most ``n`` of each kind. Raises: UsageError: there is none, or one is unusable."""
+        found = [task for task in self.tasks if kind in (None, task.kind)]
+        if not found:
+            kinds = ", ".join(dict.fromkeys(task.kind for task in self.tasks))
+            raise UsageError(f"there is no task of the kind {in_quotes(kind)}; there are: {kinds}")
+        for task in found:
+            self._require_usable(task)
+        return tuple(take_of_each_kind([self._in_bench(task) for task in found], n))
+
+    def find(self, name: str) -> ToolTask:
+        """The task of this name. Raises: UsageError: there is none."""
+        for task in self.tasks:
+            if task.name == name:
+                return task
+        raise UsageError(f"there is no task {in_quotes(name)}; there are: {', '.join(t.name for t in self.tasks)}")
+
+    def _in_bench(self, task: ToolTask) -> Task:
+        """The task as a bench lists it: its goal names no folder yet."""
+        return Task(id=task.name, env=ToolEnvironment.name, kind=task.kind, goal=task.goal.strip())
+
+    def _require_usable(self, task: ToolTask) -> None:
+        """Import what the task names, and start nothing. Raises: UsageError: something is missing or does not fit."""
+        Approvals((*self.allow, *task.allow), None, (*self.deny, *task.deny))
+        self._addresses(task, Path(self.here))
+        collect_tools(self._tool_files(task))
+        self._setup(task)
+        self._verify(task)
+        if task.files is not None and not Path(self.here, task.files).is_dir():
+            raise UsageError(f"the task {task.name} copies a folder that does not exist: {in_quotes(task.files)}")
+
+    def example(self) -> Environment:
+        """An environment to check methods and settings with: it has one tool, which is never called."""
+        return ToolEnvironment("an example", Toolset(python_tools(_example_tool)))
+
+    @contextmanager
+    def open_world(self, task: ToolTask) -> Iterator[TaskWorld]:
+        """The task's own folder, with what it holds at the beginning; it is removed on exit.
+
+        Raises: EnvironmentFailure: the task's setup fails.
+        """
+        with tempfile.TemporaryDirectory(prefix="codeplan-task-", ignore_cleanup_errors=True) as name:
+            folder = Path(name).resolve()
+            self._fill(task, folder)
+            verify = self._verify(task)
+            judge = None if verify is None else _with_folder(verify, folder)
+            yield TaskWorld(folder, _placed(task.goal.strip(), folder), self._addresses(task, folder), judge)
+
+    def run(self, name: str, **options: Any) -> Result:
+        """Run one episode of a task. ``options`` are those of ``codeplan.run``, such as ``method`` and ``model``.
+
+        Raises as ``codeplan.do``.
+        """
+        task = self.find(name)
+        with self.open_world(task) as world:
+            return self.run_in(world, task, **options)
+
+    def run_in(self, world: TaskWorld, task: ToolTask, *, out: Path | None = None, **options: Any) -> Result:
+        """Run one episode of a task in a world that is open. The rest is as in ``run``."""
+        own = collect_tools(self._tool_files(task))
+        with open_toolset(own, world.servers, None, self.mcp_timeout, out) as toolset:
+            env = ToolEnvironment(
+                world.goal,
+                toolset,
+                verifier=None if world.verify is None else Verifier(world.verify),
+                approvals=Approvals((*self.allow, *task.allow), None, (*self.deny, *task.deny)),
+                tool_errors=self.tool_errors,
+            )
+            with closing(env):
+                return run(env, msgspec.structs.replace(self._in_bench(task), goal=world.goal), out=out, **options)
+
+    def _addresses(self, task: ToolTask, folder: Path) -> list[ServerAddress]:
+        entries = {name: self._placed_entry(self.servers[name], folder) for name in task.servers}
+        return [server_of_entry(f"the server {in_quotes(name)}", name, entry) for name, entry in entries.items()]
+
+    def _placed_entry(self, value: Any, folder: Path) -> Any:
+        if isinstance(value, str):
+            return _placed(value, folder).replace("{here}", self.here)
+        if isinstance(value, list):
+            return [self._placed_entry(v, folder) for v in value]
+        return {k: self._placed_entry(v, folder) for k, v in value.items()} if isinstance(value, dict) else value
+
+    def _tool_files(self, task: ToolTask) -> list[str]:
+        return [str(Path(self.here, file)) for file in task.tools]
+
+    def _setup(self, task: ToolTask) -> Callable[[Path], object] | None:
+        return self._function(task.setup, "setup", SETUP_FORM, (1,))
+
+    def _verify(self, task: ToolTask) -> Callable[..., Any] | None:
+        return self._function(task.verify, "verify", VERIFY_FORM, (3, 2, 1))
+
+    def _function(self, given: str | None, name: str, form: str, counts: tuple[int, ...]) -> Callable[..., Any] | None:
+        if given is None:
+            return None
+        function: Callable[..., Any] = function_of_file(str(Path(self.here, given)), form)
+        require_callable(function, name, form, counts)
+        return function
+
+    def _fill(self, task: ToolTask, folder: Path) -> None:
+        if task.files is not None:
+            shutil.copytree(Path(self.here, task.files), folder, symlinks=True, dirs_exist_ok=True)
+        setup = self._setup(task)
+        if setup is None:
+            return
+        try:
+            setup(folder)
+        except BaseException as error:
+            require_failure(error)
+            echo(f"The setup of the task {task.name} failed:\n{traceback_text(error)}", err=True)
+            raise EnvironmentFailure(f"the setup of the task {task.name} failed: {failure_sentence(error)}") from error
+
+
+@dataclass(frozen=True)
+class TaskWorld:
+    """A task's world for one episode: its folder, its goal with that folder's path, its servers, and who decides."""
+
+    folder: Path
+    goal: str
+    servers: list[ServerAddress]
+    verify: Callable[[object, object], Any] | None
+
+
+def take_tool_tasks(table: dict[str, Any], here: Path) -> tuple[ToolTaskSet, dict[str, Any]]:
+    """The tasks in the TOML of a bench, and what else stands there. ``here`` is the file's folder.
+
+    Raises: msgspec.ValidationError, UsageError: the tasks are not understood.
+    """
+    own: dict[str, Any] = {name: table[name] for name in _OWN_TABLES if name in table}
+    tasks = msgspec.convert(own | {"here": str(here)}, ToolTaskSet)
+    return tasks, {name: value for name, value in table.items() if name not in own}
+
+
+def _words(entry: dict[str, Any]) -> str:
+    """How a server is reached, in a line: its command with arguments, or its address."""
+    command = [entry.get("command"), *(entry.get("args") or ())] if entry.get("command") else [entry.get("url")]
+    return " ".join(word if isinstance(word, str) else in_quotes(word) for word in command)
+
+
+def _with_folder(verify: Callable[..., Any], folder: Path) -> Callable[[object, object], Any]:
+    count = require_callable(verify, "verify", VERIFY_FORM, (3, 2, 1))
+    return lambda value, tools: verify(*(value, tools, folder)[:count])
+
+
+def _placed(text: str, folder: Path) -> str:
+    return text.replace("{folder}", str(folder))
+
+
+def _example_tool() -> None:
+    """Stands for the tools of any task."""
