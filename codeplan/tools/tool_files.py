@@ -6,6 +6,7 @@ The file runs in this process, with the rights of the user who named it.
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 import traceback
 from itertools import count
@@ -56,11 +57,11 @@ def _split(given: str) -> tuple[Path, list[str]]:
 
 def _load(path: Path) -> ModuleType:
     """The file as a module, loaded once. What it imports from its own folder is found."""
+    if not os.path.isfile(path):  # the method raises for names that no file can have
+        raise UsageError(f"there is no file {_shown(path)}; name a Python file: tools.py, or tools.py:NAME")
     known = _loaded.get(path.resolve())
     if known is not None:
         return known
-    if not path.is_file():
-        raise UsageError(f"there is no file {_shown(path)}; name a Python file: tools.py, or tools.py:NAME")
     name = path.stem if path.stem not in sys.modules else f"{path.stem}_{next(_numbers)}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:

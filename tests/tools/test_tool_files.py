@@ -1,5 +1,7 @@
 """Tools and verifiers from files of the user."""
 
+import os
+
 import pytest
 
 from codeplan.errors import UsageError
@@ -68,6 +70,16 @@ def test_a_file_that_does_not_import_is_refused_in_a_sentence(tmp_path, text):
     with pytest.raises(UsageError, match="cannot be imported: ") as caught:
         tools_of_file(str(tmp_path / "broken.py"))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["\0.py", "x" * 5_000 + ".py", "\ud800.py", "loop.py", "missing/a.py", "pipe.py"])
+def test_a_name_that_leads_to_no_file_is_refused(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop.py").symlink_to("loop.py")
+    os.mkfifo(tmp_path / "pipe.py")
+    with pytest.raises(UsageError, match="^there is no file ") as caught:
+        tools_of_file(f"{name}:find")
+    assert len(str(caught.value)) < 1_000 and str(caught.value).isprintable()
 
 
 def test_a_file_without_functions_a_folder_and_another_kind_of_file_are_refused(tmp_path):
