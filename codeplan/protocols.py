@@ -131,6 +131,9 @@ class OffersTools(Protocol):
     described_tools: tuple[AgentTool, ...]
     """The tools as data."""
 
+    tools_doc: str
+    """What models read above them."""
+
     has_verifier: bool
     """Whether somebody judges what plans return."""
 

@@ -18,9 +18,28 @@ if TYPE_CHECKING:
     from codeplan.recording.events import Event
     from codeplan.types import Result
 
+
+def _own_model(given: str | None) -> Any:
+    from codeplan.errors import UsageError
+
+    found = options.model_or_name(given)
+    if isinstance(found, str):
+        raise UsageError("a model that has a name is as recorded; --model takes FILE.py:FUNCTION, a function of yours")
+    return found
+
+
 NewOut = Annotated[Path, typer.Option("--out", metavar="DIR", help="The new episode's folder.")]
 BaseUrl = Annotated[
     str | None, typer.Option(metavar="URL", help="The model's endpoint; default: as configured, or OpenAI.")
+]
+OwnModel = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="FILE.py:FUNCTION",
+        help="The recorded model, if it is a function of yours.",
+        callback=_own_model,
+    ),
 ]
 At = Annotated[int, typer.Option(metavar="EVENT", help="The number (seq) of the first event that may differ.")]
 PlanFile = Annotated[
@@ -43,6 +62,7 @@ Answer = Annotated[str | None, typer.Option(metavar="TEXT", help="The answer to 
 class LiveOptions:
     """How an episode that goes on runs and is shown."""
 
+    model: OwnModel = None
     base_url: BaseUrl = None
     allow_weak_sandbox: options.AllowWeak = False
     more: options.Set = None
@@ -54,7 +74,7 @@ class LiveOptions:
         given = options.collect_settings(self.more, base_url=self.base_url, allow_weak_sandbox=self.allow_weak_sandbox)
         config = options.load_config()
         own = {"model_overrides": config.settings, "budget": options.make_budget(config, **given_limits(context))}
-        return {"on_event": make_event_handler(self.as_json, self.quiet), **own, **given}
+        return {"on_event": make_event_handler(self.as_json, self.quiet), "model": self.model, **own, **given}
 
     def end(self, result: Result) -> NoReturn:
         """Print the result as JSON if asked for, and exit with the episode's code."""

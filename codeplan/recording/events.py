@@ -38,7 +38,8 @@ class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
     """The header of a trace: everything needed to run the episode again.
 
     ``settings`` are those given by name; ``model_settings`` come from the model. Neither contains secrets. ``tools``
-    describe the tools of an episode in an environment of tools, and ``has_verifier`` says whether it judges values.
+    describe the tools of an episode in an environment of tools, ``tools_doc`` is what models read above them, and
+    ``has_verifier`` says whether it judges values.
     """
 
     task: Task
@@ -51,6 +52,7 @@ class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
     model_settings: dict[str, Any] = {}
     budget: Budget = Budget()
     tools: tuple[AgentTool, ...] = ()
+    tools_doc: str = ""
     has_verifier: bool = False
 
 

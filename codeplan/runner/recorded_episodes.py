@@ -242,7 +242,7 @@ def _recorded_setup(
     if budget is not None:
         check_budget(header.budget, budget)
     if not live and env is None and header.env == ToolEnvironment.name and header.tools:
-        env = recorded_environment(header.task.goal, header.tools)
+        env = recorded_environment(header.task.goal, header.tools, header.tools_doc)
     if env is None:
         require_recorded(header.env)
     is_exec = header.method == FixedPlan.name and method is None

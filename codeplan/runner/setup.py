@@ -78,6 +78,7 @@ class EpisodeSetup:
         _require_type(budget, Budget)
         settings = {n: _plain(v) for n, v in self._settings.items() if n not in self._omitted_settings}
         settings |= self.method.settings if isinstance(self.method, FixedPlan) else {}
+        offering = self.env if isinstance(self.env, OffersTools) else None
         return EpisodeStarted(
             task=task,
             env=self.env.name,
@@ -87,8 +88,9 @@ class EpisodeSetup:
             settings=remove_secrets(settings),
             model_settings=dict(getattr(self.model, "settings", {})),
             budget=budget,
-            tools=self.env.described_tools if isinstance(self.env, OffersTools) else (),
-            has_verifier=isinstance(self.env, OffersTools) and self.env.has_verifier,
+            tools=offering.described_tools if offering else (),
+            tools_doc=offering.tools_doc if offering else "",
+            has_verifier=offering is not None and offering.has_verifier,
         )
 
     def replay(

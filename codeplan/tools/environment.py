@@ -63,7 +63,7 @@ class ToolEnvironment:
         self.space = _action_space(toolset)
         self.on_event: Callable[[EnvironmentEvent], None] = lambda event: None
         self._task = Task(id="goal", env=self.name, kind="goal", goal=goal.strip())
-        self.has_verifier = verifier is not None
+        self.tools_doc, self.has_verifier = toolset.doc, verifier is not None
         self._verifier, self._approvals, self._doubts = verifier, approvals or Approvals(), doubts or DoubtRules()
         self._stops_at_errors = tool_errors == "stop"
         self._loop, self._owns_loop = loop or LoopThread(), loop is None

@@ -6,6 +6,7 @@ from enum import Enum
 
 import pytest
 from support.boxes import Replies
+from support.mcp_addresses import raw
 
 import codeplan
 from codeplan import Diverged, UsageError
@@ -80,6 +81,14 @@ def test_many_tools_that_prompts_show_in_a_line_are_described_again(recorded):
     asks = plan("x = agent.describe('tool_90') + agent.tool_90('a')", "assert '90a' in x", "return x")
     folder, result = recorded(asks, tools=[numbered(n) for n in range(100)])
     assert "Answer 90." in result.value
+    assert codeplan.replay(folder) == result
+
+
+def test_an_episode_with_a_server_is_repeated_without_it(recorded, tmp_path):
+    server = raw("echo", "die")
+    lost = plan("try:", "    agent.die()", "except OSError as e:", "    x = agent.echo()", "assert x", "return x")
+    folder, result = recorded(lost, tools=[get], mcp=[server], allow=["*"])
+    assert result.value == "{}" and result.actions == 2
     assert codeplan.replay(folder) == result
 
 
