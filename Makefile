@@ -7,7 +7,7 @@
 # make golden  rewrite the prompts that the tests compare (tests/prompts/golden); read what changed
 # make fuzz    foreign data of every kind, ten minutes each, or: make fuzz SECONDS=60 TARGET=traces
 # make bench   the benchmarks; figures to read, nothing that passes or fails
-# make crash   500 episodes killed at random points and resumed (about seven minutes)
+# make crash   500 episodes killed at random points and resumed, and 300 kills of episodes with tools (about half an hour)
 
 PYTHON ?= python3
 VENV := .venv
@@ -78,8 +78,9 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/bench.py
 	$(BIN)/python benchmarks/mcp_servers.py
 
-crash: $(VENV)/installed
+crash: $(VENV)/installed-test
 	$(BIN)/python benchmarks/crash.py
+	PYTHONPATH=tests $(BIN)/python tests/support/tool_crashes.py 300
 
 clean:
 	rm -rf $(VENV) $(VENV)-openai-2 build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

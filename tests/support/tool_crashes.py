@@ -366,7 +366,7 @@ def play_rounds(folder: Path, kills: int, first: int = 0, workers: int = 2) -> F
         while figures.counts["killed"] < kills:
             Round(folder / str(number), number, figures).play()
             figures.add("episodes")
-            number += workers
+            number += 2
 
     with ThreadPoolExecutor(workers) as pool:
         for done in [pool.submit(work, first + i) for i in range(workers)]:
