@@ -5,9 +5,12 @@ from support.boxes import BoxesInWords, Replies
 
 from codeplan import methods
 from codeplan.budget import Budget
+from codeplan.envs.hotpotqa.environment import HotpotQA
 from codeplan.envs.household.environment import Household
 from codeplan.envs.textcraft.environment import TextCraft
+from codeplan.envs.webshop.environment import WebShop
 from codeplan.errors import UsageError
+from codeplan.llm.openai_client import OpenAIModel
 from codeplan.methods.adapt import Adapt
 from codeplan.planning.loop_settings import LoopSettings
 from codeplan.planning.refinement import MAX_REPAIRS
@@ -76,9 +79,57 @@ def test_the_loop_has_the_defaults_of_adaplanner():
     assert MAX_REPAIRS == 2
 
 
+ENVIRONMENTS = {
+    # ALFWorld (Shridhar et al., 2021): an episode has 50 actions
+    "alfworld": {"data": None, "actions": 50, "feedback": "plain", "arrival": "exact", "engine": "codeplan"},
+    "household": {"actions": 50, "dialect": "put", "feedback": "plain", "difficulty": "normal"},
+    "miniwob": {"browser": None, "pages": None, "actions": 100, "data_mode": "train", "pictures": False},
+    "textcraft": {"exact": False, "recorded": None, "actions": 60},
+    # WebShop (Yao et al., 2022): 100 actions, goals that people wrote, pages as text
+    "webshop": {
+        "data": None,
+        "index": None,
+        "products": None,
+        "search": "fts5",
+        "goals": "human",
+        "price_seed": 0,
+        "observation_mode": "text_rich",
+        "nouns": "rules",
+        "show_attrs": False,
+        "actions": 100,
+    },
+    "hotpotqa": {
+        "data": None,
+        "live": False,
+        "contact": None,
+        "before": None,
+        "cache": None,
+        "url": "https://en.wikipedia.org/w/api.php",
+        "interval": 0.5,
+        "actions": 40,
+        "reward": "em",
+    },
+}
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_an_environment_has_the_defaults_of_its_paper(name):
+    specs = setting_specs(load_factory("codeplan.envs", name))
+    assert {s.name: s.default for s in specs} == ENVIRONMENTS[name]
+
+
+def test_a_model_has_the_endpoints_own_defaults_and_bounded_patience():
+    defaults = {s.name: s.default for s in setting_specs(OpenAIModel)}
+    assert (defaults["temperature"], defaults["max_tokens"], defaults["stop"]) == (None, None, ())
+    assert (defaults["timeout"], defaults["deadline"], defaults["max_retries"]) == (600.0, 1200.0, 3)
+    assert (defaults["api"], defaults["key_variable"]) == ("chat", "OPENAI_API_KEY")
+
+
 def test_executors_get_the_turns_of_adapt():
     assert (Household.space.calls, Household.space.max_idle_turns, Household.space.rollback) == (19, 5, True)
     assert (TextCraft.space.calls, TextCraft.space.max_idle_turns, TextCraft.space.rollback) == (39, 8, False)
+    assert (WebShop.space.calls, WebShop.space.max_idle_turns, WebShop.space.rollback) == (14, 3, False)
+    assert (HotpotQA.space.calls, HotpotQA.space.max_idle_turns, HotpotQA.space.rollback) == (16, 6, False)
     assert (ActionSpace(("look",)).calls, ActionSpace(("look",)).max_idle_turns) == (30, 5)
 
 
