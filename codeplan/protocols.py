@@ -94,6 +94,15 @@ class LimitsActions(Protocol):
 
 
 @runtime_checkable
+class ShowsActions(Protocol):
+    """An environment whose actions and answers read better in prompts in another form."""
+
+    def show_action(self, action: str, answer: str) -> tuple[str, str]:
+        """The action and its answer as prompts show them: as the plan has them, rather than as they are recorded."""
+        ...
+
+
+@runtime_checkable
 class ShowsPictures(Protocol):
     """An environment with pictures of its state."""
 

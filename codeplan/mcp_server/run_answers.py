@@ -9,6 +9,7 @@ from codeplan.mcp_server.run_history import BROKEN_OFF, PastRun
 from codeplan.planning.action_log import read_run
 from codeplan.planning.feedback import RunReport, describe_outcome, prompt_values
 from codeplan.planning.resume_point import find_resume_point, last_state, unfinished_step
+from codeplan.tools.environment import ToolEnvironment
 from codeplan.types import (
     BudgetSpent,
     Checkpoint,
@@ -51,7 +52,7 @@ def run_answer(run: str, past: PastRun, live: Outcome | None, ending: Ending | N
     ``ending`` is that of the episode.
     """
     outcome = live or past.attempt.outcome
-    read = read_run(past.events)
+    read = read_run(past.events, ToolEnvironment)
     report = RunReport(
         source=past.attempt.plan.source,
         problem=describe_outcome(outcome, lambda: ""),
@@ -120,7 +121,7 @@ def _resumable_step(past: PastRun, outcome: Outcome) -> int | None:
         return None if outcome.step is None else outcome.step + 1
     plan, attempt = past.attempt.plan, past.attempt
     states = attempt.entries | last_state(plan, attempt, "failure")
-    return find_resume_point(plan, plan, unfinished_step(outcome, plan), states)
+    return find_resume_point(plan, plan, unfinished_step(attempt, plan), states)
 
 
 def _variables(past: PastRun) -> Checkpoint:

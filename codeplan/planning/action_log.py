@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
+from codeplan.planning.shown_answers import MIN_NAMED, ShownAnswers, answer_name
+from codeplan.protocols import ShowsActions
 from codeplan.recording.events import ActionTaken, Event, ModelCalled, PlanStarted, StepEntered, TextPrinted
 from codeplan.types import Value
-from codeplan.untrusted.excerpts import excerpt
+from codeplan.untrusted.excerpts import excerpt, left_out
 
 MAX_PERIOD: Final = 6
 """The longest series of actions whose repetitions are shown as such."""
 
 _MIN_ROUNDS: Final = 3  # a series of several actions is shown once from this many rounds on
 _MAX_SAID: Final = 400  # characters of an action or a question
+_MAX_QUESTION: Final = 10_000  # characters of a question in which answers are sought
 _MAX_ANSWER: Final = 600  # characters of an answer, except the newest
 _MARK_ROOM: Final = 60  # characters of the line that says how much is left out
+_MAX_SOUGHT: Final = 200  # answers that are looked for in what was printed
+_MARGIN: Final = "\n    "  # of an answer's second and later lines
 
 
 class Exchange(Value, frozen=True):
@@ -41,8 +47,11 @@ class RunEvents(Value, frozen=True):
     started_from: int = 1
 
 
-def read_run(events: Sequence[Event]) -> RunEvents:
-    """What happened in an attempt, which begins with the first of these events."""
+def read_run(events: Sequence[Event], env: object = None) -> RunEvents:
+    """What happened in an attempt, which begins with the first of these events.
+
+    Actions and answers are as the environment ``env`` shows them, see ``show_action``.
+    """
     exchanges: list[Exchange] = []
     printed: list[str] = []
     titles: set[str] = set()
@@ -54,7 +63,7 @@ def read_run(events: Sequence[Event]) -> RunEvents:
                 titles.add(f"[Step {step}] {event.title}")
             case ActionTaken():
                 actions += 1
-                exchanges.append(Exchange(actions, step, event.action, event.observation.text))
+                exchanges.append(Exchange(actions, step, *show_action(env, event.action, event.observation.text)))
             case ModelCalled(purpose="ask"):
                 exchanges.append(Exchange(None, step, event.messages[-1]["content"], event.completion.text.strip()))
             case TextPrinted():
@@ -64,32 +73,116 @@ def read_run(events: Sequence[Event]) -> RunEvents:
     return RunEvents(tuple(exchanges), output, started_from)
 
 
+def show_action(env: object, action: str, answer: str) -> tuple[str, str]:
+    """An action and its answer as prompts show them: as the environment says (ShowsActions), or as recorded."""
+    return env.show_action(action, answer) if isinstance(env, ShowsActions) else (action, answer)
+
+
 # ------------------------------------------------------------------ as text
 
 
-def format_log(exchanges: Sequence[Exchange], max_characters: int, max_newest: int) -> str:
+class LogText(Value, frozen=True):
+    """The log as a prompt shows it. ``shown`` are the answers in it, ``whole`` those of them that are not cut."""
+
+    text: str = ""
+    shown: ShownAnswers = ShownAnswers()
+    whole: ShownAnswers = ShownAnswers()
+
+
+def format_log(exchanges: Sequence[Exchange], max_characters: int, max_newest: int, printed: str = "") -> LogText:
     """The exchanges, oldest first, with repetitions shown once; empty if there are none.
 
-    The newest answer is shown in up to ``max_newest`` characters, and everything else in ``max_characters`` together.
-    What does not fit is left out from the oldest on, and the first line says how much that is.
+    The newest answer is shown in up to ``max_newest`` characters. The answers that the plan ``printed`` are whole, as
+    far as further ``max_newest`` characters have room for them, the newest first. All else has ``max_characters``
+    together. What does not fit is left out from the oldest on, and the first line says how much that is. A long answer
+    that comes several times is shown where it comes last.
     """
-    series = _find_series(exchanges)
-    shown: list[str] = []
-    room = max_characters + max_newest
-    for index in range(len(series) - 1, -1, -1):
-        newest = index == len(series) - 1
-        text = _format_series(exchanges, series[index], max_newest if newest else _MAX_ANSWER)
-        text = _step_heading(exchanges, series, index) + text
-        if not newest and len(text) + 1 + _MARK_ROOM > room:
-            shown.append(
-                f"{_left_out(exchanges[: series[index].end])}{_repeated_heading(exchanges, series[index + 1])}"
-            )
-            break
-        room -= len(text) + 1
-        shown.append(text)
-        if newest:
-            room = min(room, max_characters)
-    return "\n".join(reversed(shown))
+    if not exchanges:
+        return LogText()
+    return _LogWriter(exchanges, max_newest, printed).write(max_characters)
+
+
+class _LogWriter:
+    """Writes the log of a run. ``_place`` is where each answer is shown, ``_limits`` are those of long ones."""
+
+    def __init__(self, exchanges: Sequence[Exchange], max_newest: int, printed: str) -> None:
+        self._exchanges, self._series = exchanges, _find_series(exchanges)
+        shown = [index for s in self._series for index in range(s.start, s.start + s.period)]
+        self._place = {exchanges[i].answer: i for i in shown if exchanges[i].number is not None}
+        newest_first = sorted(self._place, key=lambda answer: self._place[answer], reverse=True)[:_MAX_SOUGHT]
+        self._limits = dict.fromkeys([exchanges[-1].answer, *newest_first[:1]], max_newest)
+        room, wanted = max_newest, self._answers(newest_first).found_in(printed)
+        for answer in newest_first[1:]:
+            length = len(_indent(answer))
+            if _MAX_ANSWER < length <= room and self._name(answer) in wanted:
+                self._limits[answer] = length
+                room -= length
+        self._whole = self._answers(a for a in newest_first if self._is_whole(a))
+
+    def write(self, max_characters: int) -> LogText:
+        """The log in ``max_characters``, not counting the answers with limits of their own."""
+        room = max_characters + sum(min(len(_indent(a)), limit) for a, limit in self._limits.items())
+        first, lines = 0, list[str]()
+        for index in range(len(self._series) - 1, -1, -1):
+            text = self._format_series(index)
+            if lines and len(text) + 1 + _MARK_ROOM > room:
+                first = self._series[index].end
+                lines.append(_describe_left_out(self._exchanges[:first]) + self._repeated_heading(index + 1))
+                break
+            room -= len(text) + 1
+            lines.append(text)
+        shown = [answer for answer, place in self._place.items() if place >= first]
+        whole = self._answers(answer for answer in shown if self._is_whole(answer))
+        return LogText("\n".join(reversed(lines)), self._answers(shown), whole)
+
+    def _is_whole(self, answer: str) -> bool:
+        return len(_indent(answer)) <= self._limits.get(answer, _MAX_ANSWER)
+
+    def _answers(self, answers: Iterable[str]) -> ShownAnswers:
+        return ShownAnswers((self._number(answer), answer) for answer in answers)
+
+    def _name(self, answer: str) -> str:
+        return answer_name(self._number(answer))
+
+    def _number(self, answer: str) -> int:
+        """The number of the action under which an answer is shown."""
+        return self._exchanges[self._place[answer]].number or 0
+
+    def _format_series(self, index: int) -> str:
+        """The exchanges of one round under their steps, and how often they come."""
+        start, period, rounds = self._series[index]
+        times = f" (x {rounds})" if rounds > 1 and period == 1 else ""
+        again = rounds - 1 if times else 0
+        lines = [self._step_heading(i) + self._format_exchange(i, again) + times for i in range(start, start + period)]
+        if rounds > 1 and not times:
+            lines.append(f"(these {period} again, x {rounds - 1})")
+        return "\n".join(lines)
+
+    def _format_exchange(self, index: int, again: int) -> str:
+        exchange = self._exchanges[index]
+        if exchange.number is None:
+            question = self._whole.name_in(excerpt(exchange.said, _MAX_QUESTION))
+            return f"ask_llm: {_indent(question, _MAX_SAID)} -> {_indent(exchange.answer, self._limit(exchange))}"
+        label = f"{exchange.number}-{exchange.number + again}." if again else f"{exchange.number}."
+        said = f"{label} {_indent(exchange.said, _MAX_SAID)}"
+        if self._place[exchange.answer] != index and len(exchange.answer) >= MIN_NAMED:
+            return f"{said} -> {self._name(exchange.answer)}"
+        return f"{said} -> {_indent(exchange.answer, self._limit(exchange))}"
+
+    def _limit(self, exchange: Exchange) -> int:
+        return self._limits.get(exchange.answer, _MAX_ANSWER)
+
+    def _step_heading(self, index: int) -> str:
+        """A line with the step's number if an exchange is the first of its step."""
+        step = self._exchanges[index].step
+        before = self._exchanges[index - 1].step if index else None
+        return f"[Step {step}]\n" if step is not None and step != before else ""
+
+    def _repeated_heading(self, index: int) -> str:
+        """The step of the first series that is shown, if its heading is among what is left out."""
+        start = self._series[index].start
+        step = self._exchanges[start].step
+        return f"\n[Step {step}]" if step is not None and step == self._exchanges[start - 1].step else ""
 
 
 class _Series(NamedTuple):
@@ -123,50 +216,14 @@ def _count_rounds(keys: Sequence[int], start: int, period: int) -> int:
     return (end - start) // period
 
 
-def _format_series(exchanges: Sequence[Exchange], series: _Series, max_last: int) -> str:
-    """The exchanges of one round, and how often they come."""
-    start, period, rounds = series
-    again = (rounds - 1) * period
-    times = f" (x {rounds})" if rounds > 1 and period == 1 else ""
-    lines = [
-        _format_exchange(
-            e, max_last if e is exchanges[start + period - 1] else _MAX_ANSWER, times, again if times else 0
-        )
-        for e in exchanges[start : start + period]
-    ]
-    if rounds > 1 and not times:
-        lines.append(f"(these {period} again, x {rounds - 1})")
-    return "\n".join(lines)
-
-
-def _format_exchange(exchange: Exchange, max_answer: int, times: str, again: int) -> str:
-    label = "ask_llm:"
-    if exchange.number is not None:
-        label = f"{exchange.number}-{exchange.number + again}." if again else f"{exchange.number}."
-    return f"{label} {_indent(exchange.said, _MAX_SAID)} -> {_indent(exchange.answer, max_answer)}{times}"
-
-
-def _indent(text: str, max_characters: int) -> str:
+def _indent(text: str, max_characters: int = sys.maxsize) -> str:
     """The text with its second and later lines indented, so that no line of it looks like another entry."""
-    return excerpt("\n    ".join(text.strip().splitlines()), max_characters)
+    shown = _MARGIN.join(text.strip().splitlines())
+    return shown if len(shown) <= max_characters else excerpt(shown, max_characters, margin=len(_MARGIN) - 1)
 
 
-def _step_heading(exchanges: Sequence[Exchange], series: Sequence[_Series], index: int) -> str:
-    """A line with the step's number where an exchange is the first of its step."""
-    step = exchanges[series[index].start].step
-    before = exchanges[series[index].start - 1].step if index else None
-    return f"[Step {step}]\n" if step is not None and step != before else ""
-
-
-def _repeated_heading(exchanges: Sequence[Exchange], series: _Series) -> str:
-    """The step of the first entry that is shown, if its heading is among what is left out."""
-    step = exchanges[series.start].step
-    return f"\n[Step {step}]" if step is not None and step == exchanges[series.start - 1].step else ""
-
-
-def _left_out(exchanges: Sequence[Exchange]) -> str:
+def _describe_left_out(exchanges: Sequence[Exchange]) -> str:
     actions = sum(e.number is not None for e in exchanges)
     questions = len(exchanges) - actions
-    parts = [f"{actions:,} earlier actions"] if actions else []
-    parts += [f"{questions:,} earlier questions"] if questions else []
-    return f"[… {' and '.join(parts)} left out …]"
+    parts = [left_out(actions, "earlier action")] if actions else []
+    return " ".join([*parts, left_out(questions, "earlier question")] if questions else parts)

@@ -9,8 +9,8 @@ from codeplan.episode.episode import Episode
 from codeplan.errors import UsageError
 from codeplan.planning.prompt_sizes import MAX_PART_CHARS
 from codeplan.prompts.templates import PromptError, Prompts
-from codeplan.sandbox.limits import shorten
 from codeplan.types import Message, Purpose
+from codeplan.untrusted.excerpts import excerpt
 
 
 def load_prompts(folder: str | Path | None, method: str) -> Prompts:
@@ -68,6 +68,6 @@ def render_text(prompts: Prompts, name: str, **values: object) -> str:
 
 def _bound_parts(values: dict[str, object]) -> dict[str, object]:
     return {
-        name: shorten(value, MAX_PART_CHARS[name]) if name in MAX_PART_CHARS and isinstance(value, str) else value
+        name: excerpt(value, MAX_PART_CHARS[name]) if name in MAX_PART_CHARS and isinstance(value, str) else value
         for name, value in values.items()
     }

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from codeplan.planning.action_log import RunEvents, format_log
 from codeplan.planning.limits_left import LimitsLeft
-from codeplan.planning.prompt_sizes import MAX_FIXES_SHOWN, MAX_PART_CHARS
+from codeplan.planning.prompt_sizes import MAX_FIXES_SHOWN, MAX_OLDER_CHARS, MAX_PART_CHARS, MAX_WHOLE_CHARS
 from codeplan.sandbox import decode
 from codeplan.types import Checkpoint, Failed, Finished, Fix, GiveUp, Outcome, Plan, Rejected, Replan, Stopped, Value
 from codeplan.untrusted.excerpts import excerpt
@@ -25,7 +25,10 @@ _MAX_STRING: Final = 200  # characters of a text, alone or within a list
 _MAX_LOST, _MAX_REASON = 12, 100  # variables that could not be saved, and the characters of the reason
 _MAX_CODE: Final = 120  # characters of the line that failed
 _MAX_SUMMARY: Final = 200  # characters of what is said of an earlier attempt
-_EXPLANATION: Final = "# … stands for what is left out here, <same list as above> for a list that is shown above"
+_PRINTED: Final = "<as printed>"
+_MIN_PRINTED: Final = 60  # characters of a value's text that is not repeated if the plan printed it
+_MIN_IN_FEEDBACK: Final = 200  # characters of an answer that has a name in the error's message
+_MAX_SOUGHT: Final = 60_000  # characters of what was printed in which answers are sought
 _NAME: Final = re.compile(r"\w+")
 
 
@@ -84,19 +87,23 @@ def describe_outcome(outcome: Outcome, agent_report: Callable[[], str]) -> str:
 def prompt_values(report: RunReport, attempts: tuple[str, ...]) -> dict[str, object]:
     """The values of ``adaplanner/turn``, within MAX_PART_CHARS. ``attempts`` has a line for each earlier one."""
     outcome = report.outcome
+    output = excerpt(report.events.printed.strip("\n"), _MAX_SOUGHT, start=0.5)
+    log = format_log(report.events.exchanges, MAX_OLDER_CHARS, MAX_WHOLE_CHARS, output)
+    printed = excerpt(log.whole.name_in(output), MAX_PART_CHARS["printed"], start=0.5)
     return {
-        "feedback": excerpt(report.problem, MAX_PART_CHARS["feedback"]),
+        "feedback": excerpt(log.whole.name_in(report.problem, _MIN_IN_FEEDBACK), MAX_PART_CHARS["feedback"]),
         "failed_line": _failed_line(report),
-        "log": format_log(report.events.exchanges, MAX_PART_CHARS["log"], MAX_PART_CHARS["newest"]),
-        "printed": excerpt(report.events.printed.strip("\n"), MAX_PART_CHARS["printed"], start=0.5),
+        "log": log.text,
+        "printed": printed,
         "now": _observation_now(report),
-        "variables": _describe_variables(report),
+        "variables": _describe_variables(report, log.shown.names, printed),
         "fixes": _fix_lines(report.plan.fixes if report.plan else ()),
         "left": report.left.lines,
         "attempts": attempts,
         "refused": outcome is None,
         "finished": isinstance(outcome, Finished),
         "replanned": isinstance(outcome, Replan),
+        "unfinished": isinstance(outcome, Replan) and not outcome.step_done,
         "step": _next_step(outcome),
         "next_start": report.next_start,
     }
@@ -131,20 +138,23 @@ def _fix_lines(fixes: tuple[Fix, ...]) -> tuple[str, ...]:
 # ------------------------------------------------------------------ variables
 
 
-def _describe_variables(report: RunReport) -> str:
+def _describe_variables(report: RunReport, answers: Mapping[str, str], printed: str) -> str:
     """The plan's saved variables as lines ``name = value``, and what could not be saved, within MAX_PART_CHARS.
 
-    Left out are names that the plan does not contain, which older plans have set, and helper functions.
+    ``answers`` are the names of the answers in the log, and ``printed`` is what the prompt shows of the output: neither
+    is repeated. Left out are names that the plan does not contain, which older plans have set, and helper functions.
     """
     if report.plan is None:
         return ""
     known = {*_NAME.findall(unicodedata.normalize("NFKC", report.plan.source))}
     values = {name: value for name, value in decode(report.variables).items() if name in known}
     lost = _lost_lines({n: why for n, why in report.variables.dropped.items() if n not in report.plan.provides})
-    room = MAX_PART_CHARS["variables"] - sum(len(line) + 1 for line in lost) - len(_EXPLANATION) - _MAX_REASON
-    shown = variable_texts(values, room, max_each=_MAX_VALUE, max_string=_MAX_STRING)
-    lines = [_EXPLANATION] if shown.abbreviated else []
-    lines += [f"{clip_name(name)} = {text}" for name, text in shown.texts.items()]
+    room = MAX_PART_CHARS["variables"] - sum(len(line) + 1 for line in lost) - _MAX_REASON
+    shown = variable_texts(values, room, max_each=_MAX_VALUE, max_string=_MAX_STRING, counts=True, names=answers)
+    texts = {
+        name: _PRINTED if len(text) >= _MIN_PRINTED and text in printed else text for name, text in shown.texts.items()
+    }
+    lines = [f"{clip_name(name)} = {text}" for name, text in texts.items()]
     if shown.unshown:
         more = f" and {shown.unnamed:,} more" if shown.unnamed else ""
         lines.append(f"# saved, but not shown: {', '.join(shown.unshown)}{more}")

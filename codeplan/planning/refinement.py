@@ -12,7 +12,7 @@ from functools import partial
 from codeplan.episode.episode import Episode
 from codeplan.episode.rewind import actions_since_reset, rewind
 from codeplan.errors import SizeExceeded
-from codeplan.planning.action_log import RunEvents, read_run
+from codeplan.planning.action_log import RunEvents, read_run, show_action
 from codeplan.planning.feedback import NextStart, RunReport, describe_outcome, describe_refusal
 from codeplan.planning.limits_left import limits_left
 from codeplan.planning.loop_settings import LoopSettings
@@ -175,7 +175,7 @@ class RefinementLoop:
             plan=checked,
             outcome=attempt.outcome,
             events=self._run_events(),
-            observation=self.episode.observation.text,
+            observation=show_action(self.episode.env, "", self.episode.observation.text)[1],
             variables=_last_variables(attempt.outcome),
             left=left,
             next_start=next_start,
@@ -183,7 +183,7 @@ class RefinementLoop:
 
     def _run_events(self) -> RunEvents:
         """What the events of the latest run tell."""
-        return read_run(self.episode.trace.events[self._attempt_start :])
+        return read_run(self.episode.trace.events[self._attempt_start :], self.episode.env)
 
     def _check(self) -> Plan | Rejected:
         """Check the latest plan. While it is refused, have it repaired, unless ``code_check`` is ``always``."""
@@ -273,7 +273,7 @@ class RefinementLoop:
         suggested = None
         if self.settings.resume_by == "model":
             suggested = plan.start_from or self.writer.resume_step(before.plan.source, plan.source)
-        step = find_resume_point(before.plan, plan, unfinished_step(before.outcome, plan), states, suggested)
+        step = find_resume_point(before.plan, plan, unfinished_step(before, plan), states, suggested)
         return step, states.get(step)
 
 

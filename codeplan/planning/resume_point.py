@@ -38,14 +38,16 @@ def find_resume_point(
     return next((step for step in _complete_steps(new, states) if step <= candidate), numbers[0])
 
 
-def unfinished_step(outcome: Outcome, plan: Plan) -> int | None:
-    """The step of the new ``plan`` that is to be done next after this outcome; None if only ``plan`` can say.
+def unfinished_step(before: PlanAttempt, plan: Plan) -> int | None:
+    """The step of the new ``plan`` that is to be done next after a run; None if only ``plan`` can say.
 
-    That is the step in which a run failed, or the one after a step that is done.
+    That is the step in which the run failed, or the one after a step that is done. A step that asked to replan counts
+    as done if its block ended with that, or if the new plan has the same step: it would only do the same again.
     """
+    outcome = before.outcome
     if isinstance(outcome, Finished):
         return None
-    return _next_step(outcome, plan) or outcome.step
+    return _next_step(before, plan) or outcome.step
 
 
 def last_state(plan: Plan, before: PlanAttempt, resume_state: ResumeState) -> dict[int, Checkpoint]:
@@ -53,18 +55,28 @@ def last_state(plan: Plan, before: PlanAttempt, resume_state: ResumeState) -> di
     state, last = before.outcome.checkpoint, before.outcome.step
     if state is None or last is None:
         return {}
-    following = _next_step(before.outcome, plan)
-    if following is not None:
-        return {following: state}
-    failed = not isinstance(before.outcome, Finished)
-    return {last: state} if failed and resume_state == "failure" else {}
+    following = _next_step(before, plan)
+    states = {} if following is None else {following: state}
+    done = isinstance(before.outcome, Finished) or _is_done_replan(before.outcome)
+    return states if done or resume_state != "failure" else states | {last: state}
 
 
-def _next_step(outcome: Outcome, plan: Plan) -> int | None:
+def _is_done_replan(outcome: Outcome) -> bool:
+    return isinstance(outcome, Replan) and outcome.step_done
+
+
+def _next_step(before: PlanAttempt, plan: Plan) -> int | None:
     """The step of ``plan`` after the last one of a run that did all of it; None if there is none."""
-    done = isinstance(outcome, Finished) or (isinstance(outcome, Replan) and outcome.step_done)
+    outcome = before.outcome
+    same = isinstance(outcome, Replan) and _digest(before.plan, outcome.step) == _digest(plan, outcome.step)
+    done = isinstance(outcome, Finished) or _is_done_replan(outcome) or same
     following = plan.step(outcome.step + 1) if done and outcome.step is not None else None
     return following.number if following else None
+
+
+def _digest(plan: Plan, step: int | None) -> str | None:
+    found = plan.step(step)
+    return found.digest if found else None
 
 
 def _first_difference(old: Plan, new: Plan) -> int | None:

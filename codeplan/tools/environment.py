@@ -97,6 +97,11 @@ class ToolEnvironment:
         except AgentError as error:
             return Observation(wire.error_text(error.error, str(error)), done=self._over)
 
+    @staticmethod
+    def show_action(action: str, answer: str) -> tuple[str, str]:
+        """A call in Python, and what it returned: a text as it is, other data in Python's notation."""
+        return wire.shown_call(action), wire.shown_answer(answer)
+
     def judge(self, value: object) -> Observation | None:
         """The verifier's verdict on what a plan returned; None without a verifier. Raises: VerifierBroken."""
         if self._verifier is None:

@@ -8,19 +8,21 @@ no builtin value is shown by the name of its type alone.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import length_hint
 from typing import Any, Final
 
 import msgspec
 
-ELLIPSIS: Final = "…"
-"""Stands for what is left out."""
+from codeplan.untrusted.excerpts import left_out
+from codeplan.untrusted.scalars import ELLIPSIS, MAX_TYPE_NAME, is_abbreviated, scalar_text, type_name
+
+MAX_COUNT_CHARS: Final = 80
+"""Maximum length of what counts the rest of a value, in characters."""
 
 MAX_DEPTH: Final = 30
 """Deeper values are shown as an ellipsis."""
 
-_MAX_INT_BITS: Final = 4_000  # Python refuses to write ints of more than 4,300 digits in decimal
-_MAX_TYPE_NAME: Final = 60
 _MAX_SORT_KEY: Final = 100  # characters of a set's element that decide its place
 
 
@@ -53,24 +55,41 @@ class ValueWriter:
     """Writes values that belong together, one after the other: a container is shown once in all of them.
 
     ``abbreviated`` tells whether an ellipsis or a mark stands in any text so far. Without ``marks_repeats`` a container
-    is shown each time that it occurs.
+    is shown each time that it occurs. With ``counts``, marks say how much is left out, in place of an ellipsis:
+    ``'abc'[312 characters left out]``. ``names`` are shown in place of the texts that they stand for.
     """
 
-    def __init__(self, *, max_string: int | None = None, marks_repeats: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        max_string: int | None = None,
+        marks_repeats: bool = True,
+        counts: bool = False,
+        names: Mapping[str, str] | None = None,
+    ) -> None:
         self.abbreviated = False
-        self._max_string, self._marks_repeats = max_string, marks_repeats
+        self._max_string, self._marks_repeats, self._counts, self._names = (
+            max_string,
+            marks_repeats,
+            counts,
+            names or {},
+        )
+        self._open: list[list[int]] = []  # of each container that is being written: elements so far, and all
         self._parts: list[str] = []
         self._room = 0
         self._shown_length: dict[int, int | None] = {}  # by id; None while the container is being written
         self._sorted: dict[int, list[Any]] = {}
 
     def text(self, value: object, max_characters: int, depth: int = 0) -> str:
-        """The next value's text, in at most ``max_characters`` and an ellipsis; ``depth`` is that of the value."""
-        self._parts, self._room = [], max_characters
+        """The next value's text, in at most ``max_characters`` and an ellipsis; ``depth`` is that of the value.
+
+        With counts, MAX_COUNT_CHARS take the place of the ellipsis.
+        """
+        self._parts, self._room, self._open = [], max_characters, []
         try:
             self._write(value, depth)
         except _FullError:
-            self._parts.append(ELLIPSIS)
+            self._parts.append(self._counted_rest() if self._counts else ELLIPSIS)
             self.abbreviated = True
             # What was left half written does not enclose the next value, and is not above it as a whole.
             self._shown_length = {known: n for known, n in self._shown_length.items() if n is not None}
@@ -79,8 +98,7 @@ class ValueWriter:
     def _write(self, value: Any, depth: int) -> None:
         write = _WRITERS.get(type(value)) or _inherited_writer(value)
         if write is None:
-            self._put(_scalar_text(value, self._room, self._max_string))
-            self.abbreviated |= _is_abbreviated(value, self._max_string)
+            self._put_scalar(value)
         elif self._is_marked(value):
             self.abbreviated = True
         elif depth > MAX_DEPTH:
@@ -92,12 +110,43 @@ class ValueWriter:
             write(self, value, depth + 1)
             self._shown_length[id(value)] = before - self._room
 
+    def _put_scalar(self, value: Any) -> None:
+        if type(value) is str and value in self._names:
+            self._put(self._names[value])
+            self.abbreviated = True
+        elif type(value) is str and self._counts:
+            self._put_counted(value)
+        else:
+            self._put(scalar_text(value, self._room, self._max_string))
+            self.abbreviated |= is_abbreviated(value, self._max_string)
+
+    def _put_counted(self, text: str) -> None:
+        """Write as much of a text as there is room for, and how much is left out."""
+        most = min(len(text), self._room, len(text) if self._max_string is None else self._max_string)
+        while most > 0 and len(str.__repr__(text[:most])) > self._room:
+            most = most * 3 // 4
+        shown = str.__repr__(text[:most])
+        if most < len(text):
+            shown += left_out(len(text) - most, "character")
+            self.abbreviated = True
+        elif len(shown) > self._room:
+            raise _FullError
+        self._parts.append(shown)
+        self._room -= len(shown)
+
+    def _counted_rest(self) -> str:
+        """How much is left out of the container that was being written, and of the outermost one around it."""
+        if self._parts and self._parts[-1] == ", ":
+            self._parts.pop()
+        rest = [count - done for done, count in self._open[-1:] + self._open[:-1][:1]]
+        return "".join(f", {left_out(left, 'element')}" for left in rest if left > 0)
+
     def _is_marked(self, value: object) -> bool:
         """Write a mark if the container was shown before, and say whether a mark was written."""
         if id(value) not in self._shown_length:
             return False
         length = self._shown_length[id(value)]
-        kind = _type_name(value)
+        kind = type_name(value)
         mark = f"<the enclosing {kind}>" if length is None else f"<same {kind} as above>"
         if length is not None and (length <= len(mark) or not self._marks_repeats):
             return False
@@ -106,25 +155,27 @@ class ValueWriter:
 
     def series(self, opening: str, values: Iterable[Any], closing: str, depth: int) -> None:
         """Write values between brackets."""
-        self._put(opening)
+        self._begin(opening, length_hint(values))
         for count, value in enumerate(values):
             self._put(", " if count else "")
             self._write(value, depth)
-        self._put(closing)
+            self._open[-1][0] += 1
+        self._end(closing)
 
     def pairs(self, opening: str, items: Iterable[tuple[Any, Any]], closing: str, depth: int) -> None:
         """Write keys and values between brackets."""
-        self._put(opening)
+        self._begin(opening, length_hint(items))
         for count, (key, value) in enumerate(items):
             self._put(", " if count else "")
             self._write(key, depth)
             self._put(": ")
             self._write(value, depth)
-        self._put(closing)
+            self._open[-1][0] += 1
+        self._end(closing)
 
     def fields(self, value: msgspec.Struct, depth: int) -> None:
         """Write a frozen value of codeplan with the names of its fields."""
-        self._put(f"{_type_name(value)}(")
+        self._put(f"{type_name(value)}(")
         for count, name in enumerate(value.__struct_fields__):
             self._put(f"{', ' if count else ''}{name}=")
             self._write(getattr(value, name), depth)
@@ -143,11 +194,19 @@ class ValueWriter:
     def _sort_key(self, element: object, depth: int) -> str:
         writer = ValueWriter(marks_repeats=False)
         writer._sorted = self._sorted
-        return f"{_type_name(element)} {writer.text(element, _MAX_SORT_KEY, depth)}"
+        return f"{type_name(element)} {writer.text(element, _MAX_SORT_KEY, depth)}"
+
+    def _begin(self, opening: str, elements: int) -> None:
+        self._open.append([0, elements])
+        self._put(opening)
+
+    def _end(self, closing: str) -> None:
+        self._put(closing)
+        self._open.pop()
 
     def _put(self, text: str) -> None:
         if len(text) > self._room:
-            self._parts.append(text[: self._room])
+            self._parts += [] if self._counts else [text[: self._room]]
             raise _FullError
         self._room -= len(text)
         self._parts.append(text)
@@ -185,18 +244,18 @@ def _write_deque(writer: ValueWriter, value: deque[Any], depth: int) -> None:
 
 def _write_dict(writer: ValueWriter, value: dict[Any, Any], depth: int) -> None:
     named = type(value) is not dict
-    opening, closing = (f"{_type_name(value)}({{", "})") if named else ("{", "}")
+    opening, closing = (f"{type_name(value)}({{", "})") if named else ("{", "}")
     writer.pairs(opening, _items(value), closing, depth)
 
 
 def _write_defaultdict(writer: ValueWriter, value: defaultdict[Any, Any], depth: int) -> None:
     factory = value.default_factory
     named = factory.__name__ if isinstance(factory, type) else "None" if factory is None else "function"
-    writer.pairs(f"defaultdict({named[:_MAX_TYPE_NAME]}, {{", dict.items(value), "})", depth)
+    writer.pairs(f"defaultdict({named[:MAX_TYPE_NAME]}, {{", dict.items(value), "})", depth)
 
 
 def _write_error(writer: ValueWriter, value: BaseException, depth: int) -> None:
-    writer.series(f"{_type_name(value)}(", value.args, ")", depth)
+    writer.series(f"{type_name(value)}(", value.args, ")", depth)
 
 
 def _items(value: dict[Any, Any]) -> Iterable[tuple[Any, Any]]:
@@ -221,44 +280,6 @@ _WRITERS: Final[dict[type, Callable[[ValueWriter, Any, int], None]]] = {
 
 def _inherited_writer(value: object) -> Callable[[ValueWriter, Any, int], None] | None:
     return next((_WRITERS[kind] for kind in type(value).__mro__ if kind in _WRITERS), None)
-
-
-def _scalar_text(value: Any, room: int, max_string: int | None) -> str:
-    """A value without parts as text, not much longer than ``room``. This alone may call ``__repr__``."""
-    if isinstance(value, str):
-        return _string_text(str.__str__(value), room, max_string, str.__repr__)
-    if isinstance(value, bytes):
-        return _string_text(bytes.__getitem__(value, slice(None)), room, max_string, bytes.__repr__)
-    if value is None or isinstance(value, bool):
-        return str(value)
-    if isinstance(value, int):
-        bits = int.bit_length(value)
-        return int.__repr__(value) if bits <= _MAX_INT_BITS else f"<an int of {bits:,} bits>"
-    if isinstance(value, float):
-        return float.__repr__(value)
-    name = _type_name(value)
-    return f"<{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}>"
-
-
-def _string_text(value: Any, room: int, max_string: int | None, notation: Callable[[Any], str]) -> str:
-    most = room if max_string is None else min(room, max_string)
-    if len(value) <= most:
-        return notation(value)
-    return notation(value[:most]) + ELLIPSIS
-
-
-def _is_abbreviated(value: object, max_string: int | None) -> bool:
-    """Whether a scalar's text leaves something out, apart from what the room cuts off."""
-    if isinstance(value, int):
-        return int.bit_length(value) > _MAX_INT_BITS
-    if isinstance(value, str):
-        return max_string is not None and str.__len__(value) > max_string
-    return max_string is not None and isinstance(value, bytes) and bytes.__len__(value) > max_string
-
-
-def _type_name(value: object) -> str:
-    name = type(value).__name__[:_MAX_TYPE_NAME]
-    return name if name.isprintable() else "value"
 
 
 def iterate_scalars(value: object) -> Iterator[object]:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Final, NamedTuple, TypeVar
 
-from codeplan.untrusted.values import ELLIPSIS, ValueWriter, value_text
+from codeplan.untrusted.scalars import ELLIPSIS
+from codeplan.untrusted.values import MAX_COUNT_CHARS, ValueWriter
 
 _MAX_ROUNDS: Final = 4  # how often the room that short values leave is shared again
 _MIN_SHARE: Final = 100  # characters for a variable and its value; where all cannot have them, some are only named
@@ -29,24 +30,34 @@ class VariableTexts(NamedTuple):
 
 
 def variable_texts(
-    variables: Mapping[str, object], max_characters: int, *, max_each: int | None = None, max_string: int | None = None
+    variables: Mapping[str, object],
+    max_characters: int,
+    *,
+    max_each: int | None = None,
+    max_string: int | None = None,
+    counts: bool = False,
+    names: Mapping[str, str] | None = None,
 ) -> VariableTexts:
     """Each variable in Python's notation; all names and values together take at most ``max_characters``.
 
     Values that need little leave their share to the others, so an early variable starves no later one. ``max_each``
     limits one value, ``max_string`` a text within it. If there are too many variables, the last are only named.
+    ``counts`` and ``names`` are as in ``ValueWriter``.
     """
-    shown = dict(islice(variables.items(), max(1, max_characters // _MIN_SHARE)))
+    mark = MAX_COUNT_CHARS if counts else 0
+    shown = dict(islice(variables.items(), max(1, max_characters // (_MIN_SHARE + mark))))
     unshown = _names_that_fit(islice(variables, len(shown), None), max_characters // 4)
     room = max_characters - sum(map(_name_room, (*shown, *unshown)))
     most = room if max_each is None else max_each
 
     def length(value: object, share: int) -> int | None:
-        text = value_text(value, min(share, most), max_string=max_string)
+        writer = ValueWriter(max_string=max_string, counts=counts, names=names)
+        text = writer.text(value, min(share, most))
         return len(text) if len(text) <= share else None
 
     shares = fair_shares(shown, room, length)
-    writer = ValueWriter(max_string=max_string)
+    shares = {n: s if length(shown[n], s) is not None else max(0, s - mark) for n, s in shares.items()}
+    writer = ValueWriter(max_string=max_string, counts=counts, names=names)
     texts = {n: writer.text(value, min(most, shares[n])) for n, value in shown.items()}
     unnamed = len(variables) - len(shown) - len(unshown)
     return VariableTexts(texts, unshown, unnamed, writer.abbreviated)

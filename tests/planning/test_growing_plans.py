@@ -89,6 +89,45 @@ def test_a_replan_amid_a_step_resumes_in_that_step_with_its_variables():
     assert kinds(events, PlanStarted)[1].restored == ("x",)
 
 
+ODD = """    if start_from <= 1:
+        seen = [agent.open(1)]
+        if 'ball' not in seen[0]:
+            replan('no ball')
+        assert seen, 'Error in [Step 1]'
+"""
+
+
+def test_a_step_that_asked_to_replan_amid_it_is_not_repeated_as_it_was():
+    result, model, events = play(HEAD + ODD, "```python\n" + OPEN.format(box=2) + "```")
+    assert result.success
+    assert starts(events) == [1, 2]
+    assert result.actions == 2
+    assert "Execution goes on behind [Step 1], unless you change that step" in model.asked[1][1][-1]["content"]
+
+
+def test_a_step_that_asked_to_replan_amid_it_runs_again_if_it_changes():
+    changed = ODD.replace("open(1)", "open(3)").replace("replan('no ball')", "print('no ball')")
+    result, _, events = play(HEAD + ODD, HEAD + changed + OPEN.format(box=2))
+    assert result.success
+    assert starts(events) == [1, 1]
+    assert kinds(events, PlanStarted)[1].restored == ("seen",)
+
+
+def test_a_step_that_asked_to_replan_amid_it_runs_again_if_later_steps_need_what_it_did_not_set():
+    early = HEAD + "    if start_from <= 1:\n        if 'ball' not in agent.open(1):\n            replan('no ball')\n"
+    early += "        seen = ['a box']\n        assert seen\n"
+    grown_early = early + OPEN.format(box=2)
+    result, _, events = play(early, grown_early, grown_early.replace("replan('no ball')", "pass"))
+    assert result.success
+    assert starts(events) == [1, 1, 1]
+
+
+def test_a_plan_without_a_step_behind_the_one_that_asked_to_replan_runs_that_again():
+    result, _, events = play(*[HEAD + ODD] * 9, tries=1, no_progress=0)
+    assert not result.success
+    assert set(starts(events)) == {1}
+
+
 def test_a_changed_earlier_step_runs_again_after_a_replan_and_asks_anew():
     result, _, events = play(look(), grown(first=3), grown(first=3))
     assert result.success

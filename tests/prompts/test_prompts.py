@@ -27,7 +27,7 @@ CHATS = {
     "adaplanner/refine": (
         *("api", "advice", "samples", "skills", "observation", "goal", "notes", "source", "feedback", "variables"),
         *("failed_line", "fixes", "log", "printed", "now", "left", "attempts", "refused", "finished", "replanned"),
-        *("step", "next_start", *LANGUAGE),
+        *("unfinished", "step", "next_start", *LANGUAGE),
     ),
     "adaplanner/resume": ("previous", "revised"),
     "adaplanner/ask": ("question",),
@@ -35,7 +35,7 @@ CHATS = {
 }
 LINES = ("notes", "fixes", "left", "attempts")
 """Values that are a tuple of lines."""
-UNSHOWN = {*LANGUAGE, "refused", "finished", "replanned", "step", "next_start"}
+UNSHOWN = {*LANGUAGE, "refused", "finished", "replanned", "unfinished", "step", "next_start"}
 """Values that choose between sentences."""
 PROMPTS = Prompts()
 
@@ -74,10 +74,14 @@ def test_where_plans_may_not_replan_the_prompts_do_not_speak_of_it(name):
 
 
 @pytest.mark.parametrize("name", ["adaplanner/plan", "adaplanner/check", "adaplanner/refine"])
-def test_prompts_that_want_a_plan_name_all_that_there_is(name):
-    words = set(re.findall(r"\w+", chat(name)[0]))
-    assert words >= PLAIN_BUILTINS | GUARDED_BUILTINS | (RUNTIME_NAMES - {"ask"}) | ALLOWED_MODULES["collections"]
+def test_prompts_that_want_a_plan_name_what_there_is_beside_pythons_functions(name):
+    there_is, _, there_is_not = chat(name)[0].partition("There is, without an import:")[2].partition("There is not:")
+    words = set(re.findall(r"\w+", there_is))
+    assert words >= (RUNTIME_NAMES - {"ask", "agent", "start_from", "print"}) | ALLOWED_MODULES["collections"]
     assert words >= {"re", "json", "math", "random", "string"}
+    missing = set(re.findall(r"\w+", there_is_not))
+    assert missing >= {"eval", "exec", "open", "input"}
+    assert not missing & (PLAIN_BUILTINS | GUARDED_BUILTINS)
 
 
 @pytest.mark.parametrize("name", ["adaplanner/plan", "adaplanner/refine"])

@@ -22,7 +22,7 @@ REPORT = {
         "variables": "",
         "failed_line": "",
     },
-    **{"refused": False, "finished": False, "replanned": False, "step": None, "next_start": ""},
+    **{"refused": False, "finished": False, "replanned": False, "unfinished": False, "step": None, "next_start": ""},
 }
 """What a prompt for a refinement says of a run beside the feedback: nothing."""
 ROOM = (

@@ -21,13 +21,13 @@ def test_the_start_stays_in_whole_lines_and_the_last_line_says_how_much_is_missi
     assert shown[:-1] == LINES.split("\n")[: len(shown) - 1]
     assert len(shown) > 15
     missing = len(LINES) - len("\n".join(shown[:-1]))
-    assert shown[-1] == f"[… {missing} characters left out …]"
+    assert shown[-1] == f"[{missing} characters left out]"
 
 
 def test_start_and_end_stay_in_whole_lines() -> None:
-    head, mark, tail = excerpt(LINES, 300, start=0.5).partition("\n[… ")
+    head, mark, tail = excerpt(LINES, 300, start=0.5).partition("\n[")
     assert mark
-    tail = tail.partition(" …]\n")[2]
+    tail = tail.partition("]\n")[2]
     assert LINES.startswith(head + "\n")
     assert LINES.endswith("\n" + tail)
     assert min(len(head), len(tail)) > 100
@@ -35,7 +35,7 @@ def test_start_and_end_stay_in_whole_lines() -> None:
 
 def test_the_end_alone_stays() -> None:
     shown = excerpt(LINES, 200, start=0.0)
-    assert shown.startswith("[… ")
+    assert shown.startswith("[")
     assert shown.endswith("line 99\nline 100")
 
 

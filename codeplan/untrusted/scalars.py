@@ -1,0 +1,53 @@
+"""Shows values without parts, such as texts and numbers, in bounded size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+ELLIPSIS: Final = "…"
+"""Stands for what is left out."""
+
+MAX_TYPE_NAME: Final = 60
+"""Maximum length of the name of a type, in characters."""
+
+_MAX_INT_BITS: Final = 4_000  # Python refuses to write ints of more than 4,300 digits in decimal
+
+
+def scalar_text(value: Any, room: int, max_string: int | None) -> str:
+    """A value without parts as text, not much longer than ``room``. This alone may call ``__repr__``."""
+    if isinstance(value, str):
+        return _string_text(str.__str__(value), room, max_string, str.__repr__)
+    if isinstance(value, bytes):
+        return _string_text(bytes.__getitem__(value, slice(None)), room, max_string, bytes.__repr__)
+    if value is None or isinstance(value, bool):
+        return str(value)
+    if isinstance(value, int):
+        bits = int.bit_length(value)
+        return int.__repr__(value) if bits <= _MAX_INT_BITS else f"<an int of {bits:,} bits>"
+    if isinstance(value, float):
+        return float.__repr__(value)
+    name = type_name(value)
+    return f"<{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}>"
+
+
+def _string_text(value: Any, room: int, max_string: int | None, notation: Callable[[Any], str]) -> str:
+    most = room if max_string is None else min(room, max_string)
+    if len(value) <= most:
+        return notation(value)
+    return notation(value[:most]) + ELLIPSIS
+
+
+def is_abbreviated(value: object, max_string: int | None) -> bool:
+    """Whether a scalar's text leaves something out, apart from what the room cuts off."""
+    if isinstance(value, int):
+        return int.bit_length(value) > _MAX_INT_BITS
+    if isinstance(value, str):
+        return max_string is not None and str.__len__(value) > max_string
+    return max_string is not None and isinstance(value, bytes) and bytes.__len__(value) > max_string
+
+
+def type_name(value: object) -> str:
+    """The name of a value's type, in printable characters."""
+    name = type(value).__name__[:MAX_TYPE_NAME]
+    return name if name.isprintable() else "value"
