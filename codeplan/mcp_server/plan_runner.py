@@ -206,7 +206,7 @@ class _Start(Value, frozen=True):
 def _start_after(run_id: str, past: PastRun, plan: Plan) -> _Start:
     attempt = past.attempt
     states = attempt.entries | last_state(plan, attempt, "failure")
-    step = find_resume_point(attempt.plan, plan, unfinished_step(attempt.outcome, plan), states)
+    step = find_resume_point(attempt.plan, plan, unfinished_step(attempt, plan), states)
     entries = {number: c for number, c in attempt.entries.items() if number < step}
     return _Start(step, states.get(step), entries, run_id)
 
