@@ -14,6 +14,7 @@ from codeplan.tools.approvals import Approvals, Approver
 from codeplan.tools.doubts import DoubtRules
 from codeplan.tools.event_loop import LoopThread
 from codeplan.tools.failures import error_for_plan, failure_sentence, require_failure
+from codeplan.tools.shown_calls import shown_answer, shown_call
 from codeplan.tools.tool import Tool
 from codeplan.tools.tool_agent import agent_class_for
 from codeplan.tools.toolset import Toolset
@@ -100,7 +101,7 @@ class ToolEnvironment:
     @staticmethod
     def show_action(action: str, answer: str) -> tuple[str, str]:
         """A call in Python, and what it returned: a text as it is, other data in Python's notation."""
-        return wire.shown_call(action), wire.shown_answer(answer)
+        return shown_call(action), shown_answer(answer)
 
     def judge(self, value: object) -> Observation | None:
         """The verifier's verdict on what a plan returned; None without a verifier. Raises: VerifierBroken."""

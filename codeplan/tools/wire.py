@@ -20,7 +20,6 @@ import msgspec
 
 from codeplan.errors import AgentError
 from codeplan.untrusted.collisions import MAX_SAME_HASH, collide
-from codeplan.untrusted.values import value_text
 
 MAX_VALUES: Final = 20_000
 """Maximum number of values in what one call takes or returns, as many as the sandbox lets through."""
@@ -31,7 +30,6 @@ MAX_DEPTH: Final = 30
 MAX_RESULT_CHARS: Final = 400_000
 """Maximum length of a result as JSON, in characters: an observation has room for it."""
 
-_MAX_SHOWN_CHARS: Final = 20_000  # of a value in a prompt, before the prompt shortens it
 _MAX_JSON_DEPTH: Final = 2 * MAX_DEPTH + 2  # a tag is a level as well
 _MAX_INT_BITS: Final = 10_000  # Python refuses to write ints of more than 4,300 digits in decimal
 _ODD_FLOATS: Final = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -98,27 +96,6 @@ def read_answer(observation: str) -> Answer:
         case {"error": str(error), "message": str(message)} if error:
             return Answer(None, error, message)
     raise ValueError("the observation holds no answer of a tool")
-
-
-def shown_call(action: str) -> str:
-    """An action as a call in Python; what is no call stays as it is."""
-    try:
-        name, arguments = read_call(action)
-    except AgentError:
-        return action
-    given = (f"{n}={value_text(value, _MAX_SHOWN_CHARS)}" for n, value in arguments.items())
-    return f"{name}({', '.join(given)})"
-
-
-def shown_answer(observation: str) -> str:
-    """The result in an observation as a plan prints it, or its error; what is neither stays as it is."""
-    try:
-        answer = read_answer(observation)
-    except (ValueError, AgentError, KeyError):
-        return observation
-    if answer.error:
-        return f"raised {answer.error}: {answer.message}"
-    return answer.result if isinstance(answer.result, str) else value_text(answer.result, _MAX_SHOWN_CHARS)
 
 
 def _json(data: object) -> str:

@@ -1,0 +1,35 @@
+"""Shows calls of tools and their answers as a plan has them, in Python rather than in JSON."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from codeplan.errors import AgentError
+from codeplan.tools.wire import read_answer, read_call
+from codeplan.untrusted.values import ValueWriter, value_text
+
+_MAX_ARGUMENT: Final = 300  # characters of an argument
+_MAX_TEXT: Final = 200  # characters of a text in an argument
+_MAX_RESULT: Final = 20_000  # characters of a result, before a prompt shortens it
+
+
+def shown_call(action: str) -> str:
+    """An action as a call in Python; what is no call stays as it is."""
+    try:
+        name, arguments = read_call(action)
+    except AgentError:
+        return action
+    writer = ValueWriter(max_string=_MAX_TEXT, marks_repeats=False, counts=True)
+    given = (f"{n}={writer.text(value, _MAX_ARGUMENT)}" for n, value in arguments.items())
+    return f"{name}({', '.join(given)})"
+
+
+def shown_answer(observation: str) -> str:
+    """The result in an observation as a plan prints it, or its error; what is neither stays as it is."""
+    try:
+        answer = read_answer(observation)
+    except (ValueError, AgentError):
+        return observation
+    if answer.error:
+        return f"raised {answer.error}: {answer.message}"
+    return answer.result if isinstance(answer.result, str) else value_text(answer.result, _MAX_RESULT)
