@@ -1,7 +1,7 @@
 # make run     one AdaPlanner episode, live: no key, no network
 # make test    all tests
 # make check   what CI checks before it tests: style, types, who may import whom
-# make crosscheck   long comparisons: with ALFWorld's own engine, random sequences, mutants of plans; about eight minutes
+# make crosscheck   long comparisons: with ALFWorld's own engine, random sequences, mutants of plans; about twenty minutes
 # make test-openai-2   the model client on the older major of its package
 # make test-engines    benches on Dask and on Ray
 # make golden  rewrite the prompts that the tests compare (tests/prompts/golden); read what changed
@@ -25,7 +25,7 @@ test: $(VENV)/installed-test
 
 crosscheck: $(VENV)/installed-crosscheck
 	CODEPLAN_SEQUENCES=2000 $(BIN)/python -m pytest -q -n 2 --maxschedchunk 1 -m "crosscheck or not crosscheck" \
-	  tests/envs/test_alfworld_crosscheck.py tests/envs/test_household_laws.py tests/envs/test_webshop_laws.py
+	  tests/envs/test_alfworld_crosscheck.py tests/envs/test_household_laws.py tests/envs/test_webshop_laws.py tests/envs/test_scienceworld_crosscheck.py
 	$(BIN)/python -m pytest -q -n 2 tests/plans --plan-mutants --plan-cov --plan-cov-fail-under 80
 
 # A second environment that holds the older openai alone and sees the first one behind it.
@@ -69,6 +69,7 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/model_calls.py
 	$(BIN)/python benchmarks/sandbox.py
 	$(BIN)/python benchmarks/textcraft.py
+	$(BIN)/python benchmarks/scienceworld.py
 	$(BIN)/python benchmarks/webshop.py
 	$(BIN)/python benchmarks/miniwob.py
 	$(BIN)/python benchmarks/methods.py

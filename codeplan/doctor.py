@@ -43,7 +43,16 @@ class Finding(msgspec.Struct, frozen=True):
 
 def examine(*, online: bool = False) -> tuple[Finding, ...]:
     """All findings, in groups. Only with ``online`` is the model's endpoint called. Keys are never shown."""
-    return (_python(), *_packages(), *_sandbox(), *_settings_file(), *_endpoint(online), *_extras(), _browser())
+    return (
+        _python(),
+        *_packages(),
+        *_sandbox(),
+        *_settings_file(),
+        *_endpoint(online),
+        *_extras(),
+        _browser(),
+        _java(),
+    )
 
 
 def is_safe(findings: tuple[Finding, ...]) -> bool:
@@ -90,6 +99,17 @@ def _browser() -> Finding:
         return Finding("Extras", "browser", "ok", str(browser_path.find_browser()))
     except CodeplanError as e:
         return Finding("Extras", "browser", "absent", "for miniwob", f"if you want it: {e}")
+
+
+def _java() -> Finding:
+    """The Java for ScienceWorld's engine."""
+    from codeplan.envs.scienceworld import java_files
+
+    try:
+        java = java_files.require_java()
+    except CodeplanError as e:
+        return Finding("Extras", "java", "absent", "for scienceworld", f"if you want it: {e}")
+    return Finding("Extras", "java", "ok", f"{java}, version {java_files.java_version(java)}")
 
 
 def _requirements() -> list[str]:

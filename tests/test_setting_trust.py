@@ -10,7 +10,7 @@ from codeplan.plugins import Setting, SettingSpec, Trust
 from codeplan.runner import models
 from codeplan.sandbox import Limits
 
-HARMLESS_TEXTS = {"sample_kinds", "mistakes", "weakness", "stop"}
+HARMLESS_TEXTS = {"sample_kinds", "mistakes", "weakness", "stop", "simplifications"}
 """Settings that are free text and yet safe: each is compared with known words, or sent to the user's endpoint."""
 
 

@@ -15,11 +15,12 @@ __all__ = ["NAMED_SUITES", "SuiteDefinition", "resolve_suite", "select_tasks"]
 
 
 class SuiteDefinition(msgspec.Struct, frozen=True):
-    """A split of an environment, or its ``first`` tasks."""
+    """A split of an environment, or its ``first`` tasks, or the first ``of_each_kind``."""
 
     env: str
     split: str | None
     first: int | None = None
+    of_each_kind: int | None = None
 
 
 NAMED_SUITES = {
@@ -29,6 +30,8 @@ NAMED_SUITES = {
     "miniwob-53": SuiteDefinition("miniwob", "test"),
     "miniwob-feedback": SuiteDefinition("miniwob", "feedback"),
     "hotpotqa-500": SuiteDefinition("hotpotqa", "react-500"),
+    "scienceworld-test": SuiteDefinition("scienceworld", "test"),
+    "scienceworld-271": SuiteDefinition("scienceworld", "test", of_each_kind=10),
     "webshop-100": SuiteDefinition("webshop", "test", first=100),
 }
 """The suites by name."""
@@ -61,7 +64,7 @@ def select_tasks(
     wanted = named.split or split or there[0]
     if wanted not in there:
         raise UsageError(f"{env.name} has no split {wanted} here; there are: {', '.join(there)}")
-    every = env.tasks(wanted)[: named.first]
+    every = take_of_each_kind(env.tasks(wanted)[: named.first], named.of_each_kind)
     found = take_of_each_kind([task for task in every if kind in (None, task.kind)], n)
     if not found:
         of_kind = f" of kind {kind}" if kind else ""

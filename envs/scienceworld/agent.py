@@ -1,0 +1,280 @@
+"""The agent of ScienceWorld. Models are shown its docstrings."""
+
+from __future__ import annotations
+
+from codeplan.envs.scienceworld.explorer import Explorer
+from codeplan.envs.scienceworld.names import resolve_name
+from codeplan.envs.scienceworld.room_text import read_list
+from codeplan.errors import AgentError
+from codeplan.untrusted.values import in_quotes
+
+ROOMS = (
+    *("art studio", "bathroom", "bedroom", "foundry", "greenhouse"),
+    *("hallway", "kitchen", "living room", "outside", "workshop"),
+)
+"""The rooms of every game."""
+
+_MOMENTS = {1: "wait1", 10: "wait"}
+
+
+class ScienceWorldAgent(Explorer):
+    """A scientist in a house with a garden ("outside"). Every method is one action, unless it says otherwise.
+
+    The rooms are art studio, bathroom, bedroom, foundry, greenhouse, hallway, kitchen, living room, outside, workshop.
+    Things have the names that observations give them without the article: "metal pot", "substance in metal pot",
+    "orange in bowl", "cup containing red paint". Only what is in the same room, and not in a closed container, can be
+    used. room is where the agent is; rooms is what was seen, as of the last look there: {"kitchen": {"doors":
+    {"hallway": "closed"}, "things": {"table": ["glass cup"], "cupboard": []}, "closed": ["cupboard"]}}. holding lists
+    what was taken or seen in the inventory. score is the score out of 100; None if the task does not show it.
+
+    A name may fit several things. The answer then begins with "Ambiguous request", nothing is done, and choices lists
+    the meanings: choose(number) does one of them. Any other action first cancels the question, with one more action.
+    """
+
+    _aliases = {
+        **{"look_around": "look", "look_at": "examine", "look_inside": "look_in", "list_objects": "objects"},
+        **{"go": "goto", "go_to": "goto", "walk_to": "goto", "pick_up": "take", "put_down": "drop", "put": "move"},
+        **{"use_on": "use", "focus_on": "focus", "turn_on": "activate", "turn_off": "deactivate", "move_to": "move"},
+    }
+
+    def look(self) -> str:
+        """Look around the room. Returns all that is in it, and its doors.
+
+        Example: agent.look() returns "This room is called the hallway. In it, you see: …"
+        """
+        return self._act("look around")
+
+    def examine(self, object: str) -> str:
+        """Look at a thing: what it is, and what is in or on it.
+
+        Example: agent.examine("table") returns "a table. On the table is: a glass cup (containing nothing)."
+        """
+        return self._act(f"look at {_name(object)}")
+
+    def look_in(self, container: str) -> str:
+        """Look into a container, which must be open.
+
+        Example: agent.look_in("fridge") returns "The fridge isn't open, so you can't see inside."
+        """
+        return self._act(f"look in {_name(container)}")
+
+    def read(self, object: str) -> str:
+        """Read a recipe, a note or a book.
+
+        Example: agent.read("recipe") returns "The recipe reads: …"
+        """
+        return self._act(f"read {_name(object)}")
+
+    def inventory(self) -> list[str]:
+        """The names of all that the agent holds; what is in a thing follows it.
+
+        Example: agent.inventory() returns ["orange"]
+        """
+        answer = self._act("inventory")
+        if answer.startswith("In your inventory"):
+            self.holding = read_list(answer)
+        return list(self.holding)
+
+    def objects(self) -> list[str]:
+        """The engine's own names of all that can be used here. Each fits one thing alone: take them if others do not.
+
+        Example: agent.objects() returns ["agent", "air", …, "workshop"]
+        """
+        return read_list(self._act("objects"))
+
+    def find(self, name: str) -> str:
+        """The whole name of the one thing in this room, or held, that the given words fit. Not an action.
+
+        It looks through what was seen in this room. An error says so if nothing or more than one thing fits.
+        Example: agent.find("jar") returns "glass jar"
+        """
+        return resolve_name(_name(name), [*self._map.things_here(), *self.holding], f"in the {self.room} or held")
+
+    def goto(self, room: str) -> str:
+        """Walk to a room, and look around there. It opens closed doors on the way.
+
+        This takes one action for each room on the way, one for each closed door, and one to look. If no way to the room
+        was seen yet, it looks for one: it walks to the nearest rooms that were not seen, and looks around in each.
+        Example: agent.goto("kitchen") returns "This room is called the kitchen. In it, you see: …"
+        """
+        target = _room(room)
+        while self.room != target:
+            step = self._map.next_room(target)
+            if step is None:
+                raise AgentError(f"no way to the {target} was found from the {self.room}; look around here first")
+            answer = self._walk(step)
+            if self.room != step:
+                return answer
+            if step not in self.rooms:
+                self.look()
+        return self.look()
+
+    def teleport(self, room: str) -> str:
+        """Go to any room at once. Only if the task allows it (the simplification teleportAction).
+
+        Example: agent.teleport("kitchen") returns "No known action matches that input."
+        """
+        return self._act(f"teleport to {_room(room)}")
+
+    def open(self, object: str) -> str:
+        """Open a container, or a door by the room behind it.
+
+        Example: agent.open("door to kitchen") returns "The door is now open."
+        """
+        return self._act(f"open {_name(object)}")
+
+    def close(self, object: str) -> str:
+        """Close a container or a door.
+
+        Example: agent.close("door to kitchen") returns "The door is now closed."
+        """
+        return self._act(f"close {_name(object)}")
+
+    def take(self, object: str) -> str:
+        """Pick up a thing into the inventory. Liquids and gases cannot be picked up, but their containers can.
+
+        Example: agent.take("thermometer") returns "You move the thermometer to the inventory."
+        """
+        return self._act(f"pick up {_name(object)}")
+
+    def drop(self, object: str) -> str:
+        """Put a thing from the inventory down in this room.
+
+        Example: agent.drop("thermometer") returns "You move the thermometer to the kitchen."
+        """
+        return self._act(f"put down {_name(object)}")
+
+    def move(self, object: str, container: str) -> str:
+        """Put a thing into or onto another one in this room. What is held can be moved, too.
+
+        Example: agent.move("glass jar", "stove") returns "You move the glass jar to the stove."
+        """
+        return self._act(f"move {_name(object)} to {_name(container)}")
+
+    def pour(self, object: str, container: str) -> str:
+        """Pour a liquid, or all that is in a container, into another container.
+
+        Example: agent.pour("tin cup", "metal pot") returns "You pour the contents of the tin cup into the metal pot."
+        """
+        return self._act(f"pour {_name(object)} into {_name(container)}")
+
+    def dunk(self, container: str, liquid: str) -> str:
+        """Dip a container into a liquid or into a container of it, to fill it.
+
+        Example: agent.dunk("tin cup", "metal pot") returns "You dunk the tin cup in the metal pot."
+        """
+        return self._act(f"dunk {_name(container)} into {_name(liquid)}")
+
+    def mix(self, container: str) -> str:
+        """Mix what is in a container. What reacts with one another becomes something new.
+
+        Example: agent.mix("bowl") returns "Mixing the contents of the bowl did not appear to produce anything new."
+        """
+        return self._act(f"mix {_name(container)}")
+
+    def activate(self, object: str) -> str:
+        """Turn a device on. An active sink fills what is in it with water.
+
+        Example: agent.activate("stove") returns "The stove is now activated."
+        """
+        return self._act(f"activate {_name(object)}")
+
+    def deactivate(self, object: str) -> str:
+        """Turn a device off.
+
+        Example: agent.deactivate("stove") returns "The stove is now deactivated."
+        """
+        return self._act(f"deactivate {_name(object)}")
+
+    def use(self, tool: str, object: str) -> str:
+        """Use a tool on a thing: a thermometer measures, a lighter heats, an axe cuts, a shovel digs in the ground.
+
+        The tool must be held.
+        Example: agent.use("thermometer", "soap") returns "the thermometer measures a temperature of 10 degrees celsius"
+        """
+        return self._act(f"use {_name(tool)} on {_name(object)}")
+
+    def connect(self, part: str, other: str) -> str:
+        """Connect two parts of a circuit. Wires and plain things have a terminal 1 and 2, the others anode and cathode.
+
+        Example: agent.connect("battery anode", "red wire terminal 1") returns "anode on battery is now connected to
+        terminal 1 on red wire"
+        """
+        return self._act(f"connect {_name(part)} to {_name(other)}")
+
+    def disconnect(self, object: str) -> str:
+        """Disconnect a thing from all circuits.
+
+        Example: agent.disconnect("battery") returns "battery disconnected."
+        """
+        return self._act(f"disconnect {_name(object)}")
+
+    def eat(self, object: str) -> str:
+        """Eat a thing.
+
+        Example: agent.eat("apple") returns "The apple was delicious."
+        """
+        return self._act(f"eat {_name(object)}")
+
+    def flush(self, object: str) -> str:
+        """Flush a toilet.
+
+        Example: agent.flush("toilet") returns "You flush the toilet."
+        """
+        return self._act(f"flush {_name(object)}")
+
+    def focus(self, object: str) -> str:
+        """Focus on a thing, which says: this is what the task asks for. A wrong focus ends the task at once, lost.
+
+        Focus only when the task says so, in its order, and only once on each thing.
+        Example: agent.focus("thermometer") returns "You focus on the thermometer."
+        """
+        return self._act(f"focus on {_name(object)}")
+
+    def wait(self, moments: int = 10) -> str:
+        """Let time pass, as plants, heat and reactions need it: ten moments, or one. Other actions take a moment each.
+
+        Example: agent.wait() returns "You decide to wait for 10 iterations."
+        """
+        if moments not in _MOMENTS:
+            raise AgentError(f"wait takes 1 or 10 moments, not {in_quotes(moments, 40)}")
+        return self._act(_MOMENTS[moments])
+
+    def choose(self, number: int) -> str:
+        """Answer an "Ambiguous request" with the number of one of the choices, from 0 up: it is done.
+
+        Example: agent.choose(0) returns "You move the orange to the inventory."
+        """
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(self.choices):
+            counted = f"numbers from 0 to {len(self.choices) - 1}" if self.choices else "nothing: there is no question"
+            raise AgentError(f"choose takes {counted}, not {in_quotes(number, 40)}")
+        self.choices = []
+        return self._act(str(number))
+
+    def report(self) -> str:
+        """The room, what is held, the last action and its answer, for an assertion's message.
+
+        Example: agent.report() returns "I am in the hallway, holding nothing that I know of. I have not acted yet."
+        """
+        held = ", ".join(self.holding) or "nothing that I know of"
+        score = "" if self.score is None else f" The score is {self.score} of 100."
+        return f"I am in the {self.room or 'house'}, holding {held}.{score} {self._log.describe_last(shorten=_shorten)}"
+
+
+def _shorten(answer: str) -> str:
+    """An answer's first line, in quotes."""
+    first, _, rest = answer.strip().partition("\n")
+    return f"'{first.strip()}{' …' if rest else ''}'"
+
+
+def _name(given: object) -> str:
+    """A name that a plan gives. Raises: AgentError if it is none."""
+    if not isinstance(given, str) or not given.strip():
+        raise AgentError(f"a name is a text such as 'metal pot', not {in_quotes(given, 80)}")
+    return given.strip()
+
+
+def _room(given: object) -> str:
+    """A room's name. Raises: AgentError if there is no such room."""
+    name = _name(given).lower().removeprefix("the ")
+    return resolve_name(name, ROOMS, "in this house")
