@@ -69,7 +69,7 @@ def test_the_model_is_told_of_the_failure_the_actions_the_output_the_variables_a
     assert section(told, "variables") == "boxes = [1, 2, 3]\nfirst = 1\nfound = 'It is empty.'\neach = 1"
     assert section(told, "left") == "actions: 17\nquestions (ask_llm) in a run: 50\nruns of a plan: 1\nreplans: 3"
     assert section(told, "now") is None
-    assert "Execution goes on at [Step 2]; steps before it stay done" in told
+    assert "Execution goes on at [Step 2], from its first line; steps before it stay done" in told
     assert "the new and changed steps alone" in told
 
 
