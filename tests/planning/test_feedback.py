@@ -8,10 +8,23 @@ from typing import Any
 import pytest
 
 from codeplan.planning.action_log import Exchange, RunEvents
-from codeplan.planning.feedback import RunReport, describe_outcome, prompt_values
+from codeplan.planning.feedback import RunReport, describe_outcome, describe_refusal, prompt_values
 from codeplan.planning.prompt_sizes import MAX_FIXES_SHOWN, MAX_PART_CHARS
 from codeplan.sandbox import encode
-from codeplan.types import Checkpoint, Failed, Finished, Fix, GiveUp, Outcome, Plan, Replan, ResourceUsage, Stopped
+from codeplan.types import (
+    Checkpoint,
+    Diagnostic,
+    Failed,
+    Finished,
+    Fix,
+    GiveUp,
+    Outcome,
+    Plan,
+    Rejected,
+    Replan,
+    ResourceUsage,
+    Stopped,
+)
 
 SOURCE = "def solution(agent):\n    x = 1\r\n    assert x  # and " + "so on " * 60 + "\n"
 
@@ -41,7 +54,13 @@ def values(outcome: Outcome | None = None, **more: Any) -> dict[str, Any]:
     ],
 )
 def test_the_step_is_that_of_the_end_or_the_one_after_a_done_step(outcome: Outcome | None, step: int | None) -> None:
-    assert values(outcome)["step"] == step
+    found = values(outcome)
+    assert found["step"] == step
+    assert (found["refused"], found["replanned"], found["finished"]) == (
+        outcome is None,
+        isinstance(outcome, Replan),
+        False,
+    )
 
 
 @pytest.mark.parametrize(
@@ -54,7 +73,13 @@ def test_the_failed_line_is_shown_without_its_margin(line: int | None, shown: st
 def test_a_long_line_is_cut_and_other_endings_have_none() -> None:
     shown = values(failed(line=3))["failed_line"]
     assert shown.startswith("assert x # and so on") and shown.endswith("…") and len(shown) == 120
-    assert values(Finished("", 1, Checkpoint(), {}, ResourceUsage()))["failed_line"] == ""
+    found = values(Finished("", 1, Checkpoint(), {}, ResourceUsage()))
+    assert (found["failed_line"], found["finished"]) == ("", True)
+
+
+def test_a_refusal_is_told_with_a_line_for_each_reason() -> None:
+    reasons = (Diagnostic(1, 0, "syntax", "no colon"), Diagnostic(2, 4, "policy", "no import"))
+    assert describe_refusal(Rejected(SOURCE, reasons)).split("\n") == [str(reason) for reason in reasons]
 
 
 def exchanges(*answers: str) -> RunEvents:

@@ -93,7 +93,8 @@ def test_without_patterns_only_servers_tools_are_asked_for():
 )
 def test_a_plan_can_catch_what_goes_wrong(tool, error, words):
     lines = f"try:\n    agent.{tool}()\nexcept {error} as e:\n    assert {words!r} in str(e), str(e)\n    return 'done'"
-    result = do(lines, raw(tool), allow=["*"], mcp_timeout=1, tries=1)
+    seconds = 1 if tool == "silent" else 60  # a busy machine may need long for the others
+    result = do(lines, raw(tool), allow=["*"], mcp_timeout=seconds, tries=1)
     assert result.success, result.reason
 
 
