@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from codeplan.planning.shown_answers import MIN_NAMED, ShownAnswers, answer_name
+from codeplan.planning.shown_answers import ShownAnswers, answer_name
 from codeplan.protocols import ShowsActions
 from codeplan.recording.events import ActionTaken, Event, ModelCalled, PlanStarted, StepEntered, TextPrinted
 from codeplan.types import Value
@@ -20,6 +20,7 @@ _MAX_SAID: Final = 400  # characters of an action or a question
 _MAX_QUESTION: Final = 10_000  # characters of a question in which answers are sought
 _MAX_ANSWER: Final = 600  # characters of an answer, except the newest
 _MARK_ROOM: Final = 60  # characters of the line that says how much is left out
+_MIN_REPEATED: Final = 200  # characters of an answer that is shown only where it comes last
 _MAX_SOUGHT: Final = 200  # answers that are looked for in what was printed
 _MARGIN: Final = "\n    "  # of an answer's second and later lines
 
@@ -165,7 +166,7 @@ class _LogWriter:
             return f"ask_llm: {_indent(question, _MAX_SAID)} -> {_indent(exchange.answer, self._limit(exchange))}"
         label = f"{exchange.number}-{exchange.number + again}." if again else f"{exchange.number}."
         said = f"{label} {_indent(exchange.said, _MAX_SAID)}"
-        if self._place[exchange.answer] != index and len(exchange.answer) >= MIN_NAMED:
+        if self._place[exchange.answer] != index and len(exchange.answer) >= _MIN_REPEATED:
             return f"{said} -> {self._name(exchange.answer)}"
         return f"{said} -> {_indent(exchange.answer, self._limit(exchange))}"
 

@@ -72,7 +72,7 @@ def test_a_heading_stands_once_where_what_is_left_out_ends_with_a_step() -> None
 def test_the_room_is_used_and_not_exceeded(room: int) -> None:
     exchanges = log(*[(f"try {n:03}", "No, that was not it.") for n in range(900)])
     entry = len("123. try 123 -> No, that was not it.\n")
-    older = format_log(exchanges, room, 0).split("\n")[:-1]
+    older = format_log(exchanges, room, 6_000).text.split("\n")[:-1]
     assert room - entry - 60 <= len("\n".join(older)) <= room
 
 
