@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from codeplan.cli import options, setting_options
+from codeplan.cli import model_options, options, setting_options
 from codeplan.cli.episode import Method, RunInterruptedError, make_event_handler
-from codeplan.cli.tool_options import ToolOptions, show_value
-from codeplan.untrusted.terminal import echo
+from codeplan.cli.tool_options import ToolOptions, show_value, tell_unverified
 
 if TYPE_CHECKING:
     from codeplan.types import Result
 
 Goal = Annotated[str, typer.Argument(metavar="GOAL", help="What is to be done, in a sentence.")]
-_SETTINGS = (*setting_options.MODEL_SETTINGS, *setting_options.ROUTE_SETTINGS, "temperature", "tries")
+_MODEL_SETTINGS = tuple(name for name in setting_options.MODEL_SETTINGS if name != "mistakes")
+_SETTINGS = (*_MODEL_SETTINGS, *setting_options.ROUTE_SETTINGS, "temperature", "tries")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -34,7 +34,7 @@ def do(
     *,
     sources: ToolOptions,
     method: Method = "adaplanner",
-    model: options.OwnModel = None,
+    model: model_options.LiveModel = None,
     allow_weak_sandbox: options.AllowWeak = False,
     more: options.Set = None,
     out: options.Out = None,
@@ -54,10 +54,9 @@ def do(
     from codeplan.errors import UsageError
     from codeplan.report.json_output import result_as_json
     from codeplan.runner.tool_episodes import do as do_with_tools
-    from codeplan.types import Claimed
 
     given = options.command_run(context)
-    if not (sources.tools or sources.mcp or sources.mcp_config):
+    if not sources.name_tools:
         raise UsageError("there are no tools; name a Python file with --tools FILE.py, or an MCP server with --mcp")
     new = contextlib.nullcontext(out) if out else options.new_run_folder("do", goal)
     with new as folder:
@@ -66,8 +65,7 @@ def do(
         result = _play(lambda: do_with_tools(goal, out=folder, on_event=show, **arguments), folder)
     if not as_json:
         show_value(result)
-    if isinstance(result.ending, Claimed) and sources.verify is None:
-        echo("Nobody decides about the result; --verify FILE.py:FUNCTION names a function that does.", err=True)
+    tell_unverified(result, sources)
     options.end_episode(result, result_as_json(result) if as_json else None)
 
 

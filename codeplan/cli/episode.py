@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from codeplan.cli import options, setting_options, skill_acquisition
+from codeplan.cli import model_options, options, setting_options, skill_acquisition
 from codeplan.errors import CodeplanError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def run(
     seed: options.Seed = None,
     data: options.Data = None,
     method: Method = "adaplanner",
-    model: options.OwnModel = None,
+    model: model_options.OwnModel = None,
     allow_weak_sandbox: options.AllowWeak = False,
     library: Library = None,
     acquire: Acquire = False,

@@ -40,25 +40,10 @@ def environment_name(given: str | None) -> str | None:
     return use_environment(given)
 
 
-def model_or_name(given: str | None) -> Any:
-    """What an argument stands for: the object of ``FILE.py:NAME``, which runs a file that the user names, or a name."""
-    if given is None or ".py:" not in given:
-        return given
-    from codeplan.tools.tool_files import object_of_file
-
-    found = object_of_file(given, "names no single model; write FILE.py:NAME, a function of messages, or an LLM")
-    if isinstance(found, str):
-        from codeplan.errors import UsageError
-        from codeplan.untrusted.values import in_quotes
-
-        raise UsageError(f"{in_quotes(given)} is a text; write FILE.py:NAME, a function of messages, or an LLM")
-    return found
-
-
 _ENV_HELP = "The environment: a name that 'codeplan envs' lists, or FILE.py:NAME."
 Env = Annotated[str, typer.Argument(metavar="ENV", help=_ENV_HELP, callback=environment_name)]
 EnvOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--env",
         metavar="ENV",
@@ -81,15 +66,6 @@ Seed = Annotated[int | None, typer.Option(metavar="N", help="The seed that makes
 Model = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="'scripted' (a stand-in, no key needed), or an endpoint's model. [scripted]"),
-]
-OwnModel = Annotated[
-    str | None,
-    typer.Option(
-        "--model",
-        metavar="NAME",
-        help="'scripted' (a stand-in, no key needed), an endpoint's model, or FILE.py:FUNCTION. [scripted]",
-        callback=model_or_name,
-    ),
 ]
 BaseUrl = Annotated[
     str | None, typer.Option(metavar="URL", help="The model's endpoint; default OPENAI_BASE_URL, or OpenAI.")

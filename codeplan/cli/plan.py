@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from codeplan.cli import options, setting_options
+from codeplan.cli import model_options, options, setting_options
 from codeplan.cli.episode import make_event_handler
+from codeplan.cli.tool_options import ToolOptions, ToolSourceOptions, open_environment, show_value, tell_unverified
 from codeplan.untrusted.terminal import echo, one_line
 
 if TYPE_CHECKING:
     from codeplan.planning.plan_check import Fixes
     from codeplan.runner.new_episodes import Execution
+    from codeplan.tools import ToolEnvironment
     from codeplan.types import Diagnostic, Plan, Rejected
 
 MAX_PLAN_BYTES = 1_000_000
@@ -41,22 +43,24 @@ StartVariables = Annotated[
 
 def add_to(app: typer.Typer) -> None:
     """Add this module's commands."""
-    app.command("check", epilog="Example: codeplan check my_plan.py --env household")(check)
+    app.command("check", epilog="Example: codeplan check my_plan.py --env household")(options.with_groups(check))
     with_settings = setting_options.command_class(*setting_options.MODEL_SETTINGS, "temperature", budget=True)
     example = "Example: codeplan exec my_plan.py --env household --task clean/3"
-    app.command("exec", cls=with_settings, epilog=example)(execute)
+    app.command("exec", cls=with_settings, epilog=example)(options.with_groups(execute))
 
 
 def check(
     plan: PlanFile,
-    env: options.EnvOption,
+    env: options.EnvOption = None,
+    *,
+    sources: ToolSourceOptions,
     fix: Annotated[bool, typer.Option("--fix", help="Write the mended plan to the file.")] = False,
     fixes: FixesOption = "on",
     strict: StrictOption = False,
     allow_weak_sandbox: options.AllowWeak = False,
     as_json: options.Json = False,
 ) -> None:
-    """Check a plan without running it.
+    """Check a plan without running it: against an environment's agent, or against your tools.
 
     What has only one meaning is mended. Each fix, warning and error is printed as PLAN:line:column: message [rule]. The
     lines of warnings and errors are those of the mended plan, which --fix writes to the file; - is standard output.
@@ -65,7 +69,8 @@ def check(
     """
     from codeplan.types import Rejected, refuse_warnings
 
-    outcome = _check(read_plan(plan), env, allow_weak_sandbox, fixes)
+    with open_environment(env, sources, "check a plan") as environment:
+        outcome = _check(read_plan(plan), environment, allow_weak_sandbox, fixes)
     outcome = refuse_warnings(outcome) if strict else outcome
     written = fix and _write_plan(plan, outcome)
     if as_json:
@@ -80,12 +85,14 @@ def check(
 def execute(
     context: typer.Context,
     plan: PlanFile,
-    env: options.EnvOption,
+    env: options.EnvOption = None,
     task: options.TaskId = None,
     kind: options.Kind = None,
     seed: options.Seed = None,
     data: options.Data = None,
-    model: options.OwnModel = None,
+    *,
+    sources: ToolOptions,
+    model: model_options.OwnModel = None,
     fixes: FixesOption = "on",
     strict: StrictOption = False,
     start_from: StartFrom = None,
@@ -98,7 +105,7 @@ def execute(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Check and run a plan once, without planning or refining.
+    """Check and run a plan once, without planning or refining: in an environment, or on your tools (see do).
 
     --start-from K starts the plan at step K, with the variables of --checkpoint FILE: a JSON object of plain values, or
     a run's trace.jsonl, whose last run of a plan entered step K. The environment begins anew.
@@ -114,8 +121,14 @@ def execute(
     source = read_plan(plan)
     own = {"fixes": fixes, "strict": strict, "start_from": start_from, "checkpoint": checkpoint}
     given, on_event = own | options.command_run(context), make_event_handler(as_json, quiet)
-    with options.open_tapes(record, replay) as tapes:
-        execution = execute_plan(source, env, task, kind=kind, seed=seed, out=out, on_event=on_event, **tapes, **given)
+    goal = f"run the plan {_display_name(plan)}"
+    with options.open_tapes(record, replay) as tapes, open_environment(env, sources, goal, out) as where:
+        execution = execute_plan(
+            source, where, task, kind=kind, seed=seed, out=out, on_event=on_event, **tapes, **given
+        )
+    if not as_json:
+        show_value(execution.result)
+    tell_unverified(execution.result, sources)
     options.end_episode(execution.result, _summary(execution) if as_json else None)
 
 
@@ -154,7 +167,7 @@ def _bytes(path: str) -> bytes:
         raise UsageError(f"cannot read the plan {path}: {why}") from None
 
 
-def _check(source: str, env: str, allow_weak: bool, fixes: Fixes) -> Plan | Rejected:
+def _check(source: str, env: str | ToolEnvironment, allow_weak: bool, fixes: Fixes) -> Plan | Rejected:
     from contextlib import closing
 
     from codeplan import envs
@@ -162,7 +175,7 @@ def _check(source: str, env: str, allow_weak: bool, fixes: Fixes) -> Plan | Reje
     from codeplan.episode.agent import agent_class
     from codeplan.sandbox import Sandbox
 
-    with closing(envs.make(env)) as environment:
+    with closing(envs.make(env) if isinstance(env, str) else env) as environment:
         return Sandbox(allow_weak=allow_weak).check(source, agent_api(agent_class(environment)), fixes=fixes == "on")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from codeplan.cli import options, setting_options
+from codeplan.cli import model_options, options, setting_options
 from codeplan.cli.episode import make_event_handler
 from codeplan.cli.setting_options import given_limits
 from codeplan.cli.tool_options import ToolOptions, WayOn, ask_about_doubt, on_terminal, show_value
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def _own_model(given: str | None) -> Any:
     from codeplan.errors import UsageError
 
-    found = options.model_or_name(given)
+    found = model_options.model_or_name(given)
     if isinstance(found, str):
         raise UsageError("a model that has a name is as recorded; --model takes FILE.py:FUNCTION, a function of yours")
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
@@ -15,6 +15,7 @@ from codeplan.cli import options
 from codeplan.untrusted.terminal import echo
 
 if TYPE_CHECKING:
+    from codeplan.tools import ToolEnvironment
     from codeplan.types import Result
 
 Tools = Annotated[
@@ -42,13 +43,28 @@ WayOn = Literal["retry", "skip", "stop"]
 
 
 @dataclass(frozen=True)
-class ToolOptions:
-    """What the user names for an episode with tools."""
+class ToolSourceOptions:
+    """Where tools come from."""
 
     tools: Tools = None
     mcp: Mcp = None
     mcp_config: McpConfig = None
     mcp_timeout: McpTimeout = 60.0
+
+    @property
+    def name_tools(self) -> bool:
+        """Whether the user names any tools."""
+        return bool(self.tools or self.mcp or self.mcp_config)
+
+    def arguments(self) -> dict[str, Any]:
+        """The fields of ToolSources."""
+        return asdict(self) | {"tools": self.tools or (), "mcp": self.mcp or ()}
+
+
+@dataclass(frozen=True)
+class ToolOptions(ToolSourceOptions):
+    """What the user names for an episode with tools."""
+
     verify: Verify = None
     allow: Allow = None
     ask: Ask = None
@@ -99,7 +115,36 @@ def _read_answer(question: str) -> str:
     return sys.stdin.readline().strip().lower()
 
 
+@contextlib.contextmanager
+def open_environment(
+    env: str | None, sources: ToolSourceOptions, goal: str, folder: Path | None = None
+) -> Iterator[str | ToolEnvironment]:
+    """The environment of a plan: that of a name, or one made of the tools, whose servers end with the context.
+
+    Raises: UsageError: the user names neither an environment nor tools, or both.
+    """
+    from codeplan.errors import UsageError
+    from codeplan.runner.tool_setup import ToolSources, open_tools
+
+    if (env is None) == (not sources.name_tools):
+        forms = "--env ENV, or tools by --tools FILE.py or --mcp COMMAND"
+        raise UsageError(f"the plan needs something to act on: {forms}" if env is None else f"give one of {forms}")
+    if env is not None:
+        yield env
+        return
+    with open_tools(goal, ToolSources(**sources.arguments()), folder) as tools:
+        yield tools
+
+
 def show_value(result: Result) -> None:
     """Print what the plan returned as JSON, on lines of its own."""
     if result.value is not None:
         options.print_json(result.value)
+
+
+def tell_unverified(result: Result, sources: ToolOptions) -> None:
+    """Say on standard error which option has a claimed result verified."""
+    from codeplan.types import Claimed
+
+    if isinstance(result.ending, Claimed) and sources.verify is None:
+        echo("Nobody decides about the result; --verify FILE.py:FUNCTION names a function that does.", err=True)

@@ -52,6 +52,8 @@ def _failure(result: Result) -> str:
     failure = result.failure
     if failure is None or result.success or isinstance(result.ending, EnvironmentEnded):
         return ""
+    if failure.message in result.reason:  # exec gives the failure of its one plan as the reason
+        return ""
     step = f" in step {failure.step}" if failure.step else ""
     line = f"{' in' if not step else ','} line {failure.line}" if failure.line else ""
     where = f" of the tool {failure.tool}" if failure.tool else f"{step}{line}"

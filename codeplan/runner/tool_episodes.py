@@ -65,7 +65,8 @@ def do(
     """
     if model == "scripted":
         raise UsageError(
-            "the scripted stand-in knows codeplan's own environments only; name an endpoint's model: --model NAME"
+            "the scripted stand-in knows codeplan's own environments only; name an endpoint's model (--model NAME), or "
+            "a function of yours (--model FILE.py:FUNCTION)"
         )
     sources = ToolSources(
         tools=tools,

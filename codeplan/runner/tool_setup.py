@@ -57,7 +57,12 @@ def open_tools(goal: str, sources: ToolSources, out: Path | str | None) -> Itera
     """
     if sources.tool_errors not in ("plan", "stop"):
         raise UsageError(f"tool_errors is plan or stop, not {in_quotes(sources.tool_errors)}")
-    own = collect_tools(sources.tools)
+    try:
+        own = collect_tools(sources.tools)
+    except UsageError as error:
+        if not goal.strip():
+            error.add_note("also, the goal is empty")
+        raise
     verify = sources.verify
     judge = function_of_file(verify, VERIFY_FORM) if isinstance(verify, str) else verify
     verifier = None if judge is None else Verifier(judge)

@@ -9,6 +9,8 @@ import importlib.util
 import os
 import sys
 import traceback
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec, PathFinder
 from itertools import count
 from pathlib import Path
 from types import ModuleType
@@ -68,9 +70,7 @@ def _load(path: Path) -> ModuleType:
         raise UsageError(f"{_shown(path)} is no Python file; its name must end in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look their module up there
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.append(folder)  # for the file's own imports; it hides nothing that is installed
+    _find_modules_in(str(path.resolve().parent))
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
@@ -79,6 +79,32 @@ def _load(path: Path) -> ModuleType:
         raise UsageError(f"{_shown(path)} cannot be imported: {said}{_line(error, path)}") from error
     _loaded[path.resolve()] = module
     return module
+
+
+class _FolderFinder:
+    """Finds what files import from their own folders, after everything that is installed.
+
+    The folders stay out of ``sys.path``: the sandbox's processes import from there, also what is optional.
+    """
+
+    def __init__(self) -> None:
+        self.folders: list[str] = []
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """The module of this name in one of the folders; no module of Python's own, which another system may have."""
+        if path is not None or name in sys.stdlib_module_names:
+            return None
+        return PathFinder.find_spec(name, self.folders, target)
+
+
+_finder = _FolderFinder()
+
+
+def _find_modules_in(folder: str) -> None:
+    if folder not in _finder.folders:
+        _finder.folders.append(folder)
+    if _finder not in sys.meta_path:
+        sys.meta_path.append(_finder)
 
 
 def _line(error: BaseException, path: Path) -> str:

@@ -236,3 +236,79 @@ def test_on_a_terminal_it_asks(on_terminal, answer, code):
 
 def test_an_answer_that_was_typed_before_the_question_does_not_count(on_terminal):
     assert on_terminal("n\n", typed_ahead="y\n" * 3)[0] == 1
+
+
+# ------------------------------------------------------------------ check and exec on tools
+
+
+@pytest.fixture
+def plan_file(folder):
+    (folder / "plan.py").write_text(PLAN.strip("`").removeprefix("python\n"))
+    return folder / "plan.py"
+
+
+def codeplan(capsys, *arguments):
+    code = main([str(a) for a in arguments])
+    written = capsys.readouterr()
+    return code, written.out, written.err
+
+
+def test_a_plan_is_checked_against_tools(plan_file, capsys):
+    assert codeplan(capsys, "check", plan_file, "--tools", "tools.py") == (0, f"{plan_file}: accepted\n", "")
+    plan_file.write_text(plan_file.read_text().replace("agent.delete", "agent.delet"))
+    code, out, _ = codeplan(capsys, "check", plan_file, "--tools", "tools.py")
+    assert code == 1 and "has no `delet`; did you mean `delete`?" in out
+
+
+def test_a_plan_is_run_on_tools_with_approvals_and_a_verifier(plan_file, capsys):
+    named = ("exec", plan_file, "--tools", "tools.py")
+    code, out, err = codeplan(capsys, *named, "--verify", "checks.py:verify", "--ask", "delete", "-q")
+    assert code == 1 and "--allow delete would allow it" in out and out.count("--allow delete") == 1
+    code, out, err = codeplan(capsys, *named, "--json", "--verify", "checks.py:verify")
+    assert (code, err) == (0, "") and json.loads(out)["value"] == {"x": [3, None]}
+    (plan_file.parent / "tools.py").rename(plan_file.parent / "again.py")  # whose row is not deleted yet
+    named = ("exec", plan_file, "--tools", "again.py")
+    plan_file.write_text(plan_file.read_text().replace("agent.delete('a')", "pass"))
+    code, out, err = codeplan(capsys, *named, "-q", "--out", "run")
+    assert code == 1 and '"x"' in out and "--verify FILE.py:FUNCTION names a function that does" in err
+    assert codeplan(capsys, "replay", "run")[0] == 0
+
+
+@pytest.mark.parametrize("command", ["check", "exec"])
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ((), "the plan needs something to act on: --env ENV, or tools by --tools FILE.py or --mcp COMMAND"),
+        (("--env", "household", "--tools", "tools.py"), "give one of --env ENV, or tools by --tools FILE.py"),
+        (("--tools", "missing.py"), "there is no file 'missing.py'"),
+        (("--mcp", ""), "an MCP server is a command or a URL; this one is empty"),
+    ],
+)
+def test_a_plan_needs_one_thing_to_act_on(plan_file, capsys, command, arguments, sentence):
+    code, out, err = codeplan(capsys, command, plan_file, *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"codeplan: {sentence}") and err.count("\n") == 1
+
+
+def test_an_empty_goal_and_a_missing_file_are_told_together(folder, capsys):
+    code, _, err = codeplan(capsys, "do", " ", "--tools", "missing.py", "--model", "tiny")
+    assert code == 2 and err.count("\n") == 1
+    assert "there is no file 'missing.py'" in err and err.endswith("also, the goal is empty\n")
+
+
+def test_the_help_offers_no_stand_in(capsys):
+    _, out, _ = codeplan(capsys, "do", "--help")
+    assert "FILE.py:FUNCTION" in out and "scripted" not in out and "--mistakes" not in out
+
+
+def test_an_episode_with_a_function_as_model_is_resumed_with_it(folder, capsys):
+    (folder / "model.py").write_text(f"def answer(messages): return {PLAN!r}\n")
+    named = ("--tools", "again.py", "-q")
+    do = ("do", "add up", "--tools", "tools.py", "--model", "model.py:answer", "--out", "run")
+    assert codeplan(capsys, *do)[0] == 1
+    (folder / "tools.py").rename(folder / "again.py")  # whose row is not deleted yet
+    lines = (folder / "run" / "trace.jsonl").read_text().splitlines(keepends=True)
+    model_called = next(n for n, line in enumerate(lines) if '"event":"model_called"' in line)
+    (folder / "run" / "trace.jsonl").write_text("".join(lines[:model_called]))
+    code, out, _ = codeplan(capsys, "resume", "run", *named, "--model", "model.py:answer")
+    assert code == 1 and '"x"' in out

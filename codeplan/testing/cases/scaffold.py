@@ -124,6 +124,11 @@ def _settings(header: EpisodeStarted) -> tuple[str, list[str]]:
     """Return the environment's recorded settings that a manifest can set, as lines of TOML, and the other names."""
     from codeplan import plugins
 
+    if header.tools and header.env not in plugins.names("codeplan.envs"):
+        raise UsageError(
+            f"the episode calls tools of yours, and a test would call them many times; give an Environment named "
+            f"{header.env} that stands for them: --env FILE.py:NAME"
+        )
     require_recorded(header.env)
     specs = {spec.name: spec for spec in plugins.setting_specs(plugins.load_factory("codeplan.envs", header.env))}
     recorded = {n: v for n, v in header.settings.items() if n in specs and v is not None}
