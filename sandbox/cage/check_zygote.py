@@ -63,7 +63,7 @@ def serve_check(link: HostLink, job: WorkerJob, timer: PlanTimer) -> None:
     link.send(_acceptance(PlanRow.from_plan(plan), program.pack()))
 
 
-ROLE: Final = WorkerRole(frames.CheckJob(_SAMPLE, _API), serve_check, fresh_heap=True)
+ROLE: Final = WorkerRole(frames.CheckJob(_SAMPLE, _API), serve_check, fresh_heap=True, hot_pages=True)
 """What the workers of this zygote do."""
 
 

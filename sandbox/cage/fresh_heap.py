@@ -11,10 +11,12 @@ import ctypes
 from typing import Final
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # parameters of mallopt
-_MADV_HUGEPAGE: Final = 14
+_DONT_NEED, _HUGE_PAGES = 4, 14  # advice to madvise
+_PAGE: Final = 4 << 10
 _HUGE_PAGE: Final = 2 << 20
-_RESERVE: Final = 3 * _HUGE_PAGE  # two huge pages at least, wherever it begins
 _OWN_USE: Final = 64 << 10  # bytes for the zygote itself, which would otherwise touch the reserve
+_BEFORE_START: Final = _OWN_USE + 4 * _PAGE  # room in the reserve before its first huge page
+_RESERVE: Final = 3 * _HUGE_PAGE + _BEFORE_START  # two huge pages at least, wherever it begins
 _MAX_TRIMMED: Final = 128 << 20
 _FIRST_SIZE, _FINE_SIZE, _SIZE_STEP = 1 << 20, 1 << 10, 16  # sizes are halved, and below 1 KiB tried one by one
 
@@ -33,8 +35,10 @@ def prepare_fresh_heap() -> None:
     if reserve is None or not 0 <= libc.sbrk(0) - (reserve + _RESERVE) < _RESERVE:  # it does not end the heap
         return
     _take_free_blocks(libc, reserve)
-    start = -(-reserve // _HUGE_PAGE) * _HUGE_PAGE
-    libc.madvise(start, _HUGE_PAGE * ((reserve + _RESERVE - start) // _HUGE_PAGE), _MADV_HUGEPAGE)
+    start = -(-(reserve + _BEFORE_START) // _HUGE_PAGE) * _HUGE_PAGE
+    size = (reserve + _RESERVE - start) // _HUGE_PAGE * _HUGE_PAGE
+    libc.madvise(start, size, _DONT_NEED)  # pages that the warm-up has used are never part of a huge page
+    libc.madvise(start, size, _HUGE_PAGES)
     libc.free(reserve)
     _fill_up_to(libc, reserve, start)
 
@@ -51,10 +55,7 @@ def _take_free_blocks(libc: ctypes.CDLL, limit: int) -> None:
 
 def _fill_up_to(libc: ctypes.CDLL, reserve: int, start: int) -> None:
     """Allocate from the reserve up to the page before its first huge page, where the next block's header lies."""
-    page = 4 << 10
-    while start - reserve < _OWN_USE + 4 * page:
-        start += _HUGE_PAGE
-    libc.malloc(start - reserve - _OWN_USE - 3 * page)
+    libc.malloc(start - reserve - _OWN_USE - 3 * _PAGE)
     own = libc.malloc(_OWN_USE)
-    libc.malloc(page)  # keeps the zygote's block apart from the reserve
+    libc.malloc(_PAGE)  # keeps the zygote's block apart from the reserve
     libc.free(own)

@@ -20,14 +20,16 @@ class WorkerRole(NamedTuple):
     """What one zygote's workers do: ``serve`` answers a job over the link; ``sample_job`` is a typical job.
 
     If ``prewarmed`` is true, an idle worker runs the sample job once before it takes a real one. The real job is then
-    faster, at the cost of more total work. If ``fresh_heap`` is true, workers allocate from fresh huge pages: faster if
-    they need megabytes, but each then has two of its own.
+    faster, at the cost of more total work. If ``hot_pages`` is true, a worker instead copies the pages that the sample
+    job writes to; that is less work than the sample job if it writes to many. If ``fresh_heap`` is true, workers
+    allocate from fresh huge pages: faster if they need megabytes, but each then has two of its own.
     """
 
     sample_job: WorkerJob
     serve: Callable[[HostLink, WorkerJob, PlanTimer], None]
     prewarmed: bool = False
     fresh_heap: bool = False
+    hot_pages: bool = False
 
 
 def warm_up(role: WorkerRole) -> None:

@@ -65,6 +65,7 @@ class _ZygoteServer:
         from codeplan.sandbox.cage import worker
         from codeplan.sandbox.cage.fresh_heap import prepare_fresh_heap
         from codeplan.sandbox.cage.host_paths import remove_host_paths
+        from codeplan.sandbox.cage.hot_pages import find_hot_pages
         from codeplan.sandbox.cage.lockdown import Cage
         from codeplan.sandbox.cage.object_texts import hide_addresses
 
@@ -78,16 +79,19 @@ class _ZygoteServer:
         self._serve_job, self._role = worker.serve_job, role
         self._cage = Cage()
         remove_host_paths()
+        if role.fresh_heap:
+            prepare_fresh_heap()
+        gc.freeze()  # without a collection before it, whose holes workers would fill, unsharing pages
+        gc.disable()
+        # before the namespaces, in which there is no /proc
+        self._hot_pages = find_hot_pages(lambda: worker.warm_up(role)) if role.hot_pages else None
         self._cage.enter_namespaces()
         self._wake_socket, wake = socket.socketpair()
         self._wake_socket.setblocking(False)
         wake.setblocking(False)
         signal.set_wakeup_fd(wake.detach(), warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, _ignore_signal)
-        if role.fresh_heap:
-            prepare_fresh_heap()
-        gc.freeze()  # without a collection before it, whose holes workers would fill, unsharing pages
-        gc.disable()
+        gc.freeze()
 
     def serve_forever(self) -> NoReturn:
         used = True
@@ -160,6 +164,8 @@ class _ZygoteServer:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             gc.enable()
+            if self._hot_pages is not None:
+                self._hot_pages.copy()
             self._serve_job(job_fd, self._cage, self._role)
         except BaseException:
             os._exit(1)

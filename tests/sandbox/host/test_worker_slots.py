@@ -91,10 +91,8 @@ def test_no_more_workers_compute_at_once_than_the_processors_need():
 
 
 def test_a_run_does_not_wait_for_checks():
-    sandbox = Sandbox()
-    checked = sandbox.check(PLAN, SampleHome)
     with all_slots_taken():
-        finished(sandbox.run(checked, SampleHome(lambda action: None), answer))
+        finished(Sandbox().run(PLAN, SampleHome(lambda action: None), answer))
 
 
 def test_waiting_does_not_count_against_the_wall_limit():
