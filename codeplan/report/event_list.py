@@ -8,7 +8,7 @@ from typing import Final, Literal, get_args
 import msgspec
 
 from codeplan.recording import events
-from codeplan.recording.events import Event, SpanClosed
+from codeplan.recording.events import ActionTaken, CallBegun, Event, SpanClosed
 from codeplan.report.event_view import EventView, EventViewer, PairsBlock, ResultBlock, TextBlock
 from codeplan.untrusted.terminal import one_line
 
@@ -28,7 +28,10 @@ _FAILURES: Final = (
     *(events.ModelCallFailed, events.ToolFailed, events.WarningIssued),
 )
 _MODEL: Final = (events.ModelCalled, events.TextsEmbedded)
-_ACTIONS: Final = (events.EnvironmentReset, events.ActionTaken, events.CallDecided)
+_ACTIONS: Final = (
+    *(events.EnvironmentReset, events.ActionTaken),
+    *(events.CallDecided, events.CallBegun, events.DoubtDecided),
+)
 
 
 class EventRow(msgspec.Struct, frozen=True):
@@ -40,12 +43,20 @@ class EventRow(msgspec.Struct, frozen=True):
 
 
 def event_rows(recorded: Iterable[Event]) -> Iterator[EventRow]:
-    """Yield the row of each event, in order. The ends of spans have none."""
+    """Yield the row of each event, in order. The ends of spans have none, nor have calls whose answer follows."""
     viewer = EventViewer()
+    begun: EventRow | None = None
     for event in recorded:
-        view = viewer.view(event)
-        if not isinstance(event, SpanClosed):
-            yield EventRow(event.seq, _part(event), one_line(_text(view), MAX_LINE))
+        row = EventRow(event.seq, _part(event), one_line(_text(viewer.view(event)), MAX_LINE))
+        if isinstance(event, CallBegun):
+            begun = row
+        elif not isinstance(event, SpanClosed):
+            if begun and not isinstance(event, ActionTaken):
+                yield begun
+            begun = None
+            yield row
+    if begun:
+        yield begun
 
 
 def _part(event: Event) -> Part:

@@ -12,6 +12,7 @@ import msgspec
 
 from codeplan.recording import events
 from codeplan.recording.events import Event
+from codeplan.report.purposes import describe_purpose
 from codeplan.report.summary import model_label
 from codeplan.report.tool_texts import describe_decision
 from codeplan.types import Checkpoint, Diagnostic, Fix, Message, Observation, Result, Usage
@@ -199,9 +200,9 @@ def _model_view(event: Event) -> EventView | None:
             cut = (TextBlock("note", f"finish reason: {done.finish_reason}"),) if done.finish_reason != "stop" else ()
             blocks = (*(texts or (TextBlock("reply", done.text),)), prompt, *cut)
             aside = _cost(done.usage, event.seconds, done.retries)
-            return EventView(f"The model was called to {_task(event.purpose)}", "quiet", aside, blocks)
+            return EventView(f"The model was called to {describe_purpose(event.purpose)}", "quiet", aside, blocks)
         case events.ModelCallFailed():
-            title = f"The model was called to {_task(event.purpose)} and did not answer"
+            title = f"The model was called to {describe_purpose(event.purpose)} and did not answer"
             failure = (TextBlock("failure", event.error), PromptBlock(event.messages, event.prompt))
             return EventView(title, "bad", _cost(event.usage, event.seconds), failure)
         case events.TextsEmbedded():
@@ -222,6 +223,8 @@ def _episode_view(event: Event) -> EventView:
             ended = (TextBlock("note", "The environment says: done"),) if seen.done and not seen.success else ()
             blocks = (TextBlock("action", event.action), TextBlock("observation", seen.text), *ended)
             return EventView(tone="good" if seen.success else "plain", blocks=blocks)
+        case events.CallBegun():
+            return EventView("A call began", "quiet", blocks=(TextBlock("action", event.action),))
         case events.CallDecided() | events.DoubtDecided():
             allowed = isinstance(event, events.CallDecided) and event.allowed
             return EventView(describe_decision(event), "quiet" if allowed else "warning")
@@ -243,7 +246,7 @@ def _episode_view(event: Event) -> EventView:
             return EventView(f"Warning: {event.message}", "warning")
         case events.EpisodeEnded():
             return EventView(blocks=(ResultBlock(event.result, event.broken_off),))
-        case _:  # the end of a span, and the beginning of a call, show nothing
+        case _:  # the end of a span shows nothing
             return EventView()
 
 
@@ -258,26 +261,6 @@ def _episode_started_view(event: events.EpisodeStarted) -> EventView:
 
 _MAX_STEPS = 20  # steps named in a title
 _ORIGINS = {"check": ", repaired", "refine": ", refined"}
-_TASKS = {
-    "plan": "write a plan",
-    "check": "repair the plan",
-    "refine": "refine the plan",
-    "resume": "name the step to resume at",
-    "ask": "answer the plan",
-    "bind": "set the parameters of a skill",
-    "plan_text": "write a plan in words",
-    "refine_text": "refine a plan in words",
-    "decompose": "split the goal into sub-tasks",
-    "act": "choose the next action",
-    "formalise": "put an action into a valid form",
-    "reflect": "look back at what was done",
-    "generalise": "write one plan from several lessons",
-    "embed": "embed texts",
-}
-
-
-def _task(purpose: str) -> str:
-    return _TASKS.get(purpose, f"{purpose} (purpose)")
 
 
 def _place(step: int | None, line: int | None) -> str:

@@ -13,7 +13,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from codeplan.errors import InfrastructureError
-from codeplan.recording.events import EnvironmentReset, EpisodeEnded, Event, SpanClosed, WarningIssued
+from codeplan.recording.events import CallBegun, EnvironmentReset, EpisodeEnded, Event, SpanClosed, WarningIssued
 from codeplan.report import event_view
 from codeplan.report.event_view import EventView, EventViewer, TextBlock
 from codeplan.report.summary import print_summary
@@ -64,7 +64,7 @@ class LiveDisplay:
 
     def __call__(self, event: Event) -> None:
         view = self._viewer.view(event)
-        if isinstance(event, SpanClosed):
+        if isinstance(event, SpanClosed | CallBegun):  # the call's answer follows
             return
         if isinstance(event, EnvironmentReset):
             self._actions = 0

@@ -192,8 +192,12 @@ def _live_environment(
     header: EpisodeStarted, env: Environment | None, sources: ToolSources, folder: Path, resources: ExitStack
 ) -> Environment | None:
     """The environment object in which the episode goes on; None if its name is enough. ``resources`` end with it."""
-    if header.env != ToolEnvironment.name and sources.name_tools:
-        raise UsageError(f"the environment {in_quotes(header.env)} of the episode takes no tools; leave them out")
+    if header.env != ToolEnvironment.name and (sources.name_tools or sources.verify is not None):
+        raise UsageError(
+            f"the environment {in_quotes(header.env)} of the episode takes neither tools nor a verifier; leave them out"
+        )
+    if env is not None and sources.name_tools:
+        raise UsageError("give an environment or tools, not both")
     if header.env == ToolEnvironment.name and env is None:
         return resources.enter_context(open_recorded_tools(header, sources, folder))
     if isinstance(env, ToolEnvironment):

@@ -14,6 +14,7 @@ from codeplan.tools.approvals import Approvals, Approver
 from codeplan.tools.doubts import DoubtAsker, DoubtRules, WayOn
 from codeplan.tools.environment import ToolEnvironment, ToolErrors, require_goal
 from codeplan.tools.mcp import DEFAULT_SECONDS, ServerAddress
+from codeplan.tools.tool import name_fault
 from codeplan.tools.tool_files import function_of_file
 from codeplan.tools.verification import Verdict, Verifier
 from codeplan.types import AgentTool
@@ -120,6 +121,6 @@ def require_same_tools(recorded: Sequence[AgentTool], given: Sequence[AgentTool]
 
 def _named(names: Sequence[str]) -> str:
     """The first of the names, and how many more there are."""
-    shown = [in_quotes(name) if not name.isidentifier() else name for name in names[:MAX_NAMED_TOOLS]]
+    shown = [in_quotes(name) if name_fault(name) else name for name in names[:MAX_NAMED_TOOLS]]
     more = len(names) - len(shown)
     return ", ".join(shown) + (f" and {more:,} more" if more else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from support.trace_samples import acted, ended, started, state
 
-from codeplan.recording.events import Event, PlanFailed, SpanClosed, SpanOpened, TextPrinted
+from codeplan.recording.events import CallBegun, DoubtDecided, Event, PlanFailed, SpanClosed, SpanOpened, TextPrinted
 from codeplan.report.event_list import MAX_LINE, EventRow, event_rows
 
 
@@ -32,3 +32,14 @@ def test_a_line_is_bounded_and_steers_no_terminal() -> None:
     [row] = event_rows(numbered(TextPrinted("\x1b[31m" + "x" * (2 * MAX_LINE))))
     assert len(row.text) == MAX_LINE
     assert "\x1b" not in row.text
+
+
+def test_a_call_has_a_line_only_if_no_answer_follows() -> None:
+    begun, decided = CallBegun('{"tool": "send"}'), DoubtDecided("send", "retry", "option")
+    rows = list(event_rows(numbered(begun, acted("look"), begun, decided, begun)))
+    assert [row.number for row in rows] == [1, 2, 3, 4]
+    assert (
+        rows[1]
+        == msgspec.structs.replace(rows[3], number=2)
+        == EventRow(2, "actions", 'A call began > {"tool": "send"}')
+    )

@@ -10,7 +10,9 @@ from rich.console import Console
 
 from codeplan.recording.events import (
     ActionTaken,
+    CallBegun,
     CallDecided,
+    DoubtDecided,
     EnvironmentReset,
     EpisodeEnded,
     EpisodeStarted,
@@ -359,6 +361,9 @@ def test_decisions_about_tools_their_failures_and_verdicts_are_shown():
         CallDecided(tool="send", allowed=False, by="pattern", pattern="s*")
     )
     assert "A call of send was allowed by the user" in shown(CallDecided(tool="send", allowed=True, by="approver"))
+    skipped = shown(DoubtDecided(tool="send", way="skip", by="user"))
+    assert "ended during a call of send, which is not made again, as the user says" in skipped
+    assert shown(CallBegun(action="{}")) == shown()
     failed = shown(ToolFailed(tool="send", error="OSError", message="no", traceback="Traceback of send"))
     assert "The tool send failed: OSError" in failed and "Traceback" not in failed
     assert "OSError:" not in failed  # nothing follows

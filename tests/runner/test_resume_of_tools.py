@@ -305,6 +305,8 @@ def test_other_tools_are_refused_before_anything_is_called(whole, tmp_path, tool
 def test_an_environment_of_tools_that_is_given_goes_on_as_well(whole, tmp_path):
     folder, world = cut_at(whole, tmp_path / "cut", ActionTaken, 1), World(CALLS[:2])
     env = ToolEnvironment("send them", Toolset(python_tools(*world.tools())))
+    with pytest.raises(UsageError, match="give an environment or tools, not both"):
+        codeplan.resume(folder, env=env, model=Replies(SECOND), tools=world.tools())
     codeplan.resume(folder, env=env, model=Replies(SECOND))
     assert world.log == CALLS
 
@@ -313,8 +315,10 @@ def test_another_environment_takes_no_tools(tmp_path):
     source = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        assert agent.open(1)"
     with pytest.raises(codeplan.InfrastructureError):
         codeplan.run(Boxes(), "ball/2", model=Replies(source), out=tmp_path / "run")
-    with pytest.raises(UsageError, match="the environment 'boxes' of the episode takes no tools; leave them out"):
+    with pytest.raises(UsageError, match="the environment 'boxes' of the episode takes neither tools nor"):
         codeplan.resume(tmp_path / "run", env=Boxes(), model=Replies(), tools=World().tools())
+    with pytest.raises(UsageError, match="takes neither tools nor a verifier; leave them out"):
+        codeplan.resume(tmp_path / "run", env=Boxes(), model=Replies(), verify=lambda value: True)
 
 
 # ------------------------------------------------------------------ foreign traces
@@ -359,6 +363,16 @@ def test_a_trace_that_begins_a_call_and_goes_on_without_its_answer_diverges(whol
     with pytest.raises(Diverged, match="bob"):
         resume(folder, world, SECOND, in_doubt="retry")
     assert world.log == []
+
+
+def test_names_of_tools_from_elsewhere_are_shown_within_bounds(whole, tmp_path):
+    folder = cut(whole, tmp_path / "cut", 5)
+    edited(folder, "episode_started", lambda e: e["tools"][0]["method"].update(name="a" * 100_000))
+    edited(folder, "episode_started", lambda e: e["tools"][1]["method"].update(name="\x1b[2J b"))
+    for options in ({}, World().options()):
+        with pytest.raises(UsageError) as refused:
+            codeplan.resume(folder, model=Replies(), **options)
+        assert len(str(refused.value)) < 500 and "\x1b" not in str(refused.value)
 
 
 def test_a_claimed_approval_allows_nothing_that_is_not_answered(whole, tmp_path):
