@@ -12,6 +12,8 @@ Ended = Literal[
     "finished", "failed", "stopped", "replan", "gave_up", "refused", "budget", "infrastructure", "interrupted"
 ]
 
+_JSON_TYPES = ["null", "boolean", "number", "string", "array", "object"]
+
 
 class CheckedStep(Value, frozen=True):
     """A step of a plan: its number and what it prints first."""
@@ -55,7 +57,7 @@ class RunAnswer(Value, frozen=True):
 
     ended: Ended
     run: Annotated[str | None, Meta(description="The run's id for resume_plan; null if the plan was refused.")] = None
-    value: Annotated[Any, Meta(description="What the plan returned.")] = None
+    value: Annotated[Any, Meta(description="What the plan returned.", extra_json_schema={"type": _JSON_TYPES})] = None
     printed: str = ""
     failure: RunFailure | None = None
     faults: Annotated[tuple[PlanFault, ...], Meta(description="Why the plan was refused; none of it ran.")] = ()

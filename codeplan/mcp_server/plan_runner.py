@@ -22,7 +22,7 @@ from codeplan.recording.events import EventHandler, PlanStarted
 from codeplan.recording.trace import Trace
 from codeplan.runner.new_episodes import TRACE_NAME, run
 from codeplan.sandbox import Limits, Sandbox
-from codeplan.sandbox.language.extraction import add_header, extract_code
+from codeplan.sandbox.language.extraction import add_header, extract_code, holds_code, in_fence
 from codeplan.tools.approvals import Approvals, Approver
 from codeplan.tools.environment import ToolEnvironment, ToolErrors
 from codeplan.tools.event_loop import LoopThread
@@ -223,7 +223,8 @@ class _Client:
 
 
 def _code(text: str) -> str:
-    """The code of a plan's text: clients may send it in a fence."""
+    """The code of a plan's text. Clients may send it as in a reply, in a fence; a fence within the code is none."""
     if len(text) > MAX_PLAN_CHARS:
         raise UsageError(f"the plan has {len(text):,} characters; write at most {MAX_PLAN_CHARS:,}")
-    return extract_code(text)
+    is_reply = "```" in text and not holds_code(text.partition("```")[0])
+    return extract_code(text if is_reply else in_fence(text))

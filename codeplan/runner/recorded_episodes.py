@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -35,6 +34,7 @@ from codeplan.runner.recorded_settings import check_budget, choose_settings, mai
 from codeplan.runner.setup import EpisodeSetup, OfflineModel, accepted_settings
 from codeplan.runner.start_state import verify_checkpoint
 from codeplan.runner.tool_setup import ToolSources, open_recorded_tools, require_same_tools
+from codeplan.sandbox.language.extraction import in_fence
 from codeplan.skills.stores import MissingStore
 from codeplan.tools import ToolEnvironment
 from codeplan.tools.approvals import Approver
@@ -213,16 +213,10 @@ def _branch(recording: list[Event], at: int, plan: str | None, answer: str | Non
         raise UsageError("a branch takes a plan or an answer, not both")
     for i, event in enumerate(recording[at:], at):
         if isinstance(event, ModelCalled) and (plan is None or event.purpose in PLAN_PURPOSES):
-            text = answer if plan is None else _fenced(plan)
+            text = answer if plan is None else in_fence(plan)
             completion = replace(event.completion, text=text or "")
             return [*recording[:i], replace(event, completion=completion, cut_from=0)]
     raise UsageError(f"no model call follows event {at} that could be answered otherwise; branch off earlier")
-
-
-def _fenced(plan: str) -> str:
-    """The plan as a model writes it, in a fence longer than any in the plan."""
-    fence = "`" * max([3, *(len(ticks) + 1 for ticks in re.findall("`+", plan))])
-    return f"{fence}python\n{plan}\n{fence}"
 
 
 def _header(recording: list[Event] | tuple[Event, ...], folder: Path | str) -> EpisodeStarted:

@@ -18,6 +18,7 @@ _CODE_START = re.compile(
 _BODY = re.compile(r"^[ \t]*(?:if[ \t]+start_from\b|print\(['\"]\[Step|# ?General plan)", re.IGNORECASE)
 _GUARD = re.compile(r"[ \t]*+if\b[^\n]*\bstart_from\b")
 _FUNCTION = re.compile(r"^[ \t]*def[ \t]+\w")
+_RETURN = re.compile(r"[ \t]*+return(?:[ \t]*+$|[ \t(\[{'\"])")
 _DEFINITION = re.compile(r"(?:def |import |from |[A-Za-z_]\w*[ \t]*(?::[^=\n]+)?=[^=])")
 _ACTION = re.compile(r"\b(?:agent|ask_llm)\b(?=[.(])")
 _CODE_LINE = re.compile(
@@ -56,6 +57,12 @@ def add_header(code: str) -> str:
     if defines_solution(code) or not any(_BODY.match(line) for line in lines):
         return code
     return "\n".join([SOLUTION_HEADER, *(f"    {line}" if line.strip() else "" for line in lines)])
+
+
+def in_fence(code: str) -> str:
+    """Return the code as a model writes it: in a fence longer than any in the code."""
+    fence = "`" * max([3, *(len(ticks) + 1 for ticks in re.findall("`+", code))])
+    return f"{fence}python\n{code}\n{fence}"
 
 
 def defines_solution(code: str) -> bool:
@@ -145,10 +152,16 @@ def _take_until_prose(lines: list[str], margin: int) -> list[str]:
     kept = [lines[0]]
     for line in lines[1:]:
         at_margin = bool(line.strip()) and _indent(line) <= margin
-        if at_margin and not (_CODE_START.match(line.lstrip()) or _BODY.match(line) or line.strip()[0] in ")]}"):
+        if at_margin and not _continues_code(line):
             break
         kept.append(line)
     return kept
+
+
+def _continues_code(line: str) -> bool:
+    """Return whether a line at the margin starts like code, or ends what a line before it began."""
+    starts = _CODE_START.match(line.lstrip()) or _BODY.match(line) or _RETURN.match(line)
+    return bool(starts) or line.strip()[0] in ")]}"
 
 
 def _dedent_lines(lines: list[str]) -> list[str]:

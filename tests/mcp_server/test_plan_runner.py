@@ -117,6 +117,15 @@ def test_fences_prose_and_a_missing_header_are_no_matter(runner):
     assert runner.run(f"Here it is:\n```python\n{body}\n```\nEnjoy!", "", ALONE).value == 2
 
 
+def test_an_argument_that_is_code_loses_nothing_of_it(runner):
+    """No line of it is taken for the prose around a reply, and a fence in a text is a text."""
+    code = "    if start_from <= 1:\n        text = '```python\\nx = 1\\n```'\n        assert text\n    for c in 'ab':\n        text += c\n    return text"
+    assert runner.run(code, "", ALONE).value == "```python\nx = 1\n```ab"
+    looked = runner.run(plan("names = agent.fruits()\nreplan('the names')"), "", ALONE)
+    more = "    if start_from <= 2:\n        assert names\n    return len(names)\n"
+    assert runner.resume(looked.run, more, ALONE).value == 2
+
+
 def test_a_run_is_resumed_once(runner):
     failed = runner.run(KIWI, "", ALONE)
     second = runner.resume(failed.run, STEP_2, ALONE)

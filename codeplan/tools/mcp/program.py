@@ -34,7 +34,11 @@ exec "$@"
 """The shell becomes the program. Its child reads from a pipe until this process is gone, and then ends the program's
 group."""
 
-_INHERITED: Final = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
+_CERTIFICATES: Final = ("CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR", "SSL_CERT_FILE")
+_INHERITED: Final = (
+    *("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"),
+    *_CERTIFICATES,  # paths of files, without which npx and uvx reach no registry in some networks
+)
 """The environment variables that a server gets. The others may hold keys."""
 
 _WATCH_SECONDS: Final = 0.1

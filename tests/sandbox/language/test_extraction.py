@@ -7,7 +7,7 @@ import time
 import pytest
 
 from codeplan.sandbox import extract
-from codeplan.sandbox.language.extraction import extract_code
+from codeplan.sandbox.language.extraction import extract_code, in_fence
 
 PLAN = (
     "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] go')\n        assert True\n"
@@ -112,6 +112,20 @@ def test_steps_are_extracted_without_a_header(name: str) -> None:
 def test_a_whole_plan_counts_more_than_steps_beside_it() -> None:
     for reply in (f"```\n{STEPS}```\nAll of it:\n```\n{PLAN}```", f"```\n{PLAN}```\nNew in it:\n```\n{STEPS}```"):
         assert extract_code(reply) == PLAN
+
+
+@pytest.mark.parametrize("margin", ["", "    "])
+@pytest.mark.parametrize("last", ["return {'a': x}", "return", "return(x)"])
+def test_a_return_behind_the_steps_is_no_prose(margin: str, last: str) -> None:
+    lines = ("if start_from <= 2:", "    x = 1", "    assert x", last)
+    code = "\n".join(lines) + "\n"
+    assert extract_code("\n".join(margin + line for line in lines)) == code
+    assert extract_code("\n".join(lines) + "\nReturning x is enough.") == code
+
+
+def test_code_in_a_fence_of_its_own_stays_whole() -> None:
+    code = "x = 1\nfor y in x:\n    print('```')\nelse:\n    print('````')\n"
+    assert extract_code(in_fence(code)) == code
 
 
 def test_an_empty_reply_has_no_plan() -> None:
