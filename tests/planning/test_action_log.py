@@ -55,6 +55,24 @@ def test_questions_have_their_own_mark_and_no_number() -> None:
     assert shown(exchanges) == ["[Step 1]", "1. look -> Dark.", "ask_llm: Where is it? -> 'desk 1'"]
 
 
+def test_a_heading_stands_where_the_step_changes_and_nowhere_else() -> None:
+    steps = [1, 2, 2, None, 2]
+    exchanges = [Exchange(n, step, f"try {n}", f"No {n}.") for n, step in enumerate(steps, 1)]
+    found = [line for line in shown(exchanges) if line.startswith("[")]
+    assert found == ["[Step 1]", "[Step 2]", "[Step 2]"]
+    assert shown(exchanges).index("[Step 2]", 4) == 6
+
+
+def test_what_was_said_is_cut_and_questions_that_are_left_out_are_counted() -> None:
+    text = "\n".join(shown(log(("open " + "x" * 5_000, "No."))))
+    assert 300 < len(text) < 500 and text.endswith(" -> No.")
+    asked = [Exchange(None, 1, f"which {n}?", "that " * 30) for n in range(40)]
+    lines = shown([*asked, *log(("look", "Dark."))], room=300)
+    assert re.fullmatch(r"\[… \d+ earlier questions left out …\]", lines[0])
+    lines = shown([*log(("look", "Dark.")), *asked], room=300)
+    assert re.fullmatch(r"\[… 1 earlier actions and \d+ earlier questions left out …\]", lines[0])
+
+
 def test_a_heading_says_where_a_step_begins_also_if_its_first_entries_are_left_out() -> None:
     first, second = log(*[(f"try {n}", f"No {n}. " * 20) for n in range(200)], step=1), log(("look", "Yes."), step=2)
     lines = shown([*first, *second])

@@ -159,6 +159,13 @@ def test_an_episode_of_merged_plans_is_replayed_from_its_trace(tmp_path):
     assert replay(tmp_path) == result
 
 
+def test_steps_within_a_function_are_merged_as_well():
+    reply = "def solution(agent, start_from=1):\n" + "".join(f"    {line}\n" for line in STEP_2.splitlines())
+    taken = take_reply(Sandbox(), reply, PLAN)
+    assert (taken.steps, taken.is_plan) == ((2,), True)
+    assert taken.source.startswith(PLAN[: PLAN.index("    if start_from <= 2")])
+
+
 @pytest.mark.parametrize("reply", ["", "I cannot do that.", "x = (", "```\n```", "if start_from <= 2", "\0", "\ud800"])
 def test_a_reply_without_steps_is_taken_as_it_is(reply):
     taken = take_reply(Sandbox(), reply, PLAN)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
 import pytest
+import typing_extensions
 from pydantic import BaseModel, Field
 
 from codeplan.agent_api import describe_api
@@ -135,6 +136,27 @@ def unknown(x: "Missing", y: "int" = 3): ...  # noqa: F821
 )
 def test_a_signature_reads_like_a_stub(function, text):
     assert signature(function) == text
+
+
+UserId = typing.NewType("UserId", int)
+Numbers = typing_extensions.TypeAliasType("Numbers", list[int])
+
+
+class Mixed(enum.Enum):
+    ONE = 1
+    TWO = "two"
+
+
+def renamed(user: UserId, numbers: Numbers) -> typing.Generator[int, str, None]: ...
+def several(mixed: Mixed, colour: Colour) -> typing.AsyncGenerator[str, None]: ...
+
+
+def test_new_names_of_types_generators_and_enums_are_read_through():
+    assert signature(renamed) == "(user: int, numbers: list[int]) -> list[int]"
+    assert signature(several) == "(mixed: Mixed, colour: Colour) -> list[str]"
+    mixed, colour = tool(several).types
+    assert mixed.text == "Mixed = Literal[1, 'two']  # ONE, TWO"
+    assert "#" not in colour.text
 
 
 def test_classes_are_explained_once_and_before_the_agent():
@@ -295,6 +317,7 @@ def takes_agent(_agent_): ...
 def takes_self(self, x): ...
 def takes_function(each: Callable[[int], int]): ...
 def takes_class(cls: type[Store]): ...
+def takes_undefined(x: list["Missing"]): ...  # noqa: F821
 def not_normal(): ...
 
 
@@ -321,6 +344,7 @@ class Broken:
         (Store.get, "Store.get is a method without its object"),
         (takes_function, r"the type of its parameter each, Callable\[\[int\], int\]"),
         (takes_class, "cannot stand for the type of its parameter cls"),
+        (takes_undefined, r"cannot stand for the type of its parameter x, list\[Missing\] \(.* is not fully defined"),
         (not_normal, "no Python name"),
         (Broken(), "get of the object of the type Broken cannot be read: RuntimeError: not now"),
         (lambda: 1, "no Python name"),
