@@ -41,7 +41,7 @@ class UsageError(CodeplanError):
 
 
 class CallInDoubt(UsageError):
-    """An episode was ended during a call of a tool: nobody knows whether the call was done, and nobody decided.
+    """An episode was ended during a call of a tool. The call may have been done, and no setting says what to do.
 
     ``tool`` and ``arguments`` are the call. The episode stays as it is, and can be resumed with a decision.
     """

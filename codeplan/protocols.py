@@ -116,7 +116,7 @@ class JudgesValues(Protocol):
     """An environment in which what a plan returned counts. Plans that run to their end are judged by it."""
 
     def judge(self, value: object) -> Observation | None:
-        """The verdict on what a plan returned, as plain data; None if there is nobody to judge it."""
+        """The verdict on what a plan returned, as plain data; None if there is no verifier."""
         ...
 
 
@@ -127,8 +127,8 @@ class ActsForReal(Protocol):
     def take_up(self, in_doubt: str | None) -> None:
         """Go on with a recorded episode in the world as it is, in place of ``reset`` and the recorded actions.
 
-        ``in_doubt`` is an action that was begun before and never answered: nobody knows whether it was done. The next
-        ``step`` is this action, and decides about it. None: there is none.
+        ``in_doubt`` is an action that was begun before and not answered, so it may have been done. The next ``step`` is
+        this action, and decides about it. None: there is no such action.
         """
         ...
 

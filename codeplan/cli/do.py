@@ -47,7 +47,7 @@ def do(
 
     Calls of an MCP server's tools are asked for on a terminal, and refused elsewhere unless --allow names them.
 
-    Without --verify nobody decides about the result: the episode ends as claimed at best, with exit code 1.
+    Without --verify the result is not verified: the episode ends as claimed at best, with exit code 1.
 
     Exit codes: 0 verified, 1 not solved or only claimed, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted.
     """

@@ -103,7 +103,7 @@ class Episode:
         return taken.observation
 
     def note_outcome(self, outcome: Outcome) -> None:
-        """Take note of the outcome of a plan for a sub-task, which nobody judges."""
+        """Remember the outcome of a plan for a sub-task. The environment does not judge it."""
         self.finished = outcome if isinstance(outcome, Finished) else None
 
     def judge(self, outcome: Outcome) -> ValueJudged | None:
@@ -217,10 +217,10 @@ class Episode:
         return isinstance(self.env, ActsForReal)
 
     def is_done(self, task: Task, claim: bool | None) -> bool:
-        """Whether ``task`` is done as far as anybody can tell; ``claim`` is the opinion of the method that tried it.
+        """Whether ``task`` counts as done; ``claim`` is what the method that tried it believes.
 
-        The opinion counts for a sub-task, and with tools: there the environment judges before a method claims success,
-        unless nobody can.
+        The claim counts for a sub-task, and with tools: there the environment judges before a method claims success,
+        if it has a verifier.
         """
         return self.success or (claim is True and (self.has_tools or self.is_subtask(task)))
 

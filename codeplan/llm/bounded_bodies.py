@@ -68,7 +68,7 @@ def _bounded_stream_class(stream_class: type[Any]) -> type[Any]:
 
 
 async def _read_reply(stream: AsyncIterable[bytes], encoding: str, max_bytes: int) -> AsyncIterator[bytes]:
-    """The decompressed body in small pieces. What is received counts, too: much of it can stand for nothing."""
+    """The decompressed body in small pieces. Compressed bytes count as well: many of them can decompress to nothing."""
     received_left = left = max_bytes
     decode = _decoder(encoding)
     count = 0

@@ -56,7 +56,7 @@ class RunnerSettings(Value, frozen=True):
 
 
 class RunControl:
-    """What one run asks of its client, and tells it. The base asks nobody, and tells nothing."""
+    """What one run asks of its client, and tells it. This base class asks and tells nothing."""
 
     approve: Approver | None = None
     """Decides on calls that need approval; None refuses them."""

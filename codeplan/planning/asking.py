@@ -45,7 +45,7 @@ def ask_messages(
     *,
     stop: Sequence[str] = (),
 ) -> str:
-    """The model's reply to messages, the last of which the template ``name`` made. Raises as ``ask_template``."""
+    """The model's reply to messages. The template ``name`` made the last of them. Raises as ``ask_template``."""
     label = f"{name} {prompts.digest(name)}"
     return episode.ask(messages, purpose=purpose, prompt=label, stop=stop).text
 

@@ -9,7 +9,7 @@ from codeplan.types import Message, Value
 
 
 class ConversationTurn(Value, frozen=True):
-    """One reply and what came of it.
+    """One reply of the model, and what the model was told about its plan.
 
     ``reply`` is the program in the reply, ``plan`` the whole plan that it led to, ``told`` what the model was told of
     the plan's run, and ``summary`` the same in a line.

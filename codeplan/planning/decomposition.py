@@ -67,9 +67,9 @@ def progress_note(episode: Episode) -> str | None:
 
 
 def judge_parts(episode: Episode, ending: Ending) -> Ending:
-    """Have the environment judge what the last sub-task came to, as the value of the whole task.
+    """Have the environment judge the last sub-task's result as the value of the whole task.
 
-    ``ending`` is what the method believes; it holds if nobody judges.
+    ``ending`` is what the method believes. It holds if the environment has no verifier.
     """
     if episode.success or not episode.has_tools:
         return ending

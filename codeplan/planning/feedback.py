@@ -1,4 +1,4 @@
-"""What the writer of a refined plan is told: a report on the latest plan, and its text within bounds."""
+"""Reports to the plan writer what happened to the latest plan, as text within bounds."""
 
 from __future__ import annotations
 

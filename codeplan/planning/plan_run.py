@@ -101,7 +101,7 @@ def run_plan(
 
 
 def ending_of_value(episode: Episode, outcome: Outcome) -> Ending | None:
-    """Have the environment judge what a plan returned. The ending if nobody can judge it; otherwise None."""
+    """Have the environment judge what a plan returned. The ending ``Claimed`` if it has no verifier; otherwise None."""
     judged = episode.judge(outcome)
     if judged is None or judged.verdict is not None:
         return None

@@ -12,8 +12,8 @@ from codeplan.types import Observation
 class CallDecided(TraceEvent, frozen=True, tag="call_decided"):
     """Whether a call of a tool may be made, before it is made.
 
-    ``by`` says who decided: a pattern of the user's (``pattern``), somebody who was asked, or nobody, because there was
-    nobody to ask.
+    ``by`` is ``pattern`` if a pattern of the user's decided (the field ``pattern`` has it), ``approver`` if the user was
+    asked, and ``nobody`` if the call needed approval and there was no approver: it is then refused.
     """
 
     tool: str
@@ -25,8 +25,8 @@ class CallDecided(TraceEvent, frozen=True, tag="call_decided"):
 class CallBegun(TraceEvent, frozen=True, tag="call_begun"):
     """A call of a tool is about to be made; ``action`` is the call.
 
-    Its ActionTaken follows. Where none follows, the episode was ended during the call, and nobody knows whether it was
-    done: the call is in doubt.
+    Its ActionTaken follows. If none follows, the episode was ended during the call. The call may have been done, and is
+    in doubt.
     """
 
     action: str
@@ -55,7 +55,7 @@ class ToolFailed(TraceEvent, frozen=True, tag="tool_failed"):
 
 
 class ValueJudged(TraceEvent, frozen=True, tag="value_judged"):
-    """The verdict on what a plan returned; None if there was nobody to judge it."""
+    """The verdict on what a plan returned; None if there was no verifier."""
 
     verdict: Observation | None
 

@@ -86,7 +86,7 @@ def resume(
 
     An episode with tools goes on in the world as it is: the trace answers the calls that it answers, and only what was
     never called is called. Its tools are never taken from the trace: ``tools`` to ``tool_errors`` are as for ``do``.
-    If the episode was ended during a call, nobody knows whether that was done. Then ``in_doubt`` says what to do:
+    If the episode was ended during a call, that call may have been done. Then ``in_doubt`` says what to do:
     ``"stop"``, ``"retry"`` (make it again), ``"skip"`` (the plan gets an OSError in its place), or a function
     ``in_doubt(tool, arguments)``, sync or async, that returns one of these. Calls of tools whose names fit a pattern in
     ``idempotent`` are made again in any case.

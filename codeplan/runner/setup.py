@@ -231,7 +231,10 @@ def _split_settings(participants: Mapping[str, object], settings: Mapping[str, A
 
 
 def _unknown_setting(name: str, known: Iterable[str], participants: Mapping[str, object]) -> str:
-    """The error for a setting that nobody takes. A model behind an endpoint takes more than the scripted one."""
+    """The error for a setting that neither method, environment nor model accepts.
+
+    A model behind an endpoint accepts more settings than the scripted one.
+    """
     if participants.get("model") == "scripted" and name in models.setting_names(models.ANY_ENDPOINT_MODEL):
         return f"the scripted model has no setting {in_quotes(name)}; --model NAME (model=NAME) gives one that has"
     return f"there is no setting {in_quotes(name)} here; {plugins.suggest_names(name, known)}"

@@ -52,7 +52,7 @@ class DoubtRules:
     def decide(self, tool: str, arguments: Mapping[str, Any], finish: Callable[[object], object]) -> DoubtDecision:
         """The way on with a call; ``finish`` waits for an asynchronous answer.
 
-        Raises: CallInDoubt: nobody decides, or the decision is to stop. EnvironmentFailure: the function fails.
+        Raises: CallInDoubt: no setting decides, or the decision is to stop. EnvironmentFailure: the function fails.
         """
         pattern = longest_match(self.idempotent, tool)
         if pattern is not None:

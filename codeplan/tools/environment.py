@@ -36,7 +36,7 @@ _FIRST = "No tool was called yet."
 class ToolEnvironment:
     """Offers a toolset for one goal. Tools act in the real world, so an episode cannot start over.
 
-    Without a ``verifier`` nobody judges what plans return, and an episode ends as claimed at best. ``doubts`` decide
+    Without a ``verifier``, what plans return is not judged, and an episode ends as claimed at best. ``doubts`` decide
     about the call during which a resumed episode was ended; without them the episode stays as it is. Asynchronous tools
     run in ``loop``, if several episodes share one.
 

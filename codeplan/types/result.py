@@ -13,7 +13,7 @@ from codeplan.types.value import Amount, Count, Value
 
 
 class LastFailure(Value, frozen=True):
-    """The last thing that went wrong in an episode, whatever came of it.
+    """The last thing that went wrong in an episode, which may have succeeded all the same.
 
     ``error`` is the exception's name or the limit's. ``step`` and ``line`` are the plan's, None outside it; ``tool`` is
     the tool that failed, if it was one.

@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from support.foreign_values import count_steps, doubled
 
 from codeplan.types import Task
-from codeplan.untrusted.values import in_quotes, iterate_scalars, value_text, whole_value_text
+from codeplan.untrusted.scalars import ELLIPSIS
+from codeplan.untrusted.values import (
+    MAX_COUNT_CHARS,
+    ValueWriter,
+    in_quotes,
+    iterate_scalars,
+    value_text,
+    whole_value_text,
+)
 
 SMALL = [
     *(1, -2.5, None, True, "a'b", b"\0", float("inf"), "\u202e", "\ud800\n", -(2**70)),
@@ -181,3 +189,43 @@ def test_every_scalar_of_a_value_is_found_once_for_each_container() -> None:
     value = {"k": [shared] * 9, ("t",): {b"b"}}
     assert sorted(map(str, iterate_scalars(value))) == ["b'b'", "deep", "k", "t"]
     assert count_steps(lambda: list(iterate_scalars(doubled(1000)))) < 30_000
+
+
+# ------------------------------------------------------------------ counts and names
+
+
+def counted(value: object, room: int, max_string: int | None = None) -> str:
+    return ValueWriter(counts=True, max_string=max_string).text(value, room)
+
+
+def test_with_counts_a_mark_says_how_many_characters_of_a_text_are_left_out() -> None:
+    assert counted("x" * 500, 1_000, max_string=3) == "'xxx'[497 characters left out]"
+    assert counted(["x" * 4, "y"], 1_000, max_string=3) == "['xxx'[1 character left out], 'y']"
+    assert counted("abc", 1_000, max_string=3) == "'abc'"
+
+
+def test_with_counts_a_mark_says_how_many_elements_are_left_out() -> None:
+    assert counted(list(range(1_000)), 12) == "[0, 1, 2, 3, [996 elements left out]"
+    assert counted({"a": [1, 2, 3], "b": 4, "c": 5}, 12) == "{'a': [1, 2, [1 element left out], [3 elements left out]"
+    assert counted(dict.fromkeys(range(9)), 5) == "{[9 elements left out]"
+
+
+@given(
+    st.recursive(st.text(max_size=50) | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)),
+    st.integers(0, 200),
+    st.sampled_from([None, 0, 1, 20]),
+)
+def test_a_text_with_counts_never_exceeds_its_room_by_more_than_the_marks(value, room, max_string) -> None:
+    text = counted(value, room, max_string)
+    assert len(text) <= room + MAX_COUNT_CHARS
+    assert ELLIPSIS not in text or ELLIPSIS in value_text(value, 10_000)
+    if len(whole := value_text(value, 10_000, max_string=max_string)) <= room and ELLIPSIS not in whole:
+        assert text == whole
+
+
+def test_a_text_with_a_name_is_shown_by_it() -> None:
+    writer = ValueWriter(names={"a page": "<answer 3>"})
+    assert writer.text({"here": "a page", "there": ["a page", "another"]}, 100) == (
+        "{'here': <answer 3>, 'there': [<answer 3>, 'another']}"
+    )
+    assert writer.abbreviated

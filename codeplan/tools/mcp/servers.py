@@ -24,7 +24,7 @@ from codeplan.untrusted.terminal import echo, one_line
 from codeplan.untrusted.values import in_quotes
 
 MAX_SENTENCE: Final = 1_000
-"""What is told about one server's tools at most, in characters."""
+"""Maximum length of the notes about one server's tools, in characters."""
 
 FILES_NOTE: Final = (
     "A tool that is said to return a str returns a dict {'text': str, 'files': list[dict]} if there is more than text, "
@@ -134,7 +134,7 @@ class McpServers:
         return tools
 
     def _tool(self, connection: ServerConnection, tool: Any, name: str) -> Tool | None:
-        """The tool, or None if it cannot be used; what is changed or left out is told."""
+        """The tool, or None if it cannot be used. Notes tell the user what is changed or left out."""
         server = connection.address.name
         try:
             described = write_signature(name, _description(tool), tool.input_schema, tool.output_schema, self._table)
