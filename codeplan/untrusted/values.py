@@ -136,10 +136,11 @@ class ValueWriter:
 
     def _counted_rest(self) -> str:
         """How much is left out of the container that was being written, and of the outermost one around it."""
-        if self._parts and self._parts[-1] == ", ":
+        if self._parts[-1:] == [", "]:
             self._parts.pop()
         rest = [count - done for done, count in self._open[-1:] + self._open[:-1][:1]]
-        return "".join(f", {left_out(left, 'element')}" for left in rest if left > 0)
+        marks = ", ".join(left_out(left, "element") for left in rest if left > 0)
+        return f", {marks}" if marks and self._open[-1][0] else marks
 
     def _is_marked(self, value: object) -> bool:
         """Write a mark if the container was shown before, and say whether a mark was written."""
@@ -167,8 +168,9 @@ class ValueWriter:
         self._begin(opening, length_hint(items))
         for count, (key, value) in enumerate(items):
             self._put(", " if count else "")
+            before = len(self._parts)
             self._write(key, depth)
-            self._put(": ")
+            self._put_or_drop(": ", before)
             self._write(value, depth)
             self._open[-1][0] += 1
         self._end(closing)
@@ -203,6 +205,13 @@ class ValueWriter:
     def _end(self, closing: str) -> None:
         self._put(closing)
         self._open.pop()
+
+    def _put_or_drop(self, text: str, before: int) -> None:
+        """Write a text. With counts, the key in front of it is dropped if there is no room for it and a value."""
+        if self._counts and self._room < len(text) + 1:
+            del self._parts[before:]
+            raise _FullError
+        self._put(text)
 
     def _put(self, text: str) -> None:
         if len(text) > self._room:

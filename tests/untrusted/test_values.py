@@ -208,10 +208,13 @@ def test_with_counts_a_mark_says_how_many_elements_are_left_out() -> None:
     assert counted(list(range(1_000)), 12) == "[0, 1, 2, 3, [996 elements left out]"
     assert counted({"a": [1, 2, 3], "b": 4, "c": 5}, 12) == "{'a': [1, 2, [1 element left out], [3 elements left out]"
     assert counted(dict.fromkeys(range(9)), 5) == "{[9 elements left out]"
+    assert counted({"k": 1, "long key": "v"}, 20) == "{'k': 1, [1 element left out]"
 
 
 @given(
-    st.recursive(st.text(max_size=50) | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)),
+    st.recursive(
+        st.text(max_size=50) | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    ),
     st.integers(0, 200),
     st.sampled_from([None, 0, 1, 20]),
 )
