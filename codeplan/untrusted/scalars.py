@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 ELLIPSIS: Final = "…"
@@ -51,3 +52,18 @@ def type_name(value: object) -> str:
     """The name of a value's type, in printable characters."""
     name = type(value).__name__[:MAX_TYPE_NAME]
     return name if name.isprintable() else "value"
+
+
+def iterate_scalars(value: object) -> Iterator[object]:
+    """Every value without parts that ``value`` contains, keys included; each container is visited once."""
+    seen: set[int] = set()
+    waiting: list[Any] = [value]
+    while waiting:
+        current = waiting.pop()
+        if not isinstance(current, list | tuple | set | frozenset | deque | dict):
+            yield current
+        elif id(current) not in seen:
+            seen.add(id(current))
+            waiting.extend(current)
+            if isinstance(current, dict):
+                waiting.extend(dict.values(current))

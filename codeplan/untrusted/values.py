@@ -8,7 +8,7 @@ no builtin value is shown by the name of its type alone.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from operator import length_hint
 from typing import Any, Final
 
@@ -169,9 +169,14 @@ class ValueWriter:
         for count, (key, value) in enumerate(items):
             self._put(", " if count else "")
             before = len(self._parts)
-            self._write(key, depth)
-            self._put_or_drop(": ", before)
-            self._write(value, depth)
+            try:
+                self._write(key, depth)
+                self._put(": ")
+                self._write(value, depth)
+            except _FullError:
+                if self._counts and len(self._parts) <= before + 2:  # a key alone
+                    del self._parts[before:]
+                raise
             self._open[-1][0] += 1
         self._end(closing)
 
@@ -205,13 +210,6 @@ class ValueWriter:
     def _end(self, closing: str) -> None:
         self._put(closing)
         self._open.pop()
-
-    def _put_or_drop(self, text: str, before: int) -> None:
-        """Write a text. With counts, the key in front of it is dropped if there is no room for it and a value."""
-        if self._counts and self._room < len(text) + 1:
-            del self._parts[before:]
-            raise _FullError
-        self._put(text)
 
     def _put(self, text: str) -> None:
         if len(text) > self._room:
@@ -289,18 +287,3 @@ _WRITERS: Final[dict[type, Callable[[ValueWriter, Any, int], None]]] = {
 
 def _inherited_writer(value: object) -> Callable[[ValueWriter, Any, int], None] | None:
     return next((_WRITERS[kind] for kind in type(value).__mro__ if kind in _WRITERS), None)
-
-
-def iterate_scalars(value: object) -> Iterator[object]:
-    """Every value without parts that ``value`` contains, keys included; each container is visited once."""
-    seen: set[int] = set()
-    waiting: list[Any] = [value]
-    while waiting:
-        current = waiting.pop()
-        if not isinstance(current, list | tuple | set | frozenset | deque | dict):
-            yield current
-        elif id(current) not in seen:
-            seen.add(id(current))
-            waiting.extend(current)
-            if isinstance(current, dict):
-                waiting.extend(dict.values(current))

@@ -12,7 +12,7 @@ from codeplan.testing.backend.base import BackendTests, assert_finished, checkpo
 from codeplan.testing.samples.home import SampleHome
 from codeplan.testing.samples.plans import sample_attacks
 from codeplan.types import Finished, GiveUp, Outcome, Rejected, Replan
-from codeplan.untrusted.values import iterate_scalars
+from codeplan.untrusted.scalars import iterate_scalars
 
 _SECONDS = 8.0
 _GROWTH = 400 << 20
