@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 from codeplan.episode.episode import Episode
-from codeplan.episode.rewind import actions_since_reset, rewind
+from codeplan.episode.rewind import actions_since_reset, require_fresh_world, rewind
 from codeplan.errors import SizeExceeded
 from codeplan.planning.action_log import RunEvents, read_run, show_action
 from codeplan.planning.feedback import NextStart, RunReport, describe_outcome, describe_refusal
@@ -83,7 +83,11 @@ class RefinementLoop:
         """Draft, run, refine and resume until success, the episode's end, or the last try; returns the ending.
 
         A reply that is too long counts as a refused plan. The loop ends when another text is too long.
+
+        Raises: UsageError: the settings start over, and actions are real here.
         """
+        if self.settings.after_failure == "restart":
+            require_fresh_world(self.episode, "after_failure=restart", "after_failure=resume")
         try:
             return self._solve()
         except SizeExceeded as e:

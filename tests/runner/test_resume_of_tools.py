@@ -393,3 +393,38 @@ def test_an_episode_that_ended_needs_no_tools(whole):
     result = codeplan.resume(whole, on_event=seen.append)
     assert result.success and result.value == 3
     assert [type(e) for e in seen] == [EpisodeEnded]
+
+
+# ------------------------------------------------------------------ methods
+
+
+TURNS = ['send {"to": "ann", "number": 1}', 'send {"to": "bob", "number": 2}', 'finish {"value": 3}']
+
+
+@pytest.mark.parametrize("method", ["react", "reflexion"])
+def test_an_episode_of_single_calls_goes_on_as_well(tmp_path, method):
+    options = {"method": method, "model": Replies(*TURNS)}
+    assert codeplan.do("send them", out=tmp_path / "run", **World().options(), **options).success
+    for number in (0, 1):
+        folder, world = cut_at(tmp_path / "run", tmp_path / f"begun-{number}", CallBegun, number), World(CALLS[:number])
+        with pytest.raises(CallInDoubt, match=["ann", "bob"][number]):
+            resume(folder, world, *TURNS[number + 1 :])
+        assert resume(folder, world, *TURNS[number + 1 :], in_doubt="retry").success
+        folder, world = cut_at(tmp_path / "run", tmp_path / f"done-{number}", ActionTaken, number), World()
+        assert resume(folder, world, *TURNS[number + 1 :]).success
+        assert world.log == CALLS[number + 1 : 2]
+
+
+def test_a_method_that_resets_says_so_before_the_model_is_asked():
+    for options in ({"after_failure": "restart"}, {"method": "try-again"}):
+        model, world = Replies(FIRST), World()
+        with pytest.raises(UsageError, match="but tools act in the real world, which cannot go back; take "):
+            codeplan.do("send them", model=model, **world.options(), **options)
+        assert model.asked == [] and world.log == []
+
+
+def test_refining_after_a_resumption_goes_on_in_the_same_world(whole, tmp_path):
+    """The second plan starts at its second step, though the first step ran before the kill."""
+    folder, world = cut_at(whole, tmp_path / "cut", ActionTaken, 3), World(CALLS[:4])
+    result = resume(folder, world, SECOND)
+    assert result.success and result.refinements == 1 and world.log == CALLS

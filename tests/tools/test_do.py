@@ -7,7 +7,7 @@ import pytest
 from support.boxes import Replies
 
 import codeplan
-from codeplan.errors import Diverged, EnvironmentFailure, UsageError, VerifierBroken
+from codeplan.errors import Diverged, UsageError, VerifierBroken
 from codeplan.recording.events import ActionTaken, CallDecided, ToolFailed, ValueJudged
 from codeplan.recording.trace import Trace
 from codeplan.tools import ToolEnvironment, Toolset, python_tools
@@ -161,11 +161,6 @@ def test_a_replay_makes_no_call_and_an_episode_that_would_call_again_does_not_go
     with pytest.raises(UsageError, match="its actions are real, and those that a branch would leave out are done"):
         codeplan.fork(tmp_path / "run", at, tmp_path / "new", env=env, model=Replies(source))
     assert called == [1]
-
-
-def test_methods_that_start_over_say_that_they_cannot():
-    with pytest.raises(EnvironmentFailure, match="no start to go back to"):
-        do(plan("agent.get('a')", "assert False"), TOTAL, after_failure="restart")
 
 
 # ------------------------------------------------------------------ approvals
