@@ -1,7 +1,9 @@
 """Compares the sandbox with plain ``exec``, smolagents' interpreter and Monty on the same plans.
 
-Alternatives that are not installed are named and skipped (``pip install smolagents pydantic-monty``). Each time is the
-median of several rounds, with the minimum beside it, which says more on a busy machine. Nothing passes or fails.
+Alternatives that are not installed are named and skipped (``pip install smolagents pydantic-monty``). All rows are
+measured in turn, one block of each after the other, so that what else the machine does reaches all of them alike. A row
+shows the median and the quartiles of all blocks together; a limit is compared with the median of each block. Nothing
+passes or fails.
 """
 
 from __future__ import annotations
@@ -13,8 +15,10 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
+from typing import NamedTuple
 
 from sandbox_plans import (
     CALLS,
@@ -29,12 +33,13 @@ from sandbox_plans import (
     run_plainly,
     runners,
 )
-from sandbox_use import crowd, leaks, memory, processor_milliseconds, zygote_pid
+from sandbox_use import below, crowd, leaks, memory, processor_milliseconds
 
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.host import launcher
-from codeplan.types import Plan, Stopped
+from codeplan.types import Stopped
 
+BLOCKS = 20
 TURNS = 1_000_000
 PAUSE_SECONDS = 0.01
 WALL_SECONDS = 0.3
@@ -49,50 +54,81 @@ ENDLESS = {
 }
 
 
+class Row(NamedTuple):
+    """A row of a table. ``sample`` measures once; ``share`` is the part of the rounds that it takes."""
+
+    name: str
+    sample: Callable[[], float]
+    unit: str = "ms"
+    limit: float | None = None
+    share: float = 1.0
+
+
+Tables = dict[str, list[Row]]
+
+
 # ------------------------------------------------------------------ measuring
 
 
-def milliseconds(work: Work, rounds: int, pause: float = 0.0) -> list[float]:
-    """Sorted times of ``rounds`` rounds, after a tenth as many warm-up rounds."""
-    times = []
-    for i in range(-max(2, rounds // 10), rounds):
-        time.sleep(pause)
-        began = time.perf_counter()
-        work()
-        if i >= 0:
-            times.append(1000 * (time.perf_counter() - began))
-    return sorted(times)
+def milliseconds(work: Work, pause: float = 0.0) -> float:
+    """The time that ``work`` takes, after a pause in seconds."""
+    time.sleep(pause)
+    began = time.perf_counter()
+    work()
+    return 1000 * (time.perf_counter() - began)
 
 
-def show(name: str, times: list[float], unit: str = "ms", limit: str = "") -> None:
-    """Print a row of a table."""
-    print(f"  {name:44} {statistics.median(times):9.3f} {times[0]:9.3f} {unit:4} {limit}")
+def measure(tables: Tables, rounds: int) -> None:
+    """Measure all rows in turn, block by block, and print the tables."""
+    rows = [row for table in tables.values() for row in table]
+    blocks: list[list[list[float]]] = [[] for _ in rows]
+    loads = []
+    for _ in range(BLOCKS):
+        for row, found in zip(rows, blocks, strict=True):
+            count = max(1, round(row.share * rounds / BLOCKS))
+            found.append([row.sample() for _ in range(count + 1)][1:])  # the first one warms up
+        loads.append(os.getloadavg()[0])
+    print(f"load while measuring: {min(loads):.1f} to {max(loads):.1f}, median {statistics.median(loads):.1f}")
+    shown = iter(zip(rows, blocks, strict=True))
+    for title, table in tables.items():
+        print(f"\n{title:46} {'median':>9} {'quartiles':>18}")
+        for row, found in (next(shown) for _ in table):
+            show(row, found)
 
 
-def head(title: str) -> None:
-    """Print a table's head."""
-    print(f"\n{title:46} {'median':>9} {'smallest':>9}      limit")
+def show(row: Row, blocks: list[list[float]]) -> None:
+    """Print a row: the quartiles of its samples, and in how many blocks its limit held."""
+    low, middle, high = statistics.quantiles([sample for block in blocks for sample in block], n=4)
+    held = ""
+    if row.limit is not None:
+        kept = sum(statistics.median(block) <= row.limit for block in blocks)
+        held = f"limit {row.limit:g}, held in {kept} of {len(blocks)} blocks"
+    print(f"  {row.name:44} {middle:9.3f} {low:9.3f} {high:8.3f} {row.unit:4} {held}")
 
 
 # ------------------------------------------------------------------ the tables
 
 
-def plans(rounds: int) -> None:
+def plans(found: dict[str, Callable[[str], object]]) -> Tables:
     """Whole plans and single calls, by every runner."""
-    with runners() as found:
-        head("a trivial plan, end to end")
-        for name, run in found.items():
-            show(name, milliseconds(partial(run, TRIVIAL), rounds), limit="3" if run is run_caged else "")
-        show("codeplan, 10 ms apart", milliseconds(lambda: run_caged(TRIVIAL), rounds, PAUSE_SECONDS), limit="3")
-        show("codeplan, checked before", milliseconds(checked_run(TRIVIAL), rounds), limit="3")
-        head("three steps with three agent calls")
-        for name, run in found.items():
-            show(name, milliseconds(partial(run, THREE_STEPS), rounds))
-        show("codeplan, checked before", milliseconds(checked_run(THREE_STEPS), rounds))
-        head("an agent call, over the agent's own time")
-        for name, run in found.items():
-            show(name, call_microseconds(run, max(1, rounds // 10)), "µs", "50" if run is run_caged else "")
-        show("the floor: 60 bytes there and back", round_trips(max(1, rounds // 10)), "µs")
+
+    def each(source: str, limit: float | None = None) -> list[Row]:
+        usual = [
+            Row(name, partial(milliseconds, partial(run, source)), limit=limit if run is run_caged else None)
+            for name, run in found.items()
+        ]
+        return [*usual, Row("codeplan, checked before", partial(milliseconds, checked_run(source)), limit=limit)]
+
+    apart = Row("codeplan, 10 ms apart", lambda: milliseconds(lambda: run_caged(TRIVIAL), PAUSE_SECONDS), limit=3)
+    calls = [
+        Row(name, partial(call_microseconds, run), "µs", 50 if run is run_caged else None, share=0.1)
+        for name, run in found.items()
+    ]
+    return {
+        "a trivial plan, end to end": [*each(TRIVIAL, limit=3), apart],
+        "three steps with three agent calls": each(THREE_STEPS),
+        "an agent call, over the agent's own time": calls,
+    }
 
 
 def checked_run(source: str) -> Work:
@@ -102,15 +138,16 @@ def checked_run(source: str) -> Work:
     return lambda: sandbox.run(found, InstantAgent(), str)
 
 
-def call_microseconds(run: Callable[[str], object], rounds: int) -> list[float]:
+def call_microseconds(run: Callable[[str], object]) -> float:
     """The time per call: of a plan with many, minus a plan without any, minus the agent's own."""
     home = InstantAgent()
-    own = milliseconds(lambda: [home.goto("shelf") for _ in range(CALLS)], rounds)[0]
-    without = statistics.median(milliseconds(lambda: run(TRIVIAL), rounds))
-    return [max(0.0, 1000 * (t - without - own) / CALLS) for t in milliseconds(lambda: run(MANY_CALLS), rounds)]
+    own = milliseconds(lambda: [home.goto("shelf") for _ in range(CALLS)])
+    without = milliseconds(lambda: run(TRIVIAL))
+    return 1000 * (milliseconds(lambda: run(MANY_CALLS)) - without - own) / CALLS
 
 
-def round_trips(rounds: int) -> list[float]:
+@contextmanager
+def echo() -> Iterator[Row]:
     """The time for two processes to exchange a message and its answer over a socket pair."""
     ours, theirs = socket.socketpair()
     code = f"import socket; s = socket.socket(fileno={theirs.fileno()})\nwhile d := s.recv(100): s.send(d)"
@@ -123,85 +160,91 @@ def round_trips(rounds: int) -> list[float]:
                 ours.recv(100)
 
         exchange()
-        found = [1000 * t / CALLS for t in milliseconds(exchange, rounds)]
+        name = "the floor: 60 bytes there and back"
+        yield Row(name, lambda: 1000 * milliseconds(exchange) / CALLS, "µs", share=0.1)
         ours.shutdown(socket.SHUT_RDWR)
-    return found
 
 
-def checks(rounds: int) -> None:
-    """A plan's check."""
-    assert isinstance(Sandbox().check(LONG, InstantAgent), Plan)
-    head("a check")
-    show(
-        f"{LONG.count(chr(10))}-line plan",
-        milliseconds(lambda: Sandbox().check(LONG, InstantAgent), max(1, rounds // 4)),
-    )
-    show("three steps", milliseconds(lambda: Sandbox().check(THREE_STEPS, InstantAgent), max(1, rounds // 4)))
-    libcst_part(max(1, rounds // 4))
+class Checker:
+    """Checks with workers of its own, so that their processor time can be told from that of others."""
+
+    def __init__(self, entry_module: str) -> None:
+        self._workers = launcher.WorkerLauncher(entry_module)
+        self._checks = 0
+        launcher.run_workers.start()  # as every check does
+        before = below(os.getpid())
+        self.check()
+        (self._zygote,) = set(below(os.getpid())) - {*before}
+        self._began = processor_milliseconds(self._zygote)
+        self._checks = 0
+
+    def check(self) -> None:
+        """Check the long plan."""
+        usual, launcher.check_workers = launcher.check_workers, self._workers  # type: ignore[misc]
+        try:
+            check_plan(Sandbox(), LONG)
+        finally:
+            launcher.check_workers = usual  # type: ignore[misc]
+        self._checks += 1
+
+    def processor_milliseconds(self) -> float:
+        """The processor time of a check so far."""
+        return (processor_milliseconds(self._zygote) - self._began) / self._checks
+
+    def close(self) -> None:
+        self._workers.close()
 
 
-def libcst_part(rounds: int) -> None:
-    """What libcst adds to a check: each round checks once with and once without it."""
-    usual, without = launcher.check_workers, launcher.WorkerLauncher("sandbox_without_libcst")
-    entries = {usual: "cage.check_zygote", without: "sandbox_without_libcst"}
-    times: dict[launcher.WorkerLauncher, list[float]] = {usual: [], without: []}
-    used: dict[launcher.WorkerLauncher, float] = {}
-    try:
-        for i in range(-3, rounds):
-            for workers, found in times.items():
-                launcher.check_workers = workers  # type: ignore[misc]  # what the sandbox uses from now on
-                duration = milliseconds(lambda: Sandbox().check(LONG, InstantAgent), 1)
-                found += duration if i >= 0 else []
-                used[workers] = used[workers] if i > 0 else processor_milliseconds(zygote_pid(entries[workers]))
-        spent = [processor_milliseconds(zygote_pid(entries[workers])) - used[workers] for workers in times]
-    finally:
-        launcher.check_workers = usual  # type: ignore[misc]
-        without.close()
-    show("of it libcst", sorted(a - b for a, b in zip(*times.values(), strict=True)), limit="4")
-    each = 3 * (rounds - 1)  # a measurement has two rounds before it
-    added, whole = (spent[0] - spent[1]) / each, spent[0] / each
-    print(f"  {'of it libcst, processor time':44} {added:9.3f} {'':9} ms   of {whole:.3f}")
+def checks(usual: Checker, without: Checker) -> Tables:
+    """A plan's check, and what libcst adds to it: each sample checks once with and once without it."""
+    rows = [
+        Row(f"{LONG.count(chr(10))}-line plan", partial(milliseconds, usual.check), share=0.5),
+        Row("of it libcst", lambda: milliseconds(usual.check) - milliseconds(without.check), limit=4, share=0.5),
+        Row("three steps", lambda: milliseconds(lambda: Sandbox().check(THREE_STEPS, InstantAgent)), share=0.5),
+    ]
+    return {"a check": rows}
 
 
-def loops(rounds: int) -> None:
+def loops() -> Tables:
     """Slow-down of loops compared with plain Python, without a plan's start and end."""
-    head(f"a loop of {TURNS:,} turns, times plain Python")
-    start = statistics.median(milliseconds(lambda: run_caged(TRIVIAL), rounds))
-    for name, source in {"for, total += i % 7": LOOP, "while, i += 1": WHILE}.items():
-        plain = milliseconds(partial(run_plainly, source), max(3, rounds // 40))
-        guarded = milliseconds(partial(run_caged, source), max(3, rounds // 40))
-        show(name, sorted((g - start) / p for g, p in zip(guarded, plain, strict=True)), "×", "2")
+
+    def slowdown(source: str) -> float:
+        start = milliseconds(lambda: run_caged(TRIVIAL))
+        return (milliseconds(lambda: run_caged(source)) - start) / milliseconds(lambda: run_plainly(source))
+
+    found = {"for, total += i % 7": LOOP, "while, i += 1": WHILE}
+    rows = [Row(name, partial(slowdown, source), "×", limit=2, share=0.02) for name, source in found.items()]
+    return {f"a loop of {TURNS:,} turns, times plain Python": rows}
 
 
-def stops(rounds: int) -> None:
+def stops() -> Tables:
     """The delay of a stop by the wall limit."""
-    head(f"a stop by a wall limit of {WALL_SECONDS} s, later than that")
     limits = Limits(wall=WALL_SECONDS, turns=10**12)
-    for name, source in ENDLESS.items():
 
-        def stopped(source: str = source) -> None:
-            outcome = Sandbox(limits).run(source, InstantAgent(), str)
-            assert isinstance(outcome, Stopped), outcome
-            assert outcome.limit == "wall", outcome
+    def late(source: str) -> float:
+        began = time.perf_counter()
+        outcome = Sandbox(limits).run(source, InstantAgent(), str)
+        assert isinstance(outcome, Stopped), outcome
+        assert outcome.limit == "wall", outcome
+        return 1000 * (time.perf_counter() - began - WALL_SECONDS)
 
-        late = [t - 1000 * WALL_SECONDS for t in milliseconds(stopped, max(3, rounds // 20))]
-        show(name, late, limit=f"150   (latest {late[-1]:.0f})")
+    rows = [Row(name, partial(late, source), limit=150, share=0.02) for name, source in ENDLESS.items()]
+    return {f"lateness of a stop by a wall limit of {WALL_SECONDS} s": rows}
 
 
-def starts() -> None:
+def starts() -> Tables:
     """The first check and the first run of a process, which start the zygotes."""
-    head("the first of a process, with its zygote")
-    for name, work, zygotes in (
-        ("check", lambda: Sandbox().check(TRIVIAL, InstantAgent), launcher.check_workers),
-        ("run", lambda: run_caged(TRIVIAL), launcher.run_workers),
-    ):
-        times = []
-        for _ in range(5):
-            zygotes.close()
-            began = time.perf_counter()
-            work()
-            times.append(1000 * (time.perf_counter() - began))
-        show(name, sorted(times))
+    works: dict[str, tuple[Work, launcher.WorkerLauncher]] = {
+        "check": (lambda: Sandbox().check(TRIVIAL, InstantAgent), launcher.check_workers),
+        "run": (lambda: run_caged(TRIVIAL), launcher.run_workers),
+    }
+
+    def first(work: Work, workers: launcher.WorkerLauncher) -> float:
+        workers.close()
+        return milliseconds(work)
+
+    rows = [Row(name, partial(first, *work), share=0.02) for name, work in works.items()]
+    return {"the first of a process, with its zygote": rows}
 
 
 def main() -> None:
@@ -210,11 +253,17 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=200, help="rounds of the short measurements (default 200)")
     rounds = parser.parse_args().rounds
     print(f"Python {sys.version.split()[0]}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
-    starts()
-    plans(rounds)
-    checks(rounds)
-    loops(rounds)
-    stops(rounds)
+    with ExitStack() as stack:
+        usual, without = Checker("codeplan.sandbox.cage.check_zygote"), Checker("sandbox_without_libcst")
+        stack.callback(usual.close)
+        stack.callback(without.close)
+        tables = plans(stack.enter_context(runners()))
+        tables["an agent call, over the agent's own time"].append(stack.enter_context(echo()))
+        measure({**tables, **checks(usual, without), **loops(), **stops(), **starts()}, rounds)
+        whole = usual.processor_milliseconds()
+        print(
+            f"\nprocessor time of a check {whole:.2f} ms, of it libcst {whole - without.processor_milliseconds():.2f}"
+        )
     memory()
     leaks(5 * rounds)
     crowd(64)
