@@ -82,9 +82,11 @@ def on_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def ask_for_approval(tool: str, arguments: Mapping[str, Any]) -> bool:
+def ask_for_approval(tool: str, arguments: Mapping[str, Any], hint: str) -> bool:
     """Ask the user about a call. Anything but yes refuses it."""
     _show_call("The plan calls", tool, arguments)
+    if hint:
+        echo(f"The server says: {hint}.", err=True)
     return _read_answer("Allow it? [y/N] ") in ("y", "yes")
 
 

@@ -84,7 +84,8 @@ def _form(call: ApprovalNeeded) -> ElicitRequestFormParams:
 
     shown, is_cut = call_text(call.tool, call.arguments)
     cut = " Some of the arguments are too long to show; … stands for what is left out." if is_cut else ""
-    return ElicitRequestFormParams(message=f"The plan calls {shown}.{cut} Allow it?", requested_schema=_FORM)
+    said = f" Its server says: {call.hint}." if call.hint else ""
+    return ElicitRequestFormParams(message=f"The plan calls {shown}.{cut}{said} Allow it?", requested_schema=_FORM)
 
 
 def _allows(answer: ElicitResult) -> bool:

@@ -33,10 +33,11 @@ class StepNews(Value, frozen=True):
 
 
 class ApprovalNeeded(Value, frozen=True):
-    """The plan makes a call that needs approval, and waits for it."""
+    """The plan makes a call that needs approval, and waits for it. ``hint`` is what the tool's server says about it."""
 
     tool: str
     arguments: dict[str, Any]
+    hint: str = ""
 
 
 class LiveRun(RunControl, Generic[_T]):
@@ -97,9 +98,9 @@ class LiveRun(RunControl, Generic[_T]):
         if isinstance(event, StepEntered):
             self._tell(StepNews(event.step, self._steps, event.title))
 
-    def _ask(self, tool: str, arguments: Mapping[str, Any]) -> bool:
+    def _ask(self, tool: str, arguments: Mapping[str, Any], hint: str) -> bool:
         answer = self._answer = Future[bool]()
-        self._tell(ApprovalNeeded(tool, dict(arguments)))
+        self._tell(ApprovalNeeded(tool, dict(arguments), hint))
         try:
             return answer.result(APPROVAL_SECONDS)
         except TimeoutError:

@@ -11,8 +11,12 @@ from codeplan.errors import UsageError
 from codeplan.tools.tool import Approval, Tool
 from codeplan.untrusted.values import in_quotes
 
-Approver: TypeAlias = Callable[[str, Mapping[str, Any]], bool | Awaitable[bool]]
-"""Says whether a call of this tool with these arguments may be made."""
+Approver: TypeAlias = (
+    Callable[[str, Mapping[str, Any]], bool | Awaitable[bool]]
+    | Callable[[str, Mapping[str, Any], str], bool | Awaitable[bool]]
+)
+"""Says whether a call of this tool with these arguments may be made. One with a third parameter also gets what the
+tool's server says about the tool (``Tool.hint``)."""
 
 MAX_PATTERNS = 1_000
 """Maximum number of patterns of one kind."""
@@ -31,8 +35,8 @@ class Approvals:
     ``deny`` wins. Of ``ask`` and ``allow`` the longer pattern wins, and ``ask`` if both are equally long. A tool
     without a pattern has its own setting. With an ``approve`` and without ``ask``, every tool is asked for.
 
-    Raises: UsageError: a pattern is empty or no text, there are too many, or ``approve`` cannot be called with two
-    arguments.
+    Raises: UsageError: a pattern is empty or no text, there are too many, or ``approve`` can be called with neither two
+    nor three arguments.
     """
 
     def __init__(
@@ -43,7 +47,7 @@ class Approvals:
         approve: Approver | None = None,
     ) -> None:
         if approve is not None:
-            require_callable(approve, "approve", "approve(tool, arguments)", (2,))
+            self._count = require_callable(approve, "approve", "approve(tool, arguments)", (2, 3))
         if ask is None:
             ask = () if approve is None else ("*",)
         self._allow, self._ask, self._deny = (
@@ -60,6 +64,11 @@ class Approvals:
         if key not in self._rules:
             self._rules[key] = self._find_rule(tool)
         return self._rules[key]
+
+    def ask(self, tool: Tool, arguments: Mapping[str, Any]) -> object:
+        """What ``approve`` says about a call; it may be awaitable. Raises what ``approve`` raises."""
+        approve: Any = self.approve
+        return approve(tool.name, arguments, tool.hint) if self._count == 3 else approve(tool.name, arguments)
 
     def _find_rule(self, tool: Tool) -> Rule:
         for pattern in self._deny:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from codeplan.errors import AgentError, EnvironmentFailure, UsageError
 from codeplan.recording.tool_events import CallBegun, CallDecided, DoubtDecided, EnvironmentEvent, ToolFailed
 from codeplan.tools import wire
-from codeplan.tools.approvals import Approvals, Approver
+from codeplan.tools.approvals import Approvals
 from codeplan.tools.doubts import DoubtRules
 from codeplan.tools.event_loop import LoopThread
 from codeplan.tools.failures import error_for_plan, failure_sentence, require_failure
@@ -163,7 +163,7 @@ class ToolEnvironment:
         """Raises: AgentError: the call may not be made."""
         approval, pattern = self._approvals.rule_for(tool)
         if approval == "ask" and self._approvals.approve:
-            allowed = self._ask_approver(self._approvals.approve, tool, arguments)
+            allowed = self._ask_approver(tool, arguments)
             self.on_event(CallDecided(tool=tool.name, allowed=allowed, by="approver", pattern=pattern))
             if not allowed:
                 raise AgentError(f"the user did not approve this call of {tool.name}", "PermissionError")
@@ -176,10 +176,10 @@ class ToolEnvironment:
         if approval == "deny":
             raise AgentError(f"the user does not allow {tool.name}", "PermissionError")
 
-    def _ask_approver(self, approve: Approver, tool: Tool, arguments: Mapping[str, Any]) -> bool:
+    def _ask_approver(self, tool: Tool, arguments: Mapping[str, Any]) -> bool:
         """Only True allows the call. Raises: EnvironmentFailure: ``approve`` fails."""
         try:
-            return self._finish(approve(tool.name, arguments)) is True
+            return self._finish(self._approvals.ask(tool, arguments)) is True
         except BaseException as error:
             require_failure(error)
             raise EnvironmentFailure(f"the function that approves calls failed: {failure_sentence(error)}") from error

@@ -39,7 +39,8 @@ class Tool:
     """A function that plans may call as a method of their agent.
 
     ``method`` is what plans and models know of it; its ``parameters`` decide which calls fit. ``types`` explain the
-    names that its signature uses. ``approval`` holds unless the user's patterns say otherwise.
+    names that its signature uses. ``approval`` holds unless the user's patterns say otherwise. ``hint`` is what the
+    tool's server says about it, in words: it is shown where somebody approves a call, and nothing relies on it.
 
     Raises: UsageError: the name cannot be a method's name in a plan.
     """
@@ -48,6 +49,7 @@ class Tool:
     call: ToolCall
     types: tuple[AgentType, ...] = ()
     approval: Approval = "allow"
+    hint: str = ""
     signature: inspect.Signature = field(init=False, repr=False, compare=False)
     _required: dict[str, bool] = field(init=False, repr=False, compare=False)
     _positional: tuple[str, ...] | None = field(init=False, repr=False, compare=False)

@@ -191,16 +191,17 @@ def test_the_stand_in_is_refused(folder, capsys):
 def test_a_long_argument_hides_no_other_one(monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", io.StringIO("n\n" * 3))
     assert not ask_for_approval(
-        "write", {"text": "x" * 9_000, "more": {"a": "y" * 9_000, "mode": "w"}, "path": "/etc/x"}
+        "write", {"text": "x" * 9_000, "more": {"a": "y" * 9_000, "mode": "w"}, "path": "/etc/x"}, ""
     )
     shown = capsys.readouterr().err
     assert "'mode': 'w'" in shown and "path='/etc/x')" in shown and len(shown) < 3_000
     assert "Some of the arguments are too long to show" in shown
-    assert not ask_for_approval("write", {"text": "\x1b[2J\n\u202ex", "path": [["a"]] * 5_000})
+    assert not ask_for_approval("write", {"text": "\x1b[2J\n\u202ex", "path": [["a"]] * 5_000}, "")
     shown = capsys.readouterr().err
     assert "\x1b" not in shown and "\u202e" not in shown and len(shown) < 2_000 and shown.count("\n") == 2
-    assert not ask_for_approval("write", {"path": "/tmp/x"})
-    assert "too long" not in capsys.readouterr().err
+    assert not ask_for_approval("write", {"path": "/tmp/x"}, "destructive")
+    shown = capsys.readouterr().err
+    assert "too long" not in shown and "\nThe server says: destructive.\nAllow it?" in shown
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import sys
 from typing import Literal
 
 from mcp.server.mcpserver import Image, MCPServer
+from mcp_types import ToolAnnotations
 from typing_extensions import TypedDict
 
 server = MCPServer("library", log_level="ERROR")
@@ -38,7 +39,7 @@ def cover(title: str) -> Image:
     return Image(data=b"\x89PNG " + title.encode(), format="png")
 
 
-@server.tool()
+@server.tool(annotations=ToolAnnotations(destructive_hint=True, idempotent_hint=True, open_world_hint=False))
 def burn() -> str:
     """The server dies."""
     os._exit(3)

@@ -41,13 +41,6 @@ MAX_SECONDS: Final = 86_400.0
 MAX_TOOLS: Final = 2_000
 """Maximum number of tools of all servers."""
 
-_HINTS: Final = {
-    "read_only_hint": "it only reads",
-    "destructive_hint": "it may destroy things",
-    "idempotent_hint": "a second call changes nothing more",
-    "open_world_hint": "it reaches beyond this machine",
-}
-
 
 class McpServers:
     """Starts the servers on entry and ends them on exit, whatever happens in between.
@@ -137,12 +130,15 @@ class McpServers:
         """The tool, or None if it cannot be used. Notes tell the user what is changed or left out."""
         server = connection.address.name
         try:
-            described = write_signature(name, _description(tool), tool.input_schema, tool.output_schema, self._table)
+            hint = read_hints(tool.annotations)
+            described = write_signature(
+                name, _description(tool, hint), tool.input_schema, tool.output_schema, self._table
+            )
         except UnusableTool as reason:
             self._notify(f"the tool {name} of the MCP server {server} is left out: {reason}")
             return None
         call = _ServerCall(connection, self._loop, tool.name, described, tool.input_schema, self._store)
-        return Tool(described.method, call, described.types, approval="ask")
+        return Tool(described.method, call, described.types, approval="ask", hint=hint)
 
 
 class _ServerCall:
@@ -168,11 +164,24 @@ class _ServerCall:
         return read_result(name, result, wrapper=self._signature.wrapper, store=self._store)
 
 
-def _description(tool: Any) -> str:
-    """The server's description, and its hints in words. They are the server's word: nothing here relies on them."""
+def _description(tool: Any, hint: str) -> str:
+    """The server's description, and its hints in words."""
     said = (tool.description or tool.title or "").strip()
-    hints = [words for name, words in _HINTS.items() if getattr(tool.annotations, name, None) is True]
-    return "\n".join(part for part in (said, f"According to the server, {', '.join(hints)}." if hints else "") if part)
+    return "\n".join(part for part in (said, f"The server says: {hint}." if hint else "") if part)
+
+
+def read_hints(annotations: Any) -> str:
+    """What a server says about a tool's effects, in words of ours; empty if it says nothing of use.
+
+    By the protocol, the hints about destroying and repeating mean something only for a tool that does not only read.
+    """
+    said = {name: getattr(annotations, f"{name}_hint", None) for name in ("read_only", "destructive", "idempotent")}
+    reaches = ["reaches other systems"] if getattr(annotations, "open_world_hint", None) is True else []
+    if said["read_only"] is True:
+        return ", ".join(["read-only", *reaches])
+    effect = ["destructive"] if said["destructive"] is True else []
+    effect += ["not destructive"] if said["destructive"] is False else []
+    return ", ".join([*effect, *(["idempotent"] if said["idempotent"] is True else []), *reaches])
 
 
 def require_package() -> None:

@@ -9,10 +9,13 @@ import time
 from pathlib import Path
 
 import pytest
+from mcp_types import ToolAnnotations
 from support.mcp_addresses import LIBRARY, raw
 
 from codeplan.errors import AgentError, EnvironmentFailure, UsageError
+from codeplan.tools.approvals import Approvals
 from codeplan.tools.mcp import McpServers, ServerAddress, parse_address
+from codeplan.tools.mcp.servers import read_hints
 
 
 def opened(*addresses, **options):
@@ -51,6 +54,32 @@ def assert_gone(pids, seconds=15.0):
     while any(map(is_alive, pids)):
         assert time.monotonic() < until, [pid for pid in pids if is_alive(pid)]
         time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("hints", "said"),
+    [
+        ({}, ""),
+        ({"read_only": True, "destructive": False, "idempotent": True, "open_world": False}, "read-only"),
+        ({"read_only": True, "open_world": True}, "read-only, reaches other systems"),
+        ({"read_only": False, "destructive": True, "idempotent": False}, "destructive"),
+        ({"destructive": False, "idempotent": True}, "not destructive, idempotent"),
+    ],
+)
+def test_a_servers_hints_in_words(hints, said):
+    assert read_hints(ToolAnnotations(**{f"{name}_hint": value for name, value in hints.items()})) == said
+    assert read_hints(None) == ""
+
+
+def test_hints_are_shown_with_the_description_and_decide_nothing(library):
+    tools = {tool.name: tool for tool in library.tools}
+    assert tools["burn"].hint == "destructive, idempotent"
+    assert tools["burn"].method.doc == "The server dies.\nThe server says: destructive, idempotent."
+    assert (tools["find"].hint, {tool.approval for tool in tools.values()}) == ("", {"ask"})
+    asked = []
+    approvals = Approvals(approve=lambda tool, arguments, hint: asked.append((tool, hint)) or False)
+    approvals.ask(tools["burn"], {})
+    assert asked == [("burn", "destructive, idempotent")]
 
 
 @pytest.fixture(scope="module")
