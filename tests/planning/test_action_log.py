@@ -68,9 +68,9 @@ def test_what_was_said_is_cut_and_questions_that_are_left_out_are_counted() -> N
     assert 300 < len(text) < 500 and text.endswith(" -> No.")
     asked = [Exchange(None, 1, f"which {n}?", "that " * 30) for n in range(40)]
     lines = shown([*asked, *log(("look", "Dark."))], room=300)
-    assert re.fullmatch(r"\[… \d+ earlier questions left out …\]", lines[0])
+    assert re.fullmatch(r"\[\d+ earlier questions left out\]", lines[0])
     lines = shown([*log(("look", "Dark.")), *asked], room=300)
-    assert re.fullmatch(r"\[… 1 earlier actions and \d+ earlier questions left out …\]", lines[0])
+    assert re.fullmatch(r"\[1 earlier action left out\] \[\d+ earlier questions left out\]", lines[0])
 
 
 def test_a_heading_says_where_a_step_begins_also_if_its_first_entries_are_left_out() -> None:
