@@ -29,6 +29,7 @@ from codeplan.tools.event_loop import LoopThread
 from codeplan.tools.tool_agent import agent_class_for
 from codeplan.tools.toolset import Toolset
 from codeplan.types import Checkpoint, Completion, Finished, Message, Plan, Purpose, Rejected, Value
+from codeplan.untrusted.terminal import one_line
 
 MAX_PLAN_CHARS: Final = 1_000_000
 """Maximum length of a plan's text. The sandbox's own limit is far lower."""
@@ -39,8 +40,13 @@ MAX_GOAL_CHARS: Final = 2_000
 _NO_GOAL: Final = "what the client's plan does"
 _BROKEN_OFF: Final = (
     "This run was broken off while its plan ran, and nothing has been resumed yet. The log shows the calls that were "
-    "answered; one more may have been made. Find out whether it was done, then send resume_plan for this run again."
+    "answered. Send resume_plan for this run again to go on."
 )
+_IN_DOUBT: Final = (
+    "This run was broken off during the call {call}, and nothing has been resumed yet. Whether the call was done is "
+    "unknown: find out, and let the plan make it again only if it was not. Then send resume_plan for this run again."
+)
+_MAX_CALL: Final = 500  # characters of the call in doubt
 
 
 class RunnerSettings(Value, frozen=True):
@@ -130,7 +136,9 @@ class ToolPlanRunner:
 
     def _tell_broken_off(self, run_id: str, past: PastRun, state: RunState) -> RunAnswer:
         self.folders.write_state(run_id, replace(state, told=True))
-        return replace(run_answer(run_id, past, None, None, state.resumes), note=_BROKEN_OFF)
+        call = one_line(past.call_in_doubt, _MAX_CALL)
+        note = _IN_DOUBT.format(call=call) if call else _BROKEN_OFF
+        return replace(run_answer(run_id, past, None, None, state.resumes), note=note)
 
     def _play(self, source: str, checked: Plan, goal: str, start: _Start, control: RunControl) -> RunAnswer:
         entries = start.entries | ({start.step: start.checkpoint} if start.checkpoint else {})

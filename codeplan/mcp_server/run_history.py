@@ -9,6 +9,7 @@ from codeplan.errors import UsageError
 from codeplan.mcp_server.run_folders import RunState
 from codeplan.planning.resume_point import PlanAttempt
 from codeplan.recording.events import (
+    ActionTaken,
     EpisodeEnded,
     EpisodeStarted,
     Event,
@@ -22,6 +23,7 @@ from codeplan.recording.events import (
     PlanStopped,
     StepEntered,
 )
+from codeplan.recording.tool_events import CallBegun
 from codeplan.recording.trace import Trace
 from codeplan.runner.new_episodes import TRACE_NAME
 from codeplan.runner.start_state import verify_checkpoint
@@ -57,6 +59,12 @@ class PastRun(Value, frozen=True):
     events: tuple[Event, ...]
     ending: Ending | None
     broken_off: bool
+
+    @property
+    def call_in_doubt(self) -> str:
+        """The call that was begun and not answered, as the trace has it; empty if there is none."""
+        last = next((e for e in reversed(self.events) if isinstance(e, CallBegun | ActionTaken)), None)
+        return last.action if isinstance(last, CallBegun) else ""
 
 
 def read_past_run(folder: Path, state: RunState, sandbox: Sandbox, api: AgentApi) -> PastRun:

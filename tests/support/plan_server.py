@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -84,3 +85,73 @@ def plan_runner(folder: Path, shop: Shop, keep: int = 100, **settings: Any) -> I
     """What runs plans with the shop's tools; the runs stand in ``folder``."""
     with closing(ToolPlanRunner(shop_tools(shop), RunFolders(folder, keep), RunnerSettings(**settings))) as runner:
         yield runner
+
+
+TOOLS_FILE = '''
+import os, subprocess, sys, time
+
+print("printed at the import")
+STOCK = {"apples": 3, "pears": 12}
+
+
+def fruits() -> list[str]:
+    """The names of all fruits."""
+    print("printed by a tool")
+    os.write(1, b"written to the descriptor\\\\n")
+    subprocess.run(["echo", "printed by a program"], check=True)
+    assert sys.stdin.read() == ""
+    return list(STOCK)
+
+
+def count(fruit: str) -> int:
+    """How many there are of a fruit."""
+    return STOCK[fruit]
+
+
+def sell(fruit: str) -> int:
+    """Sell all of a fruit."""
+    return STOCK.pop(fruit)
+
+
+def sleep(seconds: float) -> None:
+    """Sleep."""
+    time.sleep(seconds)
+'''
+"""A file of tools that print, read standard input and sleep."""
+
+
+def tools_file(folder: Path) -> Path:
+    """The file of tools in a folder."""
+    (folder / "tools.py").write_text(TOOLS_FILE)
+    return folder / "tools.py"
+
+
+def processes_of(group: int) -> list[int]:
+    """The running processes whose parent, or an earlier one, is the process ``group``."""
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        try:
+            status = (entry / "stat").read_text().rpartition(")")[2].split()
+        except (OSError, ValueError):
+            continue
+        if entry.name.isdigit() and status[0] != "Z":
+            parents[int(entry.name)] = int(status[1])
+    found = {group}
+    while more := {p for p, parent in parents.items() if parent in found} - found:
+        found |= more
+    return sorted(found - {group})
+
+
+def still_running(pids: list[int], seconds: float = 10.0) -> list[int]:
+    """Those of the processes that do not end in time."""
+    deadline = time.monotonic() + seconds
+    while (left := [p for p in pids if _runs(p)]) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return left
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

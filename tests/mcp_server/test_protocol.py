@@ -1,0 +1,315 @@
+"""The server as the official client sees it, in both eras of the protocol, without a transport."""
+
+import asyncio
+import json
+import threading
+import time
+from contextlib import asynccontextmanager
+
+import jsonschema
+import pytest
+from mcp import Client, MCPError
+from mcp_types import ElicitResult
+from support.plan_server import COUNTS, KIWI, PLAN, SELL, STEP_2, Shop, plan_runner
+
+from codeplan.mcp_server import live_runs
+from codeplan.mcp_server.server import PlanService, make_server
+from codeplan.skills import SkillLibrary
+from codeplan.skills.skill import Skill
+
+ERAS = ("legacy", "auto")
+
+
+@pytest.fixture
+def shop():
+    return Shop()
+
+
+@pytest.fixture
+def runner(tmp_path, shop):
+    with plan_runner(tmp_path / "runs", shop, ask=("sell",)) as made:
+        yield made
+
+
+@asynccontextmanager
+async def connected(runner, mode="auto", skills=None, at_once=4, **options):
+    service = PlanService(runner, skills, at_once)
+    try:
+        async with Client(make_server(service), mode=mode, **options) as client:
+            yield client
+    finally:
+        await service.close()
+
+
+def call(runner, tool, arguments, **options):
+    """The result of one call."""
+
+    async def main():
+        async with connected(runner, **options) as client:
+            return await client.call_tool(tool, arguments)
+
+    return asyncio.run(main())
+
+
+def answer(allow=True, action="accept"):
+    asked = []
+
+    async def on_question(context, params):
+        asked.append(params.message)
+        return ElicitResult(action=action, content={"allow": allow} if action == "accept" else None)
+
+    return asked, on_question
+
+
+@pytest.mark.parametrize("mode", ERAS)
+def test_the_tools_have_schemas_and_the_server_says_what_a_plan_is(runner, mode):
+    async def main():
+        async with connected(runner, mode) as client:
+            tools = {t.name: t for t in (await client.list_tools()).tools}
+            return tools, client.instructions
+
+    tools, instructions = asyncio.run(main())
+    assert set(tools) == {"describe_tools", "check_plan", "run_plan", "resume_plan"}
+    assert "def solution(agent, start_from=1):" in instructions and "ask_llm" not in instructions
+    assert "fenced python block" not in instructions and len(instructions) < 6_000
+    for tool in tools.values():
+        for schema in (tool.input_schema, tool.output_schema):
+            jsonschema.Draft202012Validator.check_schema(schema)
+            assert schema["type"] == "object"
+    assert tools["check_plan"].annotations.read_only_hint and not tools["run_plan"].annotations.read_only_hint
+
+
+@pytest.mark.parametrize("mode", ERAS)
+def test_a_plan_fails_and_its_changed_step_finishes(runner, mode, shop):
+    async def main():
+        async with connected(runner, mode) as client:
+            failed = await client.call_tool("run_plan", {"plan": KIWI, "goal": "count"})
+            run = failed.structured_content["run"]
+            return failed, await client.call_tool("resume_plan", {"run": run, "plan": STEP_2})
+
+    failed, done = asyncio.run(main())
+    assert not failed.is_error and failed.structured_content["failure"]["step"] == 2
+    assert done.structured_content["value"] == COUNTS and done.structured_content["started_from"] == 2
+    assert json.loads(done.content[0].text) == done.structured_content
+
+
+def test_answers_fit_the_schemas(runner):
+    async def main():
+        async with connected(runner) as client:
+            tools = {t.name: t.output_schema for t in (await client.list_tools()).tools}
+            for name, arguments in (
+                ("run_plan", {"plan": KIWI}),
+                ("run_plan", {"plan": PLAN}),
+                ("run_plan", {"plan": "nonsense"}),
+                ("check_plan", {"plan": PLAN}),
+                ("check_plan", {"plan": "x"}),
+                ("describe_tools", {}),
+            ):
+                found = (await client.call_tool(name, arguments)).structured_content
+                jsonschema.validate(found, tools[name])
+
+    asyncio.run(main())
+
+
+def test_tools_are_described_all_or_some(runner):
+    everything = call(runner, "describe_tools", {}).content[0].text
+    assert "def count(self, fruit: str) -> int:" in everything and "def report(self)" in everything
+    one = call(runner, "describe_tools", {"names": ["count"]}).content[0].text
+    assert "def count" in one and "def sell" not in one
+    wrong = call(runner, "describe_tools", {"names": ["steal"]})
+    assert wrong.is_error and "there is no tool 'steal'" in wrong.content[0].text
+
+
+def test_skills_are_found_in_a_library(runner, tmp_path):
+    library = SkillLibrary(tmp_path / "skills")
+    library.add(Skill("count-fruits", "tools", PLAN, "goal", "Counts fruits.", status="active"))
+    library.add(Skill("clean-lettuce", "household", PLAN, "clean", "Cleans lettuce.", status="active"))
+    found = call(runner, "find_skills", {"goal": "count all fruits"}, skills=library).structured_content["skills"]
+    assert [(s["name"], s["plan"]) for s in found] == [("count-fruits", PLAN)]
+
+
+# ------------------------------------------------------------------ approvals, progress, cancellation
+
+
+@pytest.mark.parametrize("mode", ERAS)
+def test_the_clients_user_is_asked(runner, mode, shop):
+    asked, on_question = answer()
+    done = call(runner, "run_plan", {"plan": SELL}, mode=mode, elicitation_callback=on_question)
+    assert done.structured_content["ended"] == "finished" and "sell pears" in shop._calls
+    assert asked == ["The plan calls sell(fruit='pears'). Allow it?"]
+
+
+@pytest.mark.parametrize("mode", ERAS)
+@pytest.mark.parametrize("given", [{"allow": False}, {"action": "decline"}, {"action": "cancel"}, {"allow": "true"}])
+def test_only_a_clear_yes_allows_a_call(runner, mode, shop, given):
+    asked, on_question = answer(**given)
+    refused = call(runner, "run_plan", {"plan": SELL}, mode=mode, elicitation_callback=on_question)
+    assert "did not approve" in refused.structured_content["failure"]["message"]
+    assert len(asked) == 1 and "sell pears" not in shop._calls
+
+
+@pytest.mark.parametrize("mode", ERAS)
+def test_a_client_that_cannot_ask_is_told_the_flag(runner, mode, shop):
+    refused = call(runner, "run_plan", {"plan": SELL}, mode=mode)
+    assert "--allow sell would allow it" in refused.structured_content["failure"]["message"]
+    assert "sell pears" not in shop._calls
+
+
+@pytest.mark.parametrize("mode", ERAS)
+def test_several_questions_of_a_plan_come_one_by_one(runner, mode, shop):
+    asked, on_question = answer()
+    both = SELL.replace("agent.sell('pears')", "agent.sell('pears'), agent.sell('apples')")
+    done = call(runner, "run_plan", {"plan": both}, mode=mode, elicitation_callback=on_question)
+    assert done.structured_content["ended"] == "finished" and len(asked) == 2
+
+
+def test_a_question_that_nobody_answers_is_a_refusal(runner, shop, monkeypatch):
+    monkeypatch.setattr(live_runs, "APPROVAL_SECONDS", 0.2)
+
+    async def never(context, params):
+        await asyncio.sleep(1)
+        return ElicitResult(action="accept", content={"allow": True})
+
+    refused = call(runner, "run_plan", {"plan": SELL}, mode="legacy", elicitation_callback=never)
+    assert "did not approve" in refused.structured_content["failure"]["message"]
+    assert "sell pears" not in shop._calls
+
+
+def test_an_answer_to_no_question_is_refused(runner):
+    async def main():
+        async with connected(runner) as client:
+            with pytest.raises(MCPError):
+                await client.call_tool("run_plan", {"plan": PLAN}, request_state="made up")
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("mode", ERAS)
+def test_steps_are_progress(runner, mode):
+    seen = []
+
+    async def on_progress(progress, total, message):
+        seen.append((progress, total, message))
+
+    async def main():
+        async with connected(runner, mode) as client:
+            await client.call_tool("run_plan", {"plan": PLAN}, progress_callback=on_progress)
+
+    asyncio.run(main())
+    assert seen == [(1, 2, "[Step 1] list the fruits"), (2, 2, "[Step 2] count them")]
+
+
+@pytest.mark.parametrize("mode", ERAS)
+def test_a_cancelled_call_ends_its_plan(runner, mode, shop):
+    looping = (
+        "def solution(agent, start_from=1):\n    if start_from <= 1:\n        while True:\n            agent.fruits()\n"
+    )
+
+    async def main():
+        async with connected(runner, mode, at_once=1) as client:
+            running = asyncio.ensure_future(client.call_tool("run_plan", {"plan": looping}))
+            while len(shop._calls) < 3:
+                await asyncio.sleep(0.01)
+            running.cancel()
+            await asyncio.wait([running])
+            return (await client.call_tool("run_plan", {"plan": PLAN})).structured_content
+
+    assert asyncio.run(main())["ended"] == "finished"  # the one slot is free again
+    (cut, _) = sorted(runner.folders.root.iterdir(), key=lambda f: (f / "trace.jsonl").stat().st_mtime)
+    assert '"broken_off":true' in (cut / "trace.jsonl").read_text()
+
+
+def test_a_closed_server_ends_what_runs(runner, shop):
+    """A tool that never returns does not hold the server for longer than a moment."""
+
+    async def main():
+        async with connected(runner) as client:
+            held = asyncio.ensure_future(
+                client.call_tool("run_plan", {"plan": PLAN.replace("agent.fruits()", "agent.hold()")})
+            )
+            while "hold" not in shop._calls:
+                await asyncio.sleep(0.01)
+            held.cancel()
+            await asyncio.wait([held])
+            return time.monotonic()
+
+    before = asyncio.run(main())
+    assert time.monotonic() - before < live_runs._CLOSING_SECONDS + 5
+    shop._open.set()
+    for thread in threading.enumerate():
+        if thread.name == "codeplan-mcp-run":
+            thread.join(20)
+
+
+# ------------------------------------------------------------------ hostile clients
+
+
+HOSTILE = {
+    "no arguments": ("run_plan", {}, "missing required field `plan`"),
+    "a number for a plan": ("run_plan", {"plan": 7}, "Expected `str`"),
+    "an unknown argument": ("run_plan", {"plan": PLAN, "rights": "all"}, "unknown field `rights`"),
+    "a long name of an argument": ("run_plan", {"plan": PLAN, "x" * 100_000: 1}, "do not fit"),
+    "an empty plan": ("run_plan", {"plan": ""}, None),
+    "10 MB": ("run_plan", {"plan": "x = 1\n" * 1_700_000}, "write at most"),
+    "deep nesting": ("run_plan", {"plan": "(" * 60_000}, None),
+    "a null character": ("run_plan", {"plan": PLAN + "\0"}, None),
+    "half a surrogate pair": ("run_plan", {"plan": PLAN + "# \ud800"}, None),
+    "a huge goal": ("run_plan", {"plan": PLAN, "goal": "g" * 1_000_000}, "the goal has"),
+    "an unknown run": ("resume_plan", {"run": "20260101-000000-0123456789abcdef", "plan": PLAN}, "there is no run"),
+    "a path for a run": ("resume_plan", {"run": "../../../etc/passwd", "plan": PLAN}, "there is no run"),
+    "a list for a run": ("resume_plan", {"run": ["x"], "plan": PLAN}, "Expected `str`"),
+    "many names": ("describe_tools", {"names": ["count"] * 10_000}, "do not fit"),
+    "names of escapes": ("describe_tools", {"names": ["\x1b]0;x\x07\n"]}, "there is no tool"),
+}
+
+
+@pytest.mark.parametrize("mode", ERAS)
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_call_is_one_sentence_and_the_server_lives_on(runner, mode, name, capsys):
+    tool, arguments, message = HOSTILE[name]
+
+    async def main():
+        async with connected(runner, mode) as client:
+            result = await client.call_tool(tool, arguments)
+            return result, (await client.call_tool("run_plan", {"plan": PLAN})).structured_content
+
+    result, after = asyncio.run(main())
+    said = result.content[0].text
+    if message is None:
+        assert result.structured_content["ended"] == "refused"
+    else:
+        assert result.is_error and message in said and "\n" not in said and len(said) < 2_000
+    assert "Traceback" not in said + capsys.readouterr().err
+    assert "\x1b" not in said and after["ended"] == "finished"
+
+
+@pytest.mark.parametrize("mode", ERAS)
+def test_an_unknown_tool_is_an_error_of_the_protocol(runner, mode):
+    async def main():
+        async with connected(runner, mode) as client:
+            with pytest.raises(MCPError, match="there is no tool 'steal'; there are: describe_tools"):
+                await client.call_tool("steal", {})
+
+    asyncio.run(main())
+
+
+def test_a_plan_that_prints_and_returns_odd_texts_is_answered(runner):
+    odd = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('\\ud800 \\x1b[2J')\n        assert agent\n    return {'\\udfff': ['\\ud800', 1e999, 10 ** 5000, b'x', {1, 2}]}\n"
+    found = call(runner, "run_plan", {"plan": odd})
+    assert found.structured_content["ended"] == "finished" and not found.is_error
+    json.dumps(found.structured_content, allow_nan=False).encode()
+
+
+def test_many_calls_at_once_are_run_or_refused(runner):
+    count = live_runs.MAX_WAITING + 60
+
+    async def main():
+        async with connected(runner, at_once=2) as client:
+            plans = (client.call_tool("run_plan", {"plan": PLAN}) for _ in range(count))
+            return await asyncio.gather(*plans)
+
+    results = asyncio.run(main())
+    refused = [r.content[0].text for r in results if r.is_error]
+    done = [r for r in results if not r.is_error]
+    assert len(done) == live_runs.MAX_WAITING + 2 and all(r.structured_content["value"] == COUNTS for r in done)
+    assert len(refused) == count - len(done) and set(refused) == {"2 plans run and 200 wait; send this one again later"}

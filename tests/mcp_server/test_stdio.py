@@ -1,0 +1,246 @@
+"""``codeplan mcp`` over standard input and output: what belongs to the protocol, and how the server ends."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from mcp import Client, StdioServerParameters
+from support.plan_server import COUNTS, KIWI, PLAN, SPIN, STEP_2, processes_of, still_running, tools_file
+
+from codeplan.mcp_server.stdio import MAX_MESSAGE_BYTES
+
+CODEPLAN = str(Path(sys.executable).with_name("codeplan"))
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 0,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+}
+
+
+class Server:
+    """A server as a client's child, with its lines."""
+
+    def __init__(self, *arguments, **options):
+        self.process = subprocess.Popen(
+            [CODEPLAN, "mcp", *map(str, arguments)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options,
+        )  # fmt: skip
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+    def send(self, message):
+        data = message if isinstance(message, bytes) else json.dumps(message).encode()
+        self.process.stdin.write(data + b"\n")
+        self.process.stdin.flush()
+
+    def receive(self):
+        return json.loads(self.process.stdout.readline())
+
+    def start(self):
+        self.send(HELLO)
+        assert self.receive()["result"]["serverInfo"]["name"] == "codeplan"
+        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def call(self, number, tool, **arguments):
+        params = {"name": tool, "arguments": arguments}
+        self.send({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params})
+
+    def end(self):
+        """Close the input, as a client that goes; returns what the server wrote last, and its exit code."""
+        output, errors = self.process.communicate(timeout=60)
+        return output.decode(), errors.decode(), self.process.returncode
+
+
+@pytest.fixture
+def tools(tmp_path):
+    return tools_file(tmp_path)
+
+
+@pytest.fixture
+def server(tools, tmp_path):
+    with Server("--tools", tools, "--runs", tmp_path / "runs") as started:
+        started.start()
+        yield started
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_the_official_client_runs_and_resumes(tools, mode):
+    async def main():
+        transport = StdioServerParameters(command=CODEPLAN, args=["mcp", "--tools", str(tools)])
+        async with Client(transport, mode=mode) as client:
+            failed = await client.call_tool("run_plan", {"plan": KIWI})
+            run = failed.structured_content["run"]
+            return (await client.call_tool("resume_plan", {"run": run, "plan": STEP_2})).structured_content
+
+    assert asyncio.run(main())["value"] == COUNTS
+
+
+def test_what_tools_print_does_not_reach_the_protocol(server):
+    server.call(1, "run_plan", plan=PLAN)
+    assert server.receive()["result"]["structuredContent"]["value"] == COUNTS
+    output, errors, code = server.end()
+    assert (output, code) == ("", 0)
+    for said in ("at the import", "by a tool", "to the descriptor", "by a program"):
+        assert said in errors
+
+
+def test_the_server_ends_with_its_client_and_leaves_nothing(server, tmp_path):
+    server.call(1, "run_plan", plan=PLAN)
+    server.receive()
+    children = processes_of(server.process.pid)
+    assert children  # the sandbox's
+    assert server.end()[2] == 0 and still_running(children) == []
+
+
+def test_a_client_that_goes_ends_a_running_plan(server, tmp_path):
+    server.call(1, "run_plan", plan=SPIN)
+    time.sleep(2)
+    children = processes_of(server.process.pid)
+    started = time.monotonic()
+    assert server.end()[2] == 0 and time.monotonic() - started < 15
+    assert still_running(children) == []
+    (trace,) = (tmp_path / "runs").glob("*/trace.jsonl")
+    assert '"broken_off":true' in trace.read_text()
+
+
+def test_a_tool_that_hangs_does_not_keep_the_server(server, tmp_path):
+    server.call(1, "run_plan", plan=PLAN.replace("agent.fruits()", "agent.sleep(600)"))
+    while not any((tmp_path / "runs").glob("*/trace.jsonl")):
+        time.sleep(0.05)
+    assert server.end()[2] == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_signal_leaves_no_process(server, number):
+    server.call(1, "run_plan", plan=SPIN)
+    time.sleep(2)
+    children = processes_of(server.process.pid)
+    server.process.send_signal(number)
+    assert server.process.wait(30) == (-signal.SIGKILL if number == signal.SIGKILL else 0)
+    assert children and still_running(children) == []
+
+
+def test_a_run_goes_on_after_a_kill(tools, tmp_path):
+    """The next server tells once how the run was broken off, and then resumes it."""
+    arguments = ("--tools", tools, "--runs", tmp_path / "runs")
+    waiting = PLAN.replace("counts = ", "agent.sleep(600 if start_from == 1 else 0)\n        counts = ")
+    with Server(*arguments) as first:
+        first.start()
+        first.call(1, "run_plan", plan=waiting)
+        while not any('"step":2' in t.read_text() for t in (tmp_path / "runs").glob("*/trace.jsonl")):
+            time.sleep(0.05)
+        first.process.kill()
+    (run,) = (folder.name for folder in (tmp_path / "runs").iterdir())
+    with Server(*arguments) as second:
+        second.start()
+        answers = []
+        for number in (1, 2):
+            second.call(number, "resume_plan", run=run, plan=STEP_2)
+            answers.append(second.receive()["result"]["structuredContent"])
+    assert answers[0]["ended"] == "interrupted" and answers[0]["run"] == run and "sleep" in answers[0]["note"]
+    assert answers[1]["value"] == COUNTS and answers[1]["started_from"] == 2
+
+
+def test_without_a_folder_the_runs_go_with_the_server(tools, tmp_path):
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    with Server("--tools", tools, env={**os.environ, "TMPDIR": str(temporary)}) as server:
+        server.start()
+        server.call(1, "run_plan", plan=PLAN)
+        server.receive()
+        assert len(list(temporary.glob("codeplan-mcp-*/*/trace.jsonl"))) == 1
+        server.end()
+    assert list(temporary.iterdir()) == []
+
+
+# ------------------------------------------------------------------ hostile clients
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (b"nonsense", "is no message"),
+        (b'{"jsonrpc": "2.0"}', "is no message"),
+        (b"[" * 100_000, "is no message"),
+        (b"\xff\xfe\x00", "is no message"),
+        (b"x" * (MAX_MESSAGE_BYTES + 1000), "16 MiB"),
+    ],
+    ids=["nonsense", "no request", "nested", "binary", "too long"],
+)
+def test_a_line_that_is_no_message_is_answered_and_the_server_lives_on(server, line, said):
+    server.send(line)
+    reply = server.receive()
+    assert reply["id"] is None and said in reply["error"]["message"]
+    server.call(1, "run_plan", plan=PLAN)
+    assert server.receive()["result"]["structuredContent"]["value"] == COUNTS
+    assert "Traceback" not in server.end()[1]
+
+
+def test_thousands_of_calls_at_once_are_all_answered(server):
+    count = 3_000
+    small = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        assert agent\n"
+    calls = b"".join(
+        json.dumps({"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": {"name": "run_plan", "arguments": {"plan": small}}}).encode() + b"\n"
+        for n in range(1, count + 1)
+    )  # fmt: skip
+    writer = threading.Thread(target=lambda: (server.process.stdin.write(calls), server.process.stdin.flush()))
+    writer.start()
+    answers = {}
+    while len(answers) < count:
+        reply = server.receive()
+        answers[reply["id"]] = reply["result"]
+    writer.join()
+    done = [a for a in answers.values() if not a["isError"]]
+    assert set(answers) == set(range(1, count + 1)) and len(done) >= 200
+    assert {a["content"][0]["text"] for a in answers.values() if a["isError"]} <= {
+        "4 plans run and 200 wait; send this one again later"
+    }
+    server.call(1, "run_plan", plan=PLAN)
+    assert server.receive()["result"]["structuredContent"]["value"] == COUNTS
+
+
+def test_a_client_that_reads_nothing_does_not_keep_the_server(tools):
+    with Server("--tools", tools) as server:
+        server.start()
+        for number in range(1, 30):
+            server.call(number, "describe_tools")
+            server.call(1000 + number, "run_plan", plan="x" * 100_000)
+        server.process.stdout.close()
+        assert server.end()[2] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ((), 2, "there are no tools"),
+        (("--tools", "nothing.py"), 2, "there is no file 'nothing.py'"),
+        (("--mcp", "no-such-program"), 4, "there is no program 'no-such-program'"),
+        (("--tools", "TOOLS", "--http", "0.0.0.0:80"), 2, "name the one that clients use"),
+        (("--tools", "TOOLS", "--http", "nowhere"), 2, "HOST:PORT"),
+        (("--tools", "TOOLS", "--http", "127.0.0.1:99999"), 2, "HOST:PORT"),
+        (("--tools", "TOOLS", "--library", "nowhere"), 2, "no skill library"),
+        (("--tools", "TOOLS", "--at-once", "0"), 2, "--at-once"),
+        (("--tools", "TOOLS", "--plan-seconds", "nan"), 2, "plan"),
+        (("--tools", "TOOLS", "--allow", ""), 2, "pattern"),
+        (("--tools", "TOOLS", "--runs", "TOOLS"), 0, ""),
+    ],
+)
+def test_a_wrong_command_is_one_sentence(tools, tmp_path, arguments, code, said):
+    given = [str(tools) if a == "TOOLS" else a for a in arguments]
+    done = subprocess.run([CODEPLAN, "mcp", *given], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, cwd=tmp_path)  # fmt: skip
+    errors = [line for line in done.stderr.splitlines() if not line.startswith("printed")]
+    assert (done.returncode, done.stdout) == (code, "") and len(errors) == bool(said)
+    assert not said or said in errors[0]
