@@ -128,6 +128,8 @@ class ToolEnvironment:
     def _call(self, tool: Tool, arguments: Mapping[str, Any], action: str) -> Observation:
         tool.require_fit(arguments)
         self._require_approval(tool, arguments)
+        if tool.prepare:
+            tool.prepare()
         self.on_event(CallBegun(action=action))
         try:
             return Observation(wire.result_text(self._finish(tool.call(arguments))))

@@ -41,6 +41,7 @@ class Tool:
     ``method`` is what plans and models know of it; its ``parameters`` decide which calls fit. ``types`` explain the
     names that its signature uses. ``approval`` holds unless the user's patterns say otherwise. ``hint`` is what the
     tool's server says about it, in words: it is shown where somebody approves a call, and nothing relies on it.
+    ``prepare`` makes ready what a call needs: if it raises, the call has not begun, and is not in doubt.
 
     Raises: UsageError: the name cannot be a method's name in a plan.
     """
@@ -50,6 +51,7 @@ class Tool:
     types: tuple[AgentType, ...] = ()
     approval: Approval = "allow"
     hint: str = ""
+    prepare: Callable[[], None] | None = None
     signature: inspect.Signature = field(init=False, repr=False, compare=False)
     _required: dict[str, bool] = field(init=False, repr=False, compare=False)
     _positional: tuple[str, ...] | None = field(init=False, repr=False, compare=False)

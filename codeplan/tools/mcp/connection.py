@@ -75,14 +75,14 @@ class ServerConnection:
         from mcp import MCPError
         from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, REQUEST_TIMEOUT
 
-        await self._require_open()
+        await self.require_open()
         try:
             async with asyncio.timeout(self._seconds + _GRACE_SECONDS):
                 return await self._request(wire_name, arguments)
         except TimeoutError:
             raise self._no_answer(tool) from None
         except MCPError as error:
-            if error.code == CONNECTION_CLOSED or self._is_lost:
+            if error.code == CONNECTION_CLOSED or self.is_lost:
                 raise self._lost(tool) from None
             if error.code == REQUEST_TIMEOUT:
                 raise self._no_answer(tool) from None
@@ -108,12 +108,16 @@ class ServerConnection:
         self._transport.kill()
 
     @property
-    def _is_lost(self) -> bool:
+    def is_lost(self) -> bool:
+        """Whether the server has ended, or its connection."""
         return bool(self._transport.fault) or self._task is None or self._task.done()
 
-    async def _require_open(self) -> None:
-        """Start the server again if it has ended since the last call: no call is in doubt."""
-        if not self._is_lost:
+    async def require_open(self) -> None:
+        """Start the server again if it has ended since the last call: no call is in doubt.
+
+        Raises: EnvironmentFailure: it has ended too often, or does not start.
+        """
+        if not self.is_lost:
             return
         if self._restarts >= MAX_RESTARTS:
             raise self._failure(f"{self._transport.fault or 'ended'} again")

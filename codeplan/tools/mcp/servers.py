@@ -138,7 +138,7 @@ class McpServers:
             self._notify(f"the tool {name} of the MCP server {server} is left out: {reason}")
             return None
         call = _ServerCall(connection, self._loop, tool.name, described, tool.input_schema, self._store)
-        return Tool(described.method, call, described.types, approval="ask", hint=hint)
+        return Tool(described.method, call, described.types, approval="ask", hint=hint, prepare=call.prepare)
 
 
 class _ServerCall:
@@ -155,6 +155,11 @@ class _ServerCall:
     ) -> None:
         self._connection, self._loop, self._wire_name = connection, loop, wire_name
         self._signature, self._check, self._store = signature, ArgumentCheck(schema), store
+
+    def prepare(self) -> None:
+        """Start the server again if it has ended. Raises: EnvironmentFailure: it cannot be started again."""
+        if self._connection.is_lost:
+            self._loop.run(self._connection.require_open())
 
     def __call__(self, arguments: Mapping[str, Any]) -> object:
         name = self._signature.method.name

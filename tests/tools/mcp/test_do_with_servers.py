@@ -110,6 +110,15 @@ def test_a_server_that_ends_twice_ends_the_episode(tmp_path):
         do(lines, raw("die"), allow=["*"], out=tmp_path / "run")
 
 
+def test_a_call_that_its_server_never_got_is_not_in_doubt(tmp_path):
+    lines = "for _ in range(3):\n    try:\n        agent.die()\n    except OSError:\n        pass\nreturn 'done'"
+    with pytest.raises(EnvironmentFailure, match="the MCP server raw ended again"):
+        do(lines, raw("die"), allow=["*"], out=tmp_path / "run")
+    verify = lambda value: value == "done"  # noqa: E731
+    result = codeplan.resume(tmp_path / "run", model=OnePlan(lines), mcp=[raw("die")], allow=["*"], verify=verify)
+    assert result.success and result.actions == 3
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
