@@ -7,11 +7,12 @@ deterministic: to resume, replay or fork an episode, the same method runs again 
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 import time
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
@@ -23,7 +24,7 @@ from codeplan.recording.event_decoding import decode_event
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler
 from codeplan.recording.file_lock import lock_exclusively
 from codeplan.recording.interruption import drop_interruption
-from codeplan.recording.trace_size import CLOSING_EVENTS, MAX_TRACE_BYTES, TraceSize, check_event_size
+from codeplan.recording.trace_size import CLOSING_EVENTS, MAX_LINE_BYTES, MAX_TRACE_BYTES, TraceSize, check_event_size
 from codeplan.untrusted import files
 
 _encoder = msgspec.json.Encoder()
@@ -69,9 +70,8 @@ class Trace:
         """
         file = _open(path)
         try:
-            data = _read_whole(file, path)
-            events, size = drop_interruption(*_parse_lines(data, path))
-            if data:  # an episode killed at once leaves an empty file
+            events, size = drop_interruption(*_parse_lines(file, path))
+            if os.fstat(file.fileno()).st_size:  # an episode killed at once leaves an empty file
                 _require_start(events, path)
         except BaseException:
             file.close()
@@ -236,14 +236,7 @@ def _lock_trace(file: BinaryIO, path: Path) -> BinaryIO:
 def _read_lines(path: Path | str) -> tuple[list[Event], array[int]]:
     try:
         with files.open_to_read(path) as file:
-            return _parse_lines(_read_whole(file, path), path)
-    except OSError as e:
-        raise _unreadable(path, e) from None
-
-
-def _read_whole(file: BinaryIO, path: Path | str) -> bytes:
-    try:
-        return files.read_bounded(file, MAX_TRACE_BYTES, path)
+            return _parse_lines(file, path)
     except OSError as e:
         raise _unreadable(path, e) from None
 
@@ -258,18 +251,37 @@ def _require_start(events: Sequence[Event], path: Path) -> None:
         raise UsageError(f"the trace {path} does not begin with the start of an episode; it cannot be continued")
 
 
-def _parse_lines(data: bytes, path: Path | str) -> tuple[list[Event], array[int]]:
-    """The events, and for each the size of the file up to the end of its line. No list of lines: it would be large."""
+def _parse_lines(file: BinaryIO, path: Path | str) -> tuple[list[Event], array[int]]:
+    """The events, and for each the size of the file up to the end of its line.
+
+    Reads line by line: the whole file would take as much memory again.
+    """
     events: list[Event] = []
-    sizes = array("Q")
-    start = 0
-    while (end := data.find(b"\n", start)) >= 0:  # after the last newline: nothing, or a torn line
-        number = len(events) + 1
-        line = data[start:end]
-        check_event_size(line, f"{path}, line {number}")
-        event = decode_event(line, f"{path}, line {number}", "event of a trace")
-        check_sequence(event, len(events), path, number)
-        start = end + 1
-        events.append(event)
-        sizes.append(start)
-    return events, sizes
+    sizes = array("Q", [0])
+    try:
+        for line in _whole_lines(file, path):
+            number = len(events) + 1
+            check_event_size(line.removesuffix(b"\n"), f"{path}, line {number}")
+            event = decode_event(line, f"{path}, line {number}", "event of a trace")
+            check_sequence(event, len(events), path, number)
+            events.append(event)
+            sizes.append(sizes[-1] + len(line))
+    except OSError as e:
+        raise _unreadable(path, e) from None
+    return events, sizes[1:]
+
+
+def _whole_lines(file: BinaryIO, path: Path | str) -> Iterator[bytes]:
+    """The lines of a trace without a torn last one. Of a line that is too long, only the beginning.
+
+    Raises: OSError: the file cannot be read; UnsafeFile: it is too large.
+    """
+    left = MAX_TRACE_BYTES if os.fstat(file.fileno()).st_size <= MAX_TRACE_BYTES else -1
+    with os.fdopen(file.fileno(), "rb", closefd=False) as lines:
+        while left >= 0 and (line := lines.readline(MAX_LINE_BYTES + 2)):
+            if not line.endswith(b"\n") and len(line) <= MAX_LINE_BYTES:
+                return
+            left -= len(line)  # the file may grow
+            yield line
+    if left < 0:
+        raise files.UnsafeFile(f"it is larger than {MAX_TRACE_BYTES:,} bytes", path, errno.EFBIG)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tracemalloc
 from pathlib import Path
 
@@ -11,9 +12,10 @@ from support.trace_samples import acted, ended, started, write
 
 from codeplan.errors import UsageError
 from codeplan.recording.trace import Trace
+from codeplan.recording.trace_size import MAX_TRACE_BYTES
 
 
-def test_beside_the_events_there_is_room_for_the_file_only_once(tmp_path: Path) -> None:
+def test_beside_the_events_reading_takes_no_room_for_the_file(tmp_path: Path) -> None:
     write(tmp_path, started(), *[acted()] * 10_000)
     tracemalloc.start()
     try:
@@ -22,7 +24,15 @@ def test_beside_the_events_there_is_room_for_the_file_only_once(tmp_path: Path) 
     finally:
         tracemalloc.stop()
     assert len(events) == 10_001
-    assert most - kept < 1.5 * (tmp_path / "trace.jsonl").stat().st_size
+    assert most - kept < 0.3 * (tmp_path / "trace.jsonl").stat().st_size
+
+
+def test_a_file_that_is_larger_than_any_trace_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    write(tmp_path, started(), acted())
+    os.truncate(tmp_path / "trace.jsonl", MAX_TRACE_BYTES + 1)
+    for read in (Trace.read, Trace.read_resumable, Trace.resume):
+        with pytest.raises(UsageError, match="cannot be read: it is larger than 536,870,912 bytes"):
+            read(tmp_path / "trace.jsonl")
 
 
 @pytest.mark.parametrize("torn", ["", '{"event":"acti', "nonsense"])
