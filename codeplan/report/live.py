@@ -72,7 +72,7 @@ class LiveDisplay:
             self._print_title(view)
             self._print_blocks(view)
         except OSError as e:  # an OSError would pass for a failure of the code that caused the event
-            raise InfrastructureError(f"the display cannot be written ({e.strerror or e}); check the output") from None
+            raise InfrastructureError(f"the display cannot be written ({e.strerror or e}); check the output") from e
 
     def _print_title(self, view: EventView) -> None:
         roles = [block.role for block in view.blocks if isinstance(block, TextBlock)]

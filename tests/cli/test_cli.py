@@ -293,7 +293,16 @@ def test_a_closed_pipe_is_not_an_error(tmp_path: Path) -> None:
     done = subprocess.run(
         command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
-    assert done.stderr == ""
+    assert (done.stdout, done.stderr) == ("\n", "")
+
+
+def test_an_episode_whose_reader_has_gone_is_broken_off_silently_and_is_no_success(tmp_path: Path) -> None:
+    command = f"{{ {shlex.quote(sys.executable)} -m codeplan run household; echo $? >&2; }} | true"
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(
+        command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.stderr == "4\n"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
