@@ -26,8 +26,10 @@ _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^${}]*))?\}")
 _GENERIC_WORDS = frozenset(
     {"bun", "bunx", "deno", "docker", "exec", "node", "npm", "npx", "pipx", "pnpm", "run", "sudo", "tool", "uv", "uvx"}
     | {"python", "python3", "env", "mcp", "server", "www", "api", "sh", "bash", "main", "index", "dist", "src"}
+    | {"bin", "build", "lib", "out", "modules", "mjs", "cjs", "ts"}
 )
 _NAME_PARTS = re.compile(r"[^0-9A-Za-z]+")
+_SCRIPTS = (".py", ".js", ".mjs", ".cjs", ".ts")
 _HTTP_TYPES = ("http", "streamable-http", "streamableHttp")
 
 
@@ -153,13 +155,21 @@ def _host(url: str) -> list[str]:
 
 
 def _name_of(words: Iterable[str]) -> str:
-    """The first telling word of a command or a host, without what most servers' names share."""
+    """The first telling word of a command or a host, without what most servers' names share.
+
+    Of a path it is the last part, or if that is a script with a name such as ``index.js``, the nearest folder's.
+    """
     for word in words:
-        last = word.rstrip("/").rpartition("/")[2]
         if word.startswith("-") or "=" in word:
             continue
-        parts = _NAME_PARTS.split(last.removesuffix(".py").removesuffix(".js").partition("@")[0] or last)
-        kept = [part for part in parts if part and part.lower() not in _GENERIC_WORDS]
-        if kept:
-            return python_name("_".join(kept), "server")
+        *folders, last = word.rstrip("/").split("/")
+        is_script = last.endswith(_SCRIPTS)
+        for part in (last.removesuffix(".py").removesuffix(".js"), *(reversed(folders) if is_script else ())):
+            if kept := _telling_words(part):
+                return python_name("_".join(kept), "server")
     return "server"
+
+
+def _telling_words(name: str) -> list[str]:
+    found = _NAME_PARTS.split(name.partition("@")[0] or name)
+    return [word for word in found if word and word.lower() not in _GENERIC_WORDS]

@@ -202,7 +202,14 @@ def _first(error: BaseException) -> Exception:
 
 
 def _reason(error: Exception) -> str:
+    from pydantic import ValidationError
+
     with contextlib.suppress(Exception):  # its text may hold anything
-        if text := one_line(f"{_first(error)}", _MAX_REASON_CHARS):
+        found = _first(error)
+        if isinstance(found, ValidationError):  # its own text quotes what the server sent, and advertises a page
+            fault = found.errors(include_url=False, include_context=False, include_input=False)[0]
+            place = ".".join(map(str, fault["loc"]))
+            return one_line(f"what it sent breaks the protocol at {place}: {fault['msg']}", _MAX_REASON_CHARS)
+        if text := one_line(f"{found}", _MAX_REASON_CHARS):
             return text
     return type(error).__name__

@@ -42,6 +42,10 @@ MAX_TOOLS: Final = 2_000
 """Maximum number of tools of all servers."""
 
 
+MAX_NAMED: Final = 3
+"""How many tools of other names a sentence names."""
+
+
 class McpServers:
     """Starts the servers on entry and ends them on exit, whatever happens in between.
 
@@ -123,7 +127,9 @@ class McpServers:
             if built := self._tool(connection, tool, name):
                 tools.append(built)
         for server, names in changed.items():
-            self._notify(f"tools of the MCP server {server} have other names here: {', '.join(names)}")
+            more = f" and {len(names) - MAX_NAMED:,} more" if len(names) > MAX_NAMED else ""
+            shown = ", ".join(names[:MAX_NAMED])
+            self._notify(f"tools of the MCP server {server} have other names here: {shown}{more}")
         return tools
 
     def _tool(self, connection: ServerConnection, tool: Any, name: str) -> Tool | None:

@@ -49,7 +49,8 @@ class ServerSite:
         bounded = _bounded_stream_class(httpx2)
 
         async def check(response: Any) -> None:
-            self._status = response.status_code
+            if response.request.method == "POST":  # many servers have no stream for GET, and say 405
+                self._status = response.status_code
             if response.status_code == 404 and self._has_session:
                 self._fault = "has forgotten the session"
             self._has_session |= "mcp-session-id" in response.headers

@@ -122,6 +122,20 @@ def test_a_site_that_refuses_the_key_is_named_with_the_status():
         server.shutdown()
 
 
+def test_a_list_of_tools_that_does_not_come_is_not_blamed_on_the_missing_stream():
+    def hang(handler, number, result, **headers):
+        if "tools" in result:
+            handler.server.hanging.wait(30)
+        Site.send(handler, 200, json.dumps({"jsonrpc": "2.0", "id": number, "result": result}).encode(), **headers)
+
+    with site(None) as (server, address):
+        server.hanging = threading.Event()
+        server.RequestHandlerClass = type("Hanging", (Site,), {"answer": hang})
+        with pytest.raises(EnvironmentFailure, match="cannot be used: .*timed out$"):
+            McpServers([address], seconds=2).__enter__()
+        server.hanging.set()
+
+
 @pytest.mark.parametrize("line", [b"data: " + b"x" * (1 << 20), b": comment\n\n"])
 def test_an_endless_stream_of_events_is_given_up(line):
     def call(handler, _):

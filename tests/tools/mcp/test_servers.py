@@ -247,7 +247,10 @@ def test_tools_of_the_same_name_carry_their_servers_names():
         (ServerAddress("s", url="http://127.0.0.1:9/mcp"), "the MCP server s cannot be used: "),
         (raw(tools="5"), "object is not callable"),
         (raw(tools="lambda m: {'tools': [], 'nextCursor': 'x'}"), "lists its tools in more than 100 parts"),
-        (raw(tools="lambda m: {'tools': [{'name': 5}]}"), "cannot be used: "),
+        (
+            raw(tools="lambda m: {'tools': [{'name': 5}]}"),
+            r"cannot be used: what it sent breaks the protocol at tools\.0\.inputSchema: Field required$",
+        ),
     ],
 )
 def test_a_server_that_does_not_start_is_named_in_a_sentence(address, message):
