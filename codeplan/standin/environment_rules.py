@@ -17,6 +17,8 @@ from codeplan.standin.miniwob import refinement as miniwob_refinement
 from codeplan.standin.miniwob import synonyms as miniwob_synonyms
 from codeplan.standin.mistakes import MistakeInserter, Mistakes, insert_mistakes
 from codeplan.standin.plan_edits import AgentVocabulary, repair_plan
+from codeplan.standin.scienceworld import planning as scienceworld
+from codeplan.standin.scienceworld import refinement as scienceworld_refinement
 from codeplan.standin.textcraft import mistakes as textcraft_mistakes
 from codeplan.standin.textcraft import planning as textcraft
 from codeplan.standin.textcraft import refinement as textcraft_refinement
@@ -82,6 +84,16 @@ ALL_RULES = (
         miniwob_refinement.mistake_inserters,
         lambda task: task.observation,
         miniwob_synonyms.answer_question,
+    ),
+    EnvironmentRules(
+        re.compile(r"^You can take \d+ actions\.$|\bagent\.(?:focus|rooms)\b", re.MULTILINE),
+        scienceworld_refinement.AGENT_VOCABULARY,
+        lambda task: scienceworld.parse_goal(task.goal),
+        scienceworld.write_plan,
+        scienceworld_refinement.refine_plan,
+        lambda goal: scienceworld_refinement.MISTAKE_INSERTERS,
+        lambda task: task.observation,
+        scienceworld.answer_question,
     ),
     EnvironmentRules(
         re.compile(r"^Crafting commands:|\bagent\.(?:craft|craftable|inventory|recipes)\b", re.MULTILINE),

@@ -15,7 +15,8 @@ class Mistakes(Value, frozen=True):
     In the household, ``forgotten_walk`` omits the walk to the appliance, the target or the lamp; ``wrong_guess``
     searches only unlikely places. In TextCraft, ``wrong_count`` takes one too many or too few of an ingredient;
     ``forgotten_ingredient`` omits an ingredient; ``sought_product`` tries to get an ingredient that must be crafted.
-    ``wrong_guess`` reads only the first offer in WebShop, and acts before the page has answered in MiniWoB++.
+    ``wrong_guess`` reads only the first offer in WebShop, and acts before the page has answered in MiniWoB++. In
+    ScienceWorld, ``wrong_guess`` seeks in an unlikely room; ``forgotten_walk`` omits the walk to the box.
     Everywhere, ``unknown_method`` calls a method that the agent does not have; ``syntax_error`` loses a bracket or a
     colon.
 

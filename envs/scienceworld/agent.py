@@ -47,7 +47,7 @@ class ScienceWorldAgent(Explorer):
     def examine(self, object: str) -> str:
         """Look at a thing: what it is, and what is in or on it.
 
-        Example: agent.examine("table") returns "a table. On the table is: a glass cup (containing nothing)."
+        Example: agent.examine("table") returns "a table. On the table is: a glass cup (containing nothing)"
         """
         return self._act(f"look at {_name(object)}")
 
@@ -88,7 +88,9 @@ class ScienceWorldAgent(Explorer):
         It looks through what was seen in this room. An error says so if nothing or more than one thing fits.
         Example: agent.find("jar") returns "glass jar"
         """
-        return resolve_name(_name(name), [*self._map.things_here(), *self.holding], f"in the {self.room} or held")
+        return resolve_name(
+            _name(name), [*self._map.things_here(), *self.holding], f"in the {self.room or 'house'} or held"
+        )
 
     def goto(self, room: str) -> str:
         """Walk to a room, and look around there. It opens closed doors on the way.
@@ -101,11 +103,13 @@ class ScienceWorldAgent(Explorer):
         while self.room != target:
             step = self._map.next_room(target)
             if step is None:
-                raise AgentError(f"no way to the {target} was found from the {self.room}; look around here first")
+                raise AgentError(
+                    f"no way to the {target} was found from the {self.room or 'house'}; look around here first"
+                )
             answer = self._walk(step)
             if self.room != step:
                 return answer
-            if step not in self.rooms:
+            if step not in self.rooms and step != target:
                 self.look()
         return self.look()
 
@@ -158,17 +162,18 @@ class ScienceWorldAgent(Explorer):
         """
         return self._act(f"pour {_name(object)} into {_name(container)}")
 
-    def dunk(self, container: str, liquid: str) -> str:
-        """Dip a container into a liquid or into a container of it, to fill it.
+    def dunk(self, container: str, source: str) -> str:
+        """Dip a container into another one, to take the liquids from there.
 
-        Example: agent.dunk("tin cup", "metal pot") returns "You dunk the tin cup in the metal pot."
+        Example: agent.dunk("tin cup", "metal pot") returns "You dunk the tin cup in the metal pot, moving the liquids
+        (water) to the tin cup."
         """
-        return self._act(f"dunk {_name(container)} into {_name(liquid)}")
+        return self._act(f"dunk {_name(container)} into {_name(source)}")
 
     def mix(self, container: str) -> str:
         """Mix what is in a container. What reacts with one another becomes something new.
 
-        Example: agent.mix("bowl") returns "Mixing the contents of the bowl did not appear to produce anything new."
+        Example: agent.mix("bowl") returns "Mixing the contents of the bowl does not appear to produce anything new."
         """
         return self._act(f"mix {_name(container)}")
 
@@ -197,15 +202,15 @@ class ScienceWorldAgent(Explorer):
     def connect(self, part: str, other: str) -> str:
         """Connect two parts of a circuit. Wires and plain things have a terminal 1 and 2, the others anode and cathode.
 
-        Example: agent.connect("battery anode", "red wire terminal 1") returns "anode on battery is now connected to
-        terminal 1 on red wire"
+        Example: agent.connect("battery anode", "blue wire terminal 1") returns "anode on battery is now connected to
+        terminal 1 on blue wire"
         """
         return self._act(f"connect {_name(part)} to {_name(other)}")
 
     def disconnect(self, object: str) -> str:
         """Disconnect a thing from all circuits.
 
-        Example: agent.disconnect("battery") returns "battery disconnected."
+        Example: agent.disconnect("battery") returns "battery has been disconnected"
         """
         return self._act(f"disconnect {_name(object)}")
 
@@ -219,7 +224,7 @@ class ScienceWorldAgent(Explorer):
     def flush(self, object: str) -> str:
         """Flush a toilet.
 
-        Example: agent.flush("toilet") returns "You flush the toilet."
+        Example: agent.flush("toilet") returns "The toilet is now flushing."
         """
         return self._act(f"flush {_name(object)}")
 
@@ -232,11 +237,11 @@ class ScienceWorldAgent(Explorer):
         return self._act(f"focus on {_name(object)}")
 
     def wait(self, moments: int = 10) -> str:
-        """Let time pass, as plants, heat and reactions need it: ten moments, or one. Other actions take a moment each.
+        """Let time pass, as plants, heat and reactions need it: ten moments, or one. Most other actions take one.
 
         Example: agent.wait() returns "You decide to wait for 10 iterations."
         """
-        if moments not in _MOMENTS:
+        if isinstance(moments, bool) or not isinstance(moments, int) or moments not in _MOMENTS:
             raise AgentError(f"wait takes 1 or 10 moments, not {in_quotes(moments, 40)}")
         return self._act(_MOMENTS[moments])
 

@@ -86,6 +86,7 @@ _SIMILAR_KINDS: dict[str, tuple[str, ...]] = {
     "freeze": ("melt", "boil", "change-the-state-of-matter-of"),
     "change-the-state-of-matter-of": ("melt", "boil", "freeze"),
     "chemistry-mix": ("chemistry-mix-paint-secondary-color",),
+    "chemistry-mix-paint-secondary-color": ("chemistry-mix-paint-tertiary-color",),
     "chemistry-mix-paint-tertiary-color": ("chemistry-mix-paint-secondary-color",),
     "find-animal": ("find-living-thing", "find-plant"),
     "find-living-thing": ("find-animal", "find-plant"),

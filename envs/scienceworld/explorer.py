@@ -50,6 +50,11 @@ class Explorer:
         """what was seen, by room"""
         return self._map.rooms
 
+    @property
+    def things(self) -> dict[str, list[str]]:
+        """the things of this room, each with what is in or on it"""
+        return self._map.things_of_room()
+
     def _walk(self, room: str) -> str:
         """Go through the door to a room, and open it if it is closed. Returns the last answer."""
         if not self._map.is_open(room):

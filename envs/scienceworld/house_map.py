@@ -48,8 +48,12 @@ class HouseMap:
 
     def things_here(self) -> list[str]:
         """The names of all that was seen in the current room, without repetitions."""
-        things: dict[str, list[str]] = self.rooms.get(self.room or "", {}).get("things", {})
-        return list(dict.fromkeys(name for thing, contents in things.items() for name in (thing, *contents)))
+        things = self.things_of_room().items()
+        return list(dict.fromkeys(name for thing, contents in things for name in (thing, *contents)))
+
+    def things_of_room(self) -> dict[str, list[str]]:
+        """The things of the current room, each with what is in or on it; empty if the room was not seen."""
+        return self._here("things")
 
     def next_room(self, target: str) -> str | None:
         """The next room on the shortest known way to ``target``, or, if none is known, to the nearest room that was

@@ -6,11 +6,13 @@ from itertools import combinations
 import pytest
 from support.golden_prompts import FOLDER, METHODS, PROMPTS, TASKS, prompts_of
 from support.miniwob_pages import needs_browser
+from support.scienceworld_engine import needs_engine
 
 from codeplan.planning.limits_left import LimitsLeft
 from codeplan.prompts.templates import PACKAGE_FOLDER
 
-ENVIRONMENTS = [pytest.param(name, marks=needs_browser if name == "miniwob" else ()) for name in PROMPTS]
+NEEDS = {"miniwob": needs_browser, "scienceworld": needs_engine}
+ENVIRONMENTS = [pytest.param(name, marks=NEEDS.get(name, ())) for name in PROMPTS]
 METHOD_FOLDERS = {"adaplanner", "adapt", "autoplan", "plan_and_execute", "react", "reflexion", "text_planner"}
 REWRITE = "the prompt has changed: run `make golden`, and read the file as a model would"
 
@@ -81,6 +83,7 @@ WORDS = {
     "miniwob": r"xpath|html|click_xpath|button|e-?mail",
     "webshop": r"products?|dollars?|sellers?|purchase|buy",
     "hotpotqa": r"encyclopedia|wikipedia|river|born",
+    "scienceworld": r"thermometer|greenhouse|foundry|hallway|battery|scientist|focus",
 }
 """Words that belong to one environment alone."""
 

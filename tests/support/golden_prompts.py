@@ -32,6 +32,7 @@ TASKS = {
     "miniwob": "email-inbox/0",
     "webshop": "buy/0",
     "hotpotqa": "comparison/1",
+    "scienceworld": "find-plant/228",
 }
 """By environment, the task of its prompts; ALFWorld's is written for the purpose."""
 

@@ -1,0 +1,1 @@
+"""The stand-in's rules for nine kinds of ScienceWorld's tasks."""

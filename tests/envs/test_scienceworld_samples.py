@@ -1,0 +1,131 @@
+"""The worked examples of ScienceWorld's prompts win, plans notice faults, and a killed episode is finished."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.scienceworld_engine import needs_engine
+
+from codeplan.agent_api import agent_api
+from codeplan.envs.scienceworld.agent import ScienceWorldAgent
+from codeplan.envs.scienceworld.environment import ScienceWorld
+from codeplan.envs.scienceworld.tasks import VARIATIONS, find_task
+from codeplan.prompts.templates import PACKAGE_FOLDER, Prompts
+from codeplan.recording.events import ActionTaken
+from codeplan.recording.trace import Trace
+from codeplan.runner.new_episodes import execute, run
+from codeplan.runner.recorded_episodes import replay, resume
+from codeplan.sandbox import Sandbox
+from codeplan.testing.cases.case import CaseRunner, PlanSuite
+from codeplan.types import Plan, Task
+
+SAMPLES = {
+    "boil": 0,
+    "chemistry-mix-paint-secondary-color": 0,
+    "find-plant": 1,
+    "grow-plant": 0,
+    "inclined-plane-determine-angle": 0,
+    "lifespan-longest-lived-then-shortest-lived": 0,
+    "power-component": 0,
+    "use-thermometer": 2,
+}
+"""The training variation that each example is about."""
+
+
+def test_every_kind_has_an_example_of_its_own_or_of_a_similar_kind():
+    files = {file.stem for file in (PACKAGE_FOLDER / "scienceworld").glob("[a-z]*.j2")}
+    assert files == set(SAMPLES)
+    similar = ScienceWorld.similar_kinds
+    without = {kind for kind in VARIATIONS if not {kind, *similar[kind]} & files}
+    # Nothing in these resembles an example: their plans would learn more from the engine's answers.
+    assert without <= {
+        "identify-life-stages-1",
+        "identify-life-stages-2",
+        "mendelian-genetics-known-plant",
+        "mendelian-genetics-unknown-plant",
+    }
+    assert {other for others in similar.values() for other in others} <= set(VARIATIONS)
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_an_example_has_the_form_that_the_prompt_requires(kind):
+    sample = Prompts().sample("scienceworld", kind)
+    plan = Sandbox().check(sample, agent_api(ScienceWorldAgent))
+    assert isinstance(plan, Plan), plan
+    assert [s.number for s in plan.steps] == list(range(1, len(plan.steps) + 1))
+    assert sample.count("assert ") >= len(plan.steps)
+
+
+@needs_engine
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_an_example_solves_its_own_task(kind):
+    sample, env = Prompts().sample("scienceworld", kind), ScienceWorld()
+    try:
+        task = find_task(Task(f"{kind}/{SAMPLES[kind]}"))
+        assert task.split == "train"
+        assert env.reset(task).goal == re.match(r"# Task: (.*)\n", sample)[1]
+        assert execute(sample, env, task).result.success
+    finally:
+        env.close()
+
+
+# ------------------------------------------------------------------ faults, resumption
+
+MANIFEST = """\
+env = "scienceworld"
+sample = "chemistry-mix-paint-secondary-color"
+faults = ["nothing", "popup", "slow"]
+
+[expect]
+resumes = "all"
+
+[[tasks]]
+kind = "chemistry-mix-paint-secondary-color"
+seed = 0
+"""
+
+
+@needs_engine
+def test_a_plan_notices_faults_and_resumes_at_every_step(tmp_path):
+    (tmp_path / "paint.plan.toml").write_text(MANIFEST)
+    runner = CaseRunner(PlanSuite(tmp_path / "paint.plan.toml"))
+    verdicts = {case.check: runner.run(case) for case in runner.suite.cases}
+    assert set(verdicts) == {"", "resume", "nothing", "popup", "slow"}
+    complaints = [c.message for verdict in verdicts.values() for c in verdict.complaints]
+    assert complaints == []
+
+
+TASK = "use-thermometer/406"
+
+
+def killed_at(folder: Path, size: int) -> None:
+    """Run the episode in a process of its own, and kill it when its trace has grown to ``size`` bytes."""
+    command = ["run", "scienceworld", "--task", TASK, "--mistakes", "forgotten_walk", "--quiet", "--out", str(folder)]
+    child = subprocess.Popen([sys.executable, "-m", "codeplan", *command], stdout=subprocess.DEVNULL)
+    trace = folder / "trace.jsonl"
+    while child.poll() is None and not (trace.exists() and trace.stat().st_size >= size):
+        pass
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+def actions(path):
+    return [(e.action, e.observation) for e in Trace.read(path / "trace.jsonl") if isinstance(e, ActionTaken)]
+
+
+@needs_engine
+def test_a_killed_episode_goes_on_in_a_new_engine_to_the_same_end(tmp_path):
+    whole = tmp_path / "whole"
+    result = run("scienceworld", TASK, mistakes="forgotten_walk", out=whole)
+    assert result.success
+    assert result.refinements == 1
+    size = (whole / "trace.jsonl").stat().st_size
+    killed_at(tmp_path / "killed", size * 2 // 3)
+    assert len(actions(tmp_path / "killed")) < len(actions(whole))
+    assert resume(tmp_path / "killed").success
+    assert actions(tmp_path / "killed") == actions(whole)
+    assert replay(whole).success
