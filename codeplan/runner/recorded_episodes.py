@@ -244,6 +244,11 @@ def _recorded_setup(
     if env is None:
         require_recorded(header.env)
     is_exec = header.method == FixedPlan.name and method is None
+    if live and model is None and header.env == ToolEnvironment.name and not header.model_settings:
+        raise UsageError(
+            f"the model {in_quotes(header.model)} of the episode is a function or an object of yours, which is never "
+            "taken from a trace; name it again: --model FILE.py:NAME"
+        )
     participants: dict[str, Any] = {"env": env or header.env, "model": model or main_model_name(header)}
     participants["method"] = FixedPlan if is_exec else method or header.method
     chosen = choose_settings(header, participants, settings, overrides, live=live)

@@ -108,6 +108,10 @@ def test_a_pattern_that_names_no_tool_is_told(in_doubt, resume):
     [
         (["--model", "model.py:reply"], "the episode has tools, which are never taken from a trace (send); name them"),
         (["--tools", "tools.py", "--model", "model.py:reply"], "the episode has a verifier, which is never taken"),
+        (
+            OPTIONS[:4],
+            "the model 'reply' of the episode is a function or an object of yours, which is never taken from",
+        ),
         ([*OPTIONS, "--tools", "model.py:reply"], "the tools differ from those of the recorded episode (new: reply)"),
         ([*OPTIONS, "--in-doubt", "again"], "Invalid value for '--in-doubt'"),
         ([*OPTIONS, "--idempotent", ""], "idempotent has a pattern that is no name of a tool: ''"),
