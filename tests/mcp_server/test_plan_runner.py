@@ -216,7 +216,7 @@ def test_a_run_that_was_broken_off_is_told_of_before_it_is_resumed(runner, shop)
     shop._calls.clear()
     told = runner.resume(run, STEP_2, ALONE)
     assert (told.ended, told.run, told.resumable_step, told.calls) == ("interrupted", run, 2, 1)
-    assert "send resume_plan for this run again" in told.note and shop._calls == []
+    assert "Send resume_plan for this run again" in told.note and shop._calls == []
     again = runner.resume(run, STEP_2, ALONE)
     assert again.value == COUNTS and shop._calls == ["count apples", "count pears"]
 
