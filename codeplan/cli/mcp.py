@@ -19,6 +19,9 @@ from codeplan.untrusted.terminal import echo
 if TYPE_CHECKING:
     from codeplan.mcp_server.plan_runner import RunnerSettings, ToolPlanRunner
 
+MAX_SERVER_RESTARTS = 1_000
+"""How often an MCP server that has ended is started again: this server lives for days."""
+
 Http = Annotated[
     str | None,
     typer.Option(metavar="HOST:PORT", help="Serve streamable HTTP there, such as 127.0.0.1:8000, in place of stdio."),
@@ -125,7 +128,7 @@ def _open_runner(given: ServedTools, settings: RunnerSettings, kept: KeepingOpti
         root = kept.runs or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="codeplan-mcp-")))
         own = collect_tools(given.tools or [])
         servers = (given.mcp or (), given.mcp_config, given.mcp_timeout)
-        toolset = stack.enter_context(open_toolset(own, *servers, root))
+        toolset = stack.enter_context(open_toolset(own, *servers, root, restarts=MAX_SERVER_RESTARTS))
         runner = stack.enter_context(closing(ToolPlanRunner(toolset, RunFolders(root, kept.keep), settings)))
         tell_unused(runner.approvals(None), toolset)
         yield runner

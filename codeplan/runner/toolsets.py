@@ -9,7 +9,15 @@ from pathlib import Path
 from codeplan.errors import UsageError
 from codeplan.tools.approvals import Approvals
 from codeplan.tools.doubts import DoubtRules
-from codeplan.tools.mcp import FILES_NOTE, MAX_SECONDS, McpServers, ServerAddress, parse_address, read_config
+from codeplan.tools.mcp import (
+    FILES_NOTE,
+    MAX_RESTARTS,
+    MAX_SECONDS,
+    McpServers,
+    ServerAddress,
+    parse_address,
+    read_config,
+)
 from codeplan.tools.python_tools import python_tools
 from codeplan.tools.tool import Tool
 from codeplan.tools.tool_files import tools_of_file
@@ -40,11 +48,12 @@ def open_toolset(
     mcp_config: Path | str | None,
     mcp_timeout: float,
     folder: Path | None,
+    restarts: int = MAX_RESTARTS,
 ) -> Iterator[Toolset]:
     """The user's ``own`` tools and those of MCP servers, which start on entry and end on exit.
 
     ``mcp_timeout`` is how long a call of a server's tool may take, in seconds. Files that servers return are kept in
-    ``folder``; None keeps none.
+    ``folder``; None keeps none. A server that has ended is started again ``restarts`` times.
 
     Raises: UsageError: there is no tool, or an address or the file of servers is wrong. EnvironmentFailure: a server
     does not start.
@@ -58,7 +67,9 @@ def open_toolset(
     if isinstance(mcp_timeout, bool) or not isinstance(mcp_timeout, int | float) or not 0 < mcp_timeout <= MAX_SECONDS:
         raise UsageError(f"mcp_timeout is a number of seconds up to {MAX_SECONDS:,}, not {in_quotes(mcp_timeout)}")
     names, types = [tool.name for tool in own], {t.name: t.text for tool in own for t in tool.types}
-    with McpServers(addresses, seconds=mcp_timeout, folder=folder, taken=names, taken_types=types) as servers:
+    with McpServers(
+        addresses, seconds=mcp_timeout, folder=folder, taken=names, taken_types=types, restarts=restarts
+    ) as servers:
         yield Toolset((*own, *servers.tools), doc=f"{DOC}\n{FILES_NOTE}")
 
 

@@ -34,13 +34,13 @@ _END_SECONDS: Final = 10.0
 class ServerConnection:
     """A server in the event loop of its tools. Its coroutines run in that loop; ``kill`` runs anywhere.
 
-    ``seconds`` is how long a call may take.
+    ``seconds`` is how long a call may take; ``restarts`` is how often the server is started again if it has ended.
     """
 
-    def __init__(self, address: ServerAddress, seconds: float) -> None:
+    def __init__(self, address: ServerAddress, seconds: float, restarts: int = MAX_RESTARTS) -> None:
         self.address = address
         self._seconds = seconds
-        self._restarts = 0
+        self._restarts_left = restarts
         self._transport: ServerProgram | ServerSite = self._new_transport()
         self._client: Client | None = None
         self._task: asyncio.Task[None] | None = None
@@ -119,9 +119,9 @@ class ServerConnection:
         """
         if not self.is_lost:
             return
-        if self._restarts >= MAX_RESTARTS:
+        if not self._restarts_left:
             raise self._failure(f"{self._transport.fault or 'ended'} again")
-        self._restarts += 1
+        self._restarts_left -= 1
         await self.close()
         await self.open()
 

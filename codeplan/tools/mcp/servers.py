@@ -13,7 +13,7 @@ from typing import Any, Final
 from codeplan.errors import UsageError
 from codeplan.tools.event_loop import LoopThread
 from codeplan.tools.mcp.addresses import ServerAddress, with_unique_names
-from codeplan.tools.mcp.connection import ServerConnection
+from codeplan.tools.mcp.connection import MAX_RESTARTS, ServerConnection
 from codeplan.tools.mcp.content import FileStore, read_result
 from codeplan.tools.mcp.names import python_name, unique_name
 from codeplan.tools.mcp.schema_types import TypeTable
@@ -51,7 +51,8 @@ class McpServers:
 
     ``tools`` are those of all servers. ``taken`` are names of other tools: a tool whose name is taken carries its
     server's name. ``folder`` is where files that tools return are kept; without one they are not. ``notify`` gets
-    sentences for the user about what was changed or left out.
+    sentences for the user about what was changed or left out. ``restarts`` is how often a server that
+    has ended starts again.
 
     Raises: UsageError: the package ``mcp`` is missing, or the servers offer no tool.
     EnvironmentFailure: a server does not start.
@@ -66,10 +67,11 @@ class McpServers:
         taken: Collection[str] = (),
         taken_types: Mapping[str, str] | None = None,
         notify: Callable[[str], None] | None = None,
+        restarts: int = MAX_RESTARTS,
     ) -> None:
         require_package()
         self.tools: tuple[Tool, ...] = ()
-        self._connections = [ServerConnection(a, seconds) for a in with_unique_names(addresses)]
+        self._connections = [ServerConnection(a, seconds, restarts) for a in with_unique_names(addresses)]
         self._store = FileStore(folder)
         self._taken, self._table = set(taken), TypeTable(taken_types)
         self._notify = notify or _to_standard_error

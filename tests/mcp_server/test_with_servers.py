@@ -1,0 +1,42 @@
+"""Runs of plans over the tools of an MCP server that ends now and then: one failure is not the end of all runs."""
+
+from contextlib import closing, contextmanager
+
+from support.mcp_addresses import raw
+
+from codeplan.mcp_server.plan_runner import RunControl, RunnerSettings, ToolPlanRunner
+from codeplan.mcp_server.run_folders import RunFolders
+from codeplan.runner.toolsets import open_toolset
+
+ALONE = RunControl()
+
+
+def plan(lines, step=1):
+    return f"def solution(agent, start_from=1):\n    if start_from <= {step}:\n        {lines}\n"
+
+
+@contextmanager
+def opened(folder, *names, restarts):
+    settings = RunnerSettings(allow=("*",))
+    with (
+        open_toolset((), [raw(*names)], None, 60.0, folder, restarts=restarts) as toolset,
+        closing(ToolPlanRunner(toolset, RunFolders(folder, 10), settings)) as runner,
+    ):
+        yield runner
+
+
+def test_a_server_that_ends_in_one_run_is_there_for_the_next(tmp_path):
+    with opened(tmp_path, "die", "echo", restarts=100) as runner:
+        for _ in range(3):
+            died = runner.run(plan("assert agent.die()"), "", ALONE)
+            assert died.ended == "failed" and "whether it was done is unknown" in died.failure.message
+            assert runner.run(plan("return agent.echo()"), "", ALONE).value == "{}"
+
+
+def test_a_server_that_does_not_start_again_ends_the_run_and_no_other(tmp_path):
+    with opened(tmp_path, "die", "echo", restarts=0) as runner:
+        runner.run(plan("assert agent.die()"), "", ALONE)
+        broken = runner.run(plan("return agent.echo()"), "", ALONE)
+        assert broken.ended == "infrastructure" and "ended again" in broken.failure.message
+        again = runner.resume(broken.run, plan("return 7"), ALONE)
+        assert (again.ended, again.value, again.resumes) == ("finished", 7, broken.run)
