@@ -114,12 +114,14 @@ def test_a_step_that_asked_to_replan_amid_it_runs_again_if_it_changes():
 
 
 def test_a_step_that_asked_to_replan_amid_it_runs_again_if_later_steps_need_what_it_did_not_set():
-    early = HEAD + "    if start_from <= 1:\n        if 'ball' not in agent.open(1):\n            replan('no ball')\n"
+    early = HEAD + "    if start_from <= 1:\n        first = agent.open(1)\n        if 'ball' not in first:\n"
+    early += "            replan('no ball')\n"
     early += "        seen = ['a box']\n        assert seen\n"
     grown_early = early + OPEN.format(box=2)
     result, _, events = play(early, grown_early, grown_early.replace("replan('no ball')", "pass"))
     assert result.success
     assert starts(events) == [1, 1, 1]
+    assert kinds(events, PlanStarted)[1].restored == ("first",)
 
 
 def test_a_plan_without_a_step_behind_the_one_that_asked_to_replan_runs_that_again():
