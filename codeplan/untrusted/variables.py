@@ -44,8 +44,7 @@ def variable_texts(
     limits one value, ``max_string`` a text within it. If there are too many variables, the last are only named.
     ``counts`` and ``names`` are as in ``ValueWriter``.
     """
-    mark = MAX_COUNT_CHARS if counts else 0
-    shown = dict(islice(variables.items(), max(1, max_characters // (_MIN_SHARE + mark))))
+    shown = dict(islice(variables.items(), max(1, max_characters // _MIN_SHARE)))
     unshown = _names_that_fit(islice(variables, len(shown), None), max_characters // 4)
     room = max_characters - sum(map(_name_room, (*shown, *unshown)))
     most = room if max_each is None else max_each
@@ -56,10 +55,13 @@ def variable_texts(
         return len(text) if len(text) <= share else None
 
     shares = fair_shares(shown, room, length)
-    shares = {n: s if length(shown[n], s) is not None else max(0, s - mark) for n, s in shares.items()}
+    if counts:
+        cut = {n: shares.pop(n) for n, value in shown.items() if length(value, shares[n]) is None}
+        shares |= {n: share - MAX_COUNT_CHARS for n, share in cut.items() if share > MAX_COUNT_CHARS}
+        unshown = [clip_name(n) for n in shown if n not in shares] + unshown
     writer = ValueWriter(max_string=max_string, counts=counts, names=names)
-    texts = {n: writer.text(value, min(most, shares[n])) for n, value in shown.items()}
-    unnamed = len(variables) - len(shown) - len(unshown)
+    texts = {n: writer.text(value, min(most, shares[n])) for n, value in shown.items() if n in shares}
+    unnamed = len(variables) - len(texts) - len(unshown)
     return VariableTexts(texts, unshown, unnamed, writer.abbreviated)
 
 

@@ -133,7 +133,6 @@ def test_variables_have_a_line_each_and_lost_ones_a_reason() -> None:
 
 def test_as_many_variables_are_shown_as_there_is_room_and_the_others_are_counted() -> None:
     lines = variables({f"name_{n}": "v" * 300 for n in range(900)})
-    assert lines[0] == f"name_0 = '{'v' * 90}'[210 characters left out]"
     last = re.fullmatch(r"# saved, but not shown: (name_\d+(?:, name_\d+)*) and ([\d,]+) more", lines[-1])
     assert last
     assert len(lines[:-1]) + last[1].count(",") + 1 + int(last[2].replace(",", "")) == 900
