@@ -158,3 +158,13 @@ def test_a_conversation_without_a_plan_or_feedback_is_an_error(left):
         messages[-1] = {"role": "user", "content": "Go on."}
     with pytest.raises(ModelError, match="no plan or no feedback"):
         refine(messages)
+
+
+def test_the_feedback_has_the_answers_that_it_names() -> None:
+    log = "[Step 1]\n1. look -> Dark.\n2-3. open box -> Open:\n    a ball\n    a key (x 2)\n10. read -> Text."
+    last = f"<feedback>\nno: <answer 2> <answer 1>, <answer 7>\n</feedback>\n\n<log>\n{log}\n</log>"
+    found = read_refinement(
+        [{"role": "assistant", "content": f"```python\n{CORRECT}\n```"}, {"role": "user", "content": last}]
+    )
+    assert found is not None
+    assert found.feedback == "no: Open:\na ball\na key (x 2) Dark., <answer 7>"
