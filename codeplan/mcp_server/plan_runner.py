@@ -150,6 +150,10 @@ class ToolPlanRunner:
             if control.on_plan:
                 control.on_plan(checked)
             return self._play_in(run_id, source, goal, state, start, control)
+        except BaseException:
+            if start.resumes and not self._has_started(run_id):
+                self.folders.unclaim(start.resumes, run_id)
+            raise
         finally:
             self.folders.release(run_id)
 
@@ -167,8 +171,7 @@ class ToolPlanRunner:
         try:
             ending = self._episode(run_id, goal, method, control).ending
         except InfrastructureError:
-            if start.resumes and not self._has_started(run_id):
-                self.folders.unclaim(start.resumes)
+            if not self._has_started(run_id):
                 raise
             ending, state = None, replace(state, told=True)
         outcome = method.outcome if not isinstance(method.outcome, Rejected) else None

@@ -97,9 +97,10 @@ class RunFolders:
         except OSError as e:
             raise TraceFailure(f"the run {run} cannot be resumed: {e.strerror}") from e
 
-    def unclaim(self, run: str) -> None:
-        """Take ``claim`` back: the later run did not start."""
-        (self.path(run) / _RESUMED).unlink(missing_ok=True)
+    def unclaim(self, run: str, later: str) -> None:
+        """Take back that ``later`` resumes the run: it did not start."""
+        if self._resumed_as(run) == later:
+            (self.path(run) / _RESUMED).unlink(missing_ok=True)
 
     def read_state(self, run: str) -> RunState:
         """What stands beside the run's trace. Raises: UsageError: it cannot be read."""

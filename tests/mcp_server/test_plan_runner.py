@@ -8,10 +8,10 @@ import pytest
 from support.plan_server import COUNTS, KIWI, PLAN, STEP_2, Shop, plan_runner
 
 from codeplan.cli import main
-from codeplan.errors import UsageError
+from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.mcp_server import run_answers
 from codeplan.mcp_server.plan_runner import MAX_PLAN_CHARS, RunControl
-from codeplan.recording.events import PlanStarted, StepEntered
+from codeplan.recording.events import PlanDrafted, PlanStarted, StepEntered
 from codeplan.recording.trace import Trace
 from codeplan.runner.recorded_episodes import replay
 from codeplan.sandbox import Limits
@@ -191,6 +191,26 @@ def test_the_oldest_runs_go(tmp_path, shop):
             (tmp_path / run).rename(tmp_path / f"2020010{n + 1}-000000-{run[-16:]}")
         kept = [runner.run(PLAN, "", ALONE).run for _ in range(2)]
     assert {p.name for p in tmp_path.iterdir()} == {"notes", *kept, f"20200102-000000-{runs[1][-16:]}"}
+
+
+class StopsBeforeTheStart(RunControl):
+    """Ends a run before its plan starts."""
+
+    def __init__(self, error):
+        def on_event(event):
+            if isinstance(event, PlanDrafted):
+                self.on_event = None
+                raise error
+
+        self.on_event = on_event
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), EnvironmentFailure("the disk is gone")])
+def test_a_run_whose_resumption_did_not_start_can_still_be_resumed(runner, error):
+    failed = runner.run(KIWI, "", ALONE)
+    with pytest.raises(type(error)):
+        runner.resume(failed.run, STEP_2, StopsBeforeTheStart(error))
+    assert runner.resume(failed.run, STEP_2, ALONE).value == COUNTS
 
 
 class StopsAt(RunControl):

@@ -193,9 +193,13 @@ def test_a_server_cannot_ask_for_a_model():
 
 def test_a_server_gets_no_keys(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "hush")
+    monkeypatch.setenv("NODE_EXTRA_CA_CERTS", "/etc/own.pem")
     with opened(raw("environment", MINE="1")) as servers:
         found = json.loads(call(servers, "environment"))
     assert "OPENAI_API_KEY" not in found and found["MINE"] == "1" and "PATH" in found
+    assert (
+        found["NODE_EXTRA_CA_CERTS"] == "/etc/own.pem"
+    )  # a path, without which npx reaches no registry in some networks
 
 
 @pytest.mark.parametrize(
