@@ -6,9 +6,9 @@ import re
 
 from codeplan.types import Value
 
-_ROOM = re.compile(r"This (?:room|outside location) is called the ([^.\n]+)\. (?:In it,|Here) you see:")
+_ROOM = re.compile(r"This (?:room|outside location) is called the ([^.\n]{1,80})\. (?:In it,|Here) you see:")
 _DOOR = re.compile(r"^\tA door to the ([^(\n]+) \(that is (open|closed)\)", re.MULTILINE)
-_CLOSED = re.compile(r"The ([^.\n]+) door is closed\.")
+_CLOSED = re.compile(r"The ([^.\n]{1,80}) door is closed\.")
 _ARTICLE = re.compile(r"(?:an?|the) (?:substance called )?", re.IGNORECASE)
 _REMARK = re.compile(r"\((?!containing |that )[^()\n]*\) ?")
 _INSIDE = re.compile(r"\(containing |: ")

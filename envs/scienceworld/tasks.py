@@ -14,15 +14,20 @@ from codeplan.untrusted.values import in_quotes
 NAME = "scienceworld"
 
 VARIATIONS = {
-    "boil": 30,
-    "change-the-state-of-matter-of": 30,
-    "chemistry-mix": 32,
-    "chemistry-mix-paint-secondary-color": 36,
-    "chemistry-mix-paint-tertiary-color": 36,
+    "find-plant": 300,
     "find-animal": 300,
     "find-living-thing": 300,
     "find-non-living-thing": 300,
-    "find-plant": 300,
+    "lifespan-longest-lived": 125,
+    "lifespan-shortest-lived": 125,
+    "lifespan-longest-lived-then-shortest-lived": 125,
+    "use-thermometer": 540,
+    "chemistry-mix-paint-secondary-color": 36,
+    "power-component": 20,
+    "boil": 30,
+    "change-the-state-of-matter-of": 30,
+    "chemistry-mix": 32,
+    "chemistry-mix-paint-tertiary-color": 36,
     "freeze": 30,
     "grow-fruit": 126,
     "grow-plant": 126,
@@ -31,21 +36,17 @@ VARIATIONS = {
     "inclined-plane-determine-angle": 168,
     "inclined-plane-friction-named-surfaces": 1386,
     "inclined-plane-friction-unnamed-surfaces": 162,
-    "lifespan-longest-lived": 125,
-    "lifespan-longest-lived-then-shortest-lived": 125,
-    "lifespan-shortest-lived": 125,
     "measure-melting-point-known-substance": 436,
     "measure-melting-point-unknown-substance": 300,
     "melt": 30,
     "mendelian-genetics-known-plant": 120,
     "mendelian-genetics-unknown-plant": 480,
-    "power-component": 20,
     "power-component-renewable-vs-nonrenewable-energy": 20,
     "test-conductivity": 900,
     "test-conductivity-of-unknown-substances": 600,
-    "use-thermometer": 540,
 }
-"""The kinds of tasks, as the engine names them, and the number of each kind's variations."""
+"""The kinds of tasks, as the engine names them, and the number of each kind's variations. Kinds that take few actions
+come first."""
 
 SPLITS = ("test", "dev", "train")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -101,3 +102,15 @@ def test_the_command_prints_json_for_scripts(capsys: pytest.CaptureFixture[str])
     output = json.loads(capsys.readouterr().out)
     assert output["ok"] == (code == 0)
     assert {"group", "name", "status"} <= set(output["findings"][0])
+
+
+def test_java_is_optional_and_named_with_its_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "java"
+    program.parent.mkdir()
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    for version, status, told in (("21.0.2", "ok", "version 21"), ("1.8.0_392", "absent", "for scienceworld")):
+        program.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\"' >&2\n")
+        program.chmod(0o755)
+        found = Found(examine())["java"]
+        assert (found.status, told in found.detail) == (status, True)
+    assert "Java 11 or newer" in found.advice

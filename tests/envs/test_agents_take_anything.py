@@ -3,9 +3,11 @@
 import random
 
 import pytest
+from support.scienceworld_engine import needs_engine
 
 from codeplan import envs
 from codeplan.envs.miniwob.agent import MiniWobAgent
+from codeplan.envs.scienceworld.agent import ROOMS, ScienceWorldAgent
 from codeplan.episode.agent import build_agent
 from codeplan.errors import AgentBroken
 from codeplan.sandbox.host.agent_port import AgentPort
@@ -82,6 +84,42 @@ def test_the_browsers_agent_answers_or_refuses_odd_arguments():
     rng, page = random.Random(1), Observation("Page:\n<p>x</p>")
     port = AgentPort(MiniWobAgent(lambda action: page, Observation("Task: click.\n\nPage:\n<p>x</p>")), str)
     assert_answered_and_refused([port.answer(a_call(port, rng, ["//p", "enter"])) for _ in range(CALLS)])
+
+
+SCIENCE = (
+    "This room is called the kitchen. In it, you see: \n\ta cupboard. The cupboard door is closed. \nYou also see:\n"
+    "\tA door to the hallway (that is closed)",
+    "Ambiguous request: Please enter the number\n0:\topen door between a and b\n1:\topen door between b and c\n",
+    "You move to the hallway.",
+    "You move the x to the inventory.",
+)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_scientist_answers_or_refuses_odd_arguments(seed):
+    rng = random.Random(seed)
+    first = Observation(f"Your task is X.\nYou can take 100 actions.\n\n{SCIENCE[0]}")
+    port = AgentPort(ScienceWorldAgent(lambda action: Observation(rng.choice(SCIENCE)), first), str)
+    for _ in range(CALLS):
+        port.answer(a_call(port, rng, ["kitchen", "cupboard", "x", 0, 1, 10]))
+        for attribute in port.attributes:
+            port.answer(frames.ReadFrame(attribute))
+
+
+@needs_engine
+def test_the_scientist_in_the_engine_answers_or_refuses_odd_arguments():
+    env, rng = envs.make("scienceworld"), random.Random(1)
+    task = envs.select(env, id="chemistry-mix/0")
+    last = [env.reset(task)]
+
+    def act(action):
+        last[0] = env.reset(task) if last[0].done else env.step(action)
+        return last[0]
+
+    port = AgentPort(build_agent(env, act, last[0]), str)
+    for _ in range(CALLS // 4):
+        port.answer(a_call(port, rng, [*last[0].text.split()[:40], *ROOMS]))
+    env.close()
 
 
 def test_what_an_agent_does_not_expect_ends_the_run():

@@ -1,5 +1,10 @@
 """Gold paths of every kind say and score in codeplan what they do in the package by itself, and win."""
 
+import json
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from support.scienceworld_engine import needs_engine, play_in_package
 
@@ -40,3 +45,30 @@ def test_gold_paths_of_a_kind_win_with_the_packages_own_words_and_scores(env, ki
                 break
         assert seen.success, (kind, variation)
     assert said["splits"] == {split: list(variations(kind, split)) for split in ("train", "dev", "test")}
+
+
+MANY = """
+import json, sys
+from concurrent.futures import ThreadPoolExecutor
+from codeplan.envs.scienceworld.environment import ScienceWorld
+from codeplan.envs.scienceworld.tasks import tasks_in_split
+
+def play(task):
+    env = ScienceWorld()
+    env.reset(task)
+    pid = env._game._engine.pid
+    assert env.step("inventory").text.startswith("In your inventory")
+    env.close()
+    return pid
+
+with ThreadPoolExecutor(3) as pool:
+    print(json.dumps(list(pool.map(play, tasks_in_split("test")[:1000]))))
+"""
+
+
+def test_a_thousand_episodes_share_few_engines_and_leave_none():
+    played = subprocess.run([sys.executable, "-c", MANY], capture_output=True, text=True, check=True)
+    pids = json.loads(played.stdout)
+    assert len(pids) == 1000
+    assert len(set(pids)) <= 3
+    assert not [pid for pid in set(pids) if Path(f"/proc/{pid}").exists()]

@@ -116,7 +116,7 @@ def test_idle_engines_end(monkeypatch, env):
 
 
 @needs_engine
-@pytest.mark.parametrize("at", range(len(WALK)))
+@pytest.mark.parametrize("at", [0, 3])
 def test_an_episode_goes_on_in_a_new_engine(env, at):
     expected = [env.reset(PLANT), *map(env.step, WALK)]
     before = engine_of(env).pid
@@ -218,9 +218,9 @@ def start(script):
 
 
 @needs_engine
-@pytest.mark.parametrize("way", ["exit", "exception", "_exit", "SIGTERM", "SIGKILL"])
+@pytest.mark.parametrize("way", ["exit", "_exit", "SIGKILL"])
 def test_the_engine_ends_with_the_process_that_started_it(way):
-    last = {"exit": "", "exception": "raise ValueError", "_exit": "os._exit(3)"}.get(way, "time.sleep(600)")
+    last = {"exit": "", "_exit": "os._exit(3)"}.get(way, "time.sleep(600)")
     process, pid = start(f"{PLAY}\nsys.stderr = open(os.devnull, 'w')\n{last}")
     if way.startswith("SIG"):
         process.send_signal(getattr(signal, way))

@@ -18,10 +18,13 @@ from codeplan.envs.household.engine import try_action
 from codeplan.envs.household.failure_reasons import explain_failure
 from codeplan.envs.household.generator import generate_game
 from codeplan.envs.miniwob.actions import parse_action as parse_browser_action
+from codeplan.envs.scienceworld.agent import ScienceWorldAgent
+from codeplan.envs.scienceworld.names import resolve_name
 from codeplan.envs.textcraft import engine as textcraft
 from codeplan.envs.textcraft.agent import TextCraftAgent
 from codeplan.envs.textcraft.recipes import recipe_book
 from codeplan.episode.text_limits import MAX_REPLY_CHARS
+from codeplan.errors import AgentError
 from codeplan.llm.replies import cut_at_stop, parse_chat
 from codeplan.planning.executor_turns import first_line, is_thought, normalise_action, parse_claim
 from codeplan.planning.subtask_expressions import DecompositionError, parse_decomposition, parse_expression
@@ -42,6 +45,7 @@ from codeplan.untrusted.differences import describe_changes, diff_lines
 from codeplan.untrusted.terminal import clean, clip_lines, one_line
 
 GAME = generate_game("pick", 1)
+ROOM = "This room is called the kitchen. In it, you see: \n"
 SPACE = household.make().space
 
 
@@ -111,6 +115,11 @@ READERS: dict[str, Callable[[str], Any]] = {
         for verb in ("", "craft ", "get ", "craft 1 a using ")
     ],
     "TextCraft's answers": lambda text: TextCraftAgent(lambda action: Observation(text), Observation(text)).craftable,
+    "ScienceWorld's answers": lambda text: [
+        ScienceWorldAgent(lambda action, said=said: Observation(said), Observation(said)).look()
+        for said in (text, f"{ROOM}\t{text}", f"Inside the box is:\n\t{text}", f"You move the {text}")
+    ],
+    "a name in ScienceWorld": refused(lambda text: resolve_name(text, [text[1:], "metal pot"], "here"), AgentError),
     "an action in WebShop": lambda text: [shop(verb + text) for verb in ("", "search[", "click[")],
     "a search in WebShop": lambda text: shop(f"search[{text}]"),
     "an action in HotpotQA": lambda text: [question(verb + text) for verb in ("", "search[", "finish[")],
