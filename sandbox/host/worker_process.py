@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import select
 import signal
@@ -19,6 +20,7 @@ from codeplan.sandbox.protocol.frames import Frame, FrameAssembler, WorkerFrame,
 _END_SECONDS: Final = 5.0
 _EXIT_SECONDS: Final = 2.0  # a worker that closed its socket long before its end did it by itself
 _CHUNK: Final = 1 << 16
+_MAX_POLL_SECONDS: Final = 1_000.0  # poll takes no larger number; then it is called again
 
 
 class WorkerDisconnected(Exception):
@@ -40,6 +42,10 @@ class WorkerProcess:
         self.find_status: Callable[[], int] = lambda: UNKNOWN_STATUS
         self._conversation = Conversation(state)
         self._socket = sock
+        sock.setblocking(False)  # a timeout of the socket's own would take three more system calls for each frame
+        self._readable, self._writable = select.poll(), select.poll()
+        self._readable.register(sock, select.POLLIN)
+        self._writable.register(sock, select.POLLOUT)
         self._pidfd = pidfd
         self._assembler = FrameAssembler(_CHUNK)
 
@@ -59,11 +65,11 @@ class WorkerProcess:
         Raises DeadlineExceeded, WorkerDisconnected, and ProtocolError if the conversation has no place for the frame.
         """
         self._conversation.take(Sender.HOST, frame)
+        _seconds_left(deadline)
+        left = memoryview(pack(frame))
         try:
-            self._socket.settimeout(_seconds_left(deadline))
-            self._socket.sendall(pack(frame))
-        except TimeoutError:
-            raise DeadlineExceeded from None
+            while left:
+                left = left[self._write(left, deadline) :]
         except OSError:
             raise WorkerDisconnected from None
 
@@ -75,12 +81,20 @@ class WorkerProcess:
         self._conversation.take(Sender.WORKER, frame)
         return frame
 
-    def _read(self, deadline: float) -> bytes:
+    def _write(self, data: memoryview, deadline: float) -> int:
+        """Send what there is room for, and return how much; wait for room if there is none. Raises: OSError."""
         try:
-            self._socket.settimeout(_seconds_left(deadline))
+            return self._socket.send(data)
+        except BlockingIOError:
+            _wait(self._writable, deadline)
+            return 0
+
+    def _read(self, deadline: float) -> bytes:
+        if self._socket.fileno() < 0:
+            raise WorkerDisconnected
+        try:
+            _wait(self._readable, deadline)
             data = self._socket.recv(_CHUNK)
-        except TimeoutError:
-            raise DeadlineExceeded from None
         except OSError:
             raise WorkerDisconnected from None
         if not data:
@@ -123,6 +137,12 @@ def _kill_by_pid(pid: int) -> None:
     """Kill without a pidfd. If the worker is gone already, its pid is too recent to belong to another process."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
+
+
+def _wait(poll: select.poll, deadline: float) -> None:
+    """Wait until a poll has an event. Raises: DeadlineExceeded."""
+    while not poll.poll(math.ceil(min(_seconds_left(deadline), _MAX_POLL_SECONDS) * 1000)):
+        pass
 
 
 def _seconds_left(deadline: float) -> float:
