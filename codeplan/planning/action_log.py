@@ -112,10 +112,9 @@ class _LogWriter:
         self._place = {exchanges[i].answer: i for i in shown if exchanges[i].number is not None}
         newest_first = sorted(self._place, key=lambda answer: self._place[answer], reverse=True)[:_MAX_SOUGHT]
         self._limits = dict.fromkeys([exchanges[-1].answer, *newest_first[:1]], max_newest)
-        room, wanted = max_newest, self._answers(newest_first).found_in(printed)
+        room, wanted = max_newest, self._answers(a for a in newest_first if len(a) <= max_newest).found_in(printed)
         for answer in newest_first[1:]:
-            length = len(_indent(answer))
-            if _MAX_ANSWER < length <= room and self._name(answer) in wanted:
+            if self._name(answer) in wanted and _MAX_ANSWER < (length := len(_indent(answer))) <= room:
                 self._limits[answer] = length
                 room -= length
         self._whole = self._answers(a for a in newest_first if self._is_whole(a))
@@ -137,7 +136,8 @@ class _LogWriter:
         return LogText("\n".join(reversed(lines)), self._answers(shown), whole)
 
     def _is_whole(self, answer: str) -> bool:
-        return len(_indent(answer)) <= self._limits.get(answer, _MAX_ANSWER)
+        limit = self._limits.get(answer, _MAX_ANSWER)
+        return len(answer.strip()) <= limit and len(_indent(answer)) <= limit
 
     def _answers(self, answers: Iterable[str]) -> ShownAnswers:
         return ShownAnswers((self._number(answer), answer) for answer in answers)

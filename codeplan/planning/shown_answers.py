@@ -31,7 +31,8 @@ class ShownAnswers:
 
     def found_in(self, text: str) -> set[str]:
         """The names of the answers that stand in the text."""
-        return {name for known, name in self._names.items() if any(form in text for form in _forms(known))}
+        names = {known: name for known, name in self._names.items() if len(known) <= len(text)}
+        return {name for known, name in names.items() if any(form in text for form in _forms(known))}
 
     def name_in(self, text: str, min_characters: int = 0) -> str:
         """The text with names for the answers in it, which stand there as they are or in Python's notation.

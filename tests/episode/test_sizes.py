@@ -23,7 +23,7 @@ from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.methods.react import ReAct
 from codeplan.methods.reflexion import Reflexion
 from codeplan.methods.try_again import TryAgain
-from codeplan.planning.prompt_sizes import MAX_CONVERSATION_CHARS, MAX_PART_CHARS
+from codeplan.planning.prompt_sizes import MAX_CONVERSATION_CHARS, MAX_OLDER_CHARS, MAX_PART_CHARS, MAX_WHOLE_CHARS
 from codeplan.recording.events import EpisodeEnded, ModelCalled, PlanRejected, StepEntered, TextPrinted, WarningIssued
 from codeplan.recording.trace import Trace
 from codeplan.recording.trace_size import MAX_EVENT_BYTES, MAX_SAVED_VALUES, MAX_TRACE_BYTES, TraceSize
@@ -428,7 +428,8 @@ def test_the_documentation_names_the_sizes() -> None:
         "the checkpoints of an episode": f"{MAX_SAVED_VALUES:,} values",
     }
     assert f"{MAX_PART_CHARS['feedback']:,} characters, the plan {MAX_PART_CHARS['source']:,}, and the log" in text
-    assert {MAX_PART_CHARS[part] for part in ("log", "newest", "printed", "now", "variables")} == {6_000}
+    parts = {MAX_PART_CHARS[part] for part in ("printed", "now", "variables")}
+    assert {MAX_OLDER_CHARS, MAX_WHOLE_CHARS, *parts} == {6_000}
     assert "the variables 6,000 each" in " ".join(text.split())
     assert f"longer than {MAX_CONVERSATION_CHARS:,} characters" in text
 
