@@ -6,7 +6,7 @@ from codeplan.agent_api import agent_api, describe_api
 from codeplan.errors import UsageError
 from codeplan.runner import execute
 from codeplan.tools import Tool, ToolEnvironment, Toolset, python_tools
-from codeplan.tools.disclosure import MAX_API_CHARS, rank
+from codeplan.tools.disclosure import MAX_API_CHARS, MIN_FULL_CHARS, rank, shown_api, tool_text
 from codeplan.types import AgentMethod, AgentParameter, AgentType, Finished, Rejected
 
 SUBJECTS = ("invoice", "branch", "calendar", "photo", "server")
@@ -57,6 +57,37 @@ def test_those_that_fit_the_goal_are_shown_in_full():
     text = shown(500, "Which calendars can be sent?")
     full = [line.split("(")[0].split()[-1] for line in text.splitlines() if line.startswith("    def ")]
     assert len(full) > 10 and {name.split("_")[1] for name in full if "_" in name} == {"calendar"}
+
+
+def test_exactly_as_much_as_there_is_room_is_shown_in_full():
+    def brief(length):
+        made = [tool("first"), tool("second", "x" * length)]
+        return shown_api(Toolset(made), "").brief
+
+    fixed = sum(len(tool_text(t)) for t in (tool("first"), tool("second", "x"))) - 1
+    assert brief(MAX_API_CHARS - fixed) == ()
+    assert brief(MAX_API_CHARS - fixed + 1) == ("second",)
+
+
+def test_only_the_types_of_tools_in_full_are_explained():
+    mine, others = AgentType("Item", "class Item: ..."), AgentType("Other", "class Other: ...")
+    made = [tool("send_mail", "Send.", (mine,)), *(tool(f"do_{n}", "Details. " * 3_000, (others,)) for n in range(3))]
+    api = shown_api(Toolset(made), "send mail")
+    assert (api.types, api.brief) == ((mine, others), ("do_1", "do_2"))
+    api = shown_api(Toolset([made[0], tool("do_it", "x" * 2 * MAX_API_CHARS, (others,))]), "send mail")
+    assert (api.types, api.brief) == ((mine,), ("do_it",))
+
+
+def test_some_are_shown_in_full_even_if_a_line_for_each_takes_all_the_room():
+    made = [tool(f"find_{n}", "A line of some length, that takes room. " * 2) for n in range(600)]
+    api = shown_api(Toolset(made), "find")
+    full = sum(len(tool_text(t)) for t in made if t.name not in api.brief)
+    assert MIN_FULL_CHARS - 300 < full <= MIN_FULL_CHARS
+
+
+def test_only_the_beginning_of_a_description_decides():
+    made = [tool("first", "x " * 2_000 + "mail"), tool("second", "mail")]
+    assert [t.name for t in rank(made, "mail")] == ["second", "first"]
 
 
 def test_words_in_a_name_count_more_and_common_words_less():

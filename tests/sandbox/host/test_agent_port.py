@@ -168,3 +168,32 @@ def test_a_number_that_no_agent_could_write_never_reaches_it():
         port.answer(CallFrame("one", [["int", hex(largest + 1)]], {}))
     with pytest.raises(NotPlainData, match="more than 13,000 bits"):
         pack_value([-largest - 1])
+
+
+@pytest.mark.parametrize("answer", [None, 3, b"x", ["x"]])
+def test_an_answer_of_a_model_that_is_no_text_is_an_error_of_the_question(answer: object) -> None:
+    port = AgentPort(Desk(), lambda question: answer)  # type: ignore[arg-type,return-value]  # what a model must not do
+
+    kind = type(answer).__name__
+    assert port.answer(AskFrame("?")) == ErrorFrame(f"ask_llm returned a {kind}, which is not text")
+
+
+@pytest.mark.parametrize(
+    ("error", "name", "message"),
+    [
+        ("ValueError", "ValueError", "no"),
+        ("PermissionError", "OSError", "PermissionError: no"),
+        ("SystemExit", "RuntimeError", "SystemExit: no"),
+        ("print", "RuntimeError", "print: no"),
+        ("int", "RuntimeError", "int: no"),
+        ("__import__", "RuntimeError", "__import__: no"),
+        ("\ud800", "RuntimeError", "\\ud800: no"),
+        ("", "RuntimeError", ": no"),
+    ],
+)
+def test_an_error_has_the_nearest_name_that_plans_know(error: str, name: str, message: str) -> None:
+    assert raised(AgentError("no", error)) == ErrorFrame(message, name)
+
+
+def test_half_a_surrogate_pair_in_an_errors_message_is_escaped() -> None:
+    assert raised(AgentError("\ud800")) == ErrorFrame("\\ud800")

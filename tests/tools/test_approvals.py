@@ -1,0 +1,76 @@
+"""Patterns on the names of tools: which one decides, which name no tool, and what cannot be a pattern."""
+
+import functools
+
+import pytest
+
+from codeplan.errors import UsageError
+from codeplan.tools import python_tools
+from codeplan.tools.approvals import MAX_PATTERNS, Approvals, require_callable
+
+
+def read_file(name: str): ...
+def delete_file(name: str): ...
+
+
+READ, DELETE = python_tools(read_file, delete_file)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "rule"),
+    [
+        ({}, ("allow", "")),
+        ({"allow": ["*"]}, ("allow", "*")),
+        ({"allow": ["*"], "ask": ["*"]}, ("ask", "*")),
+        ({"allow": ["read_*"], "ask": ["*"]}, ("allow", "read_*")),
+        ({"allow": ["read_*"], "ask": ["*_file"]}, ("ask", "*_file")),
+        ({"allow": ["*"], "ask": ["read_*"]}, ("ask", "read_*")),
+        ({"allow": ["read_file"], "deny": ["*"]}, ("deny", "*")),
+        ({"ask": ["READ_*"], "deny": ["read"]}, ("allow", "")),
+        ({"ask": "read_*"}, ("ask", "read_*")),
+        ({"approve": lambda tool, arguments: True}, ("ask", "*")),
+        ({"approve": lambda tool, arguments: True, "ask": ()}, ("allow", "")),
+    ],
+)
+def test_the_longest_pattern_decides_and_deny_wins(patterns, rule):
+    assert Approvals(**patterns).rule_for(READ) == rule
+
+
+def test_patterns_that_name_no_tool_are_found():
+    given = Approvals(allow=["read_*", "wirte_*"], ask=["*_file"], deny=["delete_file", "drop_*", "*"])
+    assert given.unused([READ, DELETE]) == [("allow", "wirte_*"), ("deny", "drop_*")]
+    assert given.unused([]) == [
+        (option, p) for option in ("allow", "ask", "deny") for p in getattr(given, f"_{option}")
+    ]
+
+
+@pytest.mark.parametrize("option", ["allow", "ask", "deny"])
+def test_too_many_patterns_and_what_is_none_are_refused(option):
+    assert MAX_PATTERNS == 1_000
+    Approvals(**{option: ["x"] * 1_000})
+    with pytest.raises(UsageError, match=f"^{option} has 1,001 patterns, more than 1,000$"):
+        Approvals(**{option: ["x"] * 1_001})
+    for wrong in ("", 3, None, b"x"):
+        with pytest.raises(UsageError, match=f"^{option} has a pattern that is no name of a tool: "):
+            Approvals(**{option: ["x", wrong]})
+
+
+@pytest.mark.parametrize(
+    ("given", "count"),
+    [
+        (lambda a, b: None, 2),
+        (lambda a: None, 1),
+        (lambda *a: None, 2),
+        (lambda a, b=1: None, 2),
+        (functools.partial(lambda a, b: None, 1), 1),
+        (max, 2),
+    ],
+)
+def test_a_function_is_called_with_the_first_number_of_arguments_that_fits(given, count):
+    assert require_callable(given, "verify", "verify(value, tools)", (2, 1)) == count
+
+
+@pytest.mark.parametrize("given", [lambda: None, lambda a, b, c: None, lambda *, a, b: None, 3, "x", int, None])
+def test_what_takes_another_number_of_arguments_is_refused(given):
+    with pytest.raises(UsageError, match=r"^verify must be a function verify\(value, tools\)[;,] "):
+        require_callable(given, "verify", "verify(value, tools)", (2, 1))
