@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -14,7 +15,7 @@ import typer
 
 from codeplan.cli import options
 from codeplan.cli.tool_options import Allow, Ask, Deny, Mcp, McpConfig, McpTimeout, ToolErrors, Tools
-from codeplan.untrusted.terminal import echo
+from codeplan.untrusted.terminal import echo, one_line
 
 if TYPE_CHECKING:
     from codeplan.mcp_server.plan_runner import RunnerSettings, ToolPlanRunner
@@ -108,6 +109,8 @@ def serve(
     importlib.import_module("mcp.server")  # before Python looks for modules in the folders of tools as well
     settings = _settings(each)
     address = parse_http_address(http) if http is not None else None
+    if address is None and sys.stdin.isatty():
+        echo("an MCP client starts this command and talks to it; there is nothing to type (Ctrl-C ends it)", err=True)
     with ExitStack() as stack:
         where = address or stack.enter_context(claim_standard_streams())
         skills = open_store(library)
@@ -125,13 +128,25 @@ def _open_runner(given: ServedTools, settings: RunnerSettings, kept: KeepingOpti
     from codeplan.runner.toolsets import collect_tools, open_toolset, tell_unused
 
     with ExitStack() as stack:
-        root = kept.runs or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="codeplan-mcp-")))
+        root = _existing(kept.runs) or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="codeplan-mcp-")))
         own = collect_tools(given.tools or [])
         servers = (given.mcp or (), given.mcp_config, given.mcp_timeout)
         toolset = stack.enter_context(open_toolset(own, *servers, root, restarts=MAX_SERVER_RESTARTS))
         runner = stack.enter_context(closing(ToolPlanRunner(toolset, RunFolders(root, kept.keep), settings)))
         tell_unused(runner.approvals(None), toolset)
         yield runner
+
+
+def _existing(runs: Path | None) -> Path | None:
+    """The folder for the runs, made if it is not there. Raises: UsageError: it cannot be made."""
+    from codeplan.errors import UsageError
+
+    try:
+        if runs is not None:
+            runs.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise UsageError(f"--runs cannot use {one_line(str(runs), 400)}: {e.strerror}") from None
+    return runs
 
 
 def _settings(each: RunOptions) -> RunnerSettings:

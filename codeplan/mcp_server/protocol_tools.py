@@ -71,9 +71,9 @@ class OfferedTool(msgspec.Struct, frozen=True):
         return _object_schema(self.arguments)
 
     @property
-    def output_schema(self) -> dict[str, Any]:
-        """The JSON Schema of its structured content."""
-        return _object_schema(self.answer)
+    def output_schema(self) -> dict[str, Any] | None:
+        """The JSON Schema of its structured content; None for a text, which would only come twice."""
+        return None if self.answer is ToolsText else _object_schema(self.answer)
 
     def read(self, arguments: dict[str, Any] | None) -> Value:
         """The arguments as a value. Raises: UsageError: one is missing, unknown or of another type."""

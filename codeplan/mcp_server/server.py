@@ -190,9 +190,11 @@ def _result(answer: Value) -> CallToolResult:
     """The answer as structured content, and as text for clients that show a model only that."""
     from mcp_types import CallToolResult, TextContent
 
+    if isinstance(answer, ToolsText):
+        return CallToolResult(content=[TextContent(type="text", text=_storable(answer.text))])
     data = _storable(msgspec.to_builtins(answer, str_keys=True))
-    text = answer.text if isinstance(answer, ToolsText) else msgspec.json.encode(data).decode()
-    return CallToolResult(content=[TextContent(type="text", text=_storable(text))], structured_content=data)
+    text = msgspec.json.encode(data).decode()
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=data)
 
 
 def _refusal(sentence: str) -> CallToolResult:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -235,12 +236,22 @@ def test_a_client_that_reads_nothing_does_not_keep_the_server(tools):
         (("--tools", "TOOLS", "--at-once", "0"), 2, "--at-once"),
         (("--tools", "TOOLS", "--plan-seconds", "nan"), 2, "plan"),
         (("--tools", "TOOLS", "--allow", ""), 2, "pattern"),
-        (("--tools", "TOOLS", "--runs", "TOOLS"), 0, ""),
+        (("--tools", "TOOLS", "--runs", "TOOLS"), 2, "--runs cannot use"),
     ],
 )
 def test_a_wrong_command_is_one_sentence(tools, tmp_path, arguments, code, said):
     given = [str(tools) if a == "TOOLS" else a for a in arguments]
     done = subprocess.run([CODEPLAN, "mcp", *given], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, cwd=tmp_path)  # fmt: skip
     errors = [line for line in done.stderr.splitlines() if not line.startswith("printed")]
-    assert (done.returncode, done.stdout) == (code, "") and len(errors) == bool(said)
-    assert not said or said in errors[0]
+    assert (done.returncode, done.stdout, len(errors)) == (code, "", 1) and said in errors[0]
+
+
+def test_on_a_terminal_the_server_says_what_it_waits_for(tools):
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [CODEPLAN, "mcp", "--tools", str(tools)], stdin=theirs, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as started:  # fmt: skip
+        os.close(theirs)
+        assert "an MCP client starts this command" in started.stderr.readline()
+        os.close(ours)
+        assert started.wait(60) == 0
