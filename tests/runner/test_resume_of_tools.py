@@ -1,6 +1,7 @@
 """An episode with tools is resumed in the world as it is: what was answered is not called again."""
 
 import json
+from typing import Any
 
 import pytest
 from support.boxes import Boxes, Replies
@@ -416,7 +417,8 @@ def test_an_episode_of_single_calls_goes_on_as_well(tmp_path, method):
 
 
 def test_a_method_that_resets_says_so_before_the_model_is_asked():
-    for options in ({"after_failure": "restart"}, {"method": "try-again"}):
+    refused: tuple[dict[str, Any], ...] = ({"after_failure": "restart"}, {"method": "try-again"})
+    for options in refused:
         model, world = Replies(FIRST), World()
         with pytest.raises(UsageError, match="but tools act in the real world, which cannot go back; take "):
             codeplan.do("send them", model=model, **world.options(), **options)
