@@ -69,7 +69,7 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/model_calls.py
 	$(BIN)/python benchmarks/sandbox.py
 	$(BIN)/python benchmarks/textcraft.py
-	$(BIN)/python benchmarks/scienceworld.py
+	$(BIN)/python benchmarks/scienceworld_engine.py
 	$(BIN)/python benchmarks/webshop.py
 	$(BIN)/python benchmarks/miniwob.py
 	$(BIN)/python benchmarks/methods.py
