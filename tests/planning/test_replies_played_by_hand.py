@@ -48,7 +48,16 @@ def test_a_household_task_is_won_with_one_short_plan(task: str) -> None:
     result = codeplan.run("household", task, model=PlayedModel(replies))
     assert result.success, result.reason
     assert (result.model_calls, len(replies)) == (1, 1)
-    assert len(replies[0]) // 4 < 400
+    assert len(replies[0]) // 4 < 450
+
+
+@pytest.mark.parametrize("task", played("repairs"))
+def test_a_plan_that_fails_is_mended_with_one_short_reply(task: str) -> None:
+    flawed, mend = played("repairs")[task]
+    result = codeplan.run("household", task, model=PlayedModel([flawed, mend]))
+    assert result.success, result.reason
+    assert (result.model_calls, result.refinements) == (2, 1)
+    assert len(mend) // 4 < 300
 
 
 # ------------------------------------------------------------------ goals about files
