@@ -97,7 +97,7 @@ def test_after_a_run_to_the_end_the_model_is_told_that_a_step_is_missing(form: s
     idle = plan("def solution(agent, start_from=1):\n    if start_from <= 1:\n        assert agent.opened == []\n")
     (messages,) = play(idle, idle, tries=2, refine_prompt=form)
     told = messages[-1]["content"]
-    assert "Every step ran and its assertions held, but the goal is not reached. Add a step, or change one." in told
+    assert "What was done stays done. Add a step, or change one." in told
     assert section(told, "log") is None
 
 

@@ -7,7 +7,7 @@ from codeplan.prompts.templates import Prompts
 from codeplan.standin.prompt_sections import infer_purpose
 
 TASK = {"observation": "a room", "goal": "find a mug"}
-FORMS = {"forms": ("go to RECEPTACLE",)}
+FORMS = {"forms": ("go to RECEPTACLE",), "tools": False}
 LANGUAGE = {"asks": True, "replans": True}
 CODE = {"api": "", "advice": None, "samples": (), "skills": (), "notes": ("be quick",), **LANGUAGE}
 EPISODE = {**TASK, "plan": "1. Look.", "transcript": "> look\nA mug.", "outcome": "The task was done."}
