@@ -7,7 +7,8 @@ from codeplan.prompts.templates import Prompts
 from codeplan.standin.prompt_sections import infer_purpose
 
 TASK = {"observation": "a room", "goal": "find a mug"}
-FORMS = {"forms": ("go to RECEPTACLE",), "tools": False}
+FORMS = {"forms": ("go to RECEPTACLE",)}
+ACTS = {**FORMS, "tools": False}
 LANGUAGE = {"asks": True, "replans": True}
 CODE = {"api": "", "advice": None, "samples": (), "skills": (), "notes": ("be quick",), **LANGUAGE}
 EPISODE = {**TASK, "plan": "1. Look.", "transcript": "> look\nA mug.", "outcome": "The task was done."}
@@ -23,10 +24,10 @@ REPLY = {"sample": None, "notes": (), "reply": "", "problem": ""}
         ("adaplanner/resume", {"previous": "x", "revised": "y"}, "resume"),
         ("adaplanner/ask", {"question": "Which goal has the task?"}, "ask"),
         ("adaplanner/bind", {**TASK, "earlier": "find a cup", "parameters": ()}, "bind"),
-        ("adapt/plan", {**TASK, **FORMS, **REPLY}, "decompose"),
-        ("plan_and_execute/plan", {**TASK, **FORMS, **REPLY, "notes": ("be quick",)}, "decompose"),
-        ("text_planner/plan", {**TASK, **FORMS, "notes": ()}, "plan_text"),
-        ("text_planner/refine", {**TASK, **FORMS, "notes": (), "plan": "1. Look.", "transcript": ""}, "refine_text"),
+        ("adapt/plan", {**TASK, **ACTS, **REPLY}, "decompose"),
+        ("plan_and_execute/plan", {**TASK, **ACTS, **REPLY, "notes": ("be quick",)}, "decompose"),
+        ("text_planner/plan", {**TASK, **ACTS, "notes": ()}, "plan_text"),
+        ("text_planner/refine", {**TASK, **ACTS, "notes": (), "plan": "1. Look.", "transcript": ""}, "refine_text"),
         ("react/act", {**TASK, **FORMS, "sample": None, "notes": (), "transcript": ""}, "act"),
         ("react/formalise", {**FORMS, "seen": "", "line": "I look."}, "formalise"),
         ("reflexion/reflect", {**TASK, "transcript": ""}, "reflect"),
@@ -35,7 +36,7 @@ REPLY = {"sample": None, "notes": (), "reply": "", "problem": ""}
         ("autoplan/revision", {**EPISODE, "summary": "", "flaws": ""}, "reflect"),
         (
             "autoplan/update",
-            {**FORMS, "plan": "", "reviews": [dict.fromkeys(("goal", "outcome", "summary", "flaws", "revision"), "x")]},
+            {**ACTS, "plan": "", "reviews": [dict.fromkeys(("goal", "outcome", "summary", "flaws", "revision"), "x")]},
             "generalise",
         ),
     ],
