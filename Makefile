@@ -1,7 +1,8 @@
 # make run     one AdaPlanner episode, live: no key, no network
 # make test    all tests
 # make check   what CI checks before it tests: style, types, who may import whom
-# make crosscheck   long comparisons: with ALFWorld's own engine, random sequences, mutants of plans; about twenty minutes
+# make crosscheck   long comparisons: with ALFWorld's own engine, random sequences, mutants of plans
+# make crosscheck-scienceworld   150 gold paths beside the package itself, and 1,000 episodes; half an hour
 # make test-openai-2   the model client on the older major of its package
 # make test-engines    benches on Dask and on Ray
 # make golden  rewrite the prompts that the tests compare (tests/prompts/golden); read what changed
@@ -15,7 +16,7 @@ BIN := $(VENV)/bin
 SECONDS ?= 600
 DEMO ?= --task clean/22 --mistakes forgotten_walk
 
-.PHONY: run test test-openai-2 test-engines crosscheck fuzz check check-style check-mypy check-pyright golden format bench crash clean
+.PHONY: run test test-openai-2 test-engines crosscheck crosscheck-scienceworld fuzz check check-style check-mypy check-pyright golden format bench crash clean
 
 run: $(VENV)/installed
 	$(BIN)/python -m codeplan run household $(DEMO)
@@ -25,8 +26,11 @@ test: $(VENV)/installed-test
 
 crosscheck: $(VENV)/installed-crosscheck
 	CODEPLAN_SEQUENCES=2000 $(BIN)/python -m pytest -q -n 2 --maxschedchunk 1 -m "crosscheck or not crosscheck" \
-	  tests/envs/test_alfworld_crosscheck.py tests/envs/test_household_laws.py tests/envs/test_webshop_laws.py tests/envs/test_scienceworld_crosscheck.py
+	  tests/envs/test_alfworld_crosscheck.py tests/envs/test_household_laws.py tests/envs/test_webshop_laws.py
 	$(BIN)/python -m pytest -q -n 2 tests/plans --plan-mutants --plan-cov --plan-cov-fail-under 80
+
+crosscheck-scienceworld: $(VENV)/installed-test
+	$(BIN)/python -m pytest -q -n 2 --maxschedchunk 1 -m crosscheck tests/envs/test_scienceworld_crosscheck.py
 
 # A second environment that holds the older openai alone and sees the first one behind it.
 test-openai-2: $(VENV)/installed-test
