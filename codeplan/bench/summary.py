@@ -14,8 +14,8 @@ from codeplan.types import NO_USAGE, Result
 class KindSummary(msgspec.Struct, frozen=True):
     """One kind of task: the number of episodes, and sums over them.
 
-    ``low`` and ``high`` are the success rate's 95 % Wilson interval. ``tokens`` and ``money`` (US dollars) are None if
-    an episode's value is unknown. ``cached_share`` is the part of all input that came from endpoints' caches, from 0 to
+    ``low`` and ``high`` are the success rate's 95 % Wilson interval. Tokens and ``money`` (US dollars) are None if an
+    episode's value is unknown. ``cached_share`` is the part of all input that came from endpoints' caches, from 0 to
     1; None if the input is unknown or empty.
     """
 
@@ -31,6 +31,8 @@ class KindSummary(msgspec.Struct, frozen=True):
     low: float = 0.0
     high: float = 1.0
     tokens: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
     money: float | None = None
     cached_share: float | None = None
 
@@ -56,6 +58,8 @@ def _row(kind: str, results: Sequence[Result]) -> KindSummary:
         dict(Counter(r.reason for r in results)),
         *wilson_interval(successes, len(results)),
         usage.total_tokens,
+        usage.input_tokens,
+        usage.output_tokens,
         usage.money,
         usage.cached_share,
     )

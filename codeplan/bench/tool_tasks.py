@@ -142,7 +142,7 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
 
     def example(self) -> Environment:
         """An environment to check methods and settings with: it has one tool, which is never called."""
-        return ToolEnvironment("an example", Toolset(python_tools(_example_tool)))
+        return ToolEnvironment("an example", Toolset(python_tools(example_tool)))
 
     @contextmanager
     def open_world(self, task: ToolTask) -> Iterator[TaskWorld]:
@@ -256,5 +256,5 @@ def _placed(text: str, folder: Path) -> str:
     return text.replace("{folder}", str(folder))
 
 
-def _example_tool() -> None:
+def example_tool() -> None:
     """Stands for the tools of any task."""

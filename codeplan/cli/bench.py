@@ -93,7 +93,8 @@ def bench(
     """Run many episodes and print success rates with 95 % intervals, and means over the episodes.
 
     The means are: actions, asks (in-plan refinements), refined (out-of-plan refinements), calls (all model calls),
-    seconds. Each episode's trace is a folder in --out. Started again with the same folder, a bench continues.
+    tokens in and out, US dollars, seconds. Each episode's trace is a folder in --out. Started again with the same
+    folder, a bench continues.
 
     Exit codes: 0 all episodes ended; 2 usage; 3 the bench's budget is spent; 4 infrastructure broke episodes off.
     """

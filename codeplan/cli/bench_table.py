@@ -16,6 +16,7 @@ from codeplan.bench.summary import KindSummary, summarise_results
 from codeplan.untrusted.terminal import one_line
 
 _WIDEST = 1_000
+_COSTS = ("tokens in", "tokens out", "US $")
 STAND_IN_NOTE = "The model is the scripted stand-in: these success rates say nothing about language models."
 
 
@@ -49,7 +50,7 @@ def _print_cell(console: Console, bench: BenchRecord, cell: BenchCell) -> None:
     title = f"{cell.suite}: {cell.method} with {cell.model}" if alone else cell.name
     table = Table(title=title, box=box.SIMPLE, title_justify="left", padding=(0, 1, 0, 0))
     table.add_column("kind", no_wrap=True)
-    for column in ("episodes", "success", "95 %", "actions", "asks", "refined", "calls", "seconds"):
+    for column in ("episodes", "success", "95 %", "actions", "asks", "refined", "calls", *_COSTS, "seconds"):
         table.add_column(column, justify="right", no_wrap=True)
     for row in rows:
         if row is rows[-1]:
@@ -76,7 +77,7 @@ def _print_side_by_side(console: Console, bench: BenchRecord, suite: str, cells:
     kinds = list(dict.fromkeys(row.kind for of_cell in rows.values() for row in of_cell))
     table = Table(title=f"{suite}: success by kind of task", box=box.SIMPLE, title_justify="left")
     table.add_column("method, model, settings", no_wrap=True)
-    for column in (*map(one_line, kinds), "actions", "calls", "tokens"):
+    for column in (*map(one_line, kinds), "actions", "calls", *_COSTS):
         table.add_column(column, justify="right", no_wrap=True)
     for name, of_cell in rows.items():
         rates = {row.kind: f"{row.successes / max(row.episodes, 1):.0%}" for row in of_cell}
@@ -104,11 +105,17 @@ def _print_whole(console: Console, table: Table) -> None:
 
 
 def _means(rows: list[KindSummary]) -> list[str]:
-    """Actions, model calls and tokens per episode over all kinds; tokens are empty if unknown."""
+    """Actions, model calls, tokens and money per episode over all kinds."""
     every = rows[-1]
     n = max(every.episodes, 1)
-    tokens = "" if every.tokens is None else f"{every.tokens / n:,.0f}"
-    return [f"{every.actions / n:.1f}", f"{every.model_calls / n:.1f}", tokens]
+    return [f"{every.actions / n:.1f}", f"{every.model_calls / n:.1f}", *_costs(every)]
+
+
+def _costs(row: KindSummary) -> list[str]:
+    """Tokens in, tokens out and US dollars per episode; each is empty if unknown."""
+    n = max(row.episodes, 1)
+    counts = ["" if total is None else f"{total / n:,.0f}" for total in (row.input_tokens, row.output_tokens)]
+    return [*counts, "" if row.money is None else f"{row.money / n:.4f}"]
 
 
 def _cells(row: KindSummary) -> list[str]:
@@ -121,5 +128,6 @@ def _cells(row: KindSummary) -> list[str]:
         f"{row.successes / n:.0%}",
         f"{100 * row.low:.0f}–{100 * row.high:.0f}",
         *(f"{total / n:.1f}" for total in means),
+        *_costs(row),
         f"{row.seconds / n:.2f}",
     ]

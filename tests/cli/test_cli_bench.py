@@ -117,7 +117,23 @@ def test_cells_of_a_suite_stand_side_by_side(tmp_path, capsys):
     grid.write_text(f'suites = ["textcraft"]\nn = 1\nmethods = {methods}\n[common]\nweakness = "span"\n')
     assert main(["bench", str(grid), "--out", str(tmp_path / "out")]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["method,", "model,", "settings", "depth4", "depth3", "depth2", "all", "actions", "calls", "tokens"] in lines
+    assert [
+        "method,",
+        "model,",
+        "settings",
+        "depth4",
+        "depth3",
+        "depth2",
+        "all",
+        "actions",
+        "calls",
+        "tokens",
+        "in",
+        "tokens",
+        "out",
+        "US",
+        "$",
+    ] in lines
     rates = {line[0]: line[1:5] for line in lines if line and line[0].endswith(".scripted")}
     assert rates == {
         "react.scripted": ["0%", "0%", "0%", "0%"],

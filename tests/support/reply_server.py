@@ -20,7 +20,10 @@ HELLO: list[Message] = [{"role": "user", "content": "Say hello."}]
 
 
 class Endpoint(ThreadingHTTPServer):
-    """Answers each request with the next of its answers (the last one again and again), and keeps what it was asked."""
+    """Answers each request with the next of its answers (the last one again and again), and keeps what it was asked.
+
+    An answer that is a function makes the body from the request.
+    """
 
     daemon_threads = True
 
@@ -75,6 +78,8 @@ class Handler(BaseHTTPRequestHandler):
         time.sleep(self.endpoint.wait)
         answers = self.endpoint.answers
         status, body, headers = answers.pop(0) if len(answers) > 1 else answers[0]
+        if callable(body):
+            body = body(self.endpoint.asked[-1])
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(status)
         for name, value in {"Content-Type": "application/json", "Content-Length": str(len(data)), **headers}.items():
