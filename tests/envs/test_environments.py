@@ -26,7 +26,7 @@ def test_settings_reach_the_environment():
         ({"actions": "50"}, ["actions='50'", "int"]),
         ({"actions": True}, ["actions=True", "int"]),
         ({"actions": 0}, ["actions", "from 1 up"]),
-        ({"dialect": "shove"}, ["'shove'", "'put', 'move'"]),
+        ({"dialect": "shove"}, ["'shove'", "'put' or 'move'"]),
     ],
 )
 def test_a_wrong_setting_is_refused_with_the_valid_ones(settings, message):

@@ -24,6 +24,14 @@ HELLO = {
     "method": "initialize",
     "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
 }
+NAPS = SPIN.replace("agent.fruits()", "agent.sleep(0.1)")
+"""Runs for longer than any test, before it has made the calls that it may make."""
+
+
+def wait_for_calls(runs):
+    """Wait until the plan of the only run has called a tool."""
+    while not any("call_begun" in trace.read_text() for trace in runs.glob("*/trace.jsonl")):
+        time.sleep(0.05)
 
 
 class Server:
@@ -107,8 +115,8 @@ def test_the_server_ends_with_its_client_and_leaves_nothing(server, tmp_path):
 
 
 def test_a_client_that_goes_ends_a_running_plan(server, tmp_path):
-    server.call(1, "run_plan", plan=SPIN)
-    time.sleep(2)
+    server.call(1, "run_plan", plan=NAPS)
+    wait_for_calls(tmp_path / "runs")
     children = processes_of(server.process.pid)
     started = time.monotonic()
     assert server.end()[2] == 0 and time.monotonic() - started < 15
@@ -125,9 +133,9 @@ def test_a_tool_that_hangs_does_not_keep_the_server(server, tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_a_signal_leaves_no_process(server, number):
-    server.call(1, "run_plan", plan=SPIN)
-    time.sleep(2)
+def test_a_signal_leaves_no_process(server, tmp_path, number):
+    server.call(1, "run_plan", plan=NAPS)
+    wait_for_calls(tmp_path / "runs")
     children = processes_of(server.process.pid)
     server.process.send_signal(number)
     assert server.process.wait(30) == (-signal.SIGKILL if number == signal.SIGKILL else 0)
