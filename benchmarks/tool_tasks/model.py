@@ -1,7 +1,7 @@
 """The one model behind all runners: asked at an endpoint and recorded, or replayed from a recording.
 
 A recording is a file of JSON lines, one for each call: a digest of the prompt, and the reply. The task's folder, which
-is another one in each run, is written as ``{folder}`` in both. Tokens are counted here, by one tokenizer for all.
+is another one in each run, is written as ``@FOLDER@`` in replies. Tokens are counted here, by one tokenizer for all.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 
 PATIENCE_SECONDS = 3_000
 ENCODING = "o200k_base"
-PLACE = "{folder}"
+PLACE = "@FOLDER@"  # nothing that a plan may contain itself, such as the {folder} of an f-string
 SAME_FOLDER = "/tmp/codeplan-task-abcdefgh"
 
 
@@ -70,7 +70,7 @@ class RecordedModel:
         """The reply to a chat. Raises: OutOfReplies."""
         with self._lock:
             plain = plain_messages(messages)
-            prompt = json.dumps(plain).replace(self.folder, PLACE)
+            prompt = json.dumps(plain).replace(self.folder, "{folder}")
             digest = hashlib.sha256(prompt.encode()).hexdigest()[:16]
             reply = cut(self._reply(plain, digest), stop)
             self.calls += 1
