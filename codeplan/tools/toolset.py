@@ -13,7 +13,7 @@ from codeplan.untrusted.values import in_quotes
 REPORT = AgentMethod("report", "() -> str", "The last call and its answer in a sentence, for assertion messages.")
 """The agent's own method, which the messages of assertions use."""
 
-DOC = "The tools that you may call. Results are plain data: values of a class below are dicts."
+DOC = "The tools that you may call. Results are plain data: values of the classes shown here are dicts."
 """What models read above the tools."""
 
 
