@@ -1,4 +1,4 @@
-"""HotpotQA as an Environment."""
+"""HotpotQA: answer questions with a search in Wikipedia; each needs two articles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MiniWoB++ as an Environment."""
+"""MiniWoB++: small tasks on web pages, in a real browser."""
 
 from __future__ import annotations
 

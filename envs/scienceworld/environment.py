@@ -1,4 +1,4 @@
-"""ScienceWorld as an Environment."""
+"""ScienceWorld: experiments of a primary school in a text world, played by its own engine."""
 
 from __future__ import annotations
 

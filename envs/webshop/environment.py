@@ -1,4 +1,4 @@
-"""WebShop as an Environment."""
+"""WebShop: find a product that has what an instruction asks for, choose its options, and buy it."""
 
 from __future__ import annotations
 
