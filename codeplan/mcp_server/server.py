@@ -59,7 +59,7 @@ class PlanService:
     def instructions(self) -> str:
         """What a client's model should know about plans."""
         return Prompts.cached(None).render(
-            "mcp/instructions", asks=False, replans=True, skills=self._skills is not None
+            "mcp/instructions", tools=True, asks=False, replans=True, skills=self._skills is not None
         )
 
     async def close(self) -> None:

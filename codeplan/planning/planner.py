@@ -55,7 +55,7 @@ class Planner:
         task = task or episode.task
         goal = episode.goal_of(task)
         self._limits = {"asks": asks or None, "tries": tries, "replans": replans or None}
-        self._language = {"asks": asks > 0, "replans": replans > 0}
+        self._language = {"asks": asks > 0, "replans": replans > 0, "tools": episode.has_tools}
         self._conversation: PlanConversation | None = None
         self._reply: str | None = None  # the program in the latest reply; None after a repair
         self._attempts: list[str] = []

@@ -20,7 +20,7 @@ from codeplan.standin.model import ScriptedModel
 from codeplan.types import Finished, Stopped
 
 KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")
-LANGUAGE = ("asks", "replans")
+LANGUAGE = ("asks", "replans", "tools")
 CHATS = {
     "adaplanner/plan": ("api", "advice", "samples", "skills", "observation", "goal", "notes", "left", *LANGUAGE),
     "adaplanner/check": ("source", "errors", *LANGUAGE),
@@ -43,6 +43,8 @@ PROMPTS = Prompts()
 def chat(name, **values):
     """The system's and the user's text, with the value's own name for every value that is not given."""
     given = {value: f"<{value}>" for value in CHATS[name]} | values
+    if "tools" in given and "tools" not in values:
+        given["tools"] = False
     if "skills" in given and "skills" not in values:
         given["skills"] = (Skill("skill-1", "household", "<skills>"),)
     if "parameters" in given and "parameters" not in values:
@@ -108,7 +110,7 @@ def test_values_are_data_and_never_templates():
 
 def test_a_missing_value_is_named():
     with pytest.raises(PromptError, match="adaplanner/check needs a value for errors"):
-        PROMPTS.messages("adaplanner/check", source="x", asks=True, replans=True)
+        PROMPTS.messages("adaplanner/check", source="x", asks=True, replans=True, tools=False)
 
 
 def test_a_value_that_a_prompt_does_not_use_is_named_with_those_it_uses():

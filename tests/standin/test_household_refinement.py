@@ -27,8 +27,11 @@ def syntax_error(source):
 def test_a_lost_bracket_or_colon_is_restored(seed):
     broken = ask_for_plan(model=ScriptedModel(seed, "syntax_error"))
     assert syntax_error(broken)
-    assert ask("adaplanner/check", source=broken, errors=syntax_error(broken), asks=True, replans=True) == CORRECT
-    assert ask("adaplanner/check", source=broken, errors="", asks=True, replans=True) == CORRECT
+    assert (
+        ask("adaplanner/check", source=broken, errors=syntax_error(broken), asks=True, replans=True, tools=False)
+        == CORRECT
+    )
+    assert ask("adaplanner/check", source=broken, errors="", asks=True, replans=True, tools=False) == CORRECT
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -38,7 +41,7 @@ def test_an_unknown_method_becomes_the_right_one(seed):
     calls = [(n, m[1]) for n, line in enumerate(broken.split("\n"), 1) for m in re.finditer(r"agent\.(\w+)", line)]
     errors = [f"line {n}, column 9: the agent has no {name} [agent-method]" for n, name in calls if name not in known]
     assert len(errors) == 1
-    assert ask("adaplanner/check", source=broken, errors=errors[0], asks=True, replans=True) == CORRECT
+    assert ask("adaplanner/check", source=broken, errors=errors[0], asks=True, replans=True, tools=False) == CORRECT
 
 
 def test_errors_without_a_known_fix_leave_the_plan_unchanged():

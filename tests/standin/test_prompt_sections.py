@@ -9,7 +9,7 @@ from codeplan.standin.prompt_sections import infer_purpose
 TASK = {"observation": "a room", "goal": "find a mug"}
 FORMS = {"forms": ("go to RECEPTACLE",)}
 ACTS = {**FORMS, "tools": False}
-LANGUAGE = {"asks": True, "replans": True}
+LANGUAGE = {"asks": True, "replans": True, "tools": False}
 CODE = {"api": "", "advice": None, "samples": (), "skills": (), "notes": ("be quick",), **LANGUAGE}
 EPISODE = {**TASK, "plan": "1. Look.", "transcript": "> look\nA mug.", "outcome": "The task was done."}
 REPLY = {"sample": None, "notes": (), "reply": "", "problem": ""}

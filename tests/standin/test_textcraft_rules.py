@@ -170,7 +170,10 @@ def errors_of(source):
 def test_a_refused_plan_is_repaired(name, seed):
     broken = ask_for_plan(ScriptedModel(seed, name))
     assert errors_of(broken)
-    assert ask("adaplanner/check", source=broken, errors=errors_of(broken), asks=True, replans=True) == CORRECT
+    assert (
+        ask("adaplanner/check", source=broken, errors=errors_of(broken), asks=True, replans=True, tools=False)
+        == CORRECT
+    )
     assert ask_to_refine(broken, errors_of(broken)) == CORRECT
 
 

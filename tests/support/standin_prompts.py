@@ -10,7 +10,7 @@ from codeplan.standin.model import ScriptedModel
 from codeplan.standin.partial_plans import apply_changes
 
 PROMPTS = Prompts()
-PLAIN = {"notes": (), "skills": (), "samples": (), "advice": None, "asks": True, "replans": True}
+PLAIN = {"notes": (), "skills": (), "samples": (), "advice": None, "asks": True, "replans": True, "tools": False}
 REPORT = {
     **{
         "fixes": (),
