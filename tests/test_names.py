@@ -3,7 +3,7 @@
 import ast
 import os
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -142,3 +142,9 @@ def test_every_name_that_a_package_hands_on_exists():
         folder = file.parent.relative_to(ROOT).parts
         package = import_module(".".join(folder if folder[0] == "codeplan" else ("codeplan", *folder)))
         assert [name for name in getattr(package, "__all__", ()) if not hasattr(package, name)] == []
+
+
+def test_no_two_test_files_have_one_name() -> None:
+    """pytest takes the second for the first, and collects neither."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
