@@ -27,7 +27,8 @@ def class_name(name: str) -> str:
     """The nearest name for a class, as in ``SearchResult`` for ``search_result``."""
     words = _OTHER.sub(" ", name[: 4 * MAX_NAME_CHARS]).split()
     joined = "".join(word[0].upper() + word[1:] for word in words)[:MAX_NAME_CHARS]
-    return joined if joined[:1].isalpha() else f"Type{joined}"
+    fits = joined[:1].isalpha() and not keyword.iskeyword(joined)
+    return joined if fits else f"Type{joined}"
 
 
 def unique_name(name: str, taken: Collection[str]) -> str:

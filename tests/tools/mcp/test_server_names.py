@@ -40,6 +40,7 @@ def test_the_nearest_python_name(name, found):
         ("searchResult", "SearchResult"),
         ("2nd thing", "Type2ndThing"),
         ("日本", "Type"),
+        ("none", "TypeNone"),
         ("x" * 61, "X" + "x" * 59),
         (" " * 239 + "x", "X"),
         (" " * 240 + "x", "Type"),
