@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Iterable, Sequence
 
 from codeplan.untrusted.values import in_quotes
@@ -24,6 +25,9 @@ _MAY_BACKTRACK = re.compile(r"[*+?{|]")
 _HAS_WIDE_CHARACTER = re.compile(r"[^\x00-\x7f]|\\[0-7uUN]")
 _MAX_STEPS = 10_000_000
 """Without repeats, a search takes at most as many steps as the product of both lengths. More need a process too."""
+
+warnings.filterwarnings("ignore", category=FutureWarning, module=re.escape(__name__))
+"""A pattern such as ``[[a]`` means what it means today. Python warns of its future, which its author alone can mend."""
 
 _COMPILE = """
 import json, re, sys

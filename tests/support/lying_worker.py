@@ -74,12 +74,13 @@ def lie_to_run(
     start_from: int = 1,
     checkpoint: Checkpoint | None = None,
     hang_up: bool = True,
+    limits: Limits = LIMITS,
 ) -> Finished | Failed | Stopped | Rejected:
     """What the host makes of a run whose worker lies."""
     port = AgentPort(home or SampleHome(lambda action: None), answer)
-    job = frames.RunJob(plan.source, port.methods, port.attributes, start_from, checkpoint, 0, LIMITS, code=code)
+    job = frames.RunJob(plan.source, port.methods, port.attributes, start_from, checkpoint, 0, limits, code=code)
     with lying_worker(*lies, hang_up=hang_up) as worker:
-        return RunSession(worker, plan, port, LIMITS, None).run(job)
+        return RunSession(worker, plan, port, limits, None).run(job)
 
 
 def lie_to_analysis(*lies: Lie, hang_up: bool = True) -> Any | Rejected:

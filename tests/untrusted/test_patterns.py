@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -99,3 +101,9 @@ def test_all_expressions_for_one_question_share_their_time(monkeypatch: pytest.M
 def test_a_long_expression_without_repeats_is_searched_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patterns, "MAX_SECONDS", 0.5)
     assert search_pattern("\\w" * 4_990 + "!", "a" * 1_000_000) is None
+
+
+def test_a_pattern_that_python_warns_about_prints_nothing():
+    code = "from codeplan.untrusted.patterns import find_pattern_problem as find; print(find('[[a]'), find('[a&&b]'))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("None None\n", "")

@@ -10,11 +10,13 @@ from support.caged import SampleHome, finished, plan, run
 from support.lying_worker import Lie, as_bytes, framed, lie_to_analysis, lie_to_check, lie_to_run
 
 from codeplan.errors import SandboxError
-from codeplan.sandbox import Sandbox, encode
+from codeplan.sandbox import Limits, Sandbox, encode
 from codeplan.sandbox.host import launcher
+from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR
 from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.protocol.checkpoint_table import MAX_DROPPED_BYTES
 from codeplan.sandbox.protocol.plan_rows import DiagnosticRow, PlanRow, StepRow
-from codeplan.types import Checkpoint, Finished, Plan, Rejected, Replan, Step, Stopped
+from codeplan.types import Checkpoint, Failed, Finished, Plan, Rejected, Replan, Step, Stopped
 
 SOURCE = "\n".join(f"line {k}" for k in range(1, 9))
 DIGEST = "0123456789abcdef"
@@ -315,6 +317,53 @@ def test_a_run_whose_worker_drips_ends_in_time(hang_up: bool):
     assert isinstance(outcome, Stopped)
     assert outcome.limit in ("worker", "wall")
     assert time.monotonic() - began < 4
+
+
+PATIENT = Limits(wall=30.0)  # for lies whose size matters, not their time
+LONG_SOURCE = "\n".join(f"line {k}" for k in range(1, 41))
+LONG_PLAN = Plan(LONG_SOURCE, tuple(Step(k, k, k, "", DIGEST) for k in range(1, 41)))
+
+
+def bulky(nbytes: int) -> frames.CheckpointTable:
+    """A checkpoint of one text that packs into exactly this many bytes."""
+    around = frames.packed_size(frames.CheckpointTable.from_checkpoint(Checkpoint({"x": 0}, ["x" * 70_000]))) - 70_000
+    found = frames.CheckpointTable.from_checkpoint(Checkpoint({"x": 0}, ["x" * (nbytes - around)]))
+    assert frames.packed_size(found) == nbytes
+    return found
+
+
+ALL_ENTRIES = ENTRY_CHECKPOINTS_FACTOR * PATIENT.checkpoint_bytes + (
+    1 << 20
+)  # what the host takes of all entries together
+ONE_ENTRY = PATIENT.checkpoint_bytes + MAX_DROPPED_BYTES + (4 << 10)  # what it takes of one
+
+
+@pytest.mark.parametrize(("more", "kind"), [(0, Finished), (1, Stopped)])
+def test_the_checkpoints_of_all_steps_together_are_limited(more: int, kind: type):
+    sizes = [ALL_ENTRIES // 20] * 19
+    sizes.append(ALL_ENTRIES - sum(sizes) + more)
+    entries = [frames.StepFrame(k, bulky(size)) for k, size in enumerate(sizes, start=1)]
+    outcome = lie_to_run(LONG_PLAN, START, *entries, END, limits=PATIENT)
+    assert type(outcome) is kind
+    if isinstance(outcome, Stopped):
+        assert outcome.message == "the worker broke the protocol: the checkpoints are larger than they may be"
+        assert [*outcome.entries] == [*range(1, 20)]
+
+
+@pytest.mark.parametrize(("more", "kind"), [(0, Finished), (1, Stopped)])
+def test_one_checkpoint_is_limited(more: int, kind: type):
+    outcome = lie_to_run(LONG_PLAN, START, frames.StepFrame(1, bulky(ONE_ENTRY + more)), END, limits=PATIENT)
+    assert type(outcome) is kind
+    if isinstance(outcome, Stopped):
+        assert outcome.message == "the worker broke the protocol: a checkpoint is larger than it may be"
+
+
+@pytest.mark.parametrize(("line", "shown"), [(0, None), (1, 1), (8, 8), (9, None)])
+def test_a_line_beyond_the_plan_is_not_shown(line: int, shown: int | None):
+    ended = end(status="failed", error="E", step=1, line=line)
+    outcome = lie_to_run(PLAN, START, enter(1), ended)
+    assert isinstance(outcome, Failed)
+    assert outcome.line == shown
 
 
 # ------------------------------------------------------------------ analyses
