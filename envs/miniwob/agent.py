@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from codeplan.envs.miniwob.observations import DONE_PREFIX, ERROR_PREFIX, GOAL_PREFIX, PAGE_PREFIX
+from codeplan.envs.miniwob.observations import ERROR_PREFIX, GOAL_PREFIX, PAGE_PREFIX
 from codeplan.errors import AgentError
 from codeplan.protocols import Act
 from codeplan.types import Observation
@@ -15,8 +15,9 @@ class MiniWobAgent:
     """A user of a web page with mouse and keyboard.
 
     description is the task. current_state is the page's current HTML; the attributes value (text in a field), checked,
-    selected and focused show the page's live state. Each method acts and returns the new state, which is "DONE" and a
-    sentence once the task has ended; after that, no action is possible. If an action is not possible, for example
+    selected and focused show the page's live state. Each method acts and returns the new state. When the task ends, the
+    state is a sentence that begins with "DONE" if the task is solved and with "FAILED" if not; after that, no action
+    is possible. If an action is not possible, for example
     because an XPath matches no element, the method raises an error with the reason.
     """
 
@@ -78,6 +79,6 @@ class MiniWobAgent:
             if fault
             else f"{name} {in_quotes(argument, 200)}."
         )
-        if fault and not self.current_state.startswith(DONE_PREFIX):
+        if fault:
             raise AgentError(fault.strip())
         return self.current_state

@@ -8,11 +8,14 @@ GOAL_PREFIX = "Task: "
 PAGE_PREFIX = "Page:\n"
 ERROR_PREFIX = "Last action error: "
 DONE_PREFIX = "DONE"
+"""Only a solved task's last observation begins with it, so that a plan's assertion on it fails on a loss."""
+
+FAILED_PREFIX = "FAILED"
 
 SOLVED, FAILED, LIMIT_REACHED = (
     f"{DONE_PREFIX}. The task is solved.",
-    f"{DONE_PREFIX}. The task has failed.",
-    f"{DONE_PREFIX}. The last action allowed is spent, and the task not solved.",
+    f"{FAILED_PREFIX}. The task has ended without success.",
+    f"{FAILED_PREFIX}. The last action allowed is spent, and the task not solved.",
 )
 
 

@@ -153,7 +153,7 @@ def test_half_a_task_gives_half_a_reward_and_no_success(env):
 def test_a_failure_has_a_negative_reward(env):
     env.reset(env.task("click-test-2", 0))
     lost = env.step("click_xpath //button[text()='TWO']")
-    assert (lost.text, lost.reward, lost.success) == ("DONE. The task has failed.", -1.0, False)
+    assert (lost.text, lost.reward, lost.success) == ("FAILED. The task has ended without success.", -1.0, False)
 
 
 def test_the_page_s_clock_advances_only_with_actions(own):
@@ -220,7 +220,7 @@ def test_the_last_action_allowed_ends_the_episode(own):
     assert not env.step("shout").done
     last = env.step("type x")
     assert (last.text, last.done, last.success) == (
-        "DONE. The last action allowed is spent, and the task not solved.",
+        "FAILED. The last action allowed is spent, and the task not solved.",
         True,
         False,
     )

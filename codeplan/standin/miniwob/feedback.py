@@ -58,7 +58,7 @@ def play_tic_tac_toe(*, hasty: bool = False) -> list[StepSource]:
     choice = "cells.popitem()[0]" if hasty else "max(free, key=lambda cell: worth(cells, cell))"
     lines = (
         "state = agent.current_state\n"
-        "while not state.startswith('DONE'):\n"
+        "while not state.startswith(('DONE', 'FAILED')):\n"
         "    cells = board()\n"
         "    free = [cell for cell in cells if cells[cell] == '']\n"
         f"    cell = {choice}\n"
@@ -112,7 +112,7 @@ def guess_until_found() -> list[StepSource]:
     lines = (
         "possible = list(range(10))\n"
         "state = agent.current_state\n"
-        "while possible and not state.startswith('DONE'):\n"
+        "while possible and not state.startswith(('DONE', 'FAILED')):\n"
         "    number = possible[len(possible) // 2]\n"
         f"    {into}\n"
         "    agent.press_key('backspace')\n"
