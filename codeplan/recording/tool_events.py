@@ -12,8 +12,8 @@ from codeplan.types import Observation
 class CallDecided(TraceEvent, frozen=True, tag="call_decided"):
     """Whether a call of a tool may be made, before it is made.
 
-    ``by`` is ``pattern`` if a pattern of the user's decided (the field ``pattern`` has it), ``approver`` if the user
-    was asked, and ``nobody`` if the call needed approval and there was no approver: it is then refused.
+    ``by`` says who decided: ``pattern`` is one of the user's patterns (it stands in ``pattern``), ``approver`` is the
+    user himself. ``nobody`` means that the call needed approval and there was no approver. It is then refused.
     """
 
     tool: str

@@ -21,7 +21,7 @@ _OMISSION_BYTES: Final = 70  # of a reason, with its punctuation
 class JsonVariables(NamedTuple):
     """Variables as JSON data. Each value is whole; ``omitted`` maps the other variables to the reason.
 
-    ``unnamed`` counts further variables, the names of which do not fit either.
+    ``unnamed`` counts the variables whose names did not fit either.
     """
 
     values: dict[str, Any]

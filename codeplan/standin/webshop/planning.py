@@ -29,7 +29,7 @@ class ParsedShoppingGoal(Value, frozen=True):
 
 
 def parse_goal(goal: str) -> ParsedShoppingGoal | None:
-    """The instruction's goal; None if it asks for nothing."""
+    """Return what an instruction asks for; None if it names no product."""
     asked = _PRICE_LIMIT.sub("", goal.lower()).strip(" .?")
     asked = _REQUEST_PHRASE.sub("", asked)
     words = _content_words(asked)

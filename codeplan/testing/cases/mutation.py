@@ -1,7 +1,7 @@
 """Mutation testing: changes a plan in many small ways, each of which should make a test fail.
 
-A mutant is killed if a case passes with the plan but not with the mutant. It is also killed if the plan notices a fault
-in some step and the mutant does not. So an assertion is strong if it alone, in its step, notices some fault.
+A mutant is killed in two ways: a case passes with the plan and fails with the mutant, or the plan notices a fault in a
+step and the mutant does not. So an assertion is strong if it notices some fault that nothing else in its step notices.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ def sample_plans() -> tuple[SamplePlan, ...]:
 
 
 def sample_attacks() -> tuple[SampleAttack, ...]:
-    """Return hostile plans, none of which may succeed."""
+    """Return hostile plans. The sandbox must stop each of them."""
     return tuple(SampleAttack(heading, wrap_as_plan(body)) for heading, body in _text_blocks("hostile"))
 
 

@@ -10,7 +10,7 @@ _DEFINITION = re.compile(r"[ \t]*+(?:def[ \t]++(\w++)|(\w++)[ \t]*+(?::[^=\n]*+)
 
 
 def leave_out_parts(source: str, numbers: Collection[int], names: Collection[str]) -> str:
-    """Return the plan with nothing in the steps of these numbers and in the definitions of these names.
+    """Return the plan without the bodies of these steps and without the definitions of these names.
 
     The parts are told by their first lines and their indentation; nothing is parsed.
     """

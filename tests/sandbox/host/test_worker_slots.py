@@ -92,7 +92,7 @@ def test_no_more_workers_compute_at_once_than_the_processors_need():
 
 def test_a_run_does_not_wait_for_checks():
     with all_slots_taken():
-        finished(Sandbox().run(PLAN, SampleHome(lambda action: None), answer))
+        assert finished(Sandbox().run(PLAN, SampleHome(lambda action: None), answer)).step == 1
 
 
 def test_waiting_does_not_count_against_the_wall_limit():
