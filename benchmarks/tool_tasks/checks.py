@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import worlds
+import file_worlds
+import server_worlds
 
 Verdict = bool | str
 
@@ -74,19 +75,19 @@ def same_tree(folder: Path, wanted: dict[str, str]) -> Verdict:
 
 
 def largest(value: object, tools: object, folder: Path) -> Verdict:
-    sizes = {name: len(text) for name, text in worlds.log_sizes().items()}
+    sizes = {name: len(text) for name, text in file_worlds.log_sizes().items()}
     return same_text(folder, "answer.txt", max(sizes, key=lambda name: sizes[name]))
 
 
 def todo(value: object, tools: object, folder: Path) -> Verdict:
-    counts = {name: sum("TODO" in line for line in text.splitlines()) for name, text in worlds.sources().items()}
+    counts = {name: sum("TODO" in line for line in text.splitlines()) for name, text in file_worlds.sources().items()}
     return same_json(folder, "todo.json", {name: n for name, n in counts.items() if n})
 
 
 def renamed_photos() -> dict[str, str]:
     """The new name of each photo."""
     by_day: dict[str, list[tuple[str, str]]] = {}
-    for name, (day, time) in worlds.photos().items():
+    for name, (day, time) in file_worlds.photos().items():
         by_day.setdefault(day, []).append((time, name))
     return {
         name: f"{day}_{number}.txt"
@@ -96,7 +97,7 @@ def renamed_photos() -> dict[str, str]:
 
 
 def rename(value: object, tools: object, folder: Path) -> Verdict:
-    photos, names = worlds.photos(), renamed_photos()
+    photos, names = file_worlds.photos(), renamed_photos()
     wanted = {
         new: f"camera: K-7\ntaken: {photos[old][0]} {photos[old][1]}\nplace: {old[4:6]}\n" for old, new in names.items()
     }
@@ -105,7 +106,7 @@ def rename(value: object, tools: object, folder: Path) -> Verdict:
 
 def revenue() -> dict[str, int]:
     """What each customer paid, in cents, by name."""
-    customers, prices, months = worlds.orders()
+    customers, prices, months = file_worlds.orders()
     sums = dict.fromkeys(customers.values(), 0)
     for rows in months.values():
         for customer, article, quantity in rows:
@@ -119,7 +120,7 @@ def join(value: object, tools: object, folder: Path) -> Verdict:
 
 
 def configs(value: object, tools: object, folder: Path) -> Verdict:
-    for name, config in worlds.services().items():
+    for name, config in file_worlds.services().items():
         wanted = dict(config)
         if config["critical"]:
             wanted["timeout"] = int(str(config["timeout"])) + 5
@@ -130,14 +131,14 @@ def configs(value: object, tools: object, folder: Path) -> Verdict:
 
 
 def links(value: object, tools: object, folder: Path) -> Verdict:
-    pages = worlds.wiki()
+    pages = file_worlds.wiki()
     broken = {f"{page} -> {target}" for page, targets in pages.items() for target in targets if target not in pages}
     return same_lines(folder, "broken.txt", sorted(broken))
 
 
 def dedupe(value: object, tools: object, folder: Path) -> Verdict:
     kept: dict[str, str] = {}
-    texts = worlds.notes()
+    texts = file_worlds.notes()
     for name in sorted(texts):
         kept.setdefault(texts[name], name)
     stay = {name: texts[name] for name in kept.values()}
@@ -149,22 +150,22 @@ def dedupe(value: object, tools: object, folder: Path) -> Verdict:
 def inbox(value: object, tools: object, folder: Path) -> Verdict:
     if any((folder / "inbox").glob("*")):
         return "there are still mails in inbox"
-    wanted = {f"{domain}/{name}" for name, domain in worlds.mails().items()}
+    wanted = {f"{domain}/{name}" for name, domain in file_worlds.mails().items()}
     found = {str(p.relative_to(folder / "mails")) for p in (folder / "mails").rglob("*") if p.is_file()}
     return found == wanted or f"{len(found ^ wanted)} paths below mails are wrong or missing"
 
 
 def changelog(value: object, tools: object, folder: Path) -> Verdict:
     lines = ["# Changelog", "", "## 1.1.0", ""]
-    for kind, title in worlds.FRAGMENT_KINDS.items():
-        found = sorted((int(n.split(".")[0]), t) for n, t in worlds.fragments().items() if n.split(".")[1] == kind)
+    for kind, title in file_worlds.FRAGMENT_KINDS.items():
+        found = sorted((int(n.split(".")[0]), t) for n, t in file_worlds.fragments().items() if n.split(".")[1] == kind)
         lines += [f"### {title}", "", *(f"- {text.strip()} (#{number})" for number, text in found), ""]
     lines += ["## 1.0.0", "", "- First release."]
     text = read(folder / "CHANGELOG.md") or ""
     if [line.rstrip() for line in text.splitlines() if line.strip()] != [line for line in lines if line]:
         return "CHANGELOG.md does not hold what it should"
     return (
-        same_tree(folder / "done", worlds.fragments() | {".keep": ""})
+        same_tree(folder / "done", file_worlds.fragments() | {".keep": ""})
         if list_of(folder / "fragments") == []
         else ("there are still files in fragments")
     )
@@ -176,14 +177,14 @@ def list_of(folder: Path) -> list[str]:
 
 
 def stock(value: object, tools: object, folder: Path) -> Verdict:
-    before, after = worlds.snapshots()
+    before, after = file_worlds.snapshots()
     changed = {a: [before[a], after[a]] for a in before.keys() & after.keys() if before[a] != after[a]}
     added, removed = sorted(after.keys() - before.keys()), sorted(before.keys() - after.keys())
     return same_json(folder, "diff.json", {"added": added, "removed": removed, "changed": changed})
 
 
 def levels(value: object, tools: object, folder: Path) -> Verdict:
-    counts = Counter(line for lines in worlds.log_lines().values() for line in lines)
+    counts = Counter(line for lines in file_worlds.log_lines().values() for line in lines)
     wanted = {m: {level: counts[level, m] for level in ("INFO", "WARN", "ERROR")} for m in ("auth", "db", "web")}
     return same_json(folder, "levels.json", wanted)
 
@@ -194,7 +195,7 @@ def levels(value: object, tools: object, folder: Path) -> Verdict:
 def graph(folder: Path) -> tuple[dict[str, tuple[str, list[str]]], set[tuple[str, str, str]]]:
     """The memory server's entities by name, and its relations (from, type, to)."""
     entities, relations = {}, set()
-    for line in (read(folder / worlds.MEMORY) or "").splitlines():
+    for line in (read(folder / server_worlds.MEMORY) or "").splitlines():
         entry = json.loads(line)
         if entry["type"] == "entity":
             entities[entry["name"]] = (entry["entityType"], entry["observations"])
@@ -204,7 +205,7 @@ def graph(folder: Path) -> tuple[dict[str, tuple[str, list[str]]], set[tuple[str
 
 
 def team(value: object, tools: object, folder: Path) -> Verdict:
-    people, (entities, relations) = worlds.people(), graph(folder)
+    people, (entities, relations) = server_worlds.people(), graph(folder)
     types = dict.fromkeys(people, "person") | {department: "department" for department, _ in people.values()}
     if {name: kind for name, (kind, _) in entities.items()} != types:
         return "the entities in the graph are not the people and departments of the notes"
@@ -214,7 +215,7 @@ def team(value: object, tools: object, folder: Path) -> Verdict:
 
 
 def clean(value: object, tools: object, folder: Path) -> Verdict:
-    before, links = worlds.mixed_graph()
+    before, links = server_worlds.mixed_graph()
     entities, relations = graph(folder)
     kept = {name for name, kind, _ in before if kind != "draft"}
     wanted_links = {link for link in links if link[0] in kept and link[2] in kept}
@@ -233,7 +234,7 @@ def clean(value: object, tools: object, folder: Path) -> Verdict:
 
 
 def closure(value: object, tools: object, folder: Path) -> Verdict:
-    graph_of, found = worlds.dependencies(), set[str]()
+    graph_of, found = server_worlds.dependencies(), set[str]()
     todo = ["app"]
     while todo:
         new = set(graph_of[todo.pop()]) - found
@@ -246,23 +247,23 @@ def closure(value: object, tools: object, folder: Path) -> Verdict:
 
 
 def authors(value: object, tools: object, folder: Path) -> Verdict:
-    return same_json(folder, "authors.json", dict(Counter(worlds.commit_authors())))
+    return same_json(folder, "authors.json", dict(Counter(server_worlds.commit_authors())))
 
 
 def find_commit(value: object, tools: object, folder: Path) -> Verdict:
-    first = worlds.limits().index(500)
-    hashes = worlds.git(folder / "repo", "log", "--reverse", "--format=%H").split()
+    first = server_worlds.limits().index(500)
+    hashes = server_worlds.git(folder / "repo", "log", "--reverse", "--format=%H").split()
     return same_text(folder, "answer.txt", hashes[first])
 
 
 def release(value: object, tools: object, folder: Path) -> Verdict:
-    for name in worlds.REPOS:
+    for name in server_worlds.REPOS:
         repo = folder / "repos" / name
         try:
-            version = worlds.git(repo, "show", "release-1.4:VERSION")
-            log = worlds.git(repo, "log", "--format=%s", "release-1.4").splitlines()
-            main = worlds.git(repo, "log", "--format=%s", "main").splitlines()
-            changed = worlds.git(repo, "diff", "--name-only", "main", "release-1.4").split()
+            version = server_worlds.git(repo, "show", "release-1.4:VERSION")
+            log = server_worlds.git(repo, "log", "--format=%s", "release-1.4").splitlines()
+            main = server_worlds.git(repo, "log", "--format=%s", "main").splitlines()
+            changed = server_worlds.git(repo, "diff", "--name-only", "main", "release-1.4").split()
         except subprocess.CalledProcessError:
             return f"the repository {name} has no branch release-1.4 with a file VERSION"
         if version.strip() != "1.4.0":
@@ -275,7 +276,7 @@ def release(value: object, tools: object, folder: Path) -> Verdict:
 
 
 def wip(value: object, tools: object, folder: Path) -> Verdict:
-    wanted = sorted(branch for branch, message in worlds.branches().items() if message.startswith("WIP:"))
+    wanted = sorted(branch for branch, message in server_worlds.branches().items() if message.startswith("WIP:"))
     return same_lines(folder, "wip.txt", wanted)
 
 
@@ -283,9 +284,9 @@ def wip(value: object, tools: object, folder: Path) -> Verdict:
 
 
 def meeting(value: object, tools: object, folder: Path) -> Verdict:
-    utc = 8 * 60 + 30 - worlds.OFFICES["Tokyo"][1]
+    utc = 8 * 60 + 30 - server_worlds.OFFICES["Tokyo"][1]
     lines = []
-    for city, (_, offset) in sorted(worlds.OFFICES.items()):
+    for city, (_, offset) in sorted(server_worlds.OFFICES.items()):
         local = (utc + offset) % (24 * 60)
         lines.append(f"{city},{local // 60:02}:{local % 60:02}")
     return same_lines(folder, "meeting.csv", ["city,time", *lines])

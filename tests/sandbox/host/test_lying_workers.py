@@ -12,7 +12,7 @@ from support.lying_worker import Lie, as_bytes, framed, lie_to_analysis, lie_to_
 from codeplan.errors import SandboxError
 from codeplan.sandbox import Limits, Sandbox, encode
 from codeplan.sandbox.host import launcher
-from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR
+from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, MAX_STEPS
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.checkpoint_table import MAX_DROPPED_BYTES
 from codeplan.sandbox.protocol.plan_rows import DiagnosticRow, PlanRow, StepRow
@@ -356,6 +356,12 @@ def test_one_checkpoint_is_limited(more: int, kind: type):
     assert type(outcome) is kind
     if isinstance(outcome, Stopped):
         assert outcome.message == "the worker broke the protocol: a checkpoint is larger than it may be"
+
+
+@pytest.mark.parametrize(("steps", "kind"), [(MAX_STEPS, Finished), (MAX_STEPS + 1, Stopped)])
+def test_a_run_of_an_unchecked_plan_enters_a_thousand_steps(steps: int, kind: type):
+    entries = b"".join(as_bytes(enter(k)) for k in range(1, steps + 1))
+    assert type(lie_to_run(Plan(SOURCE), START, entries, END, limits=PATIENT)) is kind
 
 
 @pytest.mark.parametrize(("line", "shown"), [(0, None), (1, 1), (8, 8), (9, None)])
