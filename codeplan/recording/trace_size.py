@@ -33,7 +33,7 @@ _MAX_FILLED_BYTES: Final = MAX_TRACE_BYTES - 4 * MAX_EVENT_BYTES
 
 
 def check_event_size(line: bytes, where: str) -> None:
-    """Check the length of an event's line before it is parsed, because parsed values take up to thirty times its memory.
+    """Check the length of an event's line before it is parsed: its values can take up to thirty times its memory.
 
     ``where`` is for the message. Raises: UsageError: the line is longer than an event can be.
     """
