@@ -24,7 +24,7 @@ class ToolAgent:
         self._last: tuple[str, str] | None = None
 
     def report(self) -> str:
-        """The last call and its answer in a sentence, for assertion messages."""
+        """The last call and its answer in a sentence."""
         return _sentence(*self._last) if self._last else "No tool was called yet."
 
     def _call(self, tool: str, arguments: dict[str, Any]) -> Any:

@@ -10,7 +10,7 @@ from codeplan.tools.tool import Tool
 from codeplan.types import AgentApi, AgentMethod
 from codeplan.untrusted.values import in_quotes
 
-REPORT = AgentMethod("report", "() -> str", "The last call and its answer in a sentence, for assertion messages.")
+REPORT = AgentMethod("report", "() -> str", "The last call and its answer in a sentence.")
 """The agent's own method, which the messages of assertions use."""
 
 DOC = "The tools that you may call. Results are plain data: values of the classes shown here are dicts."
