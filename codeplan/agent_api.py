@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dis
 import inspect
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 
 from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter
@@ -25,6 +25,22 @@ def agent_api(agent: type) -> AgentApi:
     methods = tuple(_method(name, f) for name, f in _members(agent) if inspect.isfunction(f))
     aliases = tuple(getattr(agent, "_aliases", {}).items())
     return AgentApi(methods, tuple(_attributes(agent)), inspect.getdoc(agent) or "", aliases)
+
+
+def reduced_api(agent: type, names: Collection[str], doc: str) -> AgentApi:
+    """The API of an Agent class with these names alone, described by ``doc``: for the ``_api`` of a subclass.
+
+    Raises: ValueError: the class has no such name.
+    """
+    api = agent_api(agent)
+    if unknown := sorted(set(names) - set(api.names)):
+        raise ValueError(f"{agent.__name__} has no {', '.join(unknown)}")
+    return AgentApi(
+        tuple(m for m in api.methods if m.name in names),
+        tuple(a for a in api.attributes if a.name in names),
+        inspect.cleandoc(doc),
+        tuple((other, name) for other, name in api.aliases if name in names),
+    )
 
 
 def describe_api(api: AgentApi) -> str:

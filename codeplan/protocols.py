@@ -78,6 +78,17 @@ class HasSimilarKinds(Protocol):
 
 
 @runtime_checkable
+class OffersAgents(Protocol):
+    """An environment with several Agent classes. Its setting ``agent`` names the one that plans get."""
+
+    agent: type
+    """The chosen one."""
+
+    agents: Mapping[str, type]
+    """The Agent classes by name."""
+
+
+@runtime_checkable
 class TakesActions(Protocol):
     """An environment that describes its actions, so that a model can write them itself (as ReAct's model does)."""
 

@@ -5,8 +5,8 @@ Environments need not use any of it: an object with the parts of ``codeplan.prot
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Generic, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Annotated, Generic, Literal, TypeVar
 
 from msgspec.structs import replace
 
@@ -20,6 +20,13 @@ EPISODE_OVER = "The episode is over."
 
 ActionLimit = Annotated[int, Setting("Actions in an episode at most.", "safe", most=100_000)]
 """The setting ``actions`` of every environment."""
+
+
+AgentName = Literal["full", "paper"]
+"""The agent that plans get: with all of codeplan's methods, or with those of the papers alone, for comparisons."""
+
+AgentSetting = Annotated[AgentName, Setting("paper: the agent has the papers' methods alone, for comparisons.", "safe")]
+"""The setting ``agent`` of an environment that has both agents."""
 
 
 class EpisodeSnapshot(Value, frozen=True, kw_only=True):
@@ -41,6 +48,8 @@ class LimitedEnvironment(Generic[_S]):
     """
 
     name: str
+    agent: type
+    agents: Mapping[str, type] = {}
 
     def __init__(self, actions: int) -> None:
         """``actions`` is the action limit of an episode. Raises UsageError if it is not a whole number above 0."""
@@ -65,6 +74,10 @@ class LimitedEnvironment(Generic[_S]):
     def close(self) -> None:
         """End the episode."""
         self._current = None
+
+    def _choose_agent(self, name: AgentName) -> None:
+        """Give plans the agent of this name, one of ``agents``. Raises: UsageError if there is no such one."""
+        self.agent = self.agents[check_choice(self.name, "agent", name, ("full", "paper"))]
 
     def _begin(self, snapshot: _S) -> None:
         self._current = snapshot

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from codeplan.agent_api import agent_api
 from codeplan.prompts.templates import Prompts
-from codeplan.protocols import HasSimilarKinds
+from codeplan.protocols import HasSimilarKinds, OffersAgents
 from codeplan.types import Value
 
 _THIS_KIND, _SIMILAR, _OTHER = "another task of this kind", "a task of a similar kind", "a task of another kind"
+
+_USED = re.compile(r"\bagent\.([A-Za-z]\w*)")
 
 
 class WorkedExample(Value, frozen=True):
@@ -26,16 +30,30 @@ def choose_samples(
 
     If ``kinds`` are named, the examples are of these alone. Examples of all other kinds come last, and only if
     ``kinds`` or a ``count`` of 2 or more asks for them. An example for the same goal is left out; without ``asks`` also
-    one that asks.
+    one that asks. Of an environment with several agents, the examples for the chosen one come from a folder of its own
+    (``household/paper``) if it has them, and use only what it has.
     """
     chosen: dict[str, WorkedExample] = {}
+    folders, names = _folders(env), _agent_names(env)
     for each, relation in _kinds_in_order(env, kind, others=bool(kinds) or count > 1):
         if len(chosen) >= count:
             break
-        text = sample_for(prompts, env.name, each, goal) if not kinds or each in kinds else None
-        if text and (asks or "ask_llm(" not in text):
+        found = (sample_for(prompts, folder, each, goal) for folder in folders if not kinds or each in kinds)
+        text = next(filter(None, found), None)
+        if text and (asks or "ask_llm(" not in text) and (names is None or names.issuperset(_USED.findall(text))):
             chosen.setdefault(text, WorkedExample(text, relation))
     return tuple(chosen.values())
+
+
+def _folders(env: Any) -> list[str]:
+    """The folders with worked examples, the chosen agent's own first."""
+    agents = env.agents if isinstance(env, OffersAgents) else {}
+    return [*(f"{env.name}/{name}" for name, agent in agents.items() if agent is env.agent), env.name]
+
+
+def _agent_names(env: Any) -> set[str] | None:
+    """The names that examples may use of the agent; None if the environment has one agent alone."""
+    return set(agent_api(env.agent).names) if isinstance(env, OffersAgents) and env.agents else None
 
 
 def _kinds_in_order(env: Any, kind: str, *, others: bool) -> Iterator[tuple[str, str]]:

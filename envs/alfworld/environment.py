@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from codeplan.envs.alfworld import game_files
 from codeplan.envs.alfworld.data import ALFWorldData, find_data
 from codeplan.envs.alfworld.textworld_engine import TextWorldEngine
-from codeplan.envs.base import ActionLimit, check_choice
+from codeplan.envs.base import ActionLimit, AgentSetting, check_choice
 from codeplan.envs.household import game_environment
 from codeplan.envs.household.environment import Household
 from codeplan.envs.household.game import Game
@@ -41,6 +41,7 @@ class ALFWorld(game_environment.HouseholdGameEnvironment):
         ] = None,
         actions: ActionLimit = 50,
         feedback: FeedbackSetting = "plain",
+        agent: AgentSetting = "full",
         arrival: Annotated[
             Arrival, Setting("recorded: say 'You arrive at the location.', as ReAct's transcripts do.", "safe")
         ] = "exact",
@@ -49,7 +50,7 @@ class ALFWorld(game_environment.HouseholdGameEnvironment):
         ] = "codeplan",
     ) -> None:
         """The data is read when it is first needed. Raises: UsageError if a setting is not allowed."""
-        super().__init__(actions, feedback)
+        super().__init__(actions, feedback, agent)
         self._folder = data
         self._arrival: Arrival = check_choice(self.name, "arrival", arrival, ("exact", "recorded"))
         self._engine: Engine = check_choice(self.name, "engine", engine, ("codeplan", "textworld"))

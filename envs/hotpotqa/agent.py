@@ -30,8 +30,8 @@ class HotpotQAAgent:
 
         If there is no such page, the previous page stays open and similar titles are listed. Search for a name as it
         appears in a page's title, not for a question.
-        Example: "Ada Lovelace was an English mathematician. She was born in London in 1815..", or
-        "Could not find Lovelace. Similar: ['Ada Lovelace', 'Lovelace (crater)']."
+        Example: agent.search("Budapest") returns "Budapest is the largest city of Hungary. It stands on the Danube …"
+        Example: agent.search("Adriatic") returns "Could not find Adriatic. Similar: ['Po']."
         """
         return self._log.act(f"search[{entity}]")
 
@@ -39,14 +39,15 @@ class HotpotQAAgent:
         """Return the next sentence of the open page that contains this string, in upper or lower case.
 
         Call it again with the same string for the next sentence; a new string or a new page starts over.
-        Example: "(Result 1 / 3) She was born in London in 1815..", or "No more results." after the last
+        Example: agent.lookup("stands on") returns "(Result 1 / 1) It stands on the Danube and …"
+        Example: agent.lookup("queen") returns "No more results."
         """
         return self._log.act(f"lookup[{string}]")
 
     def finish(self, answer: str) -> str:
         """Give the answer; this ends the task. Give a name, a number, a date, yes or no, not a sentence.
 
-        Example: agent.finish("London"), agent.finish("1815"), agent.finish("yes")
+        Example: agent.finish("Black Sea") returns "Episode finished, reward = 1"
         """
         self.answer = str(answer)
         return self._log.act(f"finish[{answer}]")
@@ -54,7 +55,8 @@ class HotpotQAAgent:
     def report(self) -> str:
         """Return the question, the last action and its observation, for use in assertion messages.
 
-        Example: "My question is: Where was she born? Last action: 'search[Ada]'; it answered: 'Could not find Ada. …'"
+        Example: agent.report() returns "My question is: Into which sea does … flow? Last action: 'search[Adriatic]'; it
+        answered: 'Could not find Adriatic. …'"
         """
         return f"My question is: {self.question or 'not known'} {self._log.describe_last(shorten=_quote)}"
 

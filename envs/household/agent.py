@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 
+from codeplan.agent_api import reduced_api
 from codeplan.envs.base import ActionLog
 from codeplan.protocols import Act
 from codeplan.types import Observation
@@ -36,7 +38,8 @@ class HouseholdAgent:
     def goto(self, receptacle: str) -> str:
         """Walk to a receptacle (or look at it, if within reach) and return what is on it, or that it is closed.
 
-        Example: "On the countertop 1, you see a apple 1, and a knife 2." or "The fridge 1 is closed."
+        Example: agent.goto("countertop 2") returns "On the countertop 2, you see a knife 1, a lettuce 2, and a vase 1."
+        Example: agent.goto("fridge 1") returns "The fridge 1 is closed."
         """
         if receptacle == self.location:
             return self._log.act(f"examine {receptacle}")
@@ -51,7 +54,7 @@ class HouseholdAgent:
     def take(self, object: str, receptacle: str) -> str:
         """Pick up an object from the receptacle that the robot stands at. It must be open, and the hand empty.
 
-        Example: "You pick up the apple 1 from the countertop 1."
+        Example: agent.take("apple 2", "diningtable 1") returns "You pick up the apple 2 from the diningtable 1."
         """
         answer = self._log.act(f"take {object} from {receptacle}")
         if answer.startswith("You pick up "):
@@ -61,7 +64,7 @@ class HouseholdAgent:
     def put(self, object: str, receptacle: str) -> str:
         """Put the object in the robot's hand in or on the receptacle that the robot stands at. It must be open.
 
-        Example: "You put the apple 1 in/on the diningtable 1."
+        Example: agent.put("apple 2", "sidetable 1") returns "You put the apple 2 in/on the sidetable 1."
         """
         answer = self._log.act(f"move {object} to {receptacle}" if self._moves else f"put {object} in/on {receptacle}")
         if not answer.startswith(("You put ", "You move ")):
@@ -72,49 +75,51 @@ class HouseholdAgent:
     def open_receptacle(self, receptacle: str) -> str:
         """Open the closed receptacle that the robot stands at, and return what is in it.
 
-        Example: "You open the drawer 2. The drawer 2 is open. In it, you see a spoon 1."
+        Example: agent.open_receptacle("drawer 2") returns "You open the drawer 2. The drawer 2 is open. In it, you see
+        a fork 1, and a spoon 1."
         """
         return self._log.act(f"open {receptacle}")
 
     def close_receptacle(self, receptacle: str) -> str:
         """Close the open receptacle that the robot stands at.
 
-        Example: "You close the drawer 2."
+        Example: agent.close_receptacle("drawer 2") returns "You close the drawer 2."
         """
         return self._log.act(f"close {receptacle}")
 
     def clean(self, object: str, receptacle: str) -> str:
         """Clean the object in the robot's hand with the sinkbasin that it stands at.
 
-        Example: "You clean the apple 1 using the sinkbasin 1."
+        Example: agent.clean("apple 2", "sinkbasin 1") returns "You clean the apple 2 using the sinkbasin 1."
         """
         return self._log.act(f"clean {object} with {receptacle}")
 
     def heat(self, object: str, receptacle: str) -> str:
         """Heat the object in the robot's hand with the microwave that it stands at; the object stays in the hand.
 
-        Example: "You heat the apple 1 using the microwave 1."
+        Example: agent.heat("apple 2", "microwave 1") returns "You heat the apple 2 using the microwave 1."
         """
         return self._log.act(f"heat {object} with {receptacle}")
 
     def cool(self, object: str, receptacle: str) -> str:
         """Cool the object in the robot's hand with the fridge that it stands at; the object stays in the hand.
 
-        Example: "You cool the apple 1 using the fridge 1."
+        Example: agent.cool("apple 2", "fridge 1") returns "You cool the apple 2 using the fridge 1."
         """
         return self._log.act(f"cool {object} with {receptacle}")
 
     def turn_on(self, object: str) -> str:
         """Turn on a lamp that is on the receptacle that the robot stands at. The robot may hold an object.
 
-        Example: "You turn on the desklamp 1."
+        Example: agent.turn_on("desklamp 1") returns "You turn on the desklamp 1."
         """
         return self._log.act(f"use {object}")
 
     def report(self) -> str:
         """Return where the robot is, what it holds, its last action and the answer, for an assertion's message.
 
-        Example: "I am at bed 1, holding cd 2. Last action: 'open bed 1'; it answered: 'Nothing happens.'"
+        Example: agent.report() returns "I am at sidetable 1, holding apple 2. Last action: 'open sidetable 1'; it
+        answered: 'Nothing happens.'"
         """
         where = f"at {self.location}" if self.location else "in the middle of the room"
         state = f"I am {where}, holding {self.holding or 'nothing'}."
@@ -141,6 +146,19 @@ class HouseholdAgent:
         if self._log.last is not None:
             self._log.last = self._log.last[0], answer
         return answer
+
+
+class PaperHouseholdAgent(HouseholdAgent):
+    """The agent with the methods that AdaPlanner's prompt shows (Sun et al. 2023, Appendix D.1), and no others."""
+
+    _api = reduced_api(
+        HouseholdAgent,
+        (
+            *("goto", "take", "put", "open_receptacle", "clean", "heat", "cool", "turn_on", "report"),
+            *("location", "holding", "receptacles"),
+        ),
+        inspect.getdoc(HouseholdAgent) or "",
+    )
 
 
 def _receptacles_in(introduction: str) -> list[str]:

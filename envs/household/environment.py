@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Annotated
 
-from codeplan.envs.base import ActionLimit, check_choice
+from codeplan.envs.base import ActionLimit, AgentSetting, check_choice
 from codeplan.envs.generated_tasks import GeneratedTasks, split_for_seed
 from codeplan.envs.household import generator
 from codeplan.envs.household.game import DIALECTS, DialectName, Game
@@ -32,12 +32,13 @@ class Household(HouseholdGameEnvironment):
         actions: ActionLimit = 50,
         dialect: Annotated[DialectName, Setting("The wording: put X in/on Y, or move X to Y.", "safe")] = "put",
         feedback: FeedbackSetting = "plain",
+        agent: AgentSetting = "full",
         difficulty: Annotated[
             Difficulty, Setting("How much furniture and how many objects a room has.", "safe")
         ] = "normal",
     ) -> None:
         """Raises: UsageError if a setting is not allowed."""
-        super().__init__(actions, feedback)
+        super().__init__(actions, feedback, agent)
         self._dialect = DIALECTS[check_choice(self.name, "dialect", dialect, ("put", "move"))]
         self._difficulty: Difficulty = check_choice(self.name, "difficulty", difficulty, ("easy", "normal", "hard"))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Protocol
 
-from codeplan.envs.base import EpisodeSnapshot, RestorableEnvironment, check_choice
+from codeplan.envs.base import AgentName, EpisodeSnapshot, RestorableEnvironment, check_choice
 from codeplan.envs.household import admissible, engine, failure_reasons, sentences
-from codeplan.envs.household.agent import HouseholdAgent
+from codeplan.envs.household.agent import HouseholdAgent, PaperHouseholdAgent
 from codeplan.envs.household.game import Game, HouseholdState
 from codeplan.plugins import Setting
 from codeplan.types import ActionSpace, Observation
@@ -99,6 +99,7 @@ class HouseholdGameEnvironment(RestorableEnvironment[HouseholdSnapshot]):
     """Base of environments that play household games, one at a time. A subclass calls ``_play`` in ``reset``."""
 
     agent: type = HouseholdAgent
+    agents: Mapping[str, type] = {"full": HouseholdAgent, "paper": PaperHouseholdAgent}
     space: ActionSpace = ActionSpace(
         forms=_FORMS,
         no_effect_prefixes=(sentences.NOTHING_HAPPENS,),
@@ -110,9 +111,10 @@ class HouseholdGameEnvironment(RestorableEnvironment[HouseholdSnapshot]):
     similar_kinds: Mapping[str, Sequence[str]] = _SIMILAR_KINDS
     _game_engine: GameEngine | None = None
 
-    def __init__(self, actions: int, feedback: Feedback) -> None:
+    def __init__(self, actions: int, feedback: Feedback, agent: AgentName) -> None:
         """Raises: UsageError if a setting is not allowed."""
         super().__init__(actions)
+        self._choose_agent(agent)
         self._feedback: Feedback = check_choice(self.name, "feedback", feedback, ("plain", "augmented"))
 
     def admissible(self) -> tuple[str, ...]:

@@ -35,34 +35,43 @@ class MiniWobAgent:
     def type(self, characters: str) -> str:
         """Type characters into the focused element. Click an element to focus it.
 
-        Example: agent.click_xpath("//input[@id='tt']"); agent.type("hello")
+        Example: agent.type("Karrie") returns "…<input type="text" id="tt" value="Karrie" focused="">…"
         """
         return self._do("type", characters)
 
     def press_key(self, key: str) -> str:
-        """Press one key: enter, space, arrow_left, arrow_right, arrow_up, arrow_down or backspace."""
+        """Press one key: enter, space, arrow_left, arrow_right, arrow_up, arrow_down or backspace.
+
+        Example: agent.press_key("backspace") returns "…<input type="text" id="tt" value="Karri" focused="">…"
+        """
         return self._do("press_key", key)
 
     def click_option(self, xpath: str) -> str:
         """Choose an option of a list. If the list allows several, this adds the option or removes it.
 
-        Example: agent.click_option("//select[@id='cars']/option[text()='Volvo']")
+        Example: agent.click_option("//option[text()='Benin']") returns "…<option selected="">Benin</option>…"
         """
         return self._do("click_option", xpath)
 
     def click_xpath(self, xpath: str) -> str:
         """Click every element that an XPath matches, one after the other.
 
-        Example: agent.click_xpath("//button[text()='Submit']")
+        Example: agent.click_xpath("//input[@id='tt']") returns "…<input type="text" id="tt" value="" focused="">…"
         """
         return self._do("click_xpath", xpath)
 
     def move_mouse_on(self, xpath: str) -> str:
-        """Move the mouse onto an element, for example to open a menu."""
+        """Move the mouse onto an element, for example to open a menu.
+
+        Example: agent.move_mouse_on("//ul[@id='menu']/li[2]/div") returns "…ui-state-active…Elfreda…display: block;…"
+        """
         return self._do("move_mouse_on", xpath)
 
     def report(self) -> str:
-        """Return the last action, its outcome and the current page, for use in assertion messages."""
+        """Return the last action, its outcome and the current page, for use in assertion messages.
+
+        Example: agent.report() returns "Last action: type 'Karrie'. The page: <div…"
+        """
         done = f"Last action: {self._last}" if self._last else "Nothing has been done yet."
         return f"{done} The page: {self.current_state}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from codeplan.agent_api import reduced_api
 from codeplan.envs.base import ActionLog
 from codeplan.errors import AgentError
 from codeplan.protocols import Act
@@ -41,7 +42,8 @@ class TextCraftAgent:
     def get(self, count: int, item: str) -> str:
         """Get a number of an item that no crafting command makes. Items that can be crafted are not found.
 
-        Example: "Got 2 oak logs", or "Could not find stick"
+        Example: agent.get(2, "oak logs") returns "Got 2 oak logs"
+        Example: agent.get(1, "stick") returns "Could not find stick"
         """
         answer = self._log.act(f"get {count} {item}")
         if got := _GOT.fullmatch(answer):
@@ -53,8 +55,9 @@ class TextCraftAgent:
 
         The ingredients must be in the inventory and are used up. For an ingredient that has sorts, give one sort: for
         "2 planks" in the command, {"oak planks": 2}.
-        Example: agent.craft(4, "stick", {"oak planks": 2}) returns "Crafted 4 minecraft:stick", or that the items or a
-        recipe could not be found.
+        Example: agent.craft(1, "shield", {"oak planks": 6, "iron ingot": 1}) returns "Could not find enough items to
+        craft minecraft:shield"
+        Example: agent.craft(4, "oak planks", {"oak logs": 1}) returns "Crafted 4 minecraft:oak_planks"
         """
         if not isinstance(ingredients, dict):
             kind = type(ingredients).__name__
@@ -70,7 +73,7 @@ class TextCraftAgent:
     def inventory(self) -> dict[str, int]:
         """Return the counts of all items in the inventory. This is an action, like get and craft.
 
-        Example: {"oak planks": 4, "stick": 2}
+        Example: agent.inventory() returns {"oak logs": 1, "oak planks": 4}
         """
         answer = self._log.act("inventory")
         if answer.startswith("Inventory: "):
@@ -81,14 +84,15 @@ class TextCraftAgent:
         """Return the task's crafting commands that make an item; none for an item that can be got.
 
         This is not an action: it reads the task again.
-        Example: [{"count": 4, "ingredients": {"planks": 2}}, {"count": 1, "ingredients": {"bamboo": 2}}]
+        Example: agent.recipes("shield") returns [{"count": 1, "ingredients": {"planks": 6, "iron ingot": 1}}]
         """
         return [{"count": n, "ingredients": dict(taken)} for made, n, taken in self._recipes if made == item]
 
     def report(self) -> str:
         """Return the goal, the inventory, the last action and its answer, for an assertion's message.
 
-        Example: "My goal is bowl. I hold 1 oak logs. Last action: 'get 3 planks'; it answered: 'Could not find planks'"
+        Example: agent.report() returns "My goal is shield. I hold 1 oak logs. Last action: 'get 6 planks'; it answered:
+        'Could not find planks'"
         """
         held = ", ".join(f"{n} {name}" for name, n in self._held.items()) or "nothing"
         state = f"My goal is {self.goal or 'not known'}. I hold {held}."
@@ -98,6 +102,22 @@ class TextCraftAgent:
         self._held[name] = self._held.get(name, 0) + count
         if not self._held[name]:
             del self._held[name]
+
+
+class PaperTextCraftAgent(TextCraftAgent):
+    """The agent with the three actions of TextCraft (Prasad et al. 2024) as methods, and what every agent has."""
+
+    _api = reduced_api(
+        TextCraftAgent,
+        ("get", "craft", "inventory", "report"),
+        """
+        A player who gets and crafts items of Minecraft. The inventory is empty at the start.
+
+        Names are those of the crafting commands, such as "oak planks". Items that no command makes can be got in any
+        number. An ingredient such as planks or wool, which no command makes but which has sorts ("oak planks"), stands
+        for any one sort, crafted before.
+        """,
+    )
 
 
 def _parse_counts(ingredients: str) -> dict[str, int]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
-from codeplan.envs.base import ActionLimit, EpisodeSnapshot, RestorableEnvironment
+from codeplan.envs.base import ActionLimit, AgentSetting, EpisodeSnapshot, RestorableEnvironment
 from codeplan.envs.textcraft import engine
-from codeplan.envs.textcraft.agent import TextCraftAgent
+from codeplan.envs.textcraft.agent import PaperTextCraftAgent, TextCraftAgent
 from codeplan.envs.textcraft.commands import CommandLists, bundled_command_lists, draw_commands, read_command_lists
 from codeplan.envs.textcraft.recipes import recipe_book
 from codeplan.envs.textcraft.tasks import NAME, find_task, goal_item, tasks_in_split
@@ -31,6 +31,7 @@ class TextCraft(RestorableEnvironment[TextCraftSnapshot]):
 
     name: str = NAME
     agent: type = TextCraftAgent
+    agents: Mapping[str, type] = {"full": TextCraftAgent, "paper": PaperTextCraftAgent}
     kinds: tuple[str, ...] = ("depth2", "depth3", "depth4")
     space: ActionSpace = ActionSpace(
         forms=("get COUNT ITEM", "craft COUNT ITEM using COUNT INGREDIENT, COUNT INGREDIENT", "inventory"),
@@ -49,10 +50,12 @@ class TextCraft(RestorableEnvironment[TextCraftSnapshot]):
         recorded: Annotated[
             str | None, Setting("File of more recorded commands, for exact.", "trusted", repeat="live")
         ] = None,
+        agent: AgentSetting = "full",
         actions: ActionLimit = 60,  # the original has no limit; the longest walkthrough has 27 actions
     ) -> None:
         """Raises: UsageError if a setting is not allowed, or if the file of recorded commands cannot be read."""
         super().__init__(actions)
+        self._choose_agent(agent)
         if recorded is not None and not exact:
             raise UsageError("the setting recorded of textcraft needs exact=True; give both, or neither")
         self._recorded: CommandLists | None = None

@@ -37,6 +37,7 @@ class WebShopAgent:
         """Search for products from any page and return the first page of results: up to ten, best match first.
 
         Use few, plain words: what the product is, and its most important feature.
+        Example: agent.search("insulated water bottle") returns "Instruction: … Page 1 (Total results: 32) …"
         """
         return self._do(f"search[{' '.join(str(query).split())}]")
 
@@ -46,6 +47,7 @@ class WebShopAgent:
         On a page of results: a product's id, "Next >", "< Prev". On a product's page: the value of an option,
         "Description", "Features", "< Prev", "Buy Now". On all of these: "Back to Search". Each option takes one value.
         Clicking something that the page does not show has no effect.
+        Example: agent.click("18 oz") returns "… [clicked button] 18 oz [clicked button_] …"
         """
         return self._do(f"click[{button}]")
 
@@ -53,14 +55,15 @@ class WebShopAgent:
         """Return the products on the open page of results, best match first; an empty list on other pages.
 
         This takes no action. Prices are in dollars; for a price range it is the upper end.
-        Example: [{"id": "B07XYZ1234", "title": "Men's T-Shirt, 3-Pack", "price": 15.99}]
+        Example: agent.results() returns [{"id": "B011024K4C", "title": "Quillon Insulated …", "price": 11.5}, …]
         """
         return [{"id": m[1], "title": m[2], "price": _parse_price(m[3])} for m in _RESULT.finditer(self._marked_page())]
 
     def options(self) -> dict[str, list[str]]:
         """Return the values of each option of the open product; empty if it has none.
 
-        This takes no action. Example: {"color": ["black", "navy"], "size": ["small", "large"]}
+        This takes no action.
+        Example: agent.options() returns {"color": ["sky blue", …], "size": ["12 oz", "18 oz", …]}
         """
         found: dict[str, list[str]] = {}
         name = ""
@@ -72,7 +75,10 @@ class WebShopAgent:
         return found
 
     def chosen(self) -> list[str]:
-        """Return the option values that the page shows as chosen. This takes no action."""
+        """Return the option values that the page shows as chosen. This takes no action.
+
+        Example: agent.chosen() returns ["18 oz"]
+        """
         buttons = map(_BUTTON.match, self._marked_page().split("\n"))
         return [button[3] for button in buttons if button and button[2]]
 
@@ -80,19 +86,24 @@ class WebShopAgent:
         """Return the price of the open product in dollars (the upper end of a range); None on other pages.
 
         This takes no action.
+        Example: agent.price() returns 11.5
         """
         found = _PRICE.search(self.page)
         return _parse_price(found[1]) if found else None
 
     def buttons(self) -> list[str]:
-        """Return the text of every button on the open page. This takes no action."""
+        """Return the text of every button on the open page. This takes no action.
+
+        Example: agent.buttons() returns ["Back to Search", "< Prev", "sky blue", …, "Buy Now"]
+        """
         buttons = map(_BUTTON.match, self._marked_page().split("\n"))
         return [button[3] for button in buttons if button and button[3] != "Search"]
 
     def report(self) -> str:
         """Return what to buy, the last action and the resulting page, for use in assertion messages.
 
-        Example: "I am to buy: a small black t-shirt. Last action: 'click[black]'; the page now: You have clicked …"
+        Example: agent.report() returns "I am to buy: … water bottle, size 18 oz, … Last action: 'click[18 oz]'; the
+        page now: You have clicked 18 oz. | …"
         """
         last = self._log.describe_last("the page now", _shorten)
         return f"I am to buy: {self.instruction or 'what I do not know'}. {last}"
