@@ -49,6 +49,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     ],
     "new-test": [[f"runs/{name}", "-o", f"made/{name}"] for name in RUNS],
     "bench": [["household", "-n", "1", "--kind", "pick", "--engine", "processes", "-j", "1"], ["grid.toml"]],
+    "papers": [[], ["adapt-table2"], ["adapt-table2", "--bench", "runs"]],
     "compare": [["runs", "runs/honest"]],
     "report": [["runs"]],
     "view": [["runs"]],

@@ -14,7 +14,7 @@ from codeplan.bench.episode_measures import (
     cell_statistics,
     measure_cell,
 )
-from codeplan.bench.papers import PublishedResult, published_results
+from codeplan.bench.papers.comparable import PublishedResults, published_results
 from codeplan.bench.store import BenchCell, BenchRecord, read_bench
 from codeplan.errors import UsageError
 from codeplan.statistics import RateDifference, bootstrap_mean, mcnemar_exact, paired_difference, tasks_needed
@@ -71,7 +71,7 @@ class BenchOverview(Value, frozen=True):
     cells: tuple[ComparedCell, ...]
     statistics: tuple[tuple[str, tuple[CellStatistics, ...]], ...]
     comparisons: tuple[CellComparison, ...]
-    published: tuple[PublishedResult, ...]
+    published: PublishedResults
 
 
 def build_overview(first: str, second: str | None = None) -> BenchOverview:
@@ -89,8 +89,15 @@ def build_overview(first: str, second: str | None = None) -> BenchOverview:
         for pair in pairs
         if len(pair) > 1
     )
-    suites = dict.fromkeys(s.cell.suite for s in sides)
-    return BenchOverview(sides, statistics, compared, tuple(p for suite in suites for p in published_results(suite)))
+    return BenchOverview(sides, statistics, compared, _published(sides))
+
+
+def _published(sides: Sequence[ComparedCell]) -> PublishedResults:
+    """The published results that may stand beside any of the benches."""
+    found = [published_results(bench) for bench in {s.bench.folder: s.bench for s in sides}.values()]
+    rows = {(row.suite, row.source, row.model, row.method): row for one in found for row in one.rows}
+    reasons = dict.fromkeys(reason for one in found for reason in one.reasons)
+    return PublishedResults(tuple(rows.values()), tuple(reasons))
 
 
 def compare_cells(

@@ -22,7 +22,8 @@ class EpisodeMeasures(Value, frozen=True):
     ``trajectory`` counts the actions since the last reset, ``actions`` all of them. ``inadmissible`` counts the actions
     without effect, recognised by ``BenchCell.no_effect_prefixes``; None if the cell has none or there is no trace.
     ``asks`` are in-plan refinements, ``refinements`` out-of-plan ones. ``tokens`` and ``money`` (US dollars) are None
-    if unknown; ``seconds`` is wall time.
+    if unknown; ``seconds`` is wall time. ``claim`` is whether the method
+    believes that the task is done, None where it does not say.
     """
 
     success: bool
@@ -36,6 +37,7 @@ class EpisodeMeasures(Value, frozen=True):
     money: float | None
     seconds: float
     inadmissible: int | None
+    claim: bool | None = None
 
 
 class CellStatistics(Value, frozen=True):
@@ -88,6 +90,7 @@ def measure_episode(ended: EpisodeOutcome, folder: Path, no_effect_prefixes: tup
         tokens=result.usage.total_tokens,
         money=result.usage.money,
         seconds=result.seconds,
+        claim=result.claim,
         inadmissible=sum(t is not None and t.startswith(no_effect_prefixes or ()) for t in observed) if known else None,
     )
 

@@ -30,6 +30,7 @@ NAMED_SUITES = {
     "miniwob-53": SuiteDefinition("miniwob", "test"),
     "miniwob-feedback": SuiteDefinition("miniwob", "feedback"),
     "hotpotqa-500": SuiteDefinition("hotpotqa", "react-500"),
+    "hotpotqa-200": SuiteDefinition("hotpotqa", "dev", first=200),
     "scienceworld-test": SuiteDefinition("scienceworld", "test"),
     "scienceworld-271": SuiteDefinition("scienceworld", "test", of_each_kind=10),
     "webshop-100": SuiteDefinition("webshop", "test", first=100),

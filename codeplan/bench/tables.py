@@ -8,13 +8,18 @@ from collections.abc import Callable, Sequence
 
 from codeplan.bench.cell_comparison import BenchOverview, CellComparison
 from codeplan.bench.episode_measures import CellStatistics
-from codeplan.bench.papers import PublishedResult
+from codeplan.bench.papers.comparable import PublishedResults
 from codeplan.statistics import RateDifference
 from codeplan.types import Value
 
 STAND_IN_LABEL = "scripted stand-in"
 STAND_IN_MARK = " †"
 """Marks cells of the scripted stand-in."""
+
+STAND_IN_NOTE = (
+    f"{STAND_IN_MARK.strip()} The model is the {STAND_IN_LABEL}: its rates say nothing about language models."
+)
+"""Stands below each table with such a mark."""
 
 _COLUMN_NOTE = (
     "Means over the episodes. Trajectory: actions since the last reset. In-plan: asks. Out-of-plan: new plans after a "
@@ -34,7 +39,7 @@ class BenchTable(Value, frozen=True):
 def build_tables(overview: BenchOverview) -> list[BenchTable]:
     """Return the tables of an overview: statistics, comparisons and, separately, published results."""
     found = [_statistics_table(overview)] + [_comparison_table(c) for c in overview.comparisons]
-    return found + ([_published_table(overview.published)] if overview.published else [])
+    return found + ([_published_table(overview.published)] if overview.published != PublishedResults() else [])
 
 
 def format_tables(tables: Sequence[BenchTable], format_name: str) -> str:
@@ -99,11 +104,8 @@ def _statistics_table(of: BenchOverview) -> BenchTable:
     scripted = {s.label for s in of.cells if s.cell.model == "scripted"}
     marked = {label: label + STAND_IN_MARK * (label in scripted) for label, _ in of.statistics}
     rows = tuple((marked[label], *_row(f, repeated)) for label, cell in of.statistics for f in cell)
-    notes = (
-        _COLUMN_NOTE,
-        f"{STAND_IN_MARK.strip()} The model is the {STAND_IN_LABEL}: its rates say nothing about language models.",
-    )
-    return BenchTable("Statistics", columns, rows, notes if scripted else notes[:1])
+    notes = (_COLUMN_NOTE, STAND_IN_NOTE) if scripted else (_COLUMN_NOTE,)
+    return BenchTable("Statistics", columns, rows, notes)
 
 
 def _row(f: CellStatistics, repeated: int) -> tuple[str, ...]:
@@ -146,14 +148,17 @@ def _comparison_notes(c: CellComparison) -> list[str]:
     return found + ([f"{c.left_out} episodes have no partner and are left out."] if c.left_out else [])
 
 
-def _published_table(found: Sequence[PublishedResult]) -> BenchTable:
+def _published_table(published: PublishedResults) -> BenchTable:
+    found = published.rows
     kinds = list(dict.fromkeys(k for p in found for k in p.rates if k != "all"))
     rows = tuple(
         (f"{p.suite}: {p.method}", p.model, *(format_number(p.rates.get(k), 2) for k in ("all", *kinds)), p.source)
         for p in found
     )
     note = "Published by others, with their models, prompts and environments; none was measured with codeplan."
-    return BenchTable("Published success rates, %", ("", "model", "all", *kinds, "source"), rows, (note,))
+    return BenchTable(
+        "Published success rates, %", ("", "model", "all", *kinds, "source"), rows, (note, *published.reasons)
+    )
 
 
 def _format_difference(d: RateDifference, scale: float, digits: int) -> tuple[str, str]:

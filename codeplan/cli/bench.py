@@ -13,14 +13,14 @@ from codeplan.cli import options, setting_options
 
 if TYPE_CHECKING:
     from codeplan.bench.bench_runner import BenchOutcome
-    from codeplan.bench.bench_spec import BenchSpec
     from codeplan.bench.store import BenchCell, BenchRecord
-    from codeplan.runner.configuration import UserConfig
+    from codeplan.cli.bench_requests import BenchRequest
 
 SuiteName = Annotated[
     str,
     typer.Argument(
-        metavar="SUITE", help="A suite (alfworld-unseen, …), an environment or its FILE.py:NAME, or a grid's TOML file."
+        metavar="SUITE",
+        help="A suite (alfworld-unseen, …), an environment or its FILE.py:NAME, a grid's TOML file, or paper:ID.",
     ),
 ]
 Split = Annotated[
@@ -98,66 +98,20 @@ def bench(
 
     Exit codes: 0 all episodes ended; 2 usage; 3 the bench's budget is spent; 4 infrastructure broke episodes off.
     """
+    from codeplan.cli.bench_requests import ask_bench
     from codeplan.runner.environment_files import absolute_form, is_environment_file, use_environment
 
     settings = options.command_settings(context)
     files = (absolute_form(suite),) if is_environment_file(suite) else ()
     suite = use_environment(suite, many_times=True)
-    selection = {"split": split, "kind": kind, "n": n, "repeats": repeats}
-    config = options.load_config()
-    if suite.endswith(".toml"):
-        spec = _from_file(suite, settings, selection | {"method": method, "model": model})
-    else:
-        spec = _from_flags(suite, method, model, config, settings, selection)
+    selection = {"split": split, "kind": kind, "n": n, "repeats": repeats, "method": method, "model": model}
+    asked = ask_bench(suite, settings, {name: value for name, value in selection.items() if value is not None})
     limits = {"money": max_money, "tokens": max_tokens, "seconds": max_seconds}
     with options.open_tapes(record, replay) as tapes, _folder(out, suite, replay) as folder:
         worker_settings = {"storage": storage, "retries": retries, "tapes": tapes, "files": files}
-        outcome = _run(spec, config, folder, limits, (engine, jobs, address), worker_settings)
-    _show(outcome.bench, folder, as_json)
+        outcome = _run(asked, folder, limits, (engine, jobs, address), worker_settings)
+    _show(asked, outcome.bench, folder, as_json)
     _raise_incomplete(outcome)
-
-
-def _from_flags(
-    suite: str,
-    method: str | None,
-    model: str | None,
-    config: UserConfig,
-    common: dict[str, Any],
-    selection: dict[str, Any],
-) -> BenchSpec:
-    from codeplan.bench.bench_spec import BenchSpec
-
-    name, _ = options.select_model(config, model, {})
-    given: dict[str, Any] = {name: value for name, value in selection.items() if value is not None}
-    return BenchSpec(
-        suites=(suite,),
-        methods=(method or "adaplanner",),
-        models=(name,),
-        common=common,
-        budget=options.make_budget(config),
-        **given,
-    )
-
-
-def _from_file(file: str, common: dict[str, Any], selection: dict[str, Any]) -> BenchSpec:
-    """The bench that a file describes. Settings from options apply to all its cells.
-
-    Tasks on tools are played with any method and model; a grid names its own.
-    """
-    from msgspec.structs import replace
-
-    from codeplan.bench.bench_spec import read_spec
-    from codeplan.errors import UsageError
-    from codeplan.runner import trusted_folders
-
-    real = Path(file).resolve()
-    given = {name: value for name, value in selection.items() if value is not None}
-    spec = read_spec(Path(file), lambda sha256: trusted_folders.is_trusted(real, sha256))
-    if spec.tool_tasks and "split" not in given:
-        given |= {f"{name}s": (given.pop(name),) for name in ("method", "model") if name in given}
-    elif given:
-        raise UsageError(f"{file} defines the bench; set {next(iter(given))} there instead of giving the option")
-    return replace(spec, common={**spec.common, **common}, **given)
 
 
 @contextlib.contextmanager
@@ -175,8 +129,7 @@ def _folder(out: Path | None, suite: str, replay: Path | None) -> Iterator[Path 
 
 
 def _run(
-    spec: BenchSpec,
-    config: UserConfig,
+    asked: BenchRequest,
     folder: Path | None,
     limits: dict[str, Any],
     engine: tuple[str, int, str | None],
@@ -184,23 +137,20 @@ def _run(
 ) -> BenchOutcome:
     from codeplan.bench import engines
     from codeplan.bench.bench_runner import BenchBudget, run_bench
-    from codeplan.bench.bench_spec import resolve_bench
     from codeplan.cli.bench_progress import show_progress
     from codeplan.errors import UsageError
 
     tapes = worker_settings["tapes"]
-    if any(tapes.values()) and spec.tool_tasks:
+    if any(tapes.values()) and asked.tool_tasks:
         raise UsageError("tasks on tools go on no tape; replay the trace of one with: codeplan replay RUN")
     if any(tapes.values()) and engine[0] != "threads":
         raise UsageError("tapes need the engine threads; omit --engine")
     runs_on, budget = engines.make_engine(*engine), BenchBudget(**limits)
-    plan = resolve_bench(spec, lambda model: options.select_model(config, model, {})[1], offline=bool(tapes["tape"]))
-    if limits["money"] is not None or spec.budget.money is not None:
+    plan = asked.resolve(offline=bool(tapes["tape"]))
+    if limits["money"] is not None or any(cell.budget.money is not None for cell in plan.grid.cells):
         options.warn_unpriced_models(plan.unpriced_models)
-    tool_tasks = spec.tool_tasks
-    return run_bench(
-        plan, runs_on, folder, budget=budget, observer=show_progress, tool_tasks=tool_tasks, **worker_settings
-    )
+    worker_settings = {"tool_tasks": asked.tool_tasks, **worker_settings}
+    return run_bench(plan, runs_on, folder, budget=budget, observer=show_progress, **worker_settings)
 
 
 def _raise_incomplete(outcome: BenchOutcome) -> None:
@@ -217,9 +167,10 @@ def _raise_incomplete(outcome: BenchOutcome) -> None:
         raise InfrastructureError(f"infrastructure broke episodes off: {so_far}")
 
 
-def _show(bench: BenchRecord, folder: Path | None, as_json: bool) -> None:
+def _show(asked: BenchRequest, bench: BenchRecord, folder: Path | None, as_json: bool) -> None:
     from codeplan.bench.summary import summarise_results
     from codeplan.cli.bench_table import print_bench
+    from codeplan.cli.paper_tables import print_experiment
     from codeplan.report.json_output import to_plain_data
 
     def cell(one: BenchCell) -> dict[str, Any]:
@@ -229,5 +180,7 @@ def _show(bench: BenchRecord, folder: Path | None, as_json: bool) -> None:
 
     if as_json:
         options.print_json({"cells": [cell(one) for one in bench.cells], "outcomes": bench.outcomes})
+    elif asked.experiment:
+        print_experiment(options.make_console(), asked.experiment, bench, folder)
     else:
         print_bench(options.make_console(), bench, folder)

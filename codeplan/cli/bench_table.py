@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
-from codeplan.bench.papers import published_results
+from codeplan.bench.papers.comparable import PublishedResults, published_results
 from codeplan.bench.store import BenchCell, BenchRecord
 from codeplan.bench.summary import KindSummary, summarise_results
 from codeplan.untrusted.terminal import one_line
@@ -31,16 +31,22 @@ def print_bench(console: Console, bench: BenchRecord, folder: Path | None) -> No
             _print_side_by_side(console, bench, suite, cells)
         else:
             _print_cell(console, bench, cells[0])
-    for result in (p for suite in bench.grid.tasks for p in published_results(suite)):
-        rate = f"{result.rates['all']:.1f} %"
-        text = f"{result.method} with {result.model} {rate} ({result.source})"
-        console.print(f"Published, not measured here: {text}", soft_wrap=True)
+    _print_published(console, published_results(bench))
     if any(cell.model == "scripted" for cell in bench.cells):
         console.print(STAND_IN_NOTE, soft_wrap=True)
     if len(bench.cells) > 1 and folder:
         console.print(f"Intervals, tests and more: codeplan compare {folder}", soft_wrap=True)
     if folder:
         console.print(f"Traces and results: {folder}", soft_wrap=True)
+
+
+def _print_published(console: Console, published: PublishedResults) -> None:
+    """Print the published rates over all kinds of task, and why other figures are not shown."""
+    for result in (row for row in published.rows if "all" in row.rates):
+        text = f"{result.method} with {result.model} {result.rates['all']:.1f} % ({result.source})"
+        console.print(f"Published, not measured here: {text}", soft_wrap=True)
+    for reason in published.reasons:
+        console.print(reason, soft_wrap=True)
 
 
 def _print_cell(console: Console, bench: BenchRecord, cell: BenchCell) -> None:
@@ -56,7 +62,7 @@ def _print_cell(console: Console, bench: BenchRecord, cell: BenchCell) -> None:
         if row is rows[-1]:
             table.add_section()
         table.add_row(*_cells(row))
-    _print_whole(console, table)
+    print_whole(console, table)
     for reason, count in Counter(one_line(e.result.reason) for e in ended).most_common():
         console.print(f"{count:5}  {reason}")
     _print_cached_shares(console, {cell.name: rows})
@@ -82,7 +88,7 @@ def _print_side_by_side(console: Console, bench: BenchRecord, suite: str, cells:
     for name, of_cell in rows.items():
         rates = {row.kind: f"{row.successes / max(row.episodes, 1):.0%}" for row in of_cell}
         table.add_row(name.removeprefix(f"{suite}."), *(rates.get(kind, "") for kind in kinds), *_means(of_cell))
-    _print_whole(console, table)
+    print_whole(console, table)
     _print_cached_shares(console, rows)
 
 
@@ -95,7 +101,7 @@ def _print_cached_shares(console: Console, rows: dict[str, list[KindSummary]]) -
             )
 
 
-def _print_whole(console: Console, table: Table) -> None:
+def print_whole(console: Console, table: Table) -> None:
     """Print a table without cutting its cells. On a narrow terminal its lines are longer than the terminal's."""
     narrow = console.width
     whole = Measurement.get(console, console.options.update(max_width=_WIDEST), table).maximum

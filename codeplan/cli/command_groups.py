@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 GROUPS: Final = {
     "Episodes": ("run", "do", "resume", "replay", "show", "fork"),
     "Plans": ("check", "exec", "mcp", "test", "mutate", "new-test"),
-    "Experiments": ("bench", "compare", "report", "view", "learn", "skills"),
+    "Experiments": ("bench", "papers", "compare", "report", "view", "learn", "skills"),
     "What there is": ("envs", "tasks", "methods"),
     "This machine": ("doctor", "sandbox", "trust", "serve-scripted"),
 }

@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 from support.trace_samples import acted, ended, hostile, started, write
 
+from codeplan import envs
 from codeplan.bench import store
 from codeplan.bench.episode_measures import EpisodeMeasures
-from codeplan.bench.papers import published_results
 from codeplan.errors import UsageError
 from codeplan.report.pages.overview import build_overview, cost_curve, cost_unit, refinement_curve
 from codeplan.report.pages.report_source import ReportSource
@@ -142,15 +142,24 @@ def test_hostile_texts_are_shown_and_harmless_in_the_overview(tmp_path: Path) ->
 
 
 def test_published_results_are_apart_from_ours_with_model_and_source(tmp_path: Path) -> None:
-    tasks = (Task("t/0", "alfworld", "pick"),)
-    cell = store.BenchCell("c", "alfworld-unseen", "alfworld", "adaplanner", "scripted")
-    with store.BenchStore(tmp_path, store.BenchGrid((cell,), {"alfworld-unseen": tasks})) as kept:
+    tasks = tuple(envs.make("textcraft").tasks("test"))
+    cell = store.BenchCell("c", "textcraft", "textcraft", "adapt", "scripted")
+    with store.BenchStore(tmp_path, store.BenchGrid((cell,), {"textcraft": tasks})) as kept:
         kept.append(store.EpisodeOutcome("c", tasks[0], 0, "runs/c/0", Result(tasks[0], Success())))
     shown = build_overview(ReportSource(tmp_path).read())
-    assert len(shown["published"]) == len(published_results("alfworld-unseen")) > 0
+    assert [p["rates"]["all"] for p in shown["published"] if "Table 2" in p["source"]] == [52.0]
     assert all(p["model"] and p["source"] for p in shown["published"])
     assert not any(p["model"] == "scripted" for p in shown["published"])
     assert len(shown["columns"]) == 1
+
+
+def test_published_results_on_other_tasks_are_not_shown_and_the_page_says_why(tmp_path: Path) -> None:
+    tasks = tuple(envs.make("textcraft").tasks("test"))[:5]
+    cell = store.BenchCell("c", "textcraft", "textcraft", "adapt", "scripted")
+    with store.BenchStore(tmp_path, store.BenchGrid((cell,), {"textcraft": tasks})):
+        shown = build_overview(ReportSource(tmp_path).read())
+    assert shown["published"] == []
+    assert any("adapt-table2-textcraft" in reason and "200 tasks" in reason for reason in shown["unpublished"])
 
 
 def test_a_line_of_results_cannot_lead_to_another_folder(tmp_path: Path) -> None:

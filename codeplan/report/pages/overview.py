@@ -32,7 +32,8 @@ def build_overview(report: ReportData) -> dict[str, Any]:
         "kinds": [label(kind, 60) for kind in kinds],
         "byKind": [[_rate_of(kind, by_column[c.name]) for c in report.columns] for kind in kinds],
         "cost": cost_unit(every),
-        "published": [visible_data(to_plain_data(p)) for p in report.published],
+        "published": [visible_data(to_plain_data(p)) for p in report.published.rows],
+        "unpublished": [label(reason, 1_000) for reason in report.published.reasons],
         "episodes": [_episode(r, numbers[r.column], kinds.index(r.task.kind)) for r in report.episodes],
     }
 

@@ -11,7 +11,7 @@ import msgspec
 
 from codeplan.bench import store
 from codeplan.bench.episode_measures import EpisodeMeasures, measure_episode
-from codeplan.bench.papers import PublishedResult, published_results
+from codeplan.bench.papers.comparable import PublishedResults, published_results
 from codeplan.bench.store import BenchCell, EpisodeOutcome
 from codeplan.errors import UsageError
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted
@@ -71,7 +71,7 @@ class ReportData(msgspec.Struct, frozen=True):
     columns: tuple[ReportColumn, ...]
     episodes: tuple[ReportEpisode, ...]
     total: int | None = None
-    published: tuple[PublishedResult, ...] = ()
+    published: PublishedResults = PublishedResults()
     unread: tuple[Path, ...] = ()
 
 
@@ -115,9 +115,9 @@ class ReportSource:
             for e in bench.outcomes
         ]
         columns = tuple(ReportColumn(names[cell.name], cell) for cell in bench.cells)
-        suites = dict.fromkeys(cell.suite for cell in bench.cells)
-        found = tuple(p for suite in suites for p in published_results(suite))
-        return ReportData(self._name, columns, (*runs, *self._running(bench, names)), bench.total_episodes, found)
+        return ReportData(
+            self._name, columns, (*runs, *self._running(bench, names)), bench.total_episodes, published_results(bench)
+        )
 
     def _running(self, bench: store.BenchRecord, names: dict[str, str]) -> Iterator[ReportEpisode]:
         """The episodes that have a trace and no end."""

@@ -52,7 +52,7 @@ function overviewPage(overview, query) {
     ),
     part("Success", successTable(overview)),
     overview.kinds.length > 1 && part("By kind of task", kindTable(overview)),
-    overview.published.length > 0 && part("Published results", publishedTable(overview)),
+    overview.published.length + overview.unpublished.length > 0 && part("Published results", publishedTable(overview)),
     ended > 0 && part("Refinements, cost and length", legend(overview), plotsOf(overview)),
     episodeSection(overview, query),
   ];

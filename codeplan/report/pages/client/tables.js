@@ -124,8 +124,11 @@ function publishedTable(overview) {
     );
   const heads = ["method, source", "model", ...kinds.map((kind) => [kind, "n"])];
   return [
-    sheet("Published success rates on the same tasks", "", heads, overview.published.map(row)),
-    overview.columns.some((c) => c.scripted) &&
+    overview.published.length > 0 &&
+      sheet("Published success rates on the same tasks", "", heads, overview.published.map(row)),
+    overview.unpublished.map((reason) => quietly(reason)),
+    overview.published.length > 0 &&
+      overview.columns.some((c) => c.scripted) &&
       quietly("These are results of language models; the scripted stand-in's figures cannot be compared with them."),
   ];
 }

@@ -1,0 +1,92 @@
+"""Metrics: what a column of a table shows, over the episodes of a cell, with a 95 % interval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from statistics import fmean
+
+import msgspec
+
+from codeplan.bench.episode_measures import EpisodeMeasures, MeasuredEpisode, mean_if_known, sum_if_known
+from codeplan.errors import UsageError
+from codeplan.plugins import suggest_names
+from codeplan.statistics import bootstrap_mean, wilson_interval
+from codeplan.types import Value
+from codeplan.untrusted.values import in_quotes
+
+
+class Metric(msgspec.Struct, frozen=True):
+    """A measure of episodes. ``value`` is None for an episode where it is unknown.
+
+    With ``per`` the metric is the ratio of two sums. A column shows ``scale`` times the mean, with ``digits`` after the
+    point. ``is_rate`` marks what an episode has or has not: its interval is Wilson's; others' are bootstrapped.
+    """
+
+    title: str
+    value: Callable[[EpisodeMeasures], float | None]
+    per: Callable[[EpisodeMeasures], float | None] | None = None
+    scale: float = 1.0
+    digits: int = 2
+    is_rate: bool = False
+
+
+METRICS: dict[str, Metric] = {
+    "success": Metric("success, %", lambda m: m.success, scale=100, digits=1, is_rate=True),
+    "claim": Metric("claim, %", lambda m: m.claim, scale=100, digits=1, is_rate=True),
+    "reward": Metric("reward", lambda m: m.reward),
+    "score": Metric("score", lambda m: m.reward, scale=100, digits=1),
+    "trajectory": Metric("trajectory", lambda m: m.trajectory),
+    "actions": Metric("actions", lambda m: m.actions),
+    "in_plan": Metric("in-plan", lambda m: m.asks),
+    "out_of_plan": Metric("out-of-plan", lambda m: m.refinements),
+    "in_plan_per_out_of_plan": Metric("in-plan/out-of-plan", lambda m: m.asks, per=lambda m: m.refinements),
+    "calls": Metric("calls", lambda m: m.calls),
+    "tokens": Metric("tokens", lambda m: m.tokens, digits=0),
+    "money": Metric("US $", lambda m: m.money, digits=4),
+    "seconds": Metric("seconds", lambda m: m.seconds),
+}
+"""The metrics by name. ``score`` is a hundred times the reward, as in WebShop."""
+
+
+class MetricEstimate(Value, frozen=True):
+    """A metric over some episodes, scaled for its column, with its 95 % interval.
+
+    All three are None without episodes, if an episode's value is unknown, or for a ratio with nothing below the line;
+    ``low`` and ``high`` also for every other ratio.
+    """
+
+    episodes: int
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def find_metric(name: str) -> Metric:
+    """The metric with this name.
+
+    Raises: UsageError: there is none.
+    """
+    if name not in METRICS:
+        raise UsageError(f"there is no metric {in_quotes(name)}; {suggest_names(name, METRICS)}")
+    return METRICS[name]
+
+
+def estimate_metric(metric: Metric, episodes: Sequence[MeasuredEpisode]) -> MetricEstimate:
+    """The metric over these episodes. Repeats of a task are averaged before a mean's interval is drawn."""
+    n = len(episodes)
+    values = [metric.value(measures) for _, measures in episodes]
+    if metric.per is not None:
+        above, below = sum_if_known(values), sum_if_known([metric.per(measures) for _, measures in episodes])
+        return MetricEstimate(n) if above is None or not below else MetricEstimate(n, metric.scale * above / below)
+    mean = mean_if_known(values)
+    if mean is None:
+        return MetricEstimate(n)
+    low, high = wilson_interval(int(sum(map(bool, values))), n) if metric.is_rate else _interval(episodes, metric)
+    return MetricEstimate(n, metric.scale * mean, metric.scale * low, metric.scale * high)
+
+
+def _interval(episodes: Sequence[MeasuredEpisode], metric: Metric) -> tuple[float, float]:
+    by_task: dict[str, list[float]] = {}
+    for ended, measures in episodes:
+        by_task.setdefault(ended.task.id, []).append(metric.value(measures) or 0.0)
+    return bootstrap_mean([fmean(values) for values in by_task.values()])

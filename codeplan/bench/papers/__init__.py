@@ -1,0 +1,6 @@
+"""What papers report, and the benches that repeat their experiments.
+
+``published``   the papers' tables, from ``bench/papers.toml``
+``presets``     the experiments as cells, from ``bench/presets/``
+``comparable``  which published figures may stand beside a bench
+"""

@@ -1,0 +1,170 @@
+"""The presets: each experiment of the papers as cells that a bench can play."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from codeplan import methods
+from codeplan.bench import named_suites
+from codeplan.bench.bench_runner import run_bench
+from codeplan.bench.engines import make_engine
+from codeplan.bench.paper_bench import ExperimentChoice, resolve_experiment
+from codeplan.bench.paper_table import build_paper_tables
+from codeplan.bench.papers.presets import (
+    ExperimentPart,
+    ExperimentRow,
+    PaperExperiment,
+    find_experiment,
+    not_run,
+    paper_experiments,
+)
+from codeplan.bench.papers.published import published_tables
+from codeplan.bench.store import BenchGrid, BenchRecord
+from codeplan.bench.tables import STAND_IN_NOTE
+from codeplan.errors import UsageError
+from codeplan.plugins import load_factory, setting_specs
+from codeplan.runner import models
+
+PARTS = [(e.id, at, part) for e in paper_experiments() for at, part in enumerate(e.parts)]
+CELLS = [(f"{name}-{at}-{row.name}", part, row) for name, at, part in PARTS for row in part.rows]
+
+
+def test_each_experiment_of_the_papers_has_a_preset_or_a_reason() -> None:
+    found = paper_experiments()
+    assert [e.id for e in found] == list(dict.fromkeys(t.part_of for t in published_tables()))
+    assert all(bool(e.parts) != bool(e.cannot) for e in found)
+    assert {*not_run().experiments} == {e.id for e in found if e.cannot}
+
+
+@pytest.mark.parametrize(("name", "at", "part"), PARTS, ids=[f"{n}-{at}" for n, at, _ in PARTS])
+def test_a_part_repeats_each_row_of_its_tables_once_in_the_papers_order(
+    name: str, at: int, part: ExperimentPart
+) -> None:
+    for table in part.published:
+        assert table.part_of == name
+        assert table.environment == named_suites.resolve_suite(part.suite).env
+        named = [number for row in part.rows for number in row.rows]
+        outside = [n for n, row in enumerate(table.rows, 1) if row.method in not_run().methods]
+        assert sorted(named) == named
+        assert Counter(named + outside) == Counter(range(1, len(table.rows) + 1))
+        for row in part.rows:
+            assert {table.rows[n - 1].method for n in row.rows} == {row.method}
+
+
+@pytest.mark.parametrize(("part", "row"), [c[1:] for c in CELLS], ids=[c[0] for c in CELLS])
+def test_a_cell_has_only_settings_that_exist_and_fit(part: ExperimentPart, row: ExperimentRow) -> None:
+    env = named_suites.resolve_suite(part.suite).env
+    specs: dict[str, Any] = {}
+    for factory in (load_factory("codeplan.envs", env), load_factory("codeplan.methods", row.method)):
+        specs |= {spec.name: spec for spec in setting_specs(factory)}
+    for name, value in {**part.settings, **row.settings}.items():
+        specs[name].check(value, row.name)
+    methods.make(row.method, **row.settings)
+    assert {*part.model_settings} <= {*models.setting_names("gpt-4o-mini")}
+
+
+def test_names_of_cells_are_unique_in_an_experiment() -> None:
+    for experiment in paper_experiments():
+        names = Counter((part.suite, row.name) for part in experiment.parts for row in part.rows)
+        assert max(names.values(), default=1) == 1, experiment.id
+
+
+# ------------------------------------------------------------------ played
+
+
+def test_a_preset_is_played_in_the_papers_order_with_its_settings() -> None:
+    plan = resolve_experiment(find_experiment("adapt-table3"), ExperimentChoice(model="scripted", n=1))
+    assert [(c.method, c.settings["actions"], c.budget.model_calls) for c in plan.grid.cells] == [
+        ("react", 1000, 1000),
+        ("adapt", 1000, 1000),
+    ]
+    assert plan.grid.cells[1].settings["max_depth"] == 4
+    assert [task.split for task in plan.grid.tasks["textcraft"]] == ["test"] * 3
+
+
+def test_the_users_settings_go_where_they_fit_and_are_preferred() -> None:
+    choice = ExperimentChoice(model="scripted", n=1, settings={"max_depth": 2, "weakness": "span"})
+    react, adapt = resolve_experiment(find_experiment("adapt-table3"), choice).grid.cells
+    assert "max_depth" not in react.settings
+    assert adapt.settings["max_depth"] == 2
+    assert {react.settings["weakness"], adapt.settings["weakness"]} == {"span"}
+
+
+def test_a_setting_that_no_cell_takes_is_refused() -> None:
+    choice = ExperimentChoice(model="scripted", settings={"library": "x"})
+    with pytest.raises(UsageError, match="no row of adapt-table3 takes the setting library"):
+        resolve_experiment(find_experiment("adapt-table3"), choice)
+
+
+def test_an_experiment_that_cannot_be_played_says_why() -> None:
+    with pytest.raises(UsageError, match="autoplan-errors cannot be played: People read"):
+        resolve_experiment(find_experiment("autoplan-errors"), ExperimentChoice(model="scripted"))
+
+
+def test_model_settings_of_the_paper_go_to_models_that_take_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    plan = resolve_experiment(find_experiment("adapt-table3"), ExperimentChoice(model="gpt-4o-mini", n=1))
+    assert {cell.settings["temperature"] for cell in plan.grid.cells} == {0.0}
+    scripted = resolve_experiment(find_experiment("adapt-table3"), ExperimentChoice(model="scripted", n=1))
+    assert not any("temperature" in cell.settings for cell in scripted.grid.cells)
+
+
+def two_models() -> PaperExperiment:
+    """ADaPT's table with two models, on TextCraft, which needs no data."""
+    experiment = find_experiment("adapt-table4")
+    part = msgspec.structs.replace(experiment.parts[0], suite="textcraft", split="test", n=1)
+    return msgspec.structs.replace(experiment, parts=(part,))
+
+
+def test_rows_of_a_second_model_are_played_only_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    one = resolve_experiment(two_models(), ExperimentChoice(model="scripted"))
+    two = resolve_experiment(two_models(), ExperimentChoice(model="a", second_model="b"))
+    assert len(one.grid.cells) == 2
+    assert [(c.method, c.model, c.settings.get("executor_model")) for c in two.grid.cells] == [
+        ("react", "a", None),
+        ("adapt", "a", None),
+        ("react", "b", None),
+        ("adapt", "a", "b"),
+    ]
+
+
+def played(name: str, **choice: Any) -> BenchRecord:
+    plan = resolve_experiment(find_experiment(name), ExperimentChoice(model="scripted", n=1, **choice))
+    return run_bench(plan, make_engine("threads", 2), retries=0).bench
+
+
+def test_the_table_has_the_published_row_and_ours_below_in_the_papers_order() -> None:
+    table, depths = build_paper_tables(find_experiment("adapt-table3"), played("adapt-table3"))
+    assert [row[:2] for row in table.rows] == [
+        ("react", "paper, GPT-3.5 (gpt-3.5-turbo-instruct)"),
+        ("react", "here, scripted †"),
+        ("adapt", "paper, GPT-3.5 (gpt-3.5-turbo-instruct)"),
+        ("adapt", "here, scripted †"),
+    ]
+    assert all(row[3] == "–" for row in table.rows[::2])
+    assert all(row[2] == "2" and row[3] for row in table.rows[1::2])
+    assert any("the paper has 189 tasks, this bench 2" in note for note in table.notes)
+    assert STAND_IN_NOTE in table.notes
+    assert len(depths.rows) == 2
+    assert any("greatest depth" in note for note in depths.notes)
+
+
+def test_the_whole_suite_has_the_papers_figures_beside_ours() -> None:
+    plan = resolve_experiment(find_experiment("adapt-table3"), ExperimentChoice(model="scripted"))
+    table, _ = build_paper_tables(find_experiment("adapt-table3"), BenchRecord(Path(), plan.grid))
+    assert [row[-2:] for row in table.rows[::2]] == [("26.90", "1.80"), ("78.20", "38.70")]
+    assert not any("not shown" in note for note in table.notes)
+    assert any("0 of 200 episodes ended" in note for note in table.notes)
+
+
+def test_a_paper_table_of_many_pages_has_a_row_for_each() -> None:
+    experiment = find_experiment("adaplanner-appendix-f")
+    (table,) = build_paper_tables(experiment, BenchRecord(Path(), BenchGrid((), {})))
+    assert len(table.rows) == 3 + 53
+    assert len(table.columns) == 1 + 5
