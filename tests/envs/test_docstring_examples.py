@@ -88,6 +88,7 @@ RUNS: dict[str, dict[str, Run]] = {
         'agent.search("Adriatic")': Run(),
         'agent.lookup("stands on")': Run("agent.search('Budapest')"),
         'agent.lookup("queen")': Run("agent.search('Budapest')"),
+        'agent.lookup_all("city")': Run("agent.search('Budapest')"),
         'agent.finish("Black Sea")': Run(),
         "agent.report()": Run("agent.search('Adriatic')"),
     },

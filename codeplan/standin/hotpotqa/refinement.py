@@ -9,7 +9,7 @@ from codeplan.standin.mistakes import MistakeInserter, replace_call, replace_tex
 from codeplan.standin.plan_edits import AgentVocabulary, edit_step, failed_step, first_fix
 
 AGENT_VOCABULARY = AgentVocabulary(
-    frozenset({"search", "lookup", "finish", "report", "question", "answer"}),
+    frozenset({"search", "lookup", "lookup_all", "finish", "report", "question", "answer", "page", "similar"}),
     {
         "search": "open find find_page open_page read get_page wiki",
         "lookup": "look_up find_in_page grep next_sentence",
