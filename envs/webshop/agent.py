@@ -9,6 +9,7 @@ from codeplan.envs.base import ActionLog
 from codeplan.errors import AgentError
 from codeplan.protocols import Act
 from codeplan.types import Observation
+from codeplan.untrusted.values import in_quotes
 
 _BUTTON = re.compile(r"^( *)\[(clicked )?button\] (.*) \[(?:clicked )?button_\]$")
 _RESULT = re.compile(r"^\[button\] (\S{1,10}) \[button_\]\n(.*)\n(\$.*)$", re.MULTILINE)
@@ -19,19 +20,24 @@ _INSTRUCTION = re.compile(r"^Instruction: ?\n(.*)$", re.MULTILINE)
 class WebShopAgent:
     """A buyer in a web shop: it searches, opens a product by its id, chooses its options and buys it.
 
-    instruction says what to buy; page is the text of the open page. Buying ends the task. The purchase succeeds only
-    if the product is of the right type, has everything the instruction asks for, costs no more than the instruction
-    allows, and each option that the instruction names is chosen.
+    instruction says what to buy; page is the text of the open page. Buying ends the task and cannot be undone. score
+    is what the purchase is worth, from 0.0 to 1.0, and None before the task ends: the share of the requested features,
+    options and price limit that are met, less if the product is of another type. Only 1.0 is success: the product is
+    of the right type, has everything the instruction asks for, costs no more than the instruction allows, and each
+    option that the instruction names is chosen.
     """
 
     instruction: str
     page: str
+    score: float | None
 
     def __init__(self, act: Act, observation: Observation | None = None) -> None:
         self.page = observation.text if observation else ""
         found = _INSTRUCTION.search(self.page)
         self.instruction = found[1] if found else ""
-        self._log = ActionLog(act)
+        self.score = None
+        self._act = act
+        self._log = ActionLog(self._act_and_score)
 
     def search(self, query: str) -> str:
         """Search for products from any page and return the first page of results: up to ten, best match first.
@@ -46,10 +52,30 @@ class WebShopAgent:
 
         On a page of results: a product's id, "Next >", "< Prev". On a product's page: the value of an option,
         "Description", "Features", "< Prev", "Buy Now". On all of these: "Back to Search". Each option takes one value.
-        Clicking something that the page does not show has no effect.
+        Clicking something that the page does not show has no effect. "Buy Now" buys the open product with the chosen
+        options and ends the task at once, whatever it is worth; the attribute score then tells.
         Example: agent.click("18 oz") returns "… [clicked button] 18 oz [clicked button_] …"
         """
         return self._do(f"click[{button}]")
+
+    def product(self, id: str) -> dict[str, Any]:
+        """Open a product of the open page of results, and return all that the shop says about it.
+
+        Its page is open afterwards, with no option chosen. If a product is open already, this goes back to the results
+        first. It takes 5 or 6 actions. The price is in dollars; for a price range it is the upper end.
+        Example: agent.product("B011024K4C") returns {"id": "B011024K4C", "title": "Quillon Insulated Water Bottle, …",
+        "price": 11.5, "options": {"color": ["sky blue", "coral"], "size": ["12 oz", …]}, "features": ["BPA free
+        throughout", …], "description": "The insulated water bottle by Quillon. …"}
+        """
+        if "Buy Now" in self.buttons():
+            self.click("< Prev")
+        found = next((result for result in self.results() if result["id"].lower() == str(id).lower()), None)
+        if found is None:
+            raise AgentError(f"there is no product {in_quotes(id)} on this page; search for it first. {self.report()}")
+        self.click(found["id"])
+        options = self.options()
+        features, description = self._read("Features"), self._read("Description")
+        return {**found, "options": options, "features": features, "description": " ".join(description)}
 
     def results(self) -> list[dict[str, Any]]:
         """Return the products on the open page of results, best match first; an empty list on other pages.
@@ -111,6 +137,18 @@ class WebShopAgent:
     def _do(self, action: str) -> str:
         self.page = self._log.act(action)
         return self.page
+
+    def _act_and_score(self, action: str) -> Observation:
+        observation = self._act(action)
+        if observation.done and self.score is None:
+            self.score = observation.reward
+        return observation
+
+    def _read(self, button: str) -> list[str]:
+        """The lines of a text page of the open product."""
+        _, _, text = self.click(button).partition("[button] < Prev [button_]\n")
+        self.click("< Prev")
+        return [line.strip() for line in text.split("\n") if line.strip()]
 
     def _marked_page(self) -> str:
         """The page's text. Raises AgentError if the page does not mark its buttons."""

@@ -81,6 +81,7 @@ RUNS: dict[str, dict[str, Run]] = {
         'agent.search("insulated water bottle")': Run(),
         'agent.click("18 oz")': Run(OPTION.rpartition("; ")[0]),
         "agent.results()": Run(OPTION.partition("; ")[0]),
+        'agent.product("B011024K4C")': Run(OPTION.partition("; ")[0]),
         **{f"agent.{name}()": Run(OPTION) for name in ("options", "chosen", "price", "buttons", "report")},
     },
     "hotpotqa": {
