@@ -16,9 +16,12 @@ from codeplan.errors import CodeplanError
 from codeplan.llm import endpoint
 from codeplan.llm.openai_client import OpenAIModel
 from codeplan.sandbox.protocol.cage_layers import Layer
+from codeplan.types import Finished, Outcome, Rejected
 
 _SANDBOX = "Sandbox"
-_LOCKED = "locked run"
+_LOCKED_RUN = "locked run"
+_MONTY_RUN = "Monty run"
+_NO_CAGE = "run on Linux with all layers, or in a container that has them; elsewhere Monty runs plans: codeplan[monty]"
 _PROBE = """\
 def solution(agent, start_from=1):
     if start_from <= 1:
@@ -131,22 +134,26 @@ def _version(name: str) -> str:
 
 
 def _sandbox() -> Iterator[Finding]:
-    """The layers of the sandbox, and a real run of a plan that requires all of them."""
+    """The layers of the cage, and a real run of a plan by what runs plans here."""
     from codeplan.sandbox import Sandbox, probe_layers
-    from codeplan.types import Finished
 
     try:
         for layer in probe_layers():
             yield _layer(layer)
-        outcome = Sandbox().run(_PROBE, _ProbeAgent(), str)
     except CodeplanError as e:
-        advice = "run on Linux with all layers, or in a container that has them"
-        yield Finding(_SANDBOX, _LOCKED, "missing", str(e), advice)
-        return
+        yield Finding(_SANDBOX, "cage", "missing", str(e), _NO_CAGE)
+    try:
+        sandbox = Sandbox()
+        name = _MONTY_RUN if sandbox.uses_monty else _LOCKED_RUN
+        yield _trial_run(name, sandbox.run(_PROBE, _ProbeAgent(), str))
+    except CodeplanError as e:
+        yield Finding(_SANDBOX, _LOCKED_RUN, "missing", str(e), _NO_CAGE)
+
+
+def _trial_run(name: str, outcome: Outcome | Rejected) -> Finding:
     if isinstance(outcome, Finished):
-        yield Finding(_SANDBOX, _LOCKED, "ok", f"a trivial plan took {outcome.usage.wall * 1000:.1f} ms")
-    else:
-        yield Finding(_SANDBOX, _LOCKED, "missing", f"a trivial plan ended as {type(outcome).__name__}", "report this")
+        return Finding(_SANDBOX, name, "ok", f"a trivial plan took {outcome.usage.wall * 1000:.1f} ms")
+    return Finding(_SANDBOX, name, "missing", f"a trivial plan ended as {type(outcome).__name__}", "report this")
 
 
 def _layer(layer: Layer) -> Finding:
@@ -155,7 +162,7 @@ def _layer(layer: Layer) -> Finding:
     if layer.optional:
         advice = "one wall less; the kernel or the container does not allow it"
         return Finding(_SANDBOX, layer.name, "absent", layer.detail, advice)
-    advice = "without it, plans run only with --allow-weak-sandbox"
+    advice = "without it, plans run in Monty, or with --allow-weak-sandbox"
     return Finding(_SANDBOX, layer.name, "missing", layer.detail, advice)
 
 

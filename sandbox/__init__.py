@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from codeplan.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from codeplan.sandbox.host.sandbox import Sandbox, probe_layers
+    from codeplan.sandbox.chosen_backend import BackendName, Sandbox, probe_layers
     from codeplan.sandbox.language.extraction import extract
     from codeplan.sandbox.limits import Limits
     from codeplan.sandbox.protocol.cage_layers import Layer
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "host.sandbox": "Sandbox probe_layers",
+        "chosen_backend": "BackendName Sandbox probe_layers",
         "language.extraction": "extract",
         "limits": "Limits",
         "protocol.codec": "decode encode",
@@ -41,6 +41,7 @@ __getattr__, __dir__ = lazy_names(
 )
 
 __all__ = [
+    "BackendName",
     "CheckpointError",
     "Layer",
     "Limits",

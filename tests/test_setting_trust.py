@@ -87,6 +87,7 @@ def nested(depth: int) -> object:
         ("adaplanner", "limits", {"memory": 1}),
         ("adaplanner", "limits", None),
         ("adaplanner", "allow_weak_sandbox", True),
+        ("adaplanner", "backend", "monty"),
         ("adaplanner", "sample_kinds", "x" * 100_000),
         ("adaplanner", "library", "/etc"),
         ("adaplanner", "embeddings", "a-costly-model"),

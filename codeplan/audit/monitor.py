@@ -22,7 +22,7 @@ from codeplan.audit.process_info import (
 )
 from codeplan.audit.target import SECRET_VARIABLE, AttackCase, AttackReport
 from codeplan.errors import SandboxError
-from codeplan.sandbox.host.launcher import import_paths
+from codeplan.sandbox.host.import_paths import import_paths
 
 MAX_SILENCE_SECONDS: Final = 8.0  # a host that takes longer to answer counts as hung
 MAX_GROWTH_BYTES: Final = 400 << 20  # a host that grows by more counts as unprotected from its plans

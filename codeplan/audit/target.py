@@ -80,8 +80,8 @@ class AttackTarget:
 
     def __init__(self, secret: str, *, check_first: bool) -> None:
         self._secret, self._check_first = secret, check_first
-        self._sandbox = Sandbox(ATTACK_LIMITS)
-        self._honest_sandbox = Sandbox()
+        self._sandbox = Sandbox(ATTACK_LIMITS, backend="cage")
+        self._honest_sandbox = Sandbox(backend="cage")
         if check_first:  # so that the monitor sees the same processes before and after each plan
             launcher.check_workers.start()
             launcher.analysis_workers.start()

@@ -24,7 +24,7 @@ from codeplan.skills.skill import EvidencePhase, EvidenceRecord, Skill
 from codeplan.types import AgentApi, Result, Task, Value
 from codeplan.untrusted import files
 
-PLAN_SETTINGS = ("budget", "limits", "allow_weak_sandbox", "record", "tape")
+PLAN_SETTINGS = ("budget", "limits", "allow_weak_sandbox", "backend", "record", "tape")
 """Settings that also apply to an episode that runs a given plan."""
 
 _A = TypeVar("_A")

@@ -13,14 +13,13 @@ from codeplan.errors import UsageError
 from codeplan.methods.registry import PromptsSetting
 from codeplan.planning.asking import load_prompts
 from codeplan.planning.loop_settings import AfterFailure, CodeCheck, LoopSettings, ResumeBy
-from codeplan.planning.plan_check import Fixes
+from codeplan.planning.plan_check import Fixes, record_notices
 from codeplan.planning.planner import Planner, RefinePrompt
 from codeplan.planning.refinement import RefinementLoop
 from codeplan.planning.resume_point import ResumeState
 from codeplan.planning.skill_plan_writer import SkillPlanWriter
 from codeplan.plugins import Setting
-from codeplan.recording.events import WarningIssued
-from codeplan.sandbox import Limits, Sandbox
+from codeplan.sandbox import BackendName, Limits, Sandbox
 from codeplan.skills.selection import SkillSelector, open_store
 from codeplan.skills.skill_store import SkillStore
 from codeplan.types import Result, Task
@@ -84,6 +83,9 @@ class AdaPlanner:
         allow_weak_sandbox: Annotated[
             bool, Setting("Run plans even if a layer of the sandbox is missing.", "trusted", repeat="never")
         ] = False,
+        backend: Annotated[
+            BackendName, Setting("What runs plans; auto is Monty where there is no cage.", "trusted", repeat="never")
+        ] = "auto",
     ) -> None:
         """Raises UsageError if a value does not fit."""
         loop = {
@@ -108,12 +110,11 @@ class AdaPlanner:
         self.prompts = load_prompts(prompts, self.name)
         limits = limits or Limits()
         allowed = limits if asks else msgspec.structs.replace(limits, asks=0)
-        self.sandbox = Sandbox(allowed, allow_weak=allow_weak_sandbox)
+        self.sandbox = Sandbox(allowed, allow_weak=allow_weak_sandbox, backend=backend)
 
     def solve(self, task: Task, episode: Episode) -> Result:
         """Plan, run, refine and resume until the task succeeds or the tries are used up."""
-        for layer in self.sandbox.missing_layers:
-            episode.record(WarningIssued(message=f"the sandbox runs without {layer}"))
+        record_notices(self.sandbox, episode)
         shown = self.skill_selector.select(task, episode, "reuse" if self.reuse else "plan")
         planner = Planner(
             episode,

@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from codeplan.episode.episode import Episode
 from codeplan.errors import CodeplanError, UsageError
-from codeplan.planning.plan_check import Fixes, check_plan
+from codeplan.planning.plan_check import Fixes, check_plan, record_notices
 from codeplan.planning.plan_run import ending_of_value, run_plan, start_event
 from codeplan.planning.planner import Planner
 from codeplan.plugins import Setting
 from codeplan.prompts.templates import Prompts
 from codeplan.recording.events import PlanDrafted
-from codeplan.sandbox import Limits, Progress, Sandbox, StepEntry
+from codeplan.sandbox import BackendName, Limits, Progress, Sandbox, StepEntry
 from codeplan.sandbox.protocol.run_progress import LineCoverage
 from codeplan.types import (
     AgentApi,
@@ -60,6 +60,9 @@ class FixedPlan:
         allow_weak_sandbox: Annotated[
             bool, Setting("Run even if a sandbox layer is missing.", "trusted", repeat="never")
         ] = False,
+        backend: Annotated[
+            BackendName, Setting("What runs the plan; auto is Monty where there is no cage.", "trusted", repeat="never")
+        ] = "auto",
         fixes: Annotated[Fixes, Setting("Whether the check mends the plan.", "safe")] = "on",
         strict: Annotated[bool, Setting("Whether a plan with warnings is refused.", "safe")] = False,
         start_from: Annotated[int, Setting("The step to start from.", "safe", most=MAX_START_FROM)] = 1,
@@ -72,7 +75,8 @@ class FixedPlan:
         self.source = source if isinstance(source, str) else source.source
         self.plan = source if isinstance(source, Plan) else None
         limits = limits or Limits()
-        self.sandbox = Sandbox(limits if asks else replace(limits, asks=0), allow_weak=allow_weak_sandbox)
+        allowed = limits if asks else replace(limits, asks=0)
+        self.sandbox = Sandbox(allowed, allow_weak=allow_weak_sandbox, backend=backend)
         self._asks = asks
         self.outcome: Outcome | Rejected | None = None
         self._fixes: Fixes = fixes
@@ -108,6 +112,7 @@ class FixedPlan:
 
     def solve(self, task: Task, episode: Episode) -> Result:
         """Run the plan. A plan that is refused, fails or is stopped has a Result with that ending."""
+        record_notices(self.sandbox, episode)
         self.outcome = self._run(episode)
         claimed = None if isinstance(self.outcome, Rejected) else ending_of_value(episode, self.outcome)
         return episode.result(claimed or _ending(self.outcome), self.name)

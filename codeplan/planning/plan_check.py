@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from codeplan.episode.episode import Episode
-from codeplan.recording.events import PlanFixed, PlanRejected, PlanWarned
+from codeplan.recording.events import PlanFixed, PlanRejected, PlanWarned, WarningIssued
 from codeplan.sandbox import Sandbox
 from codeplan.types import Plan, Rejected, refuse_warnings
 
@@ -24,6 +24,22 @@ def check_plan(
     checked = refuse_warnings(checked) if strict else checked
     record_check(episode, checked, number)
     return checked
+
+
+def record_notices(sandbox: Sandbox, episode: Episode) -> None:
+    """Record once in an episode what is particular to the sandbox here; a replay repeats what the recording says.
+
+    Raises SandboxError if no plan can run here.
+    """
+    notices, trace = sandbox.notices, episode.trace
+    if trace.is_replaying:
+        while (warning := trace.peek_recorded(WarningIssued)) is not None:
+            episode.record(warning)
+        return
+    said = {event.message for event in trace.events if isinstance(event, WarningIssued)}
+    for notice in notices:
+        if notice not in said:
+            episode.record(WarningIssued(message=notice))
 
 
 def record_check(episode: Episode, checked: Plan | Rejected, number: int) -> None:

@@ -27,7 +27,7 @@ from codeplan.recording.trace import Trace
 from codeplan.runner import telemetry
 from codeplan.runner.setup import EpisodeSetup
 from codeplan.runner.start_state import Start, read_start, require_step
-from codeplan.sandbox import Limits
+from codeplan.sandbox import BackendName, Limits
 from codeplan.types import Outcome, Rejected, Result, Task
 from codeplan.untrusted import files
 
@@ -147,6 +147,7 @@ def execute(
     *,
     limits: Limits | None = None,
     allow_weak_sandbox: bool = False,
+    backend: BackendName = "auto",
     fixes: Fixes = "on",
     strict: bool = False,
     start_from: int | None = None,
@@ -162,7 +163,8 @@ def execute(
     """
     if checkpoint is not None and start_from is None:
         raise UsageError("variables to start with need a step to start from: give start_from (--start-from K)")
-    own: dict[str, Any] = {"limits": limits, "allow_weak_sandbox": allow_weak_sandbox, "fixes": fixes, "strict": strict}
+    own: dict[str, Any] = {"limits": limits, "allow_weak_sandbox": allow_weak_sandbox, "backend": backend}
+    own |= {"fixes": fixes, "strict": strict}
     own |= {} if start_from is None else {"start_from": require_step(start_from)}
     if checkpoint is not None and start_from is not None:
         most = limits if isinstance(limits, Limits) else Limits()

@@ -8,10 +8,8 @@ from typing import Final, NoReturn
 from codeplan.sandbox.cage import lean_libcst, zygote
 from codeplan.sandbox.cage.host_client import HostLink, PlanTimer
 from codeplan.sandbox.cage.worker import WorkerJob, WorkerRole
-from codeplan.sandbox.limits import MAX_CODE_BYTES, MAX_OUTLINE_BYTES
 from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.plan_rows import PlanRow, diagnostic_rows
-from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter, Diagnostic, Rejected
+from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter
 
 _SAMPLE: Final = """\
 import re
@@ -52,15 +50,10 @@ def serve_check(link: HostLink, job: WorkerJob, timer: PlanTimer) -> None:
     """Answer a CheckJob; ignore any other job."""
     if not isinstance(job, frames.CheckJob):
         return
-    from codeplan.sandbox.language.checking import check_and_compile  # it imports libcst, so not before main
+    from codeplan.sandbox.cage.check_answers import answer_check  # it imports libcst, so not before main
 
     gc.disable()  # the trees are no garbage until the worker exits
-    found = check_and_compile(job.source, job.api)
-    if isinstance(found, Rejected):
-        link.send(frames.RejectionFrame(diagnostic_rows(found.diagnostics)))
-        return
-    plan, program = found
-    link.send(_acceptance(PlanRow.from_plan(plan), program.pack()))
+    link.send(answer_check(job))
 
 
 ROLE: Final = WorkerRole(frames.CheckJob(_SAMPLE, _API), serve_check, fresh_heap=True, hot_pages=True)
@@ -71,13 +64,3 @@ def main(control_fd: int) -> NoReturn:
     """Serve as the zygote for checks."""
     lean_libcst.install()
     zygote.main(control_fd, ROLE)
-
-
-def _acceptance(plan: PlanRow, code: bytes) -> frames.AcceptanceFrame | frames.RejectionFrame:
-    size = frames.packed_size([plan.steps, plan.provides])
-    if size > MAX_OUTLINE_BYTES:
-        message = (
-            f"the names in all steps take {size:,} bytes, more than {MAX_OUTLINE_BYTES:,}; use fewer steps and names"
-        )
-        return frames.RejectionFrame(diagnostic_rows([Diagnostic(0, 0, "size", message)]))
-    return frames.AcceptanceFrame(plan, code if len(code) <= MAX_CODE_BYTES else b"")

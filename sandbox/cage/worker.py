@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import select
 from collections.abc import Callable
-from typing import Final, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
+from codeplan.sandbox.cage.frame_link import FrameLink
 from codeplan.sandbox.cage.host_client import HostLink, PlanTimer
 from codeplan.sandbox.cage.lockdown import MAX_FD, SOCKET_FD, Cage
 from codeplan.sandbox.protocol import frames
-
-_READ_BYTES: Final = 1 << 20
 
 WorkerJob: TypeAlias = frames.CheckJob | frames.AnalysisJob | frames.RunJob
 
@@ -49,7 +47,7 @@ def serve_job(job_fd: int, cage: Cage, role: WorkerRole) -> None:
     os.dup2(job_fd, SOCKET_FD)
     os.closerange(0, SOCKET_FD)
     os.closerange(SOCKET_FD + 1, MAX_FD)
-    link = SocketLink(SOCKET_FD)
+    link = FrameLink(SOCKET_FD, SOCKET_FD)
     timer = PlanTimer()
     timer.install_handlers()
     common = cage.apply_common_layers()
@@ -74,37 +72,3 @@ class _SampleLink:
 
     def receive(self) -> frames.HostFrame:
         return frames.ResultFrame("")
-
-
-class SocketLink:
-    """Sends and receives frames over the worker's socket. The worker exits if the host is gone."""
-
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
-
-    def send(self, frame: frames.Frame) -> int:
-        """Send a frame and return its size in bytes."""
-        packed = frames.pack(frame)
-        rest = memoryview(packed)
-        while rest:
-            rest = rest[os.write(self._fd, rest) :]
-        return len(packed)
-
-    def has_input(self) -> bool:
-        """Whether the host has sent something that is not received yet."""
-        return bool(select.select([self._fd], [], [], 0)[0])
-
-    def receive(self) -> frames.HostFrame:
-        """Receive the host's next frame."""
-        length = int.from_bytes(self._read_exactly(frames.HEADER_BYTES), "big")
-        return frames.unpack_host_frame(self._read_exactly(length))
-
-    def _read_exactly(self, count: int) -> bytes:
-        parts = []
-        while count:
-            part = os.read(self._fd, min(count, _READ_BYTES))
-            if not part:
-                os._exit(0)
-            parts.append(part)
-            count -= len(part)
-        return b"".join(parts)

@@ -10,8 +10,8 @@ import msgspec
 
 from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox.host.plan_verification import verified_rejection
+from codeplan.sandbox.host.text_worker import DeadlineExceeded, TextWorker, WorkerDisconnected
 from codeplan.sandbox.host.worker_end import WorkerKilled
-from codeplan.sandbox.host.worker_process import DeadlineExceeded, WorkerDisconnected, WorkerProcess
 from codeplan.sandbox.limits import MAX_MESSAGE_CHARS, Limits
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.plain_data import ANALYSIS_RULES, MAX_ANALYSIS_BYTES, find_non_plain
@@ -35,7 +35,7 @@ def build_job(topic: str, source: str, arguments: Mapping[str, Any]) -> frames.A
     return job
 
 
-def run_analysis(worker: WorkerProcess, job: frames.AnalysisJob, limits: Limits) -> Any | Rejected:
+def run_analysis(worker: TextWorker, job: frames.AnalysisJob, limits: Limits) -> Any | Rejected:
     """Run the job and return its findings as plain data, or Rejected if the source is not Python.
 
     Raises UsageError if the topic is unknown or the arguments do not fit, SandboxError if the analysis fails,

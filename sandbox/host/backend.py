@@ -60,7 +60,8 @@ class Capability(StrEnum):
     - BUILTINS: All builtins of the plan language, and all methods of the builtin types.
     - ERRORS: Exceptions have Python's messages and take any arguments, also in ``json`` and ``literal_eval``.
     - TYPE_METHODS: Methods taken from a type, as in ``map(str.strip, lines)``.
-    - GENERATORS: Generator expressions are lazy, and ``next`` takes them.
+    - GENERATORS: Generator expressions, ``map`` and ``filter`` are lazy.
+    - CALLBACKS: A function that a method calls, as in ``places.sort(key=…)``, reaches agent and model.
     - IN_PLACE: ``b += [2]`` and ``b *= 2`` change the list itself, under all its names.
     - BOUND_METHODS: A bound method is a value, as in ``sorted(d, key=d.get)``.
     """
@@ -77,6 +78,7 @@ class Capability(StrEnum):
     ERRORS = "errors"
     TYPE_METHODS = "type methods"
     GENERATORS = "generators"
+    CALLBACKS = "callbacks"
     IN_PLACE = "in place"
     BOUND_METHODS = "bound methods"
 

@@ -10,11 +10,11 @@ import struct
 import subprocess
 import sys
 import threading
-from pathlib import Path
 from typing import Final
 
 from codeplan.errors import SandboxError
 from codeplan.sandbox.cage.zygote import READY_MESSAGE, REPLY_FORMAT, REQUEST_FORMAT, UNKNOWN_STATUS
+from codeplan.sandbox.host.import_paths import import_paths
 from codeplan.sandbox.host.worker_end import MAX_LOST_ZYGOTES
 from codeplan.sandbox.host.worker_process import WorkerProcess
 from codeplan.sandbox.protocol.conversation import State
@@ -139,13 +139,6 @@ def _start(arguments: list[str], fd: int) -> subprocess.Popen[bytes]:
         pass_fds=(fd,),
         start_new_session=True,
     )
-
-
-def import_paths() -> list[str]:
-    """Import paths for the zygote: the existing absolute entries of ``sys.path``, and the folder of codeplan."""
-    entries = [p for p in sys.path if os.path.isabs(p) and os.path.exists(p)]
-    home = str(Path(sys.modules["codeplan"].__file__ or "").resolve().parent.parent)
-    return entries if home in entries else [*entries, home]
 
 
 class WorkerLauncher:

@@ -13,8 +13,9 @@ from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.host.finished_run import finished
 from codeplan.sandbox.host.plan_verification import count_lines, parser_failure, verified_rejection
 from codeplan.sandbox.host.run_accounting import LimitExceededError, processor_seconds, require_within
+from codeplan.sandbox.host.text_worker import DeadlineExceeded, WorkerDisconnected
 from codeplan.sandbox.host.worker_end import WorkerEnd, WorkerKilled
-from codeplan.sandbox.host.worker_process import DeadlineExceeded, WorkerDisconnected, WorkerProcess
+from codeplan.sandbox.host.worker_process import WorkerProcess
 from codeplan.sandbox.limits import (
     ENTRY_CHECKPOINTS_FACTOR,
     MAX_ARCS,

@@ -13,7 +13,9 @@ from collections.abc import Callable
 from typing import Final
 
 from codeplan.sandbox.cage.zygote import UNKNOWN_STATUS
-from codeplan.sandbox.host.worker_end import WorkerEnd, find_worker_end
+from codeplan.sandbox.host.text_worker import DeadlineExceeded, WorkerDisconnected
+from codeplan.sandbox.host.worker_end import WorkerEnd
+from codeplan.sandbox.host.worker_status import find_worker_end
 from codeplan.sandbox.protocol.conversation import Conversation, Sender, State
 from codeplan.sandbox.protocol.frames import Frame, FrameAssembler, WorkerFrame, pack, unpack_worker_frame
 
@@ -21,14 +23,6 @@ _END_SECONDS: Final = 5.0
 _EXIT_SECONDS: Final = 2.0  # a worker that closed its socket long before its end did it by itself
 _CHUNK: Final = 1 << 16
 _MAX_POLL_SECONDS: Final = 1_000.0  # poll takes no larger number; then it is called again
-
-
-class WorkerDisconnected(Exception):
-    """The worker closed its end of the socket: it ended, was killed, or hung up. ``find_end`` says which."""
-
-
-class DeadlineExceeded(Exception):
-    """The deadline of a send or a receive passed. The worker still runs, until it is killed."""
 
 
 class WorkerProcess:

@@ -75,4 +75,5 @@ def usable_processors() -> int:
 
 
 computing_slots: Final = WorkerSlots(MAX_WORKERS_PER_PROCESSOR * usable_processors())  # checks and analyses share them
-os.register_at_fork(after_in_child=computing_slots.reset_after_fork)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=computing_slots.reset_after_fork)

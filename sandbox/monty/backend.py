@@ -1,12 +1,13 @@
 """Runs plans in Monty, an interpreter of Python written in Rust (the extra ``monty``).
 
-The locked cage checks plans as usual. A process of Monty runs them: its language has no way out, but no cage surrounds
-the process. Use it as a second opinion, and on machines without the Linux cage. ``differences`` lists what it lacks.
+A process of Monty runs the plans: its language has no way out, but no cage surrounds the process. Use it on machines
+without the Linux cage, and as a second opinion. ``differences`` lists what it lacks.
 """
 
 from __future__ import annotations
 
 import atexit
+import os
 import string
 import threading
 from collections.abc import Callable, Mapping
@@ -15,13 +16,15 @@ from typing import Any, Final
 from codeplan.errors import UsageError
 from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.host.backend import Capability
-from codeplan.sandbox.host.sandbox import Sandbox
+from codeplan.sandbox.host.plan_texts import PlanTexts, TextWorkers
+from codeplan.sandbox.host.reply_merging import MergedReply
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.monty.client import load_monty
 from codeplan.sandbox.monty.run import MontyRun
 from codeplan.sandbox.monty.script import ScriptError, build_script
+from codeplan.sandbox.monty.text_process import uncaged_workers
 from codeplan.sandbox.protocol.codec import decode
-from codeplan.sandbox.protocol.run_progress import Progress
+from codeplan.sandbox.protocol.run_progress import LineCoverage, Progress
 from codeplan.sandbox.runtime.names import RESERVED_NAMES
 from codeplan.types import AgentApi, Checkpoint, Diagnostic, Outcome, Plan, Rejected
 from codeplan.untrusted.values import in_quotes
@@ -38,7 +41,8 @@ DIFFERENCES: Final[Mapping[Capability, str]] = {
     Capability.SAVED_AT_LIMIT: "at a limit Monty's process ends, and the plan's variables are lost",
     Capability.SURROGATES: "Monty's texts are UTF-8, and half a surrogate pair becomes a replacement character",
     Capability.DELETION: "Monty's parser does not support the del statement",
-    Capability.GENERATORS: "in Monty a generator expression is a list, which next does not take",
+    Capability.GENERATORS: "in Monty a generator expression is a list, built at once",
+    Capability.CALLBACKS: "in Monty a function that list.sort calls as its key reaches neither agent nor model",
     Capability.IN_PLACE: "in Monty `b *= 2` makes a new list",
     Capability.BOUND_METHODS: "in Monty a method of a value can be called but not passed on, as in key=d.get",
     Capability.MODULES: "Monty's modules lack members: OrderedDict, re.sub with a function, string.capwords, ast",
@@ -48,23 +52,37 @@ DIFFERENCES: Final[Mapping[Capability, str]] = {
 }
 """What Monty lacks of the backend contract."""
 
+NO_COVERAGE: Final = (
+    "the coverage of plans needs the cage: Monty, which runs the plans here, does not say which lines run"
+)
+"""The refusal of a run that is to report its lines."""
+
 
 class MontyBackend:
     """Runs plans in Monty. Thread-safe; all backends share a pool of processes, each of which serves one run.
 
-    ``allow_weak`` is for the check in the locked cage. Raises SandboxError if pydantic-monty is not installed.
+    ``text_workers`` check plans and analyse their texts: those of the cage where it can be had, processes without a
+    cage elsewhere. Raises SandboxError if pydantic-monty is not installed.
     """
 
     differences: Mapping[Capability, str] = DIFFERENCES
 
-    def __init__(self, limits: Limits = Limits(), *, allow_weak: bool = False) -> None:  # noqa: B008  # frozen
+    def __init__(self, limits: Limits = Limits(), text_workers: TextWorkers = uncaged_workers) -> None:  # noqa: B008
+        load_monty()
         self.limits = limits
-        self._sandbox = Sandbox(limits, allow_weak=allow_weak)
-        _shared_pool()
+        self._texts = PlanTexts(limits, text_workers)
 
-    def check(self, source: str, api: AgentApi | type) -> Plan | Rejected:
-        """Check a plan as ``Sandbox.check`` does, in the same cage."""
-        return self._sandbox.check(source, api)
+    def check(self, source: str, api: AgentApi | type, *, fixes: bool = True) -> Plan | Rejected:
+        """Check and mend a plan; see ``PlanTexts.check``."""
+        return self._texts.check(source, api, fixes=fixes)
+
+    def merge_reply(self, reply: str, before: str) -> MergedReply | Rejected | None:
+        """Merge a reply of single steps into a plan; see ``PlanTexts.merge_reply``."""
+        return self._texts.merge_reply(reply, before)
+
+    def analyse(self, topic: str, source: str, arguments: Mapping[str, Any] = {}) -> Any | Rejected:
+        """Analyse a plan's text; see ``PlanTexts.analyse``."""
+        return self._texts.analyse(topic, source, arguments)
 
     def run(
         self,
@@ -76,8 +94,14 @@ class MontyBackend:
         *,
         on_event: Callable[[Progress], None] | None = None,
         seed: int = 0,
+        on_coverage: Callable[[LineCoverage], None] | None = None,
     ) -> Outcome | Rejected:
-        """Run a plan as ``Sandbox.run`` does; a plan given as text is checked first."""
+        """Run a plan as ``LockedBackend.run`` does; a plan given as text is checked first.
+
+        Raises UsageError also if ``on_coverage`` is given: Monty does not say which lines run.
+        """
+        if on_coverage is not None:
+            raise UsageError(NO_COVERAGE)
         for name, value in {"start_from": start_from, "seed": seed}.items():
             if type(value) is not int:
                 raise UsageError(f"{name} must be a whole number, not {in_quotes(value, 80)}")
@@ -116,7 +140,7 @@ def _string_module() -> Any:
     return load_monty().ExternalModule({name: getattr(string, name) for name in (*_STRING_ALPHABETS, *_STRING_SYMBOLS)})
 
 
-_lock: Final = threading.Lock()
+_lock = threading.Lock()
 _pools: Final[list[Any]] = []
 
 
@@ -131,5 +155,24 @@ def _shared_pool() -> Any:
 def _start_pool() -> Any:
     pool = load_monty().Monty(max_processes=_MAX_PROCESSES, max_checkouts_per_worker=1)
     pool.__enter__()
-    atexit.register(pool.__exit__, None, None, None)
+    atexit.register(_close_pools)
     return pool
+
+
+def _close_pools() -> None:
+    while _pools:
+        _pools.pop().__exit__(None, None, None)
+
+
+def _reset_after_fork() -> None:
+    """The pool's threads do not survive a fork, and its processes are the parent's; the child starts its own."""
+    global _lock
+    _lock = threading.Lock()
+    _parents_pools.extend(_pools)  # never closed here: that would end the parent's processes
+    _pools.clear()
+
+
+_parents_pools: Final[list[Any]] = []
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_reset_after_fork)

@@ -1,5 +1,6 @@
 """The code that runs inside Monty next to a plan: it saves the plan's variables to a checkpoint's table and restores
-them.
+them. It also has the builtins that take functions, in Python: a function that Monty's own ones call cannot reach the
+host, that is agent and model. Its ``next`` takes lists, which is what Monty makes of generator expressions.
 
 Its names begin with an underscore, which a plan's cannot. It binds the builtins that it needs before the plan can
 rebind them.
@@ -43,13 +44,14 @@ def _node_(value, kind, hex=hex, repr=repr):
     return ['bytes', value.hex()] if kind == 'bytes' else value
 
 def _fill_(root, nodes, seen, type=type, id=id, len=len, list=list, reversed=reversed):
-    waiting, top = [(None, root)], len(nodes)
+    waiting, size = [(None, root)], 0
     while waiting:
         owner, value = waiting.pop()
         kind = type(value).__name__
         at = len(nodes)
         if kind in ('NoneType', 'bool', 'int', 'float', 'str', 'bytes'):
             nodes.append(_node_(value, kind))
+            size += len(value) if kind in ('str', 'bytes') else 0
         elif _tag_(value, kind) is None:
             return 'a ' + kind + ' cannot be saved'
         elif id(value) in seen:
@@ -64,7 +66,7 @@ def _fill_(root, nodes, seen, type=type, id=id, len=len, list=list, reversed=rev
             waiting += [(node, part) for part in reversed(parts)]
         if owner is not None:
             owner.append(at)
-        if len(nodes) + len(waiting) > MAX_NODES:
+        if len(nodes) + len(waiting) > MAX_NODES or size > _most_bytes_:
             return 'too large for a checkpoint'
     return ''
 
@@ -128,5 +130,45 @@ def _restore_(nodes, type=type, len=len, range=range, zip=zip):
     return values
 
 _restored_ = _restore_(_nodes_)
+
+def sorted(items, /, *, key=None, reverse=False, _sorted_=sorted, enumerate=enumerate):
+    if key is None:
+        return _sorted_(items, reverse=reverse)
+    sign = -1 if reverse else 1
+    items = [*items]
+    marked = [(key(item), sign * at) for at, item in enumerate(items)]
+    return [items[sign * at] for _, at in _sorted_(marked, reverse=reverse)]
+
+def _extreme_(items, key, later, native, rest, len=len):
+    items = [*items[0]] if len(items) == 1 else items
+    if not items:
+        return native(items, **rest)
+    best, mark = items[0], key(items[0])
+    for item in items[1:]:
+        other = key(item)
+        if later(other, mark):
+            best, mark = item, other
+    return best
+
+def min(*items, key=None, _min_=min, **rest):
+    return _min_(*items, **rest) if key is None else _extreme_(items, key, lambda a, b: a < b, _min_, rest)
+
+def max(*items, key=None, _max_=max, **rest):
+    return _max_(*items, **rest) if key is None else _extreme_(items, key, lambda a, b: a > b, _max_, rest)
+
+def map(function, /, *items, zip=zip):
+    return [function(item) for item in items[0]] if len(items) == 1 else [function(*each) for each in zip(*items)]
+
+def filter(function, items, /):
+    return [item for item in items if (item if function is None else function(item))]
+
+def next(items, /, *default, _next_=next, type=type):
+    if type(items).__name__ != 'list':
+        return _next_(items, *default)
+    if items:
+        return items.pop(0)
+    if default:
+        return default[0]
+    raise StopIteration
 """
 ).replace("MAX_NODES", str(MAX_NODES))

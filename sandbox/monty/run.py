@@ -12,11 +12,12 @@ from codeplan.sandbox.host.finished_run import finished
 from codeplan.sandbox.host.run_accounting import LimitExceededError, processor_seconds, require_within
 from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, Limits, limit_message, shorten
 from codeplan.sandbox.monty.client import ABSENT, AgentStandIn, EndRequest, error_result, load_monty, named_function
+from codeplan.sandbox.monty.printed_output import PrintedOutput
 from codeplan.sandbox.monty.script import MontyScript
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.checkpoint_table import OTHERS_KEY
 from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
-from codeplan.sandbox.protocol.run_progress import OutputChunk, Progress, StepEntry
+from codeplan.sandbox.protocol.run_progress import Progress, StepEntry
 from codeplan.sandbox.protocol.values import NotPlainData, escape_surrogates, pack_value, unpack_value
 from codeplan.sandbox.runtime.names import ENDING_NAMES, PREDEFINED_NAMES
 from codeplan.types import (
@@ -54,9 +55,8 @@ class MontyRun:
         self._entries: dict[int, Checkpoint] = {}
         self._free_bytes = ENTRY_CHECKPOINTS_FACTOR * limits.checkpoint_bytes
         self._step: int | None = None
-        self._output: list[str] = []
-        self._pending_output: list[str] = []
-        self._counts: dict[str, int] = dict.fromkeys(("output", "calls", "reads", "asks"), 0)
+        self._output = PrintedOutput(limits)
+        self._counts: dict[str, int] = dict.fromkeys(("calls", "reads", "asks"), 0)
         self._wall = 0.0
         self._line: int | None = None
         self._request: EndRequest | None = None
@@ -68,10 +68,12 @@ class MontyRun:
             snapshot = self._timed(lambda: session.feed_start(self._script.text, **self._inputs()))
             while not isinstance(snapshot, load_monty().MontyComplete):
                 snapshot = self._answer_snapshot(snapshot)
-            self._report_output()
+            self._output.report(self._on_event)
         except LimitExceededError as over:
             return self._stopped(over.limit, over.value, session, began)
         except load_monty().MontyCrashedError as error:
+            if error.timed_out:  # a single operation that did not end; the host has ended the process
+                return self._out_of_time()
             return self._process_failed(f"Monty's process died ({shorten(str(error), 200)})")
         except (load_monty().MontySyntaxError, load_monty().MontyRuntimeError) as error:
             return self._failure(error, session, began)
@@ -79,19 +81,22 @@ class MontyRun:
             return self._requested(self._request, session, began)
         checkpoint, returned = self._save(session), self._save(session, "_save_returned_()")
         used = self._resource_usage(session, began)
-        return finished("".join(self._output), self._step, checkpoint, self._entries, used, returned)
+        return finished(self._output.text, self._step, checkpoint, self._entries, used, returned)
 
     def _inputs(self) -> dict[str, Any]:
         names = self._port.methods | self._port.attributes
         agent = load_monty().ClassInstance(AgentStandIn(), lazy_attrs=names, allowed_methods=self._port.methods)
-        return {"inputs": {"agent": agent, "_nodes_": self._nodes}, "print_callback": self._take_output}
+        return {
+            "inputs": {"agent": agent, "_nodes_": self._nodes, "_most_bytes_": self._limits.checkpoint_bytes},
+            "print_callback": self._output.take,
+        }
 
     # ------------------------------------------------------------------ turns
 
     def _answer_snapshot(self, snapshot: Any) -> Any:
         """Answer what Monty paused for."""
         self._line = self._script.plan_line_at(snapshot.position.start)
-        self._report_output()
+        self._output.report(self._on_event)
         if isinstance(snapshot, load_monty().NameLookupSnapshot):
             return self._answer_lookup(snapshot)
         if not isinstance(snapshot, load_monty().FunctionSnapshot):
@@ -156,6 +161,7 @@ class MontyRun:
         if type(reason) is not str or len(args) + len(kwargs) != 1:
             return error_result("TypeError", f"{name} takes one text; write {name}(f'…')")
         self._request = EndRequest(name, escape_surrogates(shorten(reason)), self._line)
+        self._output.is_closed = True
         return error_result("SystemExit", "the plan has ended")
 
     def _exchange(self, request: frames.CallFrame | frames.ReadFrame | frames.AskFrame) -> dict[str, Any]:
@@ -190,29 +196,11 @@ class MontyRun:
         finally:
             self._wall += time.monotonic() - began
 
-    def _take_output(self, stream: str, text: str) -> None:
-        """Collect printed text, until the plan asks for its end. Monty calls this, so it must not raise."""
-        if self._request is not None:
-            return
-        kept = escape_surrogates(text)[: max(0, self._limits.output - self._counts["output"])]
-        self._counts["output"] += len(text)
-        if kept:
-            self._output.append(kept)
-            self._pending_output.append(kept)
-
-    def _report_output(self) -> None:
-        """Report pending output before anything else happens."""
-        if self._pending_output:
-            text = "".join(self._pending_output)
-            self._pending_output.clear()
-            self._on_event(OutputChunk(text))
-        require_within(self._limits, "output", self._counts["output"])
-
     # ------------------------------------------------------------------ endings
 
     def _failure(self, error: Any, session: Any, began: float) -> Outcome | Rejected:
         try:
-            self._report_output()
+            self._output.report(self._on_event)
         except LimitExceededError as over:
             return self._stopped(over.limit, over.value, session, began)
         if self._request is not None:
@@ -226,11 +214,11 @@ class MontyRun:
             return self._stopped(limit, max(self._wall, getattr(self._limits, limit)), session, began)
         name, message = self._error_text(raised)
         checkpoint = self._save(session)
-        output, used = "".join(self._output), self._resource_usage(session, began)
+        output, used = self._output.text, self._resource_usage(session, began)
         return Failed(self._step, self._line, name, message, output, checkpoint, self._entries, used)
 
     def _requested(self, request: EndRequest, session: Any, began: float) -> Replan | GiveUp:
-        output, checkpoint = "".join(self._output), self._save(session)
+        output, checkpoint = self._output.text, self._save(session)
         rest = (output, checkpoint, self._entries, self._resource_usage(session, began))
         if request.function == "give_up":
             return GiveUp(self._step, request.line, request.reason, *rest)
@@ -247,8 +235,16 @@ class MontyRun:
             return "memory"
         if isinstance(raised, RecursionError):
             return "recursion"
-        timed, allowed = min(("wall", self._limits.wall), ("cpu", self._limits.cpu), key=lambda item: item[1])
-        return timed if isinstance(raised, TimeoutError) and self._wall >= allowed else None
+        return self._time_limit if isinstance(raised, TimeoutError) and self._wall >= self._allowed_seconds else None
+
+    @property
+    def _allowed_seconds(self) -> float:
+        return float(getattr(self._limits, self._time_limit))
+
+    @property
+    def _time_limit(self) -> str:
+        """The limit of time that is met first: Monty's clock runs only while the plan does, so both mean the same."""
+        return "cpu" if self._limits.cpu < self._limits.wall else "wall"
 
     def _error_text(self, raised: BaseException) -> tuple[str, str]:
         """The name and the message of an exception; for a name that was not saved, the reason."""
@@ -262,7 +258,7 @@ class MontyRun:
         """The variables at the end. If Monty can no longer return them, all count as dropped."""
         try:
             return self._checkpoint(session.feed_run(call), self._limits.checkpoint_bytes)
-        except (load_monty().MontyError, CheckpointError) as error:
+        except (load_monty().MontyError, CheckpointError, RuntimeError) as error:  # the last, if the process is gone
             return Checkpoint({}, [], {OTHERS_KEY: shorten(str(error), 150)})
 
     def _checkpoint(self, table: Any, most: int) -> Checkpoint:
@@ -277,16 +273,18 @@ class MontyRun:
 
     def _stopped(self, limit: str, value: float, session: Any, began: float) -> Stopped:
         allowed = float(getattr(self._limits, limit))
-        message, output = limit_message(limit, value, allowed), "".join(self._output)
+        message, output = limit_message(limit, value, allowed), self._output.text
         used = self._resource_usage(session, began)
         return Stopped(limit, value, allowed, self._step, self._line, message, output, None, self._entries, used)
 
+    def _out_of_time(self) -> Stopped:
+        return self._stopped(self._time_limit, max(self._wall, self._allowed_seconds), None, 0.0)
+
     def _process_failed(self, message: str) -> Stopped:
-        output = "".join(self._output)
+        output = self._output.text
         used = self._resource_usage(None, 0.0)
         return Stopped("worker", 0.0, 0.0, self._step, self._line, message, output, None, self._entries, used)
 
     def _resource_usage(self, session: Any, began: float) -> ResourceUsage:
         cpu = max(0.0, processor_seconds(session.worker_pid) - began) if session else 0.0
-        output = min(self._counts["output"], self._limits.output)
-        return ResourceUsage(self._wall, cpu, output, self._counts["calls"], self._counts["asks"])
+        return ResourceUsage(self._wall, cpu, self._output.size, self._counts["calls"], self._counts["asks"])

@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 from frame_streams import OUT_OF_ORDER, SLACK_SECONDS, break_frame
 
-from codeplan.sandbox import Limits, Sandbox
+from codeplan.sandbox import Limits
+from codeplan.sandbox.host.locked_backend import LockedBackend
 from codeplan.sandbox.host.worker_process import WorkerProcess
 from codeplan.sandbox.limits import MAX_DIAGNOSTIC_CHARS, MAX_DIAGNOSTICS, MAX_NAME_CHARS
 from codeplan.sandbox.protocol import frames
@@ -33,7 +34,7 @@ def play(seed: int) -> None:
             theirs.shutdown(socket.SHUT_WR)
         began = time.monotonic()
         worker = WorkerProcess(ours, os.getpid(), None)
-        judge(Sandbox(LIMITS)._exchange_check(worker, frames.CheckJob(SOURCE, AgentApi())))
+        judge(LockedBackend(LIMITS)._texts.exchange_check(worker, frames.CheckJob(SOURCE, AgentApi())))
         assert time.monotonic() - began < LIMITS.wall + SLACK_SECONDS
 
 

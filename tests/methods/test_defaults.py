@@ -44,6 +44,7 @@ DEFAULTS = {
         "prompts": None,
         "limits": None,
         "allow_weak_sandbox": False,
+        "backend": "auto",
     },
     "text-planner": {"executor": "react", "tries": 6, "prompts": None},
     # ReAct (Yao et al., 2023): few-shot; turns and idle turns are the environment's, as in ADaPT's executors

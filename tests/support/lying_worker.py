@@ -12,9 +12,10 @@ from typing import Any, TypeAlias
 
 from support.caged import SampleHome, answer
 
-from codeplan.sandbox import Limits, Sandbox
+from codeplan.sandbox import Limits
 from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.host.analysis import build_job, run_analysis
+from codeplan.sandbox.host.locked_backend import LockedBackend
 from codeplan.sandbox.host.session import RunSession
 from codeplan.sandbox.host.worker_process import WorkerProcess
 from codeplan.sandbox.protocol import frames
@@ -63,7 +64,7 @@ def _tell(sock: socket.socket, lies: tuple[Lie, ...], hang_up: bool) -> None:
 def lie_to_check(source: str, *lies: Lie, hang_up: bool = True) -> Plan | Rejected:
     """What the host makes of a check whose worker lies."""
     with lying_worker(*lies, hang_up=hang_up) as worker:
-        return Sandbox(LIMITS)._exchange_check(worker, frames.CheckJob(source, AgentApi()))
+        return LockedBackend(LIMITS)._texts.exchange_check(worker, frames.CheckJob(source, AgentApi()))
 
 
 def lie_to_run(

@@ -100,6 +100,23 @@ class AgentAccessTests(BackendTests):
 
         assert outcome.message == "goto(receptacle: str) was called wrongly: missing a required argument: 'receptacle'"
 
+    def test_a_function_that_a_builtin_calls_reaches_agent_and_model(self) -> None:
+        body = """
+            print(sorted(['b', 'a'], key=lambda p: agent.goto(p)), min('dc', key=ask_llm), max('ef', key=agent.goto))
+            print(list(map(agent.goto, ['g'])), list(filter(lambda p: p in agent.receptacles, ['h', 'desk 1'])))
+            print(next((p for p in 'ij' if agent.holding is None), 'none'))"""
+        home = SampleHome(print)
+        lines = assert_finished(self.run(body, home)).output.splitlines()
+
+        assert lines == ["['a', 'b'] c f", "['You are at g.'] ['desk 1']", "i"]
+        assert home.history == ["b", "a", "e", "f", "g"]
+
+    def test_a_function_that_a_method_calls_reaches_the_agent(self) -> None:
+        self.require(Capability.CALLBACKS)
+        outcome = assert_finished(self.run("places = ['b', 'a']\nplaces.sort(key=agent.goto)\nprint(places)"))
+
+        assert outcome.output == "['a', 'b']\n"
+
     def test_an_unknown_method_is_an_attribute_error_at_run_time_too(self) -> None:
         outcome = assert_failed(self.run("a = agent\na.fly()"))
 

@@ -429,9 +429,10 @@ NO_LANDLOCK = textwrap.dedent(
     print([l.name for l in probe_layers() if not l.present])
     for act in (lambda s: s.run(plan("print(1)"), SampleHome(print), answer), lambda s: s.check(plan("print(1)"), SampleHome)):
         try:
-            act(Sandbox())
+            act(Sandbox(backend="cage"))
         except SandboxError as error:
             print(error)
+    print(*Sandbox().notices)
     weak = Sandbox(allow_weak=True)
     print(weak.missing_layers, type(weak.run(plan("print(1)"), SampleHome(print), answer)).__name__)
     """
@@ -444,10 +445,11 @@ def test_a_missing_layer_is_refused_by_name_unless_it_is_allowed():
         [sys.executable, "-c", NO_LANDLOCK, str(SUPPORT.parent)], capture_output=True, text=True, check=False
     )
     assert done.stderr == ""
-    missing, *refusals, weak = done.stdout.splitlines()
+    missing, *refusals, notice, weak = done.stdout.splitlines()
     assert missing == "['landlock']"
     assert len(refusals) == 2
     assert all("lacks landlock" in r and "allow_weak=True or --allow-weak-sandbox" in r for r in refusals)
+    assert notice.startswith("Monty runs the plans: the cage cannot be had (this machine lacks landlock (")
     assert weak == "('landlock',) Finished"
 
 

@@ -7,8 +7,9 @@ import socket
 
 from support.caged import SampleHome, answer, finished, plan
 
-from codeplan.sandbox import Limits, Sandbox
+from codeplan.sandbox import Limits
 from codeplan.sandbox.host.code_cache import MAX_PLANS, CodeCache
+from codeplan.sandbox.host.locked_backend import LockedBackend
 from codeplan.sandbox.host.worker_process import WorkerProcess
 from codeplan.sandbox.language.compilation import Program, Segment, compile_plan
 from codeplan.sandbox.limits import MAX_CODE_BYTES
@@ -29,17 +30,17 @@ SOURCE = plan(
 )
 
 
-def run(sandbox: Sandbox, source: str | Plan) -> object:
+def run(sandbox: LockedBackend, source: str | Plan) -> object:
     return sandbox.run(source, SampleHome(lambda action: None), answer)
 
 
 def test_a_plan_ends_the_same_with_and_without_cached_code():
-    sandbox = Sandbox()
+    sandbox = LockedBackend()
     checked = sandbox.check(SOURCE, SampleHome)
     assert isinstance(checked, Plan)
     assert sandbox._code_cache.get(checked.source)
 
-    ended = [run(sandbox, checked), run(Sandbox(), checked), run(Sandbox(), SOURCE)]
+    ended = [run(sandbox, checked), run(LockedBackend(), checked), run(LockedBackend(), SOURCE)]
 
     for outcome in ended:
         assert isinstance(outcome, Failed)
@@ -54,7 +55,7 @@ def test_a_program_survives_packing():
 
 
 def test_forged_code_ends_its_own_run_and_no_other():
-    sandbox = Sandbox()
+    sandbox = LockedBackend()
     for junk in (b"junk", b"\xe9", Program((Segment(None, 1, compile("1", "x", "eval")),)).pack()):
         sandbox._code_cache.store(SOURCE, junk)
         assert isinstance(run(sandbox, SOURCE), Stopped | Failed)
@@ -62,10 +63,10 @@ def test_forged_code_ends_its_own_run_and_no_other():
 
 
 def test_a_check_that_lies_cannot_forge_the_code_of_another_plan():
-    sandbox, (ours, theirs) = Sandbox(), socket.socketpair()
+    sandbox, (ours, theirs) = LockedBackend(), socket.socketpair()
     with ours, theirs:
         theirs.sendall(frames.pack(frames.AcceptanceFrame(PlanRow(SOURCE, [], ()), b"forged")))
-        found = sandbox._exchange_check(WorkerProcess(ours, 0, None), frames.CheckJob("print(1)", AgentApi()))
+        found = sandbox._texts.exchange_check(WorkerProcess(ours, 0, None), frames.CheckJob("print(1)", AgentApi()))
     assert isinstance(found, Rejected)
     assert "another source" in found.diagnostics[0].message
     assert sandbox._code_cache.get(SOURCE) == b""
@@ -78,7 +79,7 @@ def test_the_cage_holds_forged_code_without_guards():
         "x",
         "exec",
     )
-    sandbox = Sandbox()
+    sandbox = LockedBackend()
     for code in (evil, reach):
         sandbox._code_cache.store(SOURCE, Program((Segment(None, 1, code),)).pack())
         outcome = run(sandbox, SOURCE)
@@ -98,7 +99,7 @@ def test_the_least_recently_used_code_is_dropped_first():
 
 
 def test_a_pickled_sandbox_carries_no_code():
-    sandbox = Sandbox(Limits(wall=3.0))
+    sandbox = LockedBackend(Limits(wall=3.0))
     checked = sandbox.check(SOURCE, SampleHome)
     assert isinstance(checked, Plan)
 

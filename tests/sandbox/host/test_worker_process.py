@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from codeplan.sandbox.host.worker_process import DeadlineExceeded, WorkerDisconnected, WorkerProcess
+from codeplan.sandbox.host.text_worker import DeadlineExceeded, WorkerDisconnected
+from codeplan.sandbox.host.worker_process import WorkerProcess
 from codeplan.sandbox.protocol.frames import CheckJob, ProtocolError, unpack_host_frame
 from codeplan.types import AgentApi
 

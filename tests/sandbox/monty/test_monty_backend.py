@@ -13,7 +13,7 @@ from codeplan.testing.backend.contract import BackendContract
 from codeplan.testing.backend.language import expected_run
 from codeplan.testing.samples.home import SampleHome
 from codeplan.testing.samples.plans import SamplePlan, sample_plans, wrap_as_plan
-from codeplan.types import Rejected
+from codeplan.types import Finished, Rejected, Stopped
 
 BEYOND = [s for s in sample_plans() if s.needs & DIFFERENCES.keys()]
 
@@ -60,3 +60,64 @@ def test_code_after_solution_belongs_to_the_plan_but_what_calls_it_does_not() ->
 
     assert MontyBackend().run(plan, SampleHome(print), str).output == "6\n"  # type: ignore[union-attr]  # it finishes
     assert not isinstance(MontyBackend().run(source, SampleHome(print), str), Rejected)
+
+
+EXPRESSIONS = [
+    "sorted([3, 1, 2], key=lambda v: -v)",
+    "sorted(['bb', 'a', 'cc', 'd'], key=len, reverse=True)",
+    "sorted([1, 2], reverse=True)",
+    "sorted({'b': 1, 'a': 2})",
+    "min(['bb', 'a', 'd'], key=len)",
+    "max(['bb', 'a', 'dd'], key=len)",
+    "min(3, 1, key=lambda v: -v)",
+    "max([], default=7)",
+    "min([], key=len, default='none')",
+    "max('b', 'c')",
+    "[*map(lambda a, b: a + b, [1, 2, 3], [10, 20])]",
+    "[*map(str, (1, 2))]",
+    "[*filter(None, [0, 1, '', 'a'])]",
+    "next((v for v in [1, 2, 3] if v > 1), None)",
+    "next((v for v in [] if v > 1), 'none')",
+    "next(iter([5]))",
+    "next(iter([]), 6)",
+]
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_a_builtin_that_takes_a_function_gives_what_pythons_gives(expression: str) -> None:
+    outcome = MontyBackend().run(wrap_as_plan(f"return {expression}"), SampleHome(print), str)
+
+    assert isinstance(outcome, Finished), outcome
+    assert outcome.value == eval(expression)
+
+
+@pytest.mark.parametrize("body", ["min([])", "next(v for v in [])", "sorted([1, 'a'], key=lambda v: v)", "max(1)"])
+def test_a_builtin_that_takes_a_function_raises_what_pythons_raises(body: str) -> None:
+    outcome = MontyBackend().run(
+        wrap_as_plan(f"try:\n    {body}\nexcept Exception as e:\n    return type(e).__name__"), SampleHome(print), str
+    )
+    assert isinstance(outcome, Finished), outcome
+    with pytest.raises(Exception) as raised:  # any, and of the same kind
+        eval(body)
+    assert outcome.value == type(raised.value).__name__
+
+
+def test_a_single_operation_without_end_is_stopped_by_the_limit_of_time() -> None:
+    outcome = MontyBackend(Limits(wall=0.5, cpu=0.5)).run(wrap_as_plan("x = 10 ** 10 ** 8"), SampleHome(print), str)
+
+    assert isinstance(outcome, Stopped)
+    assert outcome.limit == "wall"
+
+
+def test_a_variable_that_is_too_large_to_be_saved_is_dropped_and_the_plan_goes_on() -> None:
+    plan = wrap_as_plan("""
+    x, y = 'a' * 10 ** 8, 1
+    if start_from <= 1:
+        print('[Step 1] on')
+        y += 1
+    """)
+    outcome = MontyBackend().run(plan, SampleHome(print), str)
+
+    assert isinstance(outcome, Finished)
+    assert outcome.variables == {"y": 2}
+    assert outcome.omitted == {"x": "too large for a checkpoint"}

@@ -1,0 +1,45 @@
+"""A worker's connection to its host."""
+
+from __future__ import annotations
+
+import os
+import select
+from typing import Final
+
+from codeplan.sandbox.protocol import frames
+
+_READ_BYTES: Final = 1 << 20
+
+
+class FrameLink:
+    """Sends and receives frames over two descriptors, or over one socket. The worker exits if the host is gone."""
+
+    def __init__(self, read_fd: int, write_fd: int) -> None:
+        self._read_fd, self._write_fd = read_fd, write_fd
+
+    def send(self, frame: frames.Frame) -> int:
+        """Send a frame and return its size in bytes."""
+        packed = frames.pack(frame)
+        rest = memoryview(packed)
+        while rest:
+            rest = rest[os.write(self._write_fd, rest) :]
+        return len(packed)
+
+    def has_input(self) -> bool:
+        """Whether the host has sent something that is not received yet."""
+        return bool(select.select([self._read_fd], [], [], 0)[0])
+
+    def receive(self) -> frames.HostFrame:
+        """Receive the host's next frame."""
+        length = int.from_bytes(self._read_exactly(frames.HEADER_BYTES), "big")
+        return frames.unpack_host_frame(self._read_exactly(length))
+
+    def _read_exactly(self, count: int) -> bytes:
+        parts = []
+        while count:
+            part = os.read(self._read_fd, min(count, _READ_BYTES))
+            if not part:
+                os._exit(0)
+            parts.append(part)
+            count -= len(part)
+        return b"".join(parts)

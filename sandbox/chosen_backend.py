@@ -1,0 +1,183 @@
+"""Chooses what runs plans on this machine: locked processes where the cage can be had, Monty elsewhere."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache, cached_property
+from typing import Any, Final, Literal
+
+from codeplan.errors import SandboxError, UsageError
+from codeplan.sandbox.host.reply_merging import MergedReply
+from codeplan.sandbox.limits import Limits
+from codeplan.sandbox.monty.backend import MontyBackend
+from codeplan.sandbox.protocol.cage_layers import Layer
+from codeplan.sandbox.protocol.run_progress import LineCoverage, Progress
+from codeplan.types import AgentApi, Checkpoint, Outcome, Plan, Rejected
+from codeplan.untrusted.values import in_quotes
+
+# The modules of the cage need Linux, so they are imported only there.
+
+BackendName = Literal["auto", "cage", "monty"]
+"""What runs plans: the cage's locked processes, Monty, or (``auto``) Monty only where the cage cannot be had."""
+
+CAGE_VARIABLE: Final = "CODEPLAN_CAGE"
+"""The environment variable that, set to ``off``, makes codeplan act as if the cage could not be had."""
+
+
+class Sandbox:
+    """Checks and runs untrusted plans. Cheap to create, thread-safe, nothing to close.
+
+    ``limits`` holds for each run. If this machine lacks a layer of the cage, Monty runs the plans, or with
+    ``allow_weak`` the locked processes without that layer. Every method raises SandboxError if nothing can run plans
+    here: ``backend`` is ``"cage"`` and a layer is missing, or Monty is to run them and is not installed.
+    """
+
+    def __init__(
+        self,
+        limits: Limits = Limits(),  # noqa: B008  # frozen
+        *,
+        allow_weak: bool = False,
+        backend: BackendName = "auto",
+    ) -> None:
+        self.limits = limits
+        self._allow_weak = allow_weak
+        self._backend_name: BackendName = backend
+
+    @cached_property
+    def _backend(self) -> Any:
+        """A LockedBackend or a MontyBackend. Any, because the type of the first needs Linux."""
+        if self._backend_name != "cage":
+            lack = find_cage_lack(allow_weak=self._allow_weak)
+            if lack or self._backend_name == "monty":
+                return _monty_backend(self.limits, lack)
+        elif unavailable := _find_cage_off():
+            raise SandboxError(f"the cage cannot be had: {unavailable}")
+        from codeplan.sandbox.host.locked_backend import LockedBackend
+
+        return LockedBackend(self.limits, allow_weak=self._allow_weak)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_backend"}
+
+    @property
+    def uses_monty(self) -> bool:
+        """Whether Monty runs the plans."""
+        return isinstance(self._backend, MontyBackend)
+
+    @property
+    def missing_layers(self) -> tuple[str, ...]:
+        """The necessary layers of the cage that are missing and that ``allow_weak`` accepts; empty with Monty."""
+        found: tuple[str, ...] = () if self.uses_monty else self._backend.missing_layers
+        return found
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a reader of the results must know: a weaker or another sandbox. Empty if the whole cage is there."""
+        if self.uses_monty:
+            lack = find_cage_lack(allow_weak=self._allow_weak)
+            return (f"Monty runs the plans: {f'the cage cannot be had ({lack})' if lack else 'as asked for'}",)
+        return tuple(f"the sandbox runs without {layer}" for layer in self.missing_layers)
+
+    def check(self, source: str, api: AgentApi | type, *, fixes: bool = True) -> Plan | Rejected:
+        """Check ``source`` for an agent with this API, given as data or as the agent's class. Nothing of it runs.
+
+        What has only one meaning is mended, unless ``fixes`` is false: the result has the mended source and its fixes.
+        """
+        checked: Plan | Rejected = self._backend.check(source, api, fixes=fixes)
+        return checked
+
+    def merge_reply(self, reply: str, before: str) -> MergedReply | Rejected | None:
+        """Merge the code of a reply into the plan ``before``, if it holds only some steps; None if it is a whole plan.
+
+        Rejected if the reply is not Python, or if its steps have no readable plan to belong to.
+        """
+        merged: MergedReply | Rejected | None = self._backend.merge_reply(reply, before)
+        return merged
+
+    def analyse(self, topic: str, source: str, arguments: Mapping[str, Any] = {}) -> Any | Rejected:
+        """Run the analysis ``topic`` on a plan's text and return plain data; Rejected if the text is not Python.
+
+        ``codeplan.sandbox.analysis.topics`` lists the topics; ``arguments`` is plain data. A worker reads the text;
+        nothing of it runs.
+
+        Raises UsageError if the topic is unknown or the arguments do not fit, SandboxError if the analysis fails.
+        """
+        return self._backend.analyse(topic, source, arguments)
+
+    def run(
+        self,
+        plan: Plan | str,
+        agent: object,
+        ask: Callable[[str], str],
+        start_from: int = 1,
+        checkpoint: Checkpoint | None = None,
+        *,
+        on_event: Callable[[Progress], None] | None = None,
+        seed: int = 0,
+        on_coverage: Callable[[LineCoverage], None] | None = None,
+    ) -> Outcome | Rejected:
+        """Run a plan from step ``start_from`` with the variables of ``checkpoint``.
+
+        The plan reaches the public methods and attributes of ``agent``, and ``ask`` as ``ask_llm``; ``seed`` seeds its
+        random numbers. ``on_event`` receives each step and each piece of output at once. ``on_coverage`` receives the
+        lines that run; it slows the plan down. A plan given as text is compiled without the check of its structure
+        (Monty checks it), and Rejected if it does not compile. Exceptions of codeplan that ``agent`` or ``ask`` raise
+        pass through, except AgentError.
+
+        Raises CheckpointError if the checkpoint is damaged, UsageError if an argument is wrong, or for ``on_coverage``
+        if Monty runs the plan.
+        """
+        outcome: Outcome | Rejected = self._backend.run(
+            plan, agent, ask, start_from, checkpoint, on_event=on_event, seed=seed, on_coverage=on_coverage
+        )
+        return outcome
+
+
+def probe_layers() -> tuple[Layer, ...]:
+    """The layers of the cage on this machine, found by locking a worker. Raises SandboxError if none can start."""
+    if unavailable := _find_cage_off():
+        raise SandboxError(f"the cage cannot be had: {unavailable}")
+    from codeplan.sandbox.host.locked_backend import probe_layers as probe
+
+    return probe()
+
+
+def find_cage_lack(*, allow_weak: bool = False) -> str:
+    """Why the cage cannot be had on this machine, as half a sentence; empty if it can.
+
+    With ``allow_weak``, a cage that lacks layers counts as one. Raises SandboxError if no worker can start at all.
+    """
+    return _find_cage_off() or ("" if allow_weak else _find_missing_layers())
+
+
+def _find_cage_off() -> str:
+    setting = os.environ.get(CAGE_VARIABLE, "")
+    if setting not in ("", "on", "off"):
+        raise UsageError(f"{CAGE_VARIABLE} is {in_quotes(setting, 80)}; set it to on or off")
+    if setting == "off":
+        return f"{CAGE_VARIABLE} is off"
+    return "" if sys.platform == "linux" else f"it needs Linux, and this is {sys.platform}"
+
+
+@cache
+def _find_missing_layers() -> str:
+    from codeplan.sandbox.host import launcher
+    from codeplan.sandbox.host.locked_backend import lacking, probe_layers
+
+    launcher.check_workers.start()  # most sandboxes check a plan next, and the probe waits for other workers
+    missing = [f"{layer.name} ({layer.detail})" for layer in lacking(probe_layers())]
+    return f"this machine lacks {', '.join(missing)}" if missing else ""
+
+
+def _monty_backend(limits: Limits, lack: str) -> MontyBackend:
+    """Monty, whose plans are checked in the cage if that can be had. Raises SandboxError if Monty is not installed."""
+    if lack:
+        try:
+            return MontyBackend(limits)
+        except SandboxError as error:
+            raise SandboxError(f"no plan can run here: the cage cannot be had ({lack}), and {error}") from None
+    from codeplan.sandbox.host.locked_backend import CagedWorkers
+
+    return MontyBackend(limits, CagedWorkers(limits, allow_weak=False))

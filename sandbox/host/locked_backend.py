@@ -1,0 +1,191 @@
+"""Checks, analyses and runs plans in locked worker processes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from codeplan.errors import SandboxError, UsageError
+from codeplan.sandbox.host import launcher
+from codeplan.sandbox.host.agent_port import AgentPort
+from codeplan.sandbox.host.code_cache import CodeCache
+from codeplan.sandbox.host.plan_texts import PlanTexts, find_unreadable, killed_again, repeat_attempt
+from codeplan.sandbox.host.reply_merging import MergedReply
+from codeplan.sandbox.host.session import RunSession
+from codeplan.sandbox.host.text_worker import DeadlineExceeded, WorkerDisconnected
+from codeplan.sandbox.host.worker_end import WorkerKilled, repeat_if_killed
+from codeplan.sandbox.host.worker_process import WorkerProcess
+from codeplan.sandbox.limits import Limits
+from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.protocol.cage_layers import Layer
+from codeplan.sandbox.protocol.codec import CheckpointError
+from codeplan.sandbox.protocol.run_progress import LineCoverage, Progress
+from codeplan.types import AgentApi, Checkpoint, Outcome, Plan, Rejected, ResourceUsage, Stopped
+from codeplan.untrusted.values import in_quotes
+
+_START_SECONDS: Final = 30.0
+
+
+class CagedWorkers:
+    """Starts locked workers. Their methods raise SandboxError if the cage lacks a layer, unless ``allow_weak``."""
+
+    def __init__(self, limits: Limits, *, allow_weak: bool) -> None:
+        self._limits = limits
+        self._allow_weak = allow_weak
+
+    def check_worker(self) -> WorkerProcess:
+        """A locked worker that waits for a CheckJob."""
+        launcher.run_workers.start()  # most checked plans run next
+        return self._open_worker(launcher.check_workers)
+
+    def analysis_worker(self) -> WorkerProcess:
+        """A locked worker that waits for an AnalysisJob."""
+        return self._open_worker(launcher.analysis_workers)
+
+    def run_worker(self) -> WorkerProcess:
+        """A locked worker that waits for a RunJob."""
+        return self._open_worker(launcher.run_workers)
+
+    def _open_worker(self, workers: launcher.WorkerLauncher) -> WorkerProcess:
+        """A locked worker that has seen no job yet."""
+        worker = workers.spawn()
+        try:
+            missing = lacking(_lock_down(worker, self._limits))
+            if missing and not self._allow_weak:
+                raise SandboxError(_missing_layers_message(missing))
+        except BaseException:
+            worker.kill()
+            raise
+        return worker
+
+
+class LockedBackend:
+    """Runs plans in locked worker processes, which also check them. Cheap to create, thread-safe, nothing to close.
+
+    ``limits`` holds for each run. The workers' parent process starts at first use, and all sandboxes of this process
+    share it. If this machine lacks a layer of the cage, every method raises SandboxError, unless ``allow_weak``.
+    """
+
+    def __init__(self, limits: Limits = Limits(), *, allow_weak: bool = False) -> None:  # noqa: B008  # frozen
+        self.limits = limits
+        self._allow_weak = allow_weak
+        self._missing_layers: tuple[str, ...] | None = None
+        self._code_cache = CodeCache()
+        self._workers = CagedWorkers(limits, allow_weak=allow_weak)
+        self._texts = PlanTexts(limits, self._workers, self._code_cache)
+
+    @property
+    def missing_layers(self) -> tuple[str, ...]:
+        """The necessary layers that are missing and that ``allow_weak`` accepts; empty if all are there."""
+        if not self._allow_weak:
+            return ()
+        if self._missing_layers is None:
+            self._missing_layers = tuple(layer.name for layer in lacking(probe_layers()))
+        return self._missing_layers
+
+    def check(self, source: str, api: AgentApi | type, *, fixes: bool = True) -> Plan | Rejected:
+        """Check and mend a plan; see ``PlanTexts.check``. Raises SandboxError if the cage cannot be built."""
+        return self._texts.check(source, api, fixes=fixes)
+
+    def merge_reply(self, reply: str, before: str) -> MergedReply | Rejected | None:
+        """Merge a reply of single steps into a plan; see ``PlanTexts.merge_reply``."""
+        return self._texts.merge_reply(reply, before)
+
+    def analyse(self, topic: str, source: str, arguments: Mapping[str, Any] = {}) -> Any | Rejected:
+        """Analyse a plan's text; see ``PlanTexts.analyse``."""
+        return self._texts.analyse(topic, source, arguments)
+
+    def run(
+        self,
+        plan: Plan | str,
+        agent: object,
+        ask: Callable[[str], str],
+        start_from: int = 1,
+        checkpoint: Checkpoint | None = None,
+        *,
+        on_event: Callable[[Progress], None] | None = None,
+        seed: int = 0,
+        on_coverage: Callable[[LineCoverage], None] | None = None,
+    ) -> Outcome | Rejected:
+        """Run a plan from step ``start_from`` with the variables of ``checkpoint``.
+
+        The plan reaches the public methods and attributes of ``agent``, and ``ask`` as ``ask_llm``; ``seed`` seeds its
+        random numbers. ``on_event`` receives each step and each piece of output at once. ``on_coverage`` receives the
+        lines that run; it slows the plan down. A plan given as text is compiled without the check of its structure, and
+        Rejected if it does not compile. Exceptions of codeplan that ``agent`` or ``ask`` raise pass through, except
+        AgentError.
+
+        Raises SandboxError if the cage cannot be built, CheckpointError if the checkpoint is damaged, UsageError if an
+        argument is wrong.
+        """
+        plan = Plan(plan) if isinstance(plan, str) else plan
+        refusal = find_unreadable(plan.source, self.limits)
+        if refusal is not None:
+            return Rejected(plan.source, (refusal,))
+        port, code, cover = AgentPort(agent, ask), self._code_cache.get(plan.source), on_coverage is not None
+        names = (port.methods, port.attributes)
+        job = frames.RunJob(plan.source, *names, start_from, checkpoint, seed, self.limits, cover, code)
+        _verify_run_job(job)
+
+        def attempt() -> Outcome | Rejected:
+            with self._workers.run_worker() as worker:
+                return RunSession(worker, plan, port, self.limits, on_event, on_coverage).run(job)
+
+        try:
+            return repeat_if_killed(attempt)
+        except WorkerKilled as killed:
+            if not killed.had_job:
+                raise killed_again("a run", killed) from None
+            return Stopped("worker", 0.0, 0.0, None, None, str(killed), "", None, {}, ResourceUsage())
+
+
+def probe_layers() -> tuple[Layer, ...]:
+    """The layers of the cage on this machine, found by locking a worker. Raises SandboxError if none can start."""
+
+    def attempt() -> tuple[Layer, ...]:
+        with launcher.run_workers.spawn() as worker:
+            return tuple(_lock_down(worker, Limits()))
+
+    return repeat_attempt(attempt, "a probe")
+
+
+def _lock_down(worker: WorkerProcess, limits: Limits) -> list[Layer]:
+    deadline = time.monotonic() + _START_SECONDS
+    try:
+        worker.send(frames.SetupFrame(limits.memory, limits.cpu, limits.wall), deadline)
+        ready = worker.receive(deadline)
+    except DeadlineExceeded:
+        raise SandboxError(
+            f"the sandbox's worker was not ready within {_START_SECONDS:g} s; the machine is overloaded"
+        ) from None
+    except WorkerDisconnected:
+        end = worker.find_end()
+        if end.killed:
+            raise WorkerKilled(end, had_job=False) from None
+        raise SandboxError(f"the sandbox's worker died during its lockdown: {end.message}") from None
+    except frames.ProtocolError as error:
+        raise SandboxError(f"the sandbox's worker died during its lockdown ({type(error).__name__})") from None
+    assert isinstance(ready, frames.ReadyFrame), "the conversation allows no other answer"
+    return ready.layers
+
+
+def lacking(layers: Iterable[Layer]) -> list[Layer]:
+    """The necessary layers that this machine lacks."""
+    return [layer for layer in layers if not layer.present and not layer.optional]
+
+
+def _missing_layers_message(missing: list[Layer]) -> str:
+    named = ", ".join(f"{layer.name} ({layer.detail})" for layer in missing)
+    return f"this machine's cage lacks {named}; to run plans without it, pass allow_weak=True or --allow-weak-sandbox"
+
+
+def _verify_run_job(job: frames.RunJob) -> None:
+    """Raise UsageError for a wrong number, CheckpointError for a checkpoint that a worker could not unpack."""
+    for name, value in {"start_from": job.start_from, "seed": job.seed}.items():
+        if type(value) is not int or not -(2**63) <= value < 2**63:
+            raise UsageError(f"{name} must be a whole number of at most 64 bits, not {in_quotes(value, 80)}")
+    try:
+        frames.unpack_host_frame(frames.pack(job)[frames.HEADER_BYTES :])
+    except (TypeError, ValueError, OverflowError, RecursionError, frames.ProtocolError) as error:
+        raise CheckpointError(f"the checkpoint is damaged: {error}") from None
