@@ -162,10 +162,6 @@ class SkillIndex:
         """Return why folders cannot be used, ordered by path."""
         return [fault for (fault,) in self._db.execute("select fault from files where fault is not null order by path")]
 
-    def unusable_folders(self) -> list[str]:
-        """Return the paths (in the library) of folders without a usable skill."""
-        return [path for (path,) in self._db.execute("select path from files where skill is null order by path")]
-
     def entries(
         self, env: str | None = None, kind: str | None = None, status: SkillStatus | None = None
     ) -> list[IndexEntry]:

@@ -207,7 +207,7 @@ class SkillLibrary:
                 durable_files.remove_tree(left)
             self._index.rebuild()
             places = list(self._index.skill_folders())
-            for place in self._index.folders_to_repair():
+            for place in places:
                 with contextlib.suppress(DamagedSkill):
                     if skill_folder.repair(self.path / place):
                         self._index.update_folder(place)

@@ -1,4 +1,4 @@
-"""One skill's folder: ``SKILL.md``, ``plan.py``, ``evidence.jsonl``, and ``versions/`` once the plan has changed.
+"""One skill's folder: ``SKILL.md``, ``plan.py``, ``evidence.jsonl``, and ``versions/`` with every version's plan.
 
 A change of the plan is crash-safe by its order: first the new plan in ``versions/``, then ``SKILL.md``, whose digest
 names the current plan, then ``plan.py``. In between, readers take the plan with that digest from ``versions/``. Writers
@@ -87,6 +87,7 @@ def create_folder(folder: Path, skill: Skill) -> None:
     temporary = folder.with_name(f".{folder.name}.{secrets.token_hex(6)}.tmp")
     temporary.mkdir()
     try:
+        _keep_plan(temporary, skill)
         files.write_atomically(temporary / PLAN, skill.plan)
         files.write_atomically(temporary / MANIFEST, manifest.format_manifest(skill))
         os.rename(temporary, folder)
@@ -97,17 +98,14 @@ def create_folder(folder: Path, skill: Skill) -> None:
 
 
 def update_manifest(folder: Path, skill: Skill) -> None:
-    """Write the skill's manifest; the plan stays."""
+    """Write the skill's manifest; the plan stays, and ``versions/`` keeps it."""
+    _keep_plan(folder, skill)
     files.write_atomically(folder / MANIFEST, manifest.format_manifest(skill), _library(folder))
 
 
 def replace_plan(folder: Path, old: Skill, new: Skill) -> None:
     """Replace a skill's plan; ``versions/`` keeps the earlier one."""
-    files.create_folder(folder / VERSIONS, _library(folder))
-    for skill in (old, new):
-        copy = _version_file(folder, skill.version)
-        if not copy.exists() or _read_text(copy, MAX_PLAN_BYTES, folder) != skill.plan:  # a crash may have left another
-            files.write_atomically(copy, skill.plan, _library(folder))
+    _keep_plan(folder, old)
     update_manifest(folder, new)
     files.write_atomically(folder / PLAN, new.plan, _library(folder))
 
@@ -120,6 +118,7 @@ def repair(folder: Path) -> Skill | None:
     found = _read_manifest(folder)
     plan = _read_plan_file(folder)
     if plan is not None and manifest.plan_digest(plan) == found.digest:
+        _keep_plan(folder, found.to_skill(plan))
         return None
     known = {manifest.plan_digest(text): text for text in _kept_plans(folder)}
     if plan is not None and manifest.plan_digest(plan) not in known:
@@ -128,6 +127,15 @@ def repair(folder: Path) -> Skill | None:
         raise DamagedSkill(f"{folder / PLAN}: there is no such file, and no copy of its plan in {VERSIONS}/")
     files.write_atomically(folder / PLAN, known[found.digest], _library(folder))
     return found.to_skill(known[found.digest])
+
+
+def _keep_plan(folder: Path, skill: Skill) -> None:
+    """Keep the plan of the skill's version in ``versions/``, where an edit of ``plan.py`` cannot lose it."""
+    copy = _version_file(folder, skill.version)
+    if os.path.lexists(copy) and _read_text(copy, MAX_PLAN_BYTES, folder) == skill.plan:
+        return  # otherwise a crash may have left another plan there
+    files.create_folder(folder / VERSIONS, _library(folder))
+    files.write_atomically(copy, skill.plan, _library(folder))
 
 
 def _kept_plans(folder: Path) -> Iterator[str]:
@@ -156,9 +164,9 @@ def _read_plan(folder: Path, found: SkillManifest) -> str:
     plan = _read_plan_file(folder)
     if plan is not None and manifest.plan_digest(plan) == found.digest:
         return plan
-    copy = _version_file(folder, found.version)
-    if os.path.lexists(copy) and manifest.plan_digest(kept := _read_text(copy, MAX_PLAN_BYTES, folder)) == found.digest:
-        return kept
+    kept = {manifest.plan_digest(text): text for text in _kept_plans(folder)}
+    if found.digest in kept and (plan is None or manifest.plan_digest(plan) in kept):
+        return kept[found.digest]  # another process is changing the plan, or a crash ended it
     if plan is None:
         raise DamagedSkill(f"{folder / PLAN}: there is no such file")
     raise HandEditedPlan(

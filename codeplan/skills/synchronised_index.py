@@ -76,12 +76,6 @@ class SynchronisedIndex:
                 left.unlink(missing_ok=True)
             self._fill(self._index())
 
-    def folders_to_repair(self) -> list[str]:
-        """Return the folders that cannot be used or that a crash may have left half changed."""
-        faulty = self.query(lambda index: index.unusable_folders())
-        changed = (p for p in self.skill_folders() if os.path.isdir(f"{self._path}/{p}/{skill_folder.VERSIONS}"))
-        return list(dict.fromkeys([*faulty, *changed]))
-
     def skill_folders(self) -> Iterator[str]:
         """Yield the skills' folders as ``environment/name``."""
         for environment in _list_folders(str(self._path)):

@@ -32,11 +32,11 @@ def names(found):
 # ------------------------------------------------------------------ folders
 
 
-def test_a_skill_is_a_folder_of_three_texts(library):
+def test_a_skill_is_a_folder_of_texts(library):
     library.record(library.add(skill()), WITH)
     folder = library.path / "household" / "heat-1"
-    assert {p.name for p in folder.iterdir()} == {"SKILL.md", "plan.py", "evidence.jsonl"}
-    assert (folder / "plan.py").read_text() == PLAN
+    assert {p.name for p in folder.iterdir()} == {"SKILL.md", "plan.py", "evidence.jsonl", "versions"}
+    assert (folder / "plan.py").read_text() == (folder / "versions" / "1.py").read_text() == PLAN
     assert (folder / "SKILL.md").read_text().startswith('+++\nname = "heat-1"\n')
 
 
@@ -99,7 +99,6 @@ def test_a_folder_with_control_characters_in_its_name_is_left_out(library):
         ("SKILL.md", b'+++\nname = "heat-1"\n+++\n', "is invalid"),
         ("SKILL.md", b"+++\n" + b"a=[" * 5000 + b"\n+++\n", "not TOML"),
         ("SKILL.md", b"+++\nversion = " + b"9" * 5000 + b"\n+++\n", "not TOML"),
-        ("plan.py", None, "there is no such file"),
         ("plan.py", b"def solution(): pass", "not the plan of version 1"),
         ("plan.py", b"x" * 2_000_000, "larger than"),
     ],
@@ -156,6 +155,47 @@ def test_a_plan_edited_by_hand_is_a_new_version_after_rebuild(library):
     library.rebuild()
     edited = library.get("household", "heat-1")
     assert (edited.version, edited.status, library.faults()) == (2, "candidate", [])
+
+
+def test_an_edit_by_hand_loses_no_plan(library):
+    library.add(skill())
+    library.change(skill(), status="retired")
+    plan = library.path / "household" / "heat-1" / "plan.py"
+    for number in range(3):
+        plan.write_text(f"{PLAN}# edit {number}\n")
+        library.refresh()
+        assert f"it is not the plan of version {number + 1}" in library.faults()[0]
+        library.rebuild()
+    plans = [library.get("household", "heat-1", version).plan for version in (1, 2, 3, 4)]
+    assert plans == [PLAN, *(f"{PLAN}# edit {number}\n" for number in range(3))]
+
+
+def test_a_library_without_kept_plans_gets_them_from_rebuild(library):
+    library.add(skill())
+    folder = library.path / "household" / "heat-1"
+    shutil.rmtree(folder / "versions")
+    library.rebuild()
+    (folder / "plan.py").write_text(f"{PLAN}# edited\n")
+    library.rebuild()
+    assert library.get("household", "heat-1", 1).plan == PLAN
+
+
+def test_a_deleted_plan_comes_back(library):
+    library.add(skill())
+    (library.path / "household" / "heat-1" / "plan.py").unlink()
+    library.refresh()
+    assert (library.get("household", "heat-1"), library.faults()) == (skill(), [])
+    library.rebuild()
+    assert (library.path / "household" / "heat-1" / "plan.py").read_text() == PLAN
+
+
+def test_a_skill_without_any_copy_of_its_plan_is_named(library):
+    library.add(skill())
+    folder = library.path / "household" / "heat-1"
+    shutil.rmtree(folder / "versions")
+    (folder / "plan.py").unlink()
+    library.refresh()
+    assert library.faults() == [f"{folder / 'plan.py'}: there is no such file"]
 
 
 # ------------------------------------------------------------------ the index
