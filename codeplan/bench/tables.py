@@ -110,9 +110,10 @@ def _statistics_table(of: BenchOverview) -> BenchTable:
 
 def _row(f: CellStatistics, repeated: int) -> tuple[str, ...]:
     passes = [_format_percent(p) for p in f.pass_at_k] + [""] * (repeated - len(f.pass_at_k))
-    interval = f"{100 * f.low:.1f} to {100 * f.high:.1f}"
+    rate, interval = _format_percent(f.rate), f"{100 * f.low:.1f} to {100 * f.high:.1f}"
+    rate, interval = (rate, interval) if f.episodes else ("", "")
     means = [format_number(f.means[name], 4 if name == "money" else 2) for name in _COLUMNS]
-    return f.kind, str(f.episodes), _format_percent(f.rate), interval, *means, _format_percent(f.inadmissible), *passes
+    return f.kind, str(f.episodes), rate, interval, *means, _format_percent(f.inadmissible), *passes
 
 
 def _comparison_table(c: CellComparison) -> BenchTable:

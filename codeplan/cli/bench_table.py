@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from pathlib import Path
 
-from rich import box
 from rich.console import Console
-from rich.measure import Measurement
-from rich.table import Table
 
 from codeplan.bench.papers.comparable import PublishedResults, published_results
 from codeplan.bench.store import BenchCell, BenchRecord
 from codeplan.bench.summary import KindSummary, summarise_results
+from codeplan.bench.tables import BenchTable
+from codeplan.cli.text_tables import format_table, terminal_width
 from codeplan.untrusted.terminal import one_line
 
-_WIDEST = 1_000
+_WIDEST = 10_000
 _COSTS = ("tokens in", "tokens out", "US $")
+NONE_ENDED = "-"
+"""Stands for the figures of episodes of which none ended."""
+
 STAND_IN_NOTE = "The model is the scripted stand-in: these success rates say nothing about language models."
 
 
@@ -33,20 +36,20 @@ def print_bench(console: Console, bench: BenchRecord, folder: Path | None) -> No
             _print_cell(console, bench, cells[0])
     _print_published(console, published_results(bench))
     if any(cell.model == "scripted" for cell in bench.cells):
-        console.print(STAND_IN_NOTE, soft_wrap=True)
+        _print_note(console, STAND_IN_NOTE)
     if len(bench.cells) > 1 and folder:
-        console.print(f"Intervals, tests and more: codeplan compare {folder}", soft_wrap=True)
+        _print_note(console, f"Intervals, tests and more: codeplan compare {folder}")
     if folder:
-        console.print(f"Traces and results: {folder}", soft_wrap=True)
+        _print_note(console, f"Traces and results: {folder}")
 
 
 def _print_published(console: Console, published: PublishedResults) -> None:
     """Print the published rates over all kinds of task, and why other figures are not shown."""
     for result in (row for row in published.rows if "all" in row.rates):
         text = f"{result.method} with {result.model} {result.rates['all']:.1f} % ({result.source})"
-        console.print(f"Published, not measured here: {text}", soft_wrap=True)
+        _print_note(console, f"Published, not measured here: {text}")
     for reason in published.reasons:
-        console.print(reason, soft_wrap=True)
+        _print_note(console, reason)
 
 
 def _print_cell(console: Console, bench: BenchRecord, cell: BenchCell) -> None:
@@ -54,17 +57,13 @@ def _print_cell(console: Console, bench: BenchRecord, cell: BenchCell) -> None:
     rows = summarise_results([e.result for e in ended if not e.broken])
     alone = len(bench.cells) == 1
     title = f"{cell.suite}: {cell.method} with {cell.model}" if alone else cell.name
-    table = Table(title=title, box=box.SIMPLE, title_justify="left", padding=(0, 1, 0, 0))
-    table.add_column("kind", no_wrap=True)
-    for column in ("episodes", "success", "95 %", "actions", "asks", "refined", "calls", *_COSTS, "seconds"):
-        table.add_column(column, justify="right", no_wrap=True)
-    for row in rows:
-        if row is rows[-1]:
-            table.add_section()
-        table.add_row(*_cells(row))
-    print_whole(console, table)
+    head = ("kind", "episodes", "success", "95 %", "actions", "asks", "refined", "calls", *_COSTS, "seconds")
+    _print_table(console, title, format_table(head, [_cells(row) for row in rows], width=terminal_width()))
     for reason, count in Counter(one_line(e.result.reason) for e in ended).most_common():
-        console.print(f"{count:5}  {reason}")
+        mark = f"{count:5}  "
+        room = max(console.width - len(mark), 20) if console.is_terminal else _WIDEST
+        lines = textwrap.wrap(reason, room, break_on_hyphens=False) or [""]
+        console.print("\n".join([mark + lines[0], *(" " * len(mark) + line for line in lines[1:])]), soft_wrap=True)
     _print_cached_shares(console, {cell.name: rows})
     console.print()
 
@@ -81,14 +80,14 @@ def _print_side_by_side(console: Console, bench: BenchRecord, suite: str, cells:
     """Print each cell's success rates by kind of task, and its means over all episodes."""
     rows = {c.name: summarise_results([e.result for e in bench.outcomes_of(c.name) if not e.broken]) for c in cells}
     kinds = list(dict.fromkeys(row.kind for of_cell in rows.values() for row in of_cell))
-    table = Table(title=f"{suite}: success by kind of task", box=box.SIMPLE, title_justify="left")
-    table.add_column("method, model, settings", no_wrap=True)
-    for column in (*map(one_line, kinds), "actions", "calls", *_COSTS):
-        table.add_column(column, justify="right", no_wrap=True)
+    head = ("method, model, settings", *map(one_line, kinds), "actions", "calls", *_COSTS)
+    lines = []
     for name, of_cell in rows.items():
-        rates = {row.kind: f"{row.successes / max(row.episodes, 1):.0%}" for row in of_cell}
-        table.add_row(name.removeprefix(f"{suite}."), *(rates.get(kind, "") for kind in kinds), *_means(of_cell))
-    print_whole(console, table)
+        rates = {row.kind: _rate(row) for row in of_cell}
+        label = one_line(name.removeprefix(f"{suite}."))
+        lines.append([label, *(rates.get(kind, "") for kind in kinds), *_means(of_cell)])
+    table = format_table(head, lines, width=terminal_width())
+    _print_table(console, f"{suite}: success by kind of task, and means over the episodes", table)
     _print_cached_shares(console, rows)
 
 
@@ -96,44 +95,58 @@ def _print_cached_shares(console: Console, rows: dict[str, list[KindSummary]]) -
     """Print the cached share of the input for each cell whose endpoints tell of one."""
     for name, of_cell in rows.items():
         if share := of_cell[-1].cached_share:
-            console.print(
-                f"{share:.0%} of the input tokens of {one_line(name)} came from the endpoint's cache", soft_wrap=True
-            )
+            _print_note(console, f"{share:.0%} of the input tokens of {one_line(name)} came from the endpoint's cache")
 
 
-def print_whole(console: Console, table: Table) -> None:
-    """Print a table without cutting its cells. On a narrow terminal its lines are longer than the terminal's."""
-    narrow = console.width
-    whole = Measurement.get(console, console.options.update(max_width=_WIDEST), table).maximum
-    console.width = max(narrow, whole)
-    console.print(table)
-    console.width = narrow
+def _print_note(console: Console, text: str) -> None:
+    console.print(text, soft_wrap=not console.is_terminal)
+
+
+def bench_table_text(table: BenchTable, width: int | None) -> str:
+    """A table as plain columns within the terminal's width, its title above and its notes below."""
+    columns, rows = table.columns, [[one_line(cell) for cell in row] for row in table.rows]
+    groups: list[str] = []
+    if columns[:2] == ("cell", "kind"):  # a cell's name would take half of the terminal in each row
+        groups = [row[0] for row in rows]
+        columns, rows = columns[1:], [[f"  {kind}", *figures] for _, kind, *figures in rows]
+    lines = format_table(columns, rows, width=width, groups=groups)
+    notes = [line for note in table.notes for line in ("", *_wrapped(note, width))]
+    return "\n".join([*_wrapped(one_line(table.title), width), "", *lines, *notes])
+
+
+def _wrapped(text: str, width: int | None) -> list[str]:
+    return textwrap.wrap(text, width, break_on_hyphens=False) if width else [text]
+
+
+def _print_table(console: Console, title: str, lines: list[str]) -> None:
+    console.print("\n".join([one_line(title), "", *lines, ""]), soft_wrap=True)
 
 
 def _means(rows: list[KindSummary]) -> list[str]:
     """Actions, model calls, tokens and money per episode over all kinds."""
     every = rows[-1]
-    n = max(every.episodes, 1)
-    return [f"{every.actions / n:.1f}", f"{every.model_calls / n:.1f}", *_costs(every)]
+    return [_mean(every, every.actions), _mean(every, every.model_calls), *_costs(every)]
 
 
 def _costs(row: KindSummary) -> list[str]:
     """Tokens in, tokens out and US dollars per episode; each is empty if unknown."""
-    n = max(row.episodes, 1)
-    counts = ["" if total is None else f"{total / n:,.0f}" for total in (row.input_tokens, row.output_tokens)]
-    return [*counts, "" if row.money is None else f"{row.money / n:.4f}"]
+    return [_mean(row, row.input_tokens, 0), _mean(row, row.output_tokens, 0), _mean(row, row.money, 4)]
 
 
 def _cells(row: KindSummary) -> list[str]:
     """A row's cells: the success rate with its interval, and means over its episodes."""
-    n = max(row.episodes, 1)
-    means = (row.actions, row.asks, row.refinements, row.model_calls)
-    return [
-        one_line(row.kind),
-        str(row.episodes),
-        f"{row.successes / n:.0%}",
-        f"{100 * row.low:.0f}–{100 * row.high:.0f}",
-        *(f"{total / n:.1f}" for total in means),
-        *_costs(row),
-        f"{row.seconds / n:.2f}",
-    ]
+    interval = f"{100 * row.low:.0f}–{100 * row.high:.0f}" if row.episodes else NONE_ENDED
+    means = (_mean(row, total) for total in (row.actions, row.asks, row.refinements, row.model_calls))
+    seconds = _mean(row, row.seconds, 2)
+    return [one_line(row.kind), str(row.episodes), _rate(row), interval, *means, *_costs(row), seconds]
+
+
+def _rate(row: KindSummary) -> str:
+    return f"{row.successes / row.episodes:.0%}" if row.episodes else NONE_ENDED
+
+
+def _mean(row: KindSummary, total: float | None, digits: int = 1) -> str:
+    """The total per episode; empty if the total is unknown."""
+    if not row.episodes:
+        return NONE_ENDED
+    return "" if total is None else f"{total / row.episodes:,.{digits}f}"

@@ -7,11 +7,17 @@ from typing import Annotated
 import typer
 
 from codeplan.cli import options
+from codeplan.cli.text_tables import terminal_width
 from codeplan.untrusted.terminal import echo
 
 First = Annotated[str, typer.Argument(metavar="A", help="A bench's folder, or FOLDER:CELL.")]
 Second = Annotated[str | None, typer.Argument(metavar="[B]", help="Another; without it, the cells of A.")]
-Format = Annotated[str, typer.Option("--format", metavar="FORM", help="markdown, csv, latex or json.")]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format", metavar="FORM", help="markdown, csv, latex or json. [plain columns on a terminal, else markdown]"
+    ),
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -19,7 +25,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("compare", epilog="Example: codeplan compare runs/one runs/two --format latex")(compare)
 
 
-def compare(first: First, second: Second = None, form: Format = "markdown", as_json: options.Json = False) -> None:
+def compare(first: First, second: Second = None, form: Format = None, as_json: options.Json = False) -> None:
     """Compare two benches, or the cells of one: success rates, means, intervals, tests.
 
     Episodes are paired by task and repeat. The tables show each cell's figures by kind of task. For each pair of cells
@@ -29,13 +35,18 @@ def compare(first: First, second: Second = None, form: Format = "markdown", as_j
     """
     from codeplan.bench.cell_comparison import build_overview
     from codeplan.bench.tables import TABLE_FORMATS, build_tables, format_tables
+    from codeplan.cli.bench_table import bench_table_text
     from codeplan.errors import UsageError
 
-    if form != "json" and form not in TABLE_FORMATS:
+    if form not in (None, "json", *TABLE_FORMATS):
         raise UsageError(f"there is no format {form!r}; there are: {', '.join([*TABLE_FORMATS, 'json'])}")
     comparison = build_overview(first, second)
     if as_json or form == "json":
         statistics, comparisons = dict(comparison.statistics), comparison.comparisons
         options.print_json({"statistics": statistics, "comparisons": comparisons, "published": comparison.published})
         return
-    echo(format_tables(build_tables(comparison), form), end="")
+    tables, width = build_tables(comparison), terminal_width()
+    if form is None and width is not None:
+        echo("\n\n".join(bench_table_text(table, width) for table in tables))
+    else:
+        echo(format_tables(tables, form or "markdown"), end="")

@@ -7,16 +7,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from codeplan.bench.paper_table import build_paper_tables, row_notes
 from codeplan.bench.papers.presets import ExperimentPart, PaperExperiment, not_run
 from codeplan.bench.papers.published import PublishedTable, paper_titles
 from codeplan.bench.store import BenchRecord
-from codeplan.bench.tables import BenchTable, format_number
-from codeplan.cli.bench_table import print_whole
+from codeplan.bench.tables import format_number
+from codeplan.cli.bench_table import bench_table_text
+from codeplan.cli.text_tables import terminal_width
 from codeplan.untrusted.values import in_quotes
 
 WIDTH = 80
@@ -121,19 +120,7 @@ def _wrapped(first: str, text: str, indent: str | None = None) -> list[str]:
 def print_experiment(console: Console, experiment: PaperExperiment, bench: BenchRecord, folder: Path | None) -> None:
     """Print the experiment's tables: the published rows, and below each what the bench measured."""
     for table in build_paper_tables(experiment, bench):
-        _print_table(console, table)
+        console.print(f"{bench_table_text(table, terminal_width())}\n", soft_wrap=True)
     if folder:
         console.print(f"Statistics and tests: codeplan compare {folder}", soft_wrap=True)
         console.print(f"Traces and results: {folder}", soft_wrap=True)
-
-
-def _print_table(console: Console, table: BenchTable) -> None:
-    shown = Table(title=table.title, box=box.SIMPLE, title_justify="left", padding=(0, 1, 0, 0))
-    for at, column in enumerate(table.columns):
-        shown.add_column(column, justify="left" if at < 2 else "right", no_wrap=True)
-    for row in table.rows:
-        shown.add_row(*row)
-    print_whole(console, shown)
-    for note in table.notes:
-        console.print(note, soft_wrap=True)
-    console.print()

@@ -15,7 +15,9 @@ from codeplan.untrusted.terminal import echo, one_line
 if TYPE_CHECKING:
     from codeplan.skills.library import SkillLibrary
 
-Runs = Annotated[Path, typer.Argument(metavar="RUNS", help="A bench's folder, a folder of runs, or one run's.")]
+Runs = Annotated[
+    list[Path], typer.Argument(metavar="RUNS…", help="Folders: of a bench, of one run, or of several benches and runs.")
+]
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page to write.")]
 Skills = Annotated[Path | None, typer.Option("--library", metavar="DIR", help="A library of skills to show as well.")]
 
@@ -27,23 +29,24 @@ def add_to(app: typer.Typer) -> None:
 
 
 def report(runs: Runs, out: Out = Path("report.html"), library: Skills = None) -> None:
-    """Write one HTML file that shows a bench and its episodes, without a server or a network.
+    """Write one HTML file that shows benches and episodes, without a server or a network.
 
     The middle of very long episodes is left out, and the page says so; `codeplan view` shows all of them.
     """
     from codeplan.report.pages.archive import write_archive
     from codeplan.report.pages.report_source import ReportSource
 
-    written = write_archive(ReportSource(runs), out, _library(library))
+    written = write_archive(ReportSource(*runs), out, _library(library))
     echo(f"{out}: {written.episodes:,} episodes, {written.size / 1e6:.1f} MB")
     for path in written.unread:
         echo(f"codeplan: left out: the beginning of {one_line(str(path), 400)} cannot be read", err=True)
     if written.left_out:
-        echo(f"left out to limit the size: {written.left_out:,} pages of events; codeplan view {runs} shows them")
+        names = one_line(" ".join(map(str, runs)), 400)
+        echo(f"left out to limit the size: {written.left_out:,} pages of events; codeplan view {names} shows them")
 
 
 def view(runs: Runs, port: options.Port = 0, library: Skills = None) -> None:
-    """Show a bench and its episodes in the browser, on this machine only. The page follows a running bench.
+    """Show benches and episodes in the browser, on this machine only. The page follows a running bench.
 
     The first line on standard output is the address. Ctrl-C stops the server. Needs the extra `web`.
     """
@@ -52,7 +55,7 @@ def view(runs: Runs, port: options.Port = 0, library: Skills = None) -> None:
     from codeplan.report.pages.server import serve
 
     with contextlib.suppress(KeyboardInterrupt):
-        serve(EpisodeCatalog(ReportSource(runs), _library(library)), port, on_ready=echo)
+        serve(EpisodeCatalog(ReportSource(*runs), _library(library)), port, on_ready=echo)
 
 
 def _library(folder: Path | None) -> SkillLibrary | None:

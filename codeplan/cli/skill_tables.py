@@ -1,4 +1,4 @@
-"""Tables of skills as lines of text. Plain columns, because a library may have ten thousand rows."""
+"""Tables of skills as lines of text."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from codeplan.cli.text_tables import format_table, terminal_width
 from codeplan.untrusted.terminal import clean, one_line
 
 if TYPE_CHECKING:
@@ -19,20 +20,13 @@ if TYPE_CHECKING:
 _MAX_RECORDS = 40
 
 
-def align_columns(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
-    """The rows under their head, in columns. The first ``left`` columns are left-aligned."""
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    form = "  ".join(f"{{:{'<' if i < left else '>'}{width}}}" for i, width in enumerate(widths))
-    return [form.format(*row).rstrip() for row in (head, *rows)]
-
-
 def entries_table(entries: Sequence[IndexEntry], scores: bool = False) -> list[str]:
     """One line per skill."""
     if not entries:
         return ["no skills"]
     head = ["skill", "kind", "status", "version", "with", "without", *(["score"] if scores else [])]
     kinds = {kind: one_line(kind, 40) for kind in {e.kind for e in entries}}
-    return align_columns(head, [_entry(e, kinds[e.kind], scores) for e in entries], left=3)
+    return _table(head, [_entry(e, kinds[e.kind], scores) for e in entries])
 
 
 def _entry(e: IndexEntry, kind: str, scores: bool) -> list[str]:
@@ -52,7 +46,7 @@ def figures_table(rows: Sequence[SkillStatistics]) -> list[str]:
     if not rows:
         return ["no skills"]
     head = ["skill", "status", "with", "95 %", "without", "95 %", "wins", "losses", "p", "e"]
-    return align_columns(head, [_figures(f) for f in rows], left=2)
+    return _table(head, [_figures(f) for f in rows])
 
 
 def _figures(f: SkillStatistics) -> list[str]:
@@ -67,7 +61,7 @@ def filter_table(rows: Sequence[FilterOutcome]) -> list[str]:
     if not rows:
         return ["no candidates were tried"]
     head = ["skill", "now", "alone", "pairs", "with", "without", "wins", "losses", "difference", "p", "e", "1/level"]
-    return align_columns(head, [_filtered(r) for r in rows], left=2)
+    return _table(head, [_filtered(r) for r in rows])
 
 
 def _filtered(r: FilterOutcome) -> list[str]:
@@ -80,7 +74,7 @@ def _filtered(r: FilterOutcome) -> list[str]:
 def comparison_table(rows: Sequence[LibraryComparison]) -> list[str]:
     """One line per kind of task."""
     head = ["kind", "pairs", "with", "without", "wins", "losses", "difference", "p"]
-    return align_columns(head, [_compared(r) for r in rows])
+    return _table(head, [_compared(r) for r in rows])
 
 
 def _compared(r: LibraryComparison) -> list[str]:
@@ -93,7 +87,7 @@ def check_table(rows: Sequence[SkillCheck]) -> list[str]:
     if not rows:
         return ["no skills were checked"]
     cells = [[f"{r.env}/{r.skill}", _share(r.solved, r.tasks), one_line(", ".join(r.unsolved), 100)] for r in rows]
-    return align_columns(["skill", "solved", "unsolved tasks"], cells, left=3)
+    return _table(["skill", "solved", "unsolved tasks"], cells)
 
 
 def skill_page(skill: Skill, records: Sequence[EvidenceRecord], figures: SkillStatistics) -> list[str]:
@@ -119,6 +113,10 @@ def _record(t: EvidenceRecord) -> str:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(t.at)) if 0 < t.at < 1e11 else "-"
     with_it, came = "with" if t.shown else "without", "solved" if t.success else "failed"
     return f"{when}  v{t.version}  {t.phase:7}  {with_it:7}  {came}  " + one_line(f"{t.task}, {t.model}, {t.run}", 200)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    return format_table(head, rows, width=terminal_width())
 
 
 def _share(solved: int, of: int) -> str:

@@ -179,7 +179,7 @@ def rebuild(library: LibraryFolder = DEFAULT_FOLDER, as_json: options.Json = Fal
 
 
 def export(
-    file: Annotated[Path, typer.Argument(metavar="FILE.zip", help="The new zip file.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE.zip", help="The new zip file; '.zip' is added.")],
     env: EnvFilter = None,
     status: Status = None,
     library: LibraryFolder = DEFAULT_FOLDER,
@@ -188,6 +188,7 @@ def export(
     """Write skills, with their evidence, to a zip file."""
     from codeplan.skills.import_export import export_skills as write
 
+    file = file if file.suffix or not file.name else file.with_name(f"{file.name}.zip")
     opened = open_library(library)
     entries = opened.entries(env, None, parse_status(status))
     count = write(opened, file, (find_skill(opened, f"{e.env}/{e.name}") for e in entries))

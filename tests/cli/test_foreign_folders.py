@@ -283,7 +283,9 @@ def test_a_linked_skill_or_environment_is_no_part_of_the_library(library: SkillL
 
 
 def test_a_changed_plan_is_not_kept_through_a_linked_folder(library: SkillLibrary, own: Path) -> None:
-    (library.path / "household" / "heat-1" / "versions").symlink_to(own.parent)
+    versions = library.path / "household" / "heat-1" / "versions"
+    shutil.rmtree(versions)
+    versions.symlink_to(own.parent)
     with pytest.raises(OSError, match="it is a link"):
         library.change(skill(), plan=skill().plan + "\n")
 

@@ -7,10 +7,12 @@ from pathlib import Path
 import msgspec
 import pytest
 from msgspec.structs import replace
+from support.bench_samples import plan
 from support.trace_samples import acted, ended, hostile, started, write
 
 from codeplan import envs
-from codeplan.bench import store
+from codeplan.bench import engines, store
+from codeplan.bench.bench_runner import run_bench
 from codeplan.bench.episode_measures import EpisodeMeasures
 from codeplan.errors import UsageError
 from codeplan.report.pages.overview import build_overview, cost_curve, cost_unit, refinement_curve
@@ -54,6 +56,46 @@ def test_runs_with_other_methods_models_or_settings_stand_in_other_columns(tmp_p
     found = ReportSource(tmp_path).read()
     assert [c.name for c in found.columns] == ["adaplanner", "react", "adaplanner, gpt-x"]
     assert [r.column for r in found.episodes] == ["adaplanner", "react", "adaplanner, gpt-x", "adaplanner"]
+
+
+@pytest.fixture
+def two_benches(tmp_path: Path) -> Path:
+    """A folder with two benches, one of them a folder deeper, and a run of no bench."""
+    for name in ("first", "deep/er/second"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        run_bench(plan(), engines.make_engine("threads", 1), tmp_path / name)
+    write(tmp_path / "runs" / "alone", started("heat/5"), ended(started("heat/5")))
+    return tmp_path
+
+
+def test_benches_in_a_folder_are_shown_with_the_runs_beside_them(two_benches: Path) -> None:
+    found = ReportSource(two_benches).read()
+    assert [c.name for c in found.columns] == [
+        "deep/er/second: adaplanner",
+        "first: adaplanner",
+        f"{two_benches.name}: adaplanner",
+    ]
+    assert [r.column for r in found.episodes] == [c.name for c in found.columns]
+    assert [r.state for r in found.episodes] == ["success"] * 3
+    assert found.total == 3
+    assert build_overview(found)["columns"][1]["name"] == "first: adaplanner"
+
+
+def test_several_folders_are_shown_together(two_benches: Path) -> None:
+    found = ReportSource(two_benches / "first", two_benches / "runs").read()
+    assert (found.name, found.total) == ("first, runs", 2)
+    assert [c.name for c in found.columns] == ["first: adaplanner", "runs: adaplanner"]
+
+
+def test_folders_of_one_name_are_told_apart(two_benches: Path) -> None:
+    (two_benches / "other").mkdir()
+    (two_benches / "first").rename(two_benches / "other" / "second")
+    found = ReportSource(two_benches / "other" / "second", two_benches / "deep" / "er" / "second").read()
+    assert [c.name for c in found.columns] == ["1. second: adaplanner", "2. second: adaplanner"]
+
+
+def test_a_folder_given_twice_is_shown_once(two_benches: Path) -> None:
+    assert len(ReportSource(two_benches / "first", two_benches / "first").read().episodes) == 1
 
 
 def test_a_folder_with_nothing_to_show_is_an_error(tmp_path: Path) -> None:

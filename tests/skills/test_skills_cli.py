@@ -40,7 +40,7 @@ def as_json(library, *arguments):
 def test_list_shows_status_version_and_evidence(library):
     code, out, err = codeplan(library, "list")
     assert (code, err) == (0, "")
-    assert out.split("\n")[1].split() == ["household/heat-1", "heat", "active", "1", "8/8", "0/8"]
+    assert out.split("\n")[2].split() == ["household/heat-1", "heat", "active", "1", "8/8", "0/8"]
     _, found = as_json(library, "list", "--status", "candidate")
     assert [e["name"] for e in found["skills"]] == ["heat-2"]
     _, found = as_json(library, "list", "--run", "runs/3")
@@ -102,6 +102,14 @@ def test_promote_retire_pin_and_merge(library):
     assert not library.get_by_name("heat-2").pinned
     assert codeplan(library, "merge", "heat-1", "heat-2")[0] == 0
     assert library.get_by_name("heat-2").status == "retired"
+
+
+def test_export_adds_the_suffix_that_import_and_other_programs_know(library):
+    assert as_json(library, "export", "all")[1] == {"file": "all.zip", "skills": 2}
+    assert (library.path.parent / "all.zip").is_file()
+    code, _, err = codeplan(library, "export", "all")
+    assert (code, err) == (2, "codeplan: all.zip exists already; name a new file\n")
+    assert as_json(library, "export", "all.backup")[1]["file"] == "all.backup"
 
 
 def test_export_import_and_rebuild(library):

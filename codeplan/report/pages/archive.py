@@ -16,7 +16,8 @@ from codeplan.report.pages.episode_view import EpisodeView
 from codeplan.report.pages.html_page import PAGE_MARK, render_page
 from codeplan.report.pages.overview import build_overview
 from codeplan.report.pages.pictures import picture_data_url
-from codeplan.report.pages.report_source import ReportEpisode, ReportSource
+from codeplan.report.pages.report_data import ReportEpisode
+from codeplan.report.pages.report_source import ReportSource
 from codeplan.skills.library import SkillLibrary
 from codeplan.untrusted.files import open_to_read, write_atomically
 

@@ -8,11 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
+
 from codeplan.recording.events import Event
 from codeplan.report.pages import skills
 from codeplan.report.pages.episode_view import EpisodeView
 from codeplan.report.pages.overview import build_overview
-from codeplan.report.pages.report_source import ReportData, ReportEpisode, ReportSource
+from codeplan.report.pages.report_data import ReportData, ReportEpisode
+from codeplan.report.pages.report_source import ReportSource
 from codeplan.report.pages.trace_index import UnreadableEvent
 from codeplan.skills.library import SkillLibrary
 
@@ -78,7 +81,7 @@ class EpisodeCatalog:
             self._runs[number : number + 1] = [run]
             if number in self._views:
                 self._views[number].episode = run
-        return ReportData(report.name, report.columns, tuple(self._runs), report.total)
+        return msgspec.structs.replace(report, episodes=tuple(self._runs))
 
     def _ask(self, number: int, read: Callable[[EpisodeView], T | None]) -> T | None:
         """What ``read`` finds in an episode; None if there is no such episode."""

@@ -10,7 +10,7 @@ from codeplan.report.json_output import to_plain_data
 from codeplan.report.pages import episode_course
 from codeplan.report.pages.event_renderer import EventItem, EventRenderer, PictureAddress, visible_data
 from codeplan.report.pages.plan_text import plan_layout
-from codeplan.report.pages.report_source import ReportEpisode
+from codeplan.report.pages.report_data import ReportEpisode
 from codeplan.report.pages.trace_index import TraceIndex, UnreadableEvent
 from codeplan.runner.new_episodes import TRACE_NAME
 

@@ -9,7 +9,7 @@ from codeplan.bench.episode_measures import CellStatistics, EpisodeMeasures, cel
 from codeplan.bench.store import EpisodeOutcome
 from codeplan.report.json_output import to_plain_data
 from codeplan.report.pages.event_renderer import visible_data
-from codeplan.report.pages.report_source import SCRIPTED, ReportColumn, ReportData, ReportEpisode
+from codeplan.report.pages.report_data import SCRIPTED, ReportColumn, ReportData, ReportEpisode
 from codeplan.report.pages.visible_text import label
 from codeplan.statistics import wilson_interval
 

@@ -1,196 +1,96 @@
-"""Finds the episodes to show: of a bench, of a folder of run folders, or a single one."""
+"""What the folders that the user named hold, as one page: each bench in them, and the runs of no bench."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Literal
+from typing import TypeVar
 
-import msgspec
+from msgspec.structs import replace
 
-from codeplan.bench import store
-from codeplan.bench.episode_measures import EpisodeMeasures, measure_episode
-from codeplan.bench.papers.comparable import PublishedResults, published_results
-from codeplan.bench.store import BenchCell, EpisodeOutcome
+from codeplan.bench.papers.comparable import PublishedResults
+from codeplan.bench.store import GRID_FILE
 from codeplan.errors import UsageError
-from codeplan.recording.events import EpisodeEnded, EpisodeStarted
 from codeplan.report.pages import run_folders
+from codeplan.report.pages.folder_source import FolderSource
+from codeplan.report.pages.report_data import ReportData
 from codeplan.runner.new_episodes import TRACE_NAME
-from codeplan.types import Result, Task
-from codeplan.untrusted.files import is_regular_file
 
-EpisodeState = Literal["success", "failure", "broken", "open"]
-"""The state of an episode: solved, not solved, broken off by its infrastructure, or without an end so far."""
-
-SCRIPTED = "scripted"
-"""The name of the stand-in, which is no language model."""
-
-
-class ReportColumn(msgspec.Struct, frozen=True):
-    """What the episodes of a column have in common, and the column's name, unique on the page."""
-
-    name: str
-    cell: BenchCell
-
-
-class ReportEpisode(msgspec.Struct, frozen=True):
-    """One episode: the folder of its trace, its column and task, and how it ended; None until then.
-
-    ``root`` is the folder that the user named; None if it is the trace's.
-    """
-
-    folder: Path
-    column: str
-    task: Task
-    repeat: int = 0
-    outcome: EpisodeOutcome | None = None
-    measures: EpisodeMeasures | None = None
-    root: Path | None = None
-
-    @property
-    def state(self) -> EpisodeState:
-        """The state of the episode."""
-        if self.outcome is None:
-            return "open"
-        return "broken" if self.outcome.broken else "success" if self.outcome.result.success else "failure"
-
-    @property
-    def result(self) -> Result | None:
-        """The result, None until the episode ends."""
-        return self.outcome.result if self.outcome else None
-
-
-class ReportData(msgspec.Struct, frozen=True):
-    """Everything to show. ``total`` is the number of planned episodes, None if unknown.
-
-    ``unread`` are traces whose beginning cannot be read.
-    """
-
-    name: str
-    columns: tuple[ReportColumn, ...]
-    episodes: tuple[ReportEpisode, ...]
-    total: int | None = None
-    published: PublishedResults = PublishedResults()
-    unread: tuple[Path, ...] = ()
+_T = TypeVar("_T")
 
 
 class ReportSource:
-    """A folder to show: a bench's, one of run folders, or one run's. Call ``read`` again to follow a growing folder.
+    """Folders to show: benches, folders of benches and runs, single runs. Call ``read`` again to follow them.
 
-    Raises: UsageError: the folder does not exist or holds nothing to show.
+    Raises: UsageError: a folder does not exist or holds nothing to show.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._ends: dict[Path, tuple[tuple[int, int], run_folders.FirstAndLastEvent]] = {}
-        self._measures: dict[Path, tuple[EpisodeOutcome, EpisodeMeasures]] = {}
-        if not folder.is_dir():
-            raise UsageError(f"there is no folder {folder}; name a bench's, one of runs, or one run's")
-        if not self.is_bench and next(run_folders.find_traces(folder), None) is None:
-            raise UsageError(
-                f"there is nothing to show in {folder}: no {store.GRID_FILE}, and no folder with a {TRACE_NAME}"
-            )
-
-    @property
-    def is_bench(self) -> bool:
-        """Whether the folder is a bench's."""
-        return os.path.lexists(self.folder / store.GRID_FILE)
+    def __init__(self, *folders: Path) -> None:
+        self._folders = tuple(dict.fromkeys(folders))
+        self._sources: dict[Path, FolderSource] = {}
+        for folder in self._folders:
+            if not folder.is_dir():
+                raise UsageError(f"there is no folder {folder}; name a bench's, one of runs, or one run's")
+            if not run_folders.find_benches(folder) and next(run_folders.find_traces(folder), None) is None:
+                raise UsageError(
+                    f"there is nothing to show in {folder}: no {GRID_FILE}, and no folder with a {TRACE_NAME}"
+                )
 
     def read(self) -> ReportData:
-        """What the folder holds now.
+        """What the folders hold now. The columns of several benches, or of a bench and runs, begin with their folder.
 
-        Raises: UsageError: the bench's files are damaged.
+        Raises: UsageError: a bench's files are damaged.
         """
-        return self._bench() if self.is_bench else self._folder()
+        parts = [(name, part) for folder in self._folders for name, part in self._parts(folder)]
+        names = [name for name, _ in parts]
+        if len(set(names)) < len(names):
+            names = [f"{number}. {name}" for number, name in enumerate(names, 1)]
+        titles = [folder.resolve().name for folder in self._folders]
+        if len(parts) == 1:
+            return replace(parts[0][1], name=titles[0])
+        return _joined(", ".join(titles), [_named(name, part) for name, (_, part) in zip(names, parts, strict=True)])
 
-    # -------------------------------------------------------------- a bench
+    def _parts(self, folder: Path) -> Iterator[tuple[str, ReportData]]:
+        """The benches of a folder, then its other runs if there are any, each with a name."""
+        own = folder.resolve().name
+        if self._source(folder).is_bench:
+            yield own, self._source(folder).read()
+            return
+        benches = run_folders.find_benches(folder)
+        for bench in benches:
+            yield str(bench.relative_to(folder)), self._source(bench).read()
+        runs = self._source(folder).read(frozenset(benches))
+        if runs.episodes or runs.unread:
+            yield own, runs
 
-    def _bench(self) -> ReportData:
-        bench = store.read_bench(self.folder)
-        names = _short_names(bench.cells)
-        cells = {cell.name: cell for cell in bench.cells}
-        runs = [
-            self._run(self.folder / _place(e), names[e.cell], msgspec.structs.replace(e, run=_place(e)), cells[e.cell])
-            for e in bench.outcomes
-        ]
-        columns = tuple(ReportColumn(names[cell.name], cell) for cell in bench.cells)
-        return ReportData(
-            self._name, columns, (*runs, *self._running(bench, names)), bench.total_episodes, published_results(bench)
-        )
-
-    def _running(self, bench: store.BenchRecord, names: dict[str, str]) -> Iterator[ReportEpisode]:
-        """The episodes that have a trace and no end."""
-        known = {e.key for e in bench.outcomes}
-        for cell in bench.cells:
-            for task, repeat in store.found_episodes(bench, cell):
-                folder = self.folder / store.episode_folder(cell.name, task.id, repeat)
-                if (cell.name, task.id, repeat) not in known and is_regular_file(folder / TRACE_NAME, self.folder):
-                    yield ReportEpisode(folder, names[cell.name], task, repeat, root=self.folder)
-
-    # -------------------------------------------------------------- a folder of runs
-
-    def _folder(self) -> ReportData:
-        traces = [
-            (path, *self._ends_of(path))
-            for path in sorted(run_folders.find_traces(self.folder), key=run_folders.natural_sort_key)
-        ]
-        began = [(path.parent, start, end) for path, start, end in traces if start]
-        starts = {run_folders.column_key(start): start for _, start, _ in began}
-        names = dict(zip(starts, run_folders.column_names(list(starts.values()), SCRIPTED), strict=True))
-        columns = {key: ReportColumn(names[key], _cell(names[key], start)) for key, start in starts.items()}
-        runs = tuple(self._found(folder, columns[run_folders.column_key(s)], s, end) for folder, s, end in began)
-        unread = tuple(path for path, start, _ in traces if start is None)
-        return ReportData(self._name, tuple(columns.values()), runs, unread=unread)
-
-    def _found(
-        self, folder: Path, column: ReportColumn, start: EpisodeStarted, end: EpisodeEnded | None
-    ) -> ReportEpisode:
-        if end is None:
-            return ReportEpisode(folder, column.name, start.task, root=self.folder)
-        place = str(folder.relative_to(self.folder))
-        outcome = EpisodeOutcome(column.name, start.task, 0, place, end.result, broken=end.broken_off)
-        return self._run(folder, column.name, outcome, column.cell)
-
-    def _ends_of(self, path: Path) -> run_folders.FirstAndLastEvent:
-        """The first and the last event of a trace. The file is read again only after it changed."""
-        try:
-            seen = path.lstat()
-            stamp = (seen.st_size, seen.st_mtime_ns)
-            if path not in self._ends or self._ends[path][0] != stamp:
-                self._ends[path] = (stamp, run_folders.read_ends(path, seen.st_size, self.folder))
-        except OSError:
-            return None, None
-        return self._ends[path][1]
-
-    # -------------------------------------------------------------- both
-
-    @property
-    def _name(self) -> str:
-        return self.folder.resolve().name
-
-    def _run(self, folder: Path, column: str, outcome: EpisodeOutcome, cell: BenchCell) -> ReportEpisode:
-        """An episode that ended, with its measures. Its trace is read once."""
-        known = self._measures.get(folder)
-        if known is None or known[0] != outcome:
-            known = self._measures[folder] = (outcome, measure_episode(outcome, self.folder, cell.no_effect_prefixes))
-        return ReportEpisode(folder, column, outcome.task, outcome.repeat, outcome, known[1], self.folder)
+    def _source(self, folder: Path) -> FolderSource:
+        return self._sources.setdefault(folder, FolderSource(folder))
 
 
-def _place(outcome: EpisodeOutcome) -> str:
-    """The folder of an episode's trace relative to the bench's. A path in the bench's results is not trusted."""
-    return store.episode_folder(outcome.cell, outcome.task.id, outcome.repeat)
+def _named(name: str, part: ReportData) -> ReportData:
+    """The part with its name before each of its columns."""
+    columns = tuple(replace(column, name=f"{name}: {column.name}") for column in part.columns)
+    episodes = tuple(replace(episode, column=f"{name}: {episode.column}") for episode in part.episodes)
+    return replace(part, columns=columns, episodes=episodes)
 
 
-def _short_names(cells: tuple[BenchCell, ...]) -> dict[str, str]:
-    """The cells' names without what the page shows beside them, as long as they stay distinct."""
-    several = len({cell.suite for cell in cells}) > 1
-    names = {}
-    for cell in cells:
-        name = cell.name if several else cell.name.removeprefix(f"{cell.suite}.")
-        names[cell.name] = name.removesuffix(f".{SCRIPTED}") if cell.model == SCRIPTED else name
-    return names if len(set(names.values())) == len(names) else {cell.name: cell.name for cell in cells}
+def _joined(name: str, parts: list[ReportData]) -> ReportData:
+    return ReportData(
+        name,
+        tuple(column for part in parts for column in part.columns),
+        tuple(episode for part in parts for episode in part.episodes),
+        sum(len(part.episodes) if part.total is None else part.total for part in parts),
+        PublishedResults(
+            _distinct(row for part in parts for row in part.published.rows),
+            _distinct(reason for part in parts for reason in part.published.reasons),
+        ),
+        tuple(path for part in parts for path in part.unread),
+    )
 
 
-def _cell(name: str, start: EpisodeStarted) -> BenchCell:
-    return BenchCell(name, "", start.env, start.method, start.model, start.settings, start.budget)
+def _distinct(values: Iterable[_T]) -> tuple[_T, ...]:
+    found: list[_T] = []
+    for value in values:
+        if value not in found:
+            found.append(value)
+    return tuple(found)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from codeplan.bench.store import GRID_FILE
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event
 from codeplan.report.pages.trace_index import UnreadableEvent, decode_event
 from codeplan.runner.new_episodes import TRACE_NAME
@@ -21,7 +22,8 @@ MAX_NAMED_SETTINGS = 8
 """Maximum number of settings in a column's name."""
 
 _MAX_SHOWN = 80
-_MAX_DEPTH = 4
+_MAX_DEPTH = 7
+"""Deep enough for the traces of a bench in a folder of folders of benches."""
 _HEAD_BYTES = 4 << 20
 _TAIL_BYTES = 1 << 20
 
@@ -31,6 +33,12 @@ FirstAndLastEvent = tuple[EpisodeStarted | None, EpisodeEnded | None]
 def find_traces(folder: Path) -> Iterator[Path]:
     """The traces in a folder and its subfolders. Links are not followed."""
     return find_files(folder, TRACE_NAME, _MAX_DEPTH)
+
+
+def find_benches(folder: Path) -> list[Path]:
+    """The folders of benches in a folder and its subfolders, in order. Links are not followed."""
+    found = (path.parent for path in find_files(folder, GRID_FILE, _MAX_DEPTH))
+    return sorted(found, key=natural_sort_key)
 
 
 def natural_sort_key(path: Path) -> list[tuple[int, str]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from codeplan.errors import UsageError
 from codeplan.report.pages.plan_text import diff_rows, plan_layout
-from codeplan.report.pages.report_source import SCRIPTED
+from codeplan.report.pages.report_data import SCRIPTED
 from codeplan.report.pages.visible_text import label
 from codeplan.skills.evidence import EvidenceSummary, summarise_evidence
 from codeplan.skills.library import SkillLibrary

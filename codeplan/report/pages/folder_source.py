@@ -1,0 +1,128 @@
+"""Reads the episodes of one folder: of a bench, of a folder of run folders, or of a single run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from codeplan.bench import store
+from codeplan.bench.episode_measures import EpisodeMeasures, measure_episode
+from codeplan.bench.papers.comparable import published_results
+from codeplan.bench.store import BenchCell, EpisodeOutcome
+from codeplan.recording.events import EpisodeEnded, EpisodeStarted
+from codeplan.report.pages import run_folders
+from codeplan.report.pages.report_data import SCRIPTED, ReportColumn, ReportData, ReportEpisode
+from codeplan.runner.new_episodes import TRACE_NAME
+from codeplan.untrusted.files import is_regular_file
+
+
+class FolderSource:
+    """A bench's folder, one of run folders, or one run's. Call ``read`` again to follow a growing folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._ends: dict[Path, tuple[tuple[int, int], run_folders.FirstAndLastEvent]] = {}
+        self._measures: dict[Path, tuple[EpisodeOutcome, EpisodeMeasures]] = {}
+
+    @property
+    def is_bench(self) -> bool:
+        """Whether the folder is a bench's."""
+        return os.path.lexists(self.folder / store.GRID_FILE)
+
+    def read(self, skip: frozenset[Path] = frozenset()) -> ReportData:
+        """What the folder holds now, without the traces in the folders to ``skip``.
+
+        Raises: UsageError: the bench's files are damaged.
+        """
+        return self._bench() if self.is_bench else self._folder(skip)
+
+    # -------------------------------------------------------------- a bench
+
+    def _bench(self) -> ReportData:
+        bench = store.read_bench(self.folder)
+        names = _short_names(bench.cells)
+        cells = {cell.name: cell for cell in bench.cells}
+        runs = [
+            self._run(self.folder / _place(e), names[e.cell], msgspec.structs.replace(e, run=_place(e)), cells[e.cell])
+            for e in bench.outcomes
+        ]
+        columns = tuple(ReportColumn(names[cell.name], cell) for cell in bench.cells)
+        episodes = (*runs, *self._running(bench, names))
+        return ReportData(self._name, columns, episodes, bench.total_episodes, published_results(bench))
+
+    def _running(self, bench: store.BenchRecord, names: dict[str, str]) -> Iterator[ReportEpisode]:
+        """The episodes that have a trace and no end."""
+        known = {e.key for e in bench.outcomes}
+        for cell in bench.cells:
+            for task, repeat in store.found_episodes(bench, cell):
+                folder = self.folder / store.episode_folder(cell.name, task.id, repeat)
+                if (cell.name, task.id, repeat) not in known and is_regular_file(folder / TRACE_NAME, self.folder):
+                    yield ReportEpisode(folder, names[cell.name], task, repeat, root=self.folder)
+
+    # -------------------------------------------------------------- a folder of runs
+
+    def _folder(self, skip: frozenset[Path]) -> ReportData:
+        found = (path for path in run_folders.find_traces(self.folder) if skip.isdisjoint(path.parents))
+        traces = [(path, *self._ends_of(path)) for path in sorted(found, key=run_folders.natural_sort_key)]
+        began = [(path.parent, start, end) for path, start, end in traces if start]
+        starts = {run_folders.column_key(start): start for _, start, _ in began}
+        names = dict(zip(starts, run_folders.column_names(list(starts.values()), SCRIPTED), strict=True))
+        columns = {key: ReportColumn(names[key], _cell(names[key], start)) for key, start in starts.items()}
+        runs = tuple(self._found(folder, columns[run_folders.column_key(s)], s, end) for folder, s, end in began)
+        unread = tuple(path for path, start, _ in traces if start is None)
+        return ReportData(self._name, tuple(columns.values()), runs, unread=unread)
+
+    def _found(
+        self, folder: Path, column: ReportColumn, start: EpisodeStarted, end: EpisodeEnded | None
+    ) -> ReportEpisode:
+        if end is None:
+            return ReportEpisode(folder, column.name, start.task, root=self.folder)
+        place = str(folder.relative_to(self.folder))
+        outcome = EpisodeOutcome(column.name, start.task, 0, place, end.result, broken=end.broken_off)
+        return self._run(folder, column.name, outcome, column.cell)
+
+    def _ends_of(self, path: Path) -> run_folders.FirstAndLastEvent:
+        """The first and the last event of a trace. The file is read again only after it changed."""
+        try:
+            seen = path.lstat()
+            stamp = (seen.st_size, seen.st_mtime_ns)
+            if path not in self._ends or self._ends[path][0] != stamp:
+                self._ends[path] = (stamp, run_folders.read_ends(path, seen.st_size, self.folder))
+        except OSError:
+            return None, None
+        return self._ends[path][1]
+
+    # -------------------------------------------------------------- both
+
+    @property
+    def _name(self) -> str:
+        return self.folder.resolve().name
+
+    def _run(self, folder: Path, column: str, outcome: EpisodeOutcome, cell: BenchCell) -> ReportEpisode:
+        """An episode that ended, with its measures. Its trace is read once."""
+        known = self._measures.get(folder)
+        if known is None or known[0] != outcome:
+            known = self._measures[folder] = (outcome, measure_episode(outcome, self.folder, cell.no_effect_prefixes))
+        return ReportEpisode(folder, column, outcome.task, outcome.repeat, outcome, known[1], self.folder)
+
+
+def _place(outcome: EpisodeOutcome) -> str:
+    """The folder of an episode's trace relative to the bench's. A path in the bench's results is not trusted."""
+    return store.episode_folder(outcome.cell, outcome.task.id, outcome.repeat)
+
+
+def _short_names(cells: tuple[BenchCell, ...]) -> dict[str, str]:
+    """The cells' names without what the page shows beside them, as long as they stay distinct."""
+    several = len({cell.suite for cell in cells}) > 1
+    names = {}
+    for cell in cells:
+        name = cell.name if several else cell.name.removeprefix(f"{cell.suite}.")
+        names[cell.name] = name.removesuffix(f".{SCRIPTED}") if cell.model == SCRIPTED else name
+    return names if len(set(names.values())) == len(names) else {cell.name: cell.name for cell in cells}
+
+
+def _cell(name: str, start: EpisodeStarted) -> BenchCell:
+    return BenchCell(name, "", start.env, start.method, start.model, start.settings, start.budget)

@@ -1,0 +1,68 @@
+"""Runs a command on a terminal of its own, as a person would."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import sys
+import termios
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+_CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[=>78]")
+
+
+class OnTerminal(NamedTuple):
+    """What a command wrote: ``text`` without control sequences, and all of it in ``raw``."""
+
+    code: int
+    text: str
+    raw: str
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines as they stood when they ended; what a carriage return overwrote is left out."""
+        return [line.rpartition("\r")[2] for line in self.text.replace("\r\n", "\n").split("\n")]
+
+
+def codeplan_on_terminal(
+    arguments: Sequence[str], folder: Path, *, columns: int = 80, interrupt_at: str = "", timeout: float = 120
+) -> OnTerminal:
+    """Run ``codeplan`` in the folder. Ctrl-C is pressed once the text ``interrupt_at`` has been written."""
+    command = [sys.executable, "-m", "codeplan", *arguments]
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(folder)
+        environment = {**os.environ, "TERM": "xterm-256color"}
+        environment.pop("COLUMNS", None)
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        os.execve(sys.executable, command, environment)
+    raw = _read(terminal, interrupt_at, time.monotonic() + timeout)
+    os.close(terminal)
+    status = os.waitpid(child, 0)[1]
+    return OnTerminal(os.waitstatus_to_exitcode(status), _CONTROL.sub("", raw), raw)
+
+
+def _read(terminal: int, interrupt_at: str, until: float) -> str:
+    """All that is written to the terminal until its end."""
+    data, pressed = b"", not interrupt_at
+    while (left := until - time.monotonic()) > 0:
+        if not select.select([terminal], [], [], left)[0]:
+            break
+        try:
+            found = os.read(terminal, 65536)
+        except OSError:  # Linux's way to say that nobody has the terminal open any more
+            return data.decode(errors="replace")
+        if not found:
+            return data.decode(errors="replace")
+        data += found
+        if not pressed and interrupt_at in _CONTROL.sub("", data.decode(errors="replace")):
+            pressed = True
+            os.write(terminal, b"\x03")
+    raise TimeoutError(f"the command has not ended; it wrote: {data[-2000:]!r}")
