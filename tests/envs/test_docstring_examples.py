@@ -47,6 +47,7 @@ HOLD = "agent.goto('diningtable 1'); agent.take('apple 2', 'diningtable 1')"
 HOUSEHOLD = {
     'agent.goto("countertop 2")': Run(),
     'agent.goto("fridge 1")': Run(),
+    'agent.look_in("drawer 2")': Run(),
     'agent.take("apple 2", "diningtable 1")': Run("agent.goto('diningtable 1')"),
     'agent.put("apple 2", "sidetable 1")': Run(f"{HOLD}; agent.goto('sidetable 1')"),
     'agent.open_receptacle("drawer 2")': Run("agent.goto('drawer 2')"),

@@ -5,10 +5,23 @@ import pytest
 from codeplan.agent_api import agent_api
 from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.envs.household.environment import Household
+from codeplan.errors import AgentError
 from codeplan.protocols import Agent
 from codeplan.types import Observation, Task
 
-METHODS = ("goto", "take", "put", "open_receptacle", "close_receptacle", "clean", "heat", "cool", "turn_on", "report")
+METHODS = (
+    "goto",
+    "look_in",
+    "take",
+    "put",
+    "open_receptacle",
+    "close_receptacle",
+    "clean",
+    "heat",
+    "cool",
+    "turn_on",
+    "report",
+)
 
 
 def begin(dialect="put", task="heat/3"):
@@ -39,7 +52,7 @@ def by_method(agent, action):
 
 
 def test_it_offers_exactly_these_names():
-    assert agent_api(HouseholdAgent).names == (*METHODS, "location", "holding", "receptacles")
+    assert agent_api(HouseholdAgent).names == (*METHODS, "location", "holding", "receptacles", "seen", "closed")
     assert isinstance(HouseholdAgent(lambda action: Observation("")), Agent)
 
 
@@ -140,3 +153,123 @@ def test_the_report_names_location_hand_and_the_last_answer():
     assert agent.report() == (
         f"I am at {sink}, holding nothing. Last action: 'clean lettuce 1 with {sink}'; it answered: 'Nothing happens.'"
     )
+
+
+# ------------------------------------------------------------------ what was seen
+
+CLOSED_FRIDGE = "You arrive at loc 4. The fridge 1 is closed."
+OPEN_FRIDGE = "You open the fridge 1. The fridge 1 is open. In it, you see a egg 2, and a egg 1."
+
+
+def in_room(*texts):
+    """A scripted agent in a room with a desk, a fridge and a shelf."""
+    agent, done = scripted_agent(*texts)
+    agent.receptacles = ["desk 1", "fridge 1", "shelf 1"]
+    return agent, done
+
+
+def test_nothing_is_seen_before_the_first_look():
+    agent, _, _ = begin()
+    assert (agent.seen, agent.closed) == ({}, [])
+
+
+@pytest.mark.parametrize("dialect", ["put", "move"])
+def test_it_remembers_what_every_receptacle_holds_and_which_are_closed(dialect):
+    agent, game, env = begin(dialect)
+    for r in game.receptacles:
+        agent.goto(r.name)
+    contents = {
+        r.name: [game.objects[o].name for o in inside]
+        for r, inside in zip(game.receptacles, game.initial_state.contents, strict=True)
+    }
+    openable = [r.name for r in game.receptacles if r.openable]
+    assert sorted(agent.closed) == sorted(openable)
+    assert agent.seen == {name: inside for name, inside in contents.items() if name not in openable}
+    for name in openable:
+        agent.look_in(name)
+    assert (agent.seen, agent.closed) == (contents, [])
+    agent.close_receptacle(openable[-1])
+    assert agent.closed == [openable[-1]]
+    assert agent.seen == contents
+
+
+@pytest.mark.parametrize("dialect", ["put", "move"])
+@pytest.mark.parametrize("task", ["pick/0", "clean/1", "heat/2", "cool/3", "pick_two/5"])
+def test_what_it_remembers_is_what_there_is_after_a_walkthrough(task, dialect):
+    agent, game, env = begin(dialect, task)
+    for action in game.walkthrough:
+        by_method(agent, action)
+    state = env.snapshot().state
+    now = {r.name: {game.objects[o].name for o in c} for r, c in zip(game.receptacles, state.contents, strict=True)}
+    assert {name: set(names) for name, names in agent.seen.items()} == {name: now[name] for name in agent.seen}
+    assert agent.seen
+
+
+def test_a_refused_action_changes_nothing_of_what_was_seen():
+    agent, _ = in_room("You arrive at loc 1. On the desk 1, you see a pen 1.", *["Nothing happens."] * 4)
+    agent.goto("desk 1")
+    for act in (agent.take, agent.put):
+        act("pen 1", "desk 1")
+    agent.open_receptacle("desk 1"), agent.close_receptacle("desk 1")
+    assert (agent.seen, agent.closed) == ({"desk 1": ["pen 1"]}, [])
+
+
+def test_to_look_in_goes_opens_and_lists():
+    agent, done = in_room(CLOSED_FRIDGE, OPEN_FRIDGE, "You arrive at loc 1. On the desk 1, you see nothing.")
+    assert agent.look_in("fridge 1") == ["egg 2", "egg 1"]
+    assert agent.look_in("desk 1") == []
+    assert done == ["go to fridge 1", "open fridge 1", "go to desk 1"]
+    assert (agent.location, agent.closed) == ("desk 1", [])
+
+
+def test_to_look_in_where_it_stands_looks_again():
+    agent, done = in_room("You arrive at loc 1. On the desk 1, you see nothing.", "On the desk 1, you see a pen 1.")
+    agent.look_in("desk 1")
+    assert agent.look_in("desk 1") == ["pen 1"]
+    assert done == ["go to desk 1", "examine desk 1"]
+
+
+def test_the_list_that_it_returns_is_the_plans_own():
+    agent, _ = in_room(CLOSED_FRIDGE, OPEN_FRIDGE)
+    agent.look_in("fridge 1").clear()
+    assert agent.seen == {"fridge 1": ["egg 2", "egg 1"]}
+
+
+@pytest.mark.parametrize("name", ["sofa 1", "fridge", "", None, ["fridge 1"]])
+def test_it_cannot_look_in_what_the_room_has_not(name):
+    agent, done = in_room()
+    with pytest.raises(AgentError, match=r"there is no .* in this room; agent\.receptacles lists all"):
+        agent.look_in(name)
+    assert done == []
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        ("Nothing happens.", "Nothing happens."),
+        ("The episode is over.", "The episode is over."),
+        (CLOSED_FRIDGE, "Nothing happens."),
+    ],
+)
+def test_it_says_so_if_it_cannot_look_in(answers):
+    agent, _ = in_room(*answers)
+    with pytest.raises(AgentError, match=f"cannot look in fridge 1: '{answers[1]}'"):
+        agent.look_in("fridge 1")
+
+
+def test_a_rebuilt_agent_has_seen_what_the_first_one_saw():
+    agent, game, env = begin(task="pick_two/5")
+    answers = []
+
+    def act(action):
+        answers.append(env.step(action))
+        return answers[-1]
+
+    first = env.reset(Task("pick_two/5"))
+    agents = [HouseholdAgent(act, first), HouseholdAgent(lambda action: answers.pop(0), first)]
+    for agent in agents:
+        for action in game.walkthrough[:-1]:
+            by_method(agent, action)
+        agent.look_in(game.receptacles[3].name)
+    assert agents[0].seen == agents[1].seen != {}
+    assert agents[0].closed == agents[1].closed

@@ -94,14 +94,21 @@ def test_a_worked_example_uses_only_what_the_agent_has(name, kind):
     assert not isinstance(checked, Rejected), checked
 
 
+class Cottage(Household):
+    """A household for which the package has no examples."""
+
+    name = "cottage"
+
+
 def test_an_example_with_another_method_is_left_out(tmp_path):
-    (tmp_path / "household").mkdir()
-    (tmp_path / "household" / "heat.j2").write_text("agent.close_receptacle('drawer 1')")
-    household = Household(agent="paper")
-    assert choose_samples(Prompts(tmp_path), household, "heat", "x", 1)[0].relation == "a task of a similar kind"
-    assert (
-        choose_samples(Prompts(tmp_path), Household(), "heat", "x", 1)[0].text == "agent.close_receptacle('drawer 1')"
-    )
+    (tmp_path / "cottage").mkdir()
+    (tmp_path / "cottage" / "heat.j2").write_text("agent.close_receptacle('drawer 1')")
+    (tmp_path / "cottage" / "cool.j2").write_text("agent.goto('drawer 1')")
+    shown = [choose_samples(Prompts(tmp_path), Cottage(agent=a), "heat", "x", 2) for a in ("full", "paper")]
+    assert [[sample.text for sample in samples] for samples in shown] == [
+        ["agent.close_receptacle('drawer 1')", "agent.goto('drawer 1')"],
+        ["agent.goto('drawer 1')"],
+    ]
 
 
 def test_an_agent_s_own_folder_of_examples_comes_first(tmp_path):
