@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 from codeplan.errors import UsageError
+from codeplan.recording.file_lock import wait_for_lock
 from codeplan.untrusted import files
 
 
@@ -69,7 +69,7 @@ def exclusive_lock(path: Path) -> Iterator[None]:
     except OSError as e:
         raise UsageError(f"{path} cannot be locked: {e.strerror}") from None
     with file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        wait_for_lock(file)
         yield
 
 
