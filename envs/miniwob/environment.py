@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Literal
 
-from codeplan.envs.base import ActionLimit, EpisodeSnapshot, LimitedEnvironment, check_choice
+from codeplan.envs.base import ActionLimit, AgentSetting, EpisodeSnapshot, LimitedEnvironment, check_choice
 from codeplan.envs.miniwob import browser_path, observations
 from codeplan.envs.miniwob.actions import KEY_NAMES, BrowserAction, parse_action
-from codeplan.envs.miniwob.agent import MiniWobAgent
+from codeplan.envs.miniwob.agent import MiniWobAgent, PaperMiniWobAgent
 from codeplan.envs.miniwob.page_folder import PAPER_TASKS, REUSABLE_PAGES, SIMILAR_PAGES, PageFolder
 from codeplan.envs.miniwob.page_session import PageSetup
 from codeplan.envs.miniwob.recovering_session import RecoveringPageSession
@@ -30,6 +30,7 @@ class MiniWob(LimitedEnvironment[EpisodeSnapshot]):
 
     name: str = NAME
     agent: type = MiniWobAgent
+    agents: Mapping[str, type] = {"full": MiniWobAgent, "paper": PaperMiniWobAgent}
     space: ActionSpace = ActionSpace(
         forms=(
             "type CHARACTERS",
@@ -37,6 +38,14 @@ class MiniWob(LimitedEnvironment[EpisodeSnapshot]):
             "click_option XPATH",
             "click_xpath XPATH",
             "move_mouse_on XPATH",
+            "find XPATH (lists the elements as data)",
+            "clear XPATH (empties a field)",
+            "wait MILLISECONDS",
+            "scroll XPATH -> PIXELS_RIGHT PIXELS_DOWN",
+            "click_point XPATH -> X Y (pixels from the element's left top corner)",
+            "drag XPATH -> XPATH",
+            "drag_by XPATH -> PIXELS_RIGHT PIXELS_DOWN",
+            "draw XPATH -> X Y, X Y, ... (drags through points of the element)",
         ),
         no_effect_prefixes=(observations.ERROR_PREFIX,),
         calls=20,
@@ -59,9 +68,11 @@ class MiniWob(LimitedEnvironment[EpisodeSnapshot]):
             DataMode, Setting("Half of the data that the few pages with two halves use.", "safe")
         ] = "train",
         pictures: Annotated[bool, Setting("Take pictures of the page.", "safe")] = False,
+        agent: AgentSetting = "full",
     ) -> None:
         """Browser and pages are looked up on first use. Raises: UsageError if a setting is invalid."""
         super().__init__(actions)
+        self._choose_agent(agent)
         self._mode = check_choice(self.name, "data_mode", data_mode, ("train", "test"))
         self._browser, self._pages, self._pictures = browser, PageFolder(pages), pictures
         self._session: RecoveringPageSession | None = None

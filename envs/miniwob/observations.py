@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from codeplan.envs.miniwob.page_session import PageState
 
+FOUND_PREFIX = "Found:\n"
 GOAL_PREFIX = "Task: "
 PAGE_PREFIX = "Page:\n"
 ERROR_PREFIX = "Last action error: "
@@ -25,6 +28,8 @@ def first_observation(goal: str, state: PageState) -> str:
 
 
 def next_observation(state: PageState) -> str:
-    """The page after an action, preceded by the reason if the action was not possible."""
+    """The page after an action, preceded by the reason if the action was not possible; what ``find`` found, as JSON."""
+    if state.found is not None:
+        return FOUND_PREFIX + msgspec.json.encode(state.found).decode()
     error = f"{ERROR_PREFIX}{state.fault}\n\n" if state.fault else ""
     return f"{error}{PAGE_PREFIX}{state.html}"

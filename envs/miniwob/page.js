@@ -4,18 +4,21 @@
   const RUNNER_PARTS = new Set(['reward-display', 'click-canvas', 'sync-task-cover', 'attention-canvas']); // parts of MiniWoB++'s runner
   const MAX_STATE_CHARACTERS = 100000;
   const PAUSE = 50; // page milliseconds between two looks at an element that is not clickable yet
-  const MAX_MATCHES = 200; // elements that one XPath may click
+  const MAX_MATCHES = 200; // elements that one XPath may click or describe
+  const MAX_NODES = 50000; // nodes that one XPath may match, and that a state may copy
+  const MAX_DEPTH = 200; // deeper elements are left out of a state
+  const MAX_ATTRIBUTES = 50, MAX_ATTRIBUTE = 5000, MAX_TEXT = 1000; // of an element; in characters
 
   // ---------------------------------------------------------------- frames
 
   // A mouse move waits for a frame. A frame that paints nothing takes 17 ms; one that paints ends at once. So each move
   // paints a point in the window's corner, white on white, invisible to scripts and XPaths.
-  const corner = new CSSStyleSheet();
-  corner.replaceSync(
+  const pixel = new CSSStyleSheet();
+  pixel.replaceSync(
     'html::after {content: ""; position: fixed; right: 0; bottom: 0; width: 1px; height: 1px; pointer-events: none}');
-  document.adoptedStyleSheets = [corner];
+  document.adoptedStyleSheets = [pixel];
   let moves = 0;
-  const paint = () => { corner.cssRules[0].style.backgroundColor = moves++ % 2 ? '#ffffff01' : '#ffffff02'; };
+  const paint = () => { pixel.cssRules[0].style.backgroundColor = moves++ % 2 ? '#ffffff01' : '#ffffff02'; };
   addEventListener('mousemove', (event) => { if (event.isTrusted) paint(); }, true);
 
   // ---------------------------------------------------------------- episodes
@@ -63,18 +66,48 @@
   // ---------------------------------------------------------------- elements
 
   let found = [];
-  const find = (xpath) => {
+  const evaluate = (xpath) => {
     let matches;
     try {
       matches = document.evaluate(xpath, document, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE, null);
     } catch (error) {
       return {fault: 'is no valid XPath for elements'};
     }
-    const nodes = Array.from({length: matches.snapshotLength}, (_, i) => matches.snapshotItem(i));
-    found = [...new Set(nodes.map((n) => n.nodeType === 1 ? n : n.parentElement || n.ownerElement))].filter((e) => e);
-    if (!found.length) return {fault: 'matches no element of the page'};
-    return found.length > MAX_MATCHES ? {fault: `matches ${found.length} elements; name fewer`} : {count: found.length};
+    const count = matches.snapshotLength;
+    if (count > MAX_NODES) return {fault: `matches ${count} elements; name fewer`};
+    const nodes = Array.from({length: count}, (_, i) => matches.snapshotItem(i));
+    const elements = new Set(nodes.map((n) => n.nodeType === 1 ? n : n.parentElement || n.ownerElement));
+    elements.delete(null);
+    elements.delete(undefined);
+    return elements.size > MAX_MATCHES ? {fault: `matches ${elements.size} elements; name fewer`} : {elements: [...elements]};
   };
+  const find = (xpath) => {
+    const {fault, elements} = evaluate(xpath);
+    if (fault) return {fault};
+    found = elements;
+    return found.length ? {count: found.length} : {fault: 'matches no element of the page'};
+  };
+  // The matching elements as data.
+  const describe = (xpath) => {
+    const {fault, elements} = evaluate(xpath);
+    if (fault) return {fault};
+    const described = elements.map(describeElement);
+    return JSON.stringify(described).length > MAX_STATE_CHARACTERS
+      ? {fault: `matches more than ${MAX_STATE_CHARACTERS} characters; name fewer elements`} : {elements: described};
+  };
+  const describeElement = (e) => {
+    const copy = e.cloneNode(false), box = e.getBoundingClientRect();
+    annotate(e, copy);
+    const own = [...copy.attributes].slice(0, MAX_ATTRIBUTES).map(({name, value}) => [cut(name, 100), cut(value, MAX_TEXT)]);
+    return {
+      tag: cut(e.localName, 100),
+      text: cut((e.value !== undefined && e.tagName === 'TEXTAREA' ? e.value : e.textContent).replace(/\s+/g, ' ').trim(), MAX_TEXT),
+      attributes: Object.fromEntries(own),
+      visible: isVisible(e),
+      box: [box.left, box.top, box.width, box.height].map((n) => Math.round(n * 10) / 10),
+    };
+  };
+  const cut = (text, most) => replaceSurrogates(text.length > most ? text.slice(0, most) + '…' : text);
 
   const isVisible = (e) => {
     const box = e.getBoundingClientRect(), style = getComputedStyle(e);
@@ -83,7 +116,12 @@
   // The middle first, then others: another element may cover part of this one.
   const SPOTS = [[.5, .5], [.5, .2], [.5, .8], [.2, .5], [.8, .5], [.1, .1], [.9, .1], [.1, .9], [.9, .9]];
   // In a number field, left of the arrows at its end and right of its text.
-  const spotsOf = (e) => e.type === 'number' ? [[Math.max(1 - 22 / e.offsetWidth, .2), .5], ...SPOTS] : SPOTS;
+  // In a date or time field, on its first part: there the keys begin.
+  const spotsOf = (e) => {
+    if (e.type === 'number') return [[Math.max(1 - 22 / e.offsetWidth, .2), .5], ...SPOTS];
+    return isDateField(e) ? [[Math.min(8 / e.offsetWidth, .5), .5], ...SPOTS] : SPOTS;
+  };
+  const isDateField = (e) => e instanceof HTMLInputElement && /^(date|datetime-local|month|time|week)$/.test(e.type);
   const name = (e) => e.tagName.toLowerCase() + (e.id ? '#' + e.id : '');
   const spot = (e) => {
     e.scrollIntoView({block: 'nearest', inline: 'nearest'});
@@ -127,31 +165,64 @@
     option.dispatchEvent(new MouseEvent('click', {bubbles: true}));
   };
 
+  // The left top corner of the i-th found element.
+  const corner = (i) => {
+    const box = found[i].getBoundingClientRect();
+    return {x: box.left, y: box.top};
+  };
+  // Scroll the first found element, or the nearest one around it that scrolls.
+  const scrollFirst = (right, down) => {
+    let e = found[0];
+    while (e && e.scrollHeight <= e.clientHeight) e = e.parentElement;
+    (e || document.scrollingElement).scrollBy(right, down);
+  };
+  // Let time pass. The state then advances the clock no further.
+  const pass = (ms) => { if (!WOB_DONE_GLOBAL) clock.advance(ms); };
+  // Of the element in focus: its type if it is a date or time field; else an empty text.
+  const focusedDateField = () => isDateField(document.activeElement) ? document.activeElement.type : '';
+  // Empty a date or time field at once. Others are emptied by keys: select all, then backspace.
+  const clearDateField = () => {
+    const field = document.activeElement;
+    if (!isDateField(field)) return false;
+    field.value = '';
+    for (const type of ['input', 'change']) field.dispatchEvent(new Event(type, {bubbles: true}));
+    return true;
+  };
+
   // ---------------------------------------------------------------- the state
 
   const html = () => {
-    const parts = [...document.body.children].filter(
-      (e) => !RUNNER_PARTS.has(e.id) && !['SCRIPT', 'STYLE'].includes(e.tagName) && (e.id === 'wrap' || isVisible(e)));
-    const text = parts.map(clean).join('\n');
-    return replaceSurrogates(text.length > MAX_STATE_CHARACTERS ? text.slice(0, MAX_STATE_CHARACTERS) + '… (cut off)' : text);
-  };
-  const isGoal = (e) => e.id === 'query' && !e.querySelector('svg, canvas, img, input, button, textarea, select');
-  const clean = (e) => {
-    const copy = e.cloneNode(true);
-    const live = [e, ...e.querySelectorAll('*')], copies = [copy, ...copy.querySelectorAll('*')];
-    live.forEach((from, i) => annotate(from, copies[i]));
-    copies.filter((c) => isGoal(c) || c.matches('script, style')).forEach((c) => c.remove());
-    tidy(copy);
-    return copy.outerHTML;
-  };
-  // Remove source layout and comments, which a page does not show.
-  const tidy = (root) => {
-    const walk = document.createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_COMMENT), nodes = [];
-    while (walk.nextNode()) nodes.push(walk.currentNode);
-    for (const node of nodes) {
-      if (node.nodeType === Node.COMMENT_NODE || /^\s*\n\s*$/.test(node.data)) node.remove();
-      else if (!node.parentElement.closest('pre, textarea')) node.data = node.data.replace(/\s+/g, ' ');
+    const room = {nodes: MAX_NODES}, parts = [];
+    for (const e of document.body.children) {
+      if (room.nodes-- <= 0) break;
+      if (RUNNER_PARTS.has(e.id) || ['SCRIPT', 'STYLE'].includes(e.tagName) || !(e.id === 'wrap' || isVisible(e))) continue;
+      const copy = copyOf(e, room, 0, false);
+      if (copy) parts.push(copy.outerHTML);
     }
+    const text = parts.join('\n'), whole = room.nodes > 0 && text.length <= MAX_STATE_CHARACTERS;
+    return replaceSurrogates(whole ? text : text.slice(0, MAX_STATE_CHARACTERS) + '… (cut off)');
+  };
+  const isGoal = (e) => e.id === 'query' && !e.querySelector('svg, canvas, img, input, button, textarea, select, [style]');
+  // A copy of a node with its live state, without source layout, comments, scripts and the goal; null for these.
+  const copyOf = (node, room, depth, keepsSpace) => {
+    if (room.nodes-- <= 0 || depth > MAX_DEPTH) return null;
+    if (node.nodeType === Node.TEXT_NODE) return copyOfText(node.data.slice(0, MAX_STATE_CHARACTERS), keepsSpace);
+    if (node.nodeType !== Node.ELEMENT_NODE || /^(script|style)$/i.test(node.localName) || isGoal(node)) return null;
+    const copy = node.cloneNode(false);
+    for (const {name, value} of [...copy.attributes])
+      if (value.length > MAX_ATTRIBUTE) copy.setAttribute(name, cut(value, MAX_ATTRIBUTE));
+    annotate(node, copy);
+    if (node instanceof HTMLTextAreaElement) return copy;
+    const spaced = keepsSpace || node.localName === 'pre';
+    for (let child = node.firstChild; child && room.nodes > 0; child = child.nextSibling) {
+      const inner = copyOf(child, room, depth + 1, spaced);
+      if (inner) copy.appendChild(inner);
+    }
+    return copy;
+  };
+  const copyOfText = (text, keepsSpace) => {
+    if (/^\s*\n\s*$/.test(text)) return null;
+    return document.createTextNode(keepsSpace ? text : text.replace(/\s+/g, ' '));
   };
   const mark = (e, attribute, is) => { is ? e.setAttribute(attribute, '') : e.removeAttribute(attribute); };
   const annotate = (e, copy) => {
@@ -169,5 +240,7 @@
     return {x: 0, y: 0, width: Math.max(box.right, 160), height: Math.max(box.bottom, 210)};
   };
 
-  Object.freeze(Object.assign(codeplan, {begin, state, preload, find, place, placeSoon, area}));
+  Object.freeze(Object.assign(codeplan, {
+    begin, state, preload, find, describe, place, placeSoon, corner, scrollFirst, pass, focusedDateField, clearDateField, area,
+  }));
 })();

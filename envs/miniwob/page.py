@@ -5,15 +5,21 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
+
+import msgspec
 
 from codeplan.envs.miniwob.devtools import CALL_TIMEOUT, AnswerQueue, BrowserGone, DevToolsConnection
 from codeplan.errors import EnvironmentFailure
+
+T = TypeVar("T")
 
 WIDTH, HEIGHT = 500, 320
 """The window's size in pixels. A task uses 160 by 210 of it."""
@@ -28,12 +34,34 @@ _NAMED_KEYS = {
     "arrow_right": ("ArrowRight", 39, ""),
     "arrow_down": ("ArrowDown", 40, ""),
     "backspace": ("Backspace", 8, ""),
+    "tab": ("Tab", 9, ""),
+    "delete": ("Delete", 46, ""),
+    "escape": ("Escape", 27, ""),
+    "home": ("Home", 36, ""),
+    "end": ("End", 35, ""),
+    "page_up": ("PageUp", 33, ""),
+    "page_down": ("PageDown", 34, ""),
+    "select_all": ("a", 65, ""),
+    "shift_arrow_left": ("ArrowLeft", 37, ""),
+    "shift_arrow_right": ("ArrowRight", 39, ""),
     "\n": ("Enter", 13, "\r"),
     "\t": ("Tab", 9, ""),
 }
 """Named keys: their JavaScript name, legacy key code, and the text they type."""
 
+_CONTROL, _SHIFT = 2, 8
+_MODIFIERS: dict[str, dict[str, object]] = {
+    "select_all": {"modifiers": _CONTROL, "commands": ["selectAll"]},
+    "shift_arrow_left": {"modifiers": _SHIFT},
+    "shift_arrow_right": {"modifiers": _SHIFT},
+}
+"""What else the events of some named keys say."""
+
 _LEFT_BUTTON = {"button": "left", "clickCount": 1}
+_HELD_BUTTON = {"button": "left", "buttons": 1}
+
+_DRAG_PIXELS, _MAX_DRAG_MOVES = 4.0, 300
+"""A drag moves the mouse by so many pixels at a time, at most so many times."""
 
 
 class BrowserPage:
@@ -93,6 +121,16 @@ class BrowserPage:
             raise EnvironmentFailure(f"the page {self._expected} failed in {name}: {error[:300]}")
         return answer["result"].get("value")
 
+    def read_script(self, name: str, form: type[T], *arguments: object) -> T:
+        """Call a function of ``page.js`` and convert what it returns, which a page may have tampered with.
+
+        Raises: EnvironmentFailure if it throws, or returns something of another form.
+        """
+        try:
+            return msgspec.convert(self.call_script(name, *arguments), form)
+        except msgspec.ValidationError:
+            raise EnvironmentFailure(f"the page {self._expected} answered {name} in no valid form") from None
+
     def park_mouse(self) -> None:
         """Move the mouse to an empty corner, unless it has never moved."""
         if self._moved:
@@ -111,6 +149,15 @@ class BrowserPage:
             *(("Input.dispatchMouseEvent", {"type": f"mouse{how}", **at}) for how in ("Pressed", "Released"))
         )
 
+    def drag_mouse(self, points: Sequence[tuple[float, float]]) -> None:
+        """Press the left button at the first point, move through the others, and release it at the last."""
+        first, last = points[0], points[-1]
+        self.move_mouse(*first)
+        self._mouse("mousePressed", first, _LEFT_BUTTON)
+        for point in _points_between(points):
+            self._mouse("mouseMoved", point, _HELD_BUTTON)
+        self._mouse("mouseReleased", last, _LEFT_BUTTON)
+
     def press_keys(self, keys: Sequence[str]) -> None:
         """Press and release keys, one after the other: characters or names of keys."""
         self._call_all(*(("Input.dispatchKeyEvent", event) for key in keys for event in _key_events(key)))
@@ -127,6 +174,9 @@ class BrowserPage:
             self._wire.call("Target.disposeBrowserContext", browserContextId=self._context)
 
     # -------------------------------------------------------------- the protocol
+
+    def _mouse(self, event: str, at: tuple[float, float], button: Mapping[str, object]) -> None:
+        self._call("Input.dispatchMouseEvent", type=event, x=at[0], y=at[1], **button)
 
     def _call(self, method: str, **params: object) -> dict[str, Any]:
         return self._wire.wait_for_answer(self._send(method, params), method)
@@ -185,7 +235,18 @@ def _key_events(key: str) -> list[dict[str, object]]:
     name, number, text = _NAMED_KEYS[key] if key in _NAMED_KEYS else (key, _key_code(key), key)
     common: dict[str, object] = {"key": name, "windowsVirtualKeyCode": number, "nativeVirtualKeyCode": number}
     down = {"type": "keyDown", "text": text} if text else {"type": "rawKeyDown"}
-    return [{**down, **common}, {"type": "keyUp", **common}]
+    return [{**down, **common, **_MODIFIERS.get(key, {})}, {"type": "keyUp", **common}]
+
+
+def _points_between(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The points of a path after its first, with others between them so that no move is long."""
+    length = sum(math.dist(a, b) for a, b in pairwise(points))
+    pixels = max(_DRAG_PIXELS, length / _MAX_DRAG_MOVES)
+    path: list[tuple[float, float]] = []
+    for (x0, y0), (x1, y1) in pairwise(points):
+        count = max(1, math.ceil(math.dist((x0, y0), (x1, y1)) / pixels))
+        path += [(x0 + (x1 - x0) * i / count, y0 + (y1 - y0) * i / count) for i in range(1, count + 1)]
+    return path
 
 
 def _key_code(character: str) -> int:

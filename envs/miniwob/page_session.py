@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
+import msgspec
+
+from codeplan.envs.miniwob import page_actions
 from codeplan.envs.miniwob.actions import BrowserAction
 from codeplan.envs.miniwob.browser import SharedBrowser
 from codeplan.envs.miniwob.page import BrowserPage
+from codeplan.envs.miniwob.page_actions import FoundElement
 from codeplan.errors import EnvironmentFailure
 from codeplan.types import Value
 
 SETTLE_MS = 500
-"""Milliseconds by which each action advances the page's clock, so that menus open and suggestions appear."""
+"""Milliseconds by which each action advances the page's clock, so that menus open and suggestions appear.
 
-_MAX_LOOKS = 20
-"""How often to check an element that is not clickable yet; a fifth of it if an XPath matches several."""
+``find`` does not advance it, and ``wait`` as far as it says.
+"""
 
-_MAX_MOVES = 10
-"""How often the mouse follows an element that moves away."""
+_MAX_STATE_CHARACTERS = 110_000
+"""Characters of a state and of a goal. ``page.js`` cuts them off earlier, unless a page interferes."""
 
 
 class PageSetup(Value, frozen=True):
@@ -35,13 +37,30 @@ class PageSetup(Value, frozen=True):
 class PageState(Value, frozen=True):
     """A page's state. ``html`` is empty once ``done``; ``reward`` is the raw reward, without the time discount.
 
-    ``fault`` is why the action was not possible; empty if it was.
+    ``fault`` is why the action was not possible; empty if it was. ``found`` are the elements that ``find`` found; None
+    after other actions.
     """
 
     html: str
     done: bool
     reward: float
     fault: str = ""
+    found: tuple[FoundElement, ...] | None = None
+
+
+class _StateReply(msgspec.Struct):
+    """What ``page.js`` says of a page. JSON has no NaN, so a reward that is no number is None."""
+
+    html: Annotated[str, msgspec.Meta(max_length=_MAX_STATE_CHARACTERS)]
+    done: bool
+    reward: float | None = None
+
+
+class _FirstReply(_StateReply, kw_only=True):
+    """The same at the start of an episode."""
+
+    goal: Annotated[str, msgspec.Meta(max_length=_MAX_STATE_CHARACTERS)]
+    ready: bool
 
 
 class PageSession:
@@ -57,16 +76,19 @@ class PageSession:
 
         Raises: EnvironmentFailure if the page fails, and its subclass BrowserGone if page or browser crashes.
         """
-        reply = self._open_page(setup).call_script("begin", setup.seed, setup.mode)
-        if not reply["ready"]:
+        page = self._open_page(setup)
+        reply = page.read_script("begin", _FirstReply, setup.seed, setup.mode)
+        if not reply.ready:
             raise EnvironmentFailure(f"the page {setup.url} is not ready for an episode")
-        return str(reply["goal"]), _parse_state(reply)
+        return reply.goal, _state(reply)
 
     def act(self, action: BrowserAction) -> PageState:
         """Take an action. Raises what ``begin`` raises."""
         assert self._page is not None, "an episode has begun"
-        fault = _ACTIONS[action.name](self._page, action.argument)
-        return _parse_state(self._page.call_script("state", SETTLE_MS), fault)
+        result = page_actions.perform(self._page, action)
+        settle = {"find": 0, "wait": 0}.get(action.name, SETTLE_MS)
+        reply = self._page.read_script("state", _StateReply, settle)
+        return _state(reply, result.fault, result.found)
 
     def picture(self) -> bytes:
         """The task's area as a PNG."""
@@ -88,55 +110,5 @@ class PageSession:
         return self._page
 
 
-def _parse_state(reply: Mapping[str, Any], fault: str = "") -> PageState:
-    return PageState(str(reply["html"]), bool(reply["done"]), float(reply["reward"] or 0), fault)
-
-
-# ------------------------------------------------------------------ actions: each returns its fault, or an empty text
-
-
-def _type(page: BrowserPage, characters: str) -> str:
-    page.press_keys(characters)
-    return ""
-
-
-def _press_key(page: BrowserPage, key: str) -> str:
-    page.press_keys([key])
-    return ""
-
-
-def _point_at_all(page: BrowserPage, xpath: str, *, click: bool) -> str:
-    """Click, or hover over, every matching element, as AdaPlanner's own agent does. One success is enough."""
-    found = page.call_script("find", xpath)
-    if "fault" in found:
-        return f"{xpath} {found['fault']}."
-    count = int(found["count"])
-    looks = _MAX_LOOKS if count == 1 else _MAX_LOOKS // 5
-    faults = [_point_at(page, i, looks, click) for i in range(count)]
-    return f"{xpath} {faults[0]}." if all(faults) else ""
-
-
-def _point_at(page: BrowserPage, i: int, looks: int, click: bool) -> str:
-    """Wait until the element is visible and uncovered, move the mouse there, and check that it has not moved."""
-    fault = ""
-    for _ in range(_MAX_MOVES):
-        target = page.call_script("placeSoon", i, not click, looks)
-        if "x" not in target:
-            return "" if target.get("chosen") else str(target["fault"])
-        page.move_mouse(target["x"], target["y"])
-        now = page.call_script("place", i, not click)
-        if now.get("box") == target["box"]:
-            if click:
-                page.click_mouse(now["x"], now["y"])
-            return ""
-        fault = str(now.get("fault", "does not hold still"))
-    return fault
-
-
-_ACTIONS: dict[str, Callable[[BrowserPage, str], str]] = {
-    "type": _type,
-    "press_key": _press_key,
-    "click_xpath": partial(_point_at_all, click=True),
-    "click_option": partial(_point_at_all, click=True),
-    "move_mouse_on": partial(_point_at_all, click=False),
-}
+def _state(reply: _StateReply, fault: str = "", found: tuple[FoundElement, ...] | None = None) -> PageState:
+    return PageState(reply.html, reply.done, reply.reward or 0.0, fault, found)

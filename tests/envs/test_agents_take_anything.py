@@ -48,11 +48,11 @@ def a_call(port, rng, words):
     return frames.CallFrame(method, [pack_value(a) for a in arguments], {})
 
 
-def assert_answered_and_refused(answers):
-    """Most calls have a result that a plan can read, the others are refused in a sentence."""
+def assert_answered_and_refused(answers, least=0.5):
+    """At least a part of the calls have a result that a plan can read, the others are refused in a sentence."""
     refusals = [answer for answer in answers if isinstance(answer, frames.ErrorFrame)]
     results = [unpack_value(answer.value) for answer in answers if isinstance(answer, frames.ResultFrame)]
-    assert len(refusals) + len(results) == CALLS and len(results) > CALLS / 2
+    assert len(refusals) + len(results) == CALLS and len(results) > CALLS * least
     for refusal in refusals:
         assert refusal.message.strip() and len(refusal.message) <= MAX_MESSAGE_CHARS + 100, refusal
         assert "Traceback" not in refusal.message
@@ -83,7 +83,10 @@ def test_an_agent_answers_or_refuses_odd_arguments(name, seed):
 def test_the_browsers_agent_answers_or_refuses_odd_arguments():
     rng, page = random.Random(1), Observation("Page:\n<p>x</p>")
     port = AgentPort(MiniWobAgent(lambda action: page, Observation("Task: click.\n\nPage:\n<p>x</p>")), str)
-    assert_answered_and_refused([port.answer(a_call(port, rng, ["//p", "enter"])) for _ in range(CALLS)])
+    answers = [port.answer(a_call(port, rng, ["//p", "//p", "enter", 5])) for _ in range(CALLS)]
+    assert_answered_and_refused(
+        answers, least=0.3
+    )  # half of the methods take numbers, and a path or an XPath with them
 
 
 SCIENCE = (

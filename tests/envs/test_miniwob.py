@@ -1,6 +1,8 @@
 """MiniWoB++ as an environment: its tasks, its episodes in the browser, its settings."""
 
+import json
 import struct
+import time
 
 import pytest
 from support.miniwob_pages import folder_of_pages, needs_browser
@@ -8,7 +10,7 @@ from support.miniwob_pages import folder_of_pages, needs_browser
 from codeplan import envs
 from codeplan.envs.miniwob.environment import MiniWob, make
 from codeplan.envs.miniwob.page_folder import FEEDBACK_TASKS, PAPER_TASKS
-from codeplan.errors import UsageError
+from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.testing.environment import EnvironmentContract
 from codeplan.types import Task
 
@@ -173,7 +175,7 @@ def test_the_page_s_clock_advances_only_with_actions(own):
         ("click_xpath //*[@id='under']", "//*[@id='under'] is covered by div#over."),
         ("click_xpath //option", "//option is disabled."),
         ("click_xpath //i", "//i matches 201 elements; name fewer."),
-        ("press_key escape", "There is no key 'escape'; there are enter, space, arrow_left"),
+        ("press_key f5", "There is no key 'f5'; there are enter, space, arrow_left"),
         ("press_key", "The action press_key needs one of enter, space"),
         ("type", "The action type needs the characters after it."),
         ("type " + "x" * 5001, "The action type takes 5,000 characters at most, not 5,001."),
@@ -268,3 +270,140 @@ def test_data_mode_selects_half_of_the_data(own):
 def test_an_invalid_setting_is_refused(settings, message):
     with pytest.raises(UsageError, match=message):
         make(**settings)
+
+
+# ------------------------------------------------------------------ finding, dragging, dates
+
+
+def found(env, xpath):
+    text = env.step(f"find {xpath}").text
+    assert text.startswith("Found:\n")
+    return json.loads(text.removeprefix("Found:\n"))
+
+
+def test_find_lists_elements_as_data_and_takes_no_time(own):
+    env = own(begin="setInterval(() => out.textContent++, 1)", page="<p id='out'>0</p><input value='a'><b hidden>x</b>")
+    before = env.reset(env.task("page", 0)).text.partition("Page:")[2]
+    env.step("click_xpath //input")
+    env.step("type b")
+    (field,) = found(env, "//input")
+    assert (field["tag"], field["attributes"], field["visible"]) == ("input", {"value": "ab", "focused": ""}, True)
+    assert [e["visible"] for e in found(env, "//b")] == [False]
+    assert found(env, "//blink") == []
+    assert found(env, "//*[@id='out']")[0]["text"] == found(env, "//*[@id='out']")[0]["text"] != "0"
+    assert before
+
+
+def test_what_is_found_is_bounded(own):
+    area = "<i>i</i>" * 201 + f"<b title='{'t' * 3_000_000}'>{'x' * 3_000_000}</b>"
+    env = own(page=area)
+    env.reset(env.task("page", 0))
+    assert "//i matches 201 elements; name fewer." in env.step("find //i").text
+    (big,) = found(env, "//b")
+    assert len(big["text"]) == len(big["attributes"]["title"]) == 1001
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [
+        "for (let i = 0; i < 300000; i++) area.append(document.createElement('u'))",
+        "let e = area; for (let i = 0; i < 400; i++) e = e.appendChild(document.createElement('u'))",
+        "area.setAttribute('title', 'x'.repeat(30000000))",
+        "const f = () => setTimeout(f, 0); f()",
+        "for (let i = 0; i < 100; i++) setInterval(() => {}, 0)",
+    ],
+)
+def test_a_hostile_page_has_a_bounded_state_soon(own, begin):
+    env = own(begin=begin, page="<p>x</p>")
+    started = time.monotonic()
+    env.reset(env.task("page", 0))
+    text = env.step("move_mouse_on //p").text
+    assert len(text) <= 100_200
+    assert time.monotonic() - started < 20
+
+
+def test_a_page_that_tampers_with_the_language_ends_as_a_failure(own):
+    env = own(begin="JSON.stringify = () => ''; Math.round = () => ({})", page="<p>x</p>")
+    env.reset(env.task("page", 0))
+    with pytest.raises(EnvironmentFailure, match="answered describe in no valid form"):
+        env.step("find //p")
+
+
+@pytest.mark.parametrize(
+    ("kind", "typed", "value"),
+    [
+        *(("date", text, "2012-12-25") for text in ("12/25/2012", "2012-12-25", "12252012")),
+        *(("time", text, "15:45") for text in ("3:45 PM", "15:45", "0345PM")),
+    ],
+)
+def test_a_date_or_time_field_takes_what_is_typed_and_is_cleared(own, kind, typed, value):
+    env = own(page=f"<input type='{kind}'>")
+    env.reset(env.task("page", 0))
+    env.step("click_xpath //input")
+    assert f'value="{value}"' in env.step(f"type {typed}").text
+    assert 'value=""' in env.step("clear //input").text
+
+
+def test_keys_select_and_move(own):
+    env = own(page="<input><textarea></textarea>")
+    env.reset(env.task("page", 0))
+    env.step("click_xpath //input")
+    env.step("type abc")
+    env.step("press_key shift_arrow_left")
+    assert 'value="ab"' in env.step("press_key delete").text
+    env.step("press_key select_all")
+    assert 'value="x"' in env.step("type x").text
+    env.step("press_key tab")
+    assert "focused=" in env.step("type y").text.partition("<textarea")[2]
+
+
+def test_waiting_takes_as_long_as_it_says(own):
+    env = own(begin="setInterval(() => { out.textContent = Date.now() / 1000 % 3600 }, 10)", page="<p id='out'>?</p>")
+    env.reset(env.task("page", 0))
+    shown = [env.step(f"wait {ms}").text.split(">")[3].split("<")[0] for ms in (100, 2000)]
+    assert [round(float(seconds), 3) for seconds in shown] == [0.1, 2.1]
+
+
+def test_an_element_scrolls_into_its_text(own):
+    env = own(
+        page="<div id='box' style='height: 20px; overflow: auto' onscroll='out.textContent = scrollY + this.scrollTop'>"
+        "<p style='height: 500px'>x</p></div><p id='out'></p>"
+    )
+    env.reset(env.task("page", 0))
+    env.step("scroll //*[@id='box'] -> 0 40")
+    assert found(env, "//*[@id='box']/p")[0]["box"][1] < found(env, "//*[@id='box']")[0]["box"][1]
+
+
+def direction(goal):
+    return next(
+        sign for word, sign in {"left": "-20 0", "right": "20 0", "up": "0 -20", "down": "0 20"}.items() if word in goal
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("kind", "drag"),
+    [
+        ("drag-box", lambda goal: "drag //*[@id='draggableSmall'] -> //*[@id='draggableLarge']"),
+        ("drag-circle", lambda goal: f"drag_by //*[name()='circle'] -> {direction(goal)}"),
+        ("drag-single-shape", lambda goal: f"drag_by //*[contains(@class, 'black-shape')] -> {direction(goal)}"),
+    ],
+)
+def test_pages_that_need_a_drag_can_be_won(env, kind, drag, seed):
+    goal = env.reset(env.task(kind, seed)).goal
+    env.step(drag(goal))
+    assert env.step(SUBMIT).success
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_numbers_of_drag_sort_numbers_can_be_sorted(env, seed):
+    env.reset(env.task("drag-sort-numbers", seed))
+    numbers = "//ul[@id='sortable']/li"
+    for place in range(1, 4):
+        values = [int(e["text"]) for e in found(env, numbers)]
+        least = values.index(min(values[place - 1 :])) + 1
+        if least != place:
+            boxes = found(env, numbers)
+            up = boxes[place - 1]["box"][1] - boxes[least - 1]["box"][1]
+            env.step(f"drag_by ({numbers})[{least}] -> 0 {up - 3:g}")
+    assert env.step(SUBMIT).success

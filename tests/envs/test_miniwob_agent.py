@@ -3,8 +3,9 @@
 import pytest
 
 from codeplan.agent_api import agent_api
-from codeplan.envs.miniwob.actions import BrowserAction, parse_action
+from codeplan.envs.miniwob.actions import BrowserAction, parse_action, split_target
 from codeplan.envs.miniwob.agent import MiniWobAgent
+from codeplan.envs.miniwob.date_fields import keys_for_field
 from codeplan.errors import AgentError
 from codeplan.types import Observation
 
@@ -22,10 +23,10 @@ def agent(*answers):
     return MiniWobAgent(act, FIRST), done
 
 
-def test_its_api_is_the_paper_s():
+def test_its_api_has_the_paper_s_names_and_more():
     assert agent_api(MiniWobAgent).names == (
-        *("type", "press_key", "click_option", "click_xpath", "move_mouse_on", "report"),
-        *("description", "current_state"),
+        *("type", "press_key", "click_option", "click_xpath", "move_mouse_on", "find", "clear", "wait", "scroll"),
+        *("click_point", "drag", "drag_by", "draw", "report", "description", "current_state"),
     )
 
 
@@ -85,3 +86,98 @@ def test_actions_survive_writing_and_parsing(action):
 )
 def test_an_invalid_action_is_explained(action):
     assert isinstance(parse_action(action), str)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "keys"),
+    [
+        ("date", "2012-12-25", "12252012"),
+        ("date", "1/5/2016", "01052016"),
+        ("date", "12252012", None),
+        ("date", "12/25", None),
+        ("time", "15:45", "0345P"),
+        ("time", "3:45 pm", "0345P"),
+        ("time", "00:30", "1230A"),
+        ("time", "12:00", "1200P"),
+        ("time", "12:00 AM", "1200A"),
+        ("time", "345", None),
+        ("text", "2012-12-25", None),
+        ("", "2012-12-25", None),
+    ],
+)
+def test_a_whole_date_or_time_becomes_the_keys_of_its_field(kind, text, keys):
+    assert keys_for_field(kind, text) == keys
+
+
+def test_the_other_methods_write_their_arguments_with_an_arrow():
+    one, done = agent(*("Page:\n<p>new</p>",) * 7)
+    one.clear("//p")
+    one.wait(20)
+    one.scroll("//p", -5)
+    one.click_point("//p", 1.5, 2)
+    one.drag("//p", "//i")
+    one.drag_by("//p", -3, 4)
+    assert one.draw("//p", [[1, 2], (3, 4.25)]) == one.current_state == "<p>new</p>"
+    assert done == [
+        *("clear //p", "wait 20", "scroll //p -> 0 -5", "click_point //p -> 1.5 2", "drag //p -> //i"),
+        *("drag_by //p -> -3 4", "draw //p -> 1 2, 3 4.25"),
+    ]
+    assert all(isinstance(parse_action(action), BrowserAction) for action in done)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda a: a.wait(0), "whole number of milliseconds from 1 to 10,000"),
+        (lambda a: a.wait(1.5), "whole number"),
+        (lambda a: a.wait(True), "whole number"),
+        (lambda a: a.drag("//p", 5), "drag takes two XPaths"),
+        (lambda a: a.drag_by("//p", "5", 5), "drag_by takes pixels"),
+        (lambda a: a.drag_by(5, 5, 5), "drag_by takes an XPath"),
+        (lambda a: a.click_point("//p", float("nan"), 5), "click_point takes pixels"),
+        (lambda a: a.scroll("//p", 10**30), "scroll takes pixels"),
+        (lambda a: a.draw("//p", [[1, 2]]), "draw takes 2 to 200 points"),
+        (lambda a: a.draw("//p", [[1, 2]] * 201), "draw takes 2 to 200 points"),
+        (lambda a: a.draw("//p", [[1, 2], [3]]), "points as pairs"),
+        (lambda a: a.draw("//p", 7), "draw takes 2 to 200 points"),
+        (lambda a: a.find(7), "find takes a text"),
+    ],
+)
+def test_what_fits_no_method_is_refused_without_an_action(call, message):
+    one, done = agent()
+    with pytest.raises(AgentError, match=message):
+        call(one)
+    assert done == []
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        *("wait 0", "wait 10001", "wait -1", "wait 1e3", "wait ²", "drag //p", "drag  -> //p", "click_point //p -> 1"),
+        *("click_point //p -> 1 2, 3 4", "draw //p -> 1 2", "drag_by //p -> 1 nan", "drag_by //p -> 99999 1"),
+        *("scroll //p", "draw //p -> " + ", ".join(["1 2"] * 201)),
+    ],
+)
+def test_malformed_numbers_are_explained(action):
+    fault = parse_action(action)
+    assert isinstance(fault, str)
+    assert f"The action {action.split()[0]} needs " in fault
+
+
+def test_an_arrow_within_an_xpath_stays_in_it():
+    parsed = parse_action("drag_by //p[text()='a -> b'] -> 1 2")
+    assert isinstance(parsed, BrowserAction)
+    assert split_target(parsed.argument) == ("//p[text()='a -> b']", "1 2")
+
+
+def test_found_elements_are_plain_data_and_the_state_stays():
+    one, done = agent('Found:\n[{"tag":"p","text":"x","attributes":{},"visible":true,"box":[0.0,1.0,2.0,3.0]}]')
+    before = one.current_state
+    assert one.find("//p") == [{"tag": "p", "text": "x", "attributes": {}, "visible": True, "box": [0, 1, 2, 3]}]
+    assert (one.current_state, done) == (before, ["find //p"])
+
+
+def test_finding_with_the_last_action_allowed_finds_nothing():
+    one, _ = agent("FAILED. The last action allowed is spent, and the task not solved.")
+    assert one.find("//p") == []
+    assert one.current_state.startswith("FAILED")

@@ -19,9 +19,8 @@ from codeplan.standin.plan_edits import (
 )
 
 AGENT_VOCABULARY = AgentVocabulary(
-    frozenset(
-        ["type", "press_key", "click_option", "click_xpath", "move_mouse_on", "report", "description", "current_state"]
-    ),
+    frozenset(["type", "press_key", "click_option", "click_xpath", "move_mouse_on", "find", "clear", "wait", "scroll"])
+    | {"click_point", "drag", "drag_by", "draw", "report", "description", "current_state"},
     {
         "type": "write enter type_text input fill",
         "press_key": "press hit key",
