@@ -66,6 +66,30 @@ def bootstrap_mean(
     return _quantile(means, (1 - level) / 2), _quantile(means, (1 + level) / 2)
 
 
+def predicted_sum(
+    seen: Sequence[float], n: int, *, level: float = 0.95, prior_spread: float = 0.8, prior_weight: int = 4
+) -> tuple[float, float]:
+    """The interval in which the sum of ``n`` further values is expected, given some values from 0 up.
+
+    A prediction interval for a mean (Hahn and Meeker 1991, "Statistical Intervals", section 4.7) on the relative scale,
+    so that it stays above 0. Two values say little about the spread: so the values' relative variance is pooled with
+    ``prior_weight`` degrees of freedom of ``prior_spread``, more than the 0.7 at most of episodes' costs within a cell.
+
+    Raises: ValueError: there are no values, or a count is negative.
+    """
+    _counts(n)
+    if not seen:
+        raise ValueError("a sum cannot be predicted from no values")
+    m, mean = len(seen), fmean(seen)
+    if mean == 0 or n == 0:
+        return 0.0, 0.0
+    freedom = prior_weight + m - 1
+    own = sum((value / mean - 1) ** 2 for value in seen)
+    spread = math.sqrt((prior_weight * prior_spread**2 + own) / freedom * (1 / m + 1 / n))
+    factor = math.exp(_t(level, freedom) * spread)
+    return n * mean / factor, n * mean * factor
+
+
 def pass_at_k(n: int, c: int, k: int) -> float:
     """The unbiased estimate, from ``c`` successes in ``n`` trials, that at least one of ``k`` trials succeeds.
 
@@ -147,6 +171,13 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
     below = math.floor(position)
     above = min(below + 1, len(ordered) - 1)
     return ordered[below] + (position - below) * (ordered[above] - ordered[below])
+
+
+def _t(level: float, freedom: int) -> float:
+    """The two-sided quantile of Student's t, by Fisher and Cornish's expansion (error below 1 % from 4 degrees on)."""
+    z = _z(level)
+    terms = ((z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384)
+    return z + sum(term / freedom**power for power, term in enumerate(terms, 1))
 
 
 def _z(level: float) -> float:

@@ -13,6 +13,7 @@ from codeplan.cli import options, setting_options
 
 if TYPE_CHECKING:
     from codeplan.bench.bench_runner import BenchOutcome
+    from codeplan.bench.bench_spec import ResolvedBench
     from codeplan.bench.store import BenchCell, BenchRecord
     from codeplan.cli.bench_requests import BenchRequest
 
@@ -52,6 +53,16 @@ Method = Annotated[
 MaxMoney = Annotated[float | None, typer.Option(metavar="USD", help="Budget of the whole bench: US dollars.")]
 MaxTokens = Annotated[int | None, typer.Option(metavar="N", help="Budget of the whole bench: tokens, in and out.")]
 MaxSeconds = Annotated[float | None, typer.Option(metavar="S", help="Budget of the whole bench: seconds.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Play nothing: print ranges of the calls, tokens and money that it will take.")
+]
+Pilot = Annotated[
+    bool, typer.Option("--pilot", help="With --dry-run: first play two tasks of each cell that was never played.")
+]
+EstimateFrom = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="With --dry-run: an earlier bench's folder, or one of such folders. [runs]"),
+]
 Retries = Annotated[
     int, typer.Option(metavar="N", min=0, help="How often to retry an episode after its infrastructure failed.")
 ]
@@ -85,6 +96,9 @@ def bench(
     max_money: MaxMoney = None,
     max_tokens: MaxTokens = None,
     max_seconds: MaxSeconds = None,
+    dry_run: DryRun = False,
+    pilot: Pilot = False,
+    estimate_from: EstimateFrom = None,
     retries: Retries = 2,
     record: options.Record = None,
     replay: options.Replay = None,
@@ -96,9 +110,13 @@ def bench(
     tokens in and out, US dollars, seconds. Each episode's trace is a folder in --out. Started again with the same
     folder, a bench continues.
 
+    --dry-run estimates from recorded episodes of the same cells. A pilot's episodes are part of the bench in --out.
+
     Exit codes: 0 all episodes ended; 2 usage; 3 the bench's budget is spent; 4 infrastructure broke episodes off.
     """
+    from codeplan.cli.bench_estimate import estimate_bench
     from codeplan.cli.bench_requests import ask_bench
+    from codeplan.errors import UsageError
     from codeplan.runner.environment_files import absolute_form, is_environment_file, use_environment
 
     settings = options.command_settings(context)
@@ -107,9 +125,23 @@ def bench(
     selection = {"split": split, "kind": kind, "n": n, "repeats": repeats, "method": method, "model": model}
     asked = ask_bench(suite, settings, {name: value for name, value in selection.items() if value is not None})
     limits = {"money": max_money, "tokens": max_tokens, "seconds": max_seconds}
-    with options.open_tapes(record, replay) as tapes, _folder(out, suite, replay) as folder:
+    if not dry_run and (pilot or estimate_from):
+        raise UsageError("--pilot and --estimate-from belong to --dry-run; give that, too")
+    if dry_run and (record or replay):
+        raise UsageError("a dry run uses no tape; omit --record and --replay")
+    with options.open_tapes(record, replay) as tapes:
         worker_settings = {"storage": storage, "retries": retries, "tapes": tapes, "files": files}
-        outcome = _run(asked, folder, limits, (engine, jobs, address), worker_settings)
+
+        def play(plan: ResolvedBench, folder: Path | None) -> BenchOutcome:
+            return _run(asked, plan, folder, limits, (engine, jobs, address), worker_settings)
+
+        plan = asked.resolve(offline=bool(tapes["tape"]))
+        if dry_run:
+            with _folder(out, suite, None) if pilot else contextlib.nullcontext(out) as folder:
+                estimate_bench(plan, folder, estimate_from, play if pilot else None, max_money, as_json)
+            return
+        with _folder(out, suite, replay) as folder:
+            outcome = play(plan, folder)
     _show(asked, outcome.bench, folder, as_json)
     _raise_incomplete(outcome)
 
@@ -130,6 +162,7 @@ def _folder(out: Path | None, suite: str, replay: Path | None) -> Iterator[Path 
 
 def _run(
     asked: BenchRequest,
+    plan: ResolvedBench,
     folder: Path | None,
     limits: dict[str, Any],
     engine: tuple[str, int, str | None],
@@ -146,7 +179,6 @@ def _run(
     if any(tapes.values()) and engine[0] != "threads":
         raise UsageError("tapes need the engine threads; omit --engine")
     runs_on, budget = engines.make_engine(*engine), BenchBudget(**limits)
-    plan = asked.resolve(offline=bool(tapes["tape"]))
     if limits["money"] is not None or any(cell.budget.money is not None for cell in plan.grid.cells):
         options.warn_unpriced_models(plan.unpriced_models)
     worker_settings = {"tool_tasks": asked.tool_tasks, **worker_settings}

@@ -1,0 +1,86 @@
+"""``codeplan bench --dry-run``: what a bench will cost, as ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codeplan.cli import options
+from codeplan.untrusted.terminal import one_line
+
+if TYPE_CHECKING:
+    from codeplan.bench.bench_runner import BenchOutcome
+    from codeplan.bench.bench_spec import ResolvedBench
+    from codeplan.bench.cost_estimate import BenchEstimate, CellEstimate, CostRange
+
+_HEADS = ("cell", "episodes", "calls", "tokens", "US $", "seen")
+
+
+def estimate_bench(
+    plan: ResolvedBench,
+    folder: Path | None,
+    earlier: Path | None,
+    play: Callable[[ResolvedBench, Path | None], BenchOutcome] | None,
+    max_money: float | None,
+    as_json: bool,
+) -> None:
+    """Print what the remaining episodes of a bench will cost.
+
+    ``folder`` may hold a part of the bench. ``earlier`` has earlier benches, by default ``runs``. ``play`` runs the
+    pilot of what none of them has; without it nothing is played.
+    """
+    from msgspec.structs import replace
+
+    from codeplan.bench.cost_estimate import estimate_cost, is_bench, pilot_grid, read_earlier_benches
+    from codeplan.bench.store import read_bench
+
+    def estimate() -> BenchEstimate:
+        played = read_bench(folder).outcomes if folder and is_bench(folder) else ()
+        return estimate_cost(plan.grid, played, [b for b in benches if not folder or b.folder != folder])
+
+    benches = read_earlier_benches(earlier or options.RUNS)
+    found = estimate()
+    if play and found.unseen:
+        play(replace(plan, grid=pilot_grid(plan.grid, found.unseen)), folder)
+        found = estimate()
+    options.print_output(
+        {"estimate": found, "prices": price_table(plan)}, as_json, lambda: _lines(plan, found, max_money)
+    )
+
+
+def price_table(plan: ResolvedBench) -> str:
+    """The name of the price table that money is counted by."""
+    from codeplan.llm.prices import builtin_prices
+
+    own = {str(cell.settings["prices"]) for cell in plan.grid.cells if cell.settings.get("prices")}
+    table = builtin_prices()
+    return ", ".join(sorted(own)) or f"codeplan's table of {table.date}, from {table.source}"
+
+
+def _lines(plan: ResolvedBench, found: BenchEstimate, max_money: float | None) -> Iterator[str]:
+    rows = [_HEADS, *(_row(one) for one in (*found.cells, found.total))]
+    widths = [max(len(row[at]) for row in rows) for at in range(len(_HEADS))]
+    for row in rows:
+        cells = [cell.ljust(widths[0]) if at == 0 else cell.rjust(widths[at]) for at, cell in enumerate(row)]
+        yield "  ".join(cells).rstrip()
+    yield ""
+    yield "Each range holds with a probability of about 95 %, if the episodes to come are like those seen."
+    yield f"Money is by {one_line(price_table(plan))}."
+    for name in plan.unpriced_models:
+        yield f"No price is known for the model {one_line(name)}; give a table with --prices FILE."
+    if found.unseen:
+        yield f"{len(found.unseen)} of the cells were never played: add --pilot, which plays two tasks of each."
+    if max_money is not None and found.total.money and found.total.money.high > max_money:
+        yield f"The budget of ${max_money:g} may end the bench early."
+
+
+def _row(one: CellEstimate) -> tuple[str, ...]:
+    ranges = (_format(one.calls, 0), _format(one.tokens, 0), _format(one.money, 2))
+    return one_line(one.cell), str(one.episodes), *ranges, str(one.seen)
+
+
+def _format(of: CostRange | None, digits: int) -> str:
+    if of is None:
+        return "unknown"
+    return f"{of.low:,.{digits}f} to {of.high:,.{digits}f}" if of.high else "0"
