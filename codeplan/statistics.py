@@ -177,7 +177,7 @@ def _t(level: float, freedom: int) -> float:
     """The two-sided quantile of Student's t, by Fisher and Cornish's expansion (error below 1 % from 4 degrees on)."""
     z = _z(level)
     terms = ((z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384)
-    return z + sum(term / freedom**power for power, term in enumerate(terms, 1))
+    return z + math.fsum(term / math.pow(freedom, power) for power, term in enumerate(terms, 1))
 
 
 def _z(level: float) -> float:

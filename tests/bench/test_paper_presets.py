@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from support import alfworld_files
 
 from codeplan import methods
 from codeplan.bench import named_suites
@@ -27,7 +28,7 @@ from codeplan.bench.papers.published import published_tables
 from codeplan.bench.store import BenchGrid, BenchRecord
 from codeplan.bench.tables import STAND_IN_NOTE
 from codeplan.errors import UsageError
-from codeplan.plugins import load_factory, setting_specs
+from codeplan.plugins import load_factory, setting_names, setting_specs
 from codeplan.runner import models
 
 PARTS = [(e.id, at, part) for e in paper_experiments() for at, part in enumerate(e.parts)]
@@ -64,7 +65,8 @@ def test_a_cell_has_only_settings_that_exist_and_fit(part: ExperimentPart, row: 
         specs |= {spec.name: spec for spec in setting_specs(factory)}
     for name, value in {**part.settings, **row.settings}.items():
         specs[name].check(value, row.name)
-    methods.make(row.method, **row.settings)
+    of_method = setting_names(load_factory("codeplan.methods", row.method))
+    methods.make(row.method, **{name: value for name, value in row.settings.items() if name in of_method})
     assert {*part.model_settings} <= {*models.setting_names("gpt-4o-mini")}
 
 
@@ -168,3 +170,29 @@ def test_a_paper_table_of_many_pages_has_a_row_for_each() -> None:
     (table,) = build_paper_tables(experiment, BenchRecord(Path(), BenchGrid((), {})))
     assert len(table.rows) == 3 + 53
     assert len(table.columns) == 1 + 5
+
+
+ON_ALFWORLD = [e.id for e in paper_experiments() if e.parts and all(p.suite.startswith("alfworld") for p in e.parts)]
+
+
+@pytest.fixture(scope="module")
+def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of ALFWorld's form, with a game of two kinds in each split."""
+    folder = tmp_path_factory.mktemp("alfworld")
+    for split in ("valid_seen", "valid_unseen"):
+        for kind in ("pick", "heat"):
+            alfworld_files.write(folder / "json_2.1.1" / split, kind, 3)
+    return folder
+
+
+@pytest.mark.parametrize("name", ON_ALFWORLD)
+def test_a_preset_on_alfworld_is_played_to_its_table(name: str, games: Path) -> None:
+    experiment = find_experiment(name)
+    bench = played(name, settings={"data": str(games)})
+    cells = {row.name for part in experiment.parts for row in part.rows if not row.cannot and not row.second_model}
+    assert len(bench.cells) == len(cells)
+    assert not [e.result.reason for e in bench.outcomes if e.broken]
+    for table in build_paper_tables(experiment, bench)[:1]:
+        assert {row[0] for row in table.rows if row[1].startswith("here")} == cells
+        assert all(row[2] == "2" and row[3] for row in table.rows if row[1].startswith("here"))
+        assert all(row[3] == "–" for row in table.rows if row[1].startswith("paper"))
