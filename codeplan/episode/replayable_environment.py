@@ -82,14 +82,24 @@ class ReplayableEnvironment:
     def judge(self, value: object) -> ValueJudged | None:
         """The verdict on what a plan returned, as the event to record; None if the environment does not judge values.
 
-        Raises as the environment's ``judge``.
+        A recorded success counts only if the environment confirms it: the recording may come from a stranger. Raises as
+        the environment's ``judge``, and Diverged: it does not confirm.
         """
         if not isinstance(self._env, JudgesValues):
             return None
         if recorded := self._trace.next_recorded(ValueJudged):
+            if self._trace.is_live and recorded.verdict and recorded.verdict.success:
+                self._require_success_now(self._env, value)
             return recorded
         self._fast_forward()
         return ValueJudged(verdict=self._env.judge(value))
+
+    def _require_success_now(self, env: JudgesValues, value: object) -> None:
+        self._fast_forward()
+        verdict = env.judge(value)
+        if verdict is None or not verdict.success:
+            said = f": {in_quotes(verdict.text, _MAX_ERROR)}" if verdict else ""
+            raise Diverged(f"the recording says that the result was verified, but now it is not{said}")
 
     def picture(self) -> bytes | None:
         """A picture of the current state; None without a trace file, without pictures, or during a replay."""

@@ -125,6 +125,11 @@ class Trace:
         return str(file)
 
     @property
+    def is_live(self) -> bool:
+        """Whether the episode goes on after the recording's end; False for an offline replay."""
+        return self._live
+
+    @property
     def is_replaying(self) -> bool:
         """Whether the recording goes on; environment and model are then left alone.
 

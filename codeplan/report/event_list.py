@@ -10,6 +10,7 @@ import msgspec
 from codeplan.recording import events
 from codeplan.recording.events import ActionTaken, CallBegun, Event, SpanClosed
 from codeplan.report.event_view import EventView, EventViewer, PairsBlock, ResultBlock, TextBlock
+from codeplan.report.summary import end_state
 from codeplan.untrusted.terminal import one_line
 
 Part = Literal["plans", "actions", "model", "failures", "other"]
@@ -69,6 +70,9 @@ def _part(event: Event) -> Part:
     return "plans" if isinstance(event, _PLANS) else "other"
 
 
+_ENDS: Final = {"success": "Success", "claimed": "Claimed", "failure": "Not solved"}
+
+
 def _text(view: EventView) -> str:
     """The title and the texts of a view, without those that are worth a look on demand only."""
     shown = [view.title] if view.title else []
@@ -85,5 +89,5 @@ def _text(view: EventView) -> str:
             case PairsBlock(facts=facts):
                 shown += [f"{name}: {value}" for name, value in facts.items()]
             case ResultBlock(result=result):
-                shown.append("Success" if result.success else f"Not solved: {result.reason}")
+                shown.append(_ENDS[end_state(result)] + ("" if result.success else f": {result.reason}"))
     return "  ".join(shown)

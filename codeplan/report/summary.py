@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Final, Literal
+
 from rich.console import Console
 from rich.text import Text
 
-from codeplan.types import EnvironmentEnded, Result, Usage
+from codeplan.types import Claimed, EnvironmentEnded, Result, Usage
 from codeplan.untrusted.terminal import clip_lines, one_line
 
 STAND_IN_LABEL = "scripted stand-in, not a language model"
 """The label of the scripted model wherever a reader could take its figures for a language model's."""
+
+
+EndState = Literal["success", "claimed", "failure"]
+"""How an episode came out: solved; only claimed, which nobody confirms or denies; or not solved."""
+
+_VERDICTS: Final = {
+    "success": ("✓ Success", "bold green"),
+    "claimed": ("? Claimed, not verified", "bold yellow"),
+    "failure": ("✗ Not solved", "bold red"),
+}
+
+
+def end_state(result: Result) -> EndState:
+    """How the episode came out, its infrastructure aside."""
+    return "success" if result.success else "claimed" if isinstance(result.ending, Claimed) else "failure"
 
 
 def model_label(name: str) -> str:
@@ -22,8 +39,7 @@ def print_summary(console: Console, result: Result, *, with_failure: bool = Fals
 
     ``with_failure`` adds the last failure of an episode without success, for a reader who has not seen the events.
     """
-    verdict, style = ("✓ Success", "bold green") if result.success else ("✗ Not solved", "bold red")
-    console.print(Text(verdict, style), soft_wrap=True)
+    console.print(Text(*_VERDICTS[end_state(result)]), soft_wrap=True)
     for name, value in _rows(result, with_failure).items():
         console.print(Text.assemble("  ", Text(f"{name:13}", "dim"), value), soft_wrap=True)
 

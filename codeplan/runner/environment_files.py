@@ -37,7 +37,8 @@ def require_recorded(name: str) -> None:
     if name not in (known := plugins.names("codeplan.envs")):
         raise UsageError(
             f"there is no environment {in_quotes(name)}, which the trace names; {plugins.suggest_names(name, known)}; "
-            "one of your own is given by --env FILE.py:NAME, or in Python by env=…"
+            "name your own again, whose agent is code and never taken from a trace: --env FILE.py:NAME, or in Python "
+            "env=…"
         )
 
 

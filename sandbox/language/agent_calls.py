@@ -32,8 +32,8 @@ def check_agent_calls(nodes: list[ast.AST], api: AgentApi, problems: DiagnosticC
 
 def _reject_unknown_name(node: ast.Attribute, api: AgentApi, problems: DiagnosticCollector) -> None:
     near = difflib.get_close_matches(node.attr, api.names, n=1, cutoff=0.5)
-    meant = f"did you mean `{near[0]}`? " if near else ""
-    message = f"the agent has no `{node.attr}`; {meant}It has: {', '.join(api.names) or 'nothing'}"
+    it_has = f"did you mean `{near[0]}`? It has" if near else "it has"
+    message = f"the agent has no `{node.attr}`; {it_has}: {', '.join(api.names) or 'nothing'}"
     problems.add(node, "agent-method", message)
 
 

@@ -20,15 +20,18 @@ RESERVED_NAMES = RUNTIME_NAMES | {"solution"}
 """Names that a plan may not bind, except as parameters of its own functions."""
 
 ALLOWED_EXCEPTIONS = split_names(
-    "ArithmeticError AssertionError AttributeError EOFError Exception ImportError IndexError KeyError "
-    "LookupError ModuleNotFoundError NameError NotImplementedError OSError OverflowError RuntimeError "
-    "StopIteration SyntaxError TimeoutError TypeError UnicodeDecodeError UnicodeEncodeError UnicodeError "
+    "ArithmeticError AssertionError AttributeError BlockingIOError BrokenPipeError BufferError ChildProcessError "
+    "ConnectionAbortedError ConnectionError ConnectionRefusedError ConnectionResetError EOFError EnvironmentError "
+    "Exception FileExistsError FileNotFoundError FloatingPointError IOError ImportError IndentationError IndexError "
+    "InterruptedError IsADirectoryError KeyError LookupError ModuleNotFoundError NameError NotADirectoryError "
+    "NotImplementedError OSError OverflowError PermissionError ProcessLookupError RuntimeError StopIteration "
+    "SyntaxError TimeoutError TypeError UnboundLocalError UnicodeDecodeError UnicodeEncodeError UnicodeError "
     "ValueError ZeroDivisionError"
 )
 """Exceptions by name. All derive from Exception: no plan may catch a limit."""
 
 CALL_ERRORS = ALLOWED_EXCEPTIONS - split_names(
-    "AssertionError Exception StopIteration UnicodeDecodeError UnicodeEncodeError"
+    "AssertionError EnvironmentError Exception IOError StopIteration UnicodeDecodeError UnicodeEncodeError"
 )
 """Exceptions that a failed call of the agent may raise in a plan. Each takes one text, and means nothing else there."""
 
@@ -127,6 +130,13 @@ def suggest_replacement(name: str) -> str | None:
         return NAME_HINTS[name]
     if name in _ADVICE_MODULES:
         return "plans may import these modules: " + ", ".join(sorted(ALLOWED_MODULES))
+    if homes := [f"`{module}.{name}`" for module in sorted(ALLOWED_MODULES) if name in _members_with_hint(module)]:
+        return f"did you mean {' or '.join(homes)}? Otherwise set it first"
     if name in vars(builtins):
         return "plans do not have this builtin; write the loop or the expression itself"
     return None
+
+
+def _members_with_hint(module: str) -> frozenset[str]:
+    """The module's members that a plan may have meant by their name alone. Letters such as ``e`` are variables."""
+    return frozenset(name for name in ALLOWED_MODULES[module] if len(name) > 1)

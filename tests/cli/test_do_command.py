@@ -103,7 +103,7 @@ def test_the_summary_of_a_quiet_run_names_the_last_failure(do):
     code, out, _ = do("-q", "--deny", "delete", "--set", "tries=1")
     assert code == 1
     assert "Reason       no success in 1 try\n" in out
-    assert "Last failure OSError in step 1, line 4: PermissionError: the user does not allow delete" in out
+    assert "Last failure PermissionError in step 1, line 4: the user does not allow delete" in out
 
 
 def test_an_error_that_stops_the_episode_is_named_with_its_tool(do, endpoint):

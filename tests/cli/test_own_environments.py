@@ -207,7 +207,7 @@ def test_a_recording_of_an_unknown_environment_says_how_to_name_it(run, monkeypa
     code, out, err = run(*command)
     assert (code, out) == (2, "")
     assert err.startswith("codeplan: there is no environment 'crates', which the trace names; ")
-    assert err.endswith("; one of your own is given by --env FILE.py:NAME, or in Python by env=…\n")
+    assert err.endswith("never taken from a trace: --env FILE.py:NAME, or in Python env=…\n")
     assert run(*command, "--env", "mine.py:Crates")[0] == 0
 
 

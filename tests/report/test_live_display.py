@@ -38,6 +38,7 @@ from codeplan.recording.events import (
 from codeplan.report.live import LiveDisplay, SummaryDisplay
 from codeplan.types import (
     Checkpoint,
+    Claimed,
     Completion,
     Diagnostic,
     Fix,
@@ -265,6 +266,13 @@ def test_the_summary_has_every_figure_and_the_trace() -> None:
     )
     assert all(figure in text for figure in figures)
     assert "Reason" not in text
+
+
+def test_a_claim_is_neither_a_success_nor_a_failure() -> None:
+    claimed = Result(TASK, Claimed("the plan ran to its end; nobody verified it"), "adaplanner", "scripted")
+    text = shown(EpisodeEnded(result=claimed))
+    assert "? Claimed, not verified" in text and "nobody verified it" in text
+    assert "Success" not in text and "Not solved" not in text
 
 
 def test_a_failure_has_its_reason_and_unknown_tokens_stay_unknown() -> None:

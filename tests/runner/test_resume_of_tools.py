@@ -10,7 +10,15 @@ import codeplan
 from codeplan import CallInDoubt, UsageError
 from codeplan.errors import Diverged, EnvironmentFailure
 from codeplan.recording.event_comparison import describe_difference
-from codeplan.recording.events import ActionTaken, CallBegun, CallDecided, DoubtDecided, EpisodeEnded, ToolFailed
+from codeplan.recording.events import (
+    ActionTaken,
+    CallBegun,
+    CallDecided,
+    DoubtDecided,
+    EpisodeEnded,
+    ToolFailed,
+    ValueJudged,
+)
 from codeplan.recording.trace import Trace
 from codeplan.tools import ToolEnvironment, Toolset, python_tools
 from codeplan.tools.wire import read_answer
@@ -197,8 +205,7 @@ def test_a_plan_catches_the_error_of_a_call_that_is_skipped(tmp_path):
     again.append(1)
     result = codeplan.resume(tmp_path / "run", tools=send, model=Replies(), in_doubt="skip")
     assert result.value == (
-        "ConnectionError: codeplan was ended during this call of send, and it is not made again; whether it was done "
-        "is unknown"
+        "codeplan was ended during this call of send, and it is not made again; whether it was done is unknown"
     )
 
 
@@ -364,6 +371,22 @@ def test_a_trace_that_begins_a_call_and_goes_on_without_its_answer_diverges(whol
     with pytest.raises(Diverged, match="bob"):
         resume(folder, world, SECOND, in_doubt="retry")
     assert world.log == []
+
+
+def test_a_recorded_success_counts_only_if_the_users_verifier_confirms_it(whole, tmp_path):
+    events = Trace.read(whole / "trace.jsonl")
+    folder, asked = cut(whole, tmp_path / "cut", len(events) - 1), []
+    assert isinstance(events[-2], ValueJudged) and events[-2].verdict.success
+
+    def refuse(value):
+        asked.append(value)
+        return "no letter came"
+
+    before = (folder / "trace.jsonl").read_bytes()
+    with pytest.raises(Diverged, match="the result was verified, but now it is not: .*no letter came"):
+        resume(folder, World(CALLS), verify=refuse)
+    assert asked == [3] and (folder / "trace.jsonl").read_bytes() == before
+    assert codeplan.resume(folder, model=Replies(), **World(CALLS).options()).success
 
 
 def test_names_of_tools_from_elsewhere_are_shown_within_bounds(whole, tmp_path):

@@ -159,7 +159,7 @@ def errors_of(source):
     known = agent_api(TextCraftAgent).names
     calls = [(n, m[1]) for n, line in enumerate(source.split("\n"), 1) for m in re.finditer(r"agent\.(\w+)", line)]
     return "\n".join(
-        f"line {n}, column 9: the agent has no `{c}`; It has: {', '.join(known)} [agent-method]"
+        f"line {n}, column 9: the agent has no `{c}`; it has: {', '.join(known)} [agent-method]"
         for n, c in calls
         if c not in known
     )

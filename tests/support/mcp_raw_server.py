@@ -97,7 +97,8 @@ def answer(message, tools):
     if method == "initialize":
         version = message["params"]["protocolVersion"]
         info = {"name": "raw", "version": "1"}
-        send({"id": number, "result": {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}})
+        result = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}
+        send({"id": number, "result": json.loads(os.environ.get("INITIALIZE") or json.dumps(result))})
     elif method == "tools/list":
         send({"id": number, "result": {"tools": tools} if isinstance(tools, list) else tools(message)})
     elif method == "tools/call":

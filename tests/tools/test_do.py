@@ -179,10 +179,10 @@ def decisions(folder):
     ("patterns", "value", "decided"),
     [
         ({}, "done", []),
-        ({"deny": "del*"}, "PermissionError: the user does not allow delete", [("delete", False, "pattern", "del*")]),
+        ({"deny": "del*"}, "the user does not allow delete", [("delete", False, "pattern", "del*")]),
         (
             {"ask": ["delete"]},
-            "PermissionError: delete needs the user's approval, and there is nobody to ask; --allow delete would allow it",
+            "delete needs the user's approval, and there is nobody to ask; --allow delete would allow it",
             [("delete", False, "nobody", "delete")],
         ),
         (
@@ -190,11 +190,7 @@ def decisions(folder):
             "done",
             [("get", True, "pattern", "get"), ("delete", True, "pattern", "delete")],
         ),
-        (
-            {"allow": "delete", "deny": "d*"},
-            "PermissionError: the user does not allow delete",
-            [("delete", False, "pattern", "d*")],
-        ),
+        ({"allow": "delete", "deny": "d*"}, "the user does not allow delete", [("delete", False, "pattern", "d*")]),
         (
             {"allow": "delet?", "ask": "delete", "approve": lambda tool, arguments: True},
             "done",
@@ -219,7 +215,7 @@ def test_whoever_approves_sees_the_call_and_is_asked_about_all_without_a_pattern
 
     result, _ = do(DELETE, approve=approve, out=tmp_path)
     assert asked == [("get", {"key": "a"}), ("delete", {"key": "a"})]
-    assert result.value == "PermissionError: the user did not approve this call of delete"
+    assert result.value == "the user did not approve this call of delete"
     assert [d[:3] for d in decisions(tmp_path)] == [("get", True, "approver"), ("delete", False, "approver")]
 
 

@@ -81,7 +81,7 @@ FAILING = {
     begin_rows: "LookupError the rows are gone",
     give_unreadable: "RuntimeError no keys",
     give_fraction: "OverflowError integer division result too large for a float",
-    name_file: "OSError FileNotFoundError: no file \\udc80",
+    name_file: "FileNotFoundError no file \\udc80",
     cancel: "RuntimeError CancelledError: ",
     raise_group: "RuntimeError BaseExceptionGroup: both (1 sub-exception)",
     quit_in_words: "RuntimeError Quitter: its message cannot be read",

@@ -14,6 +14,7 @@ from codeplan.report.pages.plan_text import diff_rows, plan_layout
 from codeplan.report.pages.trace_index import UnreadableEvent
 from codeplan.report.pages.variable_text import dropped_variables, variable_texts
 from codeplan.report.pages.visible_text import clip, label, make_visible
+from codeplan.report.summary import end_state
 from codeplan.types import Checkpoint
 from codeplan.untrusted.values import value_text
 
@@ -89,7 +90,7 @@ class EventRenderer:
             case event_view.PictureBlock():
                 return {"type": "picture", "file": label(block.file), "picture": self._picture(number, block.file)}
             case event_view.ResultBlock():
-                state_name = "success" if block.result.success else "broken" if block.broken_off else "failure"
+                state_name = "broken" if block.broken_off else end_state(block.result)
                 reason = "" if block.result.success else self._clip(block.result.reason)
                 return {"type": "result", "state": state_name, "reason": reason}
 

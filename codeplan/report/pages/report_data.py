@@ -10,10 +10,11 @@ import msgspec
 from codeplan.bench.episode_measures import EpisodeMeasures
 from codeplan.bench.papers.comparable import PublishedResults
 from codeplan.bench.store import BenchCell, EpisodeOutcome
+from codeplan.report.summary import end_state
 from codeplan.types import Result, Task
 
-EpisodeState = Literal["success", "failure", "broken", "open"]
-"""The state of an episode: solved, not solved, broken off by its infrastructure, or without an end so far."""
+EpisodeState = Literal["success", "claimed", "failure", "broken", "open"]
+"""The state of an episode: solved, only claimed, not solved, broken off by its infrastructure, or without an end."""
 
 SCRIPTED = "scripted"
 """The name of the stand-in, which is no language model."""
@@ -45,7 +46,7 @@ class ReportEpisode(msgspec.Struct, frozen=True):
         """The state of the episode."""
         if self.outcome is None:
             return "open"
-        return "broken" if self.outcome.broken else "success" if self.outcome.result.success else "failure"
+        return "broken" if self.outcome.broken else end_state(self.outcome.result)
 
     @property
     def result(self) -> Result | None:

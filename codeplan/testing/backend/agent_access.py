@@ -78,7 +78,8 @@ class AgentAccessTests(BackendTests):
         ("kind", "error", "message"),
         [
             ("typed KeyError", "KeyError", "shelf"),
-            ("typed PermissionError", "OSError", "PermissionError: shelf"),
+            ("typed PermissionError", "PermissionError", "shelf"),
+            ("typed FileNotFoundError", "FileNotFoundError", "shelf"),
             ("typed AssertionError", "RuntimeError", "AssertionError: shelf"),
             ("typed KeyboardInterrupt", "RuntimeError", "KeyboardInterrupt: shelf"),
             ("typed print", "RuntimeError", "print: shelf"),

@@ -55,7 +55,7 @@ def _refuse(error: str) -> Callable[[SampleHome], object]:
     return lambda home: _raise(AgentError("shelf", error))
 
 
-_NAMED = ("KeyError", "PermissionError", "AssertionError", "KeyboardInterrupt", "print")
+_NAMED = ("KeyError", "PermissionError", "FileNotFoundError", "AssertionError", "KeyboardInterrupt", "print")
 _ODD_VALUES: dict[str, Callable[[SampleHome], object]] = {
     "self": lambda home: home,
     "set": lambda home: {1},

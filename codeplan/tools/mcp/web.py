@@ -12,6 +12,10 @@ from codeplan.untrusted.values import in_quotes
 
 _CONNECT_SECONDS: Final = 20.0
 
+_KEPT_SECONDS: Final = 2.0
+"""How long an unused connection is kept. Many servers close theirs after 5 seconds, and a call that is sent at that
+moment is in doubt."""
+
 
 class ServerSite:
     """A server at a URL as a transport of the official client: ``connect`` yields its streams.
@@ -63,8 +67,10 @@ class ServerSite:
 
         headers = {**self._address.headers, "accept-encoding": "identity"}
         timeout = httpx2.Timeout(_CONNECT_SECONDS, read=self._seconds)
+        limits = httpx2.Limits(keepalive_expiry=_KEPT_SECONDS)
+        hooks = {"response": [check]}
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=timeout, event_hooks={"response": [check]}) as client,
+            httpx2.AsyncClient(headers=headers, timeout=timeout, limits=limits, event_hooks=hooks) as client,
             streamable_http_client(self._address.url, http_client=client, max_sse_event_size=MAX_MESSAGE_BYTES) as (
                 messages,
                 sent,

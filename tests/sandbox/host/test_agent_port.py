@@ -182,7 +182,9 @@ def test_an_answer_of_a_model_that_is_no_text_is_an_error_of_the_question(answer
     ("error", "name", "message"),
     [
         ("ValueError", "ValueError", "no"),
-        ("PermissionError", "OSError", "PermissionError: no"),
+        ("PermissionError", "PermissionError", "no"),
+        ("IOError", "OSError", "IOError: no"),
+        ("RecursionError", "RuntimeError", "RecursionError: no"),
         ("SystemExit", "RuntimeError", "SystemExit: no"),
         ("print", "RuntimeError", "print: no"),
         ("int", "RuntimeError", "int: no"),

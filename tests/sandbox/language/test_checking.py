@@ -386,6 +386,21 @@ def test_a_name_that_nothing_binds_is_undefined() -> None:
     assert diagnostic.message == "`fuond` is not defined; did you mean `found`? Otherwise set it first"
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("loads", "did you mean `json.loads`? Otherwise set it first"),
+        ("JSONDecodeError", "did you mean `json.JSONDecodeError`? Otherwise set it first"),
+        ("sqrt", "did you mean `math.sqrt`? Otherwise set it first"),
+        ("pi", "did you mean `math.pi`? Otherwise set it first"),
+        ("x", "set it before it is read"),
+    ],
+)
+def test_a_function_of_an_allowed_module_is_suggested_with_its_module(name: str, hint: str) -> None:
+    (diagnostic,) = refused(plan(f"print({name})")).diagnostics
+    assert diagnostic.message == f"`{name}` is not defined; {hint}"
+
+
 def test_an_undefined_name_in_a_function_is_found() -> None:
     assert rules(plan("def f(x):\n    return [x, y, z] + [z for z in x]\nf(1)")) == ["name-undefined", "name-undefined"]
 

@@ -3,6 +3,7 @@
 import gzip
 import json
 import threading
+import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -60,9 +61,30 @@ class Refusal(Site):
         self.send(401, b"{}")
 
 
+class Impatient(Site):
+    """Closes a connection that was not used for 3 seconds when the next call arrives. uvicorn does so after 5."""
+
+    used_at = None
+
+    def do_POST(self):
+        if self.used_at and time.monotonic() - self.used_at > 3:
+            self.close_connection = True
+            return
+        super().do_POST()
+        self.used_at = time.monotonic()
+
+    def do_GET(self):
+        """A stream of messages, which has none."""
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.end_headers()
+        self.rfile.read(1)
+        self.close_connection = True
+
+
 @contextmanager
-def site(call):
-    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
+def site(call, kind=Site):
+    with ThreadingHTTPServer(("127.0.0.1", 0), kind) as server:
         server.call, server.seen = call, []
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server, ServerAddress("site", url=f"http://127.0.0.1:{server.server_port}/mcp", headers={"X-Key": "k"})
@@ -194,3 +216,10 @@ def test_a_session_that_is_forgotten_is_opened_again_for_the_next_call():
         with pytest.raises(AgentError, match="the MCP server site has forgotten the session during look"):
             servers.tools[0].call({})
         assert servers.tools[0].call({}) == "again"
+
+
+def test_a_connection_that_its_server_is_about_to_close_is_not_used_again():
+    answer = lambda handler, number: handler.answer(number, text("hi"))  # noqa: E731
+    with site(answer, Impatient) as (_, address), McpServers([address]) as servers:
+        time.sleep(3.5)
+        assert servers.tools[0].call({}) == "hi"

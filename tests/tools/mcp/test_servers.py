@@ -252,6 +252,17 @@ def test_tools_of_the_same_name_carry_their_servers_names():
         (raw(tools="5"), "object is not callable"),
         (raw(tools="lambda m: {'tools': [], 'nextCursor': 'x'}"), "lists its tools in more than 100 parts"),
         (
+            raw("echo", INITIALIZE='{"protocolVersion": 5}'),
+            r"raw cannot be used: what it sent breaks the protocol at capabilities: Field required$",
+        ),
+        (
+            raw(
+                "echo",
+                INITIALIZE='{"protocolVersion": "1999-01-01", "capabilities": {}, "serverInfo": {"name": "x", "version": "1"}}',
+            ),
+            "raw cannot be used: Unsupported protocol version",
+        ),
+        (
             raw(tools="lambda m: {'tools': [{'name': 5}]}"),
             r"cannot be used: what it sent breaks the protocol at tools\.0\.inputSchema: Field required$",
         ),
