@@ -86,8 +86,8 @@ def remaining_jobs(grid: BenchGrid, outcomes: Iterable[EpisodeOutcome]) -> list[
     return [job for job in every if (job.cell.name, job.task.id, job.repeat) not in done]
 
 
-BenchObserver = Callable[[BenchRecord], AbstractContextManager[Callable[[EpisodeOutcome], None]]]
-"""Takes the bench as it starts; a context manager whose value is called with each outcome."""
+BenchObserver = Callable[[BenchRecord], AbstractContextManager[Callable[[EpisodeOutcome], None] | None]]
+"""Takes the bench as it starts; a context manager whose value, unless it is None, is called with each outcome."""
 
 
 def run_bench(

@@ -170,7 +170,8 @@ def _run(
 ) -> BenchOutcome:
     from codeplan.bench import engines
     from codeplan.bench.bench_runner import BenchBudget, run_bench
-    from codeplan.cli.bench_progress import show_progress
+    from codeplan.cli.episode import RunInterruptedError
+    from codeplan.cli.progress import bench_progress
     from codeplan.errors import UsageError
 
     tapes = worker_settings["tapes"]
@@ -182,7 +183,11 @@ def _run(
     if limits["money"] is not None or any(cell.budget.money is not None for cell in plan.grid.cells):
         options.warn_unpriced_models(plan.unpriced_models)
     worker_settings = {"tool_tasks": asked.tool_tasks, **worker_settings}
-    return run_bench(plan, runs_on, folder, budget=budget, observer=show_progress, **worker_settings)
+    try:
+        return run_bench(plan, runs_on, folder, budget=budget, observer=bench_progress, **worker_settings)
+    except KeyboardInterrupt:
+        way_on = f"; to go on, repeat the command with --out {folder}" if folder else ""
+        raise RunInterruptedError(f"interrupted{way_on}") from None
 
 
 def _raise_incomplete(outcome: BenchOutcome) -> None:

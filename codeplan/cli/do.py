@@ -73,4 +73,4 @@ def _play(start: Callable[[], Result], folder: Path) -> Result:
     try:
         return start()
     except KeyboardInterrupt:
-        raise RunInterruptedError(f"interrupted; the trace so far is in {folder}") from None
+        raise RunInterruptedError(f"interrupted; to go on, run: codeplan resume {folder}") from None

@@ -88,13 +88,12 @@ def run(
 
 
 def _play(folder: Path, on_event: Callable[[Event], None], arguments: dict[str, Any]) -> Result:
-    from codeplan.runner.new_episodes import TRACE_NAME
     from codeplan.runner.new_episodes import run as run_episode
 
     try:
         return run_episode(out=folder, on_event=on_event, **arguments)
     except KeyboardInterrupt:
-        raise RunInterruptedError(f"interrupted; the trace so far is in {folder / TRACE_NAME}") from None
+        raise RunInterruptedError(f"interrupted; to go on, run: codeplan resume {folder}") from None
 
 
 def _show_and_keep(show: Callable[[Event], None], events: list[Event]) -> Callable[[Event], None]:

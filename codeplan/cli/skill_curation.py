@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,11 +12,12 @@ import typer
 
 from codeplan.cli import options
 from codeplan.cli.skill_library import DEFAULT_FOLDER, LibraryFolder, find_skill, open_library
+from codeplan.cli.text_tables import terminal_width
 from codeplan.untrusted.terminal import echo
 
 if TYPE_CHECKING:
     from codeplan.curation.curation_runner import CurationRunner
-    from codeplan.curation.filtering import FilterRule
+    from codeplan.curation.filtering import FilterOutcome, FilterRule
 
 Split = Annotated[str, typer.Option(metavar="SPLIT", help="The split of the tasks. [train]")]
 Pairs = Annotated[
@@ -73,6 +75,7 @@ class EpisodeOptions:
     @contextlib.contextmanager
     def runner(self, command: str, env: str, tapes: dict[str, Any], subfolder: str = "") -> Iterator[CurationRunner]:
         """The runner of the episodes, with a folder for their traces. Episodes from a tape leave no traces."""
+        from codeplan.cli.progress import curation_progress
         from codeplan.curation.curation_runner import CurationRunner
         from codeplan.errors import UsageError
         from codeplan.untrusted.files import refuse_links
@@ -87,8 +90,8 @@ class EpisodeOptions:
         name, given = options.select_model(config, self.model, given)
         given |= {"budget": options.make_budget(config), **tapes}
         kept = contextlib.nullcontext(out) if out or tapes["tape"] else options.new_run_folder("skills", command, env)
-        with kept as folder:
-            yield CurationRunner(env, name, folder=folder, workers=self.jobs, **given)
+        with kept as folder, curation_progress() as bar:
+            yield CurationRunner(env, name, folder=folder, workers=self.jobs, observer=bar, **given)
 
 
 def add_to(group: typer.Typer) -> None:
@@ -128,11 +131,18 @@ def discover(
         options.open_tapes(episodes.record, episodes.replay) as tapes,
         episodes.runner("discover", env, tapes) as runner,
     ):
-        report = _progress_printer(as_json)
         rule, opened, tasks = tested.rule(pairs), open_library(library, create=True), runner.tasks(split)
         later = take_of_each_kind(runner.tasks(unseen), shown) if shown else []
+        _warn_of_few_pairs(rule)
         results = run_rounds(
-            runner, opened, tasks, per_kind=n, rounds=rounds, max_candidates=tested.most, rule=rule, on_progress=report
+            runner,
+            opened,
+            tasks,
+            per_kind=n,
+            rounds=rounds,
+            max_candidates=tested.most,
+            rule=rule,
+            on_progress=_progress_printer(runner),
         )
         compared = compare_library(runner, opened, later) if later else []
     if as_json:
@@ -140,7 +150,7 @@ def discover(
         return
     for each in results:
         echo(f"\nround {each.number}: {each.solved} of {each.episodes} solved, {len(each.acquired)} skills\n")
-        echo("\n".join(filter_table(each.filtered)))
+        echo("\n".join([*filter_table(each.filtered), *_impossible(each.filtered)]))
     if compared:
         echo(f"\nwith the library and without, on unseen tasks ({unseen})\n")
         echo("\n".join(comparison_table(compared)))
@@ -165,8 +175,12 @@ def filter_skills(
     opened = open_library(library)
     candidates = [find_skill(opened, name)] if name else list_candidates(opened, env, tested.most)
     with options.open_tapes(episodes.record, episodes.replay) as tapes, episodes.runner("filter", env, tapes) as runner:
-        rows = filter_candidates(runner, opened, runner.tasks(split), candidates, tested.rule(pairs))
-    options.print_output({"filtered": rows, "failures": runner.failures}, as_json, lambda: filter_table(rows))
+        rule = tested.rule(pairs)
+        _warn_of_few_pairs(rule)
+        rows = filter_candidates(runner, opened, runner.tasks(split), candidates, rule)
+    options.print_output(
+        {"filtered": rows, "failures": runner.failures}, as_json, lambda: [*filter_table(rows), *_impossible(rows)]
+    )
     if not as_json:
         _print_failures(runner)
 
@@ -203,9 +217,40 @@ def check(
     raise typer.Exit(1 if failures or any(r.unsolved for r in rows) else 0)
 
 
-def _progress_printer(quiet: bool) -> Any:
-    """Prints progress on stderr, unless ``quiet``."""
-    return (lambda what: None) if quiet else (lambda what: echo(what, err=True))
+def _progress_printer(runner: CurationRunner) -> Callable[[str], None]:
+    """Prints progress above the bar; nothing where there is none."""
+    from codeplan.cli.progress import CurationProgressBar
+
+    return runner.observer.say if isinstance(runner.observer, CurationProgressBar) else lambda what: None
+
+
+def _warn_of_few_pairs(rule: FilterRule) -> None:
+    """Say before anything runs that the pairs cannot promote even a single candidate."""
+    from codeplan.curation.filtering import missing_pairs
+
+    if missing := missing_pairs((), rule.pairs, rule.level, rule.test):
+        needed = f"the {rule.test} test needs {rule.pairs + missing} pairs for one candidate, and more for several"
+        echo(
+            f"codeplan: no promotion is possible with --pairs {rule.pairs}: at level {rule.level:g} {needed}", err=True
+        )
+
+
+def _impossible(rows: Sequence[FilterOutcome]) -> list[str]:
+    """Lines about the skills that their pairs could not have promoted."""
+    skills: dict[tuple[float, int], list[str]] = {}
+    for row in rows:
+        if row.missing_pairs:
+            skills.setdefault((row.level, row.missing_pairs), []).append(row.skill)
+    if not skills:
+        return []
+    reasons = [
+        f"Not tried, because even a win in each pair would not promote it at the level {level:.3g}; "
+        f"{missing} more {'pair' if missing == 1 else 'pairs'} needed: {', '.join(names)}."
+        for (level, missing), names in skills.items()
+    ]
+    width = terminal_width()
+    advice = "Give more --pairs, a split with more tasks, or fewer candidates (--most)."
+    return ["", *(line for text in (*reasons, advice) for line in (textwrap.wrap(text, width) if width else [text]))]
 
 
 def _print_failures(runner: CurationRunner) -> None:

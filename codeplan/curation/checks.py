@@ -64,6 +64,7 @@ def run_skill_alone(runner: CurationRunner, library: SkillLibrary, skill: Skill,
 def _check_skill(runner: CurationRunner, library: SkillLibrary, skill: Skill, tasks: Sequence[Task]) -> SkillCheck:
     if not tasks:
         raise UsageError(f"no task of {skill.env}/{skill.name} exists here; use the data and settings it was made with")
+    runner.begin(f"skill {skill.name}", len(tasks))
     outcomes = [(task, run_skill_alone(runner, library, skill, [task])) for task in tasks]
     unsolved = tuple(task.id for task, solved in outcomes if solved == [False])
     count = sum(len(solved) for _, solved in outcomes)

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from codeplan import envs
 from codeplan.agent_api import agent_api
@@ -39,6 +39,16 @@ class EpisodeRecord(Value, frozen=True):
     run: str
 
 
+class CurationObserver(Protocol):
+    """Follows the episodes of curation. Its methods are called from any thread."""
+
+    def begin(self, phase: str, episodes: int | None) -> None:
+        """A phase begins, with at most this many episodes; None if their number is unknown."""
+
+    def add(self, episode: EpisodeRecord | None) -> None:
+        """An episode ended; None if infrastructure broke it off."""
+
+
 class CurationRunner:
     """Runs episodes with AdaPlanner, ``workers`` at a time; ``settings`` are those of ``codeplan.run``.
 
@@ -54,6 +64,7 @@ class CurationRunner:
         *,
         folder: Path | None = None,
         workers: int = 2,
+        observer: CurationObserver | None = None,
         **settings: Any,
     ) -> None:
         self._env, self._model = env, model
@@ -61,6 +72,7 @@ class CurationRunner:
         self.model = model if isinstance(model, str) else model.name
         self.workers = workers if isinstance(env, str) else 1
         self.failures: list[str] = []
+        self.observer = observer
         self._folder, self._settings = folder, settings
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
@@ -112,6 +124,11 @@ class CurationRunner:
         record = EvidenceRecord(task.id, task.seed, self.model, shown, success, skill.version, phase, episode.run)
         library.record(skill, record)
 
+    def begin(self, phase: str, episodes: int | None = None) -> None:
+        """Tell the observer that a phase begins, with at most this many episodes; None if unknown."""
+        if self.observer:
+            self.observer.begin(phase, episodes)
+
     def map_parallel(self, function: Callable[[_A], _B], values: Iterable[_A]) -> list[_B]:
         """Return the function's result for each value, in order; ``workers`` calls run at a time."""
         with cancel_calls_on_interrupt(), ThreadPoolExecutor(self.workers) as pool:
@@ -129,13 +146,16 @@ class CurationRunner:
     def _run(self, task: Task, what: str, run: Callable[..., Result]) -> EpisodeRecord | None:
         events: list[Event] = []
         out = self._new_folder(task, what)
+        ended: EpisodeRecord | None = None
         try:
             result = run(out=out, on_event=events.append)
+            ended = EpisodeRecord(result, tuple(events), "" if out is None else str(out))
         except InfrastructureError as e:
             with self._lock:
                 self.failures.append(f"{task.id}: {e}")
-            return None
-        return EpisodeRecord(result, tuple(events), "" if out is None else str(out))
+        if self.observer:
+            self.observer.add(ended)
+        return ended
 
     def _new_folder(self, task: Task, what: str) -> Path | None:
         if self._folder is None:

@@ -49,9 +49,11 @@ def discover_skills(
     unused = take_of_each_kind(tasks, len(tasks), skip=per_kind * rounds)
     for number in range(1, rounds + 1):
         now = take_of_each_kind(chosen, per_kind, skip=per_kind * (number - 1))
+        runner.begin(f"round {number}: tasks", len(now))
         every = runner.map_parallel(lambda t: runner.run_planner(t, "discover", library=ReadOnlyStore(library)), now)
         ran = [r for r in every if r is not None]
         on_progress(f"round {number}: {sum(r.result.success for r in ran)} of {len(ran)} episodes solved")
+        runner.begin(f"round {number}: first proofs")
         acquired = runner.map_parallel(lambda r: acquire_skill(runner, library, r, sandbox), ran)
         names = tuple(sorted({s.name for s in acquired if s is not None}))
         on_progress(f"round {number}: {len(names)} skills acquired")

@@ -54,7 +54,8 @@ class FilterOutcome(PairedResult, frozen=True, kw_only=True):
     """What filtering decided on one skill: its plan solved ``alone_solved`` of ``alone`` tasks; then the pairs.
 
     ``e_value`` is valid at any time; ``level`` is the level that it, or ``p_value``, is compared with; ``status`` is
-    the skill's new status.
+    the skill's new status. ``missing_pairs`` is above 0 if the pairs would not have sufficed for a promotion, had the
+    skill won each of them: by so many. Then nothing was run.
     """
 
     skill: str
@@ -65,6 +66,7 @@ class FilterOutcome(PairedResult, frozen=True, kw_only=True):
     level: float
     verdict: SkillVerdict
     status: str
+    missing_pairs: int = 0
 
 
 _Baseline = dict[str, EpisodeRecord | None]
@@ -108,6 +110,9 @@ def _filter_skill(
     tasks = _unused_tasks(skill, all_tasks, earlier)[: rule.pairs]
     pairs = evidence.paired_outcomes(earlier, skill.version) if rule.test == "sequential" else []
     size = runner.workers if rule.test == "sequential" else max(1, len(tasks))
+    if missing := missing_pairs(pairs, len(tasks), level, rule.test):
+        return _outcome(skill, (), pairs, level, "open", missing)
+    runner.begin(f"skill {skill.name}", len(tasks[: rule.alone]) + 2 * len(tasks))
     alone = run_skill_alone(runner, library, skill, tasks[: rule.alone])
     if not all(alone):
         return _outcome(skill, alone, pairs, level, "open")
@@ -127,6 +132,15 @@ def _unused_tasks(skill: Skill, tasks: Iterable[Task], earlier: Iterable[Evidenc
     """Tasks of the skill's kind that it does not come from and was not tried on."""
     known = {o.task for o in skill.origins} | {t.task for t in earlier if t.version == skill.version}
     return [t for t in tasks if skill.kind in ("", t.kind) and t.id not in known]
+
+
+def missing_pairs(pairs: Sequence[PairOutcome], left: int, level: float, test: FilterTest) -> int:
+    """How many more than ``left`` pairs a promotion needs after ``pairs``, if the skill wins each of them."""
+    wins, losses = count_discordant(pairs)
+    needed = 0
+    while not (can_reach(wins, losses, needed, level) if test == "sequential" else mcnemar_exact(0, needed) <= level):
+        needed += 1
+    return max(0, needed - left)
 
 
 def _can_decide(pairs: Sequence[PairOutcome], left: int, level: float, test: FilterTest) -> bool:
@@ -164,7 +178,12 @@ def _judge(pairs: Sequence[PairOutcome], level: float, test: FilterTest, *, last
 
 
 def _outcome(
-    skill: Skill, alone: Sequence[bool], pairs: Sequence[PairOutcome], level: float, found: SkillVerdict
+    skill: Skill,
+    alone: Sequence[bool],
+    pairs: Sequence[PairOutcome],
+    level: float,
+    found: SkillVerdict,
+    missing: int = 0,
 ) -> FilterOutcome:
     return FilterOutcome(
         **msgspec.structs.asdict(summarise_pairs(pairs)),
@@ -176,6 +195,7 @@ def _outcome(
         level=level,
         verdict=found,
         status=skill.status,
+        missing_pairs=missing,
     )
 
 

@@ -21,6 +21,7 @@ class LibraryComparison(PairedResult, frozen=True, kw_only=True):
 
 def compare_library(runner: CurationRunner, library: SkillLibrary, tasks: Sequence[Task]) -> list[LibraryComparison]:
     """Return a row for each kind, in order of first appearance, and one for all. Records no evidence."""
+    runner.begin("with the library and without", 2 * len(tasks))
     plain = runner.map_parallel(lambda t: runner.run_planner(t, "without"), tasks)
     helped = runner.map_parallel(lambda t: runner.run_planner(t, "with-library", library=ReadOnlyStore(library)), tasks)
     outcomes = [

@@ -267,7 +267,7 @@ def test_an_endpoint_that_is_not_there_is_exit_4_and_the_trace_says_so(cli: Cli)
     assert last.result.reason.startswith("infrastructure")
 
 
-def test_an_interrupted_run_says_where_its_trace_is_and_exits_130(tmp_path: Path) -> None:
+def test_an_interrupted_run_says_how_to_go_on_and_exits_130(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, and never answers
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
         command = [sys.executable, "-m", "codeplan", "run", "household", "--model", "tiny", "--base-url", url]
@@ -282,7 +282,7 @@ def test_an_interrupted_run_says_where_its_trace_is_and_exits_130(tmp_path: Path
         connection.close()
     assert run.returncode == 130, err
     (trace,) = tmp_path.glob("runs/*/trace.jsonl")
-    assert err == f"codeplan: interrupted; the trace so far is in {trace.relative_to(tmp_path)}\n"
+    assert err == f"codeplan: interrupted; to go on, run: codeplan resume {trace.parent.relative_to(tmp_path)}\n"
     assert Trace.read(trace)
     assert "household" in out
 

@@ -6,7 +6,7 @@ from support.curation_samples import made, poisoned
 
 from codeplan.curation.checks import check_skills
 from codeplan.curation.curation_runner import CurationRunner
-from codeplan.curation.filtering import FilterRule, filter_candidates, list_candidates
+from codeplan.curation.filtering import FilterRule, filter_candidates, list_candidates, missing_pairs
 from codeplan.errors import UsageError
 from codeplan.runner.recorded_episodes import replay, resume
 from codeplan.skills.library import SkillLibrary
@@ -29,6 +29,20 @@ def tried(runner, library, *skills, **rule):
     for skill in skills:
         library.add(skill)
     return filter_candidates(runner, library, runner.tasks("train"), skills, FilterRule(**rule))
+
+
+@pytest.mark.parametrize(("test", "needed"), [("sequential", 7), ("fixed", 6)])
+def test_too_few_pairs_for_a_promotion_are_counted_and_nothing_is_run(runner, library, test, needed):
+    (row,) = tried(runner, library, made("heat"), pairs=4, test=test)
+    assert (row.missing_pairs, row.pairs, row.alone, row.status) == (needed - 4, 0, 0, "candidate")
+    assert library.read_evidence(made("heat")) == []
+    assert missing_pairs((), needed, 0.05, test) == 0
+    assert missing_pairs((), needed - 1, 0.05, test) == 1
+
+
+def test_earlier_wins_count_towards_the_pairs_of_the_sequential_test():
+    assert missing_pairs([(True, False)] * 5, 2, 0.05, "sequential") == 0
+    assert missing_pairs([(True, False)] * 5, 1, 0.05, "sequential") == 1
 
 
 def test_a_skill_that_raises_success_is_promoted_with_its_statistics(runner, library):
