@@ -7,7 +7,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 from support.caged import SampleHome, answer
@@ -19,6 +19,7 @@ from codeplan.sandbox.host.locked_backend import LockedBackend
 from codeplan.sandbox.host.session import RunSession
 from codeplan.sandbox.host.worker_process import WorkerProcess
 from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.protocol.run_progress import LineCoverage
 from codeplan.types import AgentApi, Checkpoint, Failed, Finished, Plan, Rejected, Stopped
 
 LIMITS = Limits(wall=0.5)
@@ -76,12 +77,15 @@ def lie_to_run(
     checkpoint: Checkpoint | None = None,
     hang_up: bool = True,
     limits: Limits = LIMITS,
+    on_coverage: Callable[[LineCoverage], None] | None = None,
 ) -> Finished | Failed | Stopped | Rejected:
     """What the host makes of a run whose worker lies."""
     port = AgentPort(home or SampleHome(lambda action: None), answer)
-    job = frames.RunJob(plan.source, port.methods, port.attributes, start_from, checkpoint, 0, limits, code=code)
+    job = frames.RunJob(
+        plan.source, port.methods, port.attributes, start_from, checkpoint, 0, limits, bool(on_coverage), code
+    )
     with lying_worker(*lies, hang_up=hang_up) as worker:
-        return RunSession(worker, plan, port, limits, None).run(job)
+        return RunSession(worker, plan, port, limits, None, on_coverage).run(job)
 
 
 def lie_to_analysis(*lies: Lie, hang_up: bool = True) -> Any | Rejected:

@@ -12,7 +12,7 @@ from support.lying_worker import Lie, as_bytes, framed, lie_to_analysis, lie_to_
 from codeplan.errors import SandboxError
 from codeplan.sandbox import Limits, Sandbox, encode
 from codeplan.sandbox.host import launcher
-from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, MAX_STEPS
+from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, MAX_ARCS, MAX_STEPS
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.checkpoint_table import MAX_DROPPED_BYTES
 from codeplan.sandbox.protocol.plan_rows import DiagnosticRow, PlanRow, StepRow
@@ -362,6 +362,25 @@ def test_one_checkpoint_is_limited(more: int, kind: type):
 def test_a_run_of_an_unchecked_plan_enters_a_thousand_steps(steps: int, kind: type):
     entries = b"".join(as_bytes(enter(k)) for k in range(1, steps + 1))
     assert type(lie_to_run(Plan(SOURCE), START, entries, END, limits=PATIENT)) is kind
+
+
+@pytest.mark.parametrize(
+    ("arcs", "kind"),
+    [
+        ([[(0, 1), (1, 8), (8, 0)]], Finished),  # the plan has eight lines
+        ([[(8, 9)]], Stopped),
+        ([[(9, 8)]], Stopped),
+        ([[(0, 1)] * (MAX_ARCS - 1), [(1, 2)]], Finished),
+        ([[(0, 1)] * (MAX_ARCS - 1), [(1, 2), (2, 3)]], Stopped),
+    ],
+    ids=["all lines", "a line too many", "from a line too many", "all arcs", "an arc too many"],
+)
+def test_coverage_is_of_lines_that_the_plan_has(arcs: list[list[tuple[int, int]]], kind: type):
+    told: list[object] = []
+    reports = [frames.CoverageFrame(some) for some in arcs]
+    outcome = lie_to_run(PLAN, START, *reports, END, limits=PATIENT, on_coverage=told.append)
+    assert type(outcome) is kind
+    assert len(told) == len(arcs) - (kind is Stopped)
 
 
 @pytest.mark.parametrize(("line", "shown"), [(0, None), (1, 1), (8, 8), (9, None)])
