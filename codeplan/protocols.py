@@ -81,6 +81,9 @@ class HasSimilarKinds(Protocol):
 class OffersAgents(Protocol):
     """An environment with several Agent classes. Its setting ``agent`` names the one that plans get."""
 
+    name: str
+    """The environment's name."""
+
     agent: type
     """The chosen one."""
 

@@ -63,6 +63,8 @@ class Tool:
             raise UsageError(
                 f"the tool {self.name} has a parameter {reserved[0]}, which stands for the agent; rename it"
             )
+        if odd := [p.name for p in self.method.parameters if not p.name.isidentifier()]:
+            raise UsageError(f"the tool {self.name} has a parameter {in_quotes(odd[0])}, which is no Python name")
         object.__setattr__(self, "signature", _signature(self.method))
         object.__setattr__(self, "_required", {p.name: p.required for p in self.method.parameters})
         object.__setattr__(self, "_positional", _positional_names(self.method))

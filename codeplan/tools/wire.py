@@ -1,7 +1,6 @@
 """Calls of tools and their answers as JSON texts: the actions and observations of an episode.
 
-JSON lacks tuples, keys that are no texts, very large numbers, and floats that are no numbers. They are objects with one
-key that begins with ``$``. So a plan gets exactly the data that a tool returned.
+Objects with one key that begins with ``$`` stand for what JSON lacks: tuples, large numbers, odd keys and floats.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ import msgspec
 
 from codeplan.errors import AgentError
 from codeplan.untrusted.collisions import MAX_SAME_HASH, collide
+from codeplan.untrusted.terminal import one_line
 
 MAX_VALUES: Final = 20_000
 """Maximum number of values in what one call takes or returns, as many as the sandbox lets through."""
@@ -53,7 +53,7 @@ def call_text(tool: str, arguments: Mapping[str, Any]) -> str:
     try:
         return _json({"tool": tool, "arguments": {name: to_json_data(v) for name, v in arguments.items()}})
     except NotPlain as reason:
-        raise AgentError(f"{tool} was given {reason}", "ValueError") from None
+        raise AgentError(f"{one_line(tool, 100)} was given {reason}", "ValueError") from None
 
 
 def read_call(action: str) -> tuple[str, dict[str, Any]]:

@@ -106,6 +106,7 @@ HOSTILE = {
     "reserved": {"name": "report", "signature": "()"},
     "code": {"name": "a(b)\nimport os", "signature": "()"},
     "parameter": {"name": "get", "signature": "()", "parameters": [{"name": "a b"}]},
+    "nameless": {"name": "get", "signature": "()", "parameters": [{"name": ""}]},
     "twice": {"name": "get", "signature": "()", "parameters": [{"name": "a"}, {"name": "a"}]},
     "order": {"name": "get", "signature": "()", "parameters": [{"name": "a", "required": False}, {"name": "b"}]},
     "agent": {"name": "get", "signature": "()", "parameters": [{"name": "_agent_"}]},

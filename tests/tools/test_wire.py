@@ -191,3 +191,9 @@ def test_keys_of_one_hash_value_are_refused():
     assert len(wire.from_json_data({"$dict": items[:32]})) == 32
     with pytest.raises(AgentError, match="more than 32 keys with the same hash"):
         wire.from_json_data({"$dict": items})
+
+
+def test_a_call_that_cannot_be_written_names_its_tool_shortly():
+    with pytest.raises(AgentError) as caught:
+        wire.call_text("{" * 3_000, {"x": [0] * 20_001})
+    assert str(caught.value).endswith("was given more than 20,000 values") and len(str(caught.value)) < 200

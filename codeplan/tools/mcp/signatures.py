@@ -12,6 +12,7 @@ from codeplan.errors import AgentError
 from codeplan.tools.mcp.names import class_name, python_name, unique_name
 from codeplan.tools.mcp.schema_types import SchemaWriter, TypeTable, describe_schema, required_names, schema_text
 from codeplan.tools.tool import RESERVED_PARAMETER_NAMES
+from codeplan.tools.wire import MAX_DEPTH
 from codeplan.types import AgentMethod, AgentParameter, AgentType
 from codeplan.untrusted.excerpts import excerpt
 from codeplan.untrusted.terminal import clean, one_line
@@ -178,15 +179,17 @@ def _require_size(which: str, schema: Any) -> None:
         raise UnusableTool(f"its {which} schema has {size:,} characters, more than {MAX_SCHEMA_CHARS:,}")
 
 
-def _json_data(tool: str, name: str, value: Any) -> Any:
-    """A plan's value as JSON data: tuples are lists."""
+def _json_data(tool: str, name: str, value: Any, depth: int = 1) -> Any:
+    """A plan's value as JSON data: tuples are lists. Raises: AgentError: JSON cannot hold it, or it is too deep."""
+    if depth > MAX_DEPTH:
+        raise AgentError(f"{tool} was called wrongly: {name}: it is nested deeper than {MAX_DEPTH}", "ValueError")
     if isinstance(value, list | tuple):
-        return [_json_data(tool, name, v) for v in value]
+        return [_json_data(tool, name, v, depth + 1) for v in value]
     if isinstance(value, dict):
         for key in value:
             if not isinstance(key, str):
                 raise _not_json(tool, name, f"dict with the key {value_text(key, 40)}")
-        return {_json_data(tool, name, k): _json_data(tool, name, v) for k, v in value.items()}
+        return {_json_data(tool, name, k): _json_data(tool, name, v, depth + 1) for k, v in value.items()}
     if isinstance(value, float) and not math.isfinite(value):
         raise _not_json(tool, name, value_text(value, 40))
     if isinstance(value, str) and not _is_encodable(value):

@@ -212,3 +212,15 @@ def test_what_json_cannot_hold_is_not_sent(value, lacking):
 
 def test_a_description_of_ten_megabytes_is_shortened():
     assert len(signature({}, description="word " * 2_000_000).method.doc) <= 4_000
+
+
+@pytest.mark.parametrize("depth", [29, 30, 31, 5_000])
+def test_what_is_nested_deeply_is_not_sent(depth):
+    found, value = signature({"properties": {"a": {}}}), 1
+    for _ in range(depth - 1):
+        value = [value]
+    if depth <= 30:
+        assert found.wire_arguments({"a": value}) == {"a": value}
+    else:
+        with pytest.raises(AgentError, match=r"find was called wrongly: a: it is nested deeper than 30$"):
+            found.wire_arguments({"a": value})
