@@ -55,6 +55,7 @@ __getattr__, __dir__ = lazy_names(
         "runner": "Execution do execute fork learn replay resume run",
         "types": "ActionSpace Completion Message Observation Result Task Usage",
     },
+    modules="bench envs sandbox",
 )
 
 __all__ = [

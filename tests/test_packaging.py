@@ -1,5 +1,6 @@
 """What is installed is what stands in the tree."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -58,6 +59,18 @@ def test_the_version_is_the_projects():
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert codeplan.__version__ == project["version"]
+
+
+@pytest.mark.parametrize("use", ["bench.read_bench", "envs.make", "sandbox.Sandbox"])
+def test_a_documented_module_needs_no_import_of_its_own(use):
+    code = f"import codeplan; print(callable(codeplan.{use}), {use.split('.')[0]!r} in dir(codeplan))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True True\n"
+
+
+def test_what_the_core_needs_is_enough_for_each_command():
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    assert {"RestrictedPython", "libcst", "openai", "pytest"} <= {re.split(r"\W", name)[0] for name in needed}
 
 
 def test_importing_codeplan_loads_nothing_heavy():

@@ -48,12 +48,8 @@ def run_tests(arguments: Arguments = None) -> None:
 
     Exit codes: 0 all passed, 1 some failed, 2 usage, 3 the seconds of --plan-max-seconds are over.
     """
-    from codeplan.errors import UsageError
+    import pytest
 
-    try:
-        import pytest
-    except ImportError:
-        raise UsageError("this needs pytest; install it with: pip install pytest") from None
     from codeplan.testing.only_plans import ARGUMENTS
 
     given = arguments or []
