@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from codeplan.cli import main
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -33,6 +35,16 @@ def test_the_examples_in_python_run_as_they_stand(page):
         namespace: dict[str, object] = {"__name__": "page"}
         exec(compile(block, page, "exec"), namespace)
         assert namespace["result"].success
+
+
+def test_the_readmes_plan_wins_the_task_that_it_names(tmp_path, capsys, monkeypatch):
+    text = (ROOT / "README.md").read_text()
+    command = re.search(r"`codeplan (exec plan\.py [^`]+)`", text)
+    (plan,) = re.findall(r"```python\n(def solution.*?)```", text, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    Path("plan.py").write_text(plan)
+    assert command and main(command[1].split()) == 0
+    assert "Success" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("page", sorted(p.name for p in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]))
