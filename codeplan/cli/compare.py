@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from codeplan.cli import options
-from codeplan.cli.text_tables import terminal_width
 from codeplan.untrusted.terminal import echo
 
 First = Annotated[str, typer.Argument(metavar="A", help="A bench's folder, or FOLDER:CELL.")]
@@ -36,6 +35,7 @@ def compare(first: First, second: Second = None, form: Format = None, as_json: o
     from codeplan.bench.cell_comparison import build_overview
     from codeplan.bench.tables import TABLE_FORMATS, build_tables, format_tables
     from codeplan.cli.bench_table import bench_table_text
+    from codeplan.cli.text_tables import terminal_width
     from codeplan.errors import UsageError
 
     if form not in (None, "json", *TABLE_FORMATS):

@@ -12,7 +12,6 @@ import typer
 
 from codeplan.cli import options
 from codeplan.cli.skill_library import DEFAULT_FOLDER, LibraryFolder, find_skill, open_library
-from codeplan.cli.text_tables import terminal_width
 from codeplan.untrusted.terminal import echo
 
 if TYPE_CHECKING:
@@ -237,6 +236,8 @@ def _warn_of_few_pairs(rule: FilterRule) -> None:
 
 def _impossible(rows: Sequence[FilterOutcome]) -> list[str]:
     """Lines about the skills that their pairs could not have promoted."""
+    from codeplan.cli.text_tables import terminal_width
+
     skills: dict[tuple[float, int], list[str]] = {}
     for row in rows:
         if row.missing_pairs:

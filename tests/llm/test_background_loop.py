@@ -98,4 +98,4 @@ def test_ctrl_c_ends_a_bench_with_all_its_episodes_at_once(tmp_path: Path, silen
 
         seconds, err = interrupted([*bench, "--base-url", url(silent)], tmp_path, begun)
     assert seconds < 3
-    assert err == "codeplan: interrupted\n"
+    assert err.startswith("codeplan: interrupted; to go on, repeat the command with --out runs/")

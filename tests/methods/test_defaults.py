@@ -82,10 +82,24 @@ def test_the_loop_has_the_defaults_of_adaplanner():
 
 ENVIRONMENTS = {
     # ALFWorld (Shridhar et al., 2021): an episode has 50 actions
-    "alfworld": {"data": None, "actions": 50, "feedback": "plain", "arrival": "exact", "engine": "codeplan"},
-    "household": {"actions": 50, "dialect": "put", "feedback": "plain", "difficulty": "normal"},
-    "miniwob": {"browser": None, "pages": None, "actions": 100, "data_mode": "train", "pictures": False},
-    "textcraft": {"exact": False, "recorded": None, "actions": 60},
+    "alfworld": {
+        "data": None,
+        "actions": 50,
+        "feedback": "plain",
+        "arrival": "exact",
+        "engine": "codeplan",
+        "agent": "full",
+    },
+    "household": {"actions": 50, "dialect": "put", "feedback": "plain", "difficulty": "normal", "agent": "full"},
+    "miniwob": {
+        "browser": None,
+        "pages": None,
+        "actions": 100,
+        "data_mode": "train",
+        "pictures": False,
+        "agent": "full",
+    },
+    "textcraft": {"exact": False, "recorded": None, "actions": 60, "agent": "full"},
     # WebShop (Yao et al., 2022): 100 actions, goals that people wrote, pages as text
     "webshop": {
         "data": None,

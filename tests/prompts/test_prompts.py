@@ -239,7 +239,7 @@ def fitted(folder, kind, goal, observation):
         places = [p for p in sort_by_likelihood(thing, new.room) if kind != "pick_two" or p != new.target]
         return f"{found[1]}{places[: len(places) // 2] if 'ask_llm' in plan else places}"
 
-    return re.sub(r"(likely = )\[.*?\]", likely_places, plan)
+    return re.sub(r"((?:likely =|for place in) )\[.*?\]", likely_places, plan)
 
 
 @pytest.mark.parametrize("seed", range(5))

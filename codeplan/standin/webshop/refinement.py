@@ -10,7 +10,22 @@ from codeplan.standin.plan_edits import AgentVocabulary, edit_step, failed_step,
 from codeplan.standin.webshop.planning import ParsedShoppingGoal, write_plan
 
 AGENT_VOCABULARY = AgentVocabulary(
-    frozenset({"search", "click", "results", "options", "chosen", "price", "buttons", "report", "instruction", "page"}),
+    frozenset(
+        {
+            "search",
+            "click",
+            "results",
+            "options",
+            "chosen",
+            "price",
+            "buttons",
+            "report",
+            "instruction",
+            "page",
+            "product",
+            "score",
+        }
+    ),
     {
         "search": "find look_for search_for query",
         "click": "press click_on select choose open",
