@@ -10,8 +10,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from msgspec.structs import replace
-
 from codeplan.agent_api import agent_api
 from codeplan.episode.agent import agent_class, build_agent
 from codeplan.episode.meter import Meter
@@ -96,7 +94,7 @@ class Episode:
         for event in self._replayable_env.recorded_events(action):
             self.record(event)
         taken = self._replayable_env.step(action)
-        self.record(replace(taken, action=action))
+        self.record(taken)
         self._update_state(taken.observation)
         if taken.cut_from:
             raise observation_too_long(taken.cut_from)

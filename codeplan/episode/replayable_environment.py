@@ -64,7 +64,7 @@ class ReplayableEnvironment:
             Diverged: the environment answers the recorded actions differently.
         """
         if recorded := self._trace.next_recorded(ActionTaken):
-            return recorded
+            return replace(recorded, action=action)  # the trace compares it with the recorded action
         self._fast_forward()
         started = time.perf_counter()
         observation, cut_from = self._step_env(action)
@@ -148,7 +148,7 @@ class ReplayableEnvironment:
                 "reset and step must return a codeplan.Observation"
             )
         text, cut_from = bound_text(observation.text, MAX_OBSERVATION_CHARS)
-        goal, _ = bound_text(observation.goal, MAX_GOAL_CHARS)
+        goal = bound_text(observation.goal, MAX_GOAL_CHARS)[0] if observation.goal else ""
         unchanged = text is observation.text and goal is observation.goal
         return (observation if unchanged else replace(observation, text=text, goal=goal)), cut_from
 

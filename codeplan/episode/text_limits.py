@@ -29,6 +29,8 @@ def bound_text(text: str, max_chars: int) -> tuple[str, int]:
     """
     cut_from = len(text) if len(text) > max_chars else 0
     text = text[:max_chars]
+    if text.isascii():
+        return text, cut_from
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -107,7 +107,9 @@ class Trace:
 
     def peek_recorded(self, *kinds: type[_E]) -> _E | None:
         """The next event of the recording if it is of one of these kinds, otherwise None."""
-        event = self.recording[len(self.events)] if len(self.events) < len(self.recording) else None
+        if len(self.events) >= len(self.recording):
+            return None
+        event = self.recording[len(self.events)]
         return event if isinstance(event, kinds) else None
 
     def save_file(self, folder: str, ending: str, data: bytes) -> str:

@@ -73,7 +73,7 @@ class TraceSize:
 def _count_saved_values(event: Event) -> int:
     """The names and values in an event's checkpoint, with the parts of each value."""
     saved = getattr(event, "checkpoint", None)
-    if not isinstance(saved, Checkpoint):
+    if saved is None or not isinstance(saved, Checkpoint):
         return 0
     parts = sum(len(node) for node in saved.nodes if isinstance(node, list))
     return len(saved.names) + len(saved.nodes) + len(saved.dropped) + parts

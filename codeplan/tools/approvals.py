@@ -61,9 +61,10 @@ class Approvals:
     def rule_for(self, tool: Tool) -> Rule:
         """What a call of this tool needs."""
         key = tool.name, tool.approval
-        if key not in self._rules:
-            self._rules[key] = self._find_rule(tool)
-        return self._rules[key]
+        rule = self._rules.get(key)
+        if rule is None:
+            rule = self._rules[key] = self._find_rule(tool)
+        return rule
 
     def ask(self, tool: Tool, arguments: Mapping[str, Any]) -> object:
         """What ``approve`` says about a call; it may be awaitable. Raises what ``approve`` raises."""

@@ -62,16 +62,26 @@ def convert_arguments(tool: str, converters: Mapping[str, Converter], arguments:
     Raises: AgentError: one does not fit; one sentence with its path. The plan gets a TypeError, or a ValueError if the
     type fits.
     """
-    from pydantic import ValidationError
-
     converted = dict(arguments)
     for name, value in arguments.items():
         if convert := converters.get(name):
             try:
                 converted[name] = convert(value)
-            except ValidationError as error:
-                raise _misfit(tool, name, error) from None
+            except ValueError as error:
+                raise _misfit(tool, name, _validation_error(error)) from None
     return converted
+
+
+def _validation_error(error: ValueError) -> ValidationError:
+    """What pydantic raised. Imported for a failure alone, as an import takes a part of a quick call's time.
+
+    Raises: ValueError: code of the user's annotations raised it, and pydantic let it through.
+    """
+    from pydantic import ValidationError
+
+    if not isinstance(error, ValidationError):
+        raise error
+    return error
 
 
 def _misfit(tool: str, parameter: str, error: ValidationError) -> AgentError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from types import SimpleNamespace
+from types import NoneType, SimpleNamespace
 from typing import Any, Literal
 
 from codeplan.errors import AgentError, EnvironmentFailure, UsageError
@@ -31,6 +31,7 @@ MAX_TURNS = 50
 """Maximum number of model calls of an executor that acts by one call at a time, unless its settings say otherwise."""
 
 _FIRST = "No tool was called yet."
+_AT_ONCE = frozenset({NoneType, bool, int, float, str, list, tuple, dict})  # spares the slower look at other types
 
 
 class ToolEnvironment:
@@ -193,6 +194,8 @@ class ToolEnvironment:
 
     def _finish(self, result: object) -> object:
         """Wait for an asynchronous result."""
+        if type(result) in _AT_ONCE:
+            return result
         if isinstance(result, Awaitable):
             return self._loop.run(result)
         return self._loop.run(_collect(result)) if isinstance(result, AsyncIterator) else result
