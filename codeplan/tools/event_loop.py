@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Coroutine
+from concurrent.futures import CancelledError
 from types import CoroutineType
 from typing import Any, TypeVar
 
@@ -28,12 +29,23 @@ class LoopThread:
         The caller's context variables hold in the call.
         """
         call: Coroutine[Any, Any, _T] = awaitable if isinstance(awaitable, CoroutineType) else _awaited(awaitable)
-        future = asyncio.run_coroutine_threadsafe(call, self._running_loop())
+        loop = self._running_loop()
+        done, tasks = threading.Lock(), list[asyncio.Task[_T]]()  # a lock wakes sooner than a future
+        done.acquire()
+
+        def begin() -> None:
+            tasks.append(loop.create_task(call))
+            tasks[0].add_done_callback(lambda _: done.release())
+
+        loop.call_soon_threadsafe(begin)
         try:
-            return future.result()
+            done.acquire()
         except BaseException:
-            future.cancel()
+            loop.call_soon_threadsafe(lambda: tasks[0].cancel())  # begin has run by then
             raise
+        if tasks[0].cancelled():
+            raise CancelledError
+        return tasks[0].result()
 
     def close(self) -> None:
         """Cancel what still runs, and end the thread. Safe to call twice."""
