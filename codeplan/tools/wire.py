@@ -33,11 +33,7 @@ MAX_RESULT_CHARS: Final = 400_000
 _MAX_JSON_DEPTH: Final = 2 * MAX_DEPTH + 2  # a tag is a level as well
 _MAX_INT_BITS: Final = 10_000  # Python refuses to write ints of more than 4,300 digits in decimal
 _ODD_FLOATS: Final = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
-_CALL_KEYS: Final = frozenset({"tool", "arguments"})
 _VIEWS: Final = (KeysView, ItemsView, ValuesView)  # in the order of their dict
-
-
-_encode, _decode = msgspec.json.Encoder().encode, msgspec.json.Decoder().decode  # made once: quicker than the functions
 
 
 class NotPlain(Exception):
@@ -67,7 +63,7 @@ def read_call(action: str) -> tuple[str, dict[str, Any]]:
         call = _from_json(action)
     except (ValueError, RecursionError):
         raise AgentError(f"an action is a call as JSON: {form}", "ValueError") from None
-    if not isinstance(call, dict) or not isinstance(call.get("tool"), str) or not call.keys() <= _CALL_KEYS:
+    if not isinstance(call, dict) or not isinstance(call.get("tool"), str) or not call.keys() <= {"tool", "arguments"}:
         raise AgentError(f"an action is a call as JSON: {form}", "ValueError")
     arguments = call.get("arguments", {})
     if not isinstance(arguments, dict):
@@ -94,11 +90,10 @@ def read_answer(observation: str) -> Answer:
         answer = _from_json(observation)
     except RecursionError:
         raise ValueError("the observation is nested too deeply") from None
-    if isinstance(answer, dict):
-        if "result" in answer:
-            return Answer(from_json_data(answer["result"]))
-        error, message = answer.get("error"), answer.get("message")
-        if error and isinstance(error, str) and isinstance(message, str):
+    if isinstance(answer, dict) and "result" in answer:
+        return Answer(from_json_data(answer["result"]))
+    match answer:
+        case {"error": str(error), "message": str(message)} if error:
             return Answer(None, error, message)
     raise ValueError("the observation holds no answer of a tool")
 
@@ -106,7 +101,7 @@ def read_answer(observation: str) -> Answer:
 def _json(data: object) -> str:
     """The data as JSON. Half surrogate pairs are escaped."""
     try:
-        return _encode(data).decode()
+        return msgspec.json.encode(data).decode()
     except UnicodeEncodeError:
         return json.dumps(data, separators=(",", ":"))
 
@@ -117,7 +112,7 @@ def _from_json(text: str) -> Any:
     The standard library decides on what msgspec refuses, such as half surrogate pairs.
     """
     try:
-        return _decode(text)
+        return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError):
         return json.loads(text)
 
