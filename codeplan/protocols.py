@@ -193,6 +193,21 @@ class Embeds(Protocol):
 
 
 @runtime_checkable
+class CountsCalls(Protocol):
+    """A language model whose answer depends on how often an episode has asked the same before."""
+
+    def for_episode(self) -> LLM:
+        """This model for one episode, which has asked nothing yet."""
+        ...
+
+    def count_call(
+        self, messages: Sequence[Message], *, purpose: Purpose, stop: Sequence[str] = (), max_tokens: int | None = None
+    ) -> None:
+        """Count a call that a recording answered in place of the model."""
+        ...
+
+
+@runtime_checkable
 class WrapsModel(Protocol):
     """A language model that passes calls on to others, by purpose."""
 

@@ -218,7 +218,7 @@ def _split_entry(entry: SpecEntry, what: str) -> tuple[str, str, dict[str, Any]]
     return name, label or ",".join([name, *shown] if name else shown), settings
 
 
-_OMITTED_SETTINGS = frozenset({"base_url", "extra_body", "data"})
+_OMITTED_SETTINGS = frozenset({"base_url", "extra_body", "data", "reply_cache"})
 """Settings that are in no name: addresses, paths, and what may hold a secret."""
 
 

@@ -16,7 +16,7 @@ class KindSummary(msgspec.Struct, frozen=True):
 
     ``low`` and ``high`` are the success rate's 95 % Wilson interval. Tokens and ``money`` (US dollars) are None if an
     episode's value is unknown. ``cached_share`` is the part of all input that came from endpoints' caches, from 0 to
-    1; None if the input is unknown or empty.
+    1; None if the input is unknown or empty. ``reused_replies`` counts the calls that the user's own cache answered.
     """
 
     kind: str
@@ -35,6 +35,7 @@ class KindSummary(msgspec.Struct, frozen=True):
     output_tokens: int | None = None
     money: float | None = None
     cached_share: float | None = None
+    reused_replies: int = 0
 
 
 def summarise_results(results: Sequence[Result]) -> list[KindSummary]:
@@ -62,4 +63,5 @@ def _row(kind: str, results: Sequence[Result]) -> KindSummary:
         usage.output_tokens,
         usage.money,
         usage.cached_share,
+        usage.reused_replies,
     )

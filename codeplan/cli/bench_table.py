@@ -92,8 +92,11 @@ def _print_side_by_side(console: Console, bench: BenchRecord, suite: str, cells:
 
 
 def _print_cached_shares(console: Console, rows: dict[str, list[KindSummary]]) -> None:
-    """Print the cached share of the input for each cell whose endpoints tell of one."""
+    """Print what the user's own cache answered, and the cached share of the input where an endpoint tells of one."""
     for name, of_cell in rows.items():
+        if reused := of_cell[-1].reused_replies:
+            calls = f"{reused:,} of {of_cell[-1].model_calls:,} model calls of {one_line(name)}"
+            _print_note(console, f"{calls} were answered by the cache of replies, at no cost")
         if share := of_cell[-1].cached_share:
             _print_note(console, f"{share:.0%} of the input tokens of {one_line(name)} came from the endpoint's cache")
 

@@ -34,6 +34,7 @@ def learn(
     model: options.Model = None,
     base_url: options.BaseUrl = None,
     executor_model: options.ExecutorModel = None,
+    cache: options.Cache = None,
     more: options.Set = None,
     record: options.Record = None,
     replay: options.Replay = None,
@@ -48,7 +49,8 @@ def learn(
     from codeplan.untrusted.files import refuse_links, write_atomically
 
     refuse_links(out / "episodes", out)
-    given = options.collect_settings(more, data=data, base_url=base_url, executor_model=executor_model)
+    of_model = {"base_url": base_url, "executor_model": executor_model, "reply_cache": cache}
+    given = options.collect_settings(more, data=data, **of_model)
     config = options.load_config()
     model, given = options.select_model(config, model, given)
     tasks = _tasks(env, split, kind, n, given)

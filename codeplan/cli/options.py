@@ -70,6 +70,9 @@ Model = Annotated[
 BaseUrl = Annotated[
     str | None, typer.Option(metavar="URL", help="The model's endpoint; default OPENAI_BASE_URL, or OpenAI.")
 ]
+Cache = Annotated[
+    Path | None, typer.Option("--cache", metavar="DIR", help="A folder of replies, asked for once and shared by runs.")
+]
 ExecutorModel = Annotated[str | None, typer.Option(metavar="NAME", help="Another model for choosing single actions.")]
 Mistakes = Annotated[str | None, typer.Option(metavar="HOW", help="The mistakes that the scripted model makes.")]
 ModelSeed = Annotated[int | None, typer.Option(metavar="N", help="The scripted model's seed.")]

@@ -18,7 +18,7 @@ from typer.core import TyperCommand
 if TYPE_CHECKING:
     from codeplan.plugins import SettingSpec
 
-MODEL_SETTINGS = ("base_url", "api", "prices", "mistakes", "model_seed")
+MODEL_SETTINGS = ("base_url", "api", "prices", "mistakes", "model_seed", "reply_cache")
 ROUTE_SETTINGS = ("ask_model", "refine_model", "executor_model")
 METHOD_SETTINGS = ("resume_by", "code_check")
 
@@ -32,7 +32,8 @@ _LIMITS = {
 """The limits of a budget that have an option (``--max-`` and their name), with its help."""
 
 _SETTINGS_KEY, _LIMITS_KEY = "codeplan.settings", "codeplan.limits"
-_METAVARS = {"base_url": "URL", "prices": "FILE", "mistakes": "HOW", "model_seed": "N"}
+_METAVARS = {"base_url": "URL", "prices": "FILE", "mistakes": "HOW", "model_seed": "N", "reply_cache": "DIR"}
+_FLAGS = {"reply_cache": "--cache"}
 
 
 def command_class(*names: str, budget: bool = False) -> type[TyperCommand]:
@@ -73,7 +74,7 @@ def _options(names: tuple[str, ...], budget: bool) -> list[Any]:
 def _setting_parameters(names: tuple[str, ...]) -> Iterator[inspect.Parameter]:
     specs = _declared_settings()
     for name in names:
-        yield _parameter(specs[name], f"--{name.replace('_', '-')}", _SETTINGS_KEY)
+        yield _parameter(specs[name], _FLAGS.get(name, f"--{name.replace('_', '-')}"), _SETTINGS_KEY)
 
 
 def _limit_parameters() -> Iterator[inspect.Parameter]:

@@ -37,6 +37,7 @@ def add(
     library: LibraryFolder = DEFAULT_FOLDER,
     model: options.Model = None,
     base_url: options.BaseUrl = None,
+    cache: options.Cache = None,
     allow_weak_sandbox: options.AllowWeak = False,
     more: options.Set = None,
     out: ProofOut = None,
@@ -54,7 +55,8 @@ def add(
     from codeplan.curation.recorded_acquisition import acquire_from_run
     from codeplan.errors import InfrastructureError
 
-    given = options.collect_settings(more, base_url=base_url, allow_weak_sandbox=allow_weak_sandbox)
+    of_model = {"base_url": base_url, "reply_cache": cache}
+    given = options.collect_settings(more, allow_weak_sandbox=allow_weak_sandbox, **of_model)
     config = options.load_config()
     own: dict[str, Any] = {
         "model_overrides": config.settings,

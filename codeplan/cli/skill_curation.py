@@ -65,6 +65,7 @@ class EpisodeOptions:
 
     model: options.Model = None
     base_url: options.BaseUrl = None
+    cache: options.Cache = None
     more: options.Set = None
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Episodes at a time.")] = 2
     out: options.Out = None
@@ -85,7 +86,7 @@ class EpisodeOptions:
         if out and tapes["tape"]:
             raise UsageError("episodes from a tape leave no traces; omit --out or --replay")
         config = options.load_config()
-        given: dict[str, Any] = options.collect_settings(self.more, base_url=self.base_url)
+        given: dict[str, Any] = options.collect_settings(self.more, base_url=self.base_url, reply_cache=self.cache)
         name, given = options.select_model(config, self.model, given)
         given |= {"budget": options.make_budget(config), **tapes}
         kept = contextlib.nullcontext(out) if out or tapes["tape"] else options.new_run_folder("skills", command, env)

@@ -13,8 +13,8 @@ from codeplan.episode.embedding import find_embedding_model
 from codeplan.episode.meter import Meter
 from codeplan.episode.text_limits import MAX_PROMPT_CHARS, MAX_REPLY_CHARS, bound_text, prompt_too_long, reply_too_long
 from codeplan.errors import ModelError, SizeExceeded
-from codeplan.protocols import LLM
-from codeplan.recording.events import ActionTaken, Event, ModelCalled, ModelCallFailed, TextsEmbedded
+from codeplan.protocols import LLM, CountsCalls
+from codeplan.recording.events import ActionTaken, Event, ModelCalled, ModelCallFailed, TextsEmbedded, WarningIssued
 from codeplan.recording.trace import Trace
 from codeplan.types import Completion, Embeddings, Message, Purpose, Usage
 
@@ -23,7 +23,8 @@ class ReplayableModel:
     """Asks the model, charges the meter and records each call. During a replay the recording answers."""
 
     def __init__(self, llm: LLM, meter: Meter, trace: Trace, record: Callable[[Event], None]) -> None:
-        self._llm, self._meter, self._trace, self._record = llm, meter, trace, record
+        self._llm = llm.for_episode() if isinstance(llm, CountsCalls) else llm
+        self._meter, self._trace, self._record = meter, trace, record
 
     def ask(
         self, messages: Sequence[Message], purpose: Purpose, prompt: str, stop: Sequence[str], max_tokens: int | None
@@ -84,6 +85,8 @@ class ReplayableModel:
                     raise _model_error_from(answer)
                 if isinstance(answer, ModelCalled):
                     completion, cut_from = answer.completion, answer.cut_from
+                    if isinstance(self._llm, CountsCalls):
+                        self._llm.count_call(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
                 else:
                     completion = self._llm.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
                     text, cut_from = bound_text(completion.text, MAX_REPLY_CHARS)
@@ -97,6 +100,8 @@ class ReplayableModel:
         seconds = time.perf_counter() - started
         called = ModelCalled(**about, completion=completion, seconds=seconds, cut_from=cut_from)
         self._record(called)
+        if completion.warning:
+            self._record(WarningIssued(message=completion.warning))
         return called
 
     def _is_made_by_agent(self, purpose: Purpose) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 from codeplan import plugins
 from codeplan.errors import UsageError
-from codeplan.protocols import LLM, Embeds
+from codeplan.protocols import LLM, CountsCalls, Embeds
 from codeplan.types import Completion, Embeddings, Message, Purpose
 from codeplan.untrusted.values import in_quotes
 
@@ -53,6 +54,21 @@ class RoutedModel:
         model = self._routes.get(purpose, self.main)
         return model.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
 
+    def for_episode(self) -> RoutedModel:
+        """This model for one episode: each model that counts calls begins anew."""
+        fresh = copy.copy(self)
+        fresh.main = _begin(self.main)
+        fresh._routes = {purpose: _begin(model) for purpose, model in self._routes.items()}
+        return fresh
+
+    def count_call(
+        self, messages: Sequence[Message], *, purpose: Purpose, stop: Sequence[str] = (), max_tokens: int | None = None
+    ) -> None:
+        """Count a call that a recording answered, at the model for this purpose."""
+        model = self._routes.get(purpose, self.main)
+        if isinstance(model, CountsCalls):
+            model.count_call(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
+
     def embed(self, texts: Sequence[str], *, model: str) -> Embeddings:
         """Ask the main model's endpoint; raises UsageError if it does not embed texts, and what it raises."""
         if not isinstance(self.main, Embeds):
@@ -66,6 +82,10 @@ def _check_purpose(purpose: str) -> None:
         raise UsageError(
             f"there is no purpose {in_quotes(purpose)} of a model call; {plugins.suggest_names(purpose, valid)}"
         )
+
+
+def _begin(model: LLM) -> LLM:
+    return model.for_episode() if isinstance(model, CountsCalls) else model
 
 
 def _model_settings(model: LLM) -> dict[str, Any]:

@@ -279,5 +279,6 @@ def _cost(usage: Usage, seconds: float, retries: int = 0) -> str:
     else:
         parts = [f"{usage.input_tokens:,} in + {usage.output_tokens:,} out"]
     parts += [f"{usage.cached_tokens:,} cached"] if usage.cached_tokens else []
+    parts += ["from the cache of replies"] if usage.reused_replies else []
     parts += [f"${usage.money:.4f}"] if usage.money else []
     return ", ".join([*parts, f"{seconds:.1f} s", *([f"retries: {retries}"] if retries else [])])

@@ -53,7 +53,7 @@ def _rows(result: Result, with_failure: bool) -> dict[str, str]:
         "Actions": str(result.actions),
         "Asks": str(result.asks),
         "Refinements": str(result.refinements),
-        "Model calls": str(result.model_calls),
+        "Model calls": _calls(result),
         "Tokens": _tokens(result.usage),
         "Money": _money(result),
         "Seconds": f"{result.seconds:.2f}",
@@ -74,6 +74,11 @@ def _failure(result: Result) -> str:
     line = f"{' in' if not step else ','} line {failure.line}" if failure.line else ""
     where = f" of the tool {failure.tool}" if failure.tool else f"{step}{line}"
     return f"{failure.error}{where}: {one_line(failure.message, 300)}"
+
+
+def _calls(result: Result) -> str:
+    reused = result.usage.reused_replies
+    return f"{result.model_calls}{f', {reused} of them answered by the cache of replies' if reused else ''}"
 
 
 def _money(result: Result) -> str:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from codeplan import plugins
 from codeplan.errors import UsageError
 from codeplan.llm.openai_client import OpenAIModel
+from codeplan.llm.reply_cache import CachedModel
 from codeplan.llm.routing import ROUTES, RoutedModel
 from codeplan.plugins import Setting, SettingSpec
 from codeplan.protocols import LLM
 from codeplan.untrusted.values import in_quotes
+from codeplan.version import VERSION
 
 _ROUTE_SETTINGS = {
     "ask_model": Setting("Another model for a plan's ask_llm; NAME@URL is at another endpoint.", "recordable"),
@@ -20,6 +23,11 @@ _ROUTE_SETTINGS = {
     "executor_model": Setting("Another model for choosing single actions.", "recordable"),
 }
 
+_CACHE_SETTING = SettingSpec(
+    "reply_cache",
+    str | Path | None,
+    declared=Setting("A folder of replies, asked for once and shared by runs.", "trusted", repeat="never"),
+)
 
 ANY_ENDPOINT_MODEL = "any other"
 """Stands for each model behind an endpoint: their settings are alike."""
@@ -28,7 +36,8 @@ ANY_ENDPOINT_MODEL = "any other"
 def setting_specs(name: str) -> tuple[SettingSpec, ...]:
     """The settings that ``connect`` takes for the model of this name."""
     own = (spec for spec in plugins.setting_specs(_model_class(name)) if spec.name != "name")
-    return (*own, *(SettingSpec(route, str, declared=declared) for route, declared in _ROUTE_SETTINGS.items()))
+    routes = (SettingSpec(route, str, declared=declared) for route, declared in _ROUTE_SETTINGS.items())
+    return (*own, *routes, _CACHE_SETTING)
 
 
 def setting_names(name: str) -> tuple[str, ...]:
@@ -41,7 +50,8 @@ def connect(name: str, **given: Any) -> LLM:
 
     The settings are those of the model's class. ``ask_model``, ``refine_model`` and ``executor_model`` name another
     model for those purposes; it shares the settings that it takes. ``NAME@URL`` is a model at another endpoint, whose
-    key is in ``CODEPLAN_ASK_API_KEY`` (``…REFINE…``, ``…EXECUTOR…``): no key goes to another endpoint.
+    key is in ``CODEPLAN_ASK_API_KEY`` (``…REFINE…``, ``…EXECUTOR…``): no key goes to another endpoint. ``reply_cache``
+    is a folder for the replies of all of them.
 
     Raises: UsageError: the name is empty, a key is missing, or a setting is unknown or has the wrong type.
     """
@@ -61,9 +71,16 @@ def connect(name: str, **given: Any) -> LLM:
 
 
 def _build_model(name: str, given: dict[str, Any]) -> LLM:
-    named = {} if name == "scripted" else {"name": name}
-    model: LLM = plugins.build(_model_class(name), {**named, **given}, f"the model {in_quotes(name)}")
-    return model
+    scripted = name == "scripted"
+    own = {key: value for key, value in given.items() if key != "reply_cache"}
+    what = f"the model {in_quotes(name)}"
+    model: LLM = plugins.build(_model_class(name), {**({} if scripted else {"name": name}), **own}, what)
+    folder = given.get("reply_cache")
+    if folder is None:
+        return model
+    _CACHE_SETTING.check(folder, what)
+    identity = {"codeplan": VERSION, **own} if scripted else {}  # the stand-in reports no settings
+    return CachedModel(model, Path(folder), identity)
 
 
 def _build_other_model(route: str, spec: object, common: dict[str, Any]) -> LLM:
@@ -71,7 +88,7 @@ def _build_other_model(route: str, spec: object, common: dict[str, Any]) -> LLM:
     if not isinstance(spec, str):
         raise UsageError(f"the setting {route} is {in_quotes(spec)}; give a model's name, or NAME@URL")
     name, url = _split_address(spec)
-    valid = plugins.setting_names(_model_class(name))
+    valid = (*plugins.setting_names(_model_class(name)), "reply_cache")
     given = {key: value for key, value in common.items() if key in valid}
     if url:
         variable = f"CODEPLAN_{route.removesuffix('_model').upper()}_API_KEY"

@@ -26,9 +26,9 @@ from codeplan.types import BudgetSpent, Crashed, InfrastructureFailed, Interrupt
 from codeplan.untrusted.values import in_quotes
 from codeplan.version import VERSION
 
-_SECRET_SETTINGS = frozenset({"api_key", "base_url", "extra_body"})
-"""Settings that may contain a key, or an address with a password; the model reports its own. Others are recognised by
-their names (see ``codeplan.recording.redaction``)."""
+_SECRET_SETTINGS = frozenset({"api_key", "base_url", "extra_body", "reply_cache"})
+"""Settings that may contain a key, or an address with a password, or a path of the user's; the model reports its own.
+Others are recognised by their names (see ``codeplan.recording.redaction``)."""
 
 
 class EpisodeSetup:

@@ -47,7 +47,8 @@ class Usage(Value, frozen=True):
     """Tokens and cost of one or more model calls. None means unknown; nothing is guessed.
 
     ``cached_tokens`` are part of the input, ``reasoning_tokens`` of the output. ``money`` is in US dollars, and None if
-    the model's price is unknown.
+    the model's price is unknown. ``reused_replies`` counts calls that the user's own cache answered: their tokens are
+    those of the first call, and they cost no money.
     """
 
     input_tokens: Count | None = 0
@@ -55,6 +56,7 @@ class Usage(Value, frozen=True):
     cached_tokens: Count = 0
     reasoning_tokens: Count = 0
     money: Amount | None = None
+    reused_replies: Count = 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -63,6 +65,7 @@ class Usage(Value, frozen=True):
             self.cached_tokens + other.cached_tokens,
             self.reasoning_tokens + other.reasoning_tokens,
             _sum(self.money, other.money),
+            self.reused_replies + other.reused_replies,
         )
 
     @property
@@ -91,7 +94,8 @@ class Completion(Value, frozen=True):
     """A model's complete answer. A failure is an exception, never a text.
 
     ``model`` is the model that the endpoint reports. ``fingerprint`` is the endpoint's, or empty. ``retries`` counts
-    the failed attempts before this answer; ``usage`` includes what they are known to have used.
+    the failed attempts before this answer; ``usage`` includes what they are known to have used. ``warning`` is a
+    sentence that a reader of the trace must know, or empty.
     """
 
     text: str
@@ -100,6 +104,7 @@ class Completion(Value, frozen=True):
     model: str = ""
     fingerprint: str = ""
     retries: Count = 0
+    warning: str = ""
 
 
 class Embeddings(Value, frozen=True):
