@@ -6,14 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from codeplan.bench.episode_measures import (
-    AVERAGED_MEASURES,
-    CellStatistics,
-    EpisodeMeasures,
-    MeasuredEpisode,
-    cell_statistics,
-    measure_cell,
-)
+from codeplan.bench.cell_statistics import CellStatistics, cell_statistics
+from codeplan.bench.episode_measures import EpisodeMeasures, MeasuredEpisode, measure_cell
+from codeplan.bench.metrics import METRICS, usual_metrics
 from codeplan.bench.papers.comparable import PublishedResults, published_results
 from codeplan.bench.store import BenchCell, BenchRecord, read_bench
 from codeplan.errors import UsageError
@@ -33,7 +28,10 @@ class ComparedCell(Value, frozen=True):
 
 
 class MeanDifference(Value, frozen=True):
-    """The means of a measure, and second minus first with its 95 % bootstrap interval over the tasks."""
+    """The means of a metric, scaled for its column, and second minus first with its 95 % bootstrap interval.
+
+    The interval is over the tasks. A ratio of sums has none, and is not compared.
+    """
 
     name: str
     first: float
@@ -66,30 +64,49 @@ class CellComparison(Value, frozen=True):
 
 
 class BenchOverview(Value, frozen=True):
-    """Everything about some cells: statistics, comparisons and published results."""
+    """Everything about some cells: statistics, comparisons and published results. ``metrics`` are the columns."""
 
     cells: tuple[ComparedCell, ...]
     statistics: tuple[tuple[str, tuple[CellStatistics, ...]], ...]
     comparisons: tuple[CellComparison, ...]
     published: PublishedResults
+    metrics: tuple[str, ...] = ()
+    with_intervals: bool = False
 
 
-def build_overview(first: str, second: str | None = None) -> BenchOverview:
+def build_overview(first: str, second: str | None = None, metrics: Sequence[str] = ()) -> BenchOverview:
     """Compare ``FOLDER`` or ``FOLDER:CELL`` with another; for a folder alone, each cell with the first of its suite.
 
-    ``CELL`` is a cell's name, or a part that no other cell's name has. Raises: UsageError if there is no such bench or
-    cell, or if two cells have no episode in common.
+    ``CELL`` is a cell's name, or a part that no other cell's name has. ``metrics`` are the columns, each with its
+    interval; without them, the usual ones. Raises: UsageError if there is no such bench or cell, or if two cells have
+    no episode in common.
     """
     pairs = _cell_pairs(first, second)
     sides = tuple({s.label: s for pair in pairs for s in pair}.values())
+    return _overview(sides, pairs, metrics)
+
+
+def describe_cells(bench: BenchRecord, metrics: Sequence[str]) -> BenchOverview:
+    """The statistics of a bench's cells, without comparisons."""
+    return _overview([ComparedCell(bench, cell, cell.name) for cell in bench.cells], [], metrics)
+
+
+def _overview(
+    sides: Sequence[ComparedCell], pairs: Sequence[tuple[ComparedCell, ...]], chosen: Sequence[str]
+) -> BenchOverview:
     measured = {s.label: measure_cell(s.bench, s.cell) for s in sides}
-    statistics = tuple((s.label, tuple(cell_statistics(s.cell, list(measured[s.label].values())))) for s in sides)
+    every = [measures for cell in measured.values() for _, measures in cell.values()]
+    names = tuple(chosen) or usual_metrics(every)
+    statistics = tuple(
+        (s.label, tuple(cell_statistics(s.cell, [*measured[s.label].values()], names, with_intervals=bool(chosen))))
+        for s in sides
+    )
     compared = tuple(
-        compare_cells(pair[0], pair[1], measured[pair[0].label], measured[pair[1].label])
+        compare_cells(pair[0], pair[1], measured[pair[0].label], measured[pair[1].label], names)
         for pair in pairs
         if len(pair) > 1
     )
-    return BenchOverview(sides, statistics, compared, _published(sides))
+    return BenchOverview(tuple(sides), statistics, compared, _published(sides), names, bool(chosen))
 
 
 def _published(sides: Sequence[ComparedCell]) -> PublishedResults:
@@ -101,9 +118,16 @@ def _published(sides: Sequence[ComparedCell]) -> PublishedResults:
 
 
 def compare_cells(
-    first: ComparedCell, second: ComparedCell, first_episodes: MeasuredCell, second_episodes: MeasuredCell
+    first: ComparedCell,
+    second: ComparedCell,
+    first_episodes: MeasuredCell,
+    second_episodes: MeasuredCell,
+    metrics: Sequence[str],
 ) -> CellComparison:
-    """Compare two cells by their episodes. Raises: UsageError if they have no pair in common."""
+    """Compare two cells by their episodes, in success and in these metrics.
+
+    Raises: UsageError if they have no pair in common.
+    """
     keys = [
         key
         for key in first_episodes
@@ -126,22 +150,23 @@ def compare_cells(
         paired_difference(b, c, len(pairs)),
         mcnemar_exact(b, c),
         tasks_needed(b, c, len(pairs)),
-        tuple(_mean_differences(pairs)),
+        tuple(_mean_differences(pairs, [name for name in metrics if name != "success"])),
         sum(len(side.bench.outcomes_of(side.cell.name)) for side in (first, second)) - 2 * len(pairs),
     )
 
 
 def _mean_differences(
-    pairs: Sequence[tuple[tuple[str, int], EpisodeMeasures, EpisodeMeasures]],
+    pairs: Sequence[tuple[tuple[str, int], EpisodeMeasures, EpisodeMeasures]], names: Sequence[str]
 ) -> Iterable[MeanDifference]:
-    """Each measure known for all pairs. Repeats of a task are averaged first: they are not independent."""
-    for name in ("reward", *AVERAGED_MEASURES):
+    """Each metric known for all pairs. Repeats of a task are averaged first: they are not independent."""
+    for name in (name for name in names if METRICS[name].per is None):
+        metric = METRICS[name]
         by_task: dict[str, list[tuple[float, float]]] = {}
         for (task, _), a, b in pairs:
-            first, second = getattr(a, name), getattr(b, name)
+            first, second = metric.value(a), metric.value(b)
             if first is None or second is None:
                 break
-            by_task.setdefault(task, []).append((first, second))
+            by_task.setdefault(task, []).append((metric.scale * first, metric.scale * second))
         else:
             tasks = [(fmean(a for a, _ in values), fmean(b for _, b in values)) for values in by_task.values()]
             first, second = fmean(a for a, _ in tasks), fmean(b for _, b in tasks)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from statistics import fmean
 
 import msgspec
 
 from codeplan.bench.store import BenchCell, BenchRecord, EpisodeOutcome
 from codeplan.recording.trace_size import MAX_LINE_BYTES
 from codeplan.runner.new_episodes import TRACE_NAME
-from codeplan.statistics import pass_at_k, wilson_interval
 from codeplan.types import Value
 from codeplan.untrusted import files
 
@@ -40,29 +38,7 @@ class EpisodeMeasures(Value, frozen=True):
     claim: bool | None = None
 
 
-class CellStatistics(Value, frozen=True):
-    """A kind of task in one cell: the success rate with its 95 % Wilson interval, and means over the episodes.
-
-    A mean is None if any episode's value is unknown. ``inadmissible`` is a share of all actions. ``pass_at_k`` holds
-    pass@k for k from 1: the unbiased mean over the tasks with at least k episodes.
-    """
-
-    cell: str
-    kind: str
-    episodes: int
-    successes: int
-    rate: float
-    low: float
-    high: float
-    means: dict[str, float | None]
-    inadmissible: float | None
-    pass_at_k: tuple[float, ...] = ()
-
-
 MeasuredEpisode = tuple[EpisodeOutcome, EpisodeMeasures]
-
-AVERAGED_MEASURES = ("trajectory", "actions", "asks", "refinements", "calls", "tokens", "money", "seconds")
-"""The measures that have means."""
 
 
 def measure_cell(bench: BenchRecord, cell: BenchCell) -> dict[tuple[str, int], MeasuredEpisode]:
@@ -92,43 +68,6 @@ def measure_episode(ended: EpisodeOutcome, folder: Path, no_effect_prefixes: tup
         seconds=result.seconds,
         claim=result.claim,
         inadmissible=sum(t is not None and t.startswith(no_effect_prefixes or ()) for t in observed) if known else None,
-    )
-
-
-def cell_statistics(cell: BenchCell, episodes: Sequence[MeasuredEpisode]) -> list[CellStatistics]:
-    """Return one entry per kind in order of first appearance, then one for all, of kind ``"all"``."""
-    kinds = list(dict.fromkeys(e.task.kind for e, _ in episodes))
-    parts = [(kind, [one for one in episodes if one[0].task.kind == kind]) for kind in kinds]
-    return [_kind_statistics(cell, kind, part) for kind, part in [*parts, ("all", list(episodes))]]
-
-
-def _kind_statistics(cell: BenchCell, kind: str, episodes: list[MeasuredEpisode]) -> CellStatistics:
-    measures = [m for _, m in episodes]
-    n, wins = len(measures), sum(m.success for m in measures)
-    idle, acted = sum_if_known([m.inadmissible for m in measures]), sum(m.actions for m in measures)
-    return CellStatistics(
-        cell.name,
-        kind,
-        n,
-        wins,
-        wins / n if n else 0.0,
-        *wilson_interval(wins, n),
-        {name: mean_if_known([getattr(m, name) for m in measures]) for name in AVERAGED_MEASURES},
-        idle / acted if idle is not None and acted else None,
-        _pass_rates(episodes),
-    )
-
-
-def _pass_rates(episodes: list[MeasuredEpisode]) -> tuple[float, ...]:
-    """pass@1, pass@2, …; empty if each task has one episode."""
-    by_task: dict[str, list[bool]] = {}
-    for ended, measures in episodes:
-        by_task.setdefault(ended.task.id, []).append(measures.success)
-    most = max(map(len, by_task.values()), default=0)
-    if most < 2:
-        return ()
-    return tuple(
-        fmean(pass_at_k(len(t), sum(t), k) for t in by_task.values() if len(t) >= k) for k in range(1, most + 1)
     )
 
 

@@ -47,12 +47,18 @@ METRICS: dict[str, Metric] = {
 }
 """The metrics by name. ``score`` is a hundred times the reward, as in WebShop."""
 
+STANDARD_METRICS = (
+    *("success", "trajectory", "actions", "in_plan", "out_of_plan", "calls", "tokens", "money"),
+    "seconds",
+)
+"""The columns of a table for which none are chosen; ``usual_metrics`` adds what the episodes have besides."""
+
 
 class MetricEstimate(Value, frozen=True):
     """A metric over some episodes, scaled for its column, with its 95 % interval.
 
     All three are None without episodes, if an episode's value is unknown, or for a ratio with nothing below the line;
-    ``low`` and ``high`` also for every other ratio.
+    ``low`` and ``high`` also for every other ratio, and if no interval was asked for.
     """
 
     episodes: int
@@ -71,7 +77,29 @@ def find_metric(name: str) -> Metric:
     return METRICS[name]
 
 
-def estimate_metric(metric: Metric, episodes: Sequence[MeasuredEpisode]) -> MetricEstimate:
+def parse_metrics(text: str) -> tuple[str, ...]:
+    """The names in a list with commas, each once.
+
+    Raises: UsageError: one is no metric, or there are none.
+    """
+    names = tuple(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
+    if not names:
+        raise UsageError(f"there is no metric in {in_quotes(text)}; there are: {', '.join(METRICS)}")
+    for name in names:
+        find_metric(name)
+    return names
+
+
+def usual_metrics(episodes: Sequence[EpisodeMeasures]) -> tuple[str, ...]:
+    """The standard metrics, and reward and claim if they say more of an episode than whether it succeeded."""
+    more = ["reward"] if any(m.reward != m.success for m in episodes) else []
+    more += ["claim"] if any(m.claim is not None and m.claim != m.success for m in episodes) else []
+    return (STANDARD_METRICS[0], *more, *STANDARD_METRICS[1:])
+
+
+def estimate_metric(
+    metric: Metric, episodes: Sequence[MeasuredEpisode], *, with_interval: bool = True
+) -> MetricEstimate:
     """The metric over these episodes. Repeats of a task are averaged before a mean's interval is drawn."""
     n = len(episodes)
     values = [metric.value(measures) for _, measures in episodes]
@@ -81,6 +109,8 @@ def estimate_metric(metric: Metric, episodes: Sequence[MeasuredEpisode]) -> Metr
     mean = mean_if_known(values)
     if mean is None:
         return MetricEstimate(n)
+    if not with_interval:
+        return MetricEstimate(n, metric.scale * mean)
     low, high = wilson_interval(int(sum(map(bool, values))), n) if metric.is_rate else _interval(episodes, metric)
     return MetricEstimate(n, metric.scale * mean, metric.scale * low, metric.scale * high)
 

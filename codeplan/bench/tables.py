@@ -7,7 +7,8 @@ import io
 from collections.abc import Callable, Sequence
 
 from codeplan.bench.cell_comparison import BenchOverview, CellComparison
-from codeplan.bench.episode_measures import CellStatistics
+from codeplan.bench.cell_statistics import CellStatistics
+from codeplan.bench.metrics import METRICS, MetricEstimate
 from codeplan.bench.papers.comparable import PublishedResults
 from codeplan.statistics import RateDifference
 from codeplan.types import Value
@@ -38,7 +39,7 @@ class BenchTable(Value, frozen=True):
 
 def build_tables(overview: BenchOverview) -> list[BenchTable]:
     """Return the tables of an overview: statistics, comparisons and, separately, published results."""
-    found = [_statistics_table(overview)] + [_comparison_table(c) for c in overview.comparisons]
+    found = [statistics_table(overview)] + [_comparison_table(c) for c in overview.comparisons]
     return found + ([_published_table(overview.published)] if overview.published != PublishedResults() else [])
 
 
@@ -84,36 +85,43 @@ TABLE_FORMATS: dict[str, Callable[[BenchTable], str]] = {
 }
 """The formats by name."""
 
-_COLUMNS = {
-    "trajectory": "trajectory",
-    "actions": "actions",
-    "asks": "in-plan",
-    "refinements": "out-of-plan",
-    "calls": "calls",
-    "tokens": "tokens",
-    "money": "US $",
-    "seconds": "seconds",
-}
 
-
-def _statistics_table(of: BenchOverview) -> BenchTable:
+def statistics_table(of: BenchOverview) -> BenchTable:
+    """Return the metrics of each cell by kind of task. Rates have their intervals, others where they were asked for."""
     rows_of_all = [f for _, cell in of.statistics for f in cell]
     repeated = max((len(f.pass_at_k) for f in rows_of_all), default=0)
     passes = tuple(f"pass@{k}, %" for k in range(1, repeated + 1))
-    columns = ("cell", "kind", "episodes", "success, %", "95 %", *_COLUMNS.values(), "inadmissible, %", *passes)
+    heads = [head for name in of.metrics for head in _heads(name, of)]
+    columns = ("cell", "kind", "episodes", *heads, "inadmissible, %", *passes)
     scripted = {s.label for s in of.cells if s.cell.model == "scripted"}
     marked = {label: label + STAND_IN_MARK * (label in scripted) for label, _ in of.statistics}
-    rows = tuple((marked[label], *_row(f, repeated)) for label, cell in of.statistics for f in cell)
+    rows = tuple((marked[label], *_row(f, repeated, of)) for label, cell in of.statistics for f in cell)
     notes = (_COLUMN_NOTE, STAND_IN_NOTE) if scripted else (_COLUMN_NOTE,)
     return BenchTable("Statistics", columns, rows, notes)
 
 
-def _row(f: CellStatistics, repeated: int) -> tuple[str, ...]:
+def _heads(name: str, of: BenchOverview) -> tuple[str, ...]:
+    return (METRICS[name].title, "95 %") if _has_interval(name, of) else (METRICS[name].title,)
+
+
+def _has_interval(name: str, of: BenchOverview) -> bool:
+    return name == "success" or (of.with_intervals and METRICS[name].per is None)
+
+
+def _row(f: CellStatistics, repeated: int, of: BenchOverview) -> tuple[str, ...]:
     passes = [_format_percent(p) for p in f.pass_at_k] + [""] * (repeated - len(f.pass_at_k))
-    rate, interval = _format_percent(f.rate), f"{100 * f.low:.1f} to {100 * f.high:.1f}"
-    rate, interval = (rate, interval) if f.episodes else ("", "")
-    means = [format_number(f.means[name], 4 if name == "money" else 2) for name in _COLUMNS]
-    return f.kind, str(f.episodes), rate, interval, *means, _format_percent(f.inadmissible), *passes
+    figures = [
+        text
+        for name, found in f.metrics.items()
+        for text in _figures(found, METRICS[name].digits)[: len(_heads(name, of))]
+    ]
+    return f.kind, str(f.episodes), *figures, _format_percent(f.inadmissible), *passes
+
+
+def _figures(found: MetricEstimate, digits: int) -> tuple[str, str]:
+    """The value and its interval; each is empty if unknown."""
+    known = found.low is not None and found.high is not None
+    return format_number(found.value, digits), f"{found.low:.{digits}f} to {found.high:.{digits}f}" if known else ""
 
 
 def _comparison_table(c: CellComparison) -> BenchTable:
@@ -122,10 +130,10 @@ def _comparison_table(c: CellComparison) -> BenchTable:
     success = ("success, %", _format_percent(first), _format_percent(second), *_format_difference(c.difference, 100, 1))
     means = [
         (
-            _COLUMNS.get(m.name, m.name),
-            format_number(m.first),
-            format_number(m.second),
-            *_format_difference(m.difference, 1, 2),
+            METRICS[m.name].title,
+            format_number(m.first, METRICS[m.name].digits),
+            format_number(m.second, METRICS[m.name].digits),
+            *_format_difference(m.difference, 1, METRICS[m.name].digits),
         )
         for m in c.means
     ]

@@ -102,6 +102,7 @@ def bench(
     retries: Retries = 2,
     record: options.Record = None,
     replay: options.Replay = None,
+    metrics: options.Metrics = None,
     as_json: options.Json = False,
 ) -> None:
     """Run many episodes and print success rates with 95 % intervals, and means over the episodes.
@@ -114,11 +115,13 @@ def bench(
 
     Exit codes: 0 all episodes ended; 2 usage; 3 the bench's budget is spent; 4 infrastructure broke episodes off.
     """
+    from codeplan.bench.metrics import parse_metrics
     from codeplan.cli.bench_estimate import estimate_bench
     from codeplan.cli.bench_requests import ask_bench
     from codeplan.errors import UsageError
     from codeplan.runner.environment_files import absolute_form, is_environment_file, use_environment
 
+    columns = () if metrics is None else parse_metrics(metrics)
     settings = options.command_settings(context)
     files = (absolute_form(suite),) if is_environment_file(suite) else ()
     suite = use_environment(suite, many_times=True)
@@ -142,7 +145,7 @@ def bench(
             return
         with _folder(out, suite, replay) as folder:
             outcome = play(plan, folder)
-    _show(asked, outcome.bench, folder, as_json)
+    _show(asked, outcome.bench, folder, columns, as_json)
     _raise_incomplete(outcome)
 
 
@@ -204,20 +207,28 @@ def _raise_incomplete(outcome: BenchOutcome) -> None:
         raise InfrastructureError(f"infrastructure broke episodes off: {so_far}")
 
 
-def _show(asked: BenchRequest, bench: BenchRecord, folder: Path | None, as_json: bool) -> None:
+def _show(
+    asked: BenchRequest, bench: BenchRecord, folder: Path | None, columns: tuple[str, ...], as_json: bool
+) -> None:
+    from codeplan.bench.cell_comparison import describe_cells
     from codeplan.bench.summary import summarise_results
-    from codeplan.cli.bench_table import print_bench
+    from codeplan.cli.bench_table import print_bench, print_metrics
     from codeplan.cli.paper_tables import print_experiment
     from codeplan.report.json_output import to_plain_data
+
+    chosen = dict(describe_cells(bench, columns).statistics) if columns else {}
 
     def cell(one: BenchCell) -> dict[str, Any]:
         ended = bench.outcomes_of(one.name)
         over = [e.result for e in ended if not e.broken]
-        return {**to_plain_data(one), "broken": len(ended) - len(over), "summary": summarise_results(over)}
+        more = {"metrics": chosen[one.name]} if columns else {}
+        return {**to_plain_data(one), "broken": len(ended) - len(over), "summary": summarise_results(over), **more}
 
     if as_json:
         options.print_json({"cells": [cell(one) for one in bench.cells], "outcomes": bench.outcomes})
-    elif asked.experiment:
+    elif asked.experiment and not columns:
         print_experiment(options.make_console(), asked.experiment, bench, folder)
+    elif columns:
+        print_metrics(options.make_console(), bench, columns, folder)
     else:
         print_bench(options.make_console(), bench, folder)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 
+from codeplan.bench.cell_comparison import describe_cells
 from codeplan.bench.papers.comparable import PublishedResults, published_results
 from codeplan.bench.store import BenchCell, BenchRecord
 from codeplan.bench.summary import KindSummary, summarise_results
-from codeplan.bench.tables import BenchTable
+from codeplan.bench.tables import BenchTable, statistics_table
 from codeplan.cli.text_tables import format_table, terminal_width
 from codeplan.untrusted.terminal import one_line
 
@@ -39,6 +41,14 @@ def print_bench(console: Console, bench: BenchRecord, folder: Path | None) -> No
         _print_note(console, STAND_IN_NOTE)
     if len(bench.cells) > 1 and folder:
         _print_note(console, f"Intervals, tests and more: codeplan compare {folder}")
+    if folder:
+        _print_note(console, f"Traces and results: {folder}")
+
+
+def print_metrics(console: Console, bench: BenchRecord, metrics: Sequence[str], folder: Path | None) -> None:
+    """Print the chosen metrics of each cell by kind of task, with their intervals."""
+    table = statistics_table(describe_cells(bench, metrics))
+    console.print(f"{bench_table_text(table, terminal_width())}\n", soft_wrap=True)
     if folder:
         _print_note(console, f"Traces and results: {folder}")
 

@@ -24,7 +24,13 @@ def add_to(app: typer.Typer) -> None:
     app.command("compare", epilog="Example: codeplan compare runs/one runs/two --format latex")(compare)
 
 
-def compare(first: First, second: Second = None, form: Format = None, as_json: options.Json = False) -> None:
+def compare(
+    first: First,
+    second: Second = None,
+    form: Format = None,
+    metrics: options.Metrics = None,
+    as_json: options.Json = False,
+) -> None:
     """Compare two benches, or the cells of one: success rates, means, intervals, tests.
 
     Episodes are paired by task and repeat. The tables show each cell's figures by kind of task. For each pair of cells
@@ -33,6 +39,7 @@ def compare(first: First, second: Second = None, form: Format = None, as_json: o
     table of their own.
     """
     from codeplan.bench.cell_comparison import build_overview
+    from codeplan.bench.metrics import parse_metrics
     from codeplan.bench.tables import TABLE_FORMATS, build_tables, format_tables
     from codeplan.cli.bench_table import bench_table_text
     from codeplan.cli.text_tables import terminal_width
@@ -40,7 +47,7 @@ def compare(first: First, second: Second = None, form: Format = None, as_json: o
 
     if form not in (None, "json", *TABLE_FORMATS):
         raise UsageError(f"there is no format {form!r}; there are: {', '.join([*TABLE_FORMATS, 'json'])}")
-    comparison = build_overview(first, second)
+    comparison = build_overview(first, second, () if metrics is None else parse_metrics(metrics))
     if as_json or form == "json":
         statistics, comparisons = dict(comparison.statistics), comparison.comparisons
         options.print_json({"statistics": statistics, "comparisons": comparisons, "published": comparison.published})

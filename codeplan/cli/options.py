@@ -87,6 +87,10 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show the summary onl
 Data = Annotated[
     str | None, typer.Option("--data", metavar="FOLDER", help="The folder of the environment's data, if it needs one.")
 ]
+Metrics = Annotated[
+    str | None,
+    typer.Option(metavar="NAMES", help="The columns, with commas: success,reward,tokens … Each has its interval."),
+]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of environment, method or model; repeatable."),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from codeplan.bench.episode_measures import CellStatistics, EpisodeMeasures, cell_statistics
+from codeplan.bench.cell_statistics import CellStatistics, cell_statistics
+from codeplan.bench.episode_measures import EpisodeMeasures
+from codeplan.bench.metrics import usual_metrics
 from codeplan.bench.store import EpisodeOutcome
 from codeplan.report.json_output import to_plain_data
 from codeplan.report.pages.event_renderer import visible_data
@@ -24,7 +26,8 @@ def build_overview(report: ReportData) -> dict[str, Any]:
     numbers = {c.name: at for at, c in enumerate(report.columns)}
     counted = {c.name: _counted(report.episodes, c.name) for c in report.columns}
     every = [m for episodes in counted.values() for _, m in episodes]
-    by_column = {c.name: cell_statistics(c.cell, counted[c.name]) for c in report.columns}
+    names = [name for name in usual_metrics(every) if name != "success"]
+    by_column = {c.name: cell_statistics(c.cell, counted[c.name], names) for c in report.columns}
     return {
         "name": label(report.name),
         "total": report.total,
@@ -96,7 +99,7 @@ def _column(
         "settings": visible_data(column.cell.settings),
         "rate": _rate(total),
         "broken": sum(r.state == "broken" for r in runs if r.column == column.name),
-        "means": {name: None if m is None else round(m, 6) for name, m in total.means.items()},
+        "means": {n: None if m.value is None else round(m.value, 6) for n, m in total.metrics.items()},
         "inadmissible": total.inadmissible,
         "passes": [round(p, 4) for p in total.pass_at_k],
         "refinements": refinement_curve(episodes, max((m.refinements for m in every), default=0)),

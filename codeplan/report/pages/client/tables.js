@@ -14,10 +14,12 @@ function rate([won, n, low, high], series) {
 }
 
 const MEANS = [
+  ["reward", "reward", 2],
+  ["claim", "claimed, %", 1],
   ["trajectory", "trajectory", 1],
   ["actions", "actions", 1],
-  ["asks", "asks, in plan", 1],
-  ["refinements", "refinements, out of plan", 2],
+  ["in_plan", "asks, in plan", 1],
+  ["out_of_plan", "refinements, out of plan", 2],
   ["calls", "model calls", 1],
   ["tokens", "tokens", 0],
   ["money", "dollars", 4],
@@ -27,7 +29,7 @@ const MEANS = [
 function successTable(overview) {
   const { columns } = overview;
   const restarts = columns.some((c) => c.means.trajectory !== c.means.actions);
-  const always = ["actions", "asks", "refinements"];
+  const always = ["actions", "in_plan", "out_of_plan"];
   const means = MEANS.filter(([key]) =>
     key === "trajectory" ? restarts : always.includes(key) || columns.some((c) => c.means[key]),
   );
