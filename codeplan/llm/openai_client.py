@@ -49,6 +49,9 @@ class OpenAIModel:
         temperature: Annotated[
             float | None, Setting("The sampling temperature. [the endpoint's]", "safe", most=10)
         ] = None,
+        top_p: Annotated[
+            float | None, Setting("Sample from the likeliest tokens of this share. [the endpoint's]", "safe", most=1)
+        ] = None,
         model_seed: Annotated[
             int | None, Setting("The seed of requests; a model may ignore it.", "safe", most=MAX_SEED)
         ] = None,
@@ -98,6 +101,7 @@ class OpenAIModel:
             self.name,
             api=api,
             temperature=temperature,
+            top_p=top_p,
             seed=model_seed,
             max_tokens=max_tokens,
             stop=tuple(stop),

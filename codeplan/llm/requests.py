@@ -36,6 +36,7 @@ class RequestSettings(msgspec.Struct, frozen=True):
     extra_body: dict[str, Any]
     send_stop: bool = False
     json_schema: bool = False
+    top_p: float | None = None
 
     def __post_init__(self) -> None:
         choices = {"api": ("chat", "responses"), "max_tokens_field": ("max_tokens", "max_completion_tokens")}
@@ -46,6 +47,8 @@ class RequestSettings(msgspec.Struct, frozen=True):
                 )
         if self.temperature is not None and not math.isfinite(self.temperature):
             raise UsageError(f"temperature is {self.temperature}; give a number, or leave it out")
+        if self.top_p is not None and not 0 < self.top_p <= 1:
+            raise UsageError(f"top_p is {self.top_p}; give a share above 0 and up to 1, or leave it out")
         if self.max_tokens is not None and self.max_tokens < 1:
             raise UsageError(f"max_tokens is {self.max_tokens}; give 1 or more, or leave it out")
         if self.api == "responses" and self.seed is not None:
@@ -97,7 +100,7 @@ class RequestSettings(msgspec.Struct, frozen=True):
     def _sampling(self) -> dict[str, Any]:
         effort = self.reasoning_effort or None
         reasoning = {"reasoning_effort": effort} if self.api == "chat" else {"reasoning": effort and {"effort": effort}}
-        given = {"temperature": self.temperature, "seed": self.seed, **reasoning}
+        given = {"temperature": self.temperature, "top_p": self.top_p, "seed": self.seed, **reasoning}
         return {name: value for name, value in given.items() if value is not None}
 
     def _token_limit(self, tokens: int | None) -> dict[str, Any]:

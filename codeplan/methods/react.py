@@ -6,7 +6,7 @@ Other methods use it as their executor. It stops by the rules of ADaPT's executo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from codeplan.episode.episode import Episode
 from codeplan.errors import SizeExceeded, UsageError
@@ -20,6 +20,7 @@ from codeplan.planning.executor_turns import (
     is_thought,
     normalise_action,
     parse_claim,
+    written_as_thought,
 )
 from codeplan.planning.sample_choice import sample_for
 from codeplan.planning.tool_turns import ToolTurns
@@ -43,7 +44,9 @@ class ReAct:
 
     An attempt ends when the environment ends the episode, when a line says ``task completed`` or ``task failed``, after
     ``calls`` turns, or after ``max_idle_turns`` turns in a row without effect (thoughts count as such). None stands for
-    the environment's numbers. ``formalise`` is AutoPlan's formaliser (Ouyang & Li, 2023).
+    the environment's numbers. With ``thoughts="forced"``, a turn is a call for a thought and then one for an action;
+    only the action counts as with or without effect. That and ``formalise``, a call that puts the action into form by
+    examples, are AutoPlan's turns (Ouyang & Li, 2023, section 3.2.1 and appendix A.1).
     """
 
     name = "react"
@@ -61,12 +64,15 @@ class ReAct:
         formalise: Annotated[
             bool, Setting("Put each action into a valid form with a call of its own.", "safe")
         ] = False,
+        thoughts: Annotated[
+            Literal["free", "forced"], Setting("Think when it likes, or before each action (forced).", "safe")
+        ] = "free",
         prompts: PromptsSetting = None,
     ) -> None:
         """Raises UsageError if a value does not fit."""
         require_positive(self.name, calls=calls, max_idle_turns=max_idle_turns)
         self.calls, self.max_idle_turns = calls, max_idle_turns
-        self.example, self.formalise = example, formalise
+        self.example, self.formalise, self.thoughts = example, formalise, thoughts
         self.prompts = load_prompts(prompts, self.name)
 
     def solve(self, task: Task, episode: Episode) -> Result:
@@ -79,8 +85,9 @@ class ReAct:
         return episode.result(ending, self.name, run.claim)
 
     def _tool_turns(self, task: Task, episode: Episode) -> ToolTurns:
-        if self.formalise:
-            raise UsageError("the setting formalise of the method react is for actions in words, not for tools")
+        for name, given in {"formalise": self.formalise, "thoughts": self.thoughts == "forced"}.items():
+            if given:
+                raise UsageError(f"the setting {name} of the method react is for actions in words, not for tools")
         space = episode.action_space
         calls, idle = self.calls or space.calls, self.max_idle_turns or space.max_idle_turns
         return ToolTurns(self.prompts, task, episode, calls, idle)
@@ -95,7 +102,9 @@ class _Run:
         self.turns: list[Turn] = []
         self.claim: bool | None = None
         goal = episode.goal_of(task)
-        sample = sample_for(method.prompts, "react", episode.env.name, goal) if method.example else None
+        env = episode.env.name
+        sample = sample_for(method.prompts, "react", env, goal) if method.example else None
+        self._form_sample = sample_for(method.prompts, "react/formalise", env, goal)
         self._values = {
             "forms": self.space.forms,
             "sample": sample,
@@ -108,23 +117,39 @@ class _Run:
         """Take turns until the task ends; returns how it ended."""
         calls = self.method.calls or self.space.calls
         max_idle = self.method.max_idle_turns or self.space.max_idle_turns
+        take_turn = self._take_forced_turn if self.method.thoughts == "forced" else self._take_turn
         for _ in range(calls):
             if self.episode.observation.done:
                 return EnvironmentEnded()
-            line = self._next_line()
-            self.turns.append(Turn(line, self._answer(line)))
-            self.claim = parse_claim(line)
+            self.claim = take_turn()
             if self.claim is not None:
                 if self.claim:
                     return Claimed("it says that the task is done")
                 return GaveUp("it says that it cannot do the task")
-            if _count_idle_turns(self.turns, self.space) >= max_idle:
+            if self._count_idle_turns() >= max_idle:
                 return NotSolved(f"{max_idle} turns in a row did nothing")
         return EnvironmentEnded() if self.episode.observation.done else NotSolved(f"no end in {calls} turns")
 
-    def _next_line(self) -> str:
-        line = self._ask("act", stop=("\n",), **self._values, transcript=format_transcript(self.turns))
-        return self._formalise(line) if self.method.formalise and line and not is_thought(line) else line
+    def _take_turn(self) -> bool | None:
+        """Take a thought or an action; returns the claim in it."""
+        line = self._next_line("act")
+        if not is_thought(line):
+            line = self._formalise(line)
+        self.turns.append(Turn(line, self._answer(line)))
+        return parse_claim(line)
+
+    def _take_forced_turn(self) -> bool | None:
+        """Take a thought, and then an action unless the thought has a claim; returns that claim."""
+        thought = written_as_thought(self._next_line("think"))
+        self.turns.append(Turn(thought, THOUGHT_REPLY))
+        claim = parse_claim(thought)
+        if claim is None:
+            action = self._formalise(self._next_line("take"))
+            self.turns.append(Turn(action, self.episode.act(normalise_action(action, self.space)).text))
+        return claim
+
+    def _next_line(self, template: str) -> str:
+        return self._ask(template, "act", stop=("\n",), **self._values, transcript=format_transcript(self.turns))
 
     def _answer(self, line: str) -> str:
         if is_thought(line):
@@ -132,10 +157,21 @@ class _Run:
         return self.episode.act(normalise_action(line, self.space)).text
 
     def _formalise(self, line: str) -> str:
-        return self._ask("formalise", forms=self.space.forms, line=line, seen=format_transcript(self.turns[-3:]))
+        """The line as a valid action, if that is set."""
+        if not self.method.formalise or not line:
+            return line
+        seen = format_transcript(self.turns[-3:])
+        values = {"forms": self.space.forms, "sample": self._form_sample, "line": line, "seen": seen}
+        return self._ask("formalise", "formalise", **values)
 
-    def _ask(self, purpose: Purpose, **values: Any) -> str:
-        return first_line(ask_template(self.episode, self.method.prompts, f"react/{purpose}", purpose, **values))
+    def _ask(self, template: str, purpose: Purpose, **values: Any) -> str:
+        return first_line(ask_template(self.episode, self.method.prompts, f"react/{template}", purpose, **values))
+
+    def _count_idle_turns(self) -> int:
+        """The number of turns at the end that did nothing: actions without effect, and thoughts unless forced."""
+        forced = self.method.thoughts == "forced"
+        counted = [turn for turn in self.turns if not (forced and is_thought(turn.line))]
+        return _count_idle_turns(counted, self.space)
 
 
 def _count_idle_turns(turns: Sequence[Turn], space: ActionSpace) -> int:

@@ -26,6 +26,9 @@ from codeplan.types import ActionSpace, Value
 THOUGHT_REPLY = "OK."
 """The answer to a thought."""
 
+THINK_TEMPLATE = "react/think"
+"""The template that asks for a thought alone."""
+
 _PREFIX = re.compile(r"(?:>++|action\s*+\d*+\s*+:)\s*+", re.IGNORECASE)
 _THOUGHT = re.compile(r"(?:think|thought)\s*+\d*+\s*+:", re.IGNORECASE)
 _DONE = re.compile(r"\btask completed\b", re.IGNORECASE)
@@ -54,6 +57,11 @@ def first_line(reply: str) -> str:
 def is_thought(line: str) -> bool:
     """Whether the line is a thought and not an action."""
     return _THOUGHT.match(line) is not None
+
+
+def written_as_thought(line: str) -> str:
+    """The line with the mark of a thought: what an executor is made to think may come without it."""
+    return line if is_thought(line) else f"think: {line}"
 
 
 def parse_claim(line: str) -> bool | None:
@@ -94,6 +102,8 @@ def _turn(event: Event) -> Turn | None:
             return Turn(event.action, event.observation.text)
         case ModelCalled(purpose="act") if is_thought(line := first_line(event.completion.text)):
             return Turn(line, THOUGHT_REPLY)
+        case ModelCalled(purpose="act", prompt=prompt) if prompt.startswith(f"{THINK_TEMPLATE} "):
+            return Turn(written_as_thought(first_line(event.completion.text)), THOUGHT_REPLY)
         case _:
             return _plan_turn(event)
 

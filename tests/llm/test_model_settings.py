@@ -83,6 +83,17 @@ def test_a_setting_of_the_wrong_type_is_refused(name: str, settings: dict[str, A
         connect(name, **settings)
 
 
+@pytest.mark.parametrize(
+    ("share", "fits"), [(0.0, False), (0.01, True), (1.0, True), (1.01, False), (float("nan"), False)]
+)
+def test_top_p_is_a_share_above_0_and_up_to_1(share: float, fits: bool) -> None:
+    if fits:
+        assert OpenAIModel("tiny", base_url="http://host/v1", top_p=share).settings["top_p"] == share
+    else:
+        with pytest.raises(UsageError, match="top_p is .*; give a share above 0 and up to 1"):
+            OpenAIModel("tiny", base_url="http://host/v1", top_p=share)
+
+
 def test_a_model_without_a_name_is_refused() -> None:
     with pytest.raises(UsageError, match="no name"):
         connect(" ", base_url="http://localhost/v1")

@@ -27,6 +27,7 @@ def test_settings_are_sent_unless_they_are_none(endpoint: Endpoint) -> None:
     endpoint.answer(reply())
     model = endpoint.model(
         temperature=0.0,
+        top_p=0.9,
         model_seed=7,
         max_tokens=50,
         max_tokens_field="max_completion_tokens",
@@ -40,6 +41,7 @@ def test_settings_are_sent_unless_they_are_none(endpoint: Endpoint) -> None:
         "model": "tiny",
         "messages": HELLO,
         "temperature": 0.0,
+        "top_p": 0.9,
         "seed": 7,
         "max_completion_tokens": 50,
         "stop": ["END"],

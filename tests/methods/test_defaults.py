@@ -48,7 +48,14 @@ DEFAULTS = {
     },
     "text-planner": {"executor": "react", "tries": 6, "prompts": None},
     # ReAct (Yao et al., 2023): few-shot; turns and idle turns are the environment's, as in ADaPT's executors
-    "react": {"calls": None, "max_idle_turns": None, "example": True, "formalise": False, "prompts": None},
+    "react": {
+        "calls": None,
+        "max_idle_turns": None,
+        "example": True,
+        "formalise": False,
+        "thoughts": "free",
+        "prompts": None,
+    },
     # ADaPT (Prasad et al., 2024): depth 3 in ALFWorld; the executor's claim counts
     "adapt": {
         "executor": "react",
@@ -63,7 +70,19 @@ DEFAULTS = {
     # Reflexion (Shinn et al., 2023): the last three reflections
     "reflexion": {"executor": "react", "trials": 3, "memory": 3, "prompts": None},
     # AutoPlan (Ouyang & Li, 2023)
-    "autoplan": {"plan": None, "executor": "react", "batch": 2, "epochs": 1, "folder": None, "prompts": None},
+    # AutoPlan (Ouyang & Li, 2023): four tasks a batch, drawn at random; flaws from the history and the result
+    "autoplan": {
+        "plan": None,
+        "executor": "react",
+        "batch": 4,
+        "epochs": 1,
+        "batch_seed": 0,
+        "per_kind": False,
+        "flaws_from": "history",
+        "reflection": "full",
+        "folder": None,
+        "prompts": None,
+    },
 }
 
 

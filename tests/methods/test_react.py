@@ -3,7 +3,7 @@
 import pytest
 from support.boxes import Boxes, BoxesInWords, Replies
 
-from codeplan.errors import UsageError
+from codeplan.errors import ModelError, UsageError
 from codeplan.methods.react import ReAct
 from codeplan.planning.executor_turns import first_line, is_thought, normalise_action, parse_claim
 from codeplan.runner.new_episodes import run
@@ -51,6 +51,42 @@ def test_an_action_may_be_put_into_form_by_a_call_of_its_own():
     result, model = play("I should look into the second box", "open 2", formalise=True)
     assert result.success
     assert model.purposes == ["act", "formalise"]
+
+
+def test_the_formaliser_is_shown_the_environments_own_examples():
+    for env, example in (("household", "Action: open drawer 4"), ("hotpotqa", "Action: search[Elbe]")):
+        model = Replies("I look around")
+        with pytest.raises(ModelError, match="no reply is left for formalise"):
+            run(env, method=ReAct(formalise=True), model=model)
+        assert example in model.asked[1][1][0]["content"]
+
+
+def test_a_thought_before_each_action_can_be_asked_for():
+    replies = ["I am at step 1.", "open 1", "think: at step 2", "I open two", "open 2"]
+    result, model = play("I am at step 1.", "open 1", "think: at step 2", "open 2", thoughts="forced", calls=2)
+    assert (result.success, result.actions, model.purposes) == (True, 2, ["act"] * 4)
+    shown = model.asked[-1][1][-1]["content"]
+    assert "> think: I am at step 1.\nOK.\n> open 1\nIt is empty.\n> think: at step 2\nOK." in shown
+    result, model = play(*replies, thoughts="forced", calls=1)
+    assert (result.reason, result.actions, len(model.replies)) == ("no end in 1 turns", 1, 3)
+
+
+def test_of_a_forced_turn_only_the_action_is_put_into_form_and_counts_as_idle():
+    replies = ["at step 1", "the first box", "open 1", "at step 2", "the third box", "open 3"]
+    result, model = play(*replies, thoughts="forced", formalise=True, max_idle_turns=2)
+    assert result.reason == "2 turns in a row did nothing"
+    assert model.purposes == ["act", "act", "formalise"] * 2
+
+
+@pytest.mark.parametrize(("claim", "reason"), [("completed", "the task is done"), ("failed", "it cannot do the task")])
+def test_a_forced_thought_with_a_claim_ends_it(claim, reason):
+    result, _ = play("at step 1", "open 1", f"Task {claim}!", thoughts="forced")
+    assert (result.reason, result.actions) == (f"it says that {reason}", 1)
+
+
+def test_an_action_that_looks_like_a_thought_is_still_done_if_the_thought_was_forced():
+    result, _ = play("at step 1", "think: open 2", thoughts="forced", calls=1)
+    assert (result.actions, result.success) == (1, False)
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ METHODS: dict[str, tuple[str, dict[str, Any], dict[str, str]]] = {
     "ask": ("adaplanner", {}, {"plan": ASKING}),
     "check": ("adaplanner", {}, {"plan": "```python\ndef solution(agent, start_from=1)\n    pass\n```"}),
     "react_act": ("react", {}, {}),
+    "react_think_act": ("react", {"thoughts": "forced"}, {}),
     "react_formalise": ("react", {"formalise": True}, {"act": "I look around"}),
     "adapt_decompose": ("adapt", {"first": "plan"}, {}),
     "plan_and_execute_decompose": ("plan-and-execute", {}, {}),
