@@ -97,7 +97,58 @@ class HotpotQAAgent:
         Example: agent.report() returns "My question is: Into which sea does … flow? Last action: 'search[Adriatic]'; it
         answered: 'Could not find Adriatic. …'"
         """
-        return f"My question is: {self.question or 'not known'} {self._log.describe_last(shorten=_quote)}"
+        return _describe(self.question, self._log)
+
+
+class PaperHotpotQAAgent:
+    """A reader who answers a question with an encyclopedia such as Wikipedia, one open page at a time.
+
+    No single page holds the answer: either one page names what the other is about, or two pages have to be compared.
+    The answer is compared with the right one word by word, without capitals, punctuation and articles.
+    """
+
+    # the three actions of ReAct (Yao et al., 2023) as methods, with its texts as they are, second full stops included
+
+    def __init__(self, act: Act, observation: Observation | None = None) -> None:
+        self._question = observation.text.removeprefix("Question: ") if observation else ""
+        self._log = ActionLog(act)
+
+    def search(self, entity: str) -> str:
+        """Open the page with this title, closing the previous one, and return its first five sentences.
+
+        If there is no such page, the previous page stays open, and the text lists up to five similar titles.
+        Example: agent.search("Budapest") returns "Budapest is the largest city of Hungary. It stands on the Danube …"
+        Example: agent.search("Adriatic") returns "Could not find Adriatic. Similar: ['Po']."
+        """
+        return self._log.act(f"search[{entity}]")
+
+    def lookup(self, string: str) -> str:
+        """Return the next sentence of the open page that contains this string, in upper or lower case.
+
+        Call it again with the same string for the next sentence; a new string or a new page starts over.
+        Example: agent.lookup("stands on") returns "(Result 1 / 1) It stands on the Danube and …"
+        Example: agent.lookup("queen") returns "No more results."
+        """
+        return self._log.act(f"lookup[{string}]")
+
+    def finish(self, answer: str) -> str:
+        """Give the answer; this ends the task. Give a name, a number, a date, yes or no, not a sentence.
+
+        Example: agent.finish("Black Sea") returns "Episode finished, reward = 1"
+        """
+        return self._log.act(f"finish[{answer}]")
+
+    def report(self) -> str:
+        """Return the question, the last action and its observation, for use in assertion messages.
+
+        Example: agent.report() returns "My question is: Into which sea does … flow? Last action: 'search[Adriatic]'; it
+        answered: 'Could not find Adriatic. …'"
+        """
+        return _describe(self._question, self._log)
+
+
+def _describe(question: str, log: ActionLog) -> str:
+    return f"My question is: {question or 'not known'} {log.describe_last(shorten=_quote)}"
 
 
 def _titles_offered(text: str, entity: str) -> list[str] | None:

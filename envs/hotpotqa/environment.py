@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
-from codeplan.envs.base import ActionLimit, EpisodeSnapshot, RestorableEnvironment, check_choice
+from codeplan.envs.base import (
+    ActionLimit,
+    AgentName,
+    AgentSetting,
+    EpisodeSnapshot,
+    RestorableEnvironment,
+    check_choice,
+)
 from codeplan.envs.hotpotqa import reader
-from codeplan.envs.hotpotqa.agent import HotpotQAAgent
+from codeplan.envs.hotpotqa.agent import HotpotQAAgent, PaperHotpotQAAgent
 from codeplan.envs.hotpotqa.questions import NAME, BundledQuestions, FileQuestions, Question, QuestionSet
 from codeplan.envs.hotpotqa.reader import ReaderState
 from codeplan.envs.hotpotqa.scoring import AnswerScore, score_answer
@@ -49,13 +56,14 @@ def make(
     reward: Annotated[
         Metric, Setting("Exact match (0 or 1) or F1; success is an exact match in either case.", "safe")
     ] = "em",
+    agent: AgentSetting = "full",
 ) -> HotpotQA:
     """Build HotpotQA. Raises: UsageError if a setting is invalid."""
     if not live and (contact, before, cache, url) != (None, None, None, WIKIPEDIA_API_URL):
         raise UsageError("HotpotQA's settings contact, before, cache and url are for Wikipedia; add live=true")
     wiki = Wikipedia(contact=contact, before=before, cache=cache, url=url, interval=interval) if live else None
     questions = BundledQuestions() if data is None else FileQuestions(data)
-    return HotpotQA(questions, wiki, actions=actions, reward=reward)
+    return HotpotQA(questions, wiki, actions=actions, reward=reward, agent=agent)
 
 
 class HotpotQASnapshot(EpisodeSnapshot, frozen=True):
@@ -70,6 +78,7 @@ class HotpotQA(RestorableEnvironment[HotpotQASnapshot]):
 
     name: str = NAME
     agent: type = HotpotQAAgent
+    agents: Mapping[str, type] = {"full": HotpotQAAgent, "paper": PaperHotpotQAAgent}
     space: ActionSpace = ActionSpace(
         forms=("search[TITLE]", "lookup[WORDS]", "finish[ANSWER]"),
         no_effect_prefixes=("Could not find", "No more results", "Invalid action"),
@@ -84,9 +93,11 @@ class HotpotQA(RestorableEnvironment[HotpotQASnapshot]):
         *,
         actions: int = 40,
         reward: Metric = "em",
+        agent: AgentName = "full",
     ) -> None:
-        """Raises: UsageError if ``actions`` or ``reward`` is invalid."""
+        """Raises: UsageError if ``actions``, ``reward`` or ``agent`` is invalid."""
         super().__init__(actions)
+        self._choose_agent(agent)
         self._reward = check_choice(self.name, "reward", reward, ("em", "f1"))
         self._questions = questions or BundledQuestions()
         self._shared_wiki = wiki

@@ -33,8 +33,7 @@ class WebShopAgent:
 
     def __init__(self, act: Act, observation: Observation | None = None) -> None:
         self.page = observation.text if observation else ""
-        found = _INSTRUCTION.search(self.page)
-        self.instruction = found[1] if found else ""
+        self.instruction = _instruction_of(self.page)
         self.score = None
         self._act = act
         self._log = ActionLog(self._act_and_score)
@@ -45,7 +44,7 @@ class WebShopAgent:
         Use few, plain words: what the product is, and its most important feature.
         Example: agent.search("insulated water bottle") returns "Instruction: … Page 1 (Total results: 32) …"
         """
-        return self._do(f"search[{' '.join(str(query).split())}]")
+        return self._do(_search_action(query))
 
     def click(self, button: str) -> str:
         """Click a button on the page, named by its text, and return the page that opens.
@@ -131,8 +130,7 @@ class WebShopAgent:
         Example: agent.report() returns "I am to buy: … water bottle, size 18 oz, … Last action: 'click[18 oz]'; the
         page now: You have clicked 18 oz. | …"
         """
-        last = self._log.describe_last("the page now", _shorten)
-        return f"I am to buy: {self.instruction or 'what I do not know'}. {last}"
+        return _describe(self.instruction, self._log)
 
     def _do(self, action: str) -> str:
         self.page = self._log.act(action)
@@ -158,6 +156,62 @@ class WebShopAgent:
                 "environment with observation_mode='text_rich'"
             )
         return self.page
+
+
+class PaperWebShopAgent:
+    """A buyer in a web shop: it searches, opens a product by its id, chooses its options and buys it.
+
+    Buying ends the task and cannot be undone. Only a score of 1.0 is success: the product is of the right type, has
+    everything the instruction asks for, costs no more than the instruction allows, and each option that the instruction
+    names is chosen.
+    """
+
+    # the two actions of WebShop (Yao et al., 2022) as methods, which return the page's text
+
+    def __init__(self, act: Act, observation: Observation | None = None) -> None:
+        self._instruction = _instruction_of(observation.text if observation else "")
+        self._log = ActionLog(act)
+
+    def search(self, query: str) -> str:
+        """Search for products and return the first page of results, best match first.
+
+        Use few, plain words: what the product is, and its most important feature.
+        Example: agent.search("insulated water bottle") returns "Instruction: … Page 1 (Total results: 32) …"
+        """
+        return self._log.act(_search_action(query))
+
+    def click(self, button: str) -> str:
+        """Click a button on the page, named by its text, and return the page that opens.
+
+        On a page of results: a product's id, "Next >", "< Prev". On a product's page: the value of an option,
+        "Description", "Features", "< Prev", "Buy Now". On all of these: "Back to Search". Each option takes one value.
+        Clicking something that the page does not show has no effect. "Buy Now" buys the open product with the chosen
+        options and ends the task at once, whatever it is worth; the last page has the score.
+        Example: agent.click("18 oz") returns "… [clicked button] 18 oz [clicked button_] …"
+        """
+        return self._log.act(f"click[{button}]")
+
+    def report(self) -> str:
+        """Return what to buy, the last action and the resulting page, for use in assertion messages.
+
+        Example: agent.report() returns "I am to buy: … water bottle, size 18 oz, … Last action: 'click[18 oz]'; the
+        page now: You have clicked 18 oz. | …"
+        """
+        return _describe(self._instruction, self._log)
+
+
+def _instruction_of(page: str) -> str:
+    found = _INSTRUCTION.search(page)
+    return found[1] if found else ""
+
+
+def _search_action(query: object) -> str:
+    return f"search[{' '.join(str(query).split())}]"
+
+
+def _describe(instruction: str, log: ActionLog) -> str:
+    last = log.describe_last("the page now", _shorten)
+    return f"I am to buy: {instruction or 'what I do not know'}. {last}"
 
 
 def _parse_price(tag: str) -> float:

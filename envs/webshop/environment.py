@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from msgspec.structs import replace
 
-from codeplan.envs.base import RestorableEnvironment
+from codeplan.envs.base import AgentName, RestorableEnvironment
 from codeplan.envs.generated_tasks import GeneratedTasks
 from codeplan.envs.webshop import paper_client, session
-from codeplan.envs.webshop.agent import WebShopAgent
+from codeplan.envs.webshop.agent import PaperWebShopAgent, WebShopAgent
 from codeplan.envs.webshop.catalogue import GoalSource
 from codeplan.envs.webshop.formats import ADAPT_PREFIX, PAGE_WRITERS, ObservationMode
 from codeplan.envs.webshop.goals import GoalTemplate, WebShopGoal, goal_order, make_goal, sample_price, split_ranges
@@ -36,6 +36,7 @@ class WebShopSettings(Value, frozen=True):
     nouns: str = "rules"
     show_attrs: bool = False
     actions: int = 100
+    agent: AgentName = "full"
 
 
 _DEFAULTS = WebShopSettings()
@@ -46,6 +47,7 @@ class WebShop(RestorableEnvironment[WebShopSnapshot]):
 
     name: str = NAME
     agent: type = WebShopAgent
+    agents: Mapping[str, type] = {"full": WebShopAgent, "paper": PaperWebShopAgent}
     kinds: tuple[str, ...] = (KIND,)
     space: ActionSpace = ActionSpace(
         forms=("search[WORDS]", "click[BUTTON]"),
@@ -57,9 +59,10 @@ class WebShop(RestorableEnvironment[WebShopSnapshot]):
     def __init__(self, shop: ShopData, settings: WebShopSettings = _DEFAULTS, *, embedded: bool = False) -> None:
         """``embedded`` is true for codeplan's small catalogue, whose splits are smaller.
 
-        Raises: UsageError if ``actions`` or ``nouns`` is invalid, or if spaCy or its pipeline is missing.
+        Raises: UsageError if ``actions``, ``agent`` or ``nouns`` is invalid, or if spaCy or its pipeline is missing.
         """
         super().__init__(settings.actions)
+        self._choose_agent(settings.agent)
         self.shop, self._settings, self._embedded = shop, settings, embedded
         self._find_nouns = make_noun_finder(settings.nouns)
         self._goal: WebShopGoal | None = None

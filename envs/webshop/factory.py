@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from codeplan.envs.base import ActionLimit, check_positive
+from codeplan.envs.base import ActionLimit, AgentSetting, check_positive
 from codeplan.envs.webshop import loading
 from codeplan.envs.webshop.catalogue import GoalSource
 from codeplan.envs.webshop.environment import WebShop, WebShopSettings
@@ -40,9 +40,10 @@ def make(
     ] = "rules",
     show_attrs: Annotated[bool, Setting("Add a page of a product's attributes.", "safe")] = False,
     actions: ActionLimit = 100,
+    agent: AgentSetting = "full",
 ) -> WebShop:
     """Build WebShop. Raises: UsageError if a setting is invalid, or if WebShop's files are missing or malformed."""
-    settings = WebShopSettings(goals, price_seed, observation_mode, nouns, show_attrs, actions)
+    settings = WebShopSettings(goals, price_seed, observation_mode, nouns, show_attrs, actions, agent)
     if products is not None:
         check_positive(WebShop.name, "products", products)
     if data is not None:

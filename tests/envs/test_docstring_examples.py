@@ -59,7 +59,7 @@ HOUSEHOLD = {
     "agent.report()": Run(f"{HOLD}; agent.goto('sidetable 1'); agent.open_receptacle('sidetable 1')"),
 }
 
-OPTION = "agent.search('insulated water bottle'); agent.click(agent.results()[0]['id']); agent.click('18 oz')"
+OPTION = "agent.search('insulated water bottle'); agent.click('B011024K4C'); agent.click('18 oz')"
 FIELD = """agent.click_xpath("//input[@id='tt']")"""
 
 IN_KITCHEN = "agent.goto('kitchen')"
@@ -72,6 +72,13 @@ RUNS: dict[str, dict[str, Run]] = {
     "textcraft": {
         'agent.get(2, "oak logs")': Run(),
         'agent.get(1, "stick")': Run(),
+        'agent.can_get("iron ingot")': Run(),
+        'agent.can_get("oak planks")': Run(),
+        'agent.can_get("oak logs")': Run(),
+        'agent.craft_until(7, "oak planks", ["oak logs"])': Run("agent.get(2, 'oak logs')"),
+        'agent.craft_until(1, "shield", ["planks", "iron ingot"], {"planks": "oak planks"})': Run(
+            "agent.get(2, 'oak logs'); agent.craft_until(6, 'oak planks', ['oak logs']); agent.get(1, 'iron ingot')"
+        ),
         'agent.craft(1, "shield", {"oak planks": 6, "iron ingot": 1})': Run("agent.get(1, 'iron ingot')"),
         'agent.craft(4, "oak planks", {"oak logs": 1})': Run("agent.get(1, 'oak logs')"),
         "agent.inventory()": Run("agent.get(2, 'oak logs'); agent.craft(4, 'oak planks', {'oak logs': 1})"),

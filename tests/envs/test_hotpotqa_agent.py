@@ -3,7 +3,7 @@
 import pytest
 
 from codeplan.agent_api import agent_api, describe_api
-from codeplan.envs.hotpotqa.agent import HotpotQAAgent
+from codeplan.envs.hotpotqa.agent import HotpotQAAgent, PaperHotpotQAAgent
 from codeplan.envs.hotpotqa.environment import HotpotQA
 from codeplan.prompts.templates import Prompts
 from codeplan.protocols import Agent
@@ -117,12 +117,13 @@ def test_it_reports_the_question_and_the_shortened_last_observation():
 # ------------------------------------------------------------------ the worked examples
 
 
+@pytest.mark.parametrize("agent", ["full", "paper"])
 @pytest.mark.parametrize(("kind", "id"), EXAMPLES.items())
-def test_a_worked_example_answers_a_question_of_train(kind, id):
-    sample = Prompts().sample("hotpotqa", kind)
+def test_a_worked_example_answers_a_question_of_train(kind, id, agent):
+    sample = Prompts().sample("hotpotqa/paper" if agent == "paper" else "hotpotqa", kind)
     task = next(t for t in HotpotQA().tasks("train") if t.id == id)
     assert sample.startswith(f"# Question: {task.goal}\n")
-    done = execute(sample, "hotpotqa", id)
+    done = execute(sample, HotpotQA(agent=agent), id)
     assert done.result.success
     assert isinstance(done.outcome, Finished)
     assert done.result.asks == {"bridge": 1, "comparison": 0}[kind]
@@ -136,3 +137,30 @@ def test_a_worked_example_fails_with_similar_titles_if_a_page_is_missing(kind):
     assert done.outcome.step == 1
     assert "one of [" in done.outcome.message
     assert "Similar: [" in done.outcome.message
+
+
+@pytest.mark.parametrize(("folder", "agent"), [("hotpotqa", "full"), ("hotpotqa/paper", "paper")])
+def test_a_worked_example_reads_no_sentence_twice_and_asks_after_reading(folder, agent):
+    asked = []
+
+    def answer(messages):
+        asked.append(messages[-1]["content"])
+        return "'Bedřich Smetana'"
+
+    execute(Prompts().sample(folder, "bridge"), HotpotQA(agent=agent), EXAMPLES["bridge"], model=answer)
+    (question,) = asked
+    assert question.count("composed by Bedřich Smetana") == 1
+
+
+def test_the_paper_s_agent_returns_react_s_own_text():
+    done, left = [], ["One. Two..", "(Result 1 / 1) Two..", "No more results.\n", "Episode finished, reward = 1\n"]
+    sent = list(left)
+
+    def act(action):
+        done.append(action)
+        return Observation(left.pop(0))
+
+    agent = PaperHotpotQAAgent(act, Observation("Question: Where was Ada born?"))
+    assert [agent.search("Ada"), agent.lookup("w"), agent.lookup("w"), agent.finish("London")] == sent
+    assert done == ["search[Ada]", "lookup[w]", "lookup[w]", "finish[London]"]
+    assert agent.report().startswith("My question is: Where was Ada born? Last action: 'finish[London]'")

@@ -5,6 +5,7 @@ import pytest
 from codeplan import envs
 from codeplan.agent_api import agent_api, reduced_api
 from codeplan.envs.alfworld.environment import ALFWorld
+from codeplan.envs.hotpotqa.environment import HotpotQA
 from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.envs.household.environment import Household
 from codeplan.envs.miniwob.page_folder import FEEDBACK_TASKS
@@ -30,8 +31,13 @@ NAMES = {
     "alfworld": ALFWORLD,
     "textcraft": ("get", "craft", "inventory", "report"),
     "miniwob": MINIWOB,
+    "webshop": ("search", "click", "report"),
+    "hotpotqa": ("search", "lookup", "finish", "report"),
 }
 """By environment, all that its paper's plans may use."""
+
+KINDS = {"miniwob": FEEDBACK_TASKS, "hotpotqa": ("bridge", "comparison")}
+"""The kinds that have worked examples, if these are not all or not listed."""
 
 
 @pytest.mark.parametrize("env", NAMES)
@@ -52,7 +58,7 @@ def test_an_unknown_agent_is_refused_in_a_sentence(env):
         envs.make(env, agent="papers")
 
 
-@pytest.mark.parametrize("env", [Household, ALFWorld, TextCraft])
+@pytest.mark.parametrize("env", [Household, ALFWorld, TextCraft, HotpotQA])
 def test_the_class_refuses_an_unknown_agent_too(env):
     with pytest.raises(UsageError, match=f"agent of {env.name} must be one of full, paper .got 'papers'."):
         env(agent="papers")
@@ -83,7 +89,9 @@ def test_the_check_and_the_run_know_no_other_method():
     assert isinstance(ended, Failed)
 
 
-@pytest.mark.parametrize(("env", "id"), [("household", "heat/2000"), ("textcraft", "depth2/200")])
+@pytest.mark.parametrize(
+    ("env", "id"), [("household", "heat/2000"), ("textcraft", "depth2/200"), ("hotpotqa", "bridge/1")]
+)
 def test_an_episode_with_it_is_solved_and_replayed(env, id, tmp_path):
     result = run(env, id, agent="paper", out=tmp_path / "run")
     assert result.success
@@ -98,8 +106,7 @@ def samples(env, kind):
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"),
-    [(name, kind) for name in NAMES for kind in (envs.make(name).kinds if name != "miniwob" else FEEDBACK_TASKS)],
+    ("name", "kind"), [(name, kind) for name in NAMES for kind in KINDS.get(name) or envs.make(name).kinds]
 )
 def test_a_worked_example_uses_only_what_the_agent_has(name, kind):
     (sample,) = samples(envs.make(name, agent="paper"), kind)

@@ -164,7 +164,14 @@ def test_a_plan_in_the_sandbox_shops():
     assert "['small', 'large'] 14.5" in done.outcome.output
 
 
-def test_the_worked_example_wins_a_task_of_its_kind():
+@pytest.mark.parametrize(
+    ("folder", "settings"),
+    [
+        ("webshop", WebShopSettings()),
+        *(("webshop/paper", WebShopSettings(agent="paper", observation_mode=mode)) for mode in ("text_rich", "adapt")),
+    ],
+)
+def test_a_worked_example_wins_a_task_of_its_kind(folder, settings):
     box = Product(
         "B0LUNCH001",
         "Fennway Lunch Box, Leak Proof",
@@ -175,7 +182,10 @@ def test_the_worked_example_wins_a_task_of_its_kind():
         attributes=("leak proof", "stainless steel"),
     )
     asked = ("leak proof", "stainless steel")
-    env = WebShop(shop(listed(), listed(box, "i need a lunch box", asked, ("sky blue", "2 tier"))))
-    sample = Prompts().sample("webshop", "buy")
+    lacking = replace(box, asin="B0LUNCH000", bullets=("Steel inside",), attributes=())
+    dear = replace(box, asin="B0LUNCH002", prices=(45.0,))
+    goods = (listed(lacking, "i need a tin"), listed(dear, "i need a can"))
+    env = WebShop(shop(listed(), *goods, listed(box, "i need a lunch box", asked, ("sky blue", "2 tier"))), settings)
+    sample = Prompts().sample(folder, "buy")
     task = next(t for t in env.tasks("test") if "lunch" in t.goal)
     assert execute(sample, env, task, model=ScriptedModel()).result.success

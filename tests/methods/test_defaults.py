@@ -131,6 +131,7 @@ ENVIRONMENTS = {
         "nouns": "rules",
         "show_attrs": False,
         "actions": 100,
+        "agent": "full",
     },
     "hotpotqa": {
         "data": None,
@@ -142,6 +143,7 @@ ENVIRONMENTS = {
         "interval": 0.5,
         "actions": 40,
         "reward": "em",
+        "agent": "full",
     },
 }
 

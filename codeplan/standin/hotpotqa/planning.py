@@ -137,8 +137,8 @@ _LOOK = Template("""\
 _FINISH = Template("""\
     if start_from <= $step:
         print('[Step $step] $why')
-$work        agent.finish(answer)
-        assert agent.answer == answer, f'Error in [Step $step]: the answer was not given. {agent.report()}'
+$work        ended = agent.finish(answer)
+        assert ended.startswith('Episode finished'), f'Error in [Step $step]: no answer was given. {agent.report()}'
 """)
 
 _NUMBERS = "        first, second = (int(text.replace(',', '')) for text in (found_1, found_2))\n"

@@ -21,7 +21,9 @@ from codeplan.standin.textcraft.planning import (
 from codeplan.types import Value
 
 AGENT_VOCABULARY = AgentVocabulary(
-    frozenset({"get", "craft", "inventory", "recipes", "report", "goal", "craftable"}),
+    frozenset(
+        {*("get", "can_get", "craft", "craft_until", "inventory", "recipes", "report"), *("goal", "craftable", "held")}
+    ),
     {
         "get": "fetch gather collect find obtain grab pick_up mine take",
         "craft": "combine make build create craft_item assemble",

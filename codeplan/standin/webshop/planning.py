@@ -104,8 +104,8 @@ def solution(agent, start_from=1):
         assert 'Buy Now' in agent.buttons(), f'Error in [Step 3]: I am on no page of a product. {agent.report()}'
     if start_from <= 4:
         print('[Step 4] I buy it')
-        thanks = agent.click('Buy Now')
-        assert 'Thank you' in thanks or 'score' in thanks, f'Error in [Step 4]: it is not bought. {agent.report()}'
+        agent.click('Buy Now')
+        assert agent.score == 1.0, f'Error in [Step 4]: the purchase is worth {agent.score}. {agent.report()}'
 """)
 
 
