@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 from codeplan.envs.miniwob.browser_process import BrowserProcess
+from codeplan.envs.miniwob.devtools import CALL_TIMEOUT
 from codeplan.envs.miniwob.page import BrowserPage
 
 MAX_IDLE_SECONDS = 5.0
@@ -27,14 +28,16 @@ class SharedBrowser:
         self._idle_timer: threading.Timer | None = None
 
     @classmethod
-    def open_page(cls, program: Path, folder: Path) -> tuple[SharedBrowser, BrowserPage]:
+    def open_page(cls, program: Path, folder: Path, timeout: float = CALL_TIMEOUT) -> tuple[SharedBrowser, BrowserPage]:
         """Open a page that may load the files of ``folder``, and start the browser if it does not run.
+
+        ``timeout`` is how long the page may take for an answer, in seconds.
 
         Raises: EnvironmentFailure if the browser does not start.
         """
         browser = cls._acquire(program)
         try:
-            return browser, BrowserPage(browser.process.connection, folder)
+            return browser, BrowserPage(browser.process.connection, folder, timeout)
         except BaseException:
             browser._release()
             raise

@@ -30,6 +30,10 @@ class BrowserGone(EnvironmentFailure):
     """The browser or the page crashed or does not answer. The episode can be repeated in a new one."""
 
 
+class NoAnswer(BrowserGone):
+    """The page does not answer in time. It would not in a repeated episode either."""
+
+
 class DevToolsError(EnvironmentFailure):
     """The browser answered a call with an error."""
 
@@ -90,12 +94,14 @@ class DevToolsConnection:
             self._write(msgspec.json.encode(message) + b"\0")
         return answers
 
-    def wait_for_answer(self, answers: AnswerQueue, method: str) -> dict[str, Any]:
+    def wait_for_answer(self, answers: AnswerQueue, method: str, timeout: float = CALL_TIMEOUT) -> dict[str, Any]:
         """Wait for the answer to a call of ``send``. Raises what ``call`` raises."""
         try:
-            message = answers.get(timeout=CALL_TIMEOUT)
+            message = answers.get(timeout=timeout)
         except Empty:
-            raise BrowserGone(f"the page did not answer {method} within {CALL_TIMEOUT:g} s") from None
+            raise NoAnswer(
+                f"the page did not answer {method} within {timeout:g} s; it may be in an endless loop"
+            ) from None
         if message is None:
             raise BrowserGone(f"the browser or the page crashed before it answered {method}")
         if message.error is not None:

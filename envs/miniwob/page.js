@@ -202,7 +202,7 @@
     const text = parts.join('\n'), whole = room.nodes > 0 && text.length <= MAX_STATE_CHARACTERS;
     return replaceSurrogates(whole ? text : text.slice(0, MAX_STATE_CHARACTERS) + '… (cut off)');
   };
-  const isGoal = (e) => e.id === 'query' && !e.querySelector('svg, canvas, img, input, button, textarea, select, [style]');
+  const isGoal = (e) => e.id === 'query' && !e.querySelector('svg, canvas, img, input, button, textarea, select, [style], span:empty');
   // A copy of a node with its live state, without source layout, comments, scripts and the goal; null for these.
   const copyOf = (node, room, depth, keepsSpace) => {
     if (room.nodes-- <= 0 || depth > MAX_DEPTH) return null;

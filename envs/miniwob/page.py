@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
-from codeplan.envs.miniwob.devtools import CALL_TIMEOUT, AnswerQueue, BrowserGone, DevToolsConnection
+from codeplan.envs.miniwob.devtools import CALL_TIMEOUT, AnswerQueue, BrowserGone, DevToolsConnection, NoAnswer
 from codeplan.errors import EnvironmentFailure
 
 T = TypeVar("T")
@@ -63,19 +63,23 @@ _HELD_BUTTON = {"button": "left", "buttons": 1}
 _DRAG_PIXELS, _MAX_DRAG_MOVES = 4.0, 300
 """A drag moves the mouse by so many pixels at a time, at most so many times."""
 
+_DRAG_MOVE_MS = 16
+"""Milliseconds by which each of these moves advances the page's clock: pages that animate a drag need time for it."""
+
 
 class BrowserPage:
     """A page that may load only files of ``folder`` and whose clock advances only on request.
 
-    All methods raise BrowserGone if the page or the browser crashes.
+    All methods raise BrowserGone if the page or the browser crashes, and its subclass NoAnswer if a call takes longer
+    than ``timeout`` seconds.
     """
 
-    def __init__(self, wire: DevToolsConnection, folder: Path) -> None:
+    def __init__(self, wire: DevToolsConnection, folder: Path, timeout: float = CALL_TIMEOUT) -> None:
         self.url = ""
         """The loaded URL; empty before the first."""
         self._expected = ""
         self._crashed = self._moved = False
-        self._wire, self._folder = wire, folder
+        self._wire, self._folder, self._timeout = wire, folder, timeout
         self._loaded: SimpleQueue[None] = SimpleQueue()
         self._context: str = wire.call("Target.createBrowserContext")["browserContextId"]
         target = wire.call("Target.createTarget", url="about:blank", browserContextId=self._context)
@@ -106,9 +110,9 @@ class BrowserPage:
         if error := answer.get("errorText"):
             raise EnvironmentFailure(f"the page {url} cannot be loaded: {error}")
         try:
-            self._loaded.get(timeout=CALL_TIMEOUT)
+            self._loaded.get(timeout=self._timeout)
         except Empty:
-            raise BrowserGone(f"the page {url} did not load within {CALL_TIMEOUT:g} s") from None
+            raise NoAnswer(f"the page {url} did not load within {self._timeout:g} s") from None
         self.call_script("preload")
         self.url = url
 
@@ -156,6 +160,7 @@ class BrowserPage:
         self._mouse("mousePressed", first, _LEFT_BUTTON)
         for point in _points_between(points):
             self._mouse("mouseMoved", point, _HELD_BUTTON)
+            self.call_script("pass", _DRAG_MOVE_MS)
         self._mouse("mouseReleased", last, _LEFT_BUTTON)
 
     def press_keys(self, keys: Sequence[str]) -> None:
@@ -179,13 +184,13 @@ class BrowserPage:
         self._call("Input.dispatchMouseEvent", type=event, x=at[0], y=at[1], **button)
 
     def _call(self, method: str, **params: object) -> dict[str, Any]:
-        return self._wire.wait_for_answer(self._send(method, params), method)
+        return self._wire.wait_for_answer(self._send(method, params), method, self._timeout)
 
     def _call_all(self, *calls: tuple[str, Mapping[str, object]]) -> None:
         """Send all calls before waiting for the first answer. The browser handles them in order."""
         sent = [(self._send(method, params), method) for method, params in calls]
         for answers, method in sent:
-            self._wire.wait_for_answer(answers, method)
+            self._wire.wait_for_answer(answers, method, self._timeout)
 
     def _send(self, method: str, params: Mapping[str, object]) -> AnswerQueue:
         if self._crashed:

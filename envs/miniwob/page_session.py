@@ -10,6 +10,7 @@ import msgspec
 from codeplan.envs.miniwob import page_actions
 from codeplan.envs.miniwob.actions import BrowserAction
 from codeplan.envs.miniwob.browser import SharedBrowser
+from codeplan.envs.miniwob.devtools import CALL_TIMEOUT
 from codeplan.envs.miniwob.page import BrowserPage
 from codeplan.envs.miniwob.page_actions import FoundElement
 from codeplan.errors import EnvironmentFailure
@@ -66,8 +67,8 @@ class _FirstReply(_StateReply, kw_only=True):
 class PageSession:
     """Runs episodes on one page, one after the other."""
 
-    def __init__(self, program: Path, folder: Path) -> None:
-        self._program, self._folder = program, folder
+    def __init__(self, program: Path, folder: Path, timeout: float = CALL_TIMEOUT) -> None:
+        self._program, self._folder, self._timeout = program, folder, timeout
         self._browser: SharedBrowser | None = None
         self._page: BrowserPage | None = None
 
@@ -103,7 +104,7 @@ class PageSession:
 
     def _open_page(self, setup: PageSetup) -> BrowserPage:
         if self._page is None:
-            self._browser, self._page = SharedBrowser.open_page(self._program, self._folder)
+            self._browser, self._page = SharedBrowser.open_page(self._program, self._folder, self._timeout)
         self._page.park_mouse()
         if self._page.url != setup.url or not setup.reusable:
             self._page.open(setup.url)

@@ -9,7 +9,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from codeplan.envs.miniwob.actions import BrowserAction
-from codeplan.envs.miniwob.devtools import BrowserGone
+from codeplan.envs.miniwob.devtools import CALL_TIMEOUT, BrowserGone, NoAnswer
 from codeplan.envs.miniwob.page_session import PageSession, PageSetup, PageState
 from codeplan.errors import EnvironmentFailure
 
@@ -19,11 +19,12 @@ T = TypeVar("T")
 class RecoveringPageSession:
     """A PageSession that remembers the actions and states of the current episode.
 
-    Methods raise EnvironmentFailure if a second browser crashes at the same point, or reaches a different state.
+    Methods raise EnvironmentFailure if a second browser crashes at the same point, or reaches a different state, and at
+    once if a page takes longer than ``timeout`` seconds for an answer.
     """
 
-    def __init__(self, program: Path, folder: Path) -> None:
-        self._session = PageSession(program, folder)
+    def __init__(self, program: Path, folder: Path, timeout: float = CALL_TIMEOUT) -> None:
+        self._session = PageSession(program, folder, timeout)
         self._setup: PageSetup | None = None
         self._first: tuple[str, PageState] | None = None
         self._history: list[tuple[BrowserAction, PageState]] = []
@@ -58,6 +59,9 @@ class RecoveringPageSession:
         """The result of a call; if the browser crashes, of the same call in a new browser."""
         try:
             return call()
+        except NoAnswer:
+            self._session.close()  # the next episode gets a new page
+            raise
         except BrowserGone:
             self._replay()
             return call()

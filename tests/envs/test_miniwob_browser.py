@@ -15,9 +15,12 @@ import pytest
 from support.miniwob_pages import folder_of_pages, needs_browser
 
 from codeplan.envs.miniwob import browser_path
+from codeplan.envs.miniwob.actions import BrowserAction
 from codeplan.envs.miniwob.browser import SharedBrowser, close_all_browsers
 from codeplan.envs.miniwob.environment import MiniWob
 from codeplan.envs.miniwob.page_folder import PageFolder
+from codeplan.envs.miniwob.page_session import PageSetup
+from codeplan.envs.miniwob.recovering_session import RecoveringPageSession
 from codeplan.errors import EnvironmentFailure
 
 pytestmark = needs_browser
@@ -209,6 +212,39 @@ def test_a_page_crash_is_recovered_by_replay(env):
                 os.kill(int(p), signal.SIGKILL)
 
     assert play(env, crash) == undisturbed
+
+
+@pytest.mark.parametrize("loop", ["while (true) {}", "const f = () => Promise.resolve().then(f); f()"])
+def test_an_endless_page_ends_with_a_sentence_and_the_next_episode_works(tmp_path, loop):
+    pages = folder_of_pages(tmp_path, page=f"<button onclick='{loop}'>go</button>")
+    session = RecoveringPageSession(browser_path.find_browser(), PageFolder(pages).folder, timeout=3)
+    setup = PageSetup(PageFolder(pages).url("page"), 0, "train")
+    for _ in range(2):
+        session.begin(setup)
+        with pytest.raises(EnvironmentFailure, match=r"did not answer \S+ within 3 s; it may be in an endless loop"):
+            session.act(BrowserAction("click_xpath", "//button"))
+    session.close()
+
+
+NEST = "let e = area; for (let i = 0; i < {}; i++) e = e.appendChild(document.createElement('u')); e.textContent = 'x'"
+
+
+def test_a_deeply_nested_element_can_be_found_and_clicked(tmp_path):
+    env = MiniWob(pages=folder_of_pages(tmp_path, begin=NEST.format(500), page="<p>x</p>"))
+    assert len(env.reset(env.task("page", 0)).text) < 10_000
+    assert '"tag":"u"' in env.step("find //u[text()='x']").text
+    assert env.step("click_xpath //u[text()='x']").text.startswith("Page:")
+    env.close()
+
+
+def test_a_page_nested_too_deeply_for_the_browser_ends_with_a_sentence(tmp_path):
+    env = MiniWob(pages=folder_of_pages(tmp_path, begin=f"if (seed) {{ {NEST.format(100_000)} }}", page="<p>x</p>"))
+    env.reset(env.task("page", 1))
+    with pytest.raises(EnvironmentFailure, match=r"^the browser or the page crashed before it answered \S+$"):
+        env.step("find //u[text()='x']")
+    assert env.reset(env.task("page", 0))
+    assert '"tag":"p"' in env.step("find //p").text
+    env.close()
 
 
 def _command(number):
