@@ -5,8 +5,9 @@ Environments need not use any of it: an object with the parts of ``codeplan.prot
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Annotated, Generic, Literal, TypeVar
+from typing import Annotated, Final, Generic, Literal, TypeVar
 
 from msgspec.structs import replace
 
@@ -15,6 +16,9 @@ from codeplan.plugins import Setting
 from codeplan.protocols import Act
 from codeplan.types import Observation, Value
 from codeplan.untrusted.values import in_quotes
+
+MAX_REPORTED: Final = 3
+"""Actions that AdaPlanner's report tells of (Sun et al. 2023, section 3.2)."""
 
 EPISODE_OVER = "The episode is over."
 
@@ -132,10 +136,13 @@ class ActionLog:
         self._act = act
         self.last: tuple[str, str] | None = None
         """The last action and its answer; None before the first."""
+        self._earlier: deque[tuple[str, str]] = deque(maxlen=MAX_REPORTED - 1)
 
     def act(self, action: str) -> str:
         """Take an action and return the observation's text."""
         answer = self._act(action).text
+        if self.last is not None:
+            self._earlier.append(self.last)
         self.last = action, answer
         return answer
 
@@ -145,3 +152,9 @@ class ActionLog:
             return "I have not acted yet."
         action, answer = self.last
         return f"Last action: '{action}'; {label}: {shorten(answer)}"
+
+    def describe_recent(self) -> str:
+        """The last three actions and their answers, the oldest first; fewer if there were fewer."""
+        if self.last is None:
+            return "I have not acted yet."
+        return "\n".join(f"> {action}\n{answer}" for action, answer in (*self._earlier, self.last))

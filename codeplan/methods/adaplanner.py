@@ -9,7 +9,13 @@ import msgspec
 
 from codeplan import plugins
 from codeplan.episode.episode import Episode
-from codeplan.errors import UsageError
+from codeplan.methods.adaplanner_settings import (
+    RefinePromptSetting,
+    SampleKindsSetting,
+    SampleSetSetting,
+    SamplesSetting,
+    SampleTableSetting,
+)
 from codeplan.methods.registry import PromptsSetting
 from codeplan.planning.asking import load_prompts
 from codeplan.planning.loop_settings import AfterFailure, CodeCheck, LoopSettings, ResumeBy
@@ -17,6 +23,7 @@ from codeplan.planning.plan_check import Fixes, record_notices
 from codeplan.planning.planner import Planner, RefinePrompt
 from codeplan.planning.refinement import RefinementLoop
 from codeplan.planning.resume_point import ResumeState
+from codeplan.planning.sample_choice import SampleSettings
 from codeplan.planning.skill_plan_writer import SkillPlanWriter
 from codeplan.plugins import Setting
 from codeplan.sandbox import BackendName, Limits, Sandbox
@@ -28,8 +35,8 @@ from codeplan.types import Result, Task
 class AdaPlanner:
     """The refinement loop (``codeplan.planning.refinement``) with a planner that asks the model, and with skills.
 
-    ``tries=1`` switches refinement off (open loop); ``asks=False`` leaves out-of-plan refinement alone. ``samples`` is
-    the number of worked examples (Table 6).
+    ``tries=1`` switches refinement off (open loop); ``asks=False`` leaves out-of-plan refinement alone. ``samples``
+    and the settings after it choose the worked examples (``codeplan.planning.sample_choice``).
     """
 
     name = "adaplanner"
@@ -56,14 +63,12 @@ class AdaPlanner:
         no_progress: Annotated[
             int, Setting("End after so many refinements that change nothing; 0: never.", "safe", most=1000)
         ] = 2,
-        samples: Annotated[int, Setting("Worked examples in the prompts.", "safe", most=100)] = 1,
+        samples: SamplesSetting = 1,
+        sample_kinds: SampleKindsSetting = "",
+        sample_table: SampleTableSetting = "nearest",
+        sample_set: SampleSetSetting = "own",
         asks: Annotated[bool, Setting("Whether plans may ask the model (ask_llm).", "safe")] = True,
-        refine_prompt: Annotated[
-            RefinePrompt, Setting("Refine in one conversation, or with a fresh prompt (as in the paper).", "safe")
-        ] = "conversation",
-        sample_kinds: Annotated[
-            str, Setting("Show worked examples of these kinds only; separate with commas.", "safe")
-        ] = "",
+        refine_prompt: RefinePromptSetting = "conversation",
         library: Annotated[
             SkillStore | str | Path | None, Setting("The folder of a skill library.", "trusted", repeat="live")
         ] = None,
@@ -100,11 +105,10 @@ class AdaPlanner:
             "no_progress": no_progress,
         }
         self.loop_settings: LoopSettings = plugins.build(LoopSettings, loop, "the method adaplanner")
-        if samples < 0:
-            raise UsageError(f"the setting samples of the method adaplanner is {samples}; give a number from 0 up")
-        self.samples, self.asks = samples, asks
+        kinds = tuple(k for k in sample_kinds.split(",") if k)
+        self.samples = SampleSettings(count=samples, kinds=kinds, origin=sample_set, table=sample_table)
+        self.asks = asks
         self.refine_prompt: RefinePrompt = refine_prompt
-        self.sample_kinds = [k for k in sample_kinds.split(",") if k]
         self.skill_selector = SkillSelector(open_store(library, skill), skills, skill_chars, embeddings)
         self.reuse = reuse
         self.prompts = load_prompts(prompts, self.name)
@@ -121,7 +125,6 @@ class AdaPlanner:
             self.prompts,
             task,
             samples=self.samples,
-            sample_kinds=self.sample_kinds,
             skills=shown,
             asks=self.sandbox.limits.asks,
             tries=self.loop_settings.tries,

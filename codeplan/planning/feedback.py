@@ -109,6 +109,16 @@ def prompt_values(report: RunReport, attempts: tuple[str, ...]) -> dict[str, obj
     }
 
 
+def rewrite_values(report: RunReport) -> dict[str, object]:
+    """The values that ``adaplanner/rewrite`` adds to those of a first plan, within MAX_PART_CHARS."""
+    return {
+        "feedback": excerpt(report.problem, MAX_PART_CHARS["feedback"]),
+        "left": report.left.lines,
+        "refused": report.outcome is None,
+        "next_start": report.next_start,
+    }
+
+
 def _next_step(outcome: Outcome | None) -> int | None:
     """The step at which the run ended, or the one after a step that is done; None outside all steps."""
     if isinstance(outcome, Replan) and outcome.step_done and outcome.step is not None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from codeplan.agent_api import describe_api
 from codeplan.episode.episode import Episode
 from codeplan.planning.asking import ask_messages, ask_template, render_messages, render_text
 from codeplan.planning.conversation import ConversationTurn, PlanConversation
-from codeplan.planning.feedback import RunReport, prompt_values
+from codeplan.planning.feedback import RunReport, prompt_values, rewrite_values
 from codeplan.planning.limits_left import limits_left
 from codeplan.planning.prompt_sizes import MAX_ATTEMPTS
-from codeplan.planning.sample_choice import choose_samples
+from codeplan.planning.sample_choice import SampleSettings, choose_samples
 from codeplan.prompts.templates import Prompts
 from codeplan.sandbox import extract
 from codeplan.sandbox.language.extraction import extract_code
@@ -24,14 +24,17 @@ if TYPE_CHECKING:
     from codeplan.skills.skill import Skill
 
 
-RefinePrompt = Literal["conversation", "fresh"]
-"""Whether a refinement goes on with the conversation, or has a prompt of its own with the whole plan (the paper's)."""
+RefinePrompt = Literal["conversation", "fresh", "fresh-without-plan"]
+"""Whether a refinement goes on with the conversation, or has a prompt of its own: with the whole plan (the paper's in
+MiniWoB++), or with the error's message alone (the paper's in ALFWorld)."""
+
+_ONE_SAMPLE: Final = SampleSettings()
 
 
 class Planner:
     """The PlanWriter that asks the model.
 
-    ``task`` is the episode's task or a sub-task of it. The prompts show ``samples`` worked examples (see
+    ``task`` is the episode's task or a sub-task of it. The prompts show worked examples (see
     ``choose_samples``), then ``skills``. ``asks`` is the most questions of one run, ``tries`` and ``replans`` are what
     the method allows; without ``asks`` or ``replans`` the prompts do not mention ``ask_llm`` or ``replan``.
     ``refine_prompt`` is the form of the prompts for refinements.
@@ -43,8 +46,7 @@ class Planner:
         prompts: Prompts,
         task: Task | None = None,
         *,
-        samples: int = 1,
-        sample_kinds: Sequence[str] = (),
+        samples: SampleSettings = _ONE_SAMPLE,
         skills: Sequence[Skill] = (),
         asks: int = 0,
         tries: int | None = None,
@@ -62,7 +64,7 @@ class Planner:
         self._values = {
             "api": describe_api(episode.api),
             "advice": prompts.advice(episode.env.name),
-            "samples": choose_samples(prompts, episode.env, task.kind, goal, samples, sample_kinds, asks=asks > 0),
+            "samples": choose_samples(prompts, episode.env, task.kind, goal, samples, asks=asks > 0),
             "skills": skills,
             "observation": episode.first_observation.text,
             "goal": goal,
@@ -79,13 +81,15 @@ class Planner:
 
     def repair(self, source: str, errors: str) -> str:
         self._reply = None
-        return extract_code(self._ask("check", source=source, errors=errors, **self._language))
+        return extract_code(self._ask("check", "check", source=source, errors=errors, **self._language))
 
     def refine(self, report: RunReport) -> str:
         reply, self._reply = self._reply, None
-        if self._refine_prompt == "fresh" or self._conversation is None:
+        if self._refine_prompt == "fresh-without-plan":
+            text = self._ask("rewrite", "refine", **self._values, **rewrite_values(report))
+        elif self._refine_prompt == "fresh" or self._conversation is None:
             values = self._values | prompt_values(report, _last_attempts(self._attempts))
-            text = self._ask("refine", **values, source=report.source)
+            text = self._ask("refine", "refine", **values, source=report.source)
             self._attempts.append(report.summary)
         else:
             text = self._continue(self._conversation, report, _reply_as_taken(reply, report))
@@ -103,20 +107,20 @@ class Planner:
         return ask_messages(self._episode, self._prompts, name, "refine", conversation.messages)
 
     def resume_step(self, previous: str, revised: str) -> int | None:
-        number = re.search(r"\d{1,4}", self._ask("resume", previous=previous, revised=revised))
+        number = re.search(r"\d{1,4}", self._ask("resume", "resume", previous=previous, revised=revised))
         return int(number.group()) if number else None
 
     def bind(self, block: ParameterBlock) -> str:
         """The model's reply to the question for the values that a plan's parameters have for this task."""
         values = {name: self._values[name] for name in ("observation", "goal")}
-        return self._ask("bind", earlier=block.goal, parameters=block.parameters, **values)
+        return self._ask("bind", "bind", earlier=block.goal, parameters=block.parameters, **values)
 
     def answer_question(self, question: str) -> str:
         """The model's answer to a plan's ``ask_llm``."""
-        return self._ask("ask", question=question).strip()
+        return self._ask("ask", "ask", question=question).strip()
 
-    def _ask(self, purpose: Purpose, **values: Any) -> str:
-        return ask_template(self._episode, self._prompts, f"adaplanner/{purpose}", purpose, **values)
+    def _ask(self, template: str, purpose: Purpose, **values: Any) -> str:
+        return ask_template(self._episode, self._prompts, f"adaplanner/{template}", purpose, **values)
 
 
 def _reply_as_taken(reply: str | None, report: RunReport) -> str:

@@ -3,15 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Final, Literal
 
 from codeplan.agent_api import agent_api
+from codeplan.errors import UsageError
 from codeplan.prompts.templates import Prompts
 from codeplan.protocols import HasSimilarKinds, OffersAgents
 from codeplan.types import Value
+from codeplan.untrusted.values import in_quotes
 
 _THIS_KIND, _SIMILAR, _OTHER = "another task of this kind", "a task of a similar kind", "a task of another kind"
+
+SampleOrigin = Literal["own", "paper"]
+"""codeplan's own worked examples, or those in the manner of AdaPlanner's where there are such: they ask, or leave
+something to refine."""
+
+SampleTable = Literal["nearest", "paper"]
+"""The examples nearest to the task's kind, or exactly one: the one that the paper's table names for the kind."""
+
+PAPER_TABLE: Final[dict[int, dict[str, str]]] = {
+    2: {
+        **dict.fromkeys(("pick", "clean", "heat", "cool"), "clean"),
+        **dict.fromkeys(("examine", "pick_two"), "examine"),
+    },
+    4: {
+        "pick": "pick",
+        **dict.fromkeys(("clean", "heat", "cool"), "clean"),
+        "examine": "examine",
+        "pick_two": "pick_two",
+    },
+    6: {kind: kind for kind in ("pick", "clean", "heat", "cool", "examine", "pick_two")},
+}
+"""By the number of samples in all, the kind of the one that serves each kind (Sun et al. 2023, appendix B, table 6)."""
+
+_PAPER_FOLDER: Final = "paper_samples"
 
 _USED = re.compile(r"\bagent\.([A-Za-z]\w*)")
 
@@ -23,32 +49,78 @@ class WorkedExample(Value, frozen=True):
     relation: str
 
 
-def choose_samples(
-    prompts: Prompts, env: Any, kind: str, goal: str, count: int, kinds: Sequence[str] = (), *, asks: bool = True
-) -> tuple[WorkedExample, ...]:
-    """At most ``count`` worked examples for a task of ``env``: those of its kind first, then of similar kinds.
+class SampleSettings(Value, frozen=True, kw_only=True):
+    """Which worked examples a prompt shows: ``count`` at most, of these ``kinds`` alone if any are named.
 
-    If ``kinds`` are named, the examples are of these alone. Examples of all other kinds come last, and only if
-    ``kinds`` or a ``count`` of 2 or more asks for them. An example for the same goal is left out; without ``asks`` also
-    one that asks. Of an environment with several agents, the examples for the chosen one come from a folder of its own
-    (``household/paper``) if it has them, and use only what it has.
+    ``origin`` and ``table`` are as SampleOrigin and SampleTable say.
+
+    Raises: UsageError: the settings do not fit each other.
     """
+
+    count: int = 1
+    kinds: tuple[str, ...] = ()
+    origin: SampleOrigin = "own"
+    table: SampleTable = "nearest"
+
+    def __post_init__(self) -> None:
+        if self.count < 0:
+            raise UsageError(f"the setting samples of the method adaplanner is {self.count}; give a number from 0 up")
+        if self.table == "paper" and self.count not in (0, *PAPER_TABLE):
+            raise UsageError(f"sample_table=paper needs 0, 2, 4 or 6 samples, as in the paper (got {self.count})")
+        if self.table == "paper" and self.kinds:
+            raise UsageError("sample_table=paper chooses the kinds of the samples; leave out sample_kinds")
+
+    def for_kind(self, kind: str) -> SampleSettings:
+        """The settings for a task of this kind: by the paper's table one example, of the kind that the table names.
+
+        Raises: UsageError: the table does not have the kind.
+        """
+        if self.table == "nearest" or self.count == 0:
+            return self
+        served = PAPER_TABLE[self.count]
+        if kind not in served:
+            raise UsageError(
+                f"sample_table=paper has no sample for tasks of kind {in_quotes(kind)}; it is for {', '.join(served)}"
+            )
+        return SampleSettings(kinds=(served[kind],), origin=self.origin)
+
+
+def choose_samples(
+    prompts: Prompts, env: Any, kind: str, goal: str, settings: SampleSettings, *, asks: bool = True
+) -> tuple[WorkedExample, ...]:
+    """The worked examples for a task of ``env``: those of its kind first, then of similar kinds.
+
+    Examples of all other kinds come last, and only if ``settings.kinds`` or a count of 2 or more asks for them. An
+    example for the same goal is left out; without ``asks`` also one that asks. Of an environment with several agents,
+    the examples for the chosen one come from a folder of its own (``household/paper``) if it has them, and use only
+    what it has.
+
+    Raises: UsageError: the paper's table does not have the kind.
+    """
+    settings = settings.for_kind(kind)
     chosen: dict[str, WorkedExample] = {}
-    folders, names = _folders(env), _agent_names(env)
-    for each, relation in _kinds_in_order(env, kind, others=bool(kinds) or count > 1):
-        if len(chosen) >= count:
+    folders, names = _folders(env, settings.origin), _agent_names(env)
+
+    def fits(text: str) -> bool:
+        return (asks or "ask_llm(" not in text) and (names is None or names.issuperset(_USED.findall(text)))
+
+    for each, relation in _kinds_in_order(env, kind, others=bool(settings.kinds) or settings.count > 1):
+        if len(chosen) >= settings.count:
             break
-        found = (sample_for(prompts, folder, each, goal) for folder in folders if not kinds or each in kinds)
-        text = next(filter(None, found), None)
-        if text and (asks or "ask_llm(" not in text) and (names is None or names.issuperset(_USED.findall(text))):
+        if settings.kinds and each not in settings.kinds:
+            continue
+        found = (sample_for(prompts, folder, each, goal) for folder in folders)
+        text = next((text for text in found if text and fits(text)), None)
+        if text:
             chosen.setdefault(text, WorkedExample(text, relation))
     return tuple(chosen.values())
 
 
-def _folders(env: Any) -> list[str]:
-    """The folders with worked examples, the chosen agent's own first."""
+def _folders(env: Any, origin: SampleOrigin) -> list[str]:
+    """The folders with worked examples: those in the paper's manner if they are wanted, then the chosen agent's own."""
     agents = env.agents if isinstance(env, OffersAgents) else {}
-    return [*(f"{env.name}/{name}" for name, agent in agents.items() if agent is env.agent), env.name]
+    own = [*(f"{env.name}/{name}" for name, agent in agents.items() if agent is env.agent), env.name]
+    return [f"{env.name}/{_PAPER_FOLDER}", *own] if origin == "paper" else own
 
 
 def _agent_names(env: Any) -> set[str] | None:

@@ -112,6 +112,9 @@ def _check(model: ScriptedModel, system: str, user: str) -> str:
 
 def _refine(model: ScriptedModel, system: str, user: str, messages: Sequence[Message]) -> str:
     task, found = _read_task_prompt(user), read_refinement(messages)
+    if found is None and find_section(user, "feedback") is not None:
+        anew = rules_for(task.observation).draft_plan(task, Mistakes(), model.model_seed)
+        return _fence(_require(anew, user))
     if found is None:
         raise _unsupported("the prompt has no plan or no feedback")
     own = _require(rules_for(task.observation).refine_plan(found.plan, found.feedback, task), user)

@@ -155,9 +155,11 @@ class HouseholdAgent:
         Example: agent.report() returns "I am at sidetable 1, holding apple 2. Last action: 'open sidetable 1'; it
         answered: 'Nothing happens.'"
         """
+        return f"{self._describe_state()} {self._log.describe_last()}"
+
+    def _describe_state(self) -> str:
         where = f"at {self.location}" if self.location else "in the middle of the room"
-        state = f"I am {where}, holding {self.holding or 'nothing'}."
-        return f"{state} {self._log.describe_last()}"
+        return f"I am {where}, holding {self.holding or 'nothing'}."
 
     def _act(self, action: str) -> str:
         answer = self._log.act(action)
@@ -187,11 +189,25 @@ class HouseholdAgent:
         return answer
 
 
-class PaperHouseholdAgent(HouseholdAgent):
-    """The agent with the methods that AdaPlanner's prompt shows (Sun et al. 2023, Appendix D.1), and no others."""
+class _ReportingAgent(HouseholdAgent):
+    def report(self) -> str:
+        """Return where the robot is, what it holds, and its last three actions with their answers.
+
+        Example: agent.report() returns "I am at sidetable 1, holding apple 2. My last actions:
+        > open sidetable 1
+        Nothing happens."
+        """
+        return f"{self._describe_state()} My last actions:\n{self._log.describe_recent()}"
+
+
+class PaperHouseholdAgent(_ReportingAgent):
+    """The agent with the methods that AdaPlanner's prompt shows (Sun et al. 2023, Appendix D.1), and no others.
+
+    ``report`` tells the last three actions, as in the paper.
+    """
 
     _api = reduced_api(
-        HouseholdAgent,
+        _ReportingAgent,
         (
             *("goto", "take", "put", "open_receptacle", "clean", "heat", "cool", "turn_on", "report"),
             *("location", "holding", "receptacles"),

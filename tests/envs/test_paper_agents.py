@@ -11,7 +11,7 @@ from codeplan.envs.household.environment import Household
 from codeplan.envs.miniwob.page_folder import FEEDBACK_TASKS
 from codeplan.envs.textcraft.environment import TextCraft
 from codeplan.errors import UsageError
-from codeplan.planning.sample_choice import choose_samples
+from codeplan.planning.sample_choice import SampleSettings, choose_samples
 from codeplan.prompts.templates import Prompts
 from codeplan.runner.new_episodes import run
 from codeplan.runner.recorded_episodes import replay
@@ -102,7 +102,7 @@ def test_an_episode_with_it_is_solved_and_replayed(env, id, tmp_path):
 
 
 def samples(env, kind):
-    return [s.text for s in choose_samples(Prompts(), env, kind, "another goal", 1)]
+    return [s.text for s in choose_samples(Prompts(), env, kind, "another goal", SampleSettings())]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,10 @@ def test_an_example_with_another_method_is_left_out(tmp_path):
     (tmp_path / "cottage").mkdir()
     (tmp_path / "cottage" / "heat.j2").write_text("agent.close_receptacle('drawer 1')")
     (tmp_path / "cottage" / "cool.j2").write_text("agent.goto('drawer 1')")
-    shown = [choose_samples(Prompts(tmp_path), Cottage(agent=a), "heat", "x", 2) for a in ("full", "paper")]
+    shown = [
+        choose_samples(Prompts(tmp_path), Cottage(agent=a), "heat", "x", SampleSettings(count=2))
+        for a in ("full", "paper")
+    ]
     assert [[sample.text for sample in samples] for samples in shown] == [
         ["agent.close_receptacle('drawer 1')", "agent.goto('drawer 1')"],
         ["agent.goto('drawer 1')"],
@@ -135,5 +138,8 @@ def test_an_agent_s_own_folder_of_examples_comes_first(tmp_path):
     for folder in ("household", "household/paper"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "heat.j2").write_text(f"agent.goto('{folder}')")
-    shown = [choose_samples(Prompts(tmp_path), Household(agent=a), "heat", "x", 1)[0].text for a in ("full", "paper")]
+    shown = [
+        choose_samples(Prompts(tmp_path), Household(agent=a), "heat", "x", SampleSettings())[0].text
+        for a in ("full", "paper")
+    ]
     assert shown == ["agent.goto('household')", "agent.goto('household/paper')"]

@@ -32,6 +32,8 @@ DEFAULTS = {
         "resume_state": "failure",
         "after_failure": "resume",
         "samples": 1,
+        "sample_table": "nearest",  # the paper's Table 6 with "paper"
+        "sample_set": "own",
         "asks": True,
         "refine_prompt": "conversation",  # the paper shows the whole plan afresh
         "sample_kinds": "",
@@ -199,6 +201,22 @@ def test_samples_begin_at_zero():
     methods.make("adaplanner", samples=0)
     with pytest.raises(UsageError, match="samples .* -1"):
         methods.make("adaplanner", samples=-1)
+
+
+@pytest.mark.parametrize("count", [0, 2, 4, 6])
+def test_the_papers_table_has_two_four_or_six_samples(count):
+    assert methods.make("adaplanner", samples=count, sample_table="paper").samples.count == count
+
+
+@pytest.mark.parametrize("count", [1, 3, 5, 7])
+def test_the_papers_table_has_no_other_number_of_samples(count):
+    with pytest.raises(UsageError, match=f"0, 2, 4 or 6 samples.* {count}"):
+        methods.make("adaplanner", samples=count, sample_table="paper")
+
+
+def test_the_papers_table_chooses_the_kinds_alone():
+    with pytest.raises(UsageError, match="leave out sample_kinds"):
+        methods.make("adaplanner", samples=2, sample_table="paper", sample_kinds="pick")
 
 
 PLAN = "Step 1: look again\nExecution order: Step 1"

@@ -29,6 +29,10 @@ CHATS = {
         *("failed_line", "fixes", "log", "printed", "now", "left", "attempts", "refused", "finished", "replanned"),
         *("unfinished", "step", "next_start", *LANGUAGE),
     ),
+    "adaplanner/rewrite": (
+        *("api", "advice", "samples", "skills", "observation", "goal", "notes", "feedback", "left"),
+        *("refused", "next_start", *LANGUAGE),
+    ),
     "adaplanner/resume": ("previous", "revised"),
     "adaplanner/ask": ("question",),
     "adaplanner/bind": ("earlier", "parameters", "observation", "goal"),
@@ -38,6 +42,8 @@ LINES = ("notes", "fixes", "left", "attempts")
 UNSHOWN = {*LANGUAGE, "refused", "finished", "replanned", "unfinished", "step", "next_start"}
 """Values that choose between sentences."""
 PROMPTS = Prompts()
+PLANS = ["adaplanner/plan", "adaplanner/check", "adaplanner/refine", "adaplanner/rewrite"]
+"""Prompts that want a plan."""
 
 
 def chat(name, **values):
@@ -63,19 +69,19 @@ def test_every_value_of_a_prompt_is_shown(name):
     assert all(f"<{value}>" in shown for value in CHATS[name] if value not in UNSHOWN)
 
 
-@pytest.mark.parametrize("name", ["adaplanner/plan", "adaplanner/check", "adaplanner/refine"])
+@pytest.mark.parametrize("name", PLANS)
 def test_where_plans_may_not_ask_the_prompts_do_not_speak_of_it(name):
     assert "ask_llm" in "\n".join(chat(name))
     assert "ask_llm" not in "\n".join(chat(name, asks=False))
 
 
-@pytest.mark.parametrize("name", ["adaplanner/plan", "adaplanner/check", "adaplanner/refine"])
+@pytest.mark.parametrize("name", PLANS)
 def test_where_plans_may_not_replan_the_prompts_do_not_speak_of_it(name):
     assert "replan(" in "\n".join(chat(name))
     assert "replan(" not in "\n".join(chat(name, replans=False))
 
 
-@pytest.mark.parametrize("name", ["adaplanner/plan", "adaplanner/check", "adaplanner/refine"])
+@pytest.mark.parametrize("name", PLANS)
 def test_prompts_that_want_a_plan_name_all_that_there_is(name):
     there_is, _, there_is_not = chat(name)[0].partition("There is, without an import:")[2].partition("There is not:")
     words = set(re.findall(r"\w+", there_is))
@@ -87,7 +93,7 @@ def test_prompts_that_want_a_plan_name_all_that_there_is(name):
     assert not missing & (PLAIN_BUILTINS | GUARDED_BUILTINS)
 
 
-@pytest.mark.parametrize("name", ["adaplanner/plan", "adaplanner/refine"])
+@pytest.mark.parametrize("name", ["adaplanner/plan", "adaplanner/refine", "adaplanner/rewrite"])
 def test_what_is_the_same_for_every_task_of_a_kind_comes_first(name):
     this_task = {
         v: "another" for v in CHATS[name] if v not in ("api", "advice", "samples", "skills", *LANGUAGE, *LINES)
@@ -95,7 +101,7 @@ def test_what_is_the_same_for_every_task_of_a_kind_comes_first(name):
     assert chat(name)[0] == chat(name, **this_task)[0]
 
 
-@pytest.mark.parametrize("name", ["adaplanner/plan", "adaplanner/check", "adaplanner/refine"])
+@pytest.mark.parametrize("name", PLANS)
 def test_prompts_that_want_a_plan_state_its_form(name):
     system, _ = chat(name)
     for words in ("def solution(agent, start_from=1):", "if start_from <= 1:", "print('[Step 1]", "Error in [Step"):

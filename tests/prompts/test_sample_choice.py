@@ -1,5 +1,6 @@
 """Which worked examples a prompt shows: of the task's kind or a similar one, and never the task itself."""
 
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -9,7 +10,7 @@ import codeplan
 from codeplan.envs import make
 from codeplan.errors import UsageError
 from codeplan.methods.adaplanner import AdaPlanner
-from codeplan.planning.sample_choice import choose_samples, sample_for
+from codeplan.planning.sample_choice import SampleSettings, choose_samples, sample_for
 from codeplan.prompts.templates import Prompts
 
 ASKING = "def solution(agent, start_from=1):\n    ask_llm('Where?')\n"
@@ -25,7 +26,8 @@ def boxes(tmp_path, similar=None, **samples):
 
 
 def chosen(prompts, env, kind="find", goal="find the ball", count=1, kinds=(), **settings):
-    return [(s.text, s.relation) for s in choose_samples(prompts, env, kind, goal, count, kinds, **settings)]
+    asks, wanted = settings.pop("asks", True), SampleSettings(count=count, kinds=tuple(kinds), **settings)
+    return [(s.text, s.relation) for s in choose_samples(prompts, env, kind, goal, wanted, asks=asks)]
 
 
 def test_the_example_of_the_tasks_kind_is_shown_as_such(tmp_path):
@@ -52,9 +54,9 @@ def test_named_kinds_are_shown_whatever_the_tasks_kind(tmp_path):
     assert chosen(prompts, env, kinds=["fill", "find"]) == [("F", "another task of this kind")]
 
 
-@pytest.mark.parametrize("count", [0, -1])
-def test_no_examples_are_shown_if_none_are_asked_for(tmp_path, count):
-    assert chosen(*boxes(tmp_path, find="F"), count=count) == []
+@pytest.mark.parametrize("table", ["nearest", "paper"])
+def test_no_examples_are_shown_if_none_are_asked_for(tmp_path, table):
+    assert chosen(*boxes(tmp_path, find="F"), count=0, table=table) == []
 
 
 @pytest.mark.parametrize("goal", ["find the ball", "Find  the ball.", "find the\nball?"])
@@ -131,3 +133,59 @@ def test_an_environment_brings_its_own_advice_or_none(tmp_path):
     prompts, _ = boxes(tmp_path, _advice="Look twice.")
     assert prompts.advice("boxes") == "Look twice."
     assert [Prompts().advice(name) for name in ("boxes", "", "../household")] == [None] * 3
+
+
+# ------------------------------------------------------------------ as in AdaPlanner's paper
+
+
+def shown_goal(kind, count, **settings):
+    """The goals of the examples for a household task of this kind."""
+    found = chosen(Prompts(), make("household", agent="paper"), kind, "another goal", count, **settings)
+    return [re.search("^# Task: (.*)$", text, re.MULTILINE)[1] for text, _ in found]
+
+
+@pytest.mark.parametrize("origin", ["own", "paper"])
+@pytest.mark.parametrize(
+    ("count", "served"),
+    [
+        (2, "clean clean clean clean examine examine"),
+        (4, "pick clean clean clean examine pick_two"),
+        (6, "pick clean heat cool examine pick_two"),
+    ],
+)
+def test_the_papers_table_names_the_one_example_of_each_kind(count, served, origin):
+    kinds = ("pick", "clean", "heat", "cool", "examine", "pick_two")
+    for kind, of in zip(kinds, served.split(), strict=True):
+        assert shown_goal(kind, count, table="paper", origin=origin) == shown_goal(of, 1, origin=origin)
+
+
+def test_an_example_by_the_papers_table_says_whose_kind_it_is():
+    found = [chosen(Prompts(), make("alfworld"), kind, "x", 2, table="paper") for kind in ("clean", "heat", "pick")]
+    assert [relation for ((_, relation),) in found] == [
+        "another task of this kind",
+        "a task of a similar kind",
+        "a task of another kind",
+    ]
+
+
+def test_the_papers_table_is_for_its_six_kinds_alone():
+    with pytest.raises(UsageError, match="no sample for tasks of kind 'click-link'; it is for pick, clean"):
+        chosen(Prompts(), make("miniwob"), "click-link", count=2, table="paper")
+
+
+def test_examples_in_the_papers_manner_ask_and_others_stand_in_where_plans_may_not():
+    ((asking, _),) = chosen(Prompts(), make("household"), "heat", origin="paper")
+    assert asking.index("ask_llm(") < asking.index("[Step 2]")
+    silent = chosen(Prompts(), make("household"), "heat", origin="paper", asks=False)
+    assert silent == chosen(Prompts(), make("household"), "heat", asks=False) != []
+
+
+@pytest.mark.parametrize("kind", ["guess-number", "tic-tac-toe"])
+@pytest.mark.parametrize("origin", ["own", "paper"])
+def test_a_page_whose_tasks_all_have_one_goal_shows_its_example(kind, origin):
+    goal = {
+        "guess-number": "Guess the number between 0-9 and press Submit. Use the feedback below to find the right number.",
+        "tic-tac-toe": "Playing as 'X', win a game of tic-tac-toe.",
+    }
+    ((_, relation),) = chosen(Prompts(), make("miniwob"), kind, goal[kind], origin=origin)
+    assert relation == "another task of this kind"

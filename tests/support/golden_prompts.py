@@ -43,10 +43,20 @@ def solution(agent, start_from=1):
         assert answer == 60, f'Error in [Step 1]: {answer}'
 ```"""
 
+FAILING = """```python
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        print('[Step 1] I look')
+        assert start_from > 1, f'Error in [Step 1]: nothing is there. {agent.report()}'
+```"""
+
+IN_THE_PAPERS_MANNER = {"refine_prompt": "fresh-without-plan", "sample_set": "paper"}
+
 METHODS: dict[str, tuple[str, dict[str, Any], dict[str, str]]] = {
     "plan": ("adaplanner", {}, {}),
     "ask": ("adaplanner", {}, {"plan": ASKING}),
     "check": ("adaplanner", {}, {"plan": "```python\ndef solution(agent, start_from=1)\n    pass\n```"}),
+    "without_plan_refine": ("adaplanner", IN_THE_PAPERS_MANNER, {"plan": FAILING}),
     "react_act": ("react", {}, {}),
     "react_think_act": ("react", {"thoughts": "forced"}, {}),
     "react_formalise": ("react", {"formalise": True}, {"act": "I look around"}),
