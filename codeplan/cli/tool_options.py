@@ -109,12 +109,22 @@ def _show_call(words: str, tool: str, arguments: Mapping[str, Any]) -> None:
 
 def _read_answer(question: str) -> str:
     """Ask in a line. What was typed before the question is discarded: a plan can print one like it."""
-    import termios
-
-    with contextlib.suppress(termios.error, OSError):
-        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+    _discard_typed_text()
     echo(question, err=True, end="")
     return sys.stdin.readline().strip().lower()
+
+
+def _discard_typed_text() -> None:
+    if sys.platform == "win32":
+        import msvcrt
+
+        while msvcrt.kbhit():
+            msvcrt.getwch()
+    else:
+        import termios
+
+        with contextlib.suppress(termios.error, OSError):
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
 @contextlib.contextmanager

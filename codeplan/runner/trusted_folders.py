@@ -132,12 +132,14 @@ def _read_list(file: Path) -> tuple[TrustedFile, ...]:
 
 
 def _open_without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe would block
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # a pipe would block
 
 
 def _require_own_file(file: Path, status: os.stat_result) -> None:
     """Raises UsageError unless the list is a regular file that only this user, or root, may write."""
     if not stat.S_ISREG(status.st_mode):
         raise UsageError(f"the list of trusted folders {file} is not a regular file; remove it")
+    if not hasattr(os, "geteuid"):
+        return  # Windows: a user's folder of settings is his own
     if status.st_uid not in (0, os.geteuid()) or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise UsageError(f"others may write the list of trusted folders {file}; take it over with chown and chmod 600")

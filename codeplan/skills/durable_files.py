@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from codeplan.errors import UsageError
 from codeplan.recording.file_lock import wait_for_lock
@@ -35,7 +36,7 @@ def append_line(path: Path, line: bytes, below: Path) -> None:
 
 def _append(path: Path, line: bytes, below: Path) -> None:
     with files.open_to_append(path, below) as file:
-        if file.tell() and not _ends_with_newline(file.fileno(), file.tell()):
+        if file.tell() and not _ends_with_newline(file):
             line = b"\n" + line
         files.write_all(file, line + b"\n")
         os.fsync(file.fileno())
@@ -51,11 +52,8 @@ def remove_tree(path: Path) -> None:
 
 def sync_folder(folder: Path) -> None:
     """Make files created or renamed in a folder durable."""
-    descriptor = files.open_folder(folder)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    with contextlib.closing(files.open_folder(folder)) as opened:
+        opened.sync()
 
 
 @contextlib.contextmanager
@@ -73,5 +71,6 @@ def exclusive_lock(path: Path) -> Iterator[None]:
         yield
 
 
-def _ends_with_newline(descriptor: int, size: int) -> bool:
-    return os.pread(descriptor, 1, size - 1) == b"\n"
+def _ends_with_newline(file: BinaryIO) -> bool:
+    file.seek(-1, os.SEEK_END)
+    return file.read(1) == b"\n"

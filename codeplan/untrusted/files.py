@@ -26,25 +26,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from codeplan.untrusted.open_folders import OpenFolder, describe_mode, open_followed, open_root, split_names
+from codeplan.untrusted.open_folders import UnsafeFile as UnsafeFile
+
 _CHUNK = 1 << 20
-_ANYWHERE = getattr(os, "O_PATH", os.O_RDONLY)  # on Linux a folder to pass through need not be readable
-_FOLDER = os.O_DIRECTORY | os.O_CLOEXEC
-_FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-_KINDS = {
-    stat.S_IFLNK: "it is a link, and links are not followed here",
-    stat.S_IFDIR: "it is a folder, not a file",
-    stat.S_IFIFO: "it is a pipe, not a file",
-    stat.S_IFSOCK: "it is a socket, not a file",
-    stat.S_IFCHR: "it is a device, not a file",
-    stat.S_IFBLK: "it is a device, not a file",
-}
-
-
-class UnsafeFile(OSError):
-    """A file is not opened because of what it is; ``strerror`` says why: "it is a link, and links are not …"."""
-
-    def __init__(self, reason: str, path: str | Path, number: int = errno.EINVAL) -> None:
-        super().__init__(number, reason, str(path))
 
 
 def open_to_read(path: Path | str, below: Path | str | None = None) -> BinaryIO:
@@ -54,8 +39,7 @@ def open_to_read(path: Path | str, below: Path | str | None = None) -> BinaryIO:
 
 def open_user_file(path: Path | str) -> BinaryIO:
     """Open a file that the user named: a link is followed. Raises: OSError, and UnsafeFile if it is not regular."""
-    descriptor = os.open(_checked_name(path), os.O_RDONLY | (_FILE & ~os.O_NOFOLLOW))
-    return os.fdopen(_require_kind(descriptor, stat.S_IFREG, path), "rb")
+    return os.fdopen(open_followed(_checked_name(path)), "rb")
 
 
 def read_bytes(path: Path | str, max_bytes: int, below: Path | str | None = None) -> bytes:
@@ -100,14 +84,14 @@ def bounded_lines(file: BinaryIO, max_bytes: int) -> Iterator[bytes]:
 def refuse_links(folder: Path | str, below: Path | str) -> None:
     """Raise UnsafeFile if a folder, or one between it and ``below``, is a link or a file. It may be missing."""
     with contextlib.suppress(FileNotFoundError):
-        os.close(open_folder(folder, below))
+        open_folder(folder, below).close()
 
 
 def is_regular_file(path: Path | str, below: Path | str | None = None) -> bool:
     """Whether the path leads to a regular file, without links below ``below``."""
     try:
         with _parent(path, below) as (folder, name):
-            return stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+            return stat.S_ISREG(folder.mode(name))
     except OSError:
         return False
 
@@ -136,10 +120,10 @@ def create_folder(path: Path | str, below: Path | str | None = None) -> None:
     """Create a folder in an existing one, unless it exists. Raises: OSError, and UnsafeFile if a link has this name."""
     with _parent(path, below) as (folder, name):
         with contextlib.suppress(FileExistsError):
-            os.mkdir(name, dir_fd=folder)
-        mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+            folder.make_folder(name)
+        mode = folder.mode(name)
     if not stat.S_ISDIR(mode):
-        raise UnsafeFile(_describe(mode), path)
+        raise UnsafeFile(describe_mode(mode), path)
 
 
 def write_atomically(path: Path | str, content: bytes | str, below: Path | str | None = None) -> None:
@@ -148,15 +132,15 @@ def write_atomically(path: Path | str, content: bytes | str, below: Path | str |
     with _parent(path, below) as (folder, name):
         temporary = f".{secrets.token_hex(8)}.tmp"
         try:
-            with _writable(_open_at(folder, temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, path), path) as file:
+            with _writable(folder.open_file(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, path), path) as file:
                 write_all(file, data)
                 os.fsync(file.fileno())
-            os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+            folder.replace(temporary, name)
         except BaseException:
             with contextlib.suppress(OSError):
-                os.unlink(temporary, dir_fd=folder)
+                folder.unlink(temporary)
             raise
-        _sync(folder)
+        folder.sync()
 
 
 def write_all(file: BinaryIO, data: bytes) -> None:
@@ -166,15 +150,15 @@ def write_all(file: BinaryIO, data: bytes) -> None:
         left = left[file.write(left) :]
 
 
-def open_folder(path: Path | str, below: Path | str | None = None) -> int:
-    """Return a descriptor of a folder. ``below`` is None for a folder that the user named, which may be a link.
+def open_folder(path: Path | str, below: Path | str | None = None) -> OpenFolder:
+    """Open a folder to list or sync it. ``below`` is None for a folder that the user named, which may be a link.
 
     Raises: OSError, and UnsafeFile for a link or a file.
     """
     if below is None:
-        return os.open(_checked_name(path), os.O_RDONLY | _FOLDER)
+        return open_root(_checked_name(path), to_read=True)
     with _parent(path, below) as (folder, name):
-        return _open_at(folder, name, os.O_RDONLY | os.O_DIRECTORY, path, stat.S_IFDIR)
+        return folder.enter(name, path, to_read=True)
 
 
 # ------------------------------------------------------------------ the parts
@@ -182,34 +166,34 @@ def open_folder(path: Path | str, below: Path | str | None = None) -> int:
 
 def _open(path: Path | str, below: Path | str | None, flags: int) -> int:
     with _parent(path, below) as (folder, name):
-        return _open_at(folder, name, flags, path)
+        return folder.open_file(name, flags, path)
 
 
 @contextlib.contextmanager
-def _parent(path: Path | str, below: Path | str | None) -> Iterator[tuple[int, str]]:
-    """Yield a descriptor of the file's folder, reached without links below ``below``, and the file's name."""
+def _parent(path: Path | str, below: Path | str | None) -> Iterator[tuple[OpenFolder, str]]:
+    """Yield the file's folder, reached without links below ``below``, and the file's name."""
     root, parts = _split(path, below)
-    folder = os.open(root, _ANYWHERE | _FOLDER)
+    folder = open_root(root)
     try:
         for part in parts[:-1]:
-            inner = _open_at(folder, part, _ANYWHERE | os.O_DIRECTORY, path, stat.S_IFDIR)
-            os.close(folder)
+            inner = folder.enter(part, path)
+            folder.close()
             folder = inner
         yield folder, parts[-1]
     finally:
-        os.close(folder)
+        folder.close()
 
 
 def _split(path: Path | str, below: Path | str | None) -> tuple[str, list[str]]:
     """Return the folder that the user named, and the components below it."""
     whole = _checked_name(path)
     if below is None:
-        root, slash, name = whole.rpartition("/")
-        root, parts = root or slash or ".", [name]
+        root, name = os.path.split(whole)
+        root, parts = root or ".", [name]
     else:
         root = os.fspath(below)
-        inner = whole[len(root) + 1 :] if whole.startswith(f"{root}/") else os.path.relpath(whole, root)
-        parts = [part for part in inner.split("/") if part not in ("", ".")]
+        inner = whole[len(root) + 1 :] if whole.startswith(f"{root}{os.sep}") else os.path.relpath(whole, root)
+        parts = split_names(inner)
     if not parts or ".." in parts or parts[-1] in ("", "."):
         raise UnsafeFile("it is outside the folder that it must be in", whole)
     return root, parts
@@ -227,38 +211,6 @@ def _checked_name(path: Path | str) -> str:
     return name
 
 
-def _open_at(folder: int, name: str, flags: int, path: Path | str, kind: int = stat.S_IFREG) -> int:
-    """Open a name in a folder, if it is of this kind (a regular file or a folder) and no link."""
-    try:
-        descriptor = os.open(name, flags | _FILE, 0o666, dir_fd=folder)
-    except OSError as e:
-        if e.errno in (errno.ELOOP, errno.EMLINK, errno.ENOTDIR, errno.EISDIR, errno.ENXIO):
-            raise _refusal(folder, name, path) from None
-        raise OSError(e.errno, e.strerror, str(path)) from None
-    return _require_kind(descriptor, kind, path)
-
-
-def _require_kind(descriptor: int, kind: int, path: Path | str) -> int:
-    """The descriptor, if it is of this kind; otherwise it is closed. Raises: UnsafeFile."""
-    mode = os.fstat(descriptor).st_mode
-    if stat.S_IFMT(mode) != kind:
-        os.close(descriptor)
-        raise UnsafeFile(_describe(mode), path)
-    return descriptor
-
-
-def _refusal(folder: int, name: str, path: Path | str) -> OSError:
-    """The error for a name that could not be opened because of what it is."""
-    try:
-        return UnsafeFile(_describe(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode), path)
-    except OSError as e:
-        return OSError(e.errno, e.strerror, str(path))
-
-
-def _describe(mode: int) -> str:
-    return _KINDS.get(stat.S_IFMT(mode), "it is a file, not a folder")
-
-
 def _writable(descriptor: int, path: Path | str) -> BinaryIO:
     """The descriptor as a file, if the file has no other name. Raises: UnsafeFile."""
     if os.fstat(descriptor).st_nlink > 1:
@@ -272,12 +224,3 @@ def _decode(data: bytes, path: Path | str) -> str:
         return data.decode()
     except UnicodeDecodeError as e:
         raise UnsafeFile(f"it is not UTF-8 text (byte {e.start}); save it as UTF-8", path, errno.EILSEQ) from None
-
-
-def _sync(folder: int) -> None:
-    """Make a rename in a folder durable. An ``O_PATH`` descriptor cannot be synced, so the folder is opened again."""
-    descriptor = os.open(".", os.O_RDONLY | _FOLDER, dir_fd=folder)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

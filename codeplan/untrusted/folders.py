@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,12 +26,8 @@ def list_folder(path: Path | str, below: Path | str | None = None) -> list[Folde
 
     ``below`` is None for a folder that the user named, which may be a link. Raises: OSError, UnsafeFile for a link.
     """
-    descriptor = open_folder(path, below)
-    try:
-        with os.scandir(descriptor) as entries:
-            found = [_entry(entry) for _, entry in zip(range(MAX_ENTRIES), entries, strict=False)]
-    finally:
-        os.close(descriptor)
+    with contextlib.closing(open_folder(path, below)) as folder, folder.scan() as entries:
+        found = [_entry(entry) for _, entry in zip(range(MAX_ENTRIES), entries, strict=False)]
     return sorted(entry for entry in found if entry)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -23,6 +22,7 @@ from codeplan.envs.webshop.data_files import WebShopFiles
 from codeplan.envs.webshop.products import is_on_sale, parse_product
 from codeplan.envs.webshop.search import SearchIndex, SqliteIndex
 from codeplan.errors import UsageError
+from codeplan.recording.file_lock import wait_for_lock
 
 SearchEngine = Literal["fts5", "tantivy"]
 
@@ -94,8 +94,8 @@ def _build_folder(folder: Path, files: WebShopFiles, products: int | None, engin
     part = folder.with_suffix(".part")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with (folder.parent / "lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with (folder.parent / "lock").open("wb") as lock:
+            wait_for_lock(lock)
             if folder.is_dir():
                 return
             shutil.rmtree(part, ignore_errors=True)

@@ -6,21 +6,31 @@ import contextlib
 import io
 import os
 import socket
+import stat
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import BinaryIO, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplan.untrusted import files
+from codeplan.untrusted import files, open_folders
 from codeplan.untrusted.files import UnsafeFile
 from codeplan.untrusted.folders import FolderEntry, find_files, list_folder
 
 SECRET = "the user's own text\n"
+
+
+@pytest.fixture(params=["by descriptor", "by path"], autouse=True, scope="module")
+def held(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Folders are held by descriptors, or by paths as on systems that have no descriptors of folders."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(open_folders, "HAS_DESCRIPTORS", request.param == "by descriptor")
+        yield
 
 
 @pytest.fixture
@@ -215,25 +225,35 @@ def test_a_walk_leaves_out_links_pipes_deep_folders_and_folders_called_like_the_
     assert found == sorted(names[:4])
 
 
-def test_swapping_a_file_and_a_folder_for_links_while_they_are_opened_gains_nothing(
-    foreign: Path, outside: Path
-) -> None:
-    (foreign / "run").mkdir()
-    (foreign / "run" / ".bashrc").write_text("mine")
-    (foreign / "link").symlink_to(outside.parent)
-    stop = threading.Event()
+@contextlib.contextmanager
+def swapping(real: Path, link: Path) -> Iterator[None]:
+    """Meanwhile, a link takes the place of a file or folder again and again."""
+    stop, aside = threading.Event(), real.with_name("aside")
 
     def swap() -> None:
         while not stop.is_set():
-            os.rename(foreign / "run", foreign / "aside")
-            os.rename(foreign / "link", foreign / "run")
-            os.rename(foreign / "run", foreign / "link")
-            os.rename(foreign / "aside", foreign / "run")
+            os.rename(real, aside)
+            os.rename(link, real)
+            os.rename(real, link)
+            os.rename(aside, real)
 
-    swapping = threading.Thread(target=swap)
-    swapping.start()
-    seen = set()
+    thread = threading.Thread(target=swap)
+    thread.start()
     try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_swapping_a_folder_for_a_link_while_a_file_is_opened_gains_nothing(foreign: Path, outside: Path) -> None:
+    if not open_folders.HAS_DESCRIPTORS:
+        pytest.skip("a folder that is held by its path can be exchanged, as open_folders says")
+    (foreign / "run").mkdir()
+    (foreign / "run" / ".bashrc").write_text("mine")
+    (foreign / "link").symlink_to(outside.parent)
+    seen = set()
+    with swapping(foreign / "run", foreign / "link"):
         for _ in range(3000):
             with contextlib.suppress(OSError):
                 seen.add(files.read_text(foreign / "run" / ".bashrc", 1000, foreign))
@@ -241,11 +261,39 @@ def test_swapping_a_file_and_a_folder_for_links_while_they_are_opened_gains_noth
                 files.write_atomically(foreign / "run" / "new", "text", foreign)
             with contextlib.suppress(OSError), files.open_to_append(foreign / "run" / ".bashrc", foreign) as file:
                 files.write_all(file, b"")
-    finally:
-        stop.set()
-        swapping.join()
     assert seen == {"mine"}
     assert os.listdir(outside.parent) == [".bashrc"]
+
+
+def test_swapping_a_file_for_a_link_while_it_is_opened_gains_nothing(foreign: Path, outside: Path) -> None:
+    (foreign / "notes").write_text("mine")
+    (foreign / "link").symlink_to(outside)
+    seen = set()
+    with swapping(foreign / "notes", foreign / "link"):
+        for _ in range(3000):
+            with contextlib.suppress(OSError):
+                seen.add(files.read_text(foreign / "notes", 1000, foreign))
+            with contextlib.suppress(OSError), files.open_to_update(foreign / "notes", foreign) as file:
+                files.write_all(file, b"mine")
+    assert seen == {"mine"}
+    assert outside.read_text() == SECRET
+
+
+@pytest.mark.parametrize("name", ["a:b", "a.txt:stream", "c:", "nul", "CON.txt", "a.", "a ", "b\\c"])
+def test_a_name_that_means_something_else_on_windows_is_refused_there(name: str, foreign: Path) -> None:
+    if open_folders.HAS_DESCRIPTORS:
+        files.create_file(foreign / name, foreign).close()
+        assert os.listdir(foreign) == [name]
+    else:
+        with pytest.raises(UnsafeFile, match="means something else on Windows"):
+            files.create_file(foreign / name, foreign)
+        assert os.listdir(foreign) == []
+
+
+@pytest.mark.parametrize(("tag", "is_link"), [(0xA000000C, True), (0xA0000003, True), (0x80000013, False), (0, False)])
+def test_a_mount_point_of_windows_counts_as_a_link(tag: int, is_link: bool, foreign: Path) -> None:
+    status = SimpleNamespace(st_mode=foreign.stat().st_mode, st_reparse_tag=tag)
+    assert stat.S_ISLNK(open_folders._mode_here(cast("os.stat_result", status))) is is_link
 
 
 class CarefullyRead(io.FileIO):

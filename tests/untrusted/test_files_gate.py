@@ -17,7 +17,7 @@ MODULES = {"files", "toml_files", "manifest_files", "skill_folder", "embeddings"
 DATA = "it reads the data that the user names for an environment"
 OWN = "it reads a file of the package"
 EXEMPT = {
-    "codeplan/untrusted/files.py": "it is the gate",
+    "codeplan/untrusted/open_folders.py": "it is the gate",
     "codeplan/cli/app.py": "it opens the null device",
     "codeplan/mcp_server/stdio.py": "it opens the null device",
     "codeplan/audit/canaries.py": "it works in a folder that it has made",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -149,7 +148,7 @@ def _problems_of_plan(manifest: PlanManifest, path: Path) -> Iterator[tuple[Toml
 def _is_folder(path: Path, below: Path) -> bool:
     """Whether the path leads to a folder below another one, without links."""
     try:
-        os.close(files.open_folder(path, below))
+        files.open_folder(path, below).close()
     except OSError:
         return False
     return True
