@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mcp import Client, StdioServerParameters
 
-from codeplan.agent_api import agent_api, describe_api
+from codeplan.agent_interface import agent_api, describe_api
 from codeplan.tools import ToolEnvironment, Toolset
 from codeplan.tools.disclosure import tool_text
 from codeplan.tools.mcp import McpServers, ServerAddress

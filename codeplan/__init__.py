@@ -14,7 +14,7 @@ from codeplan.lazy import lazy_names
 from codeplan.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from codeplan.agent_api import agent_api
+    from codeplan.agent_interface import agent_api
     from codeplan.budget import Budget
     from codeplan.episode.episode import Episode
     from codeplan.episode.method import Learner, Method
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "agent_api": "agent_api",
+        "agent_interface": "agent_api",
         "budget": "Budget",
         "episode": "Episode Learner Method",
         "errors": (

@@ -171,7 +171,7 @@ def _check(source: str, env: str | ToolEnvironment, allow_weak: bool, fixes: Fix
     from contextlib import closing
 
     from codeplan import envs
-    from codeplan.agent_api import agent_api
+    from codeplan.agent_interface import agent_api
     from codeplan.episode.agent import agent_class
     from codeplan.sandbox import Sandbox
 

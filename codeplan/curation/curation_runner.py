@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from codeplan import envs
-from codeplan.agent_api import agent_api
+from codeplan.agent_interface import agent_api
 from codeplan.errors import InfrastructureError, UsageError
 from codeplan.llm.background_loop import cancel_calls_on_interrupt
 from codeplan.protocols import LLM, Environment

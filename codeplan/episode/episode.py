@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from codeplan.agent_api import agent_api
+from codeplan.agent_interface import agent_api
 from codeplan.episode.agent import agent_class, build_agent
 from codeplan.episode.meter import Meter
 from codeplan.episode.replayable_environment import ReplayableEnvironment

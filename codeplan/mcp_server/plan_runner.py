@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from codeplan.agent_api import agent_api
+from codeplan.agent_interface import agent_api
 from codeplan.budget import Budget
 from codeplan.errors import InfrastructureError, UsageError
 from codeplan.mcp_server.answers import CheckAnswer, CheckedStep, RunAnswer, fix_texts, plan_faults

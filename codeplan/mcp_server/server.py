@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from codeplan.agent_api import describe_api
+from codeplan.agent_interface import describe_api
 from codeplan.errors import CodeplanError, UsageError
 from codeplan.mcp_server import protocol_tools as offered
 from codeplan.mcp_server.answers import FoundSkill, FoundSkills, RunAnswer, ToolsText

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from codeplan.agent_api import describe_api
+from codeplan.agent_interface import describe_api
 from codeplan.episode.episode import Episode
 from codeplan.planning.asking import ask_messages, ask_template, render_messages, render_text
 from codeplan.planning.conversation import ConversationTurn, PlanConversation

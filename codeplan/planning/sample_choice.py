@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, Literal
 
-from codeplan.agent_api import agent_api
+from codeplan.agent_interface import agent_api
 from codeplan.errors import UsageError
 from codeplan.prompts.templates import Prompts
 from codeplan.protocols import HasSimilarKinds, OffersAgents

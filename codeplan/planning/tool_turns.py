@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from codeplan.agent_api import describe_api
+from codeplan.agent_interface import describe_api
 from codeplan.episode.episode import Episode
 from codeplan.errors import AgentError, SizeExceeded
 from codeplan.planning.asking import ask_template

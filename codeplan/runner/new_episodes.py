@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from codeplan import envs, plugins
-from codeplan.agent_api import agent_api
+from codeplan.agent_interface import agent_api
 from codeplan.budget import Budget
 from codeplan.episode.agent import agent_class
 from codeplan.episode.episode import Episode

@@ -17,7 +17,7 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 from codeplan import envs
-from codeplan.agent_api import agent_api
+from codeplan.agent_interface import agent_api
 from codeplan.errors import UsageError
 from codeplan.protocols import Environment, GeneratesTasks
 from codeplan.types import Observation, Task

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from codeplan.agent_api import describe_api
+from codeplan.agent_interface import describe_api
 from codeplan.tools.tool import Tool
 from codeplan.tools.toolset import Toolset
 from codeplan.types import AgentApi, AgentMethod, AgentParameter

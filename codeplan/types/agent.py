@@ -58,7 +58,7 @@ class AgentTool(Value, frozen=True):
 
 
 class AgentApi(Value, frozen=True):
-    """Everything that a plan may use of an agent; made by ``codeplan.agent_api.agent_api``.
+    """Everything that a plan may use of an agent; made by ``codeplan.agent_interface.agent_api``.
 
     ``aliases`` are pairs of another name, under which models look for a method, and the method's name. The check
     rewrites them. ``types`` are the names in signatures that a reader must have explained. ``brief`` names methods that

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 
-from codeplan.agent_api import reduced_api
+from codeplan.agent_interface import reduced_api
 from codeplan.envs.base import ActionLog
 from codeplan.envs.household.receptacle_memory import ReceptacleMemory, read_items
 from codeplan.errors import AgentError

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from codeplan.agent_api import reduced_api
+from codeplan.agent_interface import reduced_api
 from codeplan.envs.miniwob.actions import MAX_POINTS, MAX_WAIT_MS, PAPER_KEY_NAMES, write_points, write_target
 from codeplan.envs.miniwob.observations import ERROR_PREFIX, FOUND_PREFIX, GOAL_PREFIX, PAGE_PREFIX
 from codeplan.errors import AgentError

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from codeplan.agent_api import reduced_api
+from codeplan.agent_interface import reduced_api
 from codeplan.envs.base import EPISODE_OVER, ActionLog
 from codeplan.errors import AgentError
 from codeplan.protocols import Act

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 from weakref import WeakKeyDictionary
 
-from codeplan.agent_api import agent_api
+from codeplan.agent_interface import agent_api
 from codeplan.errors import AgentBroken, AgentError, CodeplanError
 from codeplan.sandbox.limits import shorten
 from codeplan.sandbox.protocol import frames

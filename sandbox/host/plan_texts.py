@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from codeplan.agent_api import agent_api
+from codeplan.agent_interface import agent_api
 from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox.host import analysis
 from codeplan.sandbox.host.code_cache import CodeCache

@@ -18,7 +18,7 @@ from support.miniwob_pages import needs_browser
 from support.scienceworld_engine import needs_engine
 
 from codeplan import envs
-from codeplan.agent_api import agent_api
+from codeplan.agent_interface import agent_api
 from codeplan.episode.agent import build_agent
 from codeplan.protocols import Environment
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codeplan.agent_api import agent_api, describe_api
+from codeplan.agent_interface import agent_api, describe_api
 from codeplan.envs.hotpotqa.agent import HotpotQAAgent, PaperHotpotQAAgent
 from codeplan.envs.hotpotqa.environment import HotpotQA
 from codeplan.prompts.templates import Prompts

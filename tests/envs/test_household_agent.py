@@ -2,7 +2,7 @@
 
 import pytest
 
-from codeplan.agent_api import agent_api
+from codeplan.agent_interface import agent_api
 from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.envs.household.environment import Household
 from codeplan.errors import AgentError

@@ -5,7 +5,7 @@ import re
 import pytest
 from support.miniwob_pages import needs_browser
 
-from codeplan.agent_api import agent_api
+from codeplan.agent_interface import agent_api
 from codeplan.envs.miniwob.agent import MiniWobAgent
 from codeplan.envs.miniwob.environment import MiniWob
 from codeplan.envs.miniwob.page_folder import FEEDBACK_TASKS

@@ -3,7 +3,7 @@
 import pytest
 
 from codeplan import envs
-from codeplan.agent_api import agent_api, reduced_api
+from codeplan.agent_interface import agent_api, reduced_api
 from codeplan.envs.alfworld.environment import ALFWorld
 from codeplan.envs.hotpotqa.environment import HotpotQA
 from codeplan.envs.household.agent import HouseholdAgent

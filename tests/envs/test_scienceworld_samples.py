@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support.scienceworld_engine import needs_engine
 
-from codeplan.agent_api import agent_api
+from codeplan.agent_interface import agent_api
 from codeplan.envs.scienceworld.agent import ScienceWorldAgent
 from codeplan.envs.scienceworld.environment import ScienceWorld
 from codeplan.envs.scienceworld.tasks import VARIATIONS, find_task

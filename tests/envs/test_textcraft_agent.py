@@ -2,7 +2,7 @@
 
 import pytest
 
-from codeplan.agent_api import agent_api, describe_api
+from codeplan.agent_interface import agent_api, describe_api
 from codeplan.envs.textcraft.agent import TextCraftAgent
 from codeplan.envs.textcraft.environment import TextCraft
 from codeplan.envs.textcraft.recipes import recipe_book

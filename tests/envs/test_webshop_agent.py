@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 from support.webshop_goods import BOTTLE, MUG, listed, shop
 
-from codeplan.agent_api import agent_api, describe_api
+from codeplan.agent_interface import agent_api, describe_api
 from codeplan.envs.webshop.agent import WebShopAgent
 from codeplan.envs.webshop.environment import WebShop, WebShopSettings
 from codeplan.envs.webshop.products import Product

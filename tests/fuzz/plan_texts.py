@@ -11,7 +11,7 @@ import time
 from itertools import pairwise
 from types import CodeType
 
-from codeplan.agent_api import agent_api
+from codeplan.agent_interface import agent_api
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.language.checking import check_source
 from codeplan.sandbox.language.compilation import compile_plan

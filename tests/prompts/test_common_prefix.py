@@ -5,7 +5,7 @@ from itertools import pairwise, takewhile
 import pytest
 
 from codeplan import run
-from codeplan.agent_api import agent_api, describe_api
+from codeplan.agent_interface import agent_api, describe_api
 from codeplan.envs import make
 from codeplan.standin.model import ScriptedModel
 

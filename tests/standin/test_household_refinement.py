@@ -6,7 +6,7 @@ import re
 import pytest
 from support.standin_prompts import CORRECT, PARSED, ROOM, ask, ask_for_plan, ask_to_refine
 
-from codeplan.agent_api import agent_api
+from codeplan.agent_interface import agent_api
 from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.standin.environment_rules import rules_for
 from codeplan.standin.household.planning import parse_goal, write_plan

@@ -5,7 +5,7 @@ import ast
 import pytest
 from support.scienceworld_engine import needs_engine
 
-from codeplan.agent_api import agent_api
+from codeplan.agent_interface import agent_api
 from codeplan.envs.scienceworld.agent import ROOMS, ScienceWorldAgent
 from codeplan.errors import ModelError
 from codeplan.recording.events import PlanFailed, PlanRejected, PlanStarted

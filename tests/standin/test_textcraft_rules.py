@@ -7,7 +7,7 @@ import pytest
 from support.standin_prompts import PLAIN, REPORT, ask
 from support.task_runs import run_tasks
 
-from codeplan.agent_api import agent_api, describe_api
+from codeplan.agent_interface import agent_api, describe_api
 from codeplan.bench.summary import summarise_results
 from codeplan.envs.textcraft.agent import TextCraftAgent
 from codeplan.envs.textcraft.environment import TextCraft

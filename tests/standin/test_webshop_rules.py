@@ -6,7 +6,7 @@ import re
 import pytest
 from support.task_runs import run_tasks
 
-from codeplan.agent_api import agent_api
+from codeplan.agent_interface import agent_api
 from codeplan.bench.summary import summarise_results
 from codeplan.envs.webshop.agent import WebShopAgent
 from codeplan.envs.webshop.factory import make

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from codeplan.agent_api import agent_api
+from codeplan.agent_interface import agent_api
 from codeplan.sandbox.language.checking import check_source
 from codeplan.sandbox.language.compilation import compile_plan
 from codeplan.sandbox.runtime.namespace import make_namespace, plan_variables

@@ -2,7 +2,7 @@
 
 import re
 
-from codeplan.agent_api import agent_api, describe_api
+from codeplan.agent_interface import agent_api, describe_api
 from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.prompts.templates import Prompts
 from codeplan.standin.household.planning import parse_goal, write_plan

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codeplan.agent_api import agent_api, describe_api
+from codeplan.agent_interface import agent_api, describe_api
 from codeplan.errors import UsageError
 from codeplan.runner import execute
 from codeplan.tools import Tool, ToolEnvironment, Toolset, python_tools

@@ -15,7 +15,7 @@ import pytest
 import typing_extensions
 from pydantic import BaseModel, Field
 
-from codeplan.agent_api import describe_api
+from codeplan.agent_interface import describe_api
 from codeplan.errors import AgentError, UsageError
 from codeplan.tools import Toolset, python_tools
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from codeplan.agent_api import agent_api
+from codeplan.agent_interface import agent_api
 from codeplan.episode.agent import agent_class
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.protocols import LLM, Environment

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from codeplan import envs, plugins
-from codeplan.agent_api import agent_api
+from codeplan.agent_interface import agent_api
 from codeplan.episode.agent import agent_class
 from codeplan.errors import AgentError, UsageError
 from codeplan.protocols import Environment

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from codeplan.agent_api import agent_api
+from codeplan.agent_interface import agent_api
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.language.diagnostics import RejectedPlanError
 from codeplan.sandbox.language.layout_tree import parse_layout

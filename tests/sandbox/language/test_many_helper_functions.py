@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codeplan.agent_api import agent_api
+from codeplan.agent_interface import agent_api
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.testing.samples.object_worlds import SampleWalker
 from codeplan.types import Plan

@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 from support.boxes import BoxAgent
 
-from codeplan.agent_api import agent_api, describe_api
+from codeplan.agent_interface import agent_api, describe_api
 from codeplan.types import AgentAttribute, AgentParameter
 
 
