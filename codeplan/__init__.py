@@ -3,7 +3,15 @@
     import codeplan
     result = codeplan.run("household", "clean/3")
 
-``__all__`` lists the public names. Their modules are loaded on first use, so importing codeplan is cheap.
+Episodes:      run, do (with your own tools), execute (a plan of yours), learn, bench.run (many)
+Recordings:    resume, replay, fork, Trace
+With await:    arun, ado, abench: the same inside a running event loop, such as a notebook's
+Ports:         Environment, Agent, Method, LLM: what you write to bring your own; bench, envs, sandbox: modules
+Values:        Task, Observation, Result, Execution, Budget, Usage
+Errors:        CodeplanError is the base of all; UsageError says what to correct
+
+Results, plans, traces and benches show themselves in a notebook. ``on_event`` of ``run`` is called with each event as
+it happens. ``__all__`` lists all names; their modules are loaded on first use, so importing codeplan is cheap.
 """
 
 from __future__ import annotations
@@ -15,6 +23,7 @@ from codeplan.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from codeplan.agent_interface import agent_api
+    from codeplan.bench import abench
     from codeplan.budget import Budget
     from codeplan.episode.episode import Episode
     from codeplan.episode.method import Learner, Method
@@ -35,6 +44,7 @@ if TYPE_CHECKING:
     from codeplan.protocols import LLM, Agent, Environment, GeneratesTasks
     from codeplan.recording.events import Event
     from codeplan.recording.trace import Trace
+    from codeplan.runner.async_episodes import ado, arun
     from codeplan.runner.new_episodes import Execution, execute, learn, run
     from codeplan.runner.recorded_episodes import fork, replay, resume
     from codeplan.runner.tool_episodes import do
@@ -44,6 +54,7 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "agent_interface": "agent_api",
+        "bench": "abench",
         "budget": "Budget",
         "episode": "Episode Learner Method",
         "errors": (
@@ -52,7 +63,7 @@ __getattr__, __dir__ = lazy_names(
         ),
         "protocols": "Agent Environment GeneratesTasks LLM",
         "recording": "Event Trace",
-        "runner": "Execution do execute fork learn replay resume run",
+        "runner": "Execution ado arun do execute fork learn replay resume run",
         "types": "ActionSpace Completion Message Observation Result Task Usage",
     },
     modules="bench envs sandbox",
@@ -90,7 +101,10 @@ __all__ = [
     "Usage",
     "UsageError",
     "__version__",
+    "abench",
+    "ado",
     "agent_api",
+    "arun",
     "do",
     "execute",
     "fork",

@@ -7,6 +7,7 @@ The ports of methods, plan writers and skill stores stand in ``codeplan.episode.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from inspect import isasyncgenfunction, iscoroutinefunction
 from typing import Any, Protocol, runtime_checkable
 
 from codeplan.errors import UsageError
@@ -231,8 +232,22 @@ def require_members(given: object, port: type, what: str) -> None:
         raise UsageError(f"{what} has no {' and no '.join(kinds)}; {_needs(port)}")
     if uncallable:
         raise UsageError(f"{what} has an attribute {uncallable[0]} in place of the method; {_needs(port)}")
+    require_synchronous({name: values[name] for name, is_method in members.items() if is_method}, what)
     if "name" in members and not _is_name(values["name"]):
         raise UsageError(f"{what} has a name that is no text; {_needs(port)}")
+
+
+def require_synchronous(methods: Mapping[str, object], what: str) -> None:
+    """Check that none of these methods is asynchronous.
+
+    Raises: UsageError: one is; the message names it.
+    """
+    found = next((n for n, f in methods.items() if iscoroutinefunction(f) or isasyncgenfunction(f)), None)
+    if found is not None:
+        raise UsageError(
+            f"{what} has an asynchronous method {found} (async def), which returns a coroutine in place of a value; "
+            "make it a plain def that waits for its result. Tools and models that are functions may be asynchronous"
+        )
 
 
 def has_members(given: object, port: type, what: str) -> bool:

@@ -37,6 +37,16 @@ def test_the_examples_in_python_run_as_they_stand(page):
         assert namespace["result"].success
 
 
+def test_the_page_on_python_runs_block_by_block(capsys):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(), re.DOTALL)
+    assert len(blocks) == 3
+    for block in blocks:
+        exec(compile(block, "python.md", "exec"), {"__name__": "page"})
+    shown = capsys.readouterr().out
+    assert "Result(success=True, task='household clean/3', actions=" in shown
+    assert "household.react.scripted 1 of 2" in shown
+
+
 def test_the_readmes_plan_wins_the_task_that_it_names(tmp_path, capsys, monkeypatch):
     text = (ROOT / "README.md").read_text()
     command = re.search(r"`codeplan (exec plan\.py [^`]+)`", text)

@@ -3,11 +3,13 @@
 ``bench_spec``       cells and tasks, from flags or a file         ``store``    the folder with the outcomes
 ``bench_runner``     runs the remaining episodes within a budget   ``engines``  threads, processes, Dask, Ray
 ``cell_comparison``  compares two cells task by task               ``papers``   published results
+``own_bench``        a bench of one call, from Python
 """
 
 from __future__ import annotations
 
 from codeplan.bench.bench_runner import BenchBudget, BenchOutcome, run_bench
+from codeplan.bench.own_bench import abench, run
 from codeplan.bench.store import BenchCell, BenchGrid, BenchRecord, EpisodeOutcome, read_bench
 from codeplan.bench.summary import KindSummary, summarise_results
 
@@ -19,7 +21,9 @@ __all__ = [
     "BenchRecord",
     "EpisodeOutcome",
     "KindSummary",
+    "abench",
     "read_bench",
+    "run",
     "run_bench",
     "summarise_results",
 ]

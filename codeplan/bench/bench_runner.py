@@ -16,6 +16,7 @@ from codeplan.bench.engines.engine import Engine
 from codeplan.bench.episode_worker import EpisodeJob, EpisodeWorker
 from codeplan.bench.store import BenchGrid, BenchRecord, BenchStore, EpisodeOutcome, order_outcomes, read_bench
 from codeplan.errors import BudgetExceeded, UsageError
+from codeplan.types.display import html_text
 
 
 class BenchBudget(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,6 +42,14 @@ class BenchOutcome(msgspec.Struct, frozen=True):
 
     bench: BenchRecord
     stopped_by: BudgetExceeded | None
+
+    def __repr__(self) -> str:
+        return f"BenchOutcome(bench={self.bench!r}, stopped_by={self.stopped_by!r})"
+
+    def _repr_html_(self) -> str:
+        """The bench as a table, for a notebook, with the budget that stopped it."""
+        stopped = f"<p>{html_text(f'stopped: {self.stopped_by}')}</p>" if self.stopped_by else ""
+        return self.bench._repr_html_() + stopped
 
 
 class BenchSpending:

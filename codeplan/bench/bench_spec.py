@@ -20,7 +20,7 @@ import hashlib
 import itertools
 import json
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -160,9 +160,15 @@ def _declared_settings(spec: BenchSpec, models_used: list[str]) -> dict[str, lis
 
 
 def resolve_bench(
-    spec: BenchSpec, model_settings: Callable[[str], dict[str, Any]] = lambda model: {}, *, offline: bool = False
+    spec: BenchSpec,
+    model_settings: Callable[[str], dict[str, Any]] = lambda model: {},
+    *,
+    offline: bool = False,
+    environments: Mapping[str, Environment] | None = None,
 ) -> ResolvedBench:
     """Return the grid of a spec, after creating each cell's environment, method and model once.
+
+    ``environments`` are objects that serve in place of those of their names.
 
     ``model_settings`` returns a model's configured settings, to which all others are preferred. ``offline`` is for
     playing from a tape: no model is called, and none needs a key. Raises: UsageError if a cell cannot be created.
@@ -178,7 +184,7 @@ def resolve_bench(
     for suite, method, model, more in itertools.product(spec.suites, spec.methods, spec.models, spec.settings):
         names, settings = _combine_settings(suite, method, model, more)
         settings = {**model_settings(names.model), **spec.common, **settings}
-        cell, of_suite, without_price = _resolve_cell(names, settings, spec, offline)
+        cell, of_suite, without_price = _resolve_cell(names, settings, spec, offline, environments or {})
         unpriced |= dict.fromkeys(without_price)
         if cell.name in cells:
             raise UsageError(f"two cells of this bench are called {cell.name}; give one of them a label")
@@ -231,11 +237,12 @@ def _format_setting(value: object) -> str:
 
 
 def _resolve_cell(
-    names: _Names, settings: dict[str, Any], spec: BenchSpec, offline: bool
+    names: _Names, settings: dict[str, Any], spec: BenchSpec, offline: bool, environments: Mapping[str, Environment]
 ) -> tuple[BenchCell, tuple[Task, ...], tuple[str, ...]]:
     """The cell, its suite's tasks and its models without a price, after creating environment, method and model."""
     env, select = _suite(names.suite, spec)
-    with EpisodeSetup(env, names.method, names.model, settings, offline=offline) as setup:
+    own = environments.get(env, env) if isinstance(env, str) else env
+    with EpisodeSetup(own, names.method, names.model, settings, offline=offline) as setup:
         tasks = select(setup.env)
         header = setup.header(tasks[0], spec.budget)
         space = getattr(setup.env, "space", None)

@@ -16,6 +16,7 @@ from codeplan.bench import trace_storage
 from codeplan.bench.store import BenchCell, EpisodeOutcome, episode_folder
 from codeplan.bench.tool_tasks import ToolTaskSet
 from codeplan.errors import Diverged, UsageError
+from codeplan.recording.cancellation import Cancellation
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler
 from codeplan.recording.trace import Trace
 from codeplan.runner import environment_files, models, new_episodes, recorded_episodes
@@ -44,6 +45,8 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
     secrets included. ``storage`` is an address for the traces if the folder is out of reach. ``tapes`` holds the
     arguments ``record`` and ``tape`` of ``codeplan.run``; these cannot go to another process. ``files`` are the user's
     own environments, ``FILE.py:NAME`` with absolute paths. ``tool_tasks`` are the tasks of a bench on tools.
+    ``environments`` are objects that serve in place of those of their names, and ``cancellation`` ends the episodes of
+    all threads; neither can go to another process.
     """
 
     folder: str | None = None
@@ -54,9 +57,15 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
     tapes: dict[str, Any] = {}
     files: tuple[str, ...] = ()
     tool_tasks: ToolTaskSet | None = None
+    environments: dict[str, Any] = {}
+    cancellation: Cancellation | None = None
 
     def __call__(self, job: EpisodeJob) -> EpisodeOutcome:
         """Run the job. Raises: UsageError if a setting is wrong, which no retry would mend."""
+        with self.cancellation.in_force() if self.cancellation else contextlib.nullcontext():
+            return self._run(job)
+
+    def _run(self, job: EpisodeJob) -> EpisodeOutcome:
         for file in self.files:
             environment_files.use_environment(file, many_times=True)
         run = episode_folder(job.cell.name, job.task.id, job.repeat)
@@ -104,12 +113,14 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
                     return self._resume(job, folder, on_event, settings)
             else:
                 _set_aside(folder)
-        return new_episodes.run(job.cell.env, job.task, job.cell.method, job.cell.model, **given)
+        env = self.environments.get(job.cell.env, job.cell.env)
+        return new_episodes.run(env, job.task, job.cell.method, job.cell.model, **given)
 
     def _resume(self, job: EpisodeJob, folder: Path, on_event: EventHandler, settings: dict[str, Any]) -> Result:
         """Resume a trace, or set it aside if it diverges. A tape gets all of it, as a further attempt."""
         try:
-            return recorded_episodes.resume(folder, on_event=on_event, budget=job.cell.budget, **settings)
+            env = self.environments.get(job.cell.env)
+            return recorded_episodes.resume(folder, env=env, on_event=on_event, budget=job.cell.budget, **settings)
         except Diverged:
             _set_aside(folder)
             raise

@@ -22,6 +22,7 @@ from codeplan.budget import Budget
 from codeplan.errors import TraceFailure, UsageError
 from codeplan.recording.file_lock import lock_exclusively
 from codeplan.types import Result, Task, Value
+from codeplan.types.display import MAX_ROWS, html_list, html_text, short_repr
 from codeplan.types.value import Count
 from codeplan.untrusted import files
 from codeplan.untrusted.folders import list_folder
@@ -110,6 +111,27 @@ class BenchRecord(Value, frozen=True):
     def total_episodes(self) -> int:
         """How many episodes the whole grid has."""
         return sum(len(self.grid.tasks[c.suite]) for c in self.cells) * self.grid.repeats
+
+    def __repr__(self) -> str:
+        shown = {"folder": str(self.folder), "cells": [cell.name for cell in self.cells]}
+        return short_repr(self, {**shown, "ended": self.ended_episodes, "total": self.total_episodes})
+
+    def _repr_html_(self) -> str:
+        """The cells as a table, for a notebook: how many episodes ended, and how many of them were solved."""
+        rows = (self._html_row(cell.name) for cell in self.cells[:MAX_ROWS])
+        title = f"Bench: {self.ended_episodes:,} of {self.total_episodes:,} episodes ended"
+        return html_list(title, ("Cell", "Ended", "Solved", "Money"), rows, len(self.cells) - MAX_ROWS)
+
+    @property
+    def ended_episodes(self) -> int:
+        """How many episodes ended; those that infrastructure broke off run again."""
+        return sum(not outcome.broken for outcome in self.outcomes)
+
+    def _html_row(self, cell: str) -> tuple[str, ...]:
+        results = [outcome.result for outcome in self.outcomes_of(cell) if not outcome.broken]
+        money = sum(result.usage.money or 0.0 for result in results)
+        solved = f"{sum(result.success for result in results):,}" if results else "–"
+        return html_text(cell), f"{len(results):,}", solved, f"${money:.2f}" if money else "–"
 
     def outcomes_of(self, cell: str) -> tuple[EpisodeOutcome, ...]:
         """Return the outcomes of the cell with this name."""

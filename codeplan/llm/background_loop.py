@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TypeVar
 
+from codeplan.recording.cancellation import wait_for_result
+
 T = TypeVar("T")
 
 
@@ -29,7 +31,7 @@ def run_and_wait(coroutine: Coroutine[Any, Any, T]) -> T:
         raise KeyboardInterrupt
     future = asyncio.run_coroutine_threadsafe(_run_tracked(coroutine), _background_loop())
     try:
-        return future.result()
+        return wait_for_result(future)
     except concurrent.futures.CancelledError:
         raise KeyboardInterrupt from None
     except BaseException:

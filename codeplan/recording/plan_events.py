@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from codeplan.types import Checkpoint, Diagnostic, Fix, Purpose
+from codeplan.types.display import is_empty, short_repr
 
 
 class TraceEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", omit_defaults=True):
@@ -13,6 +14,14 @@ class TraceEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", o
     seq: int = -1
     at: float = 0.0
     span: int | None = None
+
+    def __repr__(self) -> str:
+        return short_repr(self, {"seq": self.seq, **self._shown()})
+
+    def _shown(self) -> dict[str, object]:
+        """The event's own fields by name, without those that are empty."""
+        parts = {n: getattr(self, n) for n in self.__struct_fields__ if n not in TraceEvent.__struct_fields__}
+        return {name: part for name, part in parts.items() if not is_empty(part)}
 
 
 class PlanDrafted(TraceEvent, frozen=True, tag="plan_drafted"):

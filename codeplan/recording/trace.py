@@ -19,12 +19,15 @@ from typing import BinaryIO, TypeVar
 import msgspec
 
 from codeplan.errors import Diverged, TraceFailure, UsageError
+from codeplan.recording.cancellation import raise_if_cancelled
 from codeplan.recording.event_comparison import describe_difference, describe_kind_mismatch
 from codeplan.recording.event_decoding import decode_event
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler
 from codeplan.recording.file_lock import lock_exclusively
 from codeplan.recording.interruption import drop_interruption
+from codeplan.recording.recording_list import Recording
 from codeplan.recording.trace_size import CLOSING_EVENTS, MAX_LINE_BYTES, MAX_TRACE_BYTES, TraceSize, check_event_size
+from codeplan.types.display import short_repr
 from codeplan.untrusted import files
 
 _encoder = msgspec.json.Encoder()
@@ -59,6 +62,13 @@ class Trace:
         self._size = TraceSize()
         self._kept_bytes: int | None = None  # the file is cut to this size before the first event is written
 
+    def __repr__(self) -> str:
+        return short_repr(self, {"path": self.path and str(self.path), "events": len(self.events)})
+
+    def _repr_html_(self) -> str:
+        """The events so far as a table, for a notebook."""
+        return Recording(self.events)._repr_html_()
+
     @classmethod
     def resume(cls, path: Path, on_event: EventHandler | None = None) -> Trace:
         """The trace of a killed or interrupted episode: replays its events, then writes on.
@@ -81,12 +91,12 @@ class Trace:
         return trace
 
     @staticmethod
-    def read(path: Path | str) -> list[Event]:
+    def read(path: Path | str) -> Recording:
         """All events of a trace file, without a torn last line.
 
         Raises: UsageError: the file cannot be read, or another line (the message names it) is damaged or out of order.
         """
-        return _read_lines(path)[0]
+        return Recording(_read_lines(path)[0])
 
     @staticmethod
     def read_resumable(path: Path) -> list[Event]:
@@ -150,6 +160,7 @@ class Trace:
             Diverged: the event differs from the recorded one, or ends an episode whose recording goes on.
             SizeExceeded: the event is too large, or the trace would be.
             TraceFailure: the event cannot be written.
+            KeyboardInterrupt: the episode was cancelled; the event is written.
         """
         with self._lock:
             if self.is_replaying:
@@ -164,6 +175,7 @@ class Trace:
             self.events.append(event)
         if self._on_event:
             self._on_event(event)
+        raise_if_cancelled()
         return event
 
     def now(self) -> float:
@@ -245,11 +257,7 @@ def _read_lines(path: Path | str) -> tuple[list[Event], array[int]]:
         with files.open_to_read(path) as file:
             return _parse_lines(file, path)
     except OSError as e:
-        raise _unreadable(path, e) from None
-
-
-def _unreadable(path: Path | str, error: OSError) -> UsageError:
-    return UsageError(f"the trace {path} cannot be read: {error.strerror}")
+        raise UsageError(f"the trace {path} cannot be read: {e.strerror}") from None
 
 
 def _require_start(events: Sequence[Event], path: Path) -> None:
@@ -274,7 +282,7 @@ def _parse_lines(file: BinaryIO, path: Path | str) -> tuple[list[Event], array[i
             events.append(event)
             sizes.append(sizes[-1] + len(line))
     except OSError as e:
-        raise _unreadable(path, e) from None
+        raise UsageError(f"the trace {path} cannot be read: {e.strerror}") from None
     return events, sizes[1:]
 
 

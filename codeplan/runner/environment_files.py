@@ -66,7 +66,7 @@ def use_environment(given: str, *, many_times: bool = False) -> str:
     if (isinstance(found, type) and not has_members(found, Environment, what)) or not makes:
         require_members(found, Environment, what)
     if makes:
-        name, factory = _name_of_new(found, what), found
+        name, factory = name_of_factory(found, what), found
     elif many_times:
         raise UsageError(f"{what} is one object, which cannot serve several episodes; name its class or a function")
     else:
@@ -79,7 +79,7 @@ def _of_object(env: Any) -> tuple[str, Callable[..., Any]]:
     return env.name, lambda: env
 
 
-def _name_of_new(factory: Callable[..., Any], what: str) -> str:
+def name_of_factory(factory: Callable[..., Any], what: str) -> str:
     """The name of the environments that the factory makes: that of the class, or of an object that is made for it."""
     declared = inspect.getattr_static(factory, "name", None) if isinstance(factory, type) else None
     if isinstance(declared, str) and declared.strip():

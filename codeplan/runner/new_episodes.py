@@ -138,6 +138,13 @@ class Execution(msgspec.Struct, frozen=True):
     outcome: Outcome | Rejected | None
     result: Result
 
+    def __repr__(self) -> str:
+        return f"Execution(outcome={self.outcome!r}, result={self.result!r})"
+
+    def _repr_html_(self) -> str:
+        """The outcome above the result, for a notebook."""
+        return (self.outcome._repr_html_() if self.outcome else "") + self.result._repr_html_()
+
 
 def execute(
     source: str,

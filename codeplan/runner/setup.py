@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from typing import Any
@@ -16,7 +17,7 @@ from codeplan.episode.method import Method
 from codeplan.errors import BudgetExceeded, CallInDoubt, Diverged, InfrastructureError, SizeExceeded, UsageError
 from codeplan.llm.callable_model import CallableModel, ModelFunction, is_model_function
 from codeplan.methods.fixed_plan import FixedPlan
-from codeplan.protocols import LLM, Agent, Environment, OffersTools, has_members, require_members
+from codeplan.protocols import LLM, Agent, Environment, OffersTools, has_members, require_members, require_synchronous
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler
 from codeplan.recording.redaction import remove_secrets
 from codeplan.recording.trace import Trace
@@ -61,7 +62,10 @@ class EpisodeSetup:
         if isinstance(env, str):
             self._resources.enter_context(closing(self.env))
         if isinstance(self.env.agent, type):
-            require_members(self.env.agent, Agent, f"the Agent class {self.env.agent.__name__}")
+            what = f"the Agent class {self.env.agent.__name__}"
+            require_members(self.env.agent, Agent, what)
+            public = {n: f for n, f in inspect.getmembers_static(self.env.agent) if not n.startswith("_")}
+            require_synchronous(public, what)
 
     def __enter__(self) -> EpisodeSetup:
         return self

@@ -9,6 +9,8 @@ from concurrent.futures import CancelledError
 from types import CoroutineType
 from typing import Any, TypeVar
 
+from codeplan.recording.cancellation import wait_for_lock
+
 _T = TypeVar("_T")
 
 
@@ -39,7 +41,7 @@ class LoopThread:
 
         loop.call_soon_threadsafe(begin)
         try:
-            done.acquire()
+            wait_for_lock(done)
         except BaseException:
             loop.call_soon_threadsafe(lambda: tasks[0].cancel())  # begin has run by then
             raise

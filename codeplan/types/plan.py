@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from codeplan.types.display import MAX_ROWS, html_table, html_text, short_repr
 from codeplan.types.value import Value
 
 
@@ -80,6 +81,18 @@ class Plan(Value, frozen=True):
         """The step with this number, or None."""
         return next((s for s in self.steps if s.number == number), None)
 
+    def __repr__(self) -> str:
+        shown: dict[str, object] = {"steps": [step.title for step in self.steps]}
+        shown |= {"fixes": len(self.fixes)} if self.fixes else {}
+        shown |= {"warnings": [w.rule for w in self.warnings]} if self.warnings else {}
+        return short_repr(self, shown | ({"start_from": self.start_from} if self.start_from else {}))
+
+    def _repr_html_(self) -> str:
+        """The plan's steps as a table, for a notebook; the source unfolds below it."""
+        steps = {f"Step {step.number}": html_text(step.title) or "…" for step in self.steps[:MAX_ROWS]}
+        rows = steps | {"Fixes": html_text("\n".join(map(str, self.fixes)))}
+        return html_table("Plan", rows | {"Warnings": html_text("\n".join(map(str, self.warnings)))}, self.source)
+
 
 class Rejected(Value, frozen=True):
     """A plan that the check refused, with at least one diagnostic. None of it ran.
@@ -90,6 +103,13 @@ class Rejected(Value, frozen=True):
     source: str
     diagnostics: tuple[Diagnostic, ...]
     fixes: tuple[Fix, ...] = ()
+
+    def __repr__(self) -> str:
+        return short_repr(self, {"diagnostics": [str(d) for d in self.diagnostics]})
+
+    def _repr_html_(self) -> str:
+        """The diagnostics as a table, for a notebook; the source unfolds below it."""
+        return html_table("Refused", {"Reasons": html_text("\n".join(map(str, self.diagnostics)))}, self.source)
 
 
 def refuse_warnings(checked: Plan | Rejected) -> Plan | Rejected:
@@ -108,3 +128,6 @@ class Checkpoint(Value, frozen=True):
     names: dict[str, int] = {}
     nodes: list[Any] = []
     dropped: dict[str, str] = {}
+
+    def __repr__(self) -> str:
+        return short_repr(self, {"names": list(self.names)} | ({"dropped": self.dropped} if self.dropped else {}))

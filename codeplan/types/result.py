@@ -6,7 +6,8 @@ from typing import Any, cast
 
 import msgspec
 
-from codeplan.types.ending import Ending, Success
+from codeplan.types.display import html_table, html_text, html_value, short_repr
+from codeplan.types.ending import Claimed, Ending, Success
 from codeplan.types.model import Usage
 from codeplan.types.task import Task
 from codeplan.types.value import Amount, Count, Value
@@ -63,3 +64,36 @@ class Result(Value, frozen=True):
     def __post_init__(self) -> None:
         msgspec.structs.force_setattr(self, "success", isinstance(self.ending, Success))
         msgspec.structs.force_setattr(self, "reason", self.ending.sentence)
+
+    def __repr__(self) -> str:
+        shown: dict[str, object] = {"success": self.success, "task": f"{self.task.env} {self.task.id}".strip()}
+        shown |= {} if self.success else {"reason": self.reason}
+        shown |= {} if self.value is None else {"value": self.value}
+        shown |= {n: c for n in ("actions", "asks", "refinements", "model_calls") if (c := getattr(self, n))}
+        shown |= {"seconds": round(self.seconds, 2)} | ({"trace": self.trace} if self.trace else {})
+        return short_repr(self, shown)
+
+    def _repr_html_(self) -> str:
+        """The result as a table, for a notebook; the plan unfolds below it."""
+        task = f"{self.task.env} {self.task.id}".strip()
+        money = self.usage.money
+        rows = {
+            "Task": html_text(f"{task}: {self.task.goal}" if self.task.goal else task),
+            "Reason": "" if self.success else html_text(self.reason),
+            "Value": "" if self.value is None else html_value(self.value),
+            "Variables": html_value(self.variables) if self.variables else "",
+            "Actions": f"{self.actions:,}",
+            "Asks": f"{self.asks:,}",
+            "Refinements": f"{self.refinements:,}",
+            "Model calls": f"{self.model_calls:,}",
+            "Money": f"${money:.4f}" if money else "",
+            "Seconds": f"{self.seconds:.2f}",
+            "Method": html_text(self.method),
+            "Model": html_text(_STAND_IN if self.model == "scripted" else self.model),
+            "Trace": html_text(self.trace or ""),
+        }
+        unsolved = "? Claimed, not verified" if isinstance(self.ending, Claimed) else "✗ Not solved"
+        return html_table("✓ Success" if self.success else unsolved, rows, self.plan)
+
+
+_STAND_IN = "scripted stand-in, not a language model"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from codeplan.types.display import html_table, html_text, html_value, is_empty, short_repr
 from codeplan.types.plan import Checkpoint
 from codeplan.types.value import Value
 
@@ -18,7 +19,26 @@ class ResourceUsage(Value, frozen=True):
     asks: int = 0
 
 
-class Finished(Value, frozen=True, tag="finished"):
+class PlanOutcome(Value, frozen=True):
+    """Base of the outcomes: shows what is worth a line, and no checkpoints."""
+
+    def __repr__(self) -> str:
+        return short_repr(self, self._shown())
+
+    def _repr_html_(self) -> str:
+        """The outcome as a table, for a notebook."""
+        rows = {name: html_value(part) for name, part in self._shown().items()}
+        return html_table(type(self).__name__, rows | {"output": html_text(getattr(self, "output", ""))})
+
+    def _shown(self) -> dict[str, object]:
+        parts = {name: getattr(self, name) for name in self.__struct_fields__ if name not in _LARGE_FIELDS}
+        return {name: part for name, part in parts.items() if not is_empty(part)}
+
+
+_LARGE_FIELDS = frozenset({"output", "checkpoint", "entries", "usage"})
+
+
+class Finished(PlanOutcome, frozen=True, tag="finished"):
     """The plan ran to its end. Only the environment says whether the task succeeded.
 
     ``value`` is what the plan returned, and ``variables`` are those at its end, as plain data of bounded size (see
@@ -36,7 +56,7 @@ class Finished(Value, frozen=True, tag="finished"):
     omitted: dict[str, str] = {}
 
 
-class Failed(Value, frozen=True, tag="failed"):
+class Failed(PlanOutcome, frozen=True, tag="failed"):
     """An assertion failed, or the plan raised an exception.
 
     ``error`` is the exception's name, such as ``"AssertionError"``. The runtime counts ``step`` itself, whatever the
@@ -54,7 +74,7 @@ class Failed(Value, frozen=True, tag="failed"):
     usage: ResourceUsage
 
 
-class Stopped(Value, frozen=True, tag="stopped"):
+class Stopped(PlanOutcome, frozen=True, tag="stopped"):
     """A limit ended the run. ``limit`` is the field of ``Limits``, ``value`` the amount used, ``allowed`` the maximum.
 
     ``limit`` is ``"worker"`` if the worker died or broke the protocol, and ``"episode"`` if the plan acted after the
@@ -73,7 +93,7 @@ class Stopped(Value, frozen=True, tag="stopped"):
     usage: ResourceUsage
 
 
-class Replan(Value, frozen=True, tag="replan"):
+class Replan(PlanOutcome, frozen=True, tag="replan"):
     """The plan called ``replan(reason)``: it wants to be written on, or anew, now that more is known.
 
     This is no failure. ``step_done`` is true if the call was the last statement of its step's block: then the step is
@@ -90,7 +110,7 @@ class Replan(Value, frozen=True, tag="replan"):
     usage: ResourceUsage
 
 
-class GiveUp(Value, frozen=True, tag="give_up"):
+class GiveUp(PlanOutcome, frozen=True, tag="give_up"):
     """The plan called ``give_up(reason)``: it holds the task for impossible."""
 
     step: int | None

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from codeplan.recording.cancellation import POLL_SECONDS, current_cancellation, raise_if_cancelled
 from codeplan.sandbox.cage.zygote import UNKNOWN_STATUS
 from codeplan.sandbox.host.text_worker import DeadlineExceeded, WorkerDisconnected
 from codeplan.sandbox.host.worker_end import WorkerEnd
@@ -134,9 +135,10 @@ def _kill_by_pid(pid: int) -> None:
 
 
 def _wait(poll: select.poll, deadline: float) -> None:
-    """Wait until a poll has an event. Raises: DeadlineExceeded."""
-    while not poll.poll(math.ceil(min(_seconds_left(deadline), _MAX_POLL_SECONDS) * 1000)):
-        pass
+    """Wait until a poll has an event. Raises: DeadlineExceeded; KeyboardInterrupt: this thread's work was cancelled."""
+    most = _MAX_POLL_SECONDS if current_cancellation() is None else POLL_SECONDS
+    while not poll.poll(math.ceil(min(_seconds_left(deadline), most) * 1000)):
+        raise_if_cancelled()
 
 
 def _seconds_left(deadline: float) -> float:

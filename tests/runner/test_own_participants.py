@@ -122,3 +122,40 @@ def test_an_agent_class_without_its_own_act_keeps_working():
         """Looks for the ball, too."""
 
     assert codeplan.run(lacking(agent=Own), "ball/2", model=answer).success
+
+
+class LookingAgent(BoxAgent):
+    async def look(self) -> str:
+        """Look around."""
+        return "nothing"
+
+
+class LookingWorld(Boxes):
+    agent = LookingAgent
+
+
+class AsyncWorld(Boxes):
+    async def reset(self, task):
+        return await super().reset(task)
+
+
+class AsyncModel:
+    name = "slow"
+
+    async def complete(self, messages, *, purpose, stop=(), max_tokens=None):
+        return codeplan.Completion("x")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"env": LookingWorld()}, "the Agent class LookingAgent has an asynchronous method look"),
+        ({"env": AsyncWorld()}, "the environment AsyncWorld has an asynchronous method reset"),
+        ({"env": "household", "model": AsyncModel()}, "the model AsyncModel has an asynchronous method complete"),
+    ],
+    ids=["agent", "environment", "model"],
+)
+def test_asynchronous_participants_are_refused_before_anything_runs(arguments, sentence, tmp_path):
+    with pytest.raises(codeplan.UsageError, match=sentence):
+        codeplan.run(**arguments, out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,91 @@
+"""Episodes and benches for a running event loop: each in a thread of its own, which the loop awaits."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from codeplan.episode.method import Method
+from codeplan.llm.callable_model import ModelFunction
+from codeplan.protocols import LLM, Environment
+from codeplan.recording.cancellation import Cancellation
+from codeplan.runner.new_episodes import run
+from codeplan.runner.tool_episodes import do
+from codeplan.types import Result, Task
+
+_T = TypeVar("_T")
+
+
+async def arun(
+    env: str | Environment,
+    task: Task | str | None = None,
+    method: str | Method = "adaplanner",
+    model: str | LLM | ModelFunction = "scripted",
+    **options: Any,
+) -> Result:
+    """``codeplan.run`` for a running event loop, such as a notebook's: ``result = await codeplan.arun(…)``.
+
+    Takes what ``run`` takes, and raises what it raises. ``on_event`` and synchronous functions of yours are called in
+    the episode's thread. If the awaiting task is cancelled, the episode is interrupted as by Ctrl-C: its processes end,
+    its trace stays and can be resumed; then CancelledError is raised. A synchronous function that runs at that moment
+    returns first.
+    """
+    return await in_thread(lambda: run(env, task, method, model, **options))
+
+
+async def ado(goal: str, *, model: str | LLM | ModelFunction, **options: Any) -> Result:
+    """``codeplan.do`` for a running event loop; cancelled as ``codeplan.arun``.
+
+    Asynchronous tools run in an event loop of the episode's own, not in the one that awaits this.
+    """
+    return await in_thread(lambda: do(goal, model=model, **options))
+
+
+async def in_thread(work: Callable[[], _T]) -> _T:
+    """Do the work in a thread and await it. If the awaiting task is cancelled, the work is, and its end awaited."""
+    loop = asyncio.get_running_loop()
+    ended, cancellation, context = loop.create_future(), Cancellation(), contextvars.copy_context()
+    outcome: list[tuple[_T | None, BaseException | None]] = []
+
+    def work_in_thread() -> None:
+        with cancellation.in_force():
+            try:
+                outcome.append((context.run(work), None))
+            except BaseException as error:
+                outcome.append((None, error))
+        _tell(loop, ended)
+
+    threading.Thread(target=work_in_thread, name="codeplan-episode", daemon=True).start()
+    try:
+        await asyncio.shield(ended)
+    except asyncio.CancelledError:
+        cancellation.cancel()
+        await _end_of(ended)
+        raise
+    value, error = outcome[0]
+    if error is not None:
+        raise error
+    return value  # type: ignore[return-value]  # without an error there is a value
+
+
+def _tell(loop: asyncio.AbstractEventLoop, ended: asyncio.Future[None]) -> None:
+    def tell() -> None:
+        if not ended.done():
+            ended.set_result(None)
+
+    try:
+        loop.call_soon_threadsafe(tell)
+    except RuntimeError:  # the loop was closed meanwhile
+        return
+
+
+async def _end_of(ended: asyncio.Future[None]) -> None:
+    """Await the end, however often the task is cancelled meanwhile."""
+    while not ended.done():
+        try:
+            await asyncio.shield(ended)
+        except asyncio.CancelledError:
+            continue

@@ -1,0 +1,92 @@
+"""``codeplan.bench.run`` and ``codeplan.abench``: benches from Python, of names, classes and objects."""
+
+import asyncio
+import threading
+from pathlib import Path
+
+import pytest
+
+import codeplan
+from codeplan.bench import BenchBudget
+from codeplan.envs.household import Household
+
+
+class Kitchen(Household):
+    """The household under a name that no package registers."""
+
+    name = "kitchen"
+
+
+def test_a_bench_of_a_name_reports_each_episode_that_ends() -> None:
+    told: list[codeplan.bench.EpisodeOutcome] = []
+    outcome = codeplan.bench.run("household", ["adaplanner", "react"], kind="clean", n=2, on_outcome=told.append)
+    assert outcome.stopped_by is None
+    assert len(outcome.bench.outcomes) == 4
+    assert {one.key for one in told} == {one.key for one in outcome.bench.outcomes}
+    assert {one.cell for one in told} == {"household.adaplanner.scripted", "household.react.scripted"}
+
+
+def test_an_environment_object_plays_all_its_episodes_and_stays_open() -> None:
+    env = Kitchen()
+    outcome = codeplan.bench.run(env, kind="clean", n=2, repeats=2)
+    assert [one.result.success for one in outcome.bench.outcomes] == [True] * 4
+    assert outcome.bench.cells[0].env == "kitchen"
+    assert codeplan.run(env, "clean/1").success
+
+
+def test_an_object_of_a_known_name_is_played_itself() -> None:
+    class Counting(Household):
+        resets = 0
+
+        def reset(self, task: codeplan.Task) -> codeplan.Observation:
+            self.resets += 1
+            return super().reset(task)
+
+    env = Counting()
+    codeplan.bench.run(env, kind="clean", n=2)
+    assert env.resets >= 2
+
+
+def test_a_class_plays_several_episodes_at_a_time() -> None:
+    outcome = codeplan.bench.run(Kitchen, kind="clean", n=2, jobs=2)
+    assert all(one.result.success for one in outcome.bench.outcomes)
+
+
+def test_one_object_does_not_play_several_episodes_at_a_time() -> None:
+    with pytest.raises(codeplan.UsageError, match="one episode at a time, not 2"):
+        codeplan.bench.run(Kitchen(), n=1, jobs=2)
+    assert codeplan.bench.run(Kitchen(), kind="clean", n=1, jobs=1).bench.outcomes
+
+
+def test_what_is_no_environment_is_refused() -> None:
+    with pytest.raises(codeplan.UsageError, match="not a int"):
+        codeplan.bench.run(3)
+
+
+def test_a_bench_in_a_folder_goes_on_with_what_is_left(tmp_path: Path) -> None:
+    first = codeplan.bench.run(Kitchen(), kind="clean", n=3, out=tmp_path, bench_budget=BenchBudget(tokens=1))
+    assert first.stopped_by is not None
+    assert len(first.bench.outcomes) == 1
+    told: list[codeplan.bench.EpisodeOutcome] = []
+    second = codeplan.bench.run(Kitchen(), kind="clean", n=3, out=tmp_path, on_outcome=told.append)
+    assert len(told) == 2
+    assert len(second.bench.outcomes) == 3
+
+
+def test_a_bench_that_is_awaited_can_be_cancelled_and_goes_on(tmp_path: Path) -> None:
+    one_ended = threading.Event()
+
+    async def main() -> None:
+        told = lambda outcome: one_ended.set()  # noqa: E731
+        playing = asyncio.create_task(codeplan.abench(Kitchen, n=30, out=tmp_path, on_outcome=told))
+        while not one_ended.is_set():
+            await asyncio.sleep(0.01)
+        playing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await playing
+
+    asyncio.run(main())
+    bench = codeplan.bench.read_bench(tmp_path)
+    assert 1 <= len(bench.outcomes) < bench.total_episodes
+    again = asyncio.run(codeplan.abench(Kitchen, n=30, out=tmp_path, bench_budget=BenchBudget(tokens=0)))
+    assert len(again.bench.outcomes) == len(bench.outcomes)
