@@ -66,7 +66,6 @@ class Trace:
         return short_repr(self, {"path": self.path and str(self.path), "events": len(self.events)})
 
     def _repr_html_(self) -> str:
-        """The events so far as a table, for a notebook."""
         return Recording(self.events)._repr_html_()
 
     @classmethod
@@ -159,8 +158,7 @@ class Trace:
         Raises:
             Diverged: the event differs from the recorded one, or ends an episode whose recording goes on.
             SizeExceeded: the event is too large, or the trace would be.
-            TraceFailure: the event cannot be written.
-            KeyboardInterrupt: the episode was cancelled; the event is written.
+            TraceFailure: the event cannot be written. KeyboardInterrupt: the episode was cancelled; it is written.
         """
         with self._lock:
             if self.is_replaying:
