@@ -1,7 +1,8 @@
 """How the stand-in acts as an executor, splits goals into sub-tasks, and learns from trials.
 
 Its weaknesses are fixed, so that one can see what a method does about them. With ``span`` it keeps one thing in mind at
-a time. If ``forgetful``, it forgets to clean, heat or cool, or to craft ingredients, unless a note reminds it.
+a time. If ``forgetful``, it forgets to clean, heat or cool, to craft ingredients, to read a second page or to choose
+options, unless a note reminds it.
 """
 
 from __future__ import annotations
@@ -11,9 +12,13 @@ from typing import Literal, Protocol, get_args
 
 from codeplan.errors import UsageError
 from codeplan.standin.executor_prompt import ExecutorPrompt, parse_prompt
+from codeplan.standin.hotpotqa import acting as hotpotqa_acting
 from codeplan.standin.household import acting as household_acting
 from codeplan.standin.prompt_sections import find_section
 from codeplan.standin.textcraft import acting as textcraft_acting
+from codeplan.standin.webshop import acting as webshop_acting
+
+_BRACKETED = re.compile(r"\w+\[.*\]")
 
 Weakness = Literal["none", "span", "forgetful"]
 
@@ -36,6 +41,8 @@ class _ActingRules(Protocol):
 
 _ALL_ACTING_RULES: tuple[tuple[re.Pattern[str], _ActingRules], ...] = (
     (re.compile(r"^Crafting commands:|^- craft COUNT", re.MULTILINE), textcraft_acting),
+    (re.compile(r"^Question: |^- search\[TITLE\]", re.MULTILINE), hotpotqa_acting),
+    (re.compile(r"^web ?shop\b|^- search\[WORDS\]", re.MULTILINE | re.IGNORECASE), webshop_acting),
     (re.compile(r"^You are in the middle of a room|^- take OBJECT", re.MULTILINE), household_acting),
 )
 """Rules by environment. Every function below returns None if no environment's pattern matches the prompt."""
@@ -87,6 +94,8 @@ def write_general_plan(system: str, prompt: str) -> str | None:
 def formalise_action(prompt: str) -> str:
     """The action in the prompt's line, without the words around it."""
     line = (find_section(prompt, "line") or "").strip()
+    if _BRACKETED.fullmatch(line):
+        return line
     line = re.sub(r"^(?:I (?:will|want to)|let me)\s+", "", line, flags=re.IGNORECASE)
     return re.sub(r"\b(?:the|an?)\s+", "", line.rstrip(".!"))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from string import Template
 from typing import Literal
 
@@ -187,8 +187,28 @@ def _write_finish_step(question: ParsedQuestion) -> str:
 def answer_question(question: str) -> str | None:
     """The Python literal that answers a question about a text; None for any other question."""
     asked = re.match(r"Text: (.*) Question: (.+?)\? Answer from the text alone", question, re.DOTALL)
-    pattern = next((where for what, where in _FACT_PATTERNS.items() if asked and re.match(what, asked[2])), None)
-    if asked is None or pattern is None:
+    if asked is None or _fact_pattern(asked[2]) is None:
         return None
-    found = re.search(pattern, asked[1])
-    return repr(found[1]) if found else "None"
+    return repr(find_fact(asked[2], asked[1]))
+
+
+def find_fact(question: str, text: str) -> str | None:
+    """What a text says in answer to a question; None if it does not say, or if the question's form is unknown."""
+    pattern = _fact_pattern(question)
+    found = re.search(pattern, text) if pattern else None
+    return found[1] if found else None
+
+
+def work_out_answer(question: ParsedQuestion, facts: Sequence[str]) -> str:
+    """The answer that follows from the facts on all pages of a question."""
+    if question.answer_rule == "last":
+        return facts[-1]
+    if question.answer_rule == "same":
+        return "yes" if facts[0] == facts[1] else "no"
+    first, second = (int(fact.replace(",", "")) for fact in facts)
+    is_first = first < second if question.answer_rule == "least" else first > second
+    return question.page_questions[0 if is_first else 1].entity
+
+
+def _fact_pattern(question: str) -> str | None:
+    return next((where for what, where in _FACT_PATTERNS.items() if re.match(what, question)), None)

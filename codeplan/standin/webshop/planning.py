@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from string import Template
 
 from codeplan.types import Value
@@ -122,7 +123,32 @@ def answer_question(question: str) -> str | None:
     found = re.search(r"I am to buy: (.*)\. The .*? can be one of (\[[^\[\]]*\])", question)
     if not found:
         return None
-    asked = set(_content_words(found[1]))
-    shared = {value: len(asked & set(_content_words(value))) for value in re.findall(r"'([^']+)'", found[2])}
-    best = max(shared, key=lambda value: shared[value], default="")
-    return repr(best) if shared.get(best) else "None"
+    return repr(_nearest_value(found[1], re.findall(r"'([^']+)'", found[2])))
+
+
+# ------------------------------------------------------------------ comparing offers
+
+
+def lacking_words(goal: ParsedShoppingGoal, text: str) -> list[str]:
+    """The words of an instruction that a text lacks."""
+    found = {word.strip(".'") for word in re.findall(r"[\w.'#-]+", text.lower())}
+    return [word for word in goal.words if word not in found and f"{word}s" not in found]
+
+
+def choose_value(asked: str, name: str, values: Sequence[str]) -> str | None:
+    """The value of an option that an instruction means: one that it has word for word, or the nearest one.
+
+    None if the instruction names neither a value nor the option.
+    """
+    named = [value for value in values if re.search(rf"(?<![\w-]){re.escape(value)}(?![\w-])", asked)]
+    if named:
+        return max(named, key=len)
+    return _nearest_value(asked, values) if name in asked else None
+
+
+def _nearest_value(asked: str, values: Sequence[str]) -> str | None:
+    """The value that shares most words with a text; None if none shares any."""
+    words = set(_content_words(asked))
+    shared = {value: len(words & set(_content_words(value))) for value in values}
+    best = max(shared, key=lambda value: shared[value], default=None)
+    return best if best is not None and shared[best] else None
