@@ -57,25 +57,47 @@ class ArgumentCheck:
             return None
         self._steps = 0
         try:
-            return exceptions.best_match(self._validator.iter_errors(arguments))
+            error = exceptions.best_match(self._validator.iter_errors(arguments))
         except (Unresolvable, RecursionError, _TooManySteps, *_SCHEMA_FAULTS):
             return None
+        except Exception:
+            if self._is_sound:
+                raise
+            return None
+        return error if error is not None and self._is_sound else None
+
+    @cached_property
+    def _is_sound(self) -> bool:
+        """Whether the schema keeps to its dialect. Looked at only for a call that does not fit: it can take seconds."""
+        from jsonschema import FormatChecker, SchemaError
+
+        try:
+            self._dialect.check_schema(self._schema, format_checker=FormatChecker(()))  # formats are the server's
+        except (SchemaError, RecursionError, *_SCHEMA_FAULTS):
+            return False
+        return True
+
+    @cached_property
+    def _dialect(self) -> Any:
+        """The library's class for the schema's dialect."""
+        from jsonschema import Draft202012Validator, validators
+
+        return validators.validator_for(self._schema, default=Draft202012Validator)
 
     @cached_property
     def _validator(self) -> Any:
         """The validator; None if the schema is none."""
-        from jsonschema import Draft202012Validator, SchemaError, validators
+        from jsonschema import validators
         from referencing import Registry
 
         try:
-            base = validators.validator_for(self._schema, default=Draft202012Validator)
-            base.check_schema(self._schema)
-        except (SchemaError, RecursionError, *_SCHEMA_FAULTS):
+            base, schema = self._dialect, _of_one_dialect(self._schema)
+        except (RecursionError, *_SCHEMA_FAULTS):
             return None
         checks = {**base.VALIDATORS, "additionalProperties": _check_additional, "enum": _check_enum}
         counted = {name: self._counted(check) for name, check in checks.items()}
         bounded = validators.extend(base, {**counted, **dict.fromkeys(_LEFT_TO_THE_SERVER, _check_nothing)})
-        return bounded(_of_one_dialect(self._schema), registry=Registry())  # the library's own registry fetches
+        return bounded(schema, registry=Registry())  # the library's own registry fetches
 
     def _spend(self, steps: int) -> None:
         self._steps += steps

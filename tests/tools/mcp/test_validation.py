@@ -49,6 +49,12 @@ def test_a_wrong_argument_is_one_sentence_with_its_path(schema, value, kind, mes
     assert found == (kind, f"find was called wrongly: {message}")
 
 
+@pytest.mark.parametrize("broken", [{"type": "strange"}, {"required": "name"}, {"enum": 3}, {"minLength": "x"}])
+def test_a_schema_that_breaks_its_own_rules_lets_everything_pass(broken):
+    assert fault({"properties": {"a": broken, "b": {"type": "integer"}}}, a="text", b="no number") is None
+    assert fault({"properties": {"a": broken, "b": {"type": "integer"}}}, b="no number") is None
+
+
 def test_a_right_argument_passes():
     assert fault({"properties": {"a": {"enum": ["x"]}}, "required": ["a"]}, a="x") is None
 
