@@ -130,8 +130,8 @@ def resume(
     given |= {"in_doubt": in_doubt or (ask_about_doubt if on_terminal() else "stop"), "idempotent": idempotent or ()}
     result = resume_episode(folder, on_event=on_event, **given)
     if not runs:
-        unasked = ", the verifier neither" if given["verify"] else ""
-        echo(f"codeplan: the episode has ended before; this is its result, and nothing ran{unasked}", err=True)
+        confirmed = " but your verifier, which confirms it" if given["verify"] and result.success else ""
+        echo(f"codeplan: the episode has ended before; this is its result, and nothing ran{confirmed}", err=True)
     if not live.as_json:
         show_value(result)
     live.end(result)

@@ -16,23 +16,14 @@ from codeplan.llm.callable_model import ModelFunction
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.plugins import build, setting_specs
 from codeplan.protocols import LLM, ActsForReal, Environment
-from codeplan.recording.events import (
-    EpisodeEnded,
-    EpisodeStarted,
-    Event,
-    EventHandler,
-    ModelCalled,
-    PlanDrafted,
-    PlanRejected,
-    PlanStarted,
-)
+from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler, ModelCalled, PlanDrafted
 from codeplan.recording.trace import Trace, write_trace
 from codeplan.runner import telemetry
 from codeplan.runner.environment_files import require_recorded
 from codeplan.runner.new_episodes import TRACE_NAME
 from codeplan.runner.recorded_settings import check_budget, choose_settings, main_model_name
 from codeplan.runner.setup import EpisodeSetup, OfflineModel, accepted_settings
-from codeplan.runner.start_state import verify_checkpoint
+from codeplan.runner.start_state import recorded_start
 from codeplan.runner.tool_setup import ToolSources, open_recorded_tools, require_same_tools
 from codeplan.sandbox.language.extraction import in_fence
 from codeplan.skills.stores import MissingStore
@@ -43,7 +34,7 @@ from codeplan.tools.environment import ToolErrors
 from codeplan.tools.mcp import DEFAULT_SECONDS, ServerAddress
 from codeplan.tools.recorded_tools import recorded_environment
 from codeplan.tools.verification import Verdict
-from codeplan.types import Checkpoint, Result
+from codeplan.types import Result
 from codeplan.untrusted.values import in_quotes
 
 PLAN_PURPOSES = ("plan", "check", "refine", "plan_text", "refine_text")
@@ -77,7 +68,8 @@ def resume(
 
     The same method runs again while the trace answers: the model is not asked again, and no budget is spent twice. Then
     the environment is reset, repeats the recorded actions, and the episode goes on. An episode that has ended does not
-    run: ``on_event`` gets its end, and its result is returned. ``env``, ``method`` and ``model`` are required if the
+    run: ``on_event`` gets its end, and its result is returned; a recorded success must be confirmed by ``verify``, if
+    you give one together with the tools. ``env``, ``method`` and ``model`` are required if the
     episode had objects instead of names.
 
     A trace may come from a stranger, so only harmless settings are taken from it. ``settings`` override them.
@@ -116,6 +108,9 @@ def resume(
         header = _header(trace.recording, folder)
         end = trace.recording[-1]
         if isinstance(end, EpisodeEnded):
+            if end.result.success and verify is not None and header.env == ToolEnvironment.name:
+                env = _live_environment(header, env, sources, Path(folder), resources)
+                _confirm_success(header, trace.recording, env, method=method, settings=settings)
             if on_event:
                 on_event(end)
             return end.result
@@ -186,6 +181,16 @@ def fork(
         write_trace(Path(out) / TRACE_NAME, branch)
         with closing(Trace.resume(Path(out) / TRACE_NAME, telemetry.with_telemetry(on_event))) as trace:
             return setup.run(header, trace)
+
+
+def _confirm_success(header: EpisodeStarted, recording: list[Event], env: Environment | None, **given: Any) -> None:
+    """Have the user's verifier judge the value of an episode that has ended; the trace answers everything else.
+
+    Raises: Diverged: it does not confirm the recorded success, or the recording has another end than it leads to.
+    """
+    model = OfflineModel(header.model)
+    with _recorded_setup(header, recording, env, model=model, overrides={}, budget=header.budget, **given) as setup:
+        setup.run(header, Trace(recording=recording))
 
 
 def _live_environment(
@@ -273,16 +278,6 @@ def _recorded_plan(recording: list[Event] | tuple[Event, ...], settings: dict[st
     if source is None:
         raise UsageError("the episode ended before its plan was recorded; run it again")
     own = {s.name: settings.pop(s.name) for s in setting_specs(FixedPlan) if s.trust and s.name in settings}
-    state = _recorded_start(recording) if "start_from" in own else None
+    state = recorded_start(recording) if "start_from" in own else None
     plan: FixedPlan = build(FixedPlan, {"source": source, "checkpoint": state, **own}, "the method exec")
     return plan
-
-
-def _recorded_start(recording: list[Event] | tuple[Event, ...]) -> Checkpoint | None:
-    """The variables from outside that the plan of an episode without planning started with; None if there were none."""
-    started = next((e for e in recording if isinstance(e, PlanStarted | PlanRejected)), None)
-    if started is None:
-        raise UsageError("the episode ended before its plan started; run it again")
-    if isinstance(started, PlanRejected) or started.checkpoint is None:
-        return None
-    return verify_checkpoint(started.checkpoint, "the trace's plan_started event")

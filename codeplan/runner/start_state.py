@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeAlias
 
@@ -15,7 +15,7 @@ import msgspec
 
 from codeplan.errors import UsageError
 from codeplan.recording.event_decoding import decode_event
-from codeplan.recording.events import PlanStarted, StepEntered
+from codeplan.recording.events import Event, PlanRejected, PlanStarted, StepEntered
 from codeplan.recording.trace_size import MAX_LINE_BYTES, MAX_TRACE_BYTES, check_event_size
 from codeplan.sandbox import CheckpointError, decode, encode
 from codeplan.sandbox.limits import MAX_NAME_CHARS
@@ -159,3 +159,16 @@ def _finite(text: str) -> float:
 
 def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is not JSON")
+
+
+def recorded_start(recording: Sequence[Event]) -> Checkpoint | None:
+    """The variables from outside that the plan of an episode without planning started with; None if there were none.
+
+    Raises: UsageError: the recording ends before the plan starts, or its variables are not those of a plan.
+    """
+    started = next((e for e in recording if isinstance(e, PlanStarted | PlanRejected)), None)
+    if started is None:
+        raise UsageError("the episode ended before its plan started; run it again")
+    if isinstance(started, PlanRejected) or started.checkpoint is None:
+        return None
+    return verify_checkpoint(started.checkpoint, "the trace's plan_started event")

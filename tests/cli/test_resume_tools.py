@@ -76,7 +76,11 @@ def test_an_episode_that_ended_says_so_and_shows_its_value(folder, resume):
     assert (code, err) == (0, "codeplan: the episode has ended before; this is its result, and nothing ran\n")
     assert json.loads(out[out.index("[") :]) == ["ann", "bob\x1b[2J"]
     code, out, err = resume("--json", *OPTIONS)
-    assert (code, json.loads(out)["value"][0], err.count("\n")) == (0, "ann", 1)
+    assert (code, json.loads(out)["value"][0]) == (0, "ann")
+    assert err.endswith("this is its result, and nothing ran but your verifier, which confirms it\n")
+    (folder / "other.py").write_text(MODEL.replace('== "ann"', '== "bob" or "it was not bob"'))
+    code, out, err = resume("--json", "--tools", "tools.py", "--verify", "other.py:verify")
+    assert (code, out, err.count("\n")) == (1, "", 1) and "now it is not: 'The result was not accepted: it" in err
     assert (folder / "sent").read_text() == ""
 
 

@@ -419,6 +419,29 @@ def test_an_episode_that_ended_needs_no_tools(whole):
     assert [type(e) for e in seen] == [EpisodeEnded]
 
 
+def test_a_verifier_must_confirm_the_success_of_an_episode_that_ended(whole):
+    before, seen, asked, world = (whole / "trace.jsonl").read_bytes(), [], [], World(CALLS)
+
+    def verify(value):
+        asked.append(value)
+        return len(asked) == 1 or "no letter came"
+
+    options = world.options() | {"verify": verify}
+    assert codeplan.resume(whole, on_event=seen.append, **options).value == 3
+    assert (asked, [type(e) for e in seen]) == ([3], [EpisodeEnded])
+    with pytest.raises(Diverged, match="the result was verified, but now it is not: .*no letter came"):
+        codeplan.resume(whole, **options)
+    with pytest.raises(UsageError, match="the episode has tools, which are never taken from a trace"):
+        codeplan.resume(whole, verify=verify)
+    assert world.log == CALLS and (whole / "trace.jsonl").read_bytes() == before
+
+
+def test_a_success_that_a_trace_only_claims_is_not_confirmed(whole):
+    edited(whole, "value_judged", lambda e: e.update(verdict={"text": "The result was not accepted"}))
+    with pytest.raises(Diverged):
+        codeplan.resume(whole, **World(CALLS).options())
+
+
 # ------------------------------------------------------------------ methods
 
 
