@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -21,7 +22,8 @@ class EpisodeMeasures(Value, frozen=True):
     without effect, recognised by ``BenchCell.no_effect_prefixes``; None if the cell has none or there is no trace.
     ``asks`` are in-plan refinements, ``refinements`` out-of-plan ones. ``tokens`` and ``money`` (US dollars) are None
     if unknown; ``seconds`` is wall time. ``claim`` is whether the method
-    believes that the task is done, None where it does not say.
+    believes that the task is done, None where it does not say. ``retrials`` are the trials after the first (Reflexion,
+    Try-Again), 0 without a trace.
     """
 
     success: bool
@@ -36,6 +38,12 @@ class EpisodeMeasures(Value, frozen=True):
     seconds: float
     inadmissible: int | None
     claim: bool | None = None
+    retrials: int = 0
+
+    @property
+    def renewed_attempts(self) -> int:
+        """The attempts after the first: out-of-plan refinements and further trials."""
+        return self.refinements + self.retrials
 
 
 MeasuredEpisode = tuple[EpisodeOutcome, EpisodeMeasures]
@@ -54,6 +62,7 @@ def measure_episode(ended: EpisodeOutcome, folder: Path, no_effect_prefixes: tup
     """Return the measures of an episode of the bench in ``folder``."""
     result, observed = ended.result, list(_read_observations(folder, ended.run)) if ended.run else []
     since = max((i for i, text in enumerate(observed) if text is None), default=-1)
+    trials = _count_trials(folder, ended.run) if ended.run else 0
     known = since >= 0 and no_effect_prefixes is not None
     return EpisodeMeasures(
         success=result.success,
@@ -67,6 +76,7 @@ def measure_episode(ended: EpisodeOutcome, folder: Path, no_effect_prefixes: tup
         money=result.usage.money,
         seconds=result.seconds,
         claim=result.claim,
+        retrials=max(trials - 1, 0),
         inadmissible=sum(t is not None and t.startswith(no_effect_prefixes or ()) for t in observed) if known else None,
     )
 
@@ -94,8 +104,23 @@ class _ObservationText(msgspec.Struct):
     text: str
 
 
+class _OpenedSpan(msgspec.Struct):
+    """The part of an opened span's event that is needed here. ``span`` is the one around it."""
+
+    kind: str
+    span: int | None = None
+
+
+_E = TypeVar("_E")
+_span_decoder = msgspec.json.Decoder(_OpenedSpan)
 _decoder = msgspec.json.Decoder(_EventWithObservation)
 _EVENT_PREFIXES = (b'{"event":"action_taken"', b'{"event":"environment_reset"')
+
+
+def _count_trials(folder: Path, run: str) -> int:
+    """The number of trials of the whole task in a run's trace, not of its sub-tasks; 0 without a trace."""
+    opened = (event for event in _read_events(folder, run, (b'{"event":"span_opened"',), _span_decoder))
+    return sum(event.kind == "trial" and event.span is None for event in opened)
 
 
 def _read_observations(folder: Path, run: str) -> Iterator[str | None]:
@@ -103,11 +128,18 @@ def _read_observations(folder: Path, run: str) -> Iterator[str | None]:
 
     The bench's results name the run, so the path may lead anywhere; a trace outside the bench's folder is not read.
     """
+    for event in _read_events(folder, run, _EVENT_PREFIXES, _decoder):
+        yield event.observation.text if event.event == "action_taken" else None
+
+
+def _read_events(
+    folder: Path, run: str, prefixes: tuple[bytes, ...], decoder: msgspec.json.Decoder[_E]
+) -> Iterator[_E]:
+    """The events of a run's trace whose lines begin so."""
     try:
         with files.open_to_read(folder / run / TRACE_NAME, folder) as file:
             for line in files.bounded_lines(file, MAX_LINE_BYTES):
-                if line.startswith(_EVENT_PREFIXES):
-                    event = _decoder.decode(line)
-                    yield event.observation.text if event.event == "action_taken" else None
+                if line.startswith(prefixes):
+                    yield decoder.decode(line)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return

@@ -61,6 +61,9 @@ class ReAct:
             int | None, Setting("Turns in a row without effect at most; likewise.", "safe", most=10_000)
         ] = None,
         example: Annotated[bool, Setting("Show the environment's worked trajectory (few-shot).", "safe")] = True,
+        kind_examples: Annotated[
+            int, Setting("Worked trajectories of the task's kind in place of that one, if there are.", "safe", most=100)
+        ] = 0,
         formalise: Annotated[
             bool, Setting("Put each action into a valid form with a call of its own.", "safe")
         ] = False,
@@ -72,7 +75,12 @@ class ReAct:
         """Raises UsageError if a value does not fit."""
         require_positive(self.name, calls=calls, max_idle_turns=max_idle_turns)
         self.calls, self.max_idle_turns = calls, max_idle_turns
-        self.example, self.formalise, self.thoughts = example, formalise, thoughts
+        if kind_examples < 0:
+            raise UsageError(
+                f"the setting kind_examples of the method react is {kind_examples}; give a number from 0 up"
+            )
+        self.example, self.kind_examples = example, kind_examples
+        self.formalise, self.thoughts = formalise, thoughts
         self.prompts = load_prompts(prompts, self.name)
 
     def solve(self, task: Task, episode: Episode) -> Result:
@@ -83,6 +91,18 @@ class ReAct:
         except SizeExceeded as e:
             return episode.result(TooLarge(e.what, e.limit, str(e)), self.name, False)
         return episode.result(ending, self.name, run.claim)
+
+    def choose_examples(self, env: str, kind: str, goal: str) -> list[str]:
+        """The worked trajectories for a task: those of its kind, or else the environment's; none about this very goal.
+
+        Those of a kind are ``react/ENVIRONMENT/KIND_1.j2``, ``KIND_2.j2`` and so on.
+        """
+        if not self.example:
+            return []
+        folder, numbers = f"react/{env}", range(1, self.kind_examples + 1)
+        of_kind = [sample_for(self.prompts, folder, f"{kind}_{number}", goal) for number in numbers]
+        found = [text for text in of_kind if text is not None]
+        return found or [text for text in (sample_for(self.prompts, "react", env, goal),) if text is not None]
 
     def _tool_turns(self, task: Task, episode: Episode) -> ToolTurns:
         for name, given in {"formalise": self.formalise, "thoughts": self.thoughts == "forced"}.items():
@@ -102,12 +122,10 @@ class _Run:
         self.turns: list[Turn] = []
         self.claim: bool | None = None
         goal = episode.goal_of(task)
-        env = episode.env.name
-        sample = sample_for(method.prompts, "react", env, goal) if method.example else None
-        self._form_sample = sample_for(method.prompts, "react/formalise", env, goal)
+        self._form_sample = sample_for(method.prompts, "react/formalise", episode.env.name, goal)
         self._values = {
             "forms": self.space.forms,
-            "sample": sample,
+            "samples": method.choose_examples(episode.env.name, task.kind, goal),
             "observation": episode.first_observation.text,
             "goal": goal,
             "notes": task.notes,

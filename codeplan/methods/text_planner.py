@@ -12,6 +12,7 @@ from codeplan.episode.episode import Episode
 from codeplan.methods.registry import ExecutorSetting, PromptsSetting, require_positive, resolve_executor
 from codeplan.planning.asking import ask_template, load_prompts
 from codeplan.planning.executor_turns import collect_turns, format_transcript
+from codeplan.planning.sample_choice import SampleSettings, choose_samples
 from codeplan.plugins import Setting
 from codeplan.recording.events import PlanDrafted
 from codeplan.types import Result, Task, TrialEnded
@@ -27,10 +28,12 @@ class TextPlanner:
         *,
         executor: ExecutorSetting = "react",
         tries: Annotated[int, Setting("Plans at most.", "safe", most=1000)] = 6,
+        samples: Annotated[int, Setting("Worked examples, plans in words, in the prompts.", "safe", most=100)] = 1,
         prompts: PromptsSetting = None,
     ) -> None:
         """Raises UsageError if a value does not fit."""
         require_positive(self.name, tries=tries)
+        self.samples = SampleSettings(count=samples)
         self.executor = resolve_executor(self.name, executor)
         self.tries = tries
         self.prompts = load_prompts(prompts, self.name)
@@ -53,11 +56,13 @@ class TextPlanner:
         self, number: int, purpose: Literal["plan_text", "refine_text"], task: Task, episode: Episode, **more: str
     ) -> str:
         origin: Literal["plan", "refine"] = "plan" if purpose == "plan_text" else "refine"
+        goal = episode.goal_of(task)
         values = {
+            "samples": choose_samples(self.prompts, episode.env, task.kind, goal, self.samples, method="text_planner"),
             "forms": episode.action_space.forms,
             "tools": episode.has_tools,
             "observation": episode.first_observation.text,
-            "goal": episode.goal_of(task),
+            "goal": goal,
             "notes": task.notes,
             **more,
         }

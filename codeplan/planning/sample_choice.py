@@ -64,7 +64,7 @@ class SampleSettings(Value, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if self.count < 0:
-            raise UsageError(f"the setting samples of the method adaplanner is {self.count}; give a number from 0 up")
+            raise UsageError(f"the setting samples is {self.count}; give a number from 0 up")
         if self.table == "paper" and self.count not in (0, *PAPER_TABLE):
             raise UsageError(f"sample_table=paper needs 0, 2, 4 or 6 samples, as in the paper (got {self.count})")
         if self.table == "paper" and self.kinds:
@@ -86,20 +86,21 @@ class SampleSettings(Value, frozen=True, kw_only=True):
 
 
 def choose_samples(
-    prompts: Prompts, env: Any, kind: str, goal: str, settings: SampleSettings, *, asks: bool = True
+    prompts: Prompts, env: Any, kind: str, goal: str, settings: SampleSettings, *, asks: bool = True, method: str = ""
 ) -> tuple[WorkedExample, ...]:
     """The worked examples for a task of ``env``: those of its kind first, then of similar kinds.
 
     Examples of all other kinds come last, and only if ``settings.kinds`` or a count of 2 or more asks for them. An
     example for the same goal is left out; without ``asks`` also one that asks. Of an environment with several agents,
     the examples for the chosen one come from a folder of its own (``household/paper``) if it has them, and use only
-    what it has.
+    what it has. With ``method`` they are that method's own (``text_planner/household/heat.j2``).
 
     Raises: UsageError: the paper's table does not have the kind.
     """
     settings = settings.for_kind(kind)
     chosen: dict[str, WorkedExample] = {}
     folders, names = _folders(env, settings.origin), _agent_names(env)
+    folders = [f"{method}/{folder}" for folder in folders] if method else folders
 
     def fits(text: str) -> bool:
         return (asks or "ask_llm(" not in text) and (names is None or names.issuperset(_USED.findall(text)))

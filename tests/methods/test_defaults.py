@@ -48,12 +48,13 @@ DEFAULTS = {
         "allow_weak_sandbox": False,
         "backend": "auto",
     },
-    "text-planner": {"executor": "react", "tries": 6, "prompts": None},
+    "text-planner": {"executor": "react", "tries": 6, "samples": 1, "prompts": None},
     # ReAct (Yao et al., 2023): few-shot; turns and idle turns are the environment's, as in ADaPT's executors
     "react": {
         "calls": None,
         "max_idle_turns": None,
         "example": True,
+        "kind_examples": 0,
         "formalise": False,
         "thoughts": "free",
         "prompts": None,
@@ -201,6 +202,13 @@ def test_samples_begin_at_zero():
     methods.make("adaplanner", samples=0)
     with pytest.raises(UsageError, match="samples .* -1"):
         methods.make("adaplanner", samples=-1)
+
+
+@pytest.mark.parametrize(("method", "setting"), [("text-planner", "samples"), ("react", "kind_examples")])
+def test_examples_of_other_methods_begin_at_zero(method, setting):
+    methods.make(method, **{setting: 0})
+    with pytest.raises(UsageError, match=f"{setting} .* -1"):
+        methods.make(method, **{setting: -1})
 
 
 @pytest.mark.parametrize("count", [0, 2, 4, 6])

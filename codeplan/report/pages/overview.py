@@ -42,14 +42,14 @@ def build_overview(report: ReportData) -> dict[str, Any]:
 
 
 def refinement_curve(episodes: Sequence[EpisodeMeasures], max_refinements: int) -> list[list[float]]:
-    """[refinements, successes, episodes, low, high] for each number of refinements up to ``max_refinements``.
+    """[attempts, successes, episodes, low, high] for each number of renewed attempts up to ``max_refinements``.
 
-    A success counts if it took at most this many refinements: AdaPlanner (Sun et al., NeurIPS 2023), figure 4a, with
-    Wilson's interval.
+    A success counts if it took at most this many refinements or further trials: AdaPlanner (Sun et al., NeurIPS 2023),
+    figures 4a and 4b, with Wilson's interval.
     """
     rows = []
     for allowed in range(min(max_refinements, _MAX_POINTS) + 1):
-        solved = sum(m.success and m.refinements <= allowed for m in episodes)
+        solved = sum(m.success and m.renewed_attempts <= allowed for m in episodes)
         rows.append([allowed, solved, len(episodes), *_rounded(wilson_interval(solved, len(episodes)))])
     return rows
 
@@ -102,7 +102,7 @@ def _column(
         "means": {n: None if m.value is None else round(m.value, 6) for n, m in total.metrics.items()},
         "inadmissible": total.inadmissible,
         "passes": [round(p, 4) for p in total.pass_at_k],
-        "refinements": refinement_curve(episodes, max((m.refinements for m in every), default=0)),
+        "refinements": refinement_curve(episodes, max((m.renewed_attempts for m in every), default=0)),
         "costs": cost_curve(episodes, _COSTS[cost_unit(every)]),
     }
 

@@ -1,9 +1,9 @@
 // The plots of a bench.
 
-/** Success against the number of refinements (AdaPlanner, figure 4a). */
+/** Success against the number of refinements or further trials (AdaPlanner, figures 4a and 4b). */
 function refinementPlot(columns) {
   const most = Math.max(1, ...columns.map((c) => c.refinements.length - 1));
-  const x = axis("refinements allowed", most, { whole: true, count: 6 });
+  const x = axis("refinements or further trials allowed", most, { whole: true, count: 6 });
   x.from = -0.3;
   x.to = most + 0.3;
   const line =
@@ -31,7 +31,7 @@ function refinementPlot(columns) {
     };
   return figure({
     title: "Success against refinements",
-    says: "Episodes solved with at most this many out-of-plan refinements; bars are 95% Wilson intervals.",
+    says: "Episodes solved with at most this many out-of-plan refinements or trials after the first; bars are 95% Wilson intervals.",
     x,
     y: shares,
     draw: (scales) => columns.map((c, at) => line(c, at)(scales)),
