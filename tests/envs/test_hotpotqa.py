@@ -39,6 +39,11 @@ class TestHotpotQAIsAnEnvironment(EnvironmentContract):
         return HotpotQA()
 
 
+class TestHotpotQAWithThePapersAgentIsAnEnvironment(EnvironmentContract):
+    def make(self):
+        return HotpotQA(agent="paper")
+
+
 class TestHotpotQAOverAFileIsAnEnvironment(EnvironmentContract):
     non_winning_action = "finish[that]"
     split = "dev"

@@ -25,6 +25,11 @@ class TestTextCraftIsAnEnvironment(EnvironmentContract):
         return TextCraft()
 
 
+class TestTextCraftWithThePapersAgentIsAnEnvironment(EnvironmentContract):
+    def make(self):
+        return TextCraft(agent="paper")
+
+
 class TestTextCraftWithRecordedCommandsIsAnEnvironment(EnvironmentContract):
     non_winning_action = "get 1 stick"
 

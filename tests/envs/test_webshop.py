@@ -29,6 +29,11 @@ class TestWebShopIsAnEnvironment(EnvironmentContract):
         return make()
 
 
+class TestWebShopWithThePapersAgentIsAnEnvironment(EnvironmentContract):
+    def make(self):
+        return make(agent="paper", actions=20)
+
+
 class TestWebShopInTheFormOfReActIsAnEnvironment(EnvironmentContract):
     def make(self):
         return make(observation_mode="react", actions=20)
