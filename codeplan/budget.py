@@ -1,4 +1,4 @@
-"""The budget of an episode, and the deadline that it sets for a model call."""
+"""The budget of an episode, and what is set for the model calls in progress: their deadline and temperature."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import msgspec
 from codeplan.errors import UsageError
 
 _deadline: ContextVar[float | None] = ContextVar("codeplan_deadline", default=None)
+_temperature: ContextVar[float | None] = ContextVar("codeplan_temperature", default=None)
 
 
 def seconds_left() -> float | None:
@@ -34,6 +35,26 @@ def deadline_in(seconds: float | None) -> Iterator[None]:
         _deadline.reset(token)
 
 
+def sampling_temperature(of_model: float | None) -> float | None:
+    """The temperature of the model call in progress: the method's if it asks for one, else the model's own.
+
+    ``of_model`` is the model's setting. If it is None the endpoint decides, and a method changes nothing: some models
+    refuse a temperature.
+    """
+    wanted = _temperature.get()
+    return of_model if wanted is None or of_model is None else wanted
+
+
+@contextmanager
+def temperature_in(temperature: float | None) -> Iterator[None]:
+    """Within the context, models that have a temperature sample at this one; None changes nothing."""
+    token = _temperature.set(_temperature.get() if temperature is None else temperature)
+    try:
+        yield
+    finally:
+        _temperature.reset(token)
+
+
 class Budget(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The limits of one episode; None means no limit. The environment's own action limit applies as well.
 
@@ -45,7 +66,7 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     setting_trust: ClassVar[str] = "recordable"
 
-    model_calls: int | None = 100
+    model_calls: int | None = 200
     tokens: int | None = None
     money: float | None = None
     actions: int | None = None

@@ -24,6 +24,7 @@ class EpisodeMeasures(Value, frozen=True):
     if unknown; ``seconds`` is wall time. ``claim`` is whether the method
     believes that the task is done, None where it does not say. ``retrials`` are the trials after the first (Reflexion,
     Try-Again), 0 without a trace.
+    ``depth`` is that of the deepest sub-task, None for methods that do not decompose.
     """
 
     success: bool
@@ -38,6 +39,7 @@ class EpisodeMeasures(Value, frozen=True):
     seconds: float
     inadmissible: int | None
     claim: bool | None = None
+    depth: int | None = None
     retrials: int = 0
 
     @property
@@ -77,6 +79,7 @@ def measure_episode(ended: EpisodeOutcome, folder: Path, no_effect_prefixes: tup
         seconds=result.seconds,
         claim=result.claim,
         retrials=max(trials - 1, 0),
+        depth=result.depth,
         inadmissible=sum(t is not None and t.startswith(no_effect_prefixes or ()) for t in observed) if known else None,
     )
 

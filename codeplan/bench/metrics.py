@@ -20,6 +20,7 @@ class Metric(msgspec.Struct, frozen=True):
 
     With ``per`` the metric is the ratio of two sums. A column shows ``scale`` times the mean, with ``digits`` after the
     point. ``is_rate`` marks what an episode has or has not: its interval is Wilson's; others' are bootstrapped.
+    ``of_successes`` leaves out the episodes that failed.
     """
 
     title: str
@@ -28,6 +29,7 @@ class Metric(msgspec.Struct, frozen=True):
     scale: float = 1.0
     digits: int = 2
     is_rate: bool = False
+    of_successes: bool = False
 
 
 METRICS: dict[str, Metric] = {
@@ -35,6 +37,7 @@ METRICS: dict[str, Metric] = {
     "claim": Metric("claim, %", lambda m: m.claim, scale=100, digits=1, is_rate=True),
     "reward": Metric("reward", lambda m: m.reward),
     "score": Metric("score", lambda m: m.reward, scale=100, digits=1),
+    "k_max": Metric("k_max", lambda m: m.depth or 1, of_successes=True),
     "trajectory": Metric("trajectory", lambda m: m.trajectory),
     "actions": Metric("actions", lambda m: m.actions),
     "in_plan": Metric("in-plan", lambda m: m.asks),
@@ -45,7 +48,8 @@ METRICS: dict[str, Metric] = {
     "money": Metric("US $", lambda m: m.money, digits=4),
     "seconds": Metric("seconds", lambda m: m.seconds),
 }
-"""The metrics by name. ``score`` is a hundred times the reward, as in WebShop."""
+"""The metrics by name. ``score`` is a hundred times the reward, as in WebShop. ``k_max`` is the greatest depth
+of decomposition in an episode, the mean over the successes (ADaPT's Table 3); 1 without decomposition."""
 
 STANDARD_METRICS = (
     *("success", "trajectory", "actions", "in_plan", "out_of_plan", "calls", "tokens", "money"),
@@ -101,6 +105,8 @@ def estimate_metric(
     metric: Metric, episodes: Sequence[MeasuredEpisode], *, with_interval: bool = True
 ) -> MetricEstimate:
     """The metric over these episodes. Repeats of a task are averaged before a mean's interval is drawn."""
+    if metric.of_successes:
+        episodes = [(ended, measures) for ended, measures in episodes if measures.success]
     n = len(episodes)
     values = [metric.value(measures) for _, measures in episodes]
     if metric.per is not None:

@@ -107,8 +107,7 @@ class Episode:
     def judge(self, outcome: Outcome) -> ValueJudged | None:
         """Take note of a plan's outcome, and have the environment judge what a finished one returned.
 
-        None if the plan did not finish, or if the environment judges no values. The verdict is an observation: it may
-        say that the goal is reached.
+        None if the plan did not finish, or if the environment judges no values. The verdict is an observation.
         """
         self.note_outcome(outcome)
         if self.finished is None or self.observation.done:
@@ -266,6 +265,7 @@ class Episode:
             trace=str(self.trace.path) if self.trace.path else None,
             plan=next(plans, None),
             claim=claim,
+            depth=self.meter.depth,
             failure=last_failure(self.trace.events, ending),
             value=returned_value(finished),
             variables=final_variables(finished),

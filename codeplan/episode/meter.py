@@ -17,12 +17,14 @@ _TICK = 0.001  # tolerance between the two clocks, in seconds
 class Meter:
     """Counts what an episode uses. Reserve before each action or call; settle what only the answer reveals.
 
-    ``clock`` returns seconds from any origin. Safe to use from several threads.
+    ``depth`` is the greatest depth of a sub-task so far, None without decomposition. ``clock`` returns seconds from any
+    origin. Safe to use from several threads.
     """
 
     def __init__(self, budget: Budget | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self.budget = budget or Budget()
         self.usage = NO_USAGE
+        self.depth: int | None = None
         self._known = {"tokens": 0.0, "money": 0.0}
         self._counts = {"actions": 0, "model_calls": 0, "refinements": 0}
         self._by_purpose: dict[str, int] = {}
@@ -49,6 +51,10 @@ class Meter:
     def refinements(self) -> int:
         """The refinements begun so far."""
         return self._counts["refinements"]
+
+    def note_depth(self, depth: int) -> None:
+        """Take note of a sub-task of this depth; the whole task has depth 1."""
+        self.depth = max(self.depth or 0, depth)
 
     def calls_for(self, purpose: str) -> int:
         """The number of model calls for one purpose."""

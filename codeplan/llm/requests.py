@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from codeplan.budget import sampling_temperature
 from codeplan.errors import UsageError
 from codeplan.llm.answer_schemas import schema_fields
 from codeplan.recording.redaction import remove_secrets
@@ -65,7 +66,7 @@ class RequestSettings(msgspec.Struct, frozen=True):
         switches = {name: True for name in ("send_stop", "json_schema") if getattr(self, name)}
         return {
             **api,
-            **self._sampling(),
+            **self._sampling(self.temperature),
             **self._token_limit(self.max_tokens),
             **stop,
             **switches,
@@ -91,16 +92,16 @@ class RequestSettings(msgspec.Struct, frozen=True):
         return {
             "model": self.name,
             **({"messages": sent} if chat else {"input": sent, "store": False}),
-            **self._sampling(),
+            **self._sampling(sampling_temperature(self.temperature)),
             **self._token_limit(self.max_tokens if max_tokens is None else max_tokens),
             **({"stop": [replace_surrogates(s) for s in sequences]} if sequences and chat and not schema else {}),
             **_add_tables(schema, self.extra_body),
         }
 
-    def _sampling(self) -> dict[str, Any]:
+    def _sampling(self, temperature: float | None) -> dict[str, Any]:
         effort = self.reasoning_effort or None
         reasoning = {"reasoning_effort": effort} if self.api == "chat" else {"reasoning": effort and {"effort": effort}}
-        given = {"temperature": self.temperature, "top_p": self.top_p, "seed": self.seed, **reasoning}
+        given = {"temperature": temperature, "top_p": self.top_p, "seed": self.seed, **reasoning}
         return {name: value for name, value in given.items() if value is not None}
 
     def _token_limit(self, tokens: int | None) -> dict[str, Any]:

@@ -81,6 +81,7 @@ class _Controller:
         """Whether an attempt, or the parts of a plan, achieved the task. Begins nothing after the episode's end."""
         if self._over:
             return self.episode.success
+        self.episode.meter.note_depth(depth)
         with self.episode.span("sub-task", f"{task.goal} (depth {depth})"):
             if (depth > 1 or self.method.first == "execute") and self._attempt(task, depth):
                 return True

@@ -5,19 +5,26 @@ A baseline of ADaPT's comparison that spends as much as the others, without lear
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 import msgspec
 
+from codeplan.budget import temperature_in
 from codeplan.episode.episode import Episode
 from codeplan.episode.rewind import actions_since_reset, require_fresh_world, rewind
+from codeplan.errors import UsageError
 from codeplan.methods.registry import ExecutorSetting, require_positive, resolve_executor
 from codeplan.plugins import Setting
 from codeplan.types import Result, Task, TrialEnded
 
 
 class TryAgain:
-    """Independent trials of an executor, each from the same state."""
+    """Independent trials of an executor, each from the same state.
+
+    Trials after the first sample at ``retry_temperature`` (0.7 in the paper's appendix A), if the model has a
+    temperature of its own.
+    """
 
     name = "try-again"
 
@@ -26,11 +33,19 @@ class TryAgain:
         *,
         executor: ExecutorSetting = "react",
         trials: Annotated[int, Setting("Trials at most.", "safe", most=1000)] = 3,
+        retry_temperature: Annotated[
+            float | None,
+            Setting("The temperature from the second trial on, in place of the model's own.", "safe", most=10),
+        ] = 0.7,
     ) -> None:
         """Raises UsageError if a value does not fit."""
         require_positive(self.name, trials=trials)
+        if retry_temperature is not None and not (math.isfinite(retry_temperature) and retry_temperature >= 0):
+            raise UsageError(
+                f"the setting retry_temperature of the method {self.name} is {retry_temperature}; give 0 or more"
+            )
         self.executor = resolve_executor(self.name, executor)
-        self.trials = trials
+        self.trials, self.retry_temperature = trials, retry_temperature
 
     def solve(self, task: Task, episode: Episode) -> Result:
         """Try until a trial succeeds. The reward and the claim are those of the best trial.
@@ -44,7 +59,8 @@ class TryAgain:
         while len(tried) < self.trials:
             if tried:
                 rewind(episode, start)
-            with episode.span("trial", str(len(tried) + 1)):
+            temperature = self.retry_temperature if tried else None
+            with episode.span("trial", str(len(tried) + 1)), temperature_in(temperature):
                 tried.append(self.executor.solve(task, episode))
             if episode.is_done(task, tried[-1].claim):
                 break

@@ -34,8 +34,9 @@ class Result(Value, frozen=True):
     appear in JSON. ``asks`` are in-plan refinements (``ask_llm``), ``refinements`` out-of-plan ones (a new plan after a
     failure), ``model_calls`` all calls of any purpose. ``usage`` sums the tokens; ``seconds`` is wall time. ``trace``
     is the path of the trace, None without a file. ``plan`` is the source of the last plan, None for methods that write
-    none. ``claim`` is whether the method believes that the task is done, None where it does not say. ``failure`` is the
-    last thing that went wrong, None if nothing did.
+    none. ``claim`` is whether the method believes that the task is done, None where it does not say. ``depth`` is the
+    greatest depth of a sub-task (1 if the task was not decomposed), None for methods that do not decompose.
+    ``failure`` is the last thing that went wrong, None if nothing did.
 
     Where the environment judges what plans return, ``value`` is what the last plan returned and ``variables`` are those
     at its end, as JSON data. They are None and empty if it did not run to its end, or if they are too large.
@@ -55,6 +56,7 @@ class Result(Value, frozen=True):
     trace: str | None = None
     plan: str | None = None
     claim: bool | None = None
+    depth: Count | None = None
     failure: LastFailure | None = None
     value: Any = None
     variables: dict[str, Any] = {}

@@ -7,16 +7,16 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
-from codeplan.envs.base import AgentName, RestorableEnvironment
+from codeplan.envs.base import AgentName, RestorableEnvironment, check_positive
 from codeplan.envs.generated_tasks import GeneratedTasks
 from codeplan.envs.webshop import paper_client, session
 from codeplan.envs.webshop.agent import PaperWebShopAgent, WebShopAgent
 from codeplan.envs.webshop.catalogue import GoalSource
-from codeplan.envs.webshop.formats import ADAPT_PREFIX, PAGE_WRITERS, ObservationMode
+from codeplan.envs.webshop.formats import ADAPT_PREFIX, CLIENT_PRODUCTS, ObservationMode, write_page
 from codeplan.envs.webshop.goals import GoalTemplate, WebShopGoal, goal_order, make_goal, sample_price, split_ranges
 from codeplan.envs.webshop.loading import ShopData
 from codeplan.envs.webshop.nouns import make_noun_finder
-from codeplan.envs.webshop.pages import SUB_PAGES, ShopPage
+from codeplan.envs.webshop.pages import PER_PAGE, SUB_PAGES, ShopPage
 from codeplan.envs.webshop.reward import purchase_reward
 from codeplan.envs.webshop.session import WebShopContext, WebShopSnapshot
 from codeplan.envs.webshop.walkthrough import walkthrough
@@ -37,6 +37,7 @@ class WebShopSettings(Value, frozen=True):
     show_attrs: bool = False
     actions: int = 100
     agent: AgentName = "full"
+    client_products: int = CLIENT_PRODUCTS
 
 
 _DEFAULTS = WebShopSettings()
@@ -59,10 +60,15 @@ class WebShop(RestorableEnvironment[WebShopSnapshot]):
     def __init__(self, shop: ShopData, settings: WebShopSettings = _DEFAULTS, *, embedded: bool = False) -> None:
         """``embedded`` is true for codeplan's small catalogue, whose splits are smaller.
 
-        Raises: UsageError if ``actions``, ``agent`` or ``nouns`` is invalid, or if spaCy or its pipeline is missing.
+        Raises: UsageError if ``actions``, ``agent``, ``client_products`` or ``nouns`` is invalid, or if spaCy
+        or its pipeline is missing.
         """
         super().__init__(settings.actions)
         self._choose_agent(settings.agent)
+        if check_positive(NAME, "client_products", settings.client_products) > PER_PAGE:
+            raise UsageError(
+                f"the setting client_products of {NAME} is {settings.client_products}; a page has {PER_PAGE} products"
+            )
         self.shop, self._settings, self._embedded = shop, settings, embedded
         self._find_nouns = make_noun_finder(settings.nouns)
         self._goal: WebShopGoal | None = None
@@ -119,7 +125,8 @@ class WebShop(RestorableEnvironment[WebShopSnapshot]):
         assert self._context is not None, "reset sets the context"
         answer: str | None = None
         if self._settings.observation_mode in ("react", "adapt"):
-            after, answer = paper_client.apply_action(self._context, before, action)
+            products = self._settings.client_products
+            after, answer = paper_client.apply_action(self._context, before, action, products)
         else:
             after = session.apply_action(self._context, before, action)
         if after.page == "done":
@@ -138,7 +145,7 @@ class WebShop(RestorableEnvironment[WebShopSnapshot]):
         return session.render_page(self._context, snapshot)
 
     def _write_page(self, snapshot: WebShopSnapshot) -> str:
-        return PAGE_WRITERS[self._settings.observation_mode](self._render(snapshot))
+        return write_page(self._render(snapshot), self._settings.observation_mode, self._settings.client_products)
 
     # -------------------------------------------------------------- finding tasks
 

@@ -8,8 +8,9 @@ from codeplan.envs.base import ActionLimit, AgentSetting, check_positive
 from codeplan.envs.webshop import loading
 from codeplan.envs.webshop.catalogue import GoalSource
 from codeplan.envs.webshop.environment import WebShop, WebShopSettings
-from codeplan.envs.webshop.formats import ObservationMode
+from codeplan.envs.webshop.formats import CLIENT_PRODUCTS, ObservationMode
 from codeplan.envs.webshop.loading import SearchEngine
+from codeplan.envs.webshop.pages import PER_PAGE
 from codeplan.errors import UsageError
 from codeplan.plugins import MAX_SEED, Setting
 
@@ -41,9 +42,12 @@ def make(
     show_attrs: Annotated[bool, Setting("Add a page of a product's attributes.", "safe")] = False,
     actions: ActionLimit = 100,
     agent: AgentSetting = "full",
+    client_products: Annotated[
+        int, Setting("Products of a results page in the forms react and adapt, 1 to 10.", "safe", most=PER_PAGE)
+    ] = CLIENT_PRODUCTS,
 ) -> WebShop:
     """Build WebShop. Raises: UsageError if a setting is invalid, or if WebShop's files are missing or malformed."""
-    settings = WebShopSettings(goals, price_seed, observation_mode, nouns, show_attrs, actions, agent)
+    settings = WebShopSettings(goals, price_seed, observation_mode, nouns, show_attrs, actions, agent, client_products)
     if products is not None:
         check_positive(WebShop.name, "products", products)
     if data is not None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal
 
 from codeplan.envs.webshop.pages import PageElement, ShopPage, score_line
 
 ObservationMode = Literal["text_rich", "text", "react", "adapt"]
 
-MAX_PRODUCTS_SHOWN = 3
-"""Products of a results page that the ReAct and ADaPT clients show."""
+CLIENT_PRODUCTS = 3
+"""Products of a results page that the ReAct and ADaPT clients show; ADaPT's Table 8 compares 3 and 10."""
 
 ADAPT_PREFIX = "I am looking to buy a product. "
 
@@ -26,20 +25,22 @@ def write_simple(page: ShopPage) -> str:
     return " [SEP] ".join(element.text.strip() for element in page)
 
 
-def write_brief(page: ShopPage) -> str:
-    """The shorter form of the clients of ReAct (Yao et al., 2023) and ADaPT, without the instruction."""
+def write_brief(page: ShopPage, products: int = CLIENT_PRODUCTS) -> str:
+    """The shorter form of the clients of ReAct (Yao et al., 2023) and ADaPT, without the instruction.
+
+    A page of results has the first ``products`` of its products.
+    """
     if score := score_line(page):
         return score
     shown = (page[0]._replace(text="Webshop"), *page[1:]) if page[0].text == "WebShop" else page[2:]
-    return "".join(map(_write_brief_element, _limit_products(shown)))
+    return "".join(map(_write_brief_element, _limit_products(shown, products)))
 
 
-PAGE_WRITERS: dict[ObservationMode, Callable[[ShopPage], str]] = {
-    "text_rich": write_rich,
-    "text": write_simple,
-    "react": write_brief,
-    "adapt": write_brief,
-}
+def write_page(page: ShopPage, mode: ObservationMode, products: int = CLIENT_PRODUCTS) -> str:
+    """A page in a text form; ``products`` counts only in the clients' form."""
+    if mode == "text_rich":
+        return write_rich(page)
+    return write_simple(page) if mode == "text" else write_brief(page, products)
 
 
 def _write_rich_element(element: PageElement) -> str:
@@ -56,7 +57,7 @@ def _write_brief_element(element: PageElement) -> str:
     return f"\n[{element.text}] "
 
 
-def _limit_products(page: ShopPage) -> ShopPage:
+def _limit_products(page: ShopPage, products: int) -> ShopPage:
     """The page up to its last shown product."""
     starts = [i for i, element in enumerate(page) if element.kind == "asin"]
-    return page[: starts[MAX_PRODUCTS_SHOWN]] if len(starts) > MAX_PRODUCTS_SHOWN else page
+    return page[: starts[products]] if len(starts) > products else page

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from codeplan.envs.webshop import session
-from codeplan.envs.webshop.formats import write_brief
+from codeplan.envs.webshop.formats import CLIENT_PRODUCTS, write_brief
 from codeplan.envs.webshop.pages import NEXT, PREVIOUS
 from codeplan.envs.webshop.session import WebShopContext, WebShopSnapshot
 
 INVALID_ACTION = "Invalid action!"
 
 
-def apply_action(context: WebShopContext, snapshot: WebShopSnapshot, action: str) -> tuple[WebShopSnapshot, str]:
+def apply_action(
+    context: WebShopContext, snapshot: WebShopSnapshot, action: str, products: int = CLIENT_PRODUCTS
+) -> tuple[WebShopSnapshot, str]:
     """The snapshot after an action, and the client's answer.
 
     Searches work on the search page only, button names are case-sensitive, and only the first page of results is
-    reachable. A click on an option is answered with a sentence, a thought with ``OK.``
+    reachable, of which the first ``products`` are shown. A click on an option is answered with a sentence, a thought
+    with ``OK.``
     """
     if action.startswith("think["):
         return snapshot, "OK."
@@ -23,7 +26,7 @@ def apply_action(context: WebShopContext, snapshot: WebShopSnapshot, action: str
     after = session.apply_action(context, snapshot, action)
     if after.page == snapshot.page == "item":
         return after, f"You have clicked {_button_of(action)}."
-    return after, write_brief(session.render_page(context, after))
+    return after, write_brief(session.render_page(context, after), products)
 
 
 def is_allowed(context: WebShopContext, snapshot: WebShopSnapshot, action: str) -> bool:

@@ -287,3 +287,25 @@ def test_the_embedded_catalogue_is_small_and_has_options_with_special_characters
     assert data.count("\n") == 300
     assert " | " in data
     assert "#" in data
+
+
+@pytest.mark.parametrize("count", [1, 3, 10])
+def test_a_clients_page_shows_as_many_products_as_set(count):
+    env = make(observation_mode="adapt", client_products=count)
+    env.reset(TASKS[0])
+    page = env.step("search[bottle]").text
+    shown = re.findall(r"^\[(B0\w{8})\]", page, re.MULTILINE)
+    assert len(shown) == count
+    assert env.step(f"click[{shown[-1]}]").text != "Invalid action!"
+
+
+@pytest.mark.parametrize("count", [0, 11])
+def test_a_page_has_one_to_ten_products(count):
+    with pytest.raises(UsageError, match=f"client_products of webshop .*{count}"):
+        make(observation_mode="adapt", client_products=count)
+
+
+def test_webshops_own_forms_show_the_whole_page():
+    env = make(client_products=1)
+    env.reset(TASKS[0])
+    assert len(re.findall(r"\[button\] B0\w{8} ", env.step("search[bottle]").text)) == 10

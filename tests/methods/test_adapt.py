@@ -2,6 +2,7 @@
 
 import random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.boxes import Boxes, BoxesInWords, Replies
@@ -176,3 +177,20 @@ def test_code_plans_serve_as_the_executor():
     result, _ = play(BoxesInWords(), Adapt(executor={"name": "adaplanner", "tries": 1}), model)
     assert (result.success, result.actions) == (True, 3)
     assert model.purposes == ["plan", "decompose", "plan", "plan"]
+
+
+@pytest.mark.parametrize(
+    ("replies", "depth"),
+    [
+        (["open 2"], 1),
+        (["think: task failed", "Step 1: open it\nExecution order: Step 1", "open 2"], 2),
+        (["think: task failed", "Step 1: open it\nExecution order: Step 1", "think: task failed"] * 2, 3),
+    ],
+)
+def test_the_result_has_the_greatest_depth_of_the_episode(replies, depth):
+    result = run(BoxesInWords(), "ball/2", Adapt(max_depth=3), Replies(*replies))
+    assert result.depth == depth
+
+
+def test_a_method_that_does_not_decompose_has_no_depth():
+    assert run(BoxesInWords(), "ball/2", "react", Replies("open 2")).depth is None

@@ -69,7 +69,8 @@ DEFAULTS = {
         "prompts": None,
     },
     "plan-and-execute": {"executor": "react", "prompts": None},
-    "try-again": {"executor": "react", "trials": 3},
+    # Try-Again (Prasad et al., 2024, appendix A): retries at temperature 0.7
+    "try-again": {"executor": "react", "trials": 3, "retry_temperature": 0.7},
     # Reflexion (Shinn et al., 2023): the last three reflections
     "reflexion": {"executor": "react", "trials": 3, "memory": 3, "prompts": None},
     # AutoPlan (Ouyang & Li, 2023)
@@ -135,6 +136,7 @@ ENVIRONMENTS = {
         "show_attrs": False,
         "actions": 100,
         "agent": "full",
+        "client_products": 3,  # ReAct's and ADaPT's clients
     },
     "hotpotqa": {
         "data": None,
@@ -173,7 +175,9 @@ def test_executors_get_the_turns_of_adapt():
 
 
 def test_a_budget_limits_only_model_calls_by_default():
-    assert Budget() == Budget(model_calls=100, tokens=None, money=None, actions=None, refinements=None, seconds=None)
+    # Four trials of an executor in TextCraft, with a reflection after each but the last, must fit.
+    assert Budget().model_calls >= 4 * TextCraft.space.calls + 3
+    assert Budget() == Budget(model_calls=200, tokens=None, money=None, actions=None, refinements=None, seconds=None)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import pytest
 from support.boxes import BoxesInWords, Replies
 
+from codeplan.budget import sampling_temperature
 from codeplan.errors import UsageError
 from codeplan.methods.adapt import Adapt
 from codeplan.methods.plan_and_execute import PlanAndExecute
@@ -106,3 +107,37 @@ def test_methods_compose_by_nesting():
 def test_a_setting_that_does_not_fit_is_one_clear_sentence(name, settings, why):
     with pytest.raises(UsageError, match=why):
         make(name, **settings)
+
+
+class Thermometer(Replies):
+    """A model that keeps the temperature at which each call is to be sampled; its own is ``own``."""
+
+    def __init__(self, own, *replies):
+        super().__init__(*replies)
+        self.own, self.felt = own, []
+
+    def complete(self, messages, **rest):
+        self.felt.append(sampling_temperature(self.own))
+        return super().complete(messages, **rest)
+
+
+@pytest.mark.parametrize(
+    ("own", "retry", "felt"),
+    [(0.0, 0.7, [0.0, 0.7, 0.7]), (0.0, None, [0.0] * 3), (None, 0.7, [None] * 3), (1.0, 0.0, [1.0, 0.0, 0.0])],
+)
+def test_trials_after_the_first_sample_at_a_temperature_of_their_own(own, retry, felt):
+    model = Thermometer(own, *[GIVE_UP] * 3)
+    run(BoxesInWords(), "ball/2", TryAgain(trials=3, retry_temperature=retry), model)
+    assert model.felt == felt
+    assert sampling_temperature(0.3) == 0.3
+
+
+@pytest.mark.parametrize("retry", [0.0, 10.0, None])
+def test_a_retry_temperature_may_be_zero_or_none(retry):
+    assert make("try-again", retry_temperature=retry).retry_temperature == retry
+
+
+@pytest.mark.parametrize("retry", [-0.1, float("inf"), float("nan")])
+def test_a_retry_temperature_below_zero_is_refused(retry):
+    with pytest.raises(UsageError, match="retry_temperature"):
+        make("try-again", retry_temperature=retry)

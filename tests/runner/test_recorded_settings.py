@@ -239,9 +239,9 @@ def test_the_users_configured_budget_bounds_what_goes_on_live(canary, original, 
     folder = write(tmp_path / "run", original, {}, 6)
     monkeypatch.setenv("CODEPLAN_BUDGET_MONEY", "2")
     refused(main(["resume", str(folder)]), capsys, "money=unlimited (yours: 2)")
-    with pytest.raises(UsageError, match="model_calls=100"):
-        resume(folder, budget=Budget(model_calls=99))
-    assert resume(folder, budget=Budget(model_calls=100)).success
+    with pytest.raises(UsageError, match="model_calls=200"):
+        resume(folder, budget=Budget(model_calls=199))
+    assert resume(folder, budget=Budget(model_calls=200)).success
 
 
 @pytest.mark.parametrize("settings", ['{"no_such": 1}', '{"wall": "x"}', '{"memory": -1}'])

@@ -63,8 +63,8 @@ def test_the_first_file_with_settings_counts(tmp_path: Path, files: dict[str, st
     [
         ("model_calls", 0, True),
         ("model_calls", 99, True),
-        ("model_calls", 100, True),
-        ("model_calls", 101, False),
+        ("model_calls", 200, True),
+        ("model_calls", 201, False),
         ("model_calls", None, False),
         ("tokens", 10**15, True),  # the default has no limit
         ("tokens", None, True),
