@@ -38,6 +38,14 @@ from codeplan.types import (
     TooLarge,
 )
 
+Demonstrations = Literal["standard", "atomic", "hybrid", "task", "naive"]
+"""Which demonstrations an executor sees, where the environment has them.
+
+``atomic``, ``hybrid``, ``task``: ADaPT's three executors in ALFWorld (its Figure 5 and Table 6): six single skills; the
+same and two whole trajectories; two trajectories of the task's own kind. ``naive``: WebShop's controller that buys the
+first product (appendix D).
+"""
+
 
 class ReAct:
     """Turns of thoughts and actions. Each turn is one model call; a thought is answered with ``OK.``.
@@ -64,6 +72,9 @@ class ReAct:
         kind_examples: Annotated[
             int, Setting("Worked trajectories of the task's kind in place of that one, if there are.", "safe", most=100)
         ] = 0,
+        demonstrations: Annotated[
+            Demonstrations, Setting("Which worked examples it shows, where the environment has them.", "safe")
+        ] = "standard",
         formalise: Annotated[
             bool, Setting("Put each action into a valid form with a call of its own.", "safe")
         ] = False,
@@ -81,6 +92,7 @@ class ReAct:
             )
         self.example, self.kind_examples = example, kind_examples
         self.formalise, self.thoughts = formalise, thoughts
+        self.demonstrations = demonstrations
         self.prompts = load_prompts(prompts, self.name)
 
     def solve(self, task: Task, episode: Episode) -> Result:
@@ -113,6 +125,24 @@ class ReAct:
         return ToolTurns(self.prompts, task, episode, calls, idle)
 
 
+def _find_samples(method: ReAct, episode: Episode, kind: str, goal: str) -> tuple[str, ...]:
+    """The worked examples for a goal, of the sort that ``demonstrations`` names; never about this very goal.
+
+    Raises: UsageError: the environment has none of that sort.
+    """
+    env, sort = episode.env.name, method.demonstrations
+    if sort == "standard" or not method.example:
+        return method.choose_examples(env, kind, goal)
+    name = f"{env}_{sort}_{kind}" if sort == "task" else f"{env}_{sort}"
+    if method.prompts.sample("react", name) is None:
+        raise UsageError(
+            f"there are no demonstrations of the sort {sort} for {env} (no prompt react/{name}); "
+            "leave the setting demonstrations of the method react out"
+        )
+    found = sample_for(method.prompts, "react", name, goal)
+    return (found,) if found else ()
+
+
 class _Run:
     """The turns of one task."""
 
@@ -125,7 +155,7 @@ class _Run:
         self._form_sample = sample_for(method.prompts, "react/formalise", episode.env.name, goal)
         self._values = {
             "forms": self.space.forms,
-            "samples": method.choose_examples(episode.env.name, task.kind, goal),
+            "samples": _find_samples(method, episode, task.kind, goal),
             "observation": episode.first_observation.text,
             "goal": goal,
             "notes": task.notes,

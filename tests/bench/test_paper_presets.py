@@ -54,7 +54,8 @@ def test_a_part_repeats_each_row_of_its_tables_once_in_the_papers_order(
         assert sorted(named) == named
         assert Counter(named + outside) == Counter(range(1, len(table.rows) + 1))
         for row in part.rows:
-            assert {table.rows[n - 1].method for n in row.rows} == {row.method}
+            played = "naive" if row.settings.get("demonstrations") == "naive" else row.method
+            assert {table.rows[n - 1].method for n in row.rows} == {played}
 
 
 @pytest.mark.parametrize(("part", "row"), [c[1:] for c in CELLS], ids=[c[0] for c in CELLS])

@@ -55,6 +55,7 @@ DEFAULTS = {
         "max_idle_turns": None,
         "example": True,
         "kind_examples": 0,
+        "demonstrations": "standard",
         "formalise": False,
         "thoughts": "free",
         "prompts": None,
