@@ -9,6 +9,7 @@ from codeplan.episode.rewind import actions_since_reset, require_fresh_world, re
 from codeplan.methods.registry import ExecutorSetting, PromptsSetting, require_positive, resolve_executor
 from codeplan.planning.asking import load_prompts
 from codeplan.planning.decomposition import Decomposer, judge_parts, make_subtask, progress_note
+from codeplan.planning.shop_controller import solve_in_modules
 from codeplan.planning.subtask_expressions import evaluate
 from codeplan.plugins import Setting
 from codeplan.types import Claimed, Ending, GaveUp, Result, Task
@@ -18,7 +19,8 @@ class Adapt:
     """ADaPT with any method as its executor.
 
     ``max_depth=1`` is the executor alone. ``first="plan"`` decomposes before the first attempt, as the original does in
-    WebShop. ``success="claim"`` believes the executor on the whole task, as in the paper; sub-tasks have only claims.
+    WebShop. ``subtasks="webshop"`` plans in WebShop's modules, never tries the whole task, and lets the executor buy.
+    ``success="claim"`` believes the executor on the whole task, as in the paper; sub-tasks have only claims.
     """
 
     name = "adapt"
@@ -38,18 +40,24 @@ class Adapt:
             bool | None,
             Setting("Undo a failed attempt before the next; by default as the environment suggests.", "safe"),
         ] = None,
+        subtasks: Annotated[
+            Literal["words", "webshop"], Setting("Sub-tasks in words, or WebShop's modules.", "safe")
+        ] = "words",
         prompts: PromptsSetting = None,
     ) -> None:
         """Raises UsageError if a value does not fit."""
         require_positive(self.name, max_depth=max_depth)
         self.executor = resolve_executor(self.name, executor)
         self.max_depth, self.first, self.success, self.rollback = max_depth, first, success, rollback
+        self.subtasks = subtasks
         self.prompts = load_prompts(prompts, self.name)
 
     def solve(self, task: Task, episode: Episode) -> Result:
         """Achieve the task, whole or in parts. The claim is the controller's own conclusion."""
         if self.rollback:
             require_fresh_world(episode, "adapt with rollback", "rollback=False")
+        if self.subtasks == "webshop":
+            return solve_in_modules(self, task, episode, "adapt", self.max_depth)
         controller = _Controller(self, episode)
         achieved = controller.achieve(task, 1)
         if not achieved:

@@ -5,11 +5,15 @@ A baseline of ADaPT's comparison (Prasad et al., 2024, section 4.2): the plan ne
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
 from codeplan.episode.episode import Episode
 from codeplan.methods.registry import ExecutorSetting, PromptsSetting, resolve_executor
 from codeplan.planning.asking import load_prompts
 from codeplan.planning.decomposition import Decomposer, judge_parts, make_subtask, progress_note
+from codeplan.planning.shop_controller import solve_in_modules
 from codeplan.planning.subtask_expressions import evaluate
+from codeplan.plugins import Setting
 from codeplan.types import Claimed, Ending, GaveUp, Refused, Result, Task
 
 
@@ -18,13 +22,24 @@ class PlanAndExecute:
 
     name = "plan-and-execute"
 
-    def __init__(self, *, executor: ExecutorSetting = "react", prompts: PromptsSetting = None) -> None:
+    def __init__(
+        self,
+        *,
+        executor: ExecutorSetting = "react",
+        subtasks: Annotated[
+            Literal["words", "webshop"], Setting("Sub-tasks in words, or WebShop's modules.", "safe")
+        ] = "words",
+        prompts: PromptsSetting = None,
+    ) -> None:
         """Raises UsageError if a value does not fit."""
         self.executor = resolve_executor(self.name, executor)
+        self.subtasks = subtasks
         self.prompts = load_prompts(prompts, self.name)
 
     def solve(self, task: Task, episode: Episode) -> Result:
         """Plan once, then execute steps until the plan's outcome is decided."""
+        if self.subtasks == "webshop":
+            return solve_in_modules(self, task, episode, "plan_and_execute", 2)
         plan = Decomposer(episode, self.prompts, "plan_and_execute").decompose(task)
         if plan is None:
             return episode.result(Refused("the plan was refused"), self.name, False)

@@ -38,12 +38,12 @@ from codeplan.types import (
     TooLarge,
 )
 
-Demonstrations = Literal["standard", "atomic", "hybrid", "task", "naive"]
+Demonstrations = Literal["standard", "atomic", "hybrid", "task", "naive", "buy"]
 """Which demonstrations an executor sees, where the environment has them.
 
 ``atomic``, ``hybrid``, ``task``: ADaPT's three executors in ALFWorld (its Figure 5 and Table 6): six single skills; the
 same and two whole trajectories; two trajectories of the task's own kind. ``naive``: WebShop's controller that buys the
-first product (appendix D).
+first product (appendix D); ``buy``: WebShop's sub-task Buy.
 """
 
 
@@ -125,7 +125,7 @@ class ReAct:
         return ToolTurns(self.prompts, task, episode, calls, idle)
 
 
-def _find_samples(method: ReAct, episode: Episode, kind: str, goal: str) -> tuple[str, ...]:
+def _find_samples(method: ReAct, episode: Episode, kind: str, goal: str) -> list[str]:
     """The worked examples for a goal, of the sort that ``demonstrations`` names; never about this very goal.
 
     Raises: UsageError: the environment has none of that sort.
@@ -140,7 +140,7 @@ def _find_samples(method: ReAct, episode: Episode, kind: str, goal: str) -> tupl
             "leave the setting demonstrations of the method react out"
         )
     found = sample_for(method.prompts, "react", name, goal)
-    return (found,) if found else ()
+    return [] if found is None else [found]
 
 
 class _Run:

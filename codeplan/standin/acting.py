@@ -17,6 +17,7 @@ from codeplan.standin.household import acting as household_acting
 from codeplan.standin.prompt_sections import find_section
 from codeplan.standin.textcraft import acting as textcraft_acting
 from codeplan.standin.webshop import acting as webshop_acting
+from codeplan.standin.webshop import modules as webshop_modules
 
 _BRACKETED = re.compile(r"\w+\[.*\]")
 
@@ -50,13 +51,19 @@ _ALL_ACTING_RULES: tuple[tuple[re.Pattern[str], _ActingRules], ...] = (
 
 def act(prompt: str, weakness: Weakness) -> str | None:
     """An executor's next line; None also if the goal is not understood."""
+    if (matched := webshop_modules.match_products(prompt)) is not None:
+        return matched
     parsed = parse_prompt(prompt)
+    if (bought := webshop_modules.buy_product(parsed)) is not None:
+        return bought
     rules = _acting_rules_for(parsed.observation)
     return rules.act(parsed, weakness) if rules else None
 
 
 def decompose(prompt: str) -> str | None:
     """A plan in sub-tasks, all of them needed; None also if the goal is not understood."""
+    if (modules := webshop_modules.plan_modules(prompt)) is not None:
+        return modules
     parsed = parse_prompt(prompt)
     rules = _acting_rules_for(parsed.observation)
     parts = rules.decompose(parsed) if rules else None

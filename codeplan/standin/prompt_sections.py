@@ -9,6 +9,7 @@ from codeplan.types import Purpose
 _TAG = re.compile(r"^<(\w+)>$", re.MULTILINE)
 _BY_SECTIONS: tuple[tuple[frozenset[str], Purpose], ...] = (
     (frozenset({"plan", "errors"}), "check"),
+    (frozenset({"page", "criteria"}), "act"),
     (frozenset({"plan", "feedback"}), "refine"),
     (frozenset({"previous", "revised"}), "resume"),
     (frozenset({"goal", "feedback"}), "refine"),

@@ -67,9 +67,10 @@ DEFAULTS = {
         "first": "execute",
         "success": "claim",
         "rollback": None,
+        "subtasks": "words",
         "prompts": None,
     },
-    "plan-and-execute": {"executor": "react", "prompts": None},
+    "plan-and-execute": {"executor": "react", "subtasks": "words", "prompts": None},
     # Try-Again (Prasad et al., 2024, appendix A): retries at temperature 0.7
     "try-again": {"executor": "react", "trials": 3, "retry_temperature": 0.7},
     # Reflexion (Shinn et al., 2023): the last three reflections

@@ -50,7 +50,12 @@ def without_numbers(line):
 
 def common_lines():
     """What the templates of methods and every agent have in common, as one regular expression for a line."""
-    files = [f for folder in METHOD_FOLDERS for f in (PACKAGE_FOLDER / folder).glob("*.j2") if f.stem.split("_")[0] not in TASKS]
+    files = [
+        f
+        for folder in METHOD_FOLDERS
+        for f in (PACKAGE_FOLDER / folder).glob("*.j2")
+        if f.stem.split("_")[0] not in TASKS
+    ]
     lines = {without_numbers(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()}
     lines |= {without_numbers(line) for line in LimitsLeft(1, 1, 1, 1, 1).lines}
     lines |= {"def report(self) -> str:", "> think: Task completed!"}
