@@ -1,6 +1,7 @@
 """What papers report, and the benches that repeat their experiments.
 
-``published``   the papers' tables, from ``bench/papers.toml``
-``presets``     the experiments as cells, from ``bench/presets/``
-``comparable``  which published figures may stand beside a bench
+``published``          the papers' tables, from ``bench/papers.toml``
+``presets``            the experiments as cells, from ``bench/presets/``
+``compared_settings``  the papers' settings beside the presets'
+``comparable``         which published figures may stand beside a bench
 """

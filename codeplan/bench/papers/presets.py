@@ -18,7 +18,8 @@ what is measured (environment, split, number of tasks, metric) and what the pape
         method = "react"
         settings = { calls = 39 }
 
-To complete a preset, move what ``missing`` names into ``settings``. ``not_run.toml`` lists what is not played at all.
+To complete a preset, move what ``missing`` names into ``settings``, then run ``python scripts/papers_page.py``.
+``not_run.toml`` lists what is not played at all.
 """
 
 from __future__ import annotations

@@ -1,0 +1,62 @@
+"""The papers' settings beside the presets', and the page that shows them."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+from codeplan.bench.papers.compared_settings import PaperSetting, compare_setting, paper_settings
+from codeplan.bench.papers.presets import not_run, paper_experiments
+from codeplan.bench.papers.published import paper_titles
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = [f"{s.paper}-{s.environment}-{'+'.join(s.methods)}-{s.what}" for s in paper_settings()]
+
+
+@pytest.mark.parametrize("setting", paper_settings(), ids=NAMES)
+def test_each_setting_of_a_paper_is_ours_or_there_is_a_reason(setting: PaperSetting) -> None:
+    found = compare_setting(setting)
+    assert setting.place
+    if setting.setting:
+        assert found.ours, "no cell of the presets has this setting"
+    assert found.agrees or setting.why, f"ours is {found.ours}: set it as the paper does, or say why"
+
+
+def test_each_paper_has_settings() -> None:
+    assert {s.paper for s in paper_settings()} == {*paper_titles()}
+
+
+def test_ours_is_the_cells_value_or_else_the_default() -> None:
+    adapt = {"paper": "adapt", "environment": "textcraft", "what": "w", "says": "s", "place": "p"}
+    depth = compare_setting(PaperSetting(**adapt, methods=("adapt",), setting="max_depth", value=4))
+    assert depth.agrees
+    assert not compare_setting(PaperSetting(**adapt, methods=("adapt",), setting="max_depth", value=3)).agrees
+    default = compare_setting(PaperSetting(**adapt, methods=("adapt",), setting="success", value="claim"))
+    assert default.agrees
+    assert {cell.partition(":")[0] for _, cells in default.ours for cell in cells} == {
+        *("adapt-table2", "adapt-table3", "adapt-released-textcraft")
+    }
+
+
+def test_a_value_inside_a_table_of_the_budget_or_of_the_part_is_found() -> None:
+    about = {"paper": "adapt", "experiments": ("adapt-table8",), "what": "w", "says": "s", "place": "p"}
+    for name, value in (("budget.model_calls", 1000), ("n", 40), ("split", "dev")):
+        assert compare_setting(PaperSetting(**about, setting=name, value=value)).agrees, name
+    calls = compare_setting(PaperSetting(**about, methods=("adapt",), setting="executor.calls", value=14))
+    assert calls.agrees
+
+
+def test_the_page_is_up_to_date() -> None:
+    made = runpy.run_path(str(ROOT / "scripts" / "papers_page.py"))["page"]()
+    page = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    assert page == made, "run: python scripts/papers_page.py"
+
+
+def test_the_page_lists_all_that_cannot_be_run() -> None:
+    page = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    listed = not_run()
+    rows = [row.cannot for e in paper_experiments() for part in e.parts for row in part.rows if row.cannot]
+    for reason in (*listed.experiments.values(), *listed.methods.values(), *listed.metrics.values(), *rows):
+        assert reason in page
