@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from codeplan.errors import AgentError, EnvironmentFailure
 from codeplan.tools.mcp.addresses import ServerAddress
@@ -62,7 +63,7 @@ class ServerConnection:
         except TimeoutError:
             failure = self._failure(f"does not answer within {START_SECONDS:g} seconds")
         except Exception as error:  # the official client raises many types for what a server may answer
-            failure = self._failure(self._transport.fault or f"cannot be used: {_reason(error)}")
+            failure = self._failure(self._transport.fault or self._unusable(error))
         await self.close()
         raise failure
 
@@ -184,6 +185,16 @@ class ServerConnection:
             f"{self._last_words}; whether it was done is unknown",
             "ConnectionError",
         )
+
+    def _unusable(self, error: Exception) -> str:
+        """Why the server cannot be used, in words that follow its name."""
+        if self.address.url:
+            from httpx2 import ConnectError
+
+            if isinstance(_first(error), ConnectError):
+                place = one_line(urlsplit(self.address.url).netloc.rpartition("@")[2], _MAX_REASON_CHARS)
+                return f"cannot be reached at {place}: {_reason(error)}; is it running, and is its URL right?"
+        return f"cannot be used: {_reason(error)}"
 
     def _failure(self, what: str) -> EnvironmentFailure:
         return EnvironmentFailure(f"the MCP server {self.address.name} {what}{self._last_words}")

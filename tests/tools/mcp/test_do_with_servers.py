@@ -162,7 +162,7 @@ def test_the_command_takes_servers_and_a_file(at_endpoint, tmp_path, capsys):
     [
         (["--mcp", "no-such-program"], 4, "the MCP server no_such_program cannot start: there is no program"),
         (["--mcp", "false"], 4, "the MCP server false ended"),
-        (["--mcp", "http://127.0.0.1:9/mcp"], 4, "the MCP server server cannot be used: "),
+        (["--mcp", "http://127.0.0.1:9/mcp"], 4, "the MCP server server cannot be reached at 127.0.0.1:9: "),
         (["--mcp", ""], 2, "an MCP server is a command or a URL; this one is empty"),
         (["--mcp-config", "none.json"], 2, "none.json cannot be read"),
         ([], 2, "there are no tools; name a Python file with --tools FILE.py, or an MCP server with --mcp"),

@@ -248,7 +248,10 @@ def test_tools_of_the_same_name_carry_their_servers_names():
         (ServerAddress("s", ("sh", "-c", "echo boom >&2")), r"the MCP server s ended \(its last words: boom\)"),
         (ServerAddress("s", ("sleep", "0")), "the MCP server s ended"),
         (ServerAddress("s", ("pwd",), cwd="/no/such/folder"), "cannot start"),
-        (ServerAddress("s", url="http://127.0.0.1:9/mcp"), "the MCP server s cannot be used: "),
+        (
+            ServerAddress("s", url="http://me:pass@127.0.0.1:9/mcp?key=1"),
+            r"the MCP server s cannot be reached at 127\.0\.0\.1:9: [\w ]+; is it running, and is its URL right\?$",
+        ),
         (raw(tools="5"), "object is not callable"),
         (raw(tools="lambda m: {'tools': [], 'nextCursor': 'x'}"), "lists its tools in more than 100 parts"),
         (
