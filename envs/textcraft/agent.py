@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from codeplan.agent_interface import reduced_api
-from codeplan.envs.base import EPISODE_OVER, ActionLog
+from codeplan.envs.base import ActionLog
 from codeplan.errors import AgentError
 from codeplan.protocols import Act
 from codeplan.types import Observation
@@ -111,7 +111,8 @@ class TextCraftAgent:
         The command is the one that makes the item from these ingredients, by the command's own names; a dict from
         recipes will do. sorts names the sort for an ingredient that has sorts. Each time that the command is followed
         is an action. What all of them take has to be in the inventory before: otherwise none is taken, and the error
-        says what is missing. With count of the item in the inventory already, nothing is done.
+        says what is missing. With count of the item in the inventory already, nothing is done. If the world refuses,
+        as it does a wrong sort, there are fewer than count, and report tells its answer: assert what is returned.
         Example: agent.craft_until(7, "oak planks", ["oak logs"]) returns 8
         Example: agent.craft_until(1, "shield", ["planks", "iron ingot"], {"planks": "oak planks"}) returns 1
         """
@@ -120,11 +121,8 @@ class TextCraftAgent:
         times = -(-(_check_count(count) - self.held.get(item, 0)) // command.makes)
         self._require_held(times, command, taken)
         for _ in range(times):
-            answer = self.craft(command.makes, item, taken)
-            if answer == EPISODE_OVER:
+            if not _CRAFTED.fullmatch(self.craft(command.makes, item, taken)):
                 break
-            if not _CRAFTED.fullmatch(answer):
-                raise AgentError(f"{item} cannot be crafted from these ingredients. {self._log.describe_last()}")
         return self.held.get(item, 0)
 
     def inventory(self) -> dict[str, int]:
