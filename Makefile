@@ -19,6 +19,7 @@ DEMO ?= --task clean/22 --mistakes forgotten_walk
 .PHONY: run test test-openai-2 test-engines crosscheck crosscheck-scienceworld fuzz check check-style check-mypy check-pyright golden format bench crash clean
 
 run: $(VENV)/installed
+	@echo "Playing one episode: a scripted model writes a plan, which fails, is refined and resumed"
 	$(BIN)/python -m codeplan run household $(DEMO)
 
 test: $(VENV)/installed-test
@@ -93,11 +94,13 @@ clean:
 $(VENV)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "codeplan needs Python 3.11 or newer; name one: make run PYTHON=python3.12"; exit 1; }
+	@echo "Making the environment $(VENV): a few seconds, the first time only"
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
 $(VENV)/installed: $(VENV)/python pyproject.toml
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e .
+	@echo "Installing codeplan and its packages into $(VENV): about 20 seconds with a good connection"
+	$(BIN)/python -m pip install --progress-bar on --disable-pip-version-check -e .
 	@touch $@
 
 $(VENV)/installed-test: $(VENV)/python pyproject.toml

@@ -25,7 +25,7 @@ SuiteName = Annotated[
     ),
 ]
 Split = Annotated[
-    str | None, typer.Option(help="The split of an environment, as `codeplan envs` lists them; default: its first.")
+    str | None, typer.Option(help="The split of an environment, as 'codeplan envs' lists them; default: its first.")
 ]
 TaskKind = Annotated[str | None, typer.Option(metavar="K", help="Only tasks of this kind.")]
 Number = Annotated[int | None, typer.Option("-n", metavar="N", min=1, help="Maximum number of tasks of each kind.")]
@@ -48,7 +48,7 @@ Folder = Annotated[
     typer.Option("--out", metavar="DIR", help="The bench's folder; an unfinished bench continues. [one in runs/]"),
 ]
 Method = Annotated[
-    str | None, typer.Option(metavar="NAME", help="The method, as `codeplan methods` lists it. [adaplanner]")
+    str | None, typer.Option(metavar="NAME", help="The method, as 'codeplan methods' lists it. [adaplanner]")
 ]
 MaxMoney = Annotated[float | None, typer.Option(metavar="USD", help="Budget of the whole bench: US dollars.")]
 MaxTokens = Annotated[int | None, typer.Option(metavar="N", help="Budget of the whole bench: tokens, in and out.")]

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from codeplan.cli import model_options, options, setting_options
-from codeplan.cli.episode import Method, RunInterruptedError, make_event_handler
+from codeplan.cli.episode import Method, make_event_handler, playing
 from codeplan.cli.tool_options import ToolOptions, show_value, tell_unverified
-
-if TYPE_CHECKING:
-    from codeplan.types import Result
 
 Goal = Annotated[str, typer.Argument(metavar="GOAL", help="What is to be done, in a sentence.")]
 _MODEL_SETTINGS = tuple(name for name in setting_options.MODEL_SETTINGS if name != "mistakes")
@@ -62,15 +57,9 @@ def do(
     with new as folder:
         show = make_event_handler(as_json, quiet)
         arguments = {**sources.arguments(), **given, "method": method}
-        result = _play(lambda: do_with_tools(goal, out=folder, on_event=show, **arguments), folder)
+        with playing(f"run: codeplan resume {folder}"):
+            result = do_with_tools(goal, out=folder, on_event=show, **arguments)
     if not as_json:
         show_value(result)
     tell_unverified(result, sources)
     options.end_episode(result, result_as_json(result) if as_json else None)
-
-
-def _play(start: Callable[[], Result], folder: Path) -> Result:
-    try:
-        return start()
-    except KeyboardInterrupt:
-        raise RunInterruptedError(f"interrupted; to go on, run: codeplan resume {folder}") from None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from codeplan.cli import model_options, options, setting_options, skill_acquisition
+from codeplan.cli.waiting_line import above_line, waiting_line
 from codeplan.errors import CodeplanError
 
 if TYPE_CHECKING:
@@ -90,10 +91,21 @@ def run(
 def _play(folder: Path, on_event: Callable[[Event], None], arguments: dict[str, Any]) -> Result:
     from codeplan.runner.new_episodes import run as run_episode
 
-    try:
+    with playing(f"run: codeplan resume {folder}"):
         return run_episode(out=folder, on_event=on_event, **arguments)
+
+
+@contextlib.contextmanager
+def playing(way_on: str, working: str = "The plan or its environment works") -> Iterator[None]:
+    """Show on a terminal what an episode waits for. After Ctrl-C, ``way_on`` says how to go on.
+
+    Raises: RunInterruptedError: the user interrupted the episode.
+    """
+    try:
+        with waiting_line(working):
+            yield
     except KeyboardInterrupt:
-        raise RunInterruptedError(f"interrupted; to go on, run: codeplan resume {folder}") from None
+        raise RunInterruptedError(f"interrupted; to go on, {way_on}") from None
 
 
 def _show_and_keep(show: Callable[[Event], None], events: list[Event]) -> Callable[[Event], None]:
@@ -130,7 +142,7 @@ def make_event_handler(as_json: bool, quiet: bool) -> Callable[[Event], None]:
         if show:
             show(event)
 
-    return on_event
+    return above_line(on_event)
 
 
 def _display(quiet: bool) -> Callable[[Event], None]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codeplan.cli import options
+from codeplan.cli.episode import playing
 from codeplan.untrusted.terminal import echo
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def learn(
     """Let a method learn from tasks: autoplan improves a plan in words from batch to batch.
 
     Start an interrupted training again to continue it. Use the result with
-    `codeplan run ENV --method autoplan --set plan=FOLDER/plan.txt`.
+    'codeplan run ENV --method autoplan --set plan=FOLDER/plan.txt'.
     """
     from codeplan.errors import UsageError
     from codeplan.runner.new_episodes import learn as learn_from
@@ -56,7 +57,8 @@ def learn(
     tasks = _tasks(env, split, kind, n, given)
     given |= {"folder": out} if _accepts_folder(method) else {}
     given["budget"] = options.make_budget(config)
-    with options.open_tapes(record, replay) as tapes:
+    again = "repeat the command with the same --out"
+    with options.open_tapes(record, replay) as tapes, playing(again, f"{method} learns from {len(tasks)} tasks"):
         learnt: Any = learn_from(env, tasks, method, model, out=out / "episodes", **tapes, **given)
     file = out / "plan.txt"
     try:

@@ -23,7 +23,7 @@ def add_to(app: typer.Typer) -> None:
 def papers(name: Name = None, folder: Folder = None, as_json: options.Json = False) -> None:
     """List the papers' experiments, or show one: its cells with their settings, the published figures, caveats.
 
-    Play one with `codeplan bench paper:ID --model NAME`.
+    Play one with 'codeplan bench paper:ID --model NAME'.
     """
     from codeplan.bench.papers.presets import find_experiment, paper_experiments
     from codeplan.bench.store import read_bench

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from codeplan.cli import model_options, options, setting_options
-from codeplan.cli.episode import make_event_handler
+from codeplan.cli.episode import make_event_handler, playing
 from codeplan.cli.setting_options import given_limits
 from codeplan.cli.tool_options import ToolOptions, WayOn, ask_about_doubt, on_terminal, show_value
 from codeplan.untrusted.terminal import echo
@@ -128,7 +128,8 @@ def resume(
 
     given |= sources.arguments()
     given |= {"in_doubt": in_doubt or (ask_about_doubt if on_terminal() else "stop"), "idempotent": idempotent or ()}
-    result = resume_episode(folder, on_event=on_event, **given)
+    with playing(f"run: codeplan resume {folder}"):
+        result = resume_episode(folder, on_event=on_event, **given)
     if not runs:
         confirmed = " but your verifier, which confirms it" if given["verify"] and result.success else ""
         echo(f"codeplan: the episode has ended before; this is its result, and nothing ran{confirmed}", err=True)
@@ -185,4 +186,7 @@ def fork(
     from codeplan.runner.recorded_episodes import fork as fork_episode
 
     source = read_plan(plan) if plan else None
-    live.end(fork_episode(folder, at, out, plan=source, answer=answer, **live.arguments(context)))
+    arguments = live.arguments(context)
+    with playing(f"run: codeplan resume {out}"):
+        result = fork_episode(folder, at, out, plan=source, answer=answer, **arguments)
+    live.end(result)

@@ -1,4 +1,4 @@
-"""``codeplan report`` and ``codeplan view``: benches and episodes as pages."""
+"""``codeplan report`` and `codeplan view`: benches and episodes as pages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def add_to(app: typer.Typer) -> None:
 def report(runs: Runs, out: Out = Path("report.html"), library: Skills = None) -> None:
     """Write one HTML file that shows benches and episodes, without a server or a network.
 
-    The middle of very long episodes is left out, and the page says so; `codeplan view` shows all of them.
+    The middle of very long episodes is left out, and the page says so; codeplan view shows all of them.
     """
     from codeplan.report.pages.archive import write_archive
     from codeplan.report.pages.report_source import ReportSource
@@ -48,7 +48,7 @@ def report(runs: Runs, out: Out = Path("report.html"), library: Skills = None) -
 def view(runs: Runs, port: options.Port = 0, library: Skills = None) -> None:
     """Show benches and episodes in the browser, on this machine only. The page follows a running bench.
 
-    The first line on standard output is the address. Ctrl-C stops the server. Needs the extra `web`.
+    The first line on standard output is the address. Ctrl-C stops the server. Needs the extra web.
     """
     from codeplan.report.pages.catalog import EpisodeCatalog
     from codeplan.report.pages.report_source import ReportSource

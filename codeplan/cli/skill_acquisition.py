@@ -12,6 +12,7 @@ import typer
 from codeplan.cli import options, setting_options
 from codeplan.cli.setting_options import given_limits
 from codeplan.cli.skill_library import DEFAULT_FOLDER, LibraryFolder, open_library
+from codeplan.cli.waiting_line import waiting_line
 from codeplan.untrusted.terminal import echo
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ def add(
         "budget": options.make_budget(config, **given_limits(context)),
     }
     opened = open_library(library, create=True)
-    with contextlib.nullcontext(out) if out else options.new_run_folder("skills", "add") as folder:
+    new = contextlib.nullcontext(out) if out else options.new_run_folder("skills", "add")
+    with new as folder, waiting_line("The plan solves its task again"):
         found = acquire_from_run(run, opened, model=model, out=folder, **own, **given)
     if isinstance(found, NothingAcquired) and found.broken_off:
         raise InfrastructureError(f"no skill: {found.reason}")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 import typer
 
 from codeplan.cli import options
+from codeplan.cli.waiting_line import without_line
 from codeplan.untrusted.terminal import echo
 
 if TYPE_CHECKING:
@@ -84,17 +85,19 @@ def on_terminal() -> bool:
 
 def ask_for_approval(tool: str, arguments: Mapping[str, Any], hint: str) -> bool:
     """Ask the user about a call. Anything but yes refuses it."""
-    _show_call("The plan calls", tool, arguments)
-    if hint:
-        echo(f"The server says: {hint}.", err=True)
-    return _read_answer("Allow it? [y/N] ") in ("y", "yes")
+    with without_line():
+        _show_call("The plan calls", tool, arguments)
+        if hint:
+            echo(f"The server says: {hint}.", err=True)
+        return _read_answer("Allow it? [y/N] ") in ("y", "yes")
 
 
 def ask_about_doubt(tool: str, arguments: Mapping[str, Any]) -> WayOn:
     """Ask the user about a call in doubt. Anything but a way on stops, and nothing changes."""
-    _show_call("The episode was ended during a call, and nobody knows whether it was done:", tool, arguments)
-    echo("retry: make it again; skip: the plan gets an error in its place; stop: decide later", err=True)
-    answer = _read_answer("[retry/skip/STOP] ")
+    with without_line():
+        _show_call("The episode was ended during a call, and nobody knows whether it was done:", tool, arguments)
+        echo("retry: make it again; skip: the plan gets an error in its place; stop: decide later", err=True)
+        answer = _read_answer("[retry/skip/STOP] ")
     return cast(WayOn, answer) if answer in ("retry", "skip") else "stop"
 
 

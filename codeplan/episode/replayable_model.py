@@ -14,6 +14,7 @@ from codeplan.episode.meter import Meter
 from codeplan.episode.text_limits import MAX_PROMPT_CHARS, MAX_REPLY_CHARS, bound_text, prompt_too_long, reply_too_long
 from codeplan.errors import ModelError, SizeExceeded
 from codeplan.protocols import LLM, CountsCalls
+from codeplan.recording.activity import tell_model_call
 from codeplan.recording.events import ActionTaken, Event, ModelCalled, ModelCallFailed, TextsEmbedded, WarningIssued
 from codeplan.recording.trace import Trace
 from codeplan.types import Completion, Embeddings, Message, Purpose, Usage
@@ -88,7 +89,8 @@ class ReplayableModel:
                     if isinstance(self._llm, CountsCalls):
                         self._llm.count_call(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
                 else:
-                    completion = self._llm.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
+                    with tell_model_call(purpose):
+                        completion = self._llm.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
                     text, cut_from = bound_text(completion.text, MAX_REPLY_CHARS)
                     completion = replace(completion, text=text)
             except ModelError as e:

@@ -1,0 +1,67 @@
+"""Something moves on a terminal while a model writes; Ctrl-C then says how to go on."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.terminals import codeplan_on_terminal
+
+MODEL = '''
+import time
+
+PLAN = """```python
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        print("[Step 1] look")
+        agent.look()
+        assert agent.location is not None, "nowhere"
+```"""
+
+
+def slow(messages):
+    time.sleep(2)
+    return PLAN
+
+
+def never(messages):
+    time.sleep(3600)
+'''
+WRITING = "The model is called to write a plan: "
+RUN = ["run", "household", "--task", "clean/3", "--tries", "1", "--out", "mine", "--model"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "model.py").write_text(MODEL)
+    return tmp_path
+
+
+def test_a_line_says_what_the_episode_waits_for_and_goes_away(folder: Path) -> None:
+    shown = codeplan_on_terminal([*RUN, "model.py:slow"], folder)
+    assert re.search(WRITING + r"\d+ s, \d+ s in all", shown.text)
+    assert not any(WRITING in line.split("\r")[-1] for line in shown.lines[-5:])
+
+
+def test_nothing_moves_where_standard_error_is_no_terminal(folder: Path) -> None:
+    command = [sys.executable, "-m", "codeplan", *RUN, "model.py:slow"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.stderr == ""
+    assert WRITING not in done.stdout
+
+
+def test_ctrl_c_while_a_model_writes_says_how_to_go_on(folder: Path) -> None:
+    shown = codeplan_on_terminal([*RUN, "model.py:never"], folder, interrupt_at=WRITING)
+    assert shown.code == 130
+    assert "codeplan: interrupted; to go on, run: codeplan resume mine" in shown.text
+    again = ["resume", "mine", "--model", "model.py:never"]
+    shown = codeplan_on_terminal(again, folder, interrupt_at=WRITING)
+    assert shown.code == 130
+    assert "codeplan: interrupted; to go on, run: codeplan resume mine" in shown.text
+    branch = ["fork", "mine", "--at", "1", "--out", "other", "--model", "model.py:never"]
+    shown = codeplan_on_terminal(branch, folder, interrupt_at=WRITING)
+    assert shown.code == 130
+    assert "codeplan: interrupted; to go on, run: codeplan resume other" in shown.text
