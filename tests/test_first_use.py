@@ -1,0 +1,90 @@
+"""What a newcomer met in the first hours, and should not meet again."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.boxes import Boxes
+
+import codeplan
+
+PLAN = """```python
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        print("[Step 1] open a box")
+        found = agent.open(2)
+        assert found, "nothing came back"
+    return {"box": 2}
+```"""
+
+
+def codeplan_command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "codeplan", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+
+
+def test_a_broken_manifest_is_wrong_use_and_no_interrupt(tmp_path: Path) -> None:
+    (tmp_path / "bad.plan.toml").write_text("x = [")
+    done = codeplan_command(tmp_path, "test", "bad.plan.toml")
+    assert done.returncode == 2
+    assert "bad.plan.toml:1: this is not TOML" in done.stdout
+    assert "codeplan: interrupted" not in done.stderr
+
+
+@pytest.mark.parametrize("words", ["likeliest", "agent's hand", "receptacle", "sinkbasin"])
+def test_no_word_of_the_household_reaches_another_environment(words: str) -> None:
+    asked: list[str] = []
+
+    def model(messages: list[codeplan.Message]) -> str:
+        asked.extend(message["content"] for message in messages)
+        return PLAN.replace("agent.open(2)", "agent.open(1)").replace("assert found", "assert found == 1")
+
+    codeplan.run(Boxes(), "ball/2", model=model, tries=2)
+    assert asked
+    assert not [text for text in asked if words in text]
+
+
+def test_what_a_plan_returns_and_its_variables_are_plain_values() -> None:
+    result = codeplan.run(Boxes(), "ball/2", model=lambda messages: PLAN)
+    assert result.success
+    ran = codeplan.execute(PLAN.split("```python\n")[1].removesuffix("```"), Boxes(), "ball/2").outcome
+    assert ran is not None
+    assert (ran.value, ran.variables["found"]) == ({"box": 2}, "Here is the ball!")
+
+
+def test_a_number_of_tries_below_one_is_refused_by_its_own_name(tmp_path: Path) -> None:
+    done = codeplan_command(tmp_path, "run", "household", "--tries", "0")
+    assert (done.returncode, done.stderr) == (2, "codeplan: tries must be 1 or more (got 0)\n")
+
+
+def test_a_model_that_returns_no_text_is_named() -> None:
+    with pytest.raises(codeplan.UsageError, match="the model three returned a int; a function that is a model"):
+        codeplan.run(Boxes(), "ball/2", model=three)
+
+
+def three(messages: list[codeplan.Message]) -> int:
+    return 3
+
+
+def test_an_object_that_lacks_members_says_which() -> None:
+    class Half:
+        name = "half"
+
+    with pytest.raises(codeplan.UsageError, match="the model Half has no method complete"):
+        codeplan.run(Boxes(), "ball/2", model=Half())
+
+
+def test_an_unknown_price_is_not_shown_as_nothing(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(f"PLAN = {PLAN!r}\n\ndef plans(messages):\n    return PLAN\n")
+    done = codeplan_command(tmp_path, "run", "household", "--model", "model.py:plans", "--tries", "1", "-q")
+    assert "Money        unknown" in done.stdout
+    assert "$0.00" not in done.stdout
+
+
+def test_pure_prose_is_said_to_hold_no_python() -> None:
+    result = codeplan.run(Boxes(), "ball/2", model=lambda messages: "I'm afraid I can't. Let's talk, it's nicer.")
+    assert "the reply contains no Python" in result.reason
+    assert "unterminated" not in result.reason
