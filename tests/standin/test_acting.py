@@ -62,7 +62,7 @@ def test_an_unknown_weakness_is_refused():
 
 
 def line(observation, goal, turns=(), notes=(), weakness="none"):
-    values = {"forms": ("go to RECEPTACLE",), "sample": None, "observation": observation, "goal": goal, "notes": notes}
+    values = {"forms": ("go to RECEPTACLE",), "samples": (), "observation": observation, "goal": goal, "notes": notes}
     messages = PROMPTS.messages("react/act", **values, transcript="\n".join(str(Turn(*t)) for t in turns))
     return ScriptedModel(weakness=weakness).complete(messages, purpose="act").text
 

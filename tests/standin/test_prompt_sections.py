@@ -12,6 +12,7 @@ ACTS = {**FORMS, "tools": False}
 LANGUAGE = {"asks": True, "replans": True, "tools": False}
 CODE = {"api": "", "advice": None, "samples": (), "skills": (), "notes": ("be quick",), **LANGUAGE}
 EPISODE = {**TASK, "plan": "1. Look.", "transcript": "> look\nA mug.", "outcome": "The task was done."}
+SHOP = {"page": "A page.", "goal": "buy a mug"}
 REPLY = {"sample": None, "notes": (), "reply": "", "problem": ""}
 
 
@@ -26,11 +27,19 @@ REPLY = {"sample": None, "notes": (), "reply": "", "problem": ""}
         ("adaplanner/bind", {**TASK, "earlier": "find a cup", "parameters": ()}, "bind"),
         ("adapt/plan", {**TASK, **ACTS, **REPLY}, "decompose"),
         ("plan_and_execute/plan", {**TASK, **ACTS, **REPLY, "notes": ("be quick",)}, "decompose"),
-        ("text_planner/plan", {**TASK, **ACTS, "notes": ()}, "plan_text"),
-        ("text_planner/refine", {**TASK, **ACTS, "notes": (), "plan": "1. Look.", "transcript": ""}, "refine_text"),
-        ("react/act", {**TASK, **FORMS, "sample": None, "notes": (), "transcript": ""}, "act"),
-        ("react/think", {**TASK, **FORMS, "sample": None, "notes": (), "transcript": ""}, "act"),
-        ("react/take", {**TASK, **FORMS, "sample": None, "notes": (), "transcript": ""}, "act"),
+        ("text_planner/plan", {**TASK, **ACTS, "samples": (), "notes": ()}, "plan_text"),
+        (
+            "text_planner/refine",
+            {**TASK, **ACTS, "samples": (), "notes": (), "plan": "1. Look.", "transcript": ""},
+            "refine_text",
+        ),
+        ("adapt/webshop_plan", {**SHOP, "failed": (), "reply": "", "problem": ""}, "decompose"),
+        ("plan_and_execute/webshop_plan", {**SHOP, "failed": (), "reply": "", "problem": ""}, "decompose"),
+        ("adapt/webshop_match", {"page": "A page.", "criteria": "green"}, "act"),
+        ("adapt/webshop_detail", {"page": "A page.", "criteria": "green"}, "act"),
+        ("react/act", {**TASK, **FORMS, "samples": (), "notes": (), "transcript": ""}, "act"),
+        ("react/think", {**TASK, **FORMS, "samples": (), "notes": (), "transcript": ""}, "act"),
+        ("react/take", {**TASK, **FORMS, "samples": (), "notes": (), "transcript": ""}, "act"),
         ("react/formalise", {**FORMS, "sample": None, "seen": "", "line": "I look."}, "formalise"),
         ("reflexion/reflect", {**TASK, "transcript": ""}, "reflect"),
         ("autoplan/summary", EPISODE, "reflect"),
