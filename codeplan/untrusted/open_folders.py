@@ -47,30 +47,39 @@ class OpenFolder(Protocol):
 
     def open_file(self, name: str, flags: int, path: Path | str) -> int:
         """Return a descriptor of a regular file. Raises: OSError, UnsafeFile for a link or anything else."""
+        ...
 
     def enter(self, name: str, path: Path | str, *, to_read: bool = False) -> OpenFolder:
         """Open a folder in this one; ``to_read`` to list or sync it. Raises: OSError, UnsafeFile for a link or file."""
+        ...
 
     def mode(self, name: str) -> int:
         """The mode of what has this name, of a link itself. Raises: OSError."""
+        ...
 
     def make_folder(self, name: str) -> None:
         """Make a folder. Raises: OSError."""
+        ...
 
     def replace(self, old: str, new: str) -> None:
         """Rename a file over another one. Raises: OSError."""
+        ...
 
     def unlink(self, name: str) -> None:
         """Remove a file or a link. Raises: OSError."""
+        ...
 
     def scan(self) -> contextlib.AbstractContextManager[Iterator[os.DirEntry[str]]]:
         """What is in a folder that is open to read. Raises: OSError."""
+        ...
 
     def sync(self) -> None:
         """Make new and renamed files durable. Raises: OSError."""
+        ...
 
     def close(self) -> None:
         """Give the folder back."""
+        ...
 
 
 def open_root(path: str, *, to_read: bool = False) -> OpenFolder:
