@@ -69,7 +69,7 @@ def test_every_method_of_the_papers_rows_plays_to_its_end(world, method):
 
 def line(env, observation, goal, turns=(), notes=(), weakness="none"):
     forms = envs.make(env).space.forms
-    values = {"forms": forms, "sample": None, "observation": observation, "goal": goal, "notes": notes}
+    values = {"forms": forms, "samples": (), "observation": observation, "goal": goal, "notes": notes}
     messages = Prompts().messages("react/act", **values, transcript="\n".join(str(Turn(*t)) for t in turns))
     return ScriptedModel(weakness=weakness).complete(messages, purpose="act").text
 
