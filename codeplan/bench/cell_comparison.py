@@ -30,7 +30,7 @@ class ComparedCell(Value, frozen=True):
 class MeanDifference(Value, frozen=True):
     """The means of a metric, scaled for its column, and second minus first with its 95 % bootstrap interval.
 
-    The interval is over the tasks. A ratio of sums has none, and is not compared.
+    The interval is over the tasks. Ratios of sums, and metrics of the successes alone, are not compared in pairs.
     """
 
     name: str
@@ -159,7 +159,7 @@ def _mean_differences(
     pairs: Sequence[tuple[tuple[str, int], EpisodeMeasures, EpisodeMeasures]], names: Sequence[str]
 ) -> Iterable[MeanDifference]:
     """Each metric known for all pairs. Repeats of a task are averaged first: they are not independent."""
-    for name in (name for name in names if METRICS[name].per is None):
+    for name in (name for name in names if METRICS[name].per is None and not METRICS[name].of_successes):
         metric = METRICS[name]
         by_task: dict[str, list[tuple[float, float]]] = {}
         for (task, _), a, b in pairs:

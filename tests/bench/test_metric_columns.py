@@ -101,6 +101,12 @@ def test_an_unknown_value_leaves_the_column_empty_and_out_of_comparisons(tmp_pat
     assert all(row[3:5] == ("", "") for row in build_tables(overview)[0].rows)
 
 
+@pytest.mark.parametrize("name", ["k_max", "in_plan_per_out_of_plan"])
+def test_what_has_no_value_in_each_episode_is_not_compared_in_pairs(tmp_path: Path, name: str) -> None:
+    (found,) = build_overview(bench(tmp_path), None, (name, "reward")).comparisons
+    assert [m.name for m in found.means] == ["reward"]
+
+
 @pytest.mark.parametrize("name", METRICS)
 def test_every_metric_can_be_a_column(tmp_path: Path, name: str) -> None:
     assert METRICS[name].title in columns_of(bench(tmp_path), name)
