@@ -55,7 +55,7 @@ def test_by_default_react_shows_one_trajectory_for_all_kinds(kind):
 
 def test_without_trajectories_of_the_kind_the_one_of_the_environment_is_shown():
     assert ReAct(kind_examples=2).choose_examples("textcraft", "depth2", "x") == [PROMPTS.sample("react", "textcraft")]
-    assert ReAct(kind_examples=2).choose_examples("webshop", "buy", "x") == []
+    assert ReAct(kind_examples=2).choose_examples("scienceworld", "boil", "x") == []
 
 
 def test_a_trajectory_of_the_very_task_is_left_out():
