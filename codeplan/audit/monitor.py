@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
@@ -115,7 +116,8 @@ def _kill_orphan(pid: int) -> None:
     while is_running(pid) and time.monotonic() < deadline:
         time.sleep(0.02)
     if is_running(pid):
-        os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it may exit in between
+            os.kill(pid, signal.SIGKILL)
 
 
 def _start_host(secret: str, *, unrestricted: bool) -> subprocess.Popen[bytes]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -23,7 +21,7 @@ def killed(command: list[str], folder: Path, lines: int) -> None:
     child = subprocess.Popen([*command, "--out", str(folder)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while child.poll() is None and (results.read_bytes().count(b"\n") if results.exists() else 0) < lines:
         time.sleep(0.002)
-    os.kill(child.pid, signal.SIGKILL)
+    child.kill()  # does nothing if it has ended
     child.wait()
 
 

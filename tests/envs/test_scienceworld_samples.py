@@ -1,13 +1,9 @@
 """The worked examples of ScienceWorld's prompts win, plans notice faults, and a killed episode is finished."""
 
-import os
 import re
-import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from support.killed_episodes import kill_command
 from support.scienceworld_engine import needs_engine
 
 from codeplan.agent_interface import agent_api
@@ -100,17 +96,7 @@ def test_a_plan_notices_faults_and_resumes_at_every_step(tmp_path):
 
 
 TASK = "use-thermometer/406"
-
-
-def killed_at(folder: Path, size: int) -> None:
-    """Run the episode in a process of its own, and kill it when its trace has grown to ``size`` bytes."""
-    command = ["run", "scienceworld", "--task", TASK, "--mistakes", "forgotten_walk", "--quiet", "--out", str(folder)]
-    child = subprocess.Popen([sys.executable, "-m", "codeplan", *command], stdout=subprocess.DEVNULL)
-    trace = folder / "trace.jsonl"
-    while child.poll() is None and not (trace.exists() and trace.stat().st_size >= size):
-        pass
-    os.kill(child.pid, signal.SIGKILL)
-    child.wait()
+EPISODE = ["run", "scienceworld", "--task", TASK, "--mistakes", "forgotten_walk", "--quiet"]
 
 
 def actions(path):
@@ -124,7 +110,7 @@ def test_a_killed_episode_goes_on_in_a_new_engine_to_the_same_end(tmp_path):
     assert result.success
     assert result.refinements == 1
     size = (whole / "trace.jsonl").stat().st_size
-    killed_at(tmp_path / "killed", size * 2 // 3)
+    kill_command([*EPISODE, "--out", str(tmp_path / "killed")], tmp_path / "killed", size * 2 // 3)
     assert len(actions(tmp_path / "killed")) < len(actions(whole))
     assert resume(tmp_path / "killed").success
     assert actions(tmp_path / "killed") == actions(whole)

@@ -1,17 +1,15 @@
 """Episodes that are done again: resumed after a crash, replayed offline, forked."""
 
 import json
-import os
 import random
-import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import msgspec
 import pytest
 from support.boxes import Boxes, Replies
+from support.killed_episodes import kill_command
 
 from codeplan.budget import Budget
 from codeplan.errors import Diverged, InfrastructureError, ModelError, UsageError
@@ -343,6 +341,9 @@ def test_a_folder_without_a_proper_trace_is_refused(tmp_path, content):
             do(tmp_path, env=Boxes())
 
 
+EPISODE = ["run", "household", "--task", "clean/22", "--mistakes", "forgotten_walk", "--quiet"]
+
+
 def test_a_host_killed_at_random_points_resumes_to_the_same_trace(tmp_path):
     """A short form of ``make crash``: the process dies by SIGKILL, wherever it is."""
     whole = tmp_path / "whole"
@@ -353,33 +354,12 @@ def test_a_host_killed_at_random_points_resumes_to_the_same_trace(tmp_path):
     resumed = 0
     for i in range(4):
         folder = tmp_path / str(i)
-        killed_at(folder, rng.randrange(size))
+        kill_command([*EPISODE, "--out", str(folder)], folder, rng.randrange(size))
         if (folder / "trace.jsonl").exists() and Trace.read(folder / "trace.jsonl"):
             resume(folder)
             same(events, Trace.read(folder / "trace.jsonl"))
             resumed += 1
     assert resumed
-
-
-def killed_at(folder: Path, size: int) -> None:
-    """Run the episode in a process of its own, and kill it when its trace has grown to ``size`` bytes."""
-    command = [
-        "run",
-        "household",
-        "--task",
-        "clean/22",
-        "--mistakes",
-        "forgotten_walk",
-        "--quiet",
-        "--out",
-        str(folder),
-    ]
-    child = subprocess.Popen([sys.executable, "-m", "codeplan", *command], stdout=subprocess.DEVNULL)
-    trace = folder / "trace.jsonl"
-    while child.poll() is None and not (trace.exists() and trace.stat().st_size >= size):
-        pass
-    os.kill(child.pid, signal.SIGKILL)
-    child.wait()
 
 
 def test_traces_are_lines_of_json_with_an_event_each(tmp_path):
