@@ -140,7 +140,7 @@ def hostile(c):
 NAMES = [*hostile(Canaries)]
 
 
-def refused(code, capsys, said):
+def assert_refused(code, capsys, said):
     """The command ended with one clean sentence, and no traceback."""
     err = capsys.readouterr().err
     assert code == 2
@@ -161,10 +161,10 @@ def test_a_strangers_trace_goes_on_with_nothing_but_harmless_settings(name, line
     if said is None:
         assert main(["resume", str(folder), "--json"]) == 0
         return
-    refused(main(["resume", str(folder)]), capsys, said)
+    assert_refused(main(["resume", str(folder)]), capsys, said)
     assert (folder / "trace.jsonl").read_bytes() == before
     if lines > 1:
-        refused(main(["fork", str(folder), "--at", "5", "--out", str(tmp_path / "new")]), capsys, said)
+        assert_refused(main(["fork", str(folder), "--at", "5", "--out", str(tmp_path / "new")]), capsys, said)
         assert not (tmp_path / "new").exists()
 
 
@@ -188,7 +188,7 @@ def test_a_strangers_trace_replays_offline_and_reads_no_file(name, canary, origi
     folder = write(tmp_path / "run", original, change)
     code = main(["replay", str(folder)])
     if name not in IDENTICAL | DIFFERENT:
-        refused(code, capsys, "the skill ../../x is to be taken from a library" if name == "skill" else said)
+        assert_refused(code, capsys, "the skill ../../x is to be taken from a library" if name == "skill" else said)
         return
     shown = capsys.readouterr()
     assert SECRET not in shown.out + shown.err
@@ -202,7 +202,7 @@ def test_a_strangers_trace_replays_offline_and_reads_no_file(name, canary, origi
 @pytest.mark.parametrize("name", ["prompts", "memory", "limit-unknown", "plan", "unknown", "tries-huge", "plan-nested"])
 def test_a_replay_names_what_only_the_user_can_set(name, canary, original, tmp_path, capsys):
     change, said = hostile(canary)[name]
-    refused(main(["replay", str(write(tmp_path / "run", original, change))]), capsys, said)
+    assert_refused(main(["replay", str(write(tmp_path / "run", original, change))]), capsys, said)
 
 
 def test_all_that_is_missing_is_in_one_sentence(canary, original, tmp_path, capsys):
@@ -238,7 +238,7 @@ def test_what_the_user_repeats_is_used(canary, original, tmp_path):
 def test_the_users_configured_budget_bounds_what_goes_on_live(canary, original, tmp_path, monkeypatch, capsys):
     folder = write(tmp_path / "run", original, {}, 6)
     monkeypatch.setenv("CODEPLAN_BUDGET_MONEY", "2")
-    refused(main(["resume", str(folder)]), capsys, "money=unlimited (yours: 2)")
+    assert_refused(main(["resume", str(folder)]), capsys, "money=unlimited (yours: 2)")
     with pytest.raises(UsageError, match="model_calls=200"):
         resume(folder, budget=Budget(model_calls=199))
     assert resume(folder, budget=Budget(model_calls=200)).success
@@ -247,7 +247,7 @@ def test_the_users_configured_budget_bounds_what_goes_on_live(canary, original, 
 @pytest.mark.parametrize("settings", ['{"no_such": 1}', '{"wall": "x"}', '{"memory": -1}'])
 def test_limits_on_the_command_line_are_checked(settings, original, tmp_path, capsys):
     folder = write(tmp_path / "run", original, {})
-    refused(main(["replay", str(folder), "--set", f"limits={settings}"]), capsys, "limit")
+    assert_refused(main(["replay", str(folder), "--set", f"limits={settings}"]), capsys, "limit")
 
 
 def test_ones_own_episodes_go_on_without_repeating_anything(tmp_path):
@@ -307,6 +307,6 @@ def test_limits_given_on_the_command_line_hold_and_must_be_repeated(tmp_path, ca
     task = ["household", "--task", "clean/22", "--set", "tries=1"]
     assert main(["run", *task, *limits, "--out", folder, "--json"]) == 1
     capsys.readouterr()
-    refused(main(["replay", folder]), capsys, "limits={'turns': 1")
+    assert_refused(main(["replay", folder]), capsys, "limits={'turns': 1")
     assert main(["replay", folder, *limits, "--json"]) == 0
     assert main(["replay", folder, "--set", 'limits={"turns": 100000}', "--json"]) == 1
