@@ -5,6 +5,7 @@
 # make crosscheck-scienceworld   150 gold paths beside the package itself, and 1,000 episodes; half an hour
 # make test-openai-2   the model client on the older major of its package
 # make test-engines    benches on Dask and on Ray
+# make docs    the documentation as a site, in build/site
 # make golden  rewrite the prompts that the tests compare (tests/prompts/golden); read what changed
 # make fuzz    foreign data of every kind, ten minutes each, or: make fuzz SECONDS=60 TARGET=traces
 # make bench   the benchmarks; figures to read, nothing that passes or fails
@@ -16,7 +17,7 @@ BIN := $(VENV)/bin
 SECONDS ?= 600
 DEMO ?= --task clean/22 --mistakes forgotten_walk
 
-.PHONY: run test test-openai-2 test-engines crosscheck crosscheck-scienceworld fuzz check check-style check-mypy check-pyright golden format bench crash clean
+.PHONY: run test test-openai-2 test-engines crosscheck crosscheck-scienceworld fuzz check check-style check-mypy check-pyright golden docs format bench crash clean
 
 run: $(VENV)/installed
 	@echo "Playing one episode: a scripted model writes a plan, which fails, is refined and resumed"
@@ -60,6 +61,10 @@ check-pyright: $(VENV)/installed-dev
 
 golden: $(VENV)/installed-test
 	PYTHONPATH=tests $(BIN)/python tests/support/golden_prompts.py
+
+# MkDocs' theme warns of a version of MkDocs that pyproject.toml leaves out.
+docs: $(VENV)/installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix .
@@ -110,6 +115,10 @@ $(VENV)/installed-test: $(VENV)/python pyproject.toml
 $(VENV)/installed-dev: $(VENV)/python pyproject.toml
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
 	@touch $@ $(VENV)/installed $(VENV)/installed-test
+
+$(VENV)/installed-docs: $(VENV)/python pyproject.toml
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[docs]'
+	@touch $@ $(VENV)/installed
 
 $(VENV)/installed-engines: $(VENV)/python pyproject.toml
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[test,dask,ray]'
