@@ -85,7 +85,8 @@ def read_past_run(folder: Path, state: RunState, sandbox: Sandbox, api: AgentApi
     outcome = _outcome(ran, entries, state)
     for variables in (outcome.checkpoint,) if outcome.checkpoint else ():
         verify_checkpoint(variables, f"the last variables of the run {folder.name}")
-    end = events[-1] if isinstance(events[-1], EpisodeEnded) else None
+    last = events[-1]
+    end = last if isinstance(last, EpisodeEnded) else None
     attempt = PlanAttempt(plan, outcome, entries)
     return PastRun(header.task.goal, attempt, ran, end.result.ending if end else None, end is None or end.broken_off)
 
