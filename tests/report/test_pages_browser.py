@@ -77,6 +77,7 @@ def refined(folder: Path) -> None:
 def episode(chromium: Chromium, tmp_path: Path) -> Iterator[Tab]:
     """The page of such an episode."""
     refined(tmp_path / "runs" / "one")
+    refined(tmp_path / "runs" / "two")
     tab = chromium.open(paged(tmp_path / "runs", tmp_path) + "#/episode/0", width=1280, height=900)
     yield tab
     assert tab.complaints == []
@@ -95,8 +96,9 @@ def test_the_bench_shows_its_methods_kinds_plots_and_episodes(tab: Tab, bench: P
 
 
 def test_figures_of_the_scripted_stand_in_are_marked_as_such(tab: Tab) -> None:
-    assert tab.count("table.wide tbody .stamp") == 2
-    assert tab.count("table.kinds thead .stamp") == 2
+    assert [tab.count(f"table.{name} .stamp") for name in ("wide", "kinds", "episodes")] == [1, 1, 1]
+    assert [tab.count(f"table.{name} thead .stamp") for name in ("wide", "kinds", "episodes")] == [1, 1, 1]
+    assert tab.count("figure svg text.plot-stamp") == tab.count("figure svg.plot") == 3
     assert "say nothing about language models" in tab.text(".note")
 
 
@@ -261,8 +263,9 @@ def test_a_picture_is_shown_where_it_was_recorded(chromium: Chromium, tmp_path: 
 
 @pytest.mark.parametrize("place", ["", "#/episode/0"])
 def test_hostile_texts_remain_text(chromium: Chromium, tmp_path: Path, place: str) -> None:
-    hostile(tmp_path / "run")
-    tab = chromium.open(paged(tmp_path / "run", tmp_path) + place)
+    hostile(tmp_path / "runs" / "one")
+    hostile(tmp_path / "runs" / "two")
+    tab = chromium.open(paged(tmp_path / "runs", tmp_path) + place)
     tab.run("document.querySelectorAll('details').forEach(d => d.open = true)")
     assert tab.run("window.harmed ?? null") is None
     assert tab.count("img") == 0

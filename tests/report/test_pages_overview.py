@@ -142,7 +142,9 @@ def test_the_figures_agree_with_the_bench(bench: Path) -> None:
         actions = sum(e.result.actions for e in ended_ones) / len(ended_ones)
         assert column["means"]["actions"] == pytest.approx(actions)
         assert column["scripted"]
-    by_kind = [rates[0] for rates in shown["byKind"]]
+    (group,) = shown["groups"]
+    assert (group["env"], group["columns"], len(group["kinds"])) == ("household", [0, 1], 6)
+    by_kind = [rates[0] for rates in group["byKind"]]
     assert sum(rate[0] for rate in by_kind) == shown["columns"][0]["rate"][0]
     assert sum(rate[1] for rate in by_kind) == shown["columns"][0]["rate"][1]
 

@@ -76,9 +76,9 @@ def state(**variables: object) -> Checkpoint:
 
 
 def write(folder: Path, *events: Event) -> Path:
-    """A trace of these events, numbered, in a new folder; its path."""
+    """A trace of these events, numbered, in a new folder; its path. Events without a time get one."""
     path = folder / "trace.jsonl"
-    numbered = [msgspec.structs.replace(e, seq=n, at=1_700_000_000.0 + n) for n, e in enumerate(events)]
+    numbered = [msgspec.structs.replace(e, seq=n, at=e.at or 1_700_000_000.0 + n) for n, e in enumerate(events)]
     write_trace(path, numbered)
     return path
 

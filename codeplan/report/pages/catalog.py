@@ -43,7 +43,10 @@ class EpisodeCatalog:
         """The overview of the folder as it is now. An episode's place in its list is its number."""
         with self._lock:
             report = self._refresh()
-            return build_overview(report) | {"skills": self._library is not None}
+            overview = build_overview(report) | {"skills": self._library is not None}
+            # A folder of runs may grow while it is shown; one run's folder does not.
+            overview["single"] = overview["single"] and self._runs[0].folder == self._runs[0].root
+            return overview
 
     def head(self, number: int) -> dict[str, Any] | None:
         """An episode's head."""

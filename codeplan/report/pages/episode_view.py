@@ -12,6 +12,7 @@ from codeplan.report.pages.event_renderer import EventItem, EventRenderer, Pictu
 from codeplan.report.pages.plan_text import plan_layout
 from codeplan.report.pages.report_data import ReportEpisode
 from codeplan.report.pages.trace_index import TraceIndex, UnreadableEvent
+from codeplan.report.pages.visible_text import label
 from codeplan.runner.new_episodes import TRACE_NAME
 
 
@@ -45,6 +46,8 @@ class EpisodeView:
             "task": visible_data(to_plain_data(self.episode.task)),
             "state": self.episode.state,
             "result": visible_data(fields),
+            "started": self.episode.started_at,
+            "version": label(self.episode.codeplan_version, 40),
             "events": index.count,
             "bytes": index.size,
             "plans": len(index.plan_offsets),

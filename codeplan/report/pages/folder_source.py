@@ -9,14 +9,17 @@ from pathlib import Path
 import msgspec
 
 from codeplan.bench import store
-from codeplan.bench.episode_measures import EpisodeMeasures, measure_episode
+from codeplan.bench.episode_measures import measure_episode
 from codeplan.bench.papers.comparable import published_results
 from codeplan.bench.store import BenchCell, EpisodeOutcome
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted
 from codeplan.report.pages import run_folders
-from codeplan.report.pages.report_data import SCRIPTED, ReportColumn, ReportData, ReportEpisode
+from codeplan.report.pages.report_data import SCRIPTED, ReportColumn, ReportData, ReportEpisode, page_names
 from codeplan.runner.new_episodes import TRACE_NAME
 from codeplan.untrusted.files import is_regular_file
+
+_YEAR_5138 = 1e11
+"""Unix times from here on are not shown as dates."""
 
 
 class FolderSource:
@@ -25,7 +28,7 @@ class FolderSource:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._ends: dict[Path, tuple[tuple[int, int], run_folders.FirstAndLastEvent]] = {}
-        self._measures: dict[Path, tuple[EpisodeOutcome, EpisodeMeasures]] = {}
+        self._ended: dict[Path, ReportEpisode] = {}
 
     @property
     def is_bench(self) -> bool:
@@ -43,13 +46,13 @@ class FolderSource:
 
     def _bench(self) -> ReportData:
         bench = store.read_bench(self.folder)
-        names = _short_names(bench.cells)
+        columns = _columns(bench.cells)
+        names = {cell.name: column.name for cell, column in zip(bench.cells, columns, strict=True)}
         cells = {cell.name: cell for cell in bench.cells}
         runs = [
             self._run(self.folder / _place(e), names[e.cell], msgspec.structs.replace(e, run=_place(e)), cells[e.cell])
             for e in bench.outcomes
         ]
-        columns = tuple(ReportColumn(names[cell.name], cell) for cell in bench.cells)
         episodes = (*runs, *self._running(bench, names))
         return ReportData(self._name, columns, episodes, bench.total_episodes, published_results(bench))
 
@@ -60,7 +63,9 @@ class FolderSource:
             for task, repeat in store.found_episodes(bench, cell):
                 folder = self.folder / store.episode_folder(cell.name, task.id, repeat)
                 if (cell.name, task.id, repeat) not in known and is_regular_file(folder / TRACE_NAME, self.folder):
-                    yield ReportEpisode(folder, names[cell.name], task, repeat, root=self.folder)
+                    start, _ = self._ends_of(folder / TRACE_NAME)
+                    known_run = ReportEpisode(folder, names[cell.name], task, repeat, root=self.folder)
+                    yield _dated(known_run, start, None)
 
     # -------------------------------------------------------------- a folder of runs
 
@@ -69,8 +74,12 @@ class FolderSource:
         traces = [(path, *self._ends_of(path)) for path in sorted(found, key=run_folders.natural_sort_key)]
         began = [(path.parent, start, end) for path, start, end in traces if start]
         starts = {run_folders.column_key(start): start for _, start, _ in began}
-        names = dict(zip(starts, run_folders.column_names(list(starts.values()), SCRIPTED), strict=True))
-        columns = {key: ReportColumn(names[key], _cell(names[key], start)) for key, start in starts.items()}
+        short_names = run_folders.column_names(list(starts.values()), SCRIPTED)
+        names = page_names([(start.env, name) for start, name in zip(starts.values(), short_names, strict=True)])
+        columns = {
+            key: ReportColumn(name, short_name, _cell(name, start))
+            for (key, start), name, short_name in zip(starts.items(), names, short_names, strict=True)
+        }
         runs = tuple(self._found(folder, columns[run_folders.column_key(s)], s, end) for folder, s, end in began)
         unread = tuple(path for path, start, _ in traces if start is None)
         return ReportData(self._name, tuple(columns.values()), runs, unread=unread)
@@ -79,7 +88,7 @@ class FolderSource:
         self, folder: Path, column: ReportColumn, start: EpisodeStarted, end: EpisodeEnded | None
     ) -> ReportEpisode:
         if end is None:
-            return ReportEpisode(folder, column.name, start.task, root=self.folder)
+            return _dated(ReportEpisode(folder, column.name, start.task, root=self.folder), start, None)
         place = str(folder.relative_to(self.folder))
         outcome = EpisodeOutcome(column.name, start.task, 0, place, end.result, broken=end.broken_off)
         return self._run(folder, column.name, outcome, column.cell)
@@ -103,10 +112,12 @@ class FolderSource:
 
     def _run(self, folder: Path, column: str, outcome: EpisodeOutcome, cell: BenchCell) -> ReportEpisode:
         """An episode that ended, with its measures. Its trace is read once."""
-        known = self._measures.get(folder)
-        if known is None or known[0] != outcome:
-            known = self._measures[folder] = (outcome, measure_episode(outcome, self.folder, cell.no_effect_prefixes))
-        return ReportEpisode(folder, column, outcome.task, outcome.repeat, outcome, known[1], self.folder)
+        known = self._ended.get(folder)
+        if known is None or known.outcome != outcome:
+            measures = measure_episode(outcome, self.folder, cell.no_effect_prefixes)
+            known = ReportEpisode(folder, column, outcome.task, outcome.repeat, outcome, measures, self.folder)
+            known = self._ended[folder] = _dated(known, *self._ends_of(folder / TRACE_NAME))
+        return msgspec.structs.replace(known, column=column)
 
 
 def _place(outcome: EpisodeOutcome) -> str:
@@ -114,14 +125,35 @@ def _place(outcome: EpisodeOutcome) -> str:
     return store.episode_folder(outcome.cell, outcome.task.id, outcome.repeat)
 
 
-def _short_names(cells: tuple[BenchCell, ...]) -> dict[str, str]:
-    """The cells' names without what the page shows beside them, as long as they stay distinct."""
-    several = len({cell.suite for cell in cells}) > 1
-    names = {}
+def _dated(run: ReportEpisode, start: EpisodeStarted | None, end: EpisodeEnded | None) -> ReportEpisode:
+    """The episode with the times and the version of codeplan that its trace's first and last event tell."""
+    version = start.codeplan_version if start else ""
+    return msgspec.structs.replace(run, started_at=_time(start), ended_at=_time(end), codeplan_version=version)
+
+
+def _time(event: EpisodeStarted | EpisodeEnded | None) -> float | None:
+    """The event's Unix time; None if there is no event, or no time that a calendar has."""
+    return event.at if event and 0 < event.at < _YEAR_5138 else None
+
+
+def _columns(cells: tuple[BenchCell, ...]) -> tuple[ReportColumn, ...]:
+    """A column for each cell, without what the page shows beside its name, as long as the names stay distinct."""
+    suites: dict[str, set[str]] = {}
     for cell in cells:
-        name = cell.name if several else cell.name.removeprefix(f"{cell.suite}.")
-        names[cell.name] = name.removesuffix(f".{SCRIPTED}") if cell.model == SCRIPTED else name
-    return names if len(set(names.values())) == len(names) else {cell.name: cell.name for cell in cells}
+        suites.setdefault(cell.env, set()).add(cell.suite)
+    short = [_short_name(cell, len(suites[cell.env]) > 1) for cell in cells]
+    if len({(cell.env, name) for cell, name in zip(cells, short, strict=True)}) < len(cells):
+        short = [cell.name for cell in cells]
+    names = page_names([(cell.env, name) for cell, name in zip(cells, short, strict=True)])
+    return tuple(ReportColumn(*column) for column in zip(names, short, cells, strict=True))
+
+
+def _short_name(cell: BenchCell, several_suites: bool) -> str:
+    """The cell's name without its suite, if the environment has no other, and without the stand-in's."""
+    name = cell.name if several_suites else cell.name.removeprefix(f"{cell.suite}.")
+    if cell.model != SCRIPTED:
+        return name
+    return name.removesuffix(f".{SCRIPTED}").replace(f".{SCRIPTED}.", ", ", 1)
 
 
 def _cell(name: str, start: EpisodeStarted) -> BenchCell:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from codeplan.bench.cell_statistics import CellStatistics, cell_statistics
@@ -16,14 +17,20 @@ from codeplan.report.pages.visible_text import label
 from codeplan.statistics import wilson_interval
 
 _MAX_POINTS = 200
+_MAX_VERSIONS = 5
 
 MeasuredEpisodes = list[tuple[EpisodeOutcome, EpisodeMeasures]]
 
 
 def build_overview(report: ReportData) -> dict[str, Any]:
-    """All data of the first page: columns, rates by kind, curves, published figures, and a row for each episode."""
-    kinds = list(dict.fromkeys(r.task.kind for r in report.episodes))
+    """All data of the first page: columns, rates by kind, curves, published figures, and a row for each episode.
+
+    Columns and kinds are grouped by environment. ``single`` says that the page is one episode's, and opens as it.
+    """
+    env_of = {c.name: c.cell.env for c in report.columns}
+    kinds = list(dict.fromkeys((env_of[r.column], r.task.kind) for r in report.episodes))
     numbers = {c.name: at for at, c in enumerate(report.columns)}
+    kind_numbers = {kind: at for at, kind in enumerate(kinds)}
     counted = {c.name: _counted(report.episodes, c.name) for c in report.columns}
     every = [m for episodes in counted.values() for _, m in episodes]
     names = [name for name in usual_metrics(every) if name != "success"]
@@ -32,12 +39,16 @@ def build_overview(report: ReportData) -> dict[str, Any]:
         "name": label(report.name),
         "total": report.total,
         "columns": [_column(c, report.episodes, counted[c.name], by_column[c.name][-1], every) for c in report.columns],
-        "kinds": [label(kind, 60) for kind in kinds],
-        "byKind": [[_rate_of(kind, by_column[c.name]) for c in report.columns] for kind in kinds],
+        "kinds": [label(kind, 60) for _, kind in kinds],
+        "groups": [_group(env, report.columns, kinds, by_column) for env in dict.fromkeys(env_of.values())],
+        **_provenance(report.episodes),
         "cost": cost_unit(every),
         "published": [visible_data(to_plain_data(p)) for p in report.published.rows],
         "unpublished": [label(reason, 1_000) for reason in report.published.reasons],
-        "episodes": [_episode(r, numbers[r.column], kinds.index(r.task.kind)) for r in report.episodes],
+        "episodes": [
+            _episode(r, numbers[r.column], kind_numbers[env_of[r.column], r.task.kind]) for r in report.episodes
+        ],
+        "single": len(report.episodes) == 1 and report.total in (None, 1),
     }
 
 
@@ -92,6 +103,7 @@ def _column(
     episodes = [m for _, m in counted]
     return {
         "name": label(column.name),
+        "short": label(column.short_name),
         "env": label(column.cell.env),
         "method": label(column.cell.method),
         "model": label(column.cell.model),
@@ -104,6 +116,33 @@ def _column(
         "passes": [round(p, 4) for p in total.pass_at_k],
         "refinements": refinement_curve(episodes, max((m.renewed_attempts for m in every), default=0)),
         "costs": cost_curve(episodes, _COSTS[cost_unit(every)]),
+    }
+
+
+def _group(
+    env: str,
+    columns: Sequence[ReportColumn],
+    kinds: Sequence[tuple[str, str]],
+    by_column: Mapping[str, Sequence[CellStatistics]],
+) -> dict[str, Any]:
+    """An environment's columns and kinds by number, and the rates: a row for each kind, a figure for each column."""
+    own = [(at, column) for at, column in enumerate(columns) if column.cell.env == env]
+    numbers = [at for at, (of, _) in enumerate(kinds) if of == env]
+    return {
+        "env": label(env),
+        "columns": [at for at, _ in own],
+        "kinds": numbers,
+        "byKind": [[_rate_of(kinds[at][1], by_column[column.name]) for _, column in own] for at in numbers],
+    }
+
+
+def _provenance(runs: Sequence[ReportEpisode]) -> dict[str, Any]:
+    """When the first episode started and the last one ended (Unix time, None if unknown), and codeplan's versions."""
+    versions = dict.fromkeys(r.codeplan_version for r in runs if r.codeplan_version)
+    return {
+        "started": min((r.started_at for r in runs if r.started_at is not None), default=None),
+        "ended": max((r.ended_at for r in runs if r.ended_at is not None), default=None),
+        "versions": [label(version, 40) for version in islice(versions, _MAX_VERSIONS)],
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -21,16 +22,22 @@ SCRIPTED = "scripted"
 
 
 class ReportColumn(msgspec.Struct, frozen=True):
-    """What the episodes of a column have in common, and the column's name, unique on the page."""
+    """What the episodes of a column have in common.
+
+    ``name`` is unique on the page, ``short_name`` among the columns of its environment.
+    """
 
     name: str
+    short_name: str
     cell: BenchCell
 
 
 class ReportEpisode(msgspec.Struct, frozen=True):
     """One episode: the folder of its trace, its column and task, and how it ended; None until then.
 
-    ``root`` is the folder that the user named; None if it is the trace's.
+    ``root`` is the folder that the user named; None if it is the trace's. ``started_at`` and ``ended_at`` are Unix
+    times, None if the trace does not say; ``codeplan_version`` is the version that started the episode, empty if
+    unknown.
     """
 
     folder: Path
@@ -40,6 +47,9 @@ class ReportEpisode(msgspec.Struct, frozen=True):
     outcome: EpisodeOutcome | None = None
     measures: EpisodeMeasures | None = None
     root: Path | None = None
+    started_at: float | None = None
+    ended_at: float | None = None
+    codeplan_version: str = ""
 
     @property
     def state(self) -> EpisodeState:
@@ -52,6 +62,12 @@ class ReportEpisode(msgspec.Struct, frozen=True):
     def result(self) -> Result | None:
         """The result, None until the episode ends."""
         return self.outcome.result if self.outcome else None
+
+
+def page_names(names: Sequence[tuple[str, str]]) -> list[str]:
+    """The names of columns on a page, from pairs of environment and name: with several environments, both."""
+    several = len({env for env, _ in names}) > 1
+    return [f"{env}: {name}" if several else name for env, name in names]
 
 
 class ReportData(msgspec.Struct, frozen=True):

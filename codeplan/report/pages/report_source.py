@@ -69,7 +69,10 @@ class ReportSource:
 
 def _named(name: str, part: ReportData) -> ReportData:
     """The part with its name before each of its columns."""
-    columns = tuple(replace(column, name=f"{name}: {column.name}") for column in part.columns)
+    columns = tuple(
+        replace(column, name=f"{name}: {column.name}", short_name=f"{name}: {column.short_name}")
+        for column in part.columns
+    )
     episodes = tuple(replace(episode, column=f"{name}: {episode.column}") for episode in part.episodes)
     return replace(part, columns=columns, episodes=episodes)
 

@@ -66,22 +66,22 @@ def column_key(start: EpisodeStarted) -> tuple[str, str, str, bytes]:
 
 
 def column_names(starts: Sequence[EpisodeStarted], scripted: str) -> list[str]:
-    """A name for each column: its method, and what distinguishes it: model, environment, settings.
+    """A name for each column, unique in its environment: its method, and what distinguishes it: model and settings.
 
     The model ``scripted`` is not named, because the page marks it. Shows ``MAX_NAMED_SETTINGS`` settings at most;
     columns that are alike then are numbered.
     """
-    several = len({s.env for s in starts}) > 1
     common = _common_settings(starts)
     names: list[str] = []
-    seen: Counter[str] = Counter()
+    seen: Counter[tuple[str, str]] = Counter()
     for s in starts:
-        parts = [s.method, *([s.model] if s.model != scripted else []), *([s.env] if several else [])]
+        parts = [s.method, *([s.model] if s.model != scripted else [])]
         differing = sorted(s.settings.keys() - common)[:MAX_NAMED_SETTINGS]
         parts += [f"{one_line(n, _MAX_SHOWN)}={_shown(s.settings[n])}" for n in differing]
         name = ", ".join(parts)
-        seen[name] += 1
-        names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+        seen[s.env, name] += 1
+        number = seen[s.env, name]
+        names.append(name if number == 1 else f"{name} ({number})")
     return names
 
 

@@ -1,10 +1,13 @@
 // Parts of plots. Each plot has a title, a description, and its figures in a table below.
 
 const WIDTH = 400;
-const MARGIN = { top: 12, right: 14, bottom: 40, left: 46 };
+const MARGIN = { top: 26, right: 14, bottom: 40, left: 46 };
 
-/** A plot with its caption and a folded table. `draw(scales)` returns the elements between the axes. */
-function figure({ title, says, height = 250, x, y, draw, table, left = MARGIN.left }) {
+/**
+ * A plot of columns with its caption and a folded table. `draw(scales)` returns the elements between the axes. Where
+ * the stand-in has a part in it, the plot says so itself, so that a copy of it does, too.
+ */
+function figure({ title, says, height = 250, x, y, columns, draw, table, left = MARGIN.left }) {
   const id = `plot-${(figure.count = (figure.count || 0) + 1)}`;
   const area = { left, right: WIDTH - MARGIN.right, top: MARGIN.top, bottom: height - MARGIN.bottom };
   const scales = {
@@ -19,6 +22,7 @@ function figure({ title, says, height = 250, x, y, draw, table, left = MARGIN.le
     s("desc", { id: `${id}-d` }, says),
     axes(x, y, scales),
     draw(scales),
+    columns.some((c) => c.scripted) && plotStamp(columns, area),
   );
   return h(
     "figure",
@@ -32,6 +36,11 @@ function figure({ title, says, height = 250, x, y, draw, table, left = MARGIN.le
       table(),
     ),
   );
+}
+
+function plotStamp(columns, area) {
+  const text = mixed(columns) ? "some: scripted stand-in" : "scripted stand-in";
+  return s("text", { x: area.right, y: area.top - 14, "text-anchor": "end", class: "plot-stamp" }, text);
 }
 
 function axes(x, y, { x: at, y: up, area }) {
@@ -83,18 +92,18 @@ function mark(series, x, y, size = 4, title = null) {
   return shape;
 }
 
-/** Which mark belongs to which series; a stamp if all series are the stand-in's. */
-function legend(overview) {
+/** Which mark belongs to which series. */
+function legend(columns) {
+  if (columns.length < 2) return null;
   const entry = (column, at) =>
     h(
       "li",
       {},
       s("svg", { viewBox: "0 0 14 14", "aria-hidden": "true", class: "key" }, mark(at, 7, 7)),
-      column.name,
-      mixed(overview) && [" ", modelOf(column)],
+      column.short,
+      mixed(columns) && [" ", modelOf(column, columns)],
     );
-  const all = !mixed(overview) && overview.columns[0]?.scripted && h("p", { class: "small" }, stamp());
-  return [overview.columns.length > 1 && h("ul", { class: "legend" }, overview.columns.map(entry)), all];
+  return h("ul", { class: "legend" }, columns.map(entry));
 }
 
 function sorted(values) {

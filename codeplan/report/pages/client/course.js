@@ -29,7 +29,7 @@ function courseTable(course) {
     "Course of the episode",
     h(
       "table",
-      { class: "course" },
+      { class: steps.length > 5 ? "course long" : "course" },
       h("caption", { class: "unseen" }, "The plans that ran, the steps that each entered, and how each ended"),
       h(
         "thead",

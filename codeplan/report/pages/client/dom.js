@@ -59,6 +59,33 @@ function bytes(count) {
   return count < 1e6 ? `${number(count / 1e3)} kB` : `${number(count / 1e6, 1)} MB`;
 }
 
+/** A Unix time as a date and a time in UTC; null without one. */
+function moment(seconds) {
+  return seconds === null ? null : `${isoMinutes(seconds)} UTC`;
+}
+
+/** Two Unix times as a span in UTC; the date of the second is left out on the same day. */
+function timespan(from, to) {
+  if (from === null || to === null) return moment(from ?? to);
+  const [first, last] = [isoMinutes(from), isoMinutes(to)];
+  if (first === last) return moment(from);
+  return `${first} to ${first.slice(0, 10) === last.slice(0, 10) ? last.slice(11) : last} UTC`;
+}
+
+function isoMinutes(seconds) {
+  return new Date(seconds * 1000).toISOString().slice(0, 16).replace("T", " ");
+}
+
+/** Names with values, side by side; those without a value are left out. */
+function factList(pairs) {
+  const known = pairs.filter(([, value]) => value !== null && value !== undefined && value !== "" && value !== false);
+  return h(
+    "dl",
+    { class: "facts" },
+    known.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
+  );
+}
+
 /** Announce a sentence to screen readers. */
 function announce(sentence) {
   document.getElementById("announcer").textContent = sentence;
@@ -69,13 +96,17 @@ function scrolling(label, ...children) {
   return h("div", { class: "scrolling", tabindex: "0", role: "group", "aria-label": label }, children);
 }
 
-/** A table that scrolls if necessary. A head is a text, [text, column class], or a cell; rows are cells. */
-function sheet(label, kind, heads, rows) {
+/**
+ * A table that scrolls if necessary; one of class "cards" has a card for each row on narrow screens. A head is a text,
+ * [text, column class], or a cell; rows are cells. The first head holds the table's stamp, if it has one.
+ */
+function sheet(label, kind, heads, rows, stamped = null) {
   const head = (name) => {
     if (name instanceof Element) return name;
     return Array.isArray(name) ? h("th", { scope: "col", class: name[1] }, name[0]) : h("th", { scope: "col" }, name);
   };
   const shown = heads.filter(Boolean).map(head);
+  if (stamped) shown[0].append(" ", stamped);
   return scrolling(
     label,
     h(

@@ -51,7 +51,12 @@ const BLOCKS = {
           ),
           diff(block.diff),
         ),
-      unfolding("Whole plan", `plan ${plan.plan}`, ` ${plural(plan.whole, "line")}`, planLines(plan)),
+      unfolding(
+        "Whole plan",
+        `plan ${plan.plan}`,
+        ` ${plural(plan.whole, "line")}`,
+        scrolling(`Source of plan ${plan.plan}`, planLines(plan)),
+      ),
     ];
   },
   fixes: (block) =>

@@ -54,7 +54,7 @@ function gone(about) {
 
 function episodeHeader(overview, about, head) {
   const column = overview.columns[about.column];
-  const facts = [
+  const facts = factList([
     ["method", column.method],
     ["model", column.scripted ? stamp() : column.model],
     ["environment", column.env],
@@ -66,25 +66,26 @@ function episodeHeader(overview, about, head) {
     ["tokens", about.tokens ? number(about.tokens) : null],
     ["dollars", about.money ? `$${about.money.toFixed(4)}` : null],
     ["seconds", number(about.seconds, 2)],
-  ].filter(([, value]) => value !== null && value !== "");
+    ["started", moment(head.started)],
+    ["codeplan", head.version],
+  ]);
   return h(
     "header",
     { class: "opening" },
-    h(
-      "nav",
-      { class: "crumbs", "aria-label": "Episodes" },
-      h("a", { href: "#/", id: "up" }, overview.name),
-      step(overview, about.id - 1, "Previous", "prev"),
-      step(overview, about.id + 1, "Next", "next"),
-    ),
+    !overview.single &&
+      h(
+        "nav",
+        { class: "crumbs", "aria-label": "Episodes" },
+        h("a", { href: "#/", id: "up" }, overview.name),
+        step(overview, about.id - 1, "Previous", "prev"),
+        step(overview, about.id + 1, "Next", "next"),
+      ),
     h("h1", {}, about.task, " ", badge(about.state)),
     (about.goal || head.task.goal) && h("p", { class: "lede" }, about.goal || head.task.goal),
     about.reason && h("p", { class: "failure text" }, about.reason),
-    h(
-      "dl",
-      { class: "facts" },
-      facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
-    ),
+    about.state === "claimed" &&
+      h("p", { class: "note" }, "The method believes that the task is done. No verifier and no environment confirmed it."),
+    facts,
   );
 }
 

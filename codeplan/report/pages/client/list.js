@@ -50,8 +50,8 @@ function episodeSection(overview, query) {
 }
 
 function filters(overview, state, change) {
-  const methods = overview.columns.map((c, at) => [String(at), columnName(c)]);
-  const kinds = overview.kinds.map((k, at) => [String(at), k]);
+  const methods = overview.columns.map((c, at) => [String(at), columnName(c, overview.columns)]);
+  const kinds = overview.kinds.map((_, at) => [String(at), kindName(overview, at)]);
   const outcomes = Object.entries(OUTCOMES).filter(([o]) => overview.episodes.some((e) => e.state === o));
   return h(
     "form",
@@ -114,7 +114,7 @@ function episodeTable(overview, found, state, sort) {
   };
   const rows = found.slice(0, state.shown).map((e) => episodeRow(overview, e, columns));
   return [
-    sheet("Episodes; a column's name sorts by it", "episodes", columns.map(head), rows),
+    sheet("Episodes; a column's name sorts by it", "episodes cards", columns.map(head), rows, headStamp(overview.columns)),
     !found.length && h("p", { class: "nothing" }, "No episode fits these filters."),
   ];
 }
@@ -130,14 +130,17 @@ function episodeRow(overview, e, columns) {
       ),
     goal: () => h("td", { class: "goal" }, e.goal, e.reason && h("span", { class: "reason" }, e.reason)),
     column: () =>
-      h("td", {}, overview.columns[e.column].name, mixed(overview) && [" ", modelOf(overview.columns[e.column])]),
+      h("td", { class: "column" }, overview.columns[e.column].name, " ", modelOf(overview.columns[e.column], overview.columns)),
     state: () => h("td", {}, badge(e.state)),
-    seconds: () => h("td", { class: "n" }, number(e.seconds, 2)),
   };
   return h(
     "tr",
     {},
-    columns.map(([key]) => (cells[key] ? cells[key]() : h("td", { class: "n" }, number(e[key])))),
+    columns.map(([key, name]) =>
+      cells[key]
+        ? cells[key]()
+        : h("td", { class: "n", "data-name": name }, number(e[key], key === "seconds" ? 2 : 0)),
+    ),
   );
 }
 

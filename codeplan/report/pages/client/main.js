@@ -25,11 +25,13 @@ async function show(focus = true) {
 
 async function pageOf(place, id, query) {
   overview = understood(await data.overview());
+  stampPrint(overview.columns);
   document.getElementById("nav-skills").hidden = !overview.skills;
-  if (place !== "episode") shown.page = shown.id = null;
+  shown.page = shown.id = null;
   if (place === "skills") return skillsPage(await data.skills(), query);
   if (place === "skill") return skillPage(await data.skills(), Number(id));
-  return place === "episode" ? episodePage(overview, Number(id), query) : overviewPage(overview, query);
+  if (place === "episode") return episodePage(overview, Number(id), query);
+  return overview.single ? episodePage(overview, 0, query) : overviewPage(overview, query);
 }
 
 /** Go to an event of the current episode without rebuilding the page. */

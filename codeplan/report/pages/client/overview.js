@@ -27,48 +27,99 @@ function understood(overview) {
   return { ...overview, episodes };
 }
 
-/** A column's name in running text. */
-function columnName(column) {
-  return `${column.name}${column.scripted ? ", scripted stand-in" : ""}`;
+/** A column's name in running text; it names the stand-in where a model is on the page as well. */
+function columnName(column, columns) {
+  return column.scripted && mixed(columns) ? `${column.name}, scripted stand-in` : column.name;
 }
 
-/** Whether the page mixes figures of a model and of the stand-in; then each is marked. */
-function mixed(overview) {
-  return overview.columns.some((c) => c.scripted) && overview.columns.some((c) => !c.scripted);
+/** A kind's name, with its environment if there are several. */
+function kindName(overview, at) {
+  const home = overview.groups.find((group) => group.kinds.includes(at));
+  return overview.groups.length > 1 ? `${home.env}: ${overview.kinds[at]}` : overview.kinds[at];
+}
+
+/** Whether columns mix figures of a model and of the stand-in; then each is marked. */
+function mixed(columns) {
+  return columns.some((c) => c.scripted) && columns.some((c) => !c.scripted);
+}
+
+/** The stamp for the header of a table or plot whose figures are all the stand-in's; null otherwise. */
+function headStamp(columns) {
+  return columns.length > 0 && columns.every((c) => c.scripted) ? stamp() : null;
 }
 
 function overviewPage(overview, query) {
   document.title = `${overview.name} · codeplan`;
   const ended = overview.episodes.filter((e) => e.state !== "open").length;
   const total = Math.max(overview.total || 0, overview.episodes.length);
+  const claims = overview.episodes.filter((e) => e.state === "claimed").length;
   return [
     h(
       "header",
       { class: "opening" },
       h("h1", {}, overview.name),
       h("p", { class: "lede" }, lede(overview, ended, total)),
+      factList(provenance(overview)),
       ended < total && progress(ended, total),
       overview.columns.some((c) => c.scripted) && scriptedNote(),
+      claims > 0 && claimedNote(claims),
     ),
-    part("Success", successTable(overview)),
-    overview.kinds.length > 1 && part("By kind of task", kindTable(overview)),
-    overview.published.length + overview.unpublished.length > 0 && part("Published results", publishedTable(overview)),
-    ended > 0 && part("Refinements, cost and length", legend(overview), plotsOf(overview)),
+    overview.groups.map((group) => environmentPart(overview, group)),
+    overview.published.length + overview.unpublished.length > 0 && part("Published results", publishedTables(overview)),
     episodeSection(overview, query),
   ];
 }
 
-function plotsOf(overview) {
-  const { columns, cost } = overview;
-  return h("div", { class: "plots" }, refinementPlot(columns), costPlot(columns, cost), lengthPlot(overview));
+/** The tables and plots of an environment; below a heading of its own if there are several environments. */
+function environmentPart(overview, { env, columns, kinds, byKind }) {
+  const group = {
+    env,
+    columns: columns.map((at) => overview.columns[at]),
+    kinds: kinds.map((at) => overview.kinds[at]),
+    byKind,
+    episodes: kinds.map((at) => overview.episodes.filter((e) => e.kind === at)),
+    seriesOf: new Map(columns.map((column, at) => [column, at])),
+  };
+  const ended = group.episodes.flat().some((e) => e.state !== "open");
+  const parts = [
+    ["Success", successTable(group)],
+    kinds.length > 1 && ["By kind of task", kindTable(group)],
+    ended && ["Refinements, cost and length", [legend(group.columns), plotsOf(group, overview.cost)]],
+  ].filter(Boolean);
+  if (overview.groups.length === 1) return parts.map(([title, content]) => part(title, content));
+  return part(
+    env,
+    parts.map(([title, content]) => [h("h3", {}, title), content]),
+  );
+}
+
+function plotsOf(group, cost) {
+  return h(
+    "div",
+    { class: "plots" },
+    refinementPlot(group.columns),
+    costPlot(group.columns, cost),
+    lengthPlot(group),
+  );
 }
 
 function lede(overview, ended, total) {
-  const envs = [...new Set(overview.columns.map((c) => c.env))].join(", ");
+  const envs = overview.groups.map((group) => group.env).join(", ");
   const methods = [...new Set(overview.columns.map((c) => c.method))];
   const how = methods.length > 3 ? plural(methods.length, "method") : methods.join(", ");
   const count = ended === total ? plural(total, "episode") : `${number(ended)} of ${plural(total, "episode")} ended`;
   return `${count} in ${envs || "no environment"}, run with ${how || "no method"}.`;
+}
+
+/** When it was run, by which models and by which version of codeplan. */
+function provenance({ started, ended, columns, versions }) {
+  const models = [...new Set(columns.filter((c) => !c.scripted).map((c) => c.model))];
+  if (columns.some((c) => c.scripted)) models.push("scripted stand-in");
+  return [
+    ["run", timespan(started, ended)],
+    [models.length > 1 ? "models" : "model", models.join(", ")],
+    ["codeplan", versions.join(", ")],
+  ];
 }
 
 function progress(ended, total) {
@@ -81,5 +132,14 @@ function scriptedNote() {
     { class: "note" },
     stamp(),
     " marks figures of a program that stands in for a model. They show that the machinery works. They say nothing about language models and cannot be compared with published results.",
+  );
+}
+
+function claimedNote(count) {
+  return h(
+    "p",
+    { class: "note" },
+    badge("claimed"),
+    ` ${plural(count, "episode")} ended as claimed: the method believes that the task is done, but no verifier and no environment confirmed it. A claim does not count as solved.`,
   );
 }

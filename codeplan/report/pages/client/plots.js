@@ -25,7 +25,7 @@ function refinementPlot(columns) {
         s("path", { class: "line", d: points.map((p, i) => `${i ? "L" : "M"}${p.x} ${p.y}`).join("") }),
         points.map((p) => s("path", { class: "whisker", d: `M${p.x} ${p.low}V${p.high}` })),
         points.map((p) =>
-          mark(at, p.x, p.y, 4, `${columnName(column)}: ${p.won} of ${p.n} with ${plural(p.k, "refinement")} at most`),
+          mark(at, p.x, p.y, 4, `${column.short}: ${p.won} of ${p.n} with ${plural(p.k, "refinement")} at most`),
         ),
       );
     };
@@ -34,12 +34,13 @@ function refinementPlot(columns) {
     says: "Episodes solved with at most this many out-of-plan refinements or trials after the first; bars are 95% Wilson intervals.",
     x,
     y: shares,
+    columns,
     draw: (scales) => columns.map((c, at) => line(c, at)(scales)),
     table: () =>
       dataTable(
         ["method", "refinements", "solved", "episodes", "95% interval"],
         columns.flatMap((c) =>
-          c.refinements.map(([k, won, n, low, high]) => [columnName(c), k, won, n, `${percent(low)}–${percent(high)}`]),
+          c.refinements.map(([k, won, n, low, high]) => [c.short, k, won, n, `${percent(low)}–${percent(high)}`]),
         ),
       ),
   });
@@ -71,21 +72,19 @@ function costPlot(columns, cost) {
     says: `Episodes solved for at most this many ${name} each.`,
     x: axis(`${name} an episode`, most, { shown, count: 5 }),
     y: shares,
+    columns,
     draw: (scales) => columns.map((c, at) => line(c, at)(scales)),
     table: () =>
       dataTable(
         ["method", name, "share solved"],
-        columns.flatMap((c) => c.costs.map(([spent, share]) => [columnName(c), shown(spent), percent(share)])),
+        columns.flatMap((c) => c.costs.map(([spent, share]) => [c.short, shown(spent), percent(share)])),
       ),
   });
 }
 
 /** Trajectory length by kind, with a dot per episode. */
-function lengthPlot(overview) {
-  const rows = overview.kinds.map((kind, at) => ({
-    kind,
-    ends: overview.episodes.filter((e) => e.kind === at && e.trajectory !== null),
-  }));
+function lengthPlot({ columns, kinds, episodes, seriesOf }) {
+  const rows = kinds.map((kind, at) => ({ kind, ends: episodes[at].filter((e) => e.trajectory !== null) }));
   const most = Math.max(1, ...rows.flatMap((r) => r.ends.map((e) => e.trajectory)));
   const pitch = rows.length > 12 ? 18 : 32;
   const height = MARGIN.top + MARGIN.bottom + pitch * Math.max(rows.length, 1);
@@ -94,6 +93,7 @@ function lengthPlot(overview) {
     title: "Trajectory length",
     says: "Actions of each episode (since its last reset), by kind; hollow where it was not solved; the line is the median.",
     height,
+    columns,
     left: Math.min(130, 18 + longest * 6.4),
     x: axis("actions", most, { whole: true }),
     y: {
@@ -105,7 +105,7 @@ function lengthPlot(overview) {
       })),
     },
     draw: ({ x: across, y: up }) =>
-      rows.map((r, at) => strip(r, up(rows.length - at - 0.5), across, pitch, overview.columns.length > 1)),
+      rows.map((r, at) => strip(r, up(rows.length - at - 0.5), across, pitch, seriesOf)),
     table: () =>
       dataTable(
         ["kind", "episodes", "least", "median", "most"],
@@ -123,7 +123,7 @@ function lengthPlot(overview) {
   });
 }
 
-function strip({ ends }, middle, across, pitch, several) {
+function strip({ ends }, middle, across, pitch, seriesOf) {
   const stride = Math.ceil(ends.length / 400);
   const stacked = new Map();
   const dots = ends
@@ -138,7 +138,7 @@ function strip({ ends }, middle, across, pitch, several) {
         cx: place * 5,
         cy: y,
         r: 2.1,
-        class: `dot series-${several ? e.column % 6 : 0}${e.state === "success" ? "" : " hollow"}`,
+        class: `dot series-${seriesOf.get(e.column) % 6}${e.state === "success" ? "" : " hollow"}`,
       });
       dot.append(s("title", {}, `${e.task}: ${plural(e.trajectory, "action")}, ${OUTCOMES[e.state]}`));
       return dot;

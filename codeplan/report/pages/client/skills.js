@@ -110,16 +110,12 @@ async function skillPage(library, at) {
     h("nav", { class: "crumbs", "aria-label": "Skills" }, h("a", { href: "#/skills", id: "up" }, "Skills")),
     h("h1", {}, row.name, " ", status(row)),
     h("p", { class: "lede" }, row.description),
-    h(
-      "dl",
-      { class: "facts" },
-      facts([
-        ["environment", row.env],
-        ["kind", row.kind || "any"],
-        ["version", row.version],
-        ["parameters", skill && skill.parameters.join(", ")],
-      ]),
-    ),
+    factList([
+      ["environment", row.env],
+      ["kind", row.kind || "any"],
+      ["version", String(row.version)],
+      ["parameters", skill && skill.parameters.join(", ")],
+    ]),
   );
   if (!skill)
     return [
@@ -177,12 +173,6 @@ async function skillPage(library, at) {
   ];
 }
 
-function facts(pairs) {
-  return pairs
-    .filter(([, value]) => value)
-    .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, String(value))));
-}
-
 function historyTable(versions) {
   const row = (v) => h("tr", {}, h("th", { scope: "row" }, `version ${v.version}`), evidence(v));
   return sheet("Evidence by version", "", ["version", ...EVIDENCE], versions.map(row));
@@ -214,7 +204,7 @@ function evidenceTable(skill) {
       h("td", {}, badge(success ? "success" : "failure")),
       h("td", { class: "n" }, String(version)),
       h("td", {}, phase),
-      h("td", {}, when > 0 && when < 1e11 ? new Date(when * 1000).toISOString().slice(0, 16).replace("T", " ") : "–"),
+      h("td", {}, when > 0 && when < 1e11 ? moment(when) : "–"),
     );
   return [
     skill.all > skill.evidence.length && quietly(`The latest ${number(skill.evidence.length)} of ${number(skill.all)}.`),

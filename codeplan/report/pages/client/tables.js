@@ -4,6 +4,12 @@ function stamp() {
   return h("span", { class: "stamp" }, "scripted stand-in");
 }
 
+/** Let each printed page say whose figures it shows, where the stand-in has a part in them. */
+function stampPrint(columns) {
+  if (!columns.some((c) => c.scripted)) delete document.body.dataset.stamp;
+  else document.body.dataset.stamp = `${mixed(columns) ? "Where so marked: s" : "S"}cripted stand-in, not a language model`;
+}
+
 function rate([won, n, low, high], series) {
   if (!n) return [h("span", { class: "quiet" }, "–")];
   return [
@@ -26,8 +32,7 @@ const MEANS = [
   ["seconds", "seconds", 2],
 ];
 
-function successTable(overview) {
-  const { columns } = overview;
+function successTable({ env, columns }) {
   const restarts = columns.some((c) => c.means.trajectory !== c.means.actions);
   const always = ["actions", "in_plan", "out_of_plan"];
   const means = MEANS.filter(([key]) =>
@@ -36,18 +41,18 @@ function successTable(overview) {
   const broken = columns.some((c) => c.broken);
   const inadmissible = columns.some((c) => c.inadmissible !== null);
   const passes = Math.max(0, ...columns.map((c) => c.passes.length));
-  const figure = (text) => h("td", { class: "n" }, text);
+  const figure = (text, name) => h("td", { class: "n", "data-name": name }, text);
   const row = (c, at) =>
     h(
       "tr",
       {},
-      h("th", { scope: "row" }, h("span", { class: "method" }, c.name), " ", modelOf(c), settings(c)),
+      h("th", { scope: "row" }, h("span", { class: "method" }, c.short), " ", modelOf(c, columns), settings(c)),
       h("td", { class: "rates" }, rate(c.rate, at)),
-      figure(`${number(c.rate[0])}/${number(c.rate[1])}`),
-      broken && figure(number(c.broken)),
-      means.map(([key, , digits]) => figure(number(c.means[key], digits))),
-      inadmissible && figure(c.inadmissible === null ? "–" : percent(c.inadmissible)),
-      passes > 0 && figure(c.passes.length ? percent(c.passes[c.passes.length - 1]) : "–"),
+      figure(`${number(c.rate[0])}/${number(c.rate[1])}`, "solved"),
+      broken && figure(number(c.broken), "broken off"),
+      means.map(([key, name, digits]) => figure(number(c.means[key], digits), name)),
+      inadmissible && figure(c.inadmissible === null ? "–" : percent(c.inadmissible), "inadmissible actions"),
+      passes > 0 && figure(c.passes.length ? percent(c.passes[c.passes.length - 1]) : "–", `pass@${passes}`),
     );
   const heads = [
     "method, model",
@@ -59,7 +64,13 @@ function successTable(overview) {
     passes > 0 && [`pass@${passes}`, "n"],
   ];
   return [
-    sheet("Success rate by method, and means over its episodes", "wide", heads, columns.map(row)),
+    sheet(
+      `Success rate in ${env} by method, and means over its episodes`,
+      "wide cards",
+      heads,
+      columns.map(row),
+      headStamp(columns),
+    ),
     quietly(
       "Counts are means over the episodes that ended, without those broken off.",
       restarts && " Trajectory: actions since the last reset.",
@@ -67,24 +78,23 @@ function successTable(overview) {
   ];
 }
 
-/** The model beside the column's name. */
-function modelOf(column) {
-  if (column.scripted) return stamp();
+/** The model beside the column's name; for the stand-in its stamp, unless the header of all `columns` has it. */
+function modelOf(column, columns) {
+  if (column.scripted) return mixed(columns) ? stamp() : null;
   return column.name.includes(column.model) ? null : h("span", { class: "quiet" }, column.model);
 }
 
 function settings(column) {
-  const given = Object.entries(column.settings || {});
-  if (!given.length) return null;
-  return h(
-    "span",
-    { class: "settings" },
-    given.map(([name, value]) => `${name} ${typeof value === "object" ? JSON.stringify(value) : value}`).join(" · "),
+  const shown = (value) => (typeof value === "object" ? JSON.stringify(value) : value);
+  const given = Object.entries(column.settings || {}).filter(
+    ([name, value]) => !column.short.includes(`${name}=${shown(value)}`),
   );
+  if (!given.length) return null;
+  return h("span", { class: "settings" }, given.map(([name, value]) => `${name} ${shown(value)}`).join(" · "));
 }
 
-function kindTable(overview) {
-  const totals = overview.columns.map((c) => c.rate);
+function kindTable({ env, columns, kinds, byKind }) {
+  const totals = columns.map((c) => c.rate);
   const row = (name, rates, last) =>
     h(
       "tr",
@@ -92,9 +102,10 @@ function kindTable(overview) {
       h("th", { scope: "row" }, name),
       rates.map((r, at) => h("td", { class: "rates" }, stackedRate(r, at))),
     );
-  const heads = ["kind", ...overview.columns.map((c) => h("th", { scope: "col" }, c.name, " ", modelOf(c)))];
-  const rows = overview.kinds.map((kind, at) => row(kind, overview.byKind[at]));
-  return sheet("Success rate by kind of task and method", "kinds", heads, [rows, row("all", totals, true)]);
+  const heads = ["kind", ...columns.map((c) => h("th", { scope: "col" }, c.short, " ", modelOf(c, columns)))];
+  const rows = kinds.map((kind, at) => row(kind, byKind[at]));
+  const label = `Success rate in ${env} by kind of task and method`;
+  return sheet(label, "kinds", heads, [rows, row("all", totals, true)], headStamp(columns));
 }
 
 /** A rate and its count, with the interval below. */
@@ -112,25 +123,41 @@ function stackedRate([won, n, low, high], series) {
   ];
 }
 
-/** Published figures, each with its model and source. */
-function publishedTable(overview) {
-  const has = (p, kind) => Object.hasOwn(p.rates, kind);
-  const kinds = ["all", ...overview.kinds.filter((kind) => overview.published.some((p) => has(p, kind)))];
+/** Published figures, each with its model and source; a table for each suite. */
+function publishedTables({ published, unpublished, columns }) {
+  const suites = [...new Set(published.map((p) => p.suite))];
+  return [
+    suites.map((suite) => [
+      suites.length > 1 && h("h3", {}, suite),
+      publishedTable(
+        suite,
+        published.filter((p) => p.suite === suite),
+      ),
+    ]),
+    unpublished.map((reason) => quietly(reason)),
+    published.length > 0 &&
+      columns.some((c) => c.scripted) &&
+      quietly("These are results of language models; the scripted stand-in's figures cannot be compared with them."),
+  ];
+}
+
+function publishedTable(suite, rows) {
+  const named = [...new Set(rows.flatMap((p) => Object.keys(p.rates)))].filter((kind) => kind !== "all");
+  const kinds = ["all", ...named];
   const row = (p) =>
     h(
       "tr",
       {},
       h("th", { scope: "row" }, h("span", { class: "method" }, p.method), h("span", { class: "settings" }, p.source)),
-      h("td", {}, p.model),
-      kinds.map((kind) => h("td", { class: "n" }, has(p, kind) ? `${number(p.rates[kind], 1)}%` : "–")),
+      h("td", { "data-name": "model" }, p.model),
+      kinds.map((kind) =>
+        h(
+          "td",
+          { class: "n", "data-name": kind },
+          Object.hasOwn(p.rates, kind) ? `${number(p.rates[kind], 1)}%` : "–",
+        ),
+      ),
     );
   const heads = ["method, source", "model", ...kinds.map((kind) => [kind, "n"])];
-  return [
-    overview.published.length > 0 &&
-      sheet("Published success rates on the same tasks", "", heads, overview.published.map(row)),
-    overview.unpublished.map((reason) => quietly(reason)),
-    overview.published.length > 0 &&
-      overview.columns.some((c) => c.scripted) &&
-      quietly("These are results of language models; the scripted stand-in's figures cannot be compared with them."),
-  ];
+  return sheet(`Published success rates on ${suite}`, "cards", heads, rows.map(row));
 }
