@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from codeplan.cli import main
-
 ROOT = Path(__file__).parent.parent
 
 
@@ -45,16 +43,6 @@ def test_the_page_on_python_runs_block_by_block(capsys):
     shown = capsys.readouterr().out
     assert "Result(success=True, task='household clean/3', actions=" in shown
     assert "household.react.scripted 1 of 2" in shown
-
-
-def test_the_readmes_plan_wins_the_task_that_it_names(tmp_path, capsys, monkeypatch):
-    text = (ROOT / "README.md").read_text()
-    command = re.search(r"`codeplan (exec plan\.py [^`]+)`", text)
-    (plan,) = re.findall(r"```python\n(def solution.*?)```", text, re.DOTALL)
-    monkeypatch.chdir(tmp_path)
-    Path("plan.py").write_text(plan)
-    assert command and main(command[1].split()) == 0
-    assert "Success" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("page", sorted(p.name for p in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]))

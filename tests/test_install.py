@@ -11,6 +11,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from support.shown_commands import named_files
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -64,12 +65,12 @@ def through_link(file: Path) -> bool:
 
 def test_an_empty_environment_plays_and_tests_as_readme_shows(installed, tmp_path):
     codeplan = installed / "codeplan"
-    plan = re.findall(r"```python\n(def solution.*?)```", README, re.DOTALL)
-    if plan:
-        (tmp_path / "plan.py").write_text(plan[0])
-        assert "plan.py" in README
-        in_folder(tmp_path, codeplan, "check", "plan.py", "--env", "household")
-        assert "Success" in in_folder(tmp_path, codeplan, "exec", "plan.py", "--env", "household", "--task", "clean/3")
+    for name, text in named_files(README).items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "checks.py").write_text("def verify(value):\n    return value == ['Ada', 'Grace']\n")
+    in_folder(tmp_path, codeplan, "check", "plan.py", "--tools", "tools.py")
+    played = in_folder(tmp_path, codeplan, "exec", "plan.py", "--tools", "tools.py", "--verify", "checks.py:verify")
+    assert "Success" in played
     in_folder(tmp_path, codeplan, "run", "household", "--task", "clean/3", "--out", "first")
     in_folder(tmp_path, codeplan, "show", "first")
     assert "identical" in in_folder(tmp_path, codeplan, "replay", "first")

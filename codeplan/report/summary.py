@@ -86,7 +86,7 @@ def _money(result: Result) -> str:
     if result.model == "scripted" or not result.model_calls:
         return ""
     if result.usage.money is None:
-        return "unknown (no price is known for the model; --prices FILE gives one)"
+        return "unknown (no price for this model; --prices FILE gives one)"
     return f"${result.usage.money:.4f}"
 
 

@@ -71,7 +71,7 @@ def build(folder: Path) -> subprocess.CompletedProcess[str]:
 @pytest.fixture
 def small_tree(tmp_path) -> Path:
     """What the site is made of, without the packages: the API's pages are left out."""
-    for name in ("README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "mkdocs.yml", "LICENSE"):
+    for name in ("README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff", "mkdocs.yml"):
         shutil.copy(ROOT / name, tmp_path)
     for name in ("docs", "docker", "scripts", "examples"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))

@@ -1,0 +1,95 @@
+"""Commands in README and in the documentation: README's run as printed, the others are understood.
+
+README's commands that name a real model run with an endpoint on loopback in its place. ``make run`` is played by
+test_demo.py; ``make test`` is this run. The commands of the other pages need data, keys, extras, hours, or other people's
+machines: for these, the command line reads each one, and refuses names and options that do not exist. ``docs/tour.md`` has a
+test of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.endpoint import serve
+from support.reply_server import Endpoint, endpoint, reply
+from support.served import Serve
+from support.shown_commands import code_blocks, codeplan_commands, named_files
+from typer.main import get_command
+
+from codeplan.cli.app import app
+
+__all__ = ["endpoint", "serve"]
+
+ROOT = Path(__file__).parent.parent.parent
+README = (ROOT / "README.md").read_text()
+PAGES = sorted(
+    str(path.relative_to(ROOT)) for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "docker/README.md"]
+)
+CODES = {"do": 1, "exec": 1}
+"""Exit codes other than 0. README's goal has no verifier, so that it ends as claimed."""
+
+
+def test_readmes_commands_run_as_printed(tmp_path: Path, endpoint: Endpoint, serve: Serve) -> None:
+    for name, text in named_files(README).items():
+        (tmp_path / name).write_text(text)
+    endpoint.answer(reply(f"```python\n{named_files(README)['plan.py']}```"))
+    household = serve()
+    commands = codeplan_commands(README)
+    assert len(commands) == 16
+    for arguments in commands:
+        url = endpoint.url if arguments[0] == "do" else household.url
+        done = run_codeplan(arguments, tmp_path, OPENAI_BASE_URL=url)
+        assert done.returncode == CODES.get(arguments[0], 0), (arguments, done.stdout[-2000:], done.stderr[-2000:])
+        assert "Traceback" not in done.stderr
+        if arguments[0] in ("do", "exec"):
+            refused = "--ask" in arguments  # nobody is at a terminal who could be asked
+            assert ("PermissionError" if refused else '"Grace"') in done.stdout
+    assert {Path("first.html"), Path("runs"), Path("tests")} <= {p.relative_to(tmp_path) for p in tmp_path.iterdir()}
+
+
+def run_codeplan(arguments: list[str], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "OPENAI_API_KEY": "none", **variables}
+    command = [sys.executable, "-m", "codeplan", *arguments]
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+    )
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if codeplan_commands((ROOT / page).read_text())])
+def test_each_shown_command_is_understood(page: str) -> None:
+    for arguments in codeplan_commands((ROOT / page).read_text()):
+        understand(arguments)
+
+
+def understand(arguments: list[str]) -> None:
+    """Read a command as the command line does, and run nothing.
+
+    Raises: AssertionError or click's UsageError: there is no such command, option or choice, or something is missing.
+    """
+    command = get_command(app)
+    context = command.make_context("codeplan", [*arguments], resilient_parsing=True)
+    while hasattr(command, "resolve_command"):
+        given = arguments
+        name, command, arguments = command.resolve_command(context, arguments)
+        assert command is not None, f"no such command: {given[0]}"
+        is_group = hasattr(command, "resolve_command")
+        context = command.make_context(name, [*arguments], parent=context, resilient_parsing=is_group)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["rum", "household"], ["run", "household", "--modle", "x"], ["skills", "lost"], ["run"]]
+)
+def test_a_wrong_command_is_not_understood(arguments: list[str]) -> None:
+    with pytest.raises(Exception, match=r"(?i)no such (command|option)|missing"):
+        understand(arguments)
+
+
+def test_blocks_are_found_with_their_headings() -> None:
+    page = 'a\n```python title="x.py"\ny = 1\n```\n    codeplan run x  # comment\n\n```\ncodeplan envs\n```\n'
+    assert [heading for heading, _ in code_blocks(page)] == ['python title="x.py"', "", ""]
+    assert named_files(page) == {"x.py": "y = 1\n"}
+    assert codeplan_commands(page) == [["run", "x"], ["envs"]]
