@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -88,3 +90,41 @@ def test_pure_prose_is_said_to_hold_no_python() -> None:
     result = codeplan.run(Boxes(), "ball/2", model=lambda messages: "I'm afraid I can't. Let's talk, it's nicer.")
     assert "the reply contains no Python" in result.reason
     assert "unterminated" not in result.reason
+
+
+def test_make_run_says_first_what_it_does(tmp_path: Path) -> None:
+    """Nothing that takes time comes before the first line of output."""
+    for name in ("Makefile", "pyproject.toml"):
+        shutil.copy(Path(__file__).parents[1] / name, tmp_path)
+    plan = subprocess.run(["make", "-n", "run"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    commands = plan.stdout.replace("\\\n", "").splitlines()
+    says = next(i for i, command in enumerate(commands) if command.startswith("echo "))
+    assert "Making the environment .venv" in commands[says]
+    assert commands[says + 1].endswith(" -m venv .venv")
+    assert all("sys.version_info" in command for command in commands[:says])
+
+
+@pytest.mark.parametrize(
+    ("words", "at", "expected"),
+    [
+        ("codeplan ben", 1, {"bench"}),
+        ("codeplan re", 1, {"replay", "report", "resume"}),
+        ("codeplan skills fil", 2, {"filter"}),
+        ("codeplan bench --dry", 2, {"--dry-run"}),
+    ],
+)
+def test_a_shell_completes_the_installed_command(words: str, at: int, expected: set[str]) -> None:
+    program = Path(sys.executable).with_name("codeplan")
+    asked = {"_CODEPLAN_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(at)}
+    done = subprocess.run([program], env={**os.environ, **asked}, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert set(done.stdout.split()) == expected
+
+
+def test_the_installed_command_prints_the_script_of_a_shell() -> None:
+    program = Path(sys.executable).with_name("codeplan")
+    done = subprocess.run([program, "--show-completion", "bash"], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0
+    checked = subprocess.run(["bash", "-n"], input=done.stdout, capture_output=True, text=True)
+    assert (checked.returncode, checked.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == "complete -o default -F _codeplan_completion codeplan"

@@ -35,6 +35,13 @@ OnlySkill = Annotated[
     str | None, typer.Option("--skill", metavar="SKILL", help="Only this skill, whatever its status.")
 ]
 
+_WAYS_ON = {
+    "discover": "the library keeps what was found until then; codeplan skills filter goes on with its candidates",
+    "filter": "the library keeps what was found until then; to go on, repeat the command",
+    "check": "to check the skills, repeat the command",
+}
+"""What a command says after Ctrl-C."""
+
 
 @dataclass(frozen=True)
 class TrialOptions:
@@ -90,7 +97,7 @@ class EpisodeOptions:
         name, given = options.select_model(config, self.model, given)
         given |= {"budget": options.make_budget(config), **tapes}
         kept = contextlib.nullcontext(out) if out or tapes["tape"] else options.new_run_folder("skills", command, env)
-        with kept as folder, curation_progress() as bar:
+        with kept as folder, _say_how_to_go_on(command), curation_progress() as bar:
             yield CurationRunner(env, name, folder=folder, workers=self.jobs, observer=bar, **given)
 
 
@@ -215,6 +222,20 @@ def check(
                 failures += runner.failures
     options.print_output({"checked": rows, "failures": failures}, as_json, lambda: check_table(rows))
     raise typer.Exit(1 if failures or any(r.unsolved for r in rows) else 0)
+
+
+@contextlib.contextmanager
+def _say_how_to_go_on(command: str) -> Iterator[None]:
+    """After Ctrl-C, say what is kept and how to go on.
+
+    Raises: RunInterruptedError: the user interrupted the command.
+    """
+    from codeplan.cli.episode import RunInterruptedError
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise RunInterruptedError(f"interrupted; {_WAYS_ON[command]}") from None
 
 
 def _progress_printer(runner: CurationRunner) -> Callable[[str], None]:

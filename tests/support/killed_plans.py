@@ -14,6 +14,7 @@ from support.miniwob_pages import folder_of_pages
 from codeplan import envs
 from codeplan.envs.alfworld.environment import make as make_alfworld
 from codeplan.protocols import Environment
+from codeplan.types import Message
 
 HOUSE = """
 def solution(agent, start_from=1):
@@ -200,7 +201,7 @@ class KilledEpisode(NamedTuple):
     task: str
     plan: str
 
-    def reply(self, messages: list[dict[str, str]]) -> str:
+    def reply(self, messages: list[Message]) -> str:
         """The model: a plan that fails at step 2, and the corrected plan once it has failed."""
         failed = any("not ready yet" in message["content"] for message in messages)
         return f"```python{self.plan.replace('READY', 'agent.report()' if failed else 'not agent.report()')}```"

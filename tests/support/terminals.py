@@ -11,7 +11,7 @@ import struct
 import sys
 import termios
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,9 +32,14 @@ class OnTerminal(NamedTuple):
 
 
 def codeplan_on_terminal(
-    arguments: Sequence[str], folder: Path, *, columns: int = 80, interrupt_at: str = "", timeout: float = 120
+    arguments: Sequence[str],
+    folder: Path,
+    *,
+    columns: int = 80,
+    interrupt_at: str | Callable[[], bool] = "",
+    timeout: float = 120,
 ) -> OnTerminal:
-    """Run ``codeplan`` in the folder. Ctrl-C is pressed once the text ``interrupt_at`` has been written."""
+    """Run ``codeplan`` in the folder. Ctrl-C is pressed once ``interrupt_at`` has been written, or is true."""
     command = [sys.executable, "-m", "codeplan", *arguments]
     child, terminal = pty.fork()
     if child == 0:
@@ -49,12 +54,15 @@ def codeplan_on_terminal(
     return OnTerminal(os.waitstatus_to_exitcode(status), _CONTROL.sub("", raw), raw)
 
 
-def _read(terminal: int, interrupt_at: str, until: float) -> str:
+def _read(terminal: int, interrupt_at: str | Callable[[], bool], until: float) -> str:
     """All that is written to the terminal until its end."""
     data, pressed = b"", not interrupt_at
-    while (left := until - time.monotonic()) > 0:
-        if not select.select([terminal], [], [], left)[0]:
-            break
+    while time.monotonic() < until:
+        if callable(interrupt_at) and not pressed and interrupt_at():
+            pressed = True
+            os.write(terminal, b"\x03")
+        if not select.select([terminal], [], [], 0.02)[0]:
+            continue
         try:
             found = os.read(terminal, 65536)
         except OSError:  # Linux's way to say that nobody has the terminal open any more
@@ -62,7 +70,11 @@ def _read(terminal: int, interrupt_at: str, until: float) -> str:
         if not found:
             return data.decode(errors="replace")
         data += found
-        if not pressed and interrupt_at in _CONTROL.sub("", data.decode(errors="replace")):
+        if (
+            isinstance(interrupt_at, str)
+            and not pressed
+            and interrupt_at in _CONTROL.sub("", data.decode(errors="replace"))
+        ):
             pressed = True
             os.write(terminal, b"\x03")
     raise TimeoutError(f"the command has not ended; it wrote: {data[-2000:]!r}")
