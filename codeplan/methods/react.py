@@ -42,8 +42,8 @@ Demonstrations = Literal["standard", "atomic", "hybrid", "task", "naive", "buy"]
 """Which demonstrations an executor sees, where the environment has them.
 
 ``atomic``, ``hybrid``, ``task``: ADaPT's three executors in ALFWorld (its Figure 5 and Table 6): six single skills; the
-same and two whole trajectories; two trajectories of the task's own kind. ``naive``: WebShop's controller that buys the
-first product (appendix D); ``buy``: WebShop's sub-task Buy.
+same and two whole trajectories; two trajectories of the task's own kind, as in the ReAct of AdaPlanner and AutoPlan.
+``naive``: WebShop's controller that buys the first product (appendix D); ``buy``: WebShop's sub-task Buy.
 """
 
 
@@ -69,9 +69,6 @@ class ReAct:
             int | None, Setting("Turns in a row without effect at most; likewise.", "safe", most=10_000)
         ] = None,
         example: Annotated[bool, Setting("Show the environment's worked trajectory (few-shot).", "safe")] = True,
-        kind_examples: Annotated[
-            int, Setting("Worked trajectories of the task's kind in place of that one, if there are.", "safe", most=100)
-        ] = 0,
         demonstrations: Annotated[
             Demonstrations, Setting("Which worked examples it shows, where the environment has them.", "safe")
         ] = "standard",
@@ -86,11 +83,7 @@ class ReAct:
         """Raises UsageError if a value does not fit."""
         require_positive(self.name, calls=calls, max_idle_turns=max_idle_turns)
         self.calls, self.max_idle_turns = calls, max_idle_turns
-        if kind_examples < 0:
-            raise UsageError(
-                f"the setting kind_examples of the method react is {kind_examples}; give a number from 0 up"
-            )
-        self.example, self.kind_examples = example, kind_examples
+        self.example = example
         self.formalise, self.thoughts = formalise, thoughts
         self.demonstrations = demonstrations
         self.prompts = load_prompts(prompts, self.name)
@@ -105,16 +98,33 @@ class ReAct:
         return episode.result(ending, self.name, run.claim)
 
     def choose_examples(self, env: str, kind: str, goal: str) -> list[str]:
-        """The worked trajectories for a task: those of its kind, or else the environment's; none about this very goal.
+        """The worked trajectories for a task, of the sort that ``demonstrations`` names; none about this very goal.
 
-        Those of a kind are ``react/ENVIRONMENT/KIND_1.j2``, ``KIND_2.j2`` and so on.
+        Those of a kind are ``react/ENVIRONMENT/KIND_1.j2`` and ``KIND_2.j2``.
+
+        Raises: UsageError: the environment has none of that sort.
         """
         if not self.example:
             return []
-        folder, numbers = f"react/{env}", range(1, self.kind_examples + 1)
-        of_kind = [sample_for(self.prompts, folder, f"{kind}_{number}", goal) for number in numbers]
-        found = [text for text in of_kind if text is not None]
-        return found or [text for text in (sample_for(self.prompts, "react", env, goal),) if text is not None]
+        names = self._example_names(env, kind)
+        if self.demonstrations != "standard":
+            self._require_examples(env, names)
+        found = (sample_for(self.prompts, folder, name, goal) for folder, name in names)
+        return [text for text in found if text is not None]
+
+    def _example_names(self, env: str, kind: str) -> list[tuple[str, str]]:
+        """The folders and names of the prompts that the demonstrations are."""
+        if self.demonstrations == "task":
+            return [(f"react/{env}", f"{kind}_{number}") for number in (1, 2)]
+        return [("react", env if self.demonstrations == "standard" else f"{env}_{self.demonstrations}")]
+
+    def _require_examples(self, env: str, names: Sequence[tuple[str, str]]) -> None:
+        for folder, name in names:
+            if self.prompts.sample(folder, name) is None:
+                raise UsageError(
+                    f"there are no demonstrations of the sort {self.demonstrations} for {env} (no prompt "
+                    f"{folder}/{name}); leave the setting demonstrations of the method react out"
+                )
 
     def _tool_turns(self, task: Task, episode: Episode) -> ToolTurns:
         for name, given in {"formalise": self.formalise, "thoughts": self.thoughts == "forced"}.items():
@@ -123,24 +133,6 @@ class ReAct:
         space = episode.action_space
         calls, idle = self.calls or space.calls, self.max_idle_turns or space.max_idle_turns
         return ToolTurns(self.prompts, task, episode, calls, idle)
-
-
-def _find_samples(method: ReAct, episode: Episode, kind: str, goal: str) -> list[str]:
-    """The worked examples for a goal, of the sort that ``demonstrations`` names; never about this very goal.
-
-    Raises: UsageError: the environment has none of that sort.
-    """
-    env, sort = episode.env.name, method.demonstrations
-    if sort == "standard" or not method.example:
-        return method.choose_examples(env, kind, goal)
-    name = f"{env}_{sort}_{kind}" if sort == "task" else f"{env}_{sort}"
-    if method.prompts.sample("react", name) is None:
-        raise UsageError(
-            f"there are no demonstrations of the sort {sort} for {env} (no prompt react/{name}); "
-            "leave the setting demonstrations of the method react out"
-        )
-    found = sample_for(method.prompts, "react", name, goal)
-    return [] if found is None else [found]
 
 
 class _Run:
@@ -155,7 +147,7 @@ class _Run:
         self._form_sample = sample_for(method.prompts, "react/formalise", episode.env.name, goal)
         self._values = {
             "forms": self.space.forms,
-            "samples": _find_samples(method, episode, task.kind, goal),
+            "samples": method.choose_examples(episode.env.name, task.kind, goal),
             "observation": episode.first_observation.text,
             "goal": goal,
             "notes": task.notes,

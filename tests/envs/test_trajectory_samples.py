@@ -6,6 +6,7 @@ import pytest
 
 from codeplan.envs.household.environment import Household
 from codeplan.envs.miniwob.environment import MiniWob
+from codeplan.errors import UsageError
 from codeplan.methods.react import ReAct
 from codeplan.planning.executor_turns import is_thought, parse_claim
 from codeplan.planning.sample_choice import SampleSettings, choose_samples
@@ -41,25 +42,28 @@ def test_a_trajectory_is_what_the_household_answers(name):
 
 @pytest.mark.parametrize("env", ["household", "alfworld"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_react_shows_as_many_trajectories_of_the_kind_as_there_are(env, kind):
-    one, two, three = (ReAct(kind_examples=n).choose_examples(env, kind, "x") for n in (1, 2, 3))
-    assert two == three == [PROMPTS.sample("react/household", f"{kind}_{n}") for n in (1, 2)]
-    assert one == two[:1]
+def test_the_task_specific_react_shows_two_trajectories_of_the_kind(env, kind):
+    shown = ReAct(demonstrations="task").choose_examples(env, kind, "x")
+    assert shown == [PROMPTS.sample("react/household", f"{kind}_{n}") for n in (1, 2)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_by_default_react_shows_one_trajectory_for_all_kinds(kind):
     assert ReAct().choose_examples("household", kind, "x") == [PROMPTS.sample("react", "household")]
-    assert ReAct(example=False, kind_examples=2).choose_examples("household", kind, "x") == []
+    assert ReAct(example=False, demonstrations="task").choose_examples("household", kind, "x") == []
 
 
-def test_without_trajectories_of_the_kind_the_one_of_the_environment_is_shown():
-    assert ReAct(kind_examples=2).choose_examples("textcraft", "depth2", "x") == [PROMPTS.sample("react", "textcraft")]
-    assert ReAct(kind_examples=2).choose_examples("scienceworld", "boil", "x") == []
+@pytest.mark.parametrize(("env", "kind"), [("textcraft", "depth2"), ("household", "sweep")])
+def test_without_trajectories_of_the_kind_the_task_specific_react_is_refused(env, kind):
+    with pytest.raises(
+        UsageError, match=f"no demonstrations of the sort task for {env} .no prompt react/{env}/{kind}_1"
+    ):
+        ReAct(demonstrations="task").choose_examples(env, kind, "x")
+    assert ReAct().choose_examples("scienceworld", "boil", "x") == []
 
 
 def test_a_trajectory_of_the_very_task_is_left_out():
-    shown = ReAct(kind_examples=2).choose_examples("household", "heat", "Put a hot tomato in fridge")
+    shown = ReAct(demonstrations="task").choose_examples("household", "heat", "Put a hot tomato in fridge")
     assert shown == [PROMPTS.sample("react/household", "heat_2")]
 
 

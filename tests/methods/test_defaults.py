@@ -54,7 +54,6 @@ DEFAULTS = {
         "calls": None,
         "max_idle_turns": None,
         "example": True,
-        "kind_examples": 0,
         "demonstrations": "standard",
         "formalise": False,
         "thoughts": "free",
@@ -210,11 +209,10 @@ def test_samples_begin_at_zero():
         methods.make("adaplanner", samples=-1)
 
 
-@pytest.mark.parametrize(("method", "setting"), [("text-planner", "samples"), ("react", "kind_examples")])
-def test_examples_of_other_methods_begin_at_zero(method, setting):
-    methods.make(method, **{setting: 0})
-    with pytest.raises(UsageError, match=f"{setting} .* -1"):
-        methods.make(method, **{setting: -1})
+def test_the_text_planners_samples_begin_at_zero():
+    methods.make("text-planner", samples=0)
+    with pytest.raises(UsageError, match="samples .* -1"):
+        methods.make("text-planner", samples=-1)
 
 
 @pytest.mark.parametrize("count", [0, 2, 4, 6])
