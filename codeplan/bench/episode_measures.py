@@ -24,7 +24,9 @@ class EpisodeMeasures(Value, frozen=True):
     if unknown; ``seconds`` is wall time. ``claim`` is whether the method
     believes that the task is done, None where it does not say. ``retrials`` are the trials after the first (Reflexion,
     Try-Again), 0 without a trace.
-    ``depth`` is that of the deepest sub-task, None for methods that do not decompose.
+    ``depth`` is that of the deepest sub-task, None for methods that do not decompose. ``plans`` are the calls that
+    split a goal into sub-tasks. ``executor_runs`` are the attempts at the task and at sub-tasks in which the model
+    acted or wrote a plan in code. Both are None without a trace.
     """
 
     success: bool
@@ -41,6 +43,8 @@ class EpisodeMeasures(Value, frozen=True):
     claim: bool | None = None
     depth: int | None = None
     retrials: int = 0
+    plans: int | None = None
+    executor_runs: int | None = None
 
     @property
     def renewed_attempts(self) -> int:
@@ -64,7 +68,7 @@ def measure_episode(ended: EpisodeOutcome, folder: Path, no_effect_prefixes: tup
     """Return the measures of an episode of the bench in ``folder``."""
     result, observed = ended.result, list(_read_observations(folder, ended.run)) if ended.run else []
     since = max((i for i, text in enumerate(observed) if text is None), default=-1)
-    trials = _count_trials(folder, ended.run) if ended.run else 0
+    parts = _count_parts(folder, ended.run) if observed else _Parts(0, None, None)
     known = since >= 0 and no_effect_prefixes is not None
     return EpisodeMeasures(
         success=result.success,
@@ -78,7 +82,9 @@ def measure_episode(ended: EpisodeOutcome, folder: Path, no_effect_prefixes: tup
         money=result.usage.money,
         seconds=result.seconds,
         claim=result.claim,
-        retrials=max(trials - 1, 0),
+        retrials=max(parts.trials - 1, 0),
+        plans=parts.plans,
+        executor_runs=parts.executor_runs,
         depth=result.depth,
         inadmissible=sum(t is not None and t.startswith(no_effect_prefixes or ()) for t in observed) if known else None,
     )
@@ -107,23 +113,52 @@ class _ObservationText(msgspec.Struct):
     text: str
 
 
-class _OpenedSpan(msgspec.Struct):
+class _OpenedSpan(msgspec.Struct, tag_field="event", tag="span_opened"):
     """The part of an opened span's event that is needed here. ``span`` is the one around it."""
 
     kind: str
     span: int | None = None
 
 
+class _Called(msgspec.Struct, tag_field="event", tag="model_called"):
+    """The part of a model call's event that is needed here. ``span`` is the one around it."""
+
+    purpose: str
+    span: int | None = None
+
+
+class _Parts(msgspec.Struct):
+    """How many parts of an episode there were; ``plans`` and ``executor_runs`` are None without a trace."""
+
+    trials: int
+    plans: int | None
+    executor_runs: int | None
+
+
 _E = TypeVar("_E")
-_span_decoder = msgspec.json.Decoder(_OpenedSpan)
+_part_decoder: msgspec.json.Decoder[_OpenedSpan | _Called] = msgspec.json.Decoder(_OpenedSpan | _Called)
+_PART_PREFIXES = (b'{"event":"span_opened"', b'{"event":"model_called"')
+_EXECUTING = frozenset({"act", "plan"})
+"""The purposes of an executor's calls: ReAct's actions and AdaPlanner's plans in code."""
+
 _decoder = msgspec.json.Decoder(_EventWithObservation)
 _EVENT_PREFIXES = (b'{"event":"action_taken"', b'{"event":"environment_reset"')
 
 
-def _count_trials(folder: Path, run: str) -> int:
-    """The number of trials of the whole task in a run's trace, not of its sub-tasks; 0 without a trace."""
-    opened = (event for event in _read_events(folder, run, (b'{"event":"span_opened"',), _span_decoder))
-    return sum(event.kind == "trial" and event.span is None for event in opened)
+def _count_parts(folder: Path, run: str) -> _Parts:
+    """The trials of the whole task in a run's trace, not of its sub-tasks, the planner's calls and the executor's runs.
+
+    Each attempt has a span of its own; an attempt at the whole task by an executor alone has none.
+    """
+    trials = plans = 0
+    spans: set[int | None] = set()
+    for event in _read_events(folder, run, _PART_PREFIXES, _part_decoder):
+        if isinstance(event, _OpenedSpan):
+            trials += event.kind == "trial" and event.span is None
+        else:
+            plans += event.purpose == "decompose"
+            spans |= {event.span} if event.purpose in _EXECUTING else set()
+    return _Parts(trials, plans, len(spans))
 
 
 def _read_observations(folder: Path, run: str) -> Iterator[str | None]:

@@ -38,6 +38,8 @@ METRICS: dict[str, Metric] = {
     "reward": Metric("reward", lambda m: m.reward),
     "score": Metric("score", lambda m: m.reward, scale=100, digits=1),
     "k_max": Metric("k_max", lambda m: m.depth or 1, of_successes=True),
+    "executor_runs": Metric("executor runs", lambda m: m.executor_runs),
+    "plans": Metric("planner calls", lambda m: m.plans),
     "trajectory": Metric("trajectory", lambda m: m.trajectory),
     "actions": Metric("actions", lambda m: m.actions),
     "in_plan": Metric("in-plan", lambda m: m.asks),
@@ -48,8 +50,12 @@ METRICS: dict[str, Metric] = {
     "money": Metric("US $", lambda m: m.money, digits=4),
     "seconds": Metric("seconds", lambda m: m.seconds),
 }
-"""The metrics by name. ``score`` is a hundred times the reward, as in WebShop. ``k_max`` is the greatest depth
-of decomposition in an episode, the mean over the successes (ADaPT's Table 3); 1 without decomposition."""
+"""The metrics by name. ``score`` is a hundred times the reward, as in WebShop.
+
+``k_max`` is the greatest depth of decomposition in an episode, the mean over the successes (ADaPT's Table 3); 1 without
+decomposition. ``executor_runs`` and ``plans`` count the attempts at the task and its sub-tasks, and the calls that
+split a goal (ADaPT's released runs).
+"""
 
 STANDARD_METRICS = (
     *("success", "trajectory", "actions", "in_plan", "out_of_plan", "calls", "tokens", "money"),

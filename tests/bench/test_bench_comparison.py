@@ -84,6 +84,7 @@ def test_unknown_values_stay_unknown(tmp_path: Path) -> None:
     result = Result(TASKS[0], Success(), actions=4, usage=Usage(None, None))
     one = measure_episode(EpisodeOutcome("a", TASKS[0], 0, "", result), tmp_path, ("Nothing",))
     assert (one.trajectory, one.inadmissible, one.tokens, one.money) == (4, None, None, None)
+    assert (one.plans, one.executor_runs, one.retrials) == (None, None, 0)
 
 
 def test_trajectory_and_inadmissible_actions_are_counted_in_the_trace(tmp_path: Path) -> None:

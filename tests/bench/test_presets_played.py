@@ -71,13 +71,13 @@ def check_rows(experiment: PaperExperiment, part: ExperimentPart, bench: BenchRe
     assert len(bench.outcomes) == len(names)
     tables = build_paper_tables(experiment, bench)
     assert len(tables) == len(part.tables)
-    for table in tables:
+    for table, published in zip(tables, part.published, strict=True):
         check_stamps(table)
-    if part.published[0].metric not in METRICS:  # such as the judgement of three people: the table says why
-        assert any(not_run().metrics[part.published[0].metric] in note for note in tables[0].notes)
-        return
-    turned = [column.split(",")[0] for column in tables[0].columns if ", here, " in column]
-    assert (turned or [row[0] for row in tables[0].rows if row[1].startswith("here")]) == names
+        if published.metric not in METRICS:  # such as the judgement of three people: the table says why
+            assert any(not_run().metrics[published.metric] in note for note in table.notes)
+            continue
+        turned = [column.split(",")[0] for column in table.columns if ", here, " in column]
+        assert (turned or [row[0] for row in table.rows if row[1].startswith("here")]) == names
 
 
 def is_beyond_the_stand_in(outcome: EpisodeOutcome) -> bool:

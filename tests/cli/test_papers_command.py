@@ -34,9 +34,13 @@ def test_an_experiment_is_described_in_80_columns(experiment: str, capsys: pytes
 def test_a_description_has_settings_figures_and_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["papers", "adapt-table2"]) == 0
     text = " ".join(" ".join(lines(capsys)).split())
-    for part in ("max_depth=4, executor=(name=react, calls=39)", "52.00 adapt with GPT-3.5", "temperature 0.7 from"):
+    for part in ("max_depth=4, executor=(name=react, calls=39)", "52.00 adapt with GPT-3.5"):
         assert part in text
     assert "LATS is a method of another paper" in text
+    assert main(["papers", "adaplanner-table3"]) == 0
+    assert "no setting yet: 21 discovered skills: make them with codeplan skills discover" in " ".join(
+        " ".join(lines(capsys)).split()
+    )
 
 
 def test_json_has_the_experiment_and_its_tables(capsys: pytest.CaptureFixture[str]) -> None:
