@@ -65,7 +65,8 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Make a page of the repository a page of the site."""
     site_path = page.file.src_uri
     source = next((s for s, target in OUTSIDE_PAGES.items() if target == site_path), f"docs/{site_path}")
-    return outside_code(markdown, lambda text: separate_blocks(site_links(text, source, site_path)))
+    changed = outside_code(markdown, lambda text: separate_blocks(site_links(text, source, site_path)))
+    return changed.replace("\n```console\n", "\n``` { .console .no-copy }\n")  # a button would copy the output, too
 
 
 def api_page(module: str) -> str:

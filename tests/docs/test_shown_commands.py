@@ -1,8 +1,8 @@
-"""Commands in README and in the documentation: README's run as printed, the others are understood.
+"""Commands in README and in the documentation: README's and some pages' run as printed, the others are understood.
 
 README's commands that name a real model run with an endpoint on loopback in its place. ``make run`` is played by
 test_demo.py; ``make test`` is this run. The commands of the other pages need data, keys, extras, hours, or other people's
-machines: for these, the command line reads each one, and refuses names and options that do not exist. ``docs/tour.md`` has a
+machines, or are long: for these, the command line reads each one, and refuses names and options that do not exist. ``docs/tour.md`` has a
 test of its own.
 """
 
@@ -57,6 +57,15 @@ def run_codeplan(arguments: list[str], folder: Path, **variables: str) -> subpro
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
     )
+
+
+@pytest.mark.parametrize("page", ["docs/testing-plans.md", "docs/envs/textcraft.md", "docs/envs/webshop.md"])
+def test_commands_that_need_nothing_run_as_printed(page: str, tmp_path: Path) -> None:
+    commands = codeplan_commands((ROOT / page).read_text())
+    assert commands
+    for arguments in commands:
+        done = run_codeplan(arguments, tmp_path)
+        assert done.returncode == 0, (arguments, done.stdout[-2000:], done.stderr[-2000:])
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if codeplan_commands((ROOT / page).read_text())])
