@@ -45,13 +45,16 @@ class Cancellation:
             _in_force.cancellation = before
 
 
-_in_force = threading.local()
+class _InForce(threading.local):
+    cancellation: Cancellation | None = None  # of the class, because a thread's missing attribute is slow to look up
+
+
+_in_force = _InForce()
 
 
 def current_cancellation() -> Cancellation | None:
     """The cancellation in force in this thread; None if there is none, or if it has interrupted the thread already."""
-    found: Cancellation | None = getattr(_in_force, "cancellation", None)
-    return found
+    return _in_force.cancellation
 
 
 def raise_if_cancelled() -> None:
