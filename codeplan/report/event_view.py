@@ -14,7 +14,7 @@ from codeplan.recording import events
 from codeplan.recording.events import Event
 from codeplan.report.purposes import describe_purpose
 from codeplan.report.summary import model_label
-from codeplan.report.tool_texts import describe_decision
+from codeplan.report.tool_texts import describe_decision, shown_action, shown_observation
 from codeplan.types import Checkpoint, Diagnostic, Fix, Message, Observation, Result, Usage
 from codeplan.untrusted.values import in_quotes
 
@@ -221,10 +221,11 @@ def _episode_view(event: Event) -> EventView:
         case events.ActionTaken():
             seen = event.observation
             ended = (TextBlock("note", "The environment says: done"),) if seen.done and not seen.success else ()
-            blocks = (TextBlock("action", event.action), TextBlock("observation", seen.text), *ended)
+            answer = TextBlock("observation", shown_observation(event.action, seen.text))
+            blocks = (TextBlock("action", shown_action(event.action)), answer, *ended)
             return EventView(tone="good" if seen.success else "plain", blocks=blocks)
         case events.CallBegun():
-            return EventView("A call began", "quiet", blocks=(TextBlock("action", event.action),))
+            return EventView("A call began", "quiet", blocks=(TextBlock("action", shown_action(event.action)),))
         case events.CallDecided() | events.DoubtDecided():
             allowed = isinstance(event, events.CallDecided) and event.allowed
             return EventView(describe_decision(event), "quiet" if allowed else "warning")

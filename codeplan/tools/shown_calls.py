@@ -13,14 +13,17 @@ _MAX_TEXT: Final = 200  # characters of a text in an argument
 _MAX_RESULT: Final = 20_000  # characters of a result, before a prompt shortens it
 
 
-def shown_call(action: str) -> str:
-    """An action as a call in Python; what is no call stays as it is."""
+def shown_call(action: str, max_argument: int = _MAX_ARGUMENT, max_text: int = _MAX_TEXT) -> str:
+    """An action as a call in Python; what is no call stays as it is.
+
+    At most ``max_argument`` characters of each argument are shown, and ``max_text`` of each text in it.
+    """
     try:
         name, arguments = read_call(action)
     except AgentError:
         return action
-    writer = ValueWriter(max_string=_MAX_TEXT, marks_repeats=False, counts=True)
-    given = (f"{n}={writer.text(value, _MAX_ARGUMENT)}" for n, value in arguments.items())
+    writer = ValueWriter(max_string=max_text, marks_repeats=False, counts=True)
+    given = (f"{n}={writer.text(value, max_argument)}" for n, value in arguments.items())
     return f"{name}({', '.join(given)})"
 
 

@@ -133,7 +133,7 @@ def test_what_is_missing_or_wrong_is_named_in_a_sentence(in_doubt, resume, argum
 )
 def test_on_a_terminal_it_asks(in_doubt, answer, code, decided):
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "codeplan", "resume", "run", *OPTIONS, "--max-model-calls", "100"]
+    command = [sys.executable, "-m", "codeplan", "resume", "run", *OPTIONS]
     process = subprocess.Popen(command, stdin=theirs, stderr=theirs, stdout=subprocess.DEVNULL)
     os.close(theirs)
     shown = b""

@@ -5,8 +5,18 @@ from __future__ import annotations
 import msgspec
 from support.trace_samples import acted, ended, started, state
 
-from codeplan.recording.events import CallBegun, DoubtDecided, Event, PlanFailed, SpanClosed, SpanOpened, TextPrinted
+from codeplan.recording.events import (
+    ActionTaken,
+    CallBegun,
+    DoubtDecided,
+    Event,
+    PlanFailed,
+    SpanClosed,
+    SpanOpened,
+    TextPrinted,
+)
 from codeplan.report.event_list import MAX_LINE, EventRow, event_rows
+from codeplan.types import Observation
 
 
 def numbered(*recorded: Event) -> list[Event]:
@@ -38,8 +48,32 @@ def test_a_call_has_a_line_only_if_no_answer_follows() -> None:
     begun, decided = CallBegun('{"tool": "send"}'), DoubtDecided("send", "retry", "option")
     rows = list(event_rows(numbered(begun, acted("look"), begun, decided, begun)))
     assert [row.number for row in rows] == [1, 2, 3, 4]
-    assert (
-        rows[1]
-        == msgspec.structs.replace(rows[3], number=2)
-        == EventRow(2, "actions", 'A call began > {"tool": "send"}')
-    )
+    assert rows[1] == msgspec.structs.replace(rows[3], number=2) == EventRow(2, "actions", "A call began > send()")
+
+
+def called(action: str, answer: str) -> ActionTaken:
+    return ActionTaken(action=action, observation=Observation(answer), seconds=0.0)
+
+
+def test_calls_of_tools_and_their_answers_are_shown_in_python() -> None:
+    call = '{"tool":"send","arguments":{"to":"ann","at":{"$tuple":[1,null]}}}'
+    answers = ['{"result":"it\'s sent"}', '{"result":[true]}', '{"result":""}', '{"error":"KeyError","message":"bob"}']
+    rows = list(event_rows(numbered(*(called(call, answer) for answer in answers))))
+    shown = ["it's sent", "[True]", "''", "raised KeyError: bob"]
+    assert [row.text for row in rows] == [f"> send(to='ann', at=(1, None)) -> {text}" for text in shown]
+
+
+def test_json_that_is_no_call_is_shown_as_it_is() -> None:
+    odd = [
+        ('{"key":1}', '{"result":1}'),
+        ('{"tool":7}', "7"),
+        ('{"tool":"f","arguments":{}', "{"),
+        ("look", '{"result":1}'),
+    ]
+    rows = list(event_rows(numbered(*(called(action, answer) for action, answer in odd))))
+    assert [row.text for row in rows] == [f"> {action} -> {answer}" for action, answer in odd]
+
+
+def test_a_call_keeps_long_arguments_as_far_as_a_line_goes() -> None:
+    [row] = event_rows(numbered(called(f'{{"tool":"send","arguments":{{"to":"{"x" * 600}"}}}}', '{"result":null}')))
+    assert row.text == f"> send(to='{'x' * 600}') -> None"
