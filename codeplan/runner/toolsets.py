@@ -58,7 +58,7 @@ def open_toolset(
     Raises: UsageError: there is no tool, or an address or the file of servers is wrong. EnvironmentFailure: a server
     does not start.
     """
-    given = (mcp,) if isinstance(mcp, str | ServerAddress) else tuple(mcp)
+    given = tuple(mcp) if isinstance(mcp, Iterable) and not isinstance(mcp, str | ServerAddress) else (mcp,)
     addresses = [a if isinstance(a, ServerAddress) else parse_address(a) for a in given]
     addresses += read_config(Path(mcp_config)) if mcp_config is not None else ()
     if not addresses:

@@ -90,6 +90,8 @@ class Approvals:
 
 def read_patterns(name: str, given: Iterable[str]) -> tuple[str, ...]:
     """The patterns of the option ``name``. Raises: UsageError: one is no text or empty, or there are too many."""
+    if not isinstance(given, Iterable):
+        raise UsageError(f"{name} takes a pattern or several, not {in_quotes(given)}")
     patterns = (given,) if isinstance(given, str) else tuple(given)
     for pattern in patterns:
         if not isinstance(pattern, str) or not pattern:

@@ -188,9 +188,12 @@ class ToolEnvironment:
             raise EnvironmentFailure(f"the function that approves calls failed: {failure_sentence(error)}") from error
 
     def _call_for_verifier(self, tool: Tool, *args: Any, **kwargs: Any) -> object:
-        """Call a tool outside the episode, as a look at the world."""
+        """Call a tool outside the episode, as a look at the world. A verifier that is asynchronous awaits it."""
         bound = tool.signature.bind(None, *args, **kwargs).arguments
-        return self._finish(tool.call({name: value for name, value in bound.items() if name != "_agent_"}))
+        result = tool.call({name: value for name, value in bound.items() if name != "_agent_"})
+        if not self._loop.is_current:
+            return self._finish(result)
+        return _collect(result) if isinstance(result, AsyncIterator) else result
 
     def _finish(self, result: object) -> object:
         """Wait for an asynchronous result."""

@@ -25,6 +25,11 @@ class LoopThread:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 
+    @property
+    def is_current(self) -> bool:
+        """Whether this is the loop's own thread, in which ``run`` would wait for ever."""
+        return threading.current_thread() is self._thread
+
     def run(self, awaitable: Awaitable[_T]) -> _T:
         """Wait for the result, or raise the exception. An interrupt of the waiting thread cancels the call.
 

@@ -23,7 +23,8 @@ class Verifier:
     """A function ``verify(value, tools)``, or ``verify(value)``, sync or async.
 
     ``value`` is what the plan returned. ``tools`` has the tools as methods, for a look at the world; their calls count
-    nowhere. Raises: UsageError: the function takes neither two arguments nor one.
+    nowhere. An asynchronous verifier awaits what asynchronous tools return. Raises: UsageError: the function takes
+    neither two arguments nor one.
     """
 
     def __init__(self, verify: Callable[..., Verdict | Awaitable[Verdict]]) -> None:

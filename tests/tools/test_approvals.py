@@ -53,6 +53,8 @@ def test_too_many_patterns_and_what_is_none_are_refused(option):
     for wrong in ("", 3, None, b"x"):
         with pytest.raises(UsageError, match=f"^{option} has a pattern that is no name of a tool: "):
             Approvals(**{option: ["x", wrong]})
+    with pytest.raises(UsageError, match=f"^{option} takes a pattern or several, not 3$"):
+        Approvals(**{option: 3})
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,29 @@ def test_without_a_verifier_the_end_is_claimed_and_no_success():
     assert model.purposes == ["plan"]
 
 
+class WaitingStore(Store):
+    async def total(self) -> int:
+        return sum(self.rows.values())
+
+    async def keys(self):
+        for key in self.rows:
+            yield key
+
+
+async def awaits(value, tools):
+    return value == await tools.total() and await tools.keys() == ["a", "b"] and tools.get("a") == 3
+
+
+def does_not_wait(value, tools):
+    return value == tools.total() and tools.keys() == ["a", "b"] and tools.get("a") == 3
+
+
+@pytest.mark.parametrize("verify", [awaits, does_not_wait])
+def test_a_verifier_can_call_asynchronous_tools(verify):
+    result, _ = do(plan("return agent.total()"), tools=WaitingStore(), verify=verify)
+    assert (result.ending, result.value) == (Success(), 7)
+
+
 async def says_why(value):
     return True if value == 7 else f"{value} is not the sum"
 
@@ -260,3 +283,9 @@ def test_a_difference_from_the_recording_is_found(tmp_path):
     (tmp_path / "trace.jsonl").write_text(lines)
     with pytest.raises(Diverged, match="result was"):
         codeplan.replay(tmp_path, env=ToolEnvironment("add up", Toolset(python_tools(Store()))))
+
+
+@pytest.mark.parametrize("mcp", [3, [3]])
+def test_what_is_no_address_of_a_server_is_refused(mcp):
+    with pytest.raises(UsageError, match="^an MCP server is a command or a URL, not 3$"):
+        do(TOTAL, mcp=mcp)

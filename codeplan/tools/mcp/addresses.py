@@ -51,6 +51,8 @@ class ServerAddress:
 
 def parse_address(text: str) -> ServerAddress:
     """The server of a command line or a URL, with a name from its words. Raises: UsageError: it is neither."""
+    if not isinstance(text, str):
+        raise UsageError(f"an MCP server is a command or a URL, not {in_quotes(text)}")
     text = text.strip()
     if text.startswith(("http://", "https://")):
         return ServerAddress(_name_of(_host(text)), url=text)
