@@ -37,7 +37,8 @@ def report(runs: Runs, out: Out = Path("report.html"), library: Skills = None) -
     from codeplan.report.pages.report_source import ReportSource
 
     written = write_archive(ReportSource(*runs), out, _library(library))
-    echo(f"{out}: {written.episodes:,} episodes, {written.size / 1e6:.1f} MB")
+    episodes = "1 episode" if written.episodes == 1 else f"{written.episodes:,} episodes"
+    echo(f"{out}: {episodes}, {written.size / 1e6:.1f} MB")
     for path in written.unread:
         echo(f"codeplan: left out: the beginning of {one_line(str(path), 400)} cannot be read", err=True)
     if written.left_out:

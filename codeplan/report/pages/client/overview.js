@@ -52,6 +52,8 @@ function overviewPage(overview, query) {
   document.title = `${overview.name} · codeplan`;
   const ended = overview.episodes.filter((e) => e.state !== "open").length;
   const total = Math.max(overview.total || 0, overview.episodes.length);
+  const ofKind = overview.kinds.map(() => []);
+  for (const episode of overview.episodes) ofKind[episode.kind].push(episode);
   const claims = overview.episodes.filter((e) => e.state === "claimed").length;
   return [
     h(
@@ -64,20 +66,20 @@ function overviewPage(overview, query) {
       overview.columns.some((c) => c.scripted) && scriptedNote(),
       claims > 0 && claimedNote(claims),
     ),
-    overview.groups.map((group) => environmentPart(overview, group)),
+    overview.groups.map((group) => environmentPart(overview, group, ofKind)),
     overview.published.length + overview.unpublished.length > 0 && part("Published results", publishedTables(overview)),
     episodeSection(overview, query),
   ];
 }
 
 /** The tables and plots of an environment; below a heading of its own if there are several environments. */
-function environmentPart(overview, { env, columns, kinds, byKind }) {
+function environmentPart(overview, { env, columns, kinds, byKind }, ofKind) {
   const group = {
     env,
     columns: columns.map((at) => overview.columns[at]),
     kinds: kinds.map((at) => overview.kinds[at]),
     byKind,
-    episodes: kinds.map((at) => overview.episodes.filter((e) => e.kind === at)),
+    episodes: kinds.map((at) => ofKind[at]),
     seriesOf: new Map(columns.map((column, at) => [column, at])),
   };
   const ended = group.episodes.flat().some((e) => e.state !== "open");

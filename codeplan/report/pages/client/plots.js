@@ -70,7 +70,7 @@ function costPlot(columns, cost) {
   return figure({
     title: "Success against cost",
     says: `Episodes solved for at most this many ${name} each.`,
-    x: axis(`${name} an episode`, most, { shown, count: 5 }),
+    x: axis(`${name} an episode`, most, { shown, count: 5, whole: cost === "calls" }),
     y: shares,
     columns,
     draw: (scales) => columns.map((c, at) => line(c, at)(scales)),
