@@ -45,6 +45,7 @@ _FORMAT = """\
 <style>
 .{unique_id}-matrix {{ font-family: ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; \
 font-size: {char_height}px; line-height: {line_height}px; }}
+.{unique_id}-title {{ font-family: system-ui, Helvetica, Arial, sans-serif; font-size: 16px; }}
 {styles}
 </style>
 <defs>
