@@ -62,6 +62,36 @@ def test_a_number_of_tries_below_one_is_refused_by_its_own_name(tmp_path: Path) 
     assert (done.returncode, done.stderr) == (2, "codeplan: tries must be 1 or more (got 0)\n")
 
 
+def test_a_wrong_choice_is_answered_with_the_choices_and_no_type() -> None:
+    with pytest.raises(codeplan.UsageError) as refused:
+        codeplan.run("household", "clean/3", resume_by="magic")
+    assert str(refused.value).endswith("it takes 'syntax' or 'model'")
+
+
+def test_advice_in_python_names_what_python_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(codeplan.UsageError, match="set OPENAI_API_KEY, or give --base-url URL \\(base_url=URL\\) for"):
+        codeplan.run("household", "clean/3", model="strong")
+
+
+def test_the_tutorials_project_runs_its_mutants_on_request(tmp_path: Path) -> None:
+    """The line of the documentation's CI, with a manifest as ``new-test`` writes it and with one that asks for mutants."""
+    codeplan.run("household", "clean/22", mistakes="none", out=tmp_path / "run")
+    assert codeplan_command(tmp_path, "new-test", "run", "-o", "plans").returncode == 0
+    line = ("test", "plans", "-q", "-m", "plan_mutants", "--plan-mutants")
+    done = codeplan_command(tmp_path, *line)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "codeplan: no mutants ran; a manifest asks for them with [mutation]" in done.stdout
+    manifest = tmp_path / "plans" / "clean_22.plan.toml"
+    manifest.write_text(manifest.read_text() + "\n[mutation]\nat_least = 0.1\n")
+    done = codeplan_command(tmp_path, *line)
+    assert done.returncode == 0, done.stdout
+    assert "strength of plans' assertions" in done.stdout
+    assert "1 passed" in done.stdout
+    assert "no mutants ran" not in done.stdout
+
+
 def test_a_model_that_returns_no_text_is_named() -> None:
     with pytest.raises(codeplan.UsageError, match="the model three returned a int; a function that is a model"):
         codeplan.run(Boxes(), "ball/2", model=three)

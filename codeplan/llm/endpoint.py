@@ -57,8 +57,8 @@ def resolve_key(given: Secret | None = None, *, required: bool = False, variable
     found = given or Secret(os.environ.get(variable) or "")
     if not found and required:
         raise UsageError(
-            f"no key and no base URL for the model: set {variable}, or give --base-url for a server of your own "
-            "(--model scripted needs neither, for codeplan's own environments)"
+            f"no key and no base URL for the model: set {variable}, or give --base-url URL (base_url=URL) for a "
+            "server of your own (--model scripted needs neither, for codeplan's own environments)"
         )
     if not found.is_valid_header:
         raise UsageError(f"the key in {variable} has characters that keys cannot have; copy it again")

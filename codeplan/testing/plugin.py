@@ -88,7 +88,11 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail the session if manifests were left out."""
+    """Fail the session if manifests were left out; pass it if it was only to run mutants, and there are none."""
+    option = session.config.getoption
+    only_mutants = option("plan_mutants") and option("markexpr") == "plan_mutants" and not option("keyword")
+    if only_mutants and session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+        session.exitstatus = pytest.ExitCode.OK
     if session.config.stash.get(_LEFT_OUT, []) and session.exitstatus in (
         pytest.ExitCode.OK,
         pytest.ExitCode.NO_TESTS_COLLECTED,
@@ -110,6 +114,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
         for text in scores:
             terminalreporter.line(clean(text))
+    elif config.getoption("plan_mutants"):
+        terminalreporter.line("codeplan: no mutants ran; a manifest asks for them with [mutation]")
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ from codeplan import envs
 from codeplan.bench import engines, store
 from codeplan.bench.bench_runner import run_bench
 from codeplan.bench.episode_measures import EpisodeMeasures
+from codeplan.cli.app import main
 from codeplan.errors import UsageError
 from codeplan.report.pages.overview import build_overview, cost_curve, cost_unit, refinement_curve
 from codeplan.report.pages.report_source import ReportSource
@@ -85,6 +86,16 @@ def test_several_folders_are_shown_together(two_benches: Path) -> None:
     found = ReportSource(two_benches / "first", two_benches / "runs").read()
     assert (found.name, found.total) == ("first, runs", 2)
     assert [c.name for c in found.columns] == ["first: adaplanner", "runs: adaplanner"]
+
+
+def test_the_command_takes_several_folders_and_looks_deeper(
+    two_benches: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = str(tmp_path / "page.html")
+    assert main(["report", str(two_benches), "-o", page]) == 0
+    assert "3 episodes" in capsys.readouterr().out
+    assert main(["report", str(two_benches / "first"), str(two_benches / "deep"), "-o", page]) == 0
+    assert "2 episodes" in capsys.readouterr().out
 
 
 def test_folders_of_one_name_are_told_apart(two_benches: Path) -> None:
