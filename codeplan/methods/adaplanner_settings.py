@@ -11,7 +11,8 @@ from codeplan.plugins import Setting
 SamplesSetting = Annotated[int, Setting("Worked examples in the prompts.", "safe", most=100)]
 SampleKindsSetting = Annotated[str, Setting("Show worked examples of these kinds only; separate with commas.", "safe")]
 SampleTableSetting = Annotated[
-    SampleTable, Setting("paper: show one, by AdaPlanner's table for 2, 4 or 6 samples.", "safe")
+    SampleTable,
+    Setting("kind: those of the task's kind alone; paper: one, by AdaPlanner's table for 2, 4 or 6.", "safe"),
 ]
 SampleSetSetting = Annotated[
     SampleOrigin, Setting("paper: worked examples that ask, or leave something to refine.", "safe")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import count
 from typing import Any, Final, Literal
 
 from codeplan.agent_interface import agent_api
@@ -19,8 +20,9 @@ SampleOrigin = Literal["own", "paper"]
 """codeplan's own worked examples, or those in the manner of AdaPlanner's where there are such: they ask, or leave
 something to refine."""
 
-SampleTable = Literal["nearest", "paper"]
-"""The examples nearest to the task's kind, or exactly one: the one that the paper's table names for the kind."""
+SampleTable = Literal["nearest", "kind", "paper"]
+"""The examples nearest to the task's kind, those of the task's kind alone, or exactly one: the one that the paper's
+table names for the kind."""
 
 PAPER_TABLE: Final[dict[int, dict[str, str]]] = {
     2: {
@@ -75,7 +77,7 @@ class SampleSettings(Value, frozen=True, kw_only=True):
 
         Raises: UsageError: the table does not have the kind.
         """
-        if self.table == "nearest" or self.count == 0:
+        if self.table != "paper" or self.count == 0:
             return self
         served = PAPER_TABLE[self.count]
         if kind not in served:
@@ -90,10 +92,11 @@ def choose_samples(
 ) -> tuple[WorkedExample, ...]:
     """The worked examples for a task of ``env``: those of its kind first, then of similar kinds.
 
-    Examples of all other kinds come last, and only if ``settings.kinds`` or a count of 2 or more asks for them. An
-    example for the same goal is left out; without ``asks`` also one that asks. Of an environment with several agents,
-    the examples for the chosen one come from a folder of its own (``household/paper``) if it has them, and use only
-    what it has. With ``method`` they are that method's own (``text_planner/household/heat.j2``).
+    A kind may have several: ``click-shape.j2``, ``click-shape_2.j2`` and so on. Examples of all other kinds come last,
+    and only if ``settings.kinds`` or a count of 2 or more asks for them. An example for the same goal is left out;
+    without ``asks`` also one that asks. Of an environment with several agents, the examples for the chosen one come
+    from a folder of its own (``household/paper``) if it has them, and use only what it has. With ``method`` they are
+    that method's own (``text_planner/household/heat.j2``).
 
     Raises: UsageError: the paper's table does not have the kind.
     """
@@ -105,16 +108,24 @@ def choose_samples(
     def fits(text: str) -> bool:
         return (asks or "ask_llm(" not in text) and (names is None or names.issuperset(_USED.findall(text)))
 
-    for each, relation in _kinds_in_order(env, kind, others=bool(settings.kinds) or settings.count > 1):
-        if len(chosen) >= settings.count:
-            break
-        if settings.kinds and each not in settings.kinds:
-            continue
-        found = (sample_for(prompts, folder, each, goal) for folder in folders)
-        text = next((text for text in found if text and fits(text)), None)
-        if text:
-            chosen.setdefault(text, WorkedExample(text, relation))
+    for each, relation in _kinds_in_order(env, kind, settings):
+        for name in _example_names(prompts, env, folders, each):
+            if len(chosen) >= settings.count:
+                return tuple(chosen.values())
+            found = (sample_for(prompts, folder, name, goal) for folder in folders)
+            text = next((text for text in found if text and fits(text)), None)
+            if text:
+                chosen.setdefault(text, WorkedExample(text, relation))
     return tuple(chosen.values())
+
+
+def _example_names(prompts: Prompts, env: Any, folders: list[str], kind: str) -> Iterator[str]:
+    """The names of a kind's examples: the kind, then the kind with _2, _3 and so on as long as there are such."""
+    yield kind
+    for name in (f"{kind}_{n}" for n in count(2)):
+        if name in getattr(env, "kinds", ()) or not any(prompts.sample(folder, name) for folder in folders):
+            return
+        yield name
 
 
 def _folders(env: Any, origin: SampleOrigin) -> list[str]:
@@ -129,13 +140,15 @@ def _agent_names(env: Any) -> set[str] | None:
     return set(agent_api(env.agent).names) if isinstance(env, OffersAgents) and env.agents else None
 
 
-def _kinds_in_order(env: Any, kind: str, *, others: bool) -> Iterator[tuple[str, str]]:
-    """Each kind of the environment with its relation to ``kind``, the nearest first."""
+def _kinds_in_order(env: Any, kind: str, settings: SampleSettings) -> Iterator[tuple[str, str]]:
+    """Each kind whose examples may be shown with its relation to ``kind``, the nearest first."""
     similar = env.similar_kinds.get(kind, ()) if isinstance(env, HasSimilarKinds) else ()
-    yield kind, _THIS_KIND
-    yield from ((each, _SIMILAR) for each in similar if each != kind)
-    if others:
-        yield from ((each, _OTHER) for each in getattr(env, "kinds", ()) if each != kind and each not in similar)
+    order = [(kind, _THIS_KIND)]
+    if settings.table != "kind":
+        order += [(each, _SIMILAR) for each in similar if each != kind]
+    if settings.table != "kind" and (settings.kinds or settings.count > 1):
+        order += [(each, _OTHER) for each in getattr(env, "kinds", ()) if each != kind and each not in similar]
+    yield from ((each, relation) for each, relation in order if not settings.kinds or each in settings.kinds)
 
 
 def sample_for(prompts: Prompts, folder: str, name: str, goal: str) -> str | None:

@@ -27,7 +27,11 @@ from codeplan.bench.papers.presets import (
 from codeplan.bench.papers.published import published_tables
 from codeplan.bench.store import BenchGrid, BenchRecord
 from codeplan.bench.tables import STAND_IN_NOTE
+from codeplan.envs.miniwob.environment import MiniWob
+from codeplan.envs.miniwob.page_folder import PAPER_TASKS
 from codeplan.errors import UsageError
+from codeplan.methods.adaplanner import AdaPlanner
+from codeplan.planning.sample_choice import choose_samples
 from codeplan.plugins import load_factory, setting_names, setting_specs
 from codeplan.runner import models
 
@@ -75,6 +79,16 @@ def test_names_of_cells_are_unique_in_an_experiment() -> None:
     for experiment in paper_experiments():
         names = Counter((part.suite, row.name) for part in experiment.parts for row in part.rows)
         assert max(names.values(), default=1) == 1, experiment.id
+
+
+@pytest.mark.parametrize(("row", "count"), [(6, 38), (7, 30), (8, 20), (9, 15), (10, 0)])
+def test_a_row_of_table_5_shows_as_many_written_samples_in_all_as_the_papers(row: int, count: int) -> None:
+    (part,) = find_experiment("adaplanner-table5").parts
+    (cell,) = (each for each in part.rows if each.rows == (row,))
+    env = MiniWob(agent="paper")
+    method = AdaPlanner(**{name: value for name, value in cell.settings.items() if name != "agent"})
+    shown = [choose_samples(method.prompts, env, kind, "another goal", method.samples) for kind in PAPER_TASKS]
+    assert sum(map(len, shown)) == count
 
 
 # ------------------------------------------------------------------ played

@@ -72,7 +72,9 @@ def test_a_trajectory_of_the_very_task_is_left_out():
 
 @pytest.mark.parametrize("env", ["household", "alfworld", "miniwob"])
 def test_the_text_planner_has_a_plan_in_words_for_each_plan_in_code(env):
-    kinds = [page for page in MiniWob().kinds if PROMPTS.sample(env, page)] if env == "miniwob" else KINDS
+    several = [f"{page}_{n}" for page in MiniWob().kinds for n in (2, 3)]
+    named = (*MiniWob().kinds, *several) if env == "miniwob" else KINDS
+    kinds = [name for name in named if env != "miniwob" or PROMPTS.sample(env, name)]
     code = f"{env}" if env == "miniwob" else f"{env}/paper_samples"
     for kind in kinds:
         words, plan = PROMPTS.sample(f"text_planner/{env}", kind), PROMPTS.sample(code, kind)

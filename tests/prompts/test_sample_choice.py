@@ -54,7 +54,36 @@ def test_named_kinds_are_shown_whatever_the_tasks_kind(tmp_path):
     assert chosen(prompts, env, kinds=["fill", "find"]) == [("F", "another task of this kind")]
 
 
-@pytest.mark.parametrize("table", ["nearest", "paper"])
+SEVERAL = {"find": "F", "find_2": "# Task: Find the ball\nF2", "find_3": "F3", "find_5": "F5", "open": "O"}
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"), [(1, "F"), (2, "F F2"), (3, "F F2 F3"), (4, "F F2 F3 O"), (5, "F F2 F3 O G")]
+)
+def test_a_kind_may_have_several_examples_numbered_without_gaps(tmp_path, count, shown):
+    found = chosen(*boxes(tmp_path, {"find": ("open",)}, **SEVERAL, fill="G"), goal="find the cup", count=count)
+    assert [text.splitlines()[-1] for text, _ in found] == shown.split()
+    assert {relation for _, relation in found[:3]} == {"another task of this kind"}
+
+
+def test_a_left_out_example_makes_room_for_the_next_of_its_kind(tmp_path):
+    found = chosen(*boxes(tmp_path, **SEVERAL), count=2)
+    assert [text for text, _ in found] == ["F", "F3"]
+
+
+def test_an_example_of_a_kind_with_a_number_in_its_name_is_not_one_of_the_kind_without(tmp_path):
+    prompts, env = boxes(tmp_path, **SEVERAL)
+    env.kinds = ("find", "find_2")
+    assert chosen(prompts, env, count=3, table="kind") == [("F", "another task of this kind")]
+
+
+@pytest.mark.parametrize(("kinds", "shown"), [((), ["F", "F3"]), (("find", "open"), ["F", "F3"]), (("open",), [])])
+def test_by_kind_no_example_of_another_kind_is_shown(tmp_path, kinds, shown):
+    found = chosen(*boxes(tmp_path, {"find": ("open",)}, **SEVERAL), count=9, kinds=kinds, table="kind")
+    assert [text for text, _ in found] == shown
+
+
+@pytest.mark.parametrize("table", ["nearest", "kind", "paper"])
 def test_no_examples_are_shown_if_none_are_asked_for(tmp_path, table):
     assert chosen(*boxes(tmp_path, find="F"), count=0, table=table) == []
 
