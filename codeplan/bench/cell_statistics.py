@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from codeplan.bench.episode_measures import MeasuredEpisode, sum_if_known
+from codeplan.bench.episode_measures import EpisodeMeasures, MeasuredEpisode, sum_if_known
 from codeplan.bench.metrics import METRICS, MetricEstimate, estimate_metric
 from codeplan.bench.store import BenchCell
 from codeplan.statistics import pass_at_k, wilson_interval
@@ -16,7 +16,8 @@ class CellStatistics(Value, frozen=True):
     """A kind of task in one cell: the success rate with its 95 % Wilson interval, and metrics by name.
 
     ``inadmissible`` is a share of all actions. ``pass_at_k`` holds pass@k for k from 1: the unbiased mean over the
-    tasks with at least k episodes.
+    tasks with at least k episodes. ``by_attempt`` holds, for k from 1, the share of the episodes solved within k
+    attempts (``EpisodeMeasures.renewed_attempts``), up to the last attempt of any of them.
     """
 
     cell: str
@@ -29,6 +30,7 @@ class CellStatistics(Value, frozen=True):
     metrics: dict[str, MetricEstimate]
     inadmissible: float | None
     pass_at_k: tuple[float, ...] = ()
+    by_attempt: tuple[float, ...] = ()
 
 
 def cell_statistics(
@@ -63,7 +65,14 @@ def _kind_statistics(
         },
         idle / acted if idle is not None and acted else None,
         _pass_rates(episodes),
+        _rates_by_attempt(measures),
     )
+
+
+def _rates_by_attempt(episodes: Sequence[EpisodeMeasures]) -> tuple[float, ...]:
+    """The success rates after attempt 1, 2, …: AdaPlanner's Figure 4b (Sun et al. 2023)."""
+    last = max((m.renewed_attempts for m in episodes), default=-1)
+    return tuple(fmean(m.success and m.renewed_attempts <= further for m in episodes) for further in range(last + 1))
 
 
 def _pass_rates(episodes: list[MeasuredEpisode]) -> tuple[float, ...]:

@@ -27,6 +27,11 @@ _COLUMN_NOTE = (
     "failure. Inadmissible: the share of actions without effect."
 )
 
+_ATTEMPT_NOTE = (
+    "The share of the episodes solved by this attempt at the latest. Attempts are trials (Reflexion, Try-Again) and "
+    "new plans after a failure."
+)
+
 
 class BenchTable(Value, frozen=True):
     """A table of text, with notes below. The first column is text, the others are numbers."""
@@ -38,8 +43,13 @@ class BenchTable(Value, frozen=True):
 
 
 def build_tables(overview: BenchOverview) -> list[BenchTable]:
-    """Return the tables of an overview: statistics, comparisons and, separately, published results."""
-    found = [statistics_table(overview)] + [_comparison_table(c) for c in overview.comparisons]
+    """Return the tables of an overview: statistics, success by attempt, comparisons and, separately, published results.
+
+    Success by attempt is left out if no episode had a second one.
+    """
+    found = [statistics_table(overview), *_attempt_tables(overview)] + [
+        _comparison_table(c) for c in overview.comparisons
+    ]
     return found + ([_published_table(overview.published)] if overview.published != PublishedResults() else [])
 
 
@@ -86,6 +96,35 @@ TABLE_FORMATS: dict[str, Callable[[BenchTable], str]] = {
 """The formats by name."""
 
 
+MAX_ATTEMPTS = 10
+"""More attempts than these have no column."""
+
+
+def _attempt_tables(of: BenchOverview) -> list[BenchTable]:
+    """The share of each cell's episodes solved within 1, 2, … attempts; none if each episode had one."""
+    rates = [(label, cell[-1].by_attempt) for label, cell in of.statistics]
+    last = min(max((len(shares) for _, shares in rates), default=0), MAX_ATTEMPTS)
+    if last < 2:
+        return []
+    scripted = _scripted_labels(of)
+    rows = tuple(
+        (_marked(label, scripted), *(_format_percent(shares[min(k, len(shares)) - 1]) for k in range(1, last + 1)))
+        for label, shares in rates
+        if shares
+    )
+    columns = ("cell", *(f"attempt {k}" for k in range(1, last + 1)))
+    notes = (_ATTEMPT_NOTE, STAND_IN_NOTE) if scripted else (_ATTEMPT_NOTE,)
+    return [BenchTable("Success after each attempt, %", columns, rows, notes)]
+
+
+def _scripted_labels(of: BenchOverview) -> set[str]:
+    return {s.label for s in of.cells if s.cell.model == "scripted"}
+
+
+def _marked(label: str, scripted: set[str]) -> str:
+    return label + STAND_IN_MARK * (label in scripted)
+
+
 def statistics_table(of: BenchOverview) -> BenchTable:
     """Return the metrics of each cell by kind of task. Rates have their intervals, others where they were asked for."""
     rows_of_all = [f for _, cell in of.statistics for f in cell]
@@ -93,9 +132,8 @@ def statistics_table(of: BenchOverview) -> BenchTable:
     passes = tuple(f"pass@{k}, %" for k in range(1, repeated + 1))
     heads = [head for name in of.metrics for head in _heads(name, of)]
     columns = ("cell", "kind", "episodes", *heads, "inadmissible, %", *passes)
-    scripted = {s.label for s in of.cells if s.cell.model == "scripted"}
-    marked = {label: label + STAND_IN_MARK * (label in scripted) for label, _ in of.statistics}
-    rows = tuple((marked[label], *_row(f, repeated, of)) for label, cell in of.statistics for f in cell)
+    scripted = _scripted_labels(of)
+    rows = tuple((_marked(label, scripted), *_row(f, repeated, of)) for label, cell in of.statistics for f in cell)
     notes = (_COLUMN_NOTE, STAND_IN_NOTE) if scripted else (_COLUMN_NOTE,)
     return BenchTable("Statistics", columns, rows, notes)
 
