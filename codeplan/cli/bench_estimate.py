@@ -65,12 +65,14 @@ def _lines(plan: ResolvedBench, found: BenchEstimate, max_money: float | None) -
         cells = [cell.ljust(widths[0]) if at == 0 else cell.rjust(widths[at]) for at, cell in enumerate(row)]
         yield "  ".join(cells).rstrip()
     yield ""
-    yield "Each range holds with a probability of about 95 %, if the episodes to come are like those seen."
+    if any(one.calls for one in found.cells):
+        yield "Each range holds with a probability of about 95 %, if the episodes to come are like those seen."
     yield f"Money is by {one_line(price_table(plan))}."
     for name in plan.unpriced_models:
         yield f"No price is known for the model {one_line(name)}; give a table with --prices FILE."
     if found.unseen:
-        yield f"{len(found.unseen)} of the cells were never played: add --pilot, which plays two tasks of each."
+        unseen = f"{len(found.unseen)} of {len(found.cells)} cells were never played, so their cost is unknown"
+        yield f"{unseen}. Add --pilot to play two tasks of each and estimate it."
     if max_money is not None and found.total.money and found.total.money.high > max_money:
         yield f"The budget of ${max_money:g} may end the bench early."
 

@@ -17,6 +17,10 @@ from codeplan.bench.tables import BenchTable, statistics_table
 from codeplan.cli.text_tables import format_table, terminal_width
 from codeplan.untrusted.terminal import one_line
 
+_GROUPED = (("cell", "kind"), ("row", "whose"))
+"""First columns of tables whose rows are grouped. A cell's name would take half of the terminal in each row; and where
+columns follow below, a paper's row is known by whose it is."""
+
 _WIDEST = 10_000
 _COSTS = ("tokens in", "tokens out", "US $")
 NONE_ENDED = "-"
@@ -119,7 +123,7 @@ def bench_table_text(table: BenchTable, width: int | None) -> str:
     """A table as plain columns within the terminal's width, its title above and its notes below."""
     columns, rows = table.columns, [[one_line(cell) for cell in row] for row in table.rows]
     groups: list[str] = []
-    if columns[:2] == ("cell", "kind"):  # a cell's name would take half of the terminal in each row
+    if columns[:2] in _GROUPED:
         groups = [row[0] for row in rows]
         columns, rows = columns[1:], [[f"  {kind}", *figures] for _, kind, *figures in rows]
     lines = format_table(columns, rows, width=width, groups=groups)

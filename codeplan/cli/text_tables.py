@@ -130,13 +130,17 @@ def _aligned(text: str, width: int, right: bool) -> str:
 
 
 def _fold(text: str, width: int) -> list[str]:
-    """The text in lines of at most ``width`` columns, broken after a space or a sign where possible."""
+    """The text in lines of at most ``width`` columns, broken after a space or a sign where possible.
+
+    Each line keeps the text's indent.
+    """
     if cell_len(text) <= width:
         return [text]
-    lines = [""]
-    for part in _PARTS.findall(text):
-        for piece in chop_cells(part, width) if cell_len(part) > width else [part]:
+    indent = text[: len(text) - len(text.lstrip(" "))][: width // 2]
+    room, lines = width - len(indent), [indent]
+    for part in _PARTS.findall(text.lstrip(" ")):
+        for piece in chop_cells(part, room) if cell_len(part) > room else [part]:
             if cell_len(lines[-1] + piece.rstrip()) > width:
-                lines.append("")
+                lines.append(indent)
             lines[-1] += piece
     return [line.rstrip() for line in lines]

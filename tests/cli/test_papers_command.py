@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from codeplan.bench.papers.presets import paper_experiments
+from codeplan.bench.tables import BenchTable
 from codeplan.cli.app import main
+from codeplan.cli.bench_table import bench_table_text
 
 
 def lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -41,6 +43,18 @@ def test_a_description_has_settings_figures_and_what_is_missing(capsys: pytest.C
     assert "no setting yet: 21 discovered skills: make them with codeplan skills discover" in " ".join(
         " ".join(lines(capsys)).split()
     )
+
+
+def test_a_papers_rows_stand_below_the_rows_name() -> None:
+    rows = (("react", "paper, GPT-3", "1.0"), ("react", "here, gpt", "2.0"), ("adapt", "here, gpt", "3.0"))
+    text = bench_table_text(BenchTable("Title", ("row", "whose", "success, %"), rows), None)
+    assert [line.split() for line in text.splitlines()[4:]] == [
+        ["react"],
+        ["paper,", "GPT-3", "1.0"],
+        ["here,", "gpt", "2.0"],
+        ["adapt"],
+        ["here,", "gpt", "3.0"],
+    ]
 
 
 def test_json_has_the_experiment_and_its_tables(capsys: pytest.CaptureFixture[str]) -> None:

@@ -108,3 +108,8 @@ def test_every_table_fits_and_keeps_each_figure_whole(rows, width):
     shown = " ".join(lines)
     assert all(shown.count(figure) >= sum(row.count(figure) for row in rows) for row in rows for figure in row[1:])
     assert "column" in words
+
+
+def test_a_folded_text_keeps_its_indent_in_each_line():
+    lines = format_table(("whose", "success, %"), [["  paper, GPT-3.5 (gpt-3.5-turbo)", "81.3"]], width=32)
+    assert lines[2:] == ["  paper, GPT-3.5            81.3", "  (gpt-3.5-turbo)"]
