@@ -1,16 +1,18 @@
-"""The budget of an episode, and what is set for the model calls in progress: their deadline and temperature."""
+"""The budgets of an episode and of many, and what is set for the model calls in progress: deadline, temperature."""
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import ClassVar
 
 import msgspec
 
-from codeplan.errors import UsageError
+from codeplan.errors import BudgetExceeded, UsageError
+from codeplan.types import Result, Usage
 
 _deadline: ContextVar[float | None] = ContextVar("codeplan_deadline", default=None)
 _temperature: ContextVar[float | None] = ContextVar("codeplan_temperature", default=None)
@@ -78,3 +80,76 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             value = getattr(self, name)
             if value is not None and not 0 <= value < float("inf"):
                 raise UsageError(f"the budget {name} is {value}; give a number from 0 up, or leave it out")
+
+
+class TotalBudget(msgspec.Struct, frozen=True, kw_only=True):
+    """The budget of many episodes together; None is no limit. Once it is spent no episode starts; those that run are
+    finished.
+
+    ``money`` (US dollars) and ``tokens`` also count the episodes of an earlier start that this one continues,
+    ``seconds`` the wall time since this start. Unknown tokens and prices count as zero. Raises: UsageError for a
+    negative number.
+    """
+
+    money: float | None = None
+    tokens: int | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            if value is not None and not value >= 0:
+                raise UsageError(f"the total budget of {name} is {value}; give 0 or more")
+
+
+class Spending:
+    """What many episodes have spent, from any thread, of their TotalBudget (None: no limit).
+
+    ``stopped_by`` is the budget for which an episode did not start; None if none was refused.
+    """
+
+    def __init__(self, budget: TotalBudget | None = None, results: Iterable[Result] = ()) -> None:
+        self._budget = budget or TotalBudget()
+        self._lock = threading.Lock()
+        self._began = time.monotonic()
+        self._usages: list[Usage] = []
+        self._money, self._tokens = 0.0, 0
+        self.model_calls = 0
+        self.stopped_by: BudgetExceeded | None = None
+        for result in results:
+            self.add(result)
+
+    def add(self, result: Result) -> None:
+        """Count what an episode spent."""
+        with self._lock:
+            self.model_calls += result.model_calls
+            if result.model_calls:
+                self._usages.append(result.usage)
+            self._money += result.usage.money or 0.0
+            self._tokens += result.usage.total_tokens or 0
+
+    @property
+    def exceeded_budget(self) -> BudgetExceeded | None:
+        """The budget that is spent; None if none is."""
+        spent = {"money": self._money, "tokens": self._tokens, "seconds": time.monotonic() - self._began}
+        for kind, value in spent.items():
+            limit = getattr(self._budget, kind)
+            if limit is not None and value >= limit:
+                return BudgetExceeded(kind, value, limit)
+        return None
+
+    def refuses(self) -> bool:
+        """Whether no further episode may start."""
+        self.stopped_by = self.stopped_by or self.exceeded_budget
+        return self.stopped_by is not None
+
+    def __str__(self) -> str:
+        unpriced = any(usage.money is None for usage in self._usages)
+        money = "cost unknown" if unpriced and not self._money else f"${self._money:.2f}"
+        money += " and an unknown cost" if unpriced and self._money else ""
+        tokens_in = sum(usage.input_tokens or 0 for usage in self._usages)
+        tokens_out = sum(usage.output_tokens or 0 for usage in self._usages)
+        tokens = f"{tokens_in:,} tokens in, {tokens_out:,} out"
+        unknown = any(usage.total_tokens is None for usage in self._usages)
+        tokens += ", more unknown" if unknown else ""
+        return f"{self.model_calls:,} model calls, {tokens}, {money}"

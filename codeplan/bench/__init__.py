@@ -8,19 +8,20 @@
 
 from __future__ import annotations
 
-from codeplan.bench.bench_runner import BenchBudget, BenchOutcome, run_bench
+from codeplan.bench.bench_runner import BenchOutcome, run_bench
 from codeplan.bench.own_bench import abench, run
 from codeplan.bench.store import BenchCell, BenchGrid, BenchRecord, EpisodeOutcome, read_bench
 from codeplan.bench.summary import KindSummary, summarise_results
+from codeplan.budget import TotalBudget
 
 __all__ = [
-    "BenchBudget",
     "BenchCell",
     "BenchGrid",
     "BenchOutcome",
     "BenchRecord",
     "EpisodeOutcome",
     "KindSummary",
+    "TotalBudget",
     "abench",
     "read_bench",
     "run",

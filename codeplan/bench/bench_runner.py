@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing
 from pathlib import Path
@@ -15,26 +14,9 @@ from codeplan.bench.bench_spec import ResolvedBench
 from codeplan.bench.engines.engine import Engine
 from codeplan.bench.episode_worker import EpisodeJob, EpisodeWorker
 from codeplan.bench.store import BenchGrid, BenchRecord, BenchStore, EpisodeOutcome, order_outcomes, read_bench
-from codeplan.errors import BudgetExceeded, UsageError
+from codeplan.budget import Spending, TotalBudget
+from codeplan.errors import BudgetExceeded
 from codeplan.types.display import html_text
-
-
-class BenchBudget(msgspec.Struct, frozen=True, kw_only=True):
-    """The budget of a whole bench; None is no limit. Once it is spent no episode starts; those that run are finished.
-
-    ``money`` (US dollars) and ``tokens`` count all outcomes in the bench's folder, ``seconds`` the wall time since this
-    start. Unknown tokens and prices count as zero. Raises: UsageError for a negative number.
-    """
-
-    money: float | None = None
-    tokens: int | None = None
-    seconds: float | None = None
-
-    def __post_init__(self) -> None:
-        for name in self.__struct_fields__:
-            value = getattr(self, name)
-            if value is not None and not value >= 0:
-                raise UsageError(f"the bench's budget of {name} is {value}; give 0 or more")
 
 
 class BenchOutcome(msgspec.Struct, frozen=True):
@@ -50,32 +32,6 @@ class BenchOutcome(msgspec.Struct, frozen=True):
         """The bench as a table, for a notebook, with the budget that stopped it."""
         stopped = f"<p>{html_text(f'stopped: {self.stopped_by}')}</p>" if self.stopped_by else ""
         return self.bench._repr_html_() + stopped
-
-
-class BenchSpending:
-    """What a bench has spent of its budget."""
-
-    def __init__(self, budget: BenchBudget, outcomes: Iterable[EpisodeOutcome] = ()) -> None:
-        self._budget = budget
-        self._spent = {"money": 0.0, "tokens": 0.0}
-        self._began = time.monotonic()
-        for outcome in outcomes:
-            self.add(outcome)
-
-    def add(self, outcome: EpisodeOutcome) -> None:
-        """Count what an episode spent."""
-        self._spent["money"] += outcome.result.usage.money or 0.0
-        self._spent["tokens"] += outcome.result.usage.total_tokens or 0
-
-    @property
-    def exceeded_budget(self) -> BudgetExceeded | None:
-        """The budget that is spent; None if none is."""
-        spent = {**self._spent, "seconds": time.monotonic() - self._began}
-        for kind, value in spent.items():
-            limit = getattr(self._budget, kind)
-            if limit is not None and value >= limit:
-                return BudgetExceeded(kind, value, limit)
-        return None
 
 
 def remaining_jobs(grid: BenchGrid, outcomes: Iterable[EpisodeOutcome]) -> list[EpisodeJob]:
@@ -104,7 +60,7 @@ def run_bench(
     engine: Engine,
     folder: Path | None = None,
     *,
-    budget: BenchBudget | None = None,
+    budget: TotalBudget | None = None,
     observer: BenchObserver | None = None,
     **worker_settings: Any,
 ) -> BenchOutcome:
@@ -128,7 +84,7 @@ def run_bench(
                 on_outcome(outcome)
 
         worker = EpisodeWorker(folder=where, settings=plan.settings, **worker_settings)
-        spending = BenchSpending(budget or BenchBudget(), outcomes)
+        spending = Spending(budget, [outcome.result for outcome in outcomes])
         stopped = _run_jobs(remaining_jobs(plan.grid, outcomes), worker, engine, spending, keep)
     return BenchOutcome(BenchRecord(bench.folder, plan.grid, order_outcomes(plan.grid, outcomes)), stopped)
 
@@ -137,7 +93,7 @@ def _run_jobs(
     jobs: Sequence[EpisodeJob],
     worker: EpisodeWorker,
     engine: Engine,
-    spending: BenchSpending,
+    spending: Spending,
     keep: Callable[[EpisodeOutcome], None],
 ) -> BudgetExceeded | None:
     """Run the jobs and call ``keep`` with each outcome, in this thread. Returns the budget that stopped them early."""
@@ -153,7 +109,7 @@ def _run_jobs(
         for outcome in outcomes:
             if worker.storage and worker.folder and outcome.result.trace:
                 trace_storage.download_folder(worker.storage, outcome.run, Path(worker.folder, outcome.run))
-            spending.add(outcome)
+            spending.add(outcome.result)
             keep(outcome)
             count += 1
     return spending.exceeded_budget if count < len(jobs) else None

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from codeplan import plugins
-from codeplan.bench.bench_runner import BenchBudget, BenchOutcome, run_bench
+from codeplan.bench.bench_runner import BenchOutcome, run_bench
 from codeplan.bench.bench_spec import BenchSpec, resolve_bench
 from codeplan.bench.engines import make_engine
 from codeplan.bench.store import BenchRecord, EpisodeOutcome
-from codeplan.budget import Budget
+from codeplan.budget import Budget, TotalBudget
 from codeplan.errors import UsageError
 from codeplan.protocols import Environment, has_members, require_members
 from codeplan.recording.cancellation import current_cancellation
@@ -31,7 +31,7 @@ def run(
     repeats: int = 1,
     jobs: int | None = None,
     budget: Budget | None = None,
-    bench_budget: BenchBudget | None = None,
+    bench_budget: TotalBudget | None = None,
     out: Path | str | None = None,
     on_outcome: Callable[[EpisodeOutcome], None] | None = None,
     **settings: Any,

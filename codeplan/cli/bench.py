@@ -172,7 +172,8 @@ def _run(
     worker_settings: dict[str, Any],
 ) -> BenchOutcome:
     from codeplan.bench import engines
-    from codeplan.bench.bench_runner import BenchBudget, run_bench
+    from codeplan.bench.bench_runner import run_bench
+    from codeplan.budget import TotalBudget
     from codeplan.cli.episode import RunInterruptedError
     from codeplan.cli.progress import bench_progress
     from codeplan.errors import UsageError
@@ -182,7 +183,7 @@ def _run(
         raise UsageError("tasks on tools go on no tape; replay the trace of one with: codeplan replay RUN")
     if any(tapes.values()) and engine[0] != "threads":
         raise UsageError("tapes need the engine threads; omit --engine")
-    runs_on, budget = engines.make_engine(*engine), BenchBudget(**limits)
+    runs_on, budget = engines.make_engine(*engine), TotalBudget(**limits)
     if limits["money"] is not None or any(cell.budget.money is not None for cell in plan.grid.cells):
         options.warn_unpriced_models(plan.unpriced_models)
     worker_settings = {"tool_tasks": asked.tool_tasks, **worker_settings}

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from codeplan.bench.store import BenchRecord, EpisodeOutcome
     from codeplan.curation.curation_runner import EpisodeRecord
+    from codeplan.recording.events import Event, EventHandler
     from codeplan.types import Result
 
 
@@ -107,6 +108,26 @@ def bench_progress(bench: BenchRecord) -> Iterator[BenchProgressBar | None]:
     """The callable to call with each episode that ends, given the bench as it begins; None without a terminal."""
     with _progress() as progress:
         yield BenchProgressBar(progress, count_bench(bench)) if progress else None
+
+
+@contextmanager
+def learning_progress(episodes: int) -> Iterator[EventHandler | None]:
+    """The handler of the events of a training with so many episodes; None without a terminal."""
+    with _progress() as progress:
+        if progress is None:
+            yield None
+            return
+        counts = EpisodeCounts(episodes)
+        bar = progress.add_task(f"learning: {counts}", total=episodes)
+
+        def show(event: Event) -> None:
+            from codeplan.recording.events import EpisodeEnded
+
+            if isinstance(event, EpisodeEnded):
+                counts.add(event.result, event.broken_off)
+            progress.update(bar, completed=counts.ended, description=f"learning: {counts}")
+
+        yield show
 
 
 @contextmanager

@@ -12,9 +12,11 @@ import typer
 
 from codeplan.cli import options
 from codeplan.cli.skill_library import DEFAULT_FOLDER, LibraryFolder, find_skill, open_library
+from codeplan.cli.total_budget import TotalBudgetOptions, end_spending
 from codeplan.untrusted.terminal import echo
 
 if TYPE_CHECKING:
+    from codeplan.budget import Spending
     from codeplan.curation.curation_runner import CurationRunner
     from codeplan.curation.filtering import FilterOutcome, FilterRule
 
@@ -34,6 +36,8 @@ ComparisonTasks = Annotated[
 OnlySkill = Annotated[
     str | None, typer.Option("--skill", metavar="SKILL", help="Only this skill, whatever its status.")
 ]
+
+_SAVED = "the library keeps what was found until then; repeat the command with a larger budget to go on"
 
 _WAYS_ON = {
     "discover": "the library keeps what was found until then; codeplan skills filter goes on with its candidates",
@@ -80,7 +84,9 @@ class EpisodeOptions:
     replay: options.Replay = None
 
     @contextlib.contextmanager
-    def runner(self, command: str, env: str, tapes: dict[str, Any], subfolder: str = "") -> Iterator[CurationRunner]:
+    def runner(
+        self, command: str, env: str, tapes: dict[str, Any], spending: Spending, subfolder: str = ""
+    ) -> Iterator[CurationRunner]:
         """The runner of the episodes, with a folder for their traces. Episodes from a tape leave no traces."""
         from codeplan.cli.progress import curation_progress
         from codeplan.curation.curation_runner import CurationRunner
@@ -98,7 +104,7 @@ class EpisodeOptions:
         given |= {"budget": options.make_budget(config), **tapes}
         kept = contextlib.nullcontext(out) if out or tapes["tape"] else options.new_run_folder("skills", command, env)
         with kept as folder, _say_how_to_go_on(command), curation_progress() as bar:
-            yield CurationRunner(env, name, folder=folder, workers=self.jobs, observer=bar, **given)
+            yield CurationRunner(env, name, folder=folder, workers=self.jobs, observer=bar, spending=spending, **given)
 
 
 def add_to(group: typer.Typer) -> None:
@@ -122,21 +128,26 @@ def discover(
     shown: ComparisonTasks = 10,
     unseen: Annotated[str, typer.Option(metavar="SPLIT", help="The split of the unseen tasks.")] = "test",
     episodes: EpisodeOptions,
+    total: TotalBudgetOptions,
     library: LibraryFolder = DEFAULT_FOLDER,
     as_json: options.Json = False,
 ) -> None:
     """Discover skills: run tasks, make candidates from the successes, promote those that raise success; repeat.
 
-    At the end, tasks of another split are run with the library and without it.
+    At the end, tasks of another split are run with the library and without it. A spent total budget ends it with what
+    the library has learnt until then.
+
+    Exit codes: 0 all episodes were run, 2 usage, 3 a total budget is spent.
     """
     from codeplan.cli.skill_tables import comparison_table, filter_table
     from codeplan.curation.discovery import discover_skills as run_rounds
     from codeplan.curation.library_comparison import compare_library
     from codeplan.envs.selection import take_of_each_kind
 
+    spending = total.start()
     with (
         options.open_tapes(episodes.record, episodes.replay) as tapes,
-        episodes.runner("discover", env, tapes) as runner,
+        episodes.runner("discover", env, tapes, spending) as runner,
     ):
         rule, opened, tasks = tested.rule(pairs), open_library(library, create=True), runner.tasks(split)
         later = take_of_each_kind(runner.tasks(unseen), shown) if shown else []
@@ -154,6 +165,7 @@ def discover(
         compared = compare_library(runner, opened, later) if later else []
     if as_json:
         options.print_json({"rounds": results, "compared": compared, "failures": runner.failures})
+        end_spending(spending, as_json, _SAVED)
         return
     for each in results:
         echo(f"\nround {each.number}: {each.solved} of {each.episodes} solved, {len(each.acquired)} skills\n")
@@ -162,6 +174,7 @@ def discover(
         echo(f"\nwith the library and without, on unseen tasks ({unseen})\n")
         echo("\n".join(comparison_table(compared)))
     _print_failures(runner)
+    end_spending(spending, as_json, _SAVED)
 
 
 def filter_skills(
@@ -172,16 +185,24 @@ def filter_skills(
     pairs: Annotated[int, typer.Option("-n", "--pairs", min=1, help="Tasks per candidate, with and without.")] = 20,
     tested: TrialOptions,
     episodes: EpisodeOptions,
+    total: TotalBudgetOptions,
     library: LibraryFolder = DEFAULT_FOLDER,
     as_json: options.Json = False,
 ) -> None:
-    """Run candidates with and without, on paired tasks that they do not come from; promote and retire by the test."""
+    """Run candidates with and without, on paired tasks that they do not come from; promote and retire by the test.
+
+    Exit codes: 0 all episodes were run, 2 usage, 3 a total budget is spent: what was found until then is kept.
+    """
     from codeplan.cli.skill_tables import filter_table
     from codeplan.curation.filtering import filter_candidates, list_candidates
 
     opened = open_library(library)
     candidates = [find_skill(opened, name)] if name else list_candidates(opened, env, tested.most)
-    with options.open_tapes(episodes.record, episodes.replay) as tapes, episodes.runner("filter", env, tapes) as runner:
+    spending = total.start()
+    with (
+        options.open_tapes(episodes.record, episodes.replay) as tapes,
+        episodes.runner("filter", env, tapes, spending) as runner,
+    ):
         rule = tested.rule(pairs)
         _warn_of_few_pairs(rule)
         rows = filter_candidates(runner, opened, runner.tasks(split), candidates, rule)
@@ -190,6 +211,7 @@ def filter_skills(
     )
     if not as_json:
         _print_failures(runner)
+    end_spending(spending, as_json, _SAVED)
 
 
 def check(
@@ -197,6 +219,7 @@ def check(
     name: OnlySkill = None,
     n: Annotated[int, typer.Option("-n", min=1, help="Tasks per skill.")] = 5,
     episodes: EpisodeOptions,
+    total: TotalBudgetOptions,
     library: LibraryFolder = DEFAULT_FOLDER,
     as_json: options.Json = False,
 ) -> None:
@@ -204,7 +227,7 @@ def check(
 
     The skill's own plan runs, its parameters bound by one question; nothing is planned.
 
-    Exit codes: 0 all tasks solved, 1 a task is not solved.
+    Exit codes: 0 all tasks solved, 1 a task is not solved, 2 usage, 3 a total budget is spent.
     """
     from codeplan.cli.skill_tables import check_table
     from codeplan.curation.checks import SkillCheck
@@ -215,12 +238,14 @@ def check(
     skills = [find_skill(opened, name)] if name else active
     rows: list[SkillCheck] = []
     failures: list[str] = []
+    spending = total.start()
     with options.open_tapes(episodes.record, episodes.replay) as tapes:
         for env in dict.fromkeys(s.env for s in skills):
-            with episodes.runner("check", env, tapes, subfolder=env) as runner:
+            with episodes.runner("check", env, tapes, spending, subfolder=env) as runner:
                 rows += run_again(runner, opened, [s for s in skills if s.env == env], n)
                 failures += runner.failures
     options.print_output({"checked": rows, "failures": failures}, as_json, lambda: check_table(rows))
+    end_spending(spending, as_json, _SAVED)
     raise typer.Exit(1 if failures or any(r.unsolved for r in rows) else 0)
 
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 from codeplan import envs
 from codeplan.agent_interface import agent_api
+from codeplan.budget import Spending
 from codeplan.errors import InfrastructureError, UsageError
 from codeplan.llm.background_loop import cancel_calls_on_interrupt
 from codeplan.protocols import LLM, Environment
@@ -54,7 +55,8 @@ class CurationRunner:
 
     ``env`` and ``model`` are names or objects, as in ``codeplan.run``; an environment object runs one episode at a
     time. Each trace gets a folder of its own in ``folder``; None writes none. An infrastructure failure says nothing
-    about a skill: such an episode returns None, and ``failures`` holds the reason.
+    about a skill: such an episode returns None, and ``failures`` holds the reason. Once the budget of ``spending`` is
+    spent, no episode starts: each returns None.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class CurationRunner:
         folder: Path | None = None,
         workers: int = 2,
         observer: CurationObserver | None = None,
+        spending: Spending | None = None,
         **settings: Any,
     ) -> None:
         self._env, self._model = env, model
@@ -73,6 +76,7 @@ class CurationRunner:
         self.workers = workers if isinstance(env, str) else 1
         self.failures: list[str] = []
         self.observer = observer
+        self.spending = spending or Spending()
         self._folder, self._settings = folder, settings
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
@@ -144,12 +148,15 @@ class CurationRunner:
             yield env
 
     def _run(self, task: Task, what: str, run: Callable[..., Result]) -> EpisodeRecord | None:
+        if self.spending.refuses():
+            return None
         events: list[Event] = []
         out = self._new_folder(task, what)
         ended: EpisodeRecord | None = None
         try:
             result = run(out=out, on_event=events.append)
             ended = EpisodeRecord(result, tuple(events), "" if out is None else str(out))
+            self.spending.add(result)
         except InfrastructureError as e:
             with self._lock:
                 self.failures.append(f"{task.id}: {e}")

@@ -118,10 +118,11 @@ def _filter_skill(
         return _outcome(skill, alone, pairs, level, "open")
     found = _judge(pairs, level, rule.test, last=not tasks)
     for start in range(0, len(tasks), size):
-        if found != "open" or not _can_decide(pairs, len(tasks) - start, level, rule.test):
+        if runner.spending.refuses() or found != "open" or not _can_decide(pairs, len(tasks) - start, level, rule.test):
             break
         pairs += _run_pairs(runner, library, skill, tasks[start : start + size], baseline)
-        found = _judge(pairs, level, rule.test, last=start + size >= len(tasks))
+        whole = start + size >= len(tasks) and runner.spending.stopped_by is None
+        found = _judge(pairs, level, rule.test, last=whole)
     status = {"helps": "active", "harms": "retired", "open": skill.status}[found]
     if not skill.pinned and status != skill.status:
         skill = library.change(skill, status=status)

@@ -12,11 +12,11 @@ import msgspec
 
 from codeplan import envs, plugins
 from codeplan.agent_interface import agent_api
-from codeplan.budget import Budget
+from codeplan.budget import Budget, Spending
 from codeplan.episode.agent import agent_class
 from codeplan.episode.episode import Episode
 from codeplan.episode.method import Learner, Method
-from codeplan.errors import UsageError
+from codeplan.errors import BudgetExceeded, UsageError
 from codeplan.llm.callable_model import ModelFunction
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.planning.plan_check import Fixes
@@ -25,7 +25,7 @@ from codeplan.recording.events import Event, EventHandler
 from codeplan.recording.tape import Tape, TapeRecorder
 from codeplan.recording.trace import Trace
 from codeplan.runner import telemetry
-from codeplan.runner.setup import EpisodeSetup
+from codeplan.runner.setup import ActiveEpisode, EpisodeSetup
 from codeplan.runner.start_state import Start, read_start, require_step
 from codeplan.sandbox import BackendName, Limits
 from codeplan.types import Outcome, Rejected, Result, Task
@@ -87,6 +87,7 @@ def learn(
     *,
     out: Path | str,
     budget: Budget | None = None,
+    spending: Spending | None = None,
     on_event: EventHandler | None = None,
     record: TapeRecorder | None = None,
     tape: Tape | None = None,
@@ -95,8 +96,9 @@ def learn(
     """Have a Learner learn from tasks; returns the method that uses what was learnt.
 
     Each episode's trace goes to a numbered folder in ``out``. Existing traces, from an interrupted training, answer for
-    model and environment, and the training goes on where they end. ``budget`` applies to each episode. The other
-    parameters are those of ``run``; a replay from a ``tape`` writes no traces.
+    model and environment, and the training goes on where they end. ``budget`` applies to each episode. ``spending``
+    counts all of them: once its budget is spent no episode starts, ``spending.stopped_by`` tells, and the method has
+    what was learnt until then. The other parameters are those of ``run``; a replay from a ``tape`` writes no traces.
 
     Raises:
         UsageError: the method does not learn, or other input is wrong.
@@ -105,10 +107,12 @@ def learn(
     with EpisodeSetup(env, method, model, settings, offline=tape is not None) as setup:
         if not isinstance(setup.method, Learner):
             raise UsageError(f"the method {setup.method.name} does not learn; autoplan does")
-        numbers = itertools.count(1)
+        numbers, spending = itertools.count(1), spending or Spending()
 
         @contextmanager
         def open_episode(task: Task) -> Iterator[Episode]:
+            if spending.refuses() and spending.stopped_by:
+                raise spending.stopped_by
             path = Path(out) / f"{next(numbers):03}" / TRACE_NAME
             _refuse_links(path.parent, Path(out))
             header = setup.header(task, budget or Budget())
@@ -118,11 +122,21 @@ def learn(
             else:
                 traced = telemetry.with_telemetry(handler)
                 trace = Trace.resume(path, traced) if path.exists() else Trace(path, traced)
-            with closing(trace), setup.open_episode(header, trace) as active:
-                yield active.episode
-                active.result = active.episode.result("it was learnt from", setup.method.name)
+            active: ActiveEpisode | None = None
+            try:
+                with closing(trace), setup.open_episode(header, trace) as active:
+                    yield active.episode
+                    active.result = active.episode.result("it was learnt from", setup.method.name)
+            finally:
+                if active:
+                    spending.add(active.episode.result("", setup.method.name))
 
-        return setup.method.fit(tasks, open_episode)
+        try:
+            return setup.method.fit(tasks, open_episode)
+        except BudgetExceeded:
+            if spending.stopped_by is None:
+                raise
+            return setup.method
 
 
 def _refuse_links(folder: Path, out: Path) -> None:

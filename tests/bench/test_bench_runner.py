@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from support.bench_samples import Play, bare, plan
 
-from codeplan.bench.bench_runner import BenchBudget
 from codeplan.bench.store import read_bench
+from codeplan.budget import TotalBudget
 from codeplan.errors import UsageError
 from codeplan.recording.events import EpisodeEnded
 from codeplan.recording.trace import Trace
@@ -137,18 +137,18 @@ def test_infrastructure_failures_are_retried_counted_separately_and_run_again_la
 
 def test_a_spent_budget_stops_the_bench_and_a_larger_one_continues_it(play: Play) -> None:
     asked = plan(kind=None)
-    done = play(asked, workers=1, budget=BenchBudget(tokens=1))
+    done = play(asked, workers=1, budget=TotalBudget(tokens=1))
     assert done.stopped_by is not None and done.stopped_by.kind == "tokens"
     assert len(done.bench.outcomes) == 1
-    assert len(play(asked, workers=1, budget=BenchBudget(tokens=1)).bench.outcomes) == 1
-    assert play(asked, budget=BenchBudget(seconds=0)).stopped_by is not None
-    whole = play(asked, budget=BenchBudget(tokens=10**9, money=1.0))
+    assert len(play(asked, workers=1, budget=TotalBudget(tokens=1)).bench.outcomes) == 1
+    assert play(asked, budget=TotalBudget(seconds=0)).stopped_by is not None
+    whole = play(asked, budget=TotalBudget(tokens=10**9, money=1.0))
     assert (whole.stopped_by, len(whole.bench.outcomes)) == (None, 6)
 
 
 def test_a_negative_budget_is_refused() -> None:
     with pytest.raises(UsageError, match="budget of money"):
-        BenchBudget(money=-1)
+        TotalBudget(money=-1)
 
 
 def test_the_observer_sees_each_outcome_and_no_folder_means_no_files(play: Play, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import codeplan
-from codeplan.bench import BenchBudget
+from codeplan.bench import TotalBudget
 from codeplan.envs.household import Household
 
 
@@ -64,7 +64,7 @@ def test_what_is_no_environment_is_refused() -> None:
 
 
 def test_a_bench_in_a_folder_goes_on_with_what_is_left(tmp_path: Path) -> None:
-    first = codeplan.bench.run(Kitchen(), kind="clean", n=3, out=tmp_path, bench_budget=BenchBudget(tokens=1))
+    first = codeplan.bench.run(Kitchen(), kind="clean", n=3, out=tmp_path, bench_budget=TotalBudget(tokens=1))
     assert first.stopped_by is not None
     assert len(first.bench.outcomes) == 1
     told: list[codeplan.bench.EpisodeOutcome] = []
@@ -88,5 +88,5 @@ def test_a_bench_that_is_awaited_can_be_cancelled_and_goes_on(tmp_path: Path) ->
     asyncio.run(main())
     bench = codeplan.bench.read_bench(tmp_path)
     assert 1 <= len(bench.outcomes) < bench.total_episodes
-    again = asyncio.run(codeplan.abench(Kitchen, n=30, out=tmp_path, bench_budget=BenchBudget(tokens=0)))
+    again = asyncio.run(codeplan.abench(Kitchen, n=30, out=tmp_path, bench_budget=TotalBudget(tokens=0)))
     assert len(again.bench.outcomes) == len(bench.outcomes)

@@ -48,3 +48,9 @@ def test_discovery_is_quiet_where_standard_error_is_no_terminal(tmp_path: Path) 
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stderr == ""
     assert "round 1: " in done.stdout
+
+
+def test_a_training_shows_its_episodes_in_one_line_of_the_terminal(tmp_path: Path) -> None:
+    shown = codeplan_on_terminal(["learn", "textcraft", "-n", "2", "--out", "learnt"], tmp_path)
+    assert shown.code == 0
+    assert re.search(r"learning: [12]/2 ended, [0-2] solved", shown.text)
