@@ -134,7 +134,8 @@ def _prove(
         return NothingAcquired(f"the library could not read it again: {e}")
     again = runner.run_plan(plan.source, task, "again")
     if again is None:
-        return NothingAcquired(f"its proof was broken off: {runner.failures[-1]}", broken_off=True)
+        reason = runner.spending.stopped_by or runner.failures[-1]
+        return NothingAcquired(f"its proof was broken off: {reason}", broken_off=True)
     if not again.result.success:
         return NothingAcquired(f"the generalised plan did not solve the task again, from step 1: {again.result.reason}")
     return _Proof(skill, again)
