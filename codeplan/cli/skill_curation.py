@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from codeplan.cli import options
+from codeplan.cli.curation_episodes import EpisodeOptions
 from codeplan.cli.skill_library import DEFAULT_FOLDER, LibraryFolder, find_skill, open_library
 from codeplan.cli.total_budget import TotalBudgetOptions, end_spending
 from codeplan.untrusted.terminal import echo
 
 if TYPE_CHECKING:
-    from codeplan.budget import Spending
     from codeplan.curation.curation_runner import CurationRunner
     from codeplan.curation.filtering import FilterOutcome, FilterRule
 
@@ -38,13 +37,6 @@ OnlySkill = Annotated[
 ]
 
 _SAVED = "the library keeps what was found until then; repeat the command with a larger budget to go on"
-
-_WAYS_ON = {
-    "discover": "the library keeps what was found until then; codeplan skills filter goes on with its candidates",
-    "filter": "the library keeps what was found until then; to go on, repeat the command",
-    "check": "to check the skills, repeat the command",
-}
-"""What a command says after Ctrl-C."""
 
 
 @dataclass(frozen=True)
@@ -68,43 +60,6 @@ class TrialOptions:
             case "sequential" | "fixed":
                 return FilterRule(alone=self.alone, pairs=pairs, level=self.level, test=self.test)
         raise UsageError(f"there is no test {self.test!r}; give sequential or fixed")
-
-
-@dataclass(frozen=True)
-class EpisodeOptions:
-    """How the episodes run, and where their traces go."""
-
-    model: options.Model = None
-    base_url: options.BaseUrl = None
-    cache: options.Cache = None
-    more: options.Set = None
-    jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Episodes at a time.")] = 2
-    out: options.Out = None
-    record: options.Record = None
-    replay: options.Replay = None
-
-    @contextlib.contextmanager
-    def runner(
-        self, command: str, env: str, tapes: dict[str, Any], spending: Spending, subfolder: str = ""
-    ) -> Iterator[CurationRunner]:
-        """The runner of the episodes, with a folder for their traces. Episodes from a tape leave no traces."""
-        from codeplan.cli.progress import curation_progress
-        from codeplan.curation.curation_runner import CurationRunner
-        from codeplan.errors import UsageError
-        from codeplan.untrusted.files import refuse_links
-
-        out = self.out and self.out / subfolder
-        if self.out and subfolder:
-            refuse_links(self.out / subfolder, self.out)
-        if out and tapes["tape"]:
-            raise UsageError("episodes from a tape leave no traces; omit --out or --replay")
-        config = options.load_config()
-        given: dict[str, Any] = options.collect_settings(self.more, base_url=self.base_url, reply_cache=self.cache)
-        name, given = options.select_model(config, self.model, given)
-        given |= {"budget": options.make_budget(config), **tapes}
-        kept = contextlib.nullcontext(out) if out or tapes["tape"] else options.new_run_folder("skills", command, env)
-        with kept as folder, _say_how_to_go_on(command), curation_progress() as bar:
-            yield CurationRunner(env, name, folder=folder, workers=self.jobs, observer=bar, spending=spending, **given)
 
 
 def add_to(group: typer.Typer) -> None:
@@ -247,20 +202,6 @@ def check(
     options.print_output({"checked": rows, "failures": failures}, as_json, lambda: check_table(rows))
     end_spending(spending, as_json, _SAVED)
     raise typer.Exit(1 if failures or any(r.unsolved for r in rows) else 0)
-
-
-@contextlib.contextmanager
-def _say_how_to_go_on(command: str) -> Iterator[None]:
-    """After Ctrl-C, say what is kept and how to go on.
-
-    Raises: RunInterruptedError: the user interrupted the command.
-    """
-    from codeplan.cli.episode import RunInterruptedError
-
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise RunInterruptedError(f"interrupted; {_WAYS_ON[command]}") from None
 
 
 def _progress_printer(runner: CurationRunner) -> Callable[[str], None]:
