@@ -150,14 +150,16 @@ def test_a_conversation_shows_its_purpose():
     assert infer_purpose(system, user) == "refine"
 
 
-@pytest.mark.parametrize("left", ["reply", "feedback"])
-def test_a_conversation_without_a_plan_or_feedback_is_an_error(left):
-    plan, feedback = forgetful()
-    messages = [*opening(), *([] if left == "reply" else [fenced(plan)]), told(feedback if left == "reply" else "")]
-    if left == "feedback":
-        messages[-1] = {"role": "user", "content": "Go on."}
+def test_a_conversation_without_feedback_is_an_error():
+    plan, _ = forgetful()
+    messages = [*opening(), fenced(plan), {"role": "user", "content": "Go on."}]
     with pytest.raises(ModelError, match="no plan or no feedback"):
         refine(messages)
+
+
+def test_feedback_without_a_plan_is_answered_with_a_whole_plan():
+    _, feedback = forgetful()
+    assert lines(extract_code(refine([*opening(), told(feedback)]).text)) == lines(CORRECT)
 
 
 def test_the_feedback_has_the_answers_that_it_names() -> None:
