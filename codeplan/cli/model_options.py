@@ -12,9 +12,12 @@ def model_or_name(given: str | None) -> Any:
 
     Raises: UsageError: the file has no such object, or it is a text.
     """
+    from codeplan.errors import UsageError
+
+    if given is not None and given.endswith(".py"):
+        raise UsageError(f"a model in a file needs the name of its function: --model {given}:NAME")
     if given is None or ".py:" not in given:
         return given
-    from codeplan.errors import UsageError
     from codeplan.tools.tool_files import object_of_file
     from codeplan.untrusted.values import in_quotes
 

@@ -49,7 +49,7 @@ class ProgressMonitor:
         if idle:
             return NoProgress("no progress: two plans in a row asked to replan, without an action in between")
         if self._unchanged >= self._max_unchanged:
-            return NoProgress(f"no progress: {_count(self._unchanged)} changed nothing; {_describe(now)}")
+            return NoProgress(f"no progress: {_count(self._unchanged)} led to the same end; {_describe(now)}")
         return None
 
     def forget(self) -> None:

@@ -231,7 +231,7 @@ WRONG = HEAD + "    if start_from <= 1:\n        assert 'ball' in agent.open(1),
 def test_two_refinements_that_change_nothing_end_the_episode():
     result, model, _ = play(*[WRONG] * 9)
     assert result.ending == NoProgress(
-        "no progress: 2 refinements in a row changed nothing; each plan ended with AssertionError in step 1"
+        "no progress: 2 refinements in a row led to the same end; each plan ended with AssertionError in step 1"
     )
     assert (result.ending.name, len(model.asked)) == ("no_progress", 3)
 
@@ -283,7 +283,7 @@ def test_plans_that_end_without_success_are_no_progress_either():
     idle = HEAD + "    if start_from <= 1:\n        x = agent.open(1)\n        assert x\n"
     result, _, _ = play(*[idle] * 9)
     assert result.ending == NoProgress(
-        "no progress: 2 refinements in a row changed nothing; each plan ran to its end in step 1"
+        "no progress: 2 refinements in a row led to the same end; each plan ran to its end in step 1"
     )
 
 

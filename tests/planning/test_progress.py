@@ -37,9 +37,9 @@ def judged(*runs: Outcome | tuple[Outcome, Observation, list[Exchange]], most: i
 
 
 def test_one_that_changes_nothing_is_told_in_the_singular_and_more_in_the_plural() -> None:
-    told = "no progress: a refinement changed nothing; each plan ended with ValueError in step 1"
+    told = "no progress: a refinement led to the same end; each plan ended with ValueError in step 1"
     assert judged(failed(), failed()) == [None, told]
-    told = "no progress: 2 refinements in a row changed nothing; each plan ended with ValueError outside the steps"
+    told = "no progress: 2 refinements in a row led to the same end; each plan ended with ValueError outside the steps"
     assert judged(*[failed(None)] * 3, most=2) == [None, None, told]
 
 
@@ -53,7 +53,7 @@ def test_one_that_changes_nothing_is_told_in_the_singular_and_more_in_the_plural
     ],
 )
 def test_each_kind_of_end_is_described(outcome: Outcome, said: str) -> None:
-    assert judged(outcome, outcome)[1] == f"no progress: a refinement changed nothing; {said}"
+    assert judged(outcome, outcome)[1] == f"no progress: a refinement led to the same end; {said}"
 
 
 @pytest.mark.parametrize(
