@@ -126,7 +126,9 @@ def test_make_run_says_first_what_it_does(tmp_path: Path) -> None:
     """Nothing that takes time comes before the first line of output."""
     for name in ("Makefile", "pyproject.toml"):
         shutil.copy(Path(__file__).parents[1] / name, tmp_path)
-    plan = subprocess.run(["make", "-n", "run"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    plan = subprocess.run(
+        ["make", "-n", "--no-print-directory", "run"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     commands = plan.stdout.replace("\\\n", "").splitlines()
     says = next(i for i, command in enumerate(commands) if command.startswith("echo "))
     assert "Making the environment .venv" in commands[says]

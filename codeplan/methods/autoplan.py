@@ -21,6 +21,7 @@ from codeplan.planning.executor_turns import collect_turns, format_transcript
 from codeplan.plugins import Setting
 from codeplan.types import Result, Task, Value
 from codeplan.untrusted import files
+from codeplan.untrusted.folders import list_folder
 from codeplan.untrusted.values import in_quotes
 
 MAX_PLAN_FILE_BYTES = 1_000_000
@@ -180,8 +181,8 @@ def _read_plans(source: Path) -> dict[str, str]:
     try:
         if not source.is_dir():
             return {"": files.read_user_text(source, MAX_PLAN_FILE_BYTES).strip()}
-        names = sorted(source.glob("*.txt"))
-        plans = {file.stem: files.read_user_text(file, MAX_PLAN_FILE_BYTES).strip() for file in names}
+        names = [entry.name for entry in list_folder(source) if not entry.is_folder and entry.name.endswith(".txt")]
+        plans = {n[:-4]: files.read_text(source / n, MAX_PLAN_FILE_BYTES, source).strip() for n in names}
     except OSError as e:
         raise UsageError(f"the plan {source} cannot be read: {e.strerror}") from None
     if not plans:

@@ -194,6 +194,10 @@ class _ReportingAgent(HouseholdAgent):
         """Return where the robot is, what it holds, and its last three actions with their answers.
 
         Example: agent.report() returns "I am at sidetable 1, holding apple 2. My last actions:
+        > take apple 2 from diningtable 1
+        You pick up the apple 2 from the diningtable 1.
+        > go to sidetable 1
+        On the sidetable 1, you see a egg 2.
         > open sidetable 1
         Nothing happens."
         """
