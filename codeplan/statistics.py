@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Sequence
-from statistics import NormalDist, fmean
+from functools import cache
+from statistics import NormalDist, fmean, variance
 
 import msgspec
 
@@ -16,6 +17,9 @@ DEFAULT_RESAMPLES = 2000
 """Resamples of a bootstrap by default."""
 
 _HALVINGS = 80
+
+_FRACTION_TERMS = 200
+"""Pairs of terms of a continued fraction: enough for 10,000 degrees of freedom."""
 
 
 def wilson_interval(successes: int, n: int, level: float = 0.95) -> tuple[float, float]:
@@ -145,6 +149,61 @@ def tasks_needed(b: int, c: int, n: int, *, power: float = 0.8, level: float = 0
     return max(0, math.ceil((root / difference) ** 2) - n)
 
 
+class WelchTest(msgspec.Struct, frozen=True):
+    """The statistic of Welch's test, its degrees of freedom, and the two-sided p."""
+
+    t: float
+    freedom: float
+    p_value: float
+
+
+def welch_test(first: Sequence[float], second: Sequence[float]) -> WelchTest | None:
+    """Whether two samples come from populations with one mean, whatever their variances are (Welch 1947).
+
+    None if there is nothing to test by: a sample has fewer than two values, or neither sample's values differ.
+    """
+    if min(len(first), len(second)) < 2:
+        return None
+    of_first, of_second = variance(first) / len(first), variance(second) / len(second)
+    if of_first + of_second == 0:
+        return None
+    t = (fmean(first) - fmean(second)) / math.sqrt(of_first + of_second)
+    below = of_first**2 / (len(first) - 1) + of_second**2 / (len(second) - 1)
+    freedom = (of_first + of_second) ** 2 / below
+    return WelchTest(t, freedom, min(1.0, 2 * student_tail(abs(t), freedom)))
+
+
+def student_tail(t: float, freedom: float) -> float:
+    """The probability that Student's t with these degrees of freedom is greater than ``t``.
+
+    NIST Digital Library of Mathematical Functions, section 8.17: half of the regularised incomplete beta function.
+
+    Raises: ValueError: the degrees of freedom are not positive.
+    """
+    if not freedom > 0:
+        raise ValueError(f"Student's t has more than 0 degrees of freedom (got {freedom})")
+    x = freedom / (freedom + t * t)
+    tail = _incomplete_beta(freedom / 2, 0.5, x, t * (t / freedom) * x if x else 1.0) / 2
+    return tail if t >= 0 else 1 - tail
+
+
+def _incomplete_beta(a: float, b: float, x: float, rest: float) -> float:
+    """The regularised incomplete beta function, by its continued fraction (DLMF, equation 8.17.22).
+
+    ``rest`` is ``1 - x``, which the caller knows with more digits.
+    """
+    if x > (a + 1) / (a + b + 2):  # where the fraction converges slowly
+        return 1 - _incomplete_beta(b, a, rest, x)
+    if x <= 0:
+        return 0.0
+    fraction = 1.0
+    for m in range(_FRACTION_TERMS, -1, -1):
+        fraction = 1 + (m + 1) * (b - m - 1) * x / ((a + 2 * m + 1) * (a + 2 * m + 2)) / fraction
+        fraction = 1 - (a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)) / fraction
+    log_beta = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+    return math.exp(a * math.log(x) + b * math.log(rest) - log_beta) / a / fraction
+
+
 def _tango(b: int, c: int, n: int, difference: float) -> float:
     """The score statistic of the hypothesis that the rates differ by ``difference``; it falls as that grows."""
     linear = (2 * n + b - c) * difference - b - c  # of a quadratic in the rate of "only the first"
@@ -173,11 +232,10 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
     return ordered[below] + (position - below) * (ordered[above] - ordered[below])
 
 
+@cache
 def _t(level: float, freedom: int) -> float:
-    """The two-sided quantile of Student's t, by Fisher and Cornish's expansion (error below 1 % from 4 degrees on)."""
-    z = _z(level)
-    terms = ((z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384)
-    return z + math.fsum(term / math.pow(freedom, power) for power, term in enumerate(terms, 1))
+    """The two-sided quantile of Student's t, up to 1000."""
+    return _crossing(lambda t: student_tail(t, freedom) - (1 - level) / 2, 0.0, 1000.0)
 
 
 def _z(level: float) -> float:

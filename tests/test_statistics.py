@@ -13,7 +13,10 @@ from codeplan.statistics import (
     mcnemar_exact,
     paired_difference,
     pass_at_k,
+    predicted_sum,
+    student_tail,
     tasks_needed,
+    welch_test,
     wilson_interval,
 )
 
@@ -76,6 +79,89 @@ def test_a_bootstrap_agrees_with_scipy_s():
     theirs = stats.bootstrap([values], statistic=lambda x, axis: x.mean(axis), method="percentile", random_state=1)
     width = theirs.confidence_interval.high - theirs.confidence_interval.low
     assert bootstrap_mean(values) == pytest.approx(tuple(theirs.confidence_interval), abs=0.1 * width)
+
+
+def test_welch_s_test_is_that_of_scipy():
+    stats = pytest.importorskip("scipy.stats", reason="scipy is not installed")
+    rng = random.Random(6)
+    for _ in range(200):
+        first = [rng.gauss(0, 1) for _ in range(rng.randint(2, 30))]
+        second = [rng.gauss(1, 3) for _ in range(rng.randint(2, 30))]
+        theirs = stats.ttest_ind(first, second, equal_var=False)
+        found = welch_test(first, second)
+        assert (found.t, found.p_value) == pytest.approx((theirs.statistic, theirs.pvalue), rel=1e-9)
+
+
+# ------------------------------------------------------------------ Student's t
+
+
+@pytest.mark.parametrize(
+    ("freedom", "tail", "quantile"),  # to 15 digits, where tables have four
+    [
+        (1, 0.025, 12.706204736174704),
+        (2, 0.05, 2.919985580353726),
+        (4, 0.025, 2.7764451051977934),
+        (8, 0.025, 2.3060041352041667),
+        (8, 0.005, 3.3553873313333957),
+        (10, 0.0005, 4.586893858702636),
+        (30, 0.1, 1.3104150253913961),
+        (120, 0.025, 1.9799304050824411),
+    ],
+)
+def test_the_tail_of_student_s_t_has_the_values_of_tables(freedom, tail, quantile):
+    assert student_tail(quantile, freedom) == pytest.approx(tail, abs=1e-12)
+    assert student_tail(-quantile, freedom) == pytest.approx(1 - tail, abs=1e-12)
+
+
+@given(st.floats(-1e6, 1e6))
+def test_the_tail_of_student_s_t_is_that_of_its_closed_forms(t):
+    root = math.sqrt(2 + t * t)
+    assert student_tail(t, 1) == pytest.approx(0.5 - math.atan(t) / math.pi, abs=1e-12)
+    assert student_tail(t, 2) == pytest.approx(0.5 - t / (2 * root), abs=1e-12)
+    assert student_tail(t, 4) == pytest.approx(0.5 - t * (t * t + 6) / (2 * (t * t + 4) ** 1.5), abs=1e-12)
+
+
+@given(st.floats(0, 8), st.integers(5_000, 10_000))
+def test_with_many_degrees_of_freedom_it_is_the_normal_tail(t, freedom):
+    assert student_tail(t, freedom) == pytest.approx(math.erfc(t / math.sqrt(2)) / 2, abs=1e-4)
+    assert student_tail(t, freedom) >= student_tail(t + 0.01, freedom)
+
+
+def test_far_out_the_tail_keeps_its_digits():
+    root = math.sqrt(1e8 + 2)
+    assert student_tail(1e4, 2) == pytest.approx(1 / (root * (root + 1e4)), rel=1e-9)
+    assert student_tail(math.inf, 8) == 0
+    assert student_tail(-math.inf, 8) == 1
+
+
+def test_welch_s_test_is_that_of_a_worked_example():
+    """R's sleep data, ``t.test(extra ~ group, data = sleep)``: t = -1.8608, df = 17.776, p = 0.07939."""
+    first = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
+    second = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
+    found = welch_test(first, second)
+    assert (found.t, found.freedom, found.p_value) == pytest.approx((-1.8608, 17.776, 0.07939), rel=1e-4)
+    mirrored = welch_test(second, first)
+    assert (mirrored.t, mirrored.p_value) == pytest.approx((-found.t, found.p_value))
+
+
+def test_without_two_values_each_or_any_difference_there_is_no_test():
+    assert welch_test([1.0], [1.0, 2.0]) is None
+    assert welch_test([], []) is None
+    assert welch_test([0.1] * 3, [0.1] * 5) is None
+    assert welch_test([0.1] * 3, [0.9] * 5) is None
+    assert welch_test([0.5] * 3, [0.1, 0.9, 0.5]).p_value == pytest.approx(1)
+
+
+@pytest.mark.parametrize("freedom", [0, -1, math.nan])
+def test_student_s_t_needs_degrees_of_freedom(freedom):
+    with pytest.raises(ValueError, match="more than 0 degrees of freedom"):
+        student_tail(1.0, freedom)
+
+
+def test_a_predicted_sum_is_as_wide_as_student_s_t_says():
+    low, high = predicted_sum([10.0], 1, prior_spread=1.0)
+    assert math.log(high / 10) / math.sqrt(2) == pytest.approx(2.7764451051977934)
+    assert low * high == pytest.approx(100)
 
 
 # ------------------------------------------------------------------ laws
