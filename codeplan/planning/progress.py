@@ -1,4 +1,7 @@
-"""Notices refinements that change nothing: the next run ends as the one before, and learns nothing new of the world."""
+"""Notices refinements that change nothing.
+
+The next run ends as the one before, and learns nothing new of the world; or the next plan is refused as the one before.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +9,32 @@ from collections.abc import Sequence
 from typing import Final
 
 from codeplan.planning.action_log import Exchange
-from codeplan.types import Failed, NoProgress, Observation, Outcome, Replan, Stopped, Value
+from codeplan.types import Diagnostic, Failed, NoProgress, Observation, Outcome, Rejected, Replan, Stopped, Value
 
 _KINDS: Final = {"finished": "ran to its end", "replan": "asked to replan"}
 
 
 class _RunEnd(Value, frozen=True):
-    """How a run ended, and what was observed last. Times and amounts are left out: they differ from run to run."""
+    """How a run ended, and what was observed last. Times and amounts are left out: they differ from run to run.
+
+    A refused plan did not run; ``diagnostics`` are what the check found.
+    """
 
     kind: str
     step: int | None
     error: str
     message: str
     observation: Observation
+    diagnostics: tuple[Diagnostic, ...] = ()
 
 
 class ProgressMonitor:
-    """Judges the runs of one task, in order.
+    """Judges the runs and the refusals of one task, in order.
 
     A refinement changes nothing if its run ends as the run before, in a world that answers the same, and no action of
-    it had an answer that is new to the task. With ``max_unchanged`` of them in a row, there is no progress. The same
-    holds for two replans in a row without an action in between. 0 allows everything.
+    it had an answer that is new to the task; or if its plan is refused, after repairs, for the same reasons as the plan
+    before. With ``max_unchanged`` of them in a row, there is no progress. The same holds for two replans in a row
+    without an action in between. 0 allows everything.
     """
 
     def __init__(self, max_unchanged: int) -> None:
@@ -35,9 +43,9 @@ class ProgressMonitor:
         self._known: set[tuple[str, str]] = set()  # actions with their answers
 
     def find_standstill(
-        self, outcome: Outcome, observation: Observation, exchanges: Sequence[Exchange]
+        self, outcome: Outcome | Rejected, observation: Observation, exchanges: Sequence[Exchange]
     ) -> NoProgress | None:
-        """The ending if this run shows that there is no progress; ``exchanges`` are those of the run."""
+        """The ending if this run or refusal shows that there is no progress; ``exchanges`` are those of the run."""
         now, before = _run_end(outcome, observation), self._last
         actions = {(e.said, e.answer) for e in exchanges if e.number is not None}
         idle = before is not None and before.kind == now.kind == "replan" and not actions
@@ -52,12 +60,10 @@ class ProgressMonitor:
             return NoProgress(f"no progress: {_count(self._unchanged)} led to the same end; {_describe(now)}")
         return None
 
-    def forget(self) -> None:
-        """Begin anew, because a plan was refused in between."""
-        self._last, self._unchanged = None, 0
 
-
-def _run_end(outcome: Outcome, observation: Observation) -> _RunEnd:
+def _run_end(outcome: Outcome | Rejected, observation: Observation) -> _RunEnd:
+    if isinstance(outcome, Rejected):
+        return _RunEnd("refused", None, "", "", observation, outcome.diagnostics)
     kind = str(outcome.__struct_config__.tag)
     match outcome:
         case Failed(step=step, error=error, message=message):
@@ -75,5 +81,7 @@ def _count(refinements: int) -> str:
 
 
 def _describe(end: _RunEnd) -> str:
+    if end.diagnostics:
+        return f"each plan was refused: {end.diagnostics[0]}"
     where = f"in step {end.step}" if end.step is not None else "outside the steps"
     return f"each plan {_KINDS.get(end.kind) or f'ended with {end.error}'} {where}"

@@ -98,16 +98,18 @@ class RefinementLoop:
         attempt: PlanAttempt | None = None
         checked = self._draft()
         while True:
-            outcome: Outcome | None = None
+            ended: Outcome | Rejected
             if isinstance(checked, Plan):
                 attempt = self._run(checked, attempt)
-                outcome = attempt.outcome
-                if ending := self._ending_after(outcome):
+                ended = attempt.outcome
+                if ending := self._ending_after(ended):
                     return ending
-            self._count_attempt(outcome)
+            else:
+                ended = checked
+            self._count_attempt(ended)
             if self._tries == self.settings.tries:
                 break
-            if standstill := self._find_standstill(outcome):
+            if standstill := self._find_standstill(ended):
                 return standstill
             checked = self._refine(checked, attempt)
         if isinstance(checked, Rejected):
@@ -130,19 +132,17 @@ class RefinementLoop:
             return GaveUp(f"the plan gave up: {one_line(outcome.reason, _MAX_REASON)}")
         return None
 
-    def _count_attempt(self, outcome: Outcome | None) -> None:
-        """Count a used try, or a replan while there are some left. A refused plan (None) is a try."""
-        if isinstance(outcome, Replan) and self._replans < self.settings.replans:
+    def _count_attempt(self, ended: Outcome | Rejected) -> None:
+        """Count a used try, or a replan while there are some left. A refused plan is a try."""
+        if isinstance(ended, Replan) and self._replans < self.settings.replans:
             self._replans += 1
         else:
             self._tries += 1
 
-    def _find_standstill(self, outcome: Outcome | None) -> Ending | None:
-        """The ending if the latest refinements changed nothing; a refused plan (None) interrupts them."""
-        if outcome is None:
-            self._progress.forget()
-            return None
-        return self._progress.find_standstill(outcome, self.episode.observation, self._run_events().exchanges)
+    def _find_standstill(self, ended: Outcome | Rejected) -> Ending | None:
+        """The ending if the latest refinements changed nothing, which ended in a run or in a refusal."""
+        exchanges = () if isinstance(ended, Rejected) else self._run_events().exchanges
+        return self._progress.find_standstill(ended, self.episode.observation, exchanges)
 
     # -------------------------------------------------------------- writing
 

@@ -9,7 +9,7 @@ import codeplan
 from codeplan.errors import UsageError
 from codeplan.recording.events import PlanDrafted, PlanGaveUp, PlanReplanned, PlanStarted, StepEntered
 from codeplan.runner.new_episodes import run
-from codeplan.types import GaveUp, NoProgress, NotSolved, Success
+from codeplan.types import GaveUp, NoProgress, NotSolved, Refused, Success
 
 HEAD = "def solution(agent, start_from=1):\n"
 LOOK = """    if start_from <= 1:
@@ -257,6 +257,15 @@ def test_another_failure_in_between_is_progress(other):
     settings = {"tries": 5, "start_over_from": 9}
     result, _, _ = play(WRONG, WRONG, *[other] * (3 if other == "no code" else 1), WRONG, WRONG, **settings)
     assert result.ending == NotSolved("no success in 5 tries")
+
+
+@pytest.mark.parametrize(("no_progress", "calls"), [(0, 18), (1, 6), (2, 9), (3, 12), (5, 18)])
+def test_a_model_that_never_answers_with_python_makes_no_progress(no_progress, calls):
+    """Each try is a reply and two repairs."""
+    result, model, _ = play(*[f"Answer {i}: I can only talk." for i in range(20)], no_progress=no_progress)
+    assert len(model.asked) == calls
+    assert isinstance(result.ending, Refused if calls == 18 else NoProgress)
+    assert "the reply contains no Python" in result.reason
 
 
 class Counting(Boxes):

@@ -6,7 +6,18 @@ import pytest
 
 from codeplan.planning.action_log import Exchange
 from codeplan.planning.progress import ProgressMonitor
-from codeplan.types import Checkpoint, Failed, Finished, Observation, Outcome, Replan, ResourceUsage, Stopped
+from codeplan.types import (
+    Checkpoint,
+    Diagnostic,
+    Failed,
+    Finished,
+    Observation,
+    Outcome,
+    Rejected,
+    Replan,
+    ResourceUsage,
+    Stopped,
+)
 
 SEEN = Observation("It is empty.")
 OPEN, OTHER = Exchange(1, 1, "open 1", "It is empty."), Exchange(1, 1, "open 2", "It is empty.")
@@ -28,10 +39,14 @@ def replan(reason: str = "look on", step: int | None = 1) -> Replan:
     return Replan(step, 3, reason, False, "", Checkpoint(), {}, ResourceUsage())
 
 
-def judged(*runs: Outcome | tuple[Outcome, Observation, list[Exchange]], most: int = 1) -> list[str | None]:
+def acted(run: Outcome | Rejected) -> list[Exchange]:
+    return [] if isinstance(run, Rejected) else [OPEN]
+
+
+def judged(*runs: Outcome | Rejected | tuple[Outcome, Observation, list[Exchange]], most: int = 1) -> list[str | None]:
     """What is said of each run; a run without actions of its own repeats one that is known."""
     monitor = ProgressMonitor(most)
-    whole = [run if isinstance(run, tuple) else (run, SEEN, [OPEN]) for run in runs]
+    whole = [run if isinstance(run, tuple) else (run, SEEN, acted(run)) for run in runs]
     found = [monitor.find_standstill(*run) for run in whole]
     return [ending and ending.sentence for ending in found]
 
@@ -94,12 +109,24 @@ def test_progress_begins_the_count_anew() -> None:
     assert [ending is not None for ending in judged(*runs, most=2)] == [False] * 5 + [True]
 
 
-def test_a_refused_plan_begins_the_count_anew() -> None:
-    monitor = ProgressMonitor(1)
-    assert monitor.find_standstill(failed(), SEEN, [OPEN]) is None
-    monitor.forget()
-    assert monitor.find_standstill(failed(), SEEN, [OPEN]) is None
-    assert monitor.find_standstill(failed(), SEEN, [OPEN]) is not None
+def refused(message: str = "no Python", line: int = 0) -> Rejected:
+    return Rejected(message, (Diagnostic(line, 0, "rule", message),))
+
+
+def test_equal_refusals_are_no_progress() -> None:
+    told = "no progress: 2 refinements in a row led to the same end; each plan was refused: no Python [rule]"
+    assert judged(refused(), refused(), refused(), most=2) == [None, None, told]
+    assert judged(refused(), refused(), most=1)[1] is not None
+
+
+@pytest.mark.parametrize("other", [refused("syntax"), refused(line=3), failed()])
+def test_another_refusal_or_a_run_in_between_is_progress(other: Outcome | Rejected) -> None:
+    assert judged(refused(), other, refused()) == [None] * 3
+    assert judged(refused(), refused(), other, refused(), refused(), most=2) == [None] * 5
+
+
+def test_a_refused_plan_begins_the_count_of_runs_anew() -> None:
+    assert [ending is not None for ending in judged(failed(), refused(), failed(), failed())] == [False] * 3 + [True]
 
 
 def test_two_replans_in_a_row_need_an_action_in_between() -> None:
