@@ -73,12 +73,17 @@ def clip_lines(text: str, lines: int = 40, characters: int = 4000) -> list[str]:
 
 
 def source_excerpt(source: str, diagnostic: Diagnostic) -> list[str]:
-    """The source line of a diagnostic, and a caret under its column; empty if there is no such line."""
+    """The source line of a diagnostic, and a caret under its column; empty if there is no such line.
+
+    Of a long line it is the part around the column, with an ellipsis at each end that is cut.
+    """
     lines = source.splitlines()
     if not 0 < diagnostic.line <= len(lines):
         return []
     line = lines[diagnostic.line - 1]
     start = max(diagnostic.column - 1, 0)
-    first = max(0, start - 80)  # show the part of a long line around the column
-    before, after = clean(line[first:start]), clean(line[start : start + 40])
+    first = max(0, start - 80)
+    end = first + 120
+    before = ("…" if first else "") + clean(line[first:start])
+    after = clean(line[start:end]) + ("…" if line[end:].strip() else "")
     return [before + after] + ([" " * len(before) + "^"] if diagnostic.column else [])

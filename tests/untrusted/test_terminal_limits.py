@@ -109,14 +109,28 @@ LONG = "".join(chr(0x100 + n) for n in range(300))
 
 
 @pytest.mark.parametrize(
-    ("column", "start", "end", "caret"),
-    [(0, 0, 40, None), (1, 0, 40, 0), (2, 0, 41, 1), (81, 0, 120, 80), (82, 1, 121, 80), (300, 219, 300, 80)],
+    ("column", "shown", "caret"),
+    [
+        (0, LONG[:120] + "…", None),
+        (1, LONG[:120] + "…", 0),
+        (81, LONG[:120] + "…", 80),
+        (82, "…" + LONG[1:121] + "…", 81),
+        (260, "…" + LONG[179:299] + "…", 81),
+        (261, "…" + LONG[180:], 81),
+        (300, "…" + LONG[219:], 81),
+    ],
 )
-def test_eighty_characters_before_a_column_and_forty_from_it_on_are_shown(
-    column: int, start: int, end: int, caret: int | None
+def test_of_a_long_line_eighty_characters_before_a_column_and_forty_from_it_on_are_shown(
+    column: int, shown: str, caret: int | None
 ) -> None:
-    shown = source_excerpt(f"first\n{LONG}", Diagnostic(2, column, "r", "m"))
-    assert shown == [LONG[start:end]] + ([] if caret is None else [" " * caret + "^"])
+    found = source_excerpt(f"first\n{LONG}", Diagnostic(2, column, "r", "m"))
+    assert found == [shown] + ([] if caret is None else [" " * caret + "^"])
+
+
+def test_a_line_of_a_hundred_and_twenty_characters_is_shown_whole() -> None:
+    assert source_excerpt(LONG[:120], Diagnostic(1, 5, "r", "m"))[0] == LONG[:120]
+    assert source_excerpt(LONG[:120] + "   ", Diagnostic(1, 5, "r", "m"))[0] == LONG[:120]
+    assert source_excerpt(LONG[:121], Diagnostic(1, 5, "r", "m"))[0] == LONG[:120] + "…"
 
 
 def test_the_first_and_the_last_line_have_an_excerpt_and_the_next_has_none() -> None:
