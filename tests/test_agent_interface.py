@@ -1,9 +1,10 @@
 from collections.abc import Callable
 
+import pytest
 from support.boxes import BoxAgent
 
 from codeplan.agent_interface import agent_api, describe_api
-from codeplan.types import AgentAttribute, AgentParameter
+from codeplan.types import AgentAttribute, AgentMethod, AgentParameter
 
 
 class Base:
@@ -67,3 +68,26 @@ def test_the_description_is_python_that_a_model_can_read():
     assert "def open(self, box: int) -> str:" in text
     assert "opened: list[int]" in text
     assert "Open a box by its number" in text
+
+
+def takes(*names_and_kinds: str) -> AgentMethod:
+    parameters = [n.partition(":") for n in names_and_kinds]
+    return AgentMethod("f", "(…)", "", tuple(AgentParameter(n, k or "POSITIONAL_OR_KEYWORD") for n, _, k in parameters))
+
+
+@pytest.mark.parametrize(
+    ("method", "keywords", "said"),
+    [
+        (takes("item", "qty"), ["item", "quantity"], "f has no argument `quantity`; it has item, qty"),
+        (takes(), ["quantity", "q"], "f has no argument `quantity` or `q`; it has none"),
+        (takes("item", "qty"), ["item"], "python"),
+        (takes("item", "note:KEYWORD_ONLY"), ["note", "n"], "f has no argument `n`; it has item, note"),
+        (takes("item", "rest:VAR_POSITIONAL"), ["rest"], "f has no argument `rest`; it has item"),
+        (takes("item:POSITIONAL_ONLY"), ["item"], "python"),
+        (takes("item", "more:VAR_KEYWORD"), ["quantity"], "python"),
+        (takes("a"), ["x" * 999], f"f has no argument `{'x' * 100}`; it has a"),
+        (takes("a"), list("bcdefgh"), "f has no argument `b` or `c` or `d` or `e` or `f`; it has a"),
+    ],
+)
+def test_a_keyword_that_a_method_lacks_is_named(method: AgentMethod, keywords: list[str], said: str):
+    assert method.explain_misfit(keywords, TypeError("python")) == said

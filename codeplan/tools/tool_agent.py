@@ -74,7 +74,9 @@ def _bind(tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str
     try:
         bound = tool.signature.bind(None, *args, **kwargs).arguments
     except TypeError as error:
-        raise AgentError(f"{tool.name} was called wrongly: {error}", "TypeError") from None
+        raise AgentError(
+            f"{tool.name} was called wrongly: {tool.method.explain_misfit(kwargs, error)}", "TypeError"
+        ) from None
     return {name: value for name, value in bound.items() if name != "_agent_"}
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from codeplan.types.value import Value
 
 _MAX_SENTENCE = 100
+_MAX_UNKNOWN = 5  # names of arguments that a method lacks, in one message
 
 
 class AgentParameter(Value, frozen=True):
@@ -33,6 +35,19 @@ class AgentMethod(Value, frozen=True):
         names = ", ".join(p.name if p.required else f"{p.name}=…" for p in self.parameters)
         said = self.doc.partition("\n")[0].partition(". ")[0]
         return f"{self.name}({names}): {said[:_MAX_SENTENCE]}{'…' if len(said) > _MAX_SENTENCE else ''}"
+
+    def explain_misfit(self, keywords: Iterable[str], error: TypeError) -> str:
+        """Why a call does not fit: the keywords that the method lacks, otherwise what ``inspect`` said in ``error``.
+
+        Python would name the argument that is missing, and not the one that has another name.
+        """
+        if any(p.kind == "VAR_KEYWORD" for p in self.parameters):
+            return str(error)
+        own = [p.name for p in self.parameters if p.kind != "VAR_POSITIONAL"]
+        unknown = [f"`{name[:_MAX_SENTENCE]}`" for name in keywords if name not in own][:_MAX_UNKNOWN]
+        if not unknown:
+            return str(error)
+        return f"{self.name} has no argument {' or '.join(unknown)}; it has {', '.join(own) or 'none'}"
 
 
 class AgentAttribute(Value, frozen=True):

@@ -31,7 +31,7 @@ class _AgentSurface:
     def __init__(self, agent: type) -> None:
         api = agent_api(agent)
         self.signatures = {m.name: inspect.signature(getattr(agent, m.name)) for m in api.methods}
-        self.displayed_signatures = {m.name: m.name + m.signature.split(" -> ")[0] for m in api.methods}
+        self.methods = {m.name: m for m in api.methods}
         self.attributes = frozenset(a.name for a in api.attributes)
         self.argument_counts = {name: counts for name, s in self.signatures.items() if (counts := _argument_counts(s))}
 
@@ -114,7 +114,9 @@ class AgentPort:
             try:
                 self._surface.signatures[name].bind(self._agent, *args, **kwargs)
             except TypeError as error:
-                raise AgentError(f"{self._surface.displayed_signatures[name]} was called wrongly: {error}") from None
+                method = self._surface.methods[name]
+                form, why = name + method.signature.split(" -> ")[0], method.explain_misfit(kwargs, error)
+                raise AgentError(f"{form} was called wrongly: {why}") from None
         return getattr(self._agent, name)(*args, **kwargs)
 
 

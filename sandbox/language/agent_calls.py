@@ -44,7 +44,8 @@ def _check_arguments(node: ast.Call, method: AgentMethod, problems: DiagnosticCo
     try:
         _signature(method).bind(*node.args, **dict.fromkeys(named))
     except TypeError as error:
-        message = f"call `agent.{method.name}` as {method.name}{method.signature}: {error}"
+        why = method.explain_misfit(named, error)
+        message = f"call `agent.{method.name}` as {method.name}{method.signature}: {why}"
         problems.add(node, "agent-arguments", message)
 
 

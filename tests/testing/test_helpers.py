@@ -71,6 +71,8 @@ def test_a_fake_agent_has_what_the_real_one_has_and_nothing_else(fake_agent):
         agent.take("mug 1", "desk 1")
     with pytest.raises(AgentError, match="call it as goto.*: too many positional arguments"):
         agent.goto("bed 1", "slowly")
+    with pytest.raises(AgentError, match="call it as goto.*: goto has no argument `place`; it has receptacle"):
+        agent.goto(place="bed 1")
     with pytest.raises(AttributeError):
         agent.fly()
     with pytest.raises(UsageError, match="HouseholdAgent has no 'got'; did you mean 'goto'"):

@@ -132,6 +132,20 @@ def test_a_refusal_is_no_failure_of_the_tool(kind, capfd):
     assert capfd.readouterr().err == ""
 
 
+def order(item: str, qty: int):
+    return qty
+
+
+def test_an_argument_that_a_tool_lacks_is_named():
+    why = "order(item: str, qty: int) was called wrongly: order has no argument `quantity`; it has item, qty"
+    outcome = run("o = agent.order\no('a', quantity=10)", order)
+    assert isinstance(outcome, Failed)
+    assert why in outcome.message
+    refused = run("agent.order('a', quantity=10)", order)
+    assert isinstance(refused, Rejected)
+    assert "order has no argument `quantity`; it has item, qty" in refused.diagnostics[0].message
+
+
 def test_a_tool_that_cannot_say_what_is_wrong_does_no_harm():
     class Mute(Exception):
         def __str__(self):

@@ -101,6 +101,12 @@ class AgentAccessTests(BackendTests):
 
         assert outcome.message == "goto(receptacle: str) was called wrongly: missing a required argument: 'receptacle'"
 
+    def test_an_argument_that_a_method_lacks_is_named(self) -> None:
+        outcome = assert_failed(self.run("go = agent.goto\ngo(place='desk 1')"))
+
+        why = "goto has no argument `place`; it has receptacle"
+        assert outcome.message == f"goto(receptacle: str) was called wrongly: {why}"
+
     def test_a_function_that_a_builtin_calls_reaches_agent_and_model(self) -> None:
         body = """
             print(sorted(['b', 'a'], key=lambda p: agent.goto(p)), min('dc', key=ask_llm), max('ef', key=agent.goto))

@@ -61,7 +61,8 @@ def _method(real: type, method: AgentMethod, given: Any) -> Callable[..., Any]:
         try:
             signature.bind(self, *args, **kwargs)
         except TypeError as error:
-            raise AgentError(f"call it as {method.name}{method.signature}: {error}") from None
+            why = method.explain_misfit(kwargs, error)
+            raise AgentError(f"call it as {method.name}{method.signature}: {why}") from None
         self._calls.append((method.name, args, kwargs))
         return answers(*args, **kwargs)
 

@@ -353,7 +353,16 @@ def test_a_function_may_assert_for_a_step() -> None:
             "call `agent.goto` as goto(receptacle: str) -> str: missing a required argument: 'receptacle'",
         ),
         ("agent.goto('a', 'b')", "agent-arguments", "too many positional arguments"),
-        ("agent.goto(place='a')", "agent-arguments", "missing a required argument"),
+        (
+            "agent.goto(place='a')",
+            "agent-arguments",
+            "goto(receptacle: str) -> str: goto has no argument `place`; it has receptacle",
+        ),
+        (
+            "agent.goto('a', place='a', at=2)",
+            "agent-arguments",
+            "goto has no argument `place` or `at`; it has receptacle",
+        ),
         ("agent.take('a', item='b')", "agent-arguments", "multiple values for argument 'item'"),
         ("agent.location()", "agent-arguments", "`agent.location` is a value, not a method"),
     ],
