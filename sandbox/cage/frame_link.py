@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import select
+import socket
 from typing import Final
 
 from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.protocol.quick_looks import receive_soon
 
 _READ_BYTES: Final = 1 << 20
 
 
 class FrameLink:
-    """Sends and receives frames over two descriptors, or over one socket. The worker exits if the host is gone."""
+    """Sends and receives frames over two descriptors. The worker exits if the host is gone."""
 
     def __init__(self, read_fd: int, write_fd: int) -> None:
         self._read_fd, self._write_fd = read_fd, write_fd
@@ -25,10 +27,6 @@ class FrameLink:
             rest = rest[os.write(self._write_fd, rest) :]
         return len(packed)
 
-    def has_input(self) -> bool:
-        """Whether the host has sent something that is not received yet."""
-        return bool(select.select([self._read_fd], [], [], 0)[0])
-
     def receive(self) -> frames.HostFrame:
         """Receive the host's next frame."""
         length = int.from_bytes(self._read_exactly(frames.HEADER_BYTES), "big")
@@ -37,9 +35,28 @@ class FrameLink:
     def _read_exactly(self, count: int) -> bytes:
         parts = []
         while count:
-            part = os.read(self._read_fd, min(count, _READ_BYTES))
+            part = self._read(min(count, _READ_BYTES))
             if not part:
                 os._exit(0)
             parts.append(part)
             count -= len(part)
         return b"".join(parts)
+
+    def _read(self, most: int) -> bytes:
+        return os.read(self._read_fd, most)
+
+
+class SocketLink(FrameLink):
+    """A link over one socket, made before the lockdown. It looks for the host's next frame before it sleeps."""
+
+    def __init__(self, fd: int) -> None:
+        super().__init__(fd, fd)
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=fd)
+
+    def has_input(self) -> bool:
+        """Whether the host has sent something that is not received yet."""
+        return bool(select.select([self._socket], [], [], 0)[0])
+
+    def _read(self, most: int) -> bytes:
+        data = receive_soon(self._socket, most)
+        return super()._read(most) if data is None else data

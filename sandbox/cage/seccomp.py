@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import socket
 from typing import Final, NamedTuple
 
 
@@ -44,6 +45,7 @@ _OWN_CLOCKS: Final = _ArgumentRule(0, (0, 1, 2, 3))
 _ARGUMENT_RULES: Final = (
     _SOCKET,  # read
     _SOCKET,  # write
+    _ArgumentRule(3, (socket.MSG_DONTWAIT,)),  # recvfrom: looks whether there is something to read
     _ArgumentRule(1, (128, 129, 137, 138, 393)),  # futex: wait and wake in private memory
     _OWN_CLOCKS,  # clock_gettime
     _OWN_CLOCKS,  # clock_getres
@@ -62,7 +64,7 @@ _X86_64: Final = _CallTable(
         "close=3 munmap=11 brk=12 rt_sigaction=13 rt_sigprocmask=14 rt_sigreturn=15 sched_yield=24 mremap=25 getpid=39"
         " exit=60 gettimeofday=96 sigaltstack=131 gettid=186 restart_syscall=219 exit_group=231 getrandom=318 rseq=334"
     ),
-    _numbers("read=0 write=1 futex=202 clock_gettime=228 clock_getres=229 getrusage=98 madvise=28"),
+    _numbers("read=0 write=1 recvfrom=45 futex=202 clock_gettime=228 clock_getres=229 getrusage=98 madvise=28"),
     _numbers("mmap=9 mprotect=10"),
     _numbers(
         "open=2 stat=4 fstat=5 lstat=6 lseek=8 ioctl=16 access=21 fcntl=72 getcwd=79 readlink=89 getrlimit=97"
@@ -78,7 +80,7 @@ _AARCH64: Final = _CallTable(
         " rt_sigprocmask=135 rt_sigreturn=139 gettimeofday=169 getpid=172 gettid=178 brk=214 munmap=215 mremap=216"
         " getrandom=278 rseq=293"
     ),
-    _numbers("read=63 write=64 futex=98 clock_gettime=113 clock_getres=114 getrusage=165 madvise=233"),
+    _numbers("read=63 write=64 recvfrom=207 futex=98 clock_gettime=113 clock_getres=114 getrusage=165 madvise=233"),
     _numbers("mmap=222 mprotect=226"),
     _numbers(
         "getcwd=17 fcntl=25 ioctl=29 faccessat=48 openat=56 getdents64=61 lseek=62 readlinkat=78 newfstatat=79 fstat=80"

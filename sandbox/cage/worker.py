@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
-from codeplan.sandbox.cage.frame_link import FrameLink
+from codeplan.sandbox.cage.frame_link import SocketLink
 from codeplan.sandbox.cage.host_client import HostLink, PlanTimer
 from codeplan.sandbox.cage.lockdown import MAX_FD, SOCKET_FD, Cage
 from codeplan.sandbox.protocol import frames
@@ -47,7 +47,7 @@ def serve_job(job_fd: int, cage: Cage, role: WorkerRole) -> None:
     os.dup2(job_fd, SOCKET_FD)
     os.closerange(0, SOCKET_FD)
     os.closerange(SOCKET_FD + 1, MAX_FD)
-    link = FrameLink(SOCKET_FD, SOCKET_FD)
+    link = SocketLink(SOCKET_FD)
     timer = PlanTimer()
     timer.install_handlers()
     common = cage.apply_common_layers()

@@ -110,11 +110,14 @@ class RunSession:
         return None
 
     def _serve_requests(self) -> Outcome:
+        answered = False
         while True:
-            frame = self._worker.receive(self._deadline())
+            frame = self._worker.receive(self._deadline(), soon=answered)
+            answered = False
             if isinstance(frame, frames.CallFrame | frames.ReadFrame | frames.AskFrame):
                 self._count_request(frame)
                 self._worker.send(self._port.answer(frame, self._run_untimed), self._deadline())
+                answered = True
             elif isinstance(frame, frames.OutputFrame):
                 self._take_output(frame.text)
             elif isinstance(frame, frames.StepFrame):

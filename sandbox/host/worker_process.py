@@ -19,15 +19,15 @@ from codeplan.sandbox.host.worker_end import WorkerEnd
 from codeplan.sandbox.host.worker_status import find_worker_end
 from codeplan.sandbox.protocol.conversation import Conversation, Sender, State
 from codeplan.sandbox.protocol.frames import Frame, FrameAssembler, WorkerFrame, pack, unpack_worker_frame
+from codeplan.sandbox.protocol.quick_looks import receive_soon
 
-_END_SECONDS: Final = 5.0
 _EXIT_SECONDS: Final = 2.0  # a worker that closed its socket long before its end did it by itself
 _CHUNK: Final = 1 << 16
 _MAX_POLL_SECONDS: Final = 1_000.0  # poll takes no larger number; then it is called again
 
 
 class WorkerProcess:
-    """A worker in one state of its conversation. A context manager: on exit the worker is killed and has ended.
+    """A worker in one state of its conversation. A context manager: on exit the worker is killed.
 
     ``find_status`` asks its zygote for its status as in ``os.waitpid``; UNKNOWN_STATUS if the zygote cannot tell.
     """
@@ -68,10 +68,13 @@ class WorkerProcess:
         except OSError:
             raise WorkerDisconnected from None
 
-    def receive(self, deadline: float) -> WorkerFrame:
-        """Receive the next frame. Raises DeadlineExceeded, WorkerDisconnected, ProtocolError."""
+    def receive(self, deadline: float, *, soon: bool = False) -> WorkerFrame:
+        """Receive the next frame. If it is likely to come ``soon``, look for it a few times before sleeping.
+
+        Raises DeadlineExceeded, WorkerDisconnected, ProtocolError.
+        """
         while (body := self._assembler.next_body()) is None:
-            self._assembler.feed(self._read(deadline))
+            self._assembler.feed(self._read(deadline, soon))
         frame = unpack_worker_frame(body)
         self._conversation.take(Sender.WORKER, frame)
         return frame
@@ -84,12 +87,14 @@ class WorkerProcess:
             _wait(self._writable, deadline)
             return 0
 
-    def _read(self, deadline: float) -> bytes:
+    def _read(self, deadline: float, soon: bool) -> bytes:
         if self._socket.fileno() < 0:
             raise WorkerDisconnected
         try:
-            _wait(self._readable, deadline)
-            data = self._socket.recv(_CHUNK)
+            data = receive_soon(self._socket, _CHUNK) if soon else None
+            if data is None:
+                _wait(self._readable, deadline)
+                data = self._socket.recv(_CHUNK)
         except OSError:
             raise WorkerDisconnected from None
         if not data:
@@ -103,7 +108,7 @@ class WorkerProcess:
         return find_worker_end(self.find_status())
 
     def kill(self) -> None:
-        """Kill the worker and wait for its end. Safe to call twice."""
+        """Kill the worker: it does nothing more, and the kernel clears it away. Safe to call twice."""
         if self._socket.fileno() < 0:
             return
         self._socket.close()
@@ -112,7 +117,6 @@ class WorkerProcess:
             return
         try:
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
-            self.has_ended(_END_SECONDS)
         except ProcessLookupError:
             pass
         finally:

@@ -110,6 +110,8 @@ ATTACKS: dict[str, Callable[[], object]] = {
     "socket pair": socket.socketpair,
     "pass a descriptor": pass_descriptor,
     "use another descriptor": big_file,
+    "read out of band": lambda: syscall(45, SOCKET_FD, 0, 0, socket.MSG_OOB, 0, 0),
+    "read without taking": lambda: syscall(45, SOCKET_FD, 0, 0, socket.MSG_PEEK, 0, 0),
     "pipe": os.pipe,
     "duplicate": lambda: os.dup2(SOCKET_FD, 20),
     "fork": os.fork,

@@ -85,9 +85,27 @@ def verdict(machine: str, number: int, *arguments: int) -> int:
 
 ALLOWED, KILLED, NOT_PERMITTED, NO_DESCRIPTOR = 0x7FFF0000, 0x80000000, 0x00050001, 0x00050009
 CALLS = {
-    "x86_64": {"read": 0, "write": 1, "mmap": 9, "madvise": 28, "getrusage": 98, "getppid": 110, "futex": 202}
+    "x86_64": {
+        "read": 0,
+        "write": 1,
+        "recvfrom": 45,
+        "mmap": 9,
+        "madvise": 28,
+        "getrusage": 98,
+        "getppid": 110,
+        "futex": 202,
+    }
     | {"clock_gettime": 228, "clock_getres": 229, "membarrier": 324, "getpid": 39, "prctl": 157, "kill": 62},
-    "aarch64": {"read": 63, "write": 64, "mmap": 222, "madvise": 233, "getrusage": 165, "getppid": 173, "futex": 98}
+    "aarch64": {
+        "read": 63,
+        "write": 64,
+        "recvfrom": 207,
+        "mmap": 222,
+        "madvise": 233,
+        "getrusage": 165,
+        "getppid": 173,
+        "futex": 98,
+    }
     | {"clock_gettime": 113, "clock_getres": 114, "membarrier": 283, "getpid": 172, "prctl": 167, "kill": 129},
 }
 
@@ -110,6 +128,8 @@ CALLS = {
         *[("write", (fd,), NO_DESCRIPTOR) for fd in (0, 1, 2, 4, -100)],
         ("read", (3,), ALLOWED),
         ("write", (3,), ALLOWED),
+        ("recvfrom", (3, 0, 4, socket.MSG_DONTWAIT), ALLOWED),
+        *[("recvfrom", (3, 0, 4, flags), NOT_PERMITTED) for flags in (0, 1, 2, 0x41, 0x42, 0x100, 1 << 31)],
         *[("futex", (0, op), ALLOWED) for op in (128, 129, 137, 393)],
         *[("futex", (0, op), NOT_PERMITTED) for op in (0, 1, 131, 133, 134, 139, 141, 9)],
         *[("madvise", (0, 4096, advice), ALLOWED) for advice in (4, 8)],
@@ -166,6 +186,8 @@ REFUSED = {
     "where am I": "PermissionError",
     "use another descriptor": "OSError",
     "own the socket's signals": "PermissionError",
+    "read out of band": "PermissionError",
+    "read without taking": "PermissionError",
     "null pointer": f"signal {int(signal.SIGSEGV)}",
     "memory without end": "MemoryError",
     "lift a limit": "ValueError",
