@@ -58,7 +58,12 @@ def _ending_failure(events: Sequence[Event]) -> ToolFailed | None:
 
 def returned_value(finished: Finished | None) -> Any:
     """The value of a plan that ran to its end, as JSON data; None otherwise, or if it is too large."""
-    return None if finished is None else _storable(json_value(finished.value, MAX_VALUE_BYTES))
+    return None if finished is None else storable_value(finished.value)
+
+
+def storable_value(value: object) -> Any:
+    """What a plan returned, as JSON data; None if it is too large."""
+    return _storable(json_value(value, MAX_VALUE_BYTES))
 
 
 def final_variables(finished: Finished | None) -> dict[str, Any]:

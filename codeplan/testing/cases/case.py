@@ -18,6 +18,7 @@ from codeplan.testing.cases.answer_models import FallbackModel, scripted_llm, ta
 from codeplan.testing.cases.case_run import CoverageCallback, PlanRun, run_once
 from codeplan.testing.cases.faults import FAULTS, InjectedFault, inject_fault, locate_fault
 from codeplan.testing.cases.manifest import AnswerSources, Expectations, PlanManifest, TaskSelection, seeds_of
+from codeplan.testing.cases.recorded_calls import RecordedCalls
 from codeplan.testing.cases.rewording import WordReplacements, replace_words
 from codeplan.testing.cases.toml_lines import line_of
 from codeplan.types import Plan, Task
@@ -123,6 +124,8 @@ class CaseRunner:
     @cached_property
     def env(self) -> Environment:
         """The manifest's environment, built on first use; ``close`` closes it."""
+        if self.suite.manifest.calls is not None:
+            return RecordedCalls(self.suite.path.parent / self.suite.manifest.calls)
         return envs.make(self.suite.manifest.env, **self.suite.settings)
 
     def close(self) -> None:

@@ -12,11 +12,15 @@ from codeplan.agent_interface import agent_api
 from codeplan.episode.agent import agent_class
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.protocols import LLM, Environment
-from codeplan.recording.events import ActionTaken, Event, ModelCalled, StepEntered
+from codeplan.recording.events import ActionTaken, Event, ModelCalled, StepEntered, ValueJudged
 from codeplan.runner.new_episodes import run
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.protocol.run_progress import LineCoverage
 from codeplan.types import AgentApi, Failed, Finished, GiveUp, Outcome, Plan, Rejected, Replan, Result, Stopped, Task
+from codeplan.untrusted.terminal import one_line
+
+_MAX_VERDICT = 700
+"""Maximum length of a verdict on what the plan returned, in characters."""
 
 CoverageCallback = Callable[[LineCoverage], None]
 """Receives the lines of the plan that run."""
@@ -67,7 +71,11 @@ class PlanRun(msgspec.Struct, frozen=True):
     @property
     def ending(self) -> str:
         """How the plan ended, as half a sentence."""
-        return "the plan succeeded" if self.success else _describe_ending(self.outcome)
+        if self.success:
+            return "the plan succeeded"
+        verdicts = [e.verdict.text for e in self.events if isinstance(e, ValueJudged) and e.verdict]
+        why = f": {one_line(verdicts[-1], _MAX_VERDICT)}" if verdicts and isinstance(self.outcome, Finished) else ""
+        return _describe_ending(self.outcome) + why
 
     def __repr__(self) -> str:
         return f"PlanRun({self.task.id}: {self.ending})"

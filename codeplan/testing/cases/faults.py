@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
-from codeplan.protocols import LLM, Environment, TakesActions
+from codeplan.protocols import LLM, Environment, OffersTools, TakesActions
 from codeplan.recording.events import ActionTaken
 from codeplan.testing.cases import household_faults as house
 from codeplan.testing.cases.case_run import PlanRun
@@ -110,6 +110,8 @@ def wrong_answer(answer: str) -> str:
 
 
 def _every_action(run: PlanRun, env: Environment) -> Iterator[int]:
+    if isinstance(env, OffersTools):  # a tool's answer is data, which a text cannot replace
+        return iter(())
     return iter(range(len(run.action_events)))
 
 

@@ -116,6 +116,7 @@ class PlanManifest(_ManifestPart, frozen=True):
 
     Exactly one is given of ``plan`` (a file), ``skill`` (a skill's folder), both relative to the manifest, and
     ``sample`` (the kind of a worked sample in codeplan's prompts for ``env``). ``settings`` are the environment's.
+    ``calls`` is the path of a tape whose recorded answers stand for the tools of ``env = "tools"``.
     ``faults`` are injected in further tests, and ``caught`` says where an assertion must notice: in the step of the
     fault, or also in a later one. ``marks`` are pytest markers.
     """
@@ -125,6 +126,7 @@ class PlanManifest(_ManifestPart, frozen=True):
     plan: str | None = None
     skill: str | None = None
     sample: str | None = None
+    calls: str | None = None
     settings: dict[str, Any] = {}
     answers: AnswerSources = AnswerSources()
     expect: Expectations = Expectations()

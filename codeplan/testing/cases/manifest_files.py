@@ -27,6 +27,7 @@ from codeplan.testing.cases.manifest import (
     seeds_of,
 )
 from codeplan.testing.cases.toml_lines import TomlKey, line_of
+from codeplan.tools.environment import ToolEnvironment
 from codeplan.untrusted import files
 from codeplan.untrusted.patterns import MAX_SECONDS, compile_in_time, find_pattern_problem
 from codeplan.untrusted.terminal import MAX_REASON_CHARS, one_line, parser_reason
@@ -129,7 +130,9 @@ def _problems(manifest: PlanManifest, path: Path) -> Iterator[tuple[TomlKey, str
 
 def _problems_of_plan(manifest: PlanManifest, path: Path) -> Iterator[tuple[TomlKey, str]]:
     known = plugins.names("codeplan.envs")
-    if manifest.env not in known:
+    if manifest.calls is not None:
+        yield from _problems_of_calls(manifest, path)
+    elif manifest.env not in known:
         yield (
             ("env",),
             f"there is no environment {in_quotes(manifest.env)}; {plugins.suggest_names(manifest.env, known)}",
@@ -145,6 +148,15 @@ def _problems_of_plan(manifest: PlanManifest, path: Path) -> Iterator[tuple[Toml
         yield ("sample",), f"the prompts have no worked sample of kind {in_quotes(manifest.sample)} for {manifest.env}"
 
 
+def _problems_of_calls(manifest: PlanManifest, path: Path) -> Iterator[tuple[TomlKey, str]]:
+    if manifest.env != ToolEnvironment.name:
+        yield ("calls",), f'recorded calls stand for tools; write env = "{ToolEnvironment.name}", or remove this key'
+    if not files.is_regular_file(path.parent / (manifest.calls or ""), path.parent):
+        yield ("calls",), f"there is no file {in_quotes(manifest.calls)} beside the manifest"
+    if manifest.settings:
+        yield ("settings",), "recorded calls have no settings; remove them"
+
+
 def _is_folder(path: Path, below: Path) -> bool:
     """Whether the path leads to a folder below another one, without links."""
     try:
@@ -158,8 +170,10 @@ def environment_settings(manifest: PlanManifest, path: Path, text: str, given: M
     """Return the settings of the manifest's environment. ``given`` are the user's own, which come first.
 
     A manifest may come from a stranger, so it sets only what is harmless. Of the user's settings, those that the
-    environment takes apply. Raises: ManifestError: the manifest sets anything else.
+    environment takes apply; recorded calls take none. Raises: ManifestError: the manifest sets anything else.
     """
+    if manifest.calls is not None:
+        return {}
     specs = {spec.name: spec for spec in plugins.setting_specs(plugins.load_factory("codeplan.envs", manifest.env))}
     for name, value in manifest.settings.items():
         if name not in given and (problem := _problem_of_setting(name, value, specs)):

@@ -19,6 +19,7 @@ from codeplan.testing.cases.case_run import PlanRun, check_plan
 from codeplan.testing.cases.expectations import find_complaints
 from codeplan.testing.cases.faults import FAULTS, InjectedFault, locate_fault
 from codeplan.testing.cases.manifest import MutationTarget
+from codeplan.testing.cases.recorded_calls import UnrecordedCall
 from codeplan.testing.cases.rewording import replace_words
 from codeplan.types import Plan, Rejected
 from codeplan.untrusted.terminal import one_line
@@ -153,10 +154,10 @@ class _MutantTrial:
         return ""
 
     def _run(self, mutant: Mutant, case: PlanCase, fault: tuple[InjectedFault, int] | None = None) -> PlanRun | None:
-        """Return the mutant's run, or None if it asks a question that has no answer."""
+        """Return the mutant's run, or None if it asks a question, or makes a call, that has no answer."""
         try:
             return self._runner.run_once(case, self._check(mutant, case), fault=fault, limits=MUTANT_LIMITS)
-        except ModelError:
+        except (ModelError, UnrecordedCall):
             return None
 
     def _check(self, mutant: Mutant, case: PlanCase) -> Plan | str:

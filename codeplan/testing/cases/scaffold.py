@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from codeplan import plugins
 from codeplan.errors import UsageError
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, ModelCalled, StepEntered
 from codeplan.recording.tape import TapeRecorder
@@ -15,6 +16,7 @@ from codeplan.recording.trace import Trace
 from codeplan.runner.environment_files import require_recorded
 from codeplan.runner.new_episodes import TRACE_NAME
 from codeplan.testing.cases.manifest import MANIFEST_SUFFIX
+from codeplan.testing.cases.recorded_calls import is_accepted
 from codeplan.types import Result
 from codeplan.untrusted import files
 from codeplan.untrusted.terminal import one_line
@@ -24,7 +26,7 @@ _MANIFEST = """\
 # Written from a recorded episode. 'codeplan test' runs it.
 plan = {plan}
 env = {env}
-faults = "none" # "all" also tests the plan under injected faults
+{calls}faults = "none" # "all" also tests the plan under injected faults
 {settings}{answers}
 [expect]
 success = {success}
@@ -32,7 +34,13 @@ success = {success}
 [[tasks]]
 id = {id}
 expect = {{ {expect} }}
+{more}"""
 
+_CALLS = """\
+calls = {} # this tape answers in place of the tools: no tool is called
+"""
+
+_MORE = """
 # More tasks of the same kind, to try the plan on:
 # [[tasks]]
 # kind = {kind}
@@ -47,24 +55,29 @@ tape = {}
 
 
 def new_test(run: Path, out: Path, on_left_out: Callable[[list[str]], None] | None = None) -> list[Path]:
-    """Write a plan, its manifest and, if it asked questions, a tape to ``out``; return their paths.
+    """Write a plan, its manifest and, if it asked questions or called tools, a tape to ``out``; return their paths.
 
-    ``run`` is an episode's folder. ``on_left_out`` gets the names of recorded settings that a manifest cannot set, if
-    there are any.
+    ``run`` is an episode's folder; a test of an episode with tools is named after it, other tests after their tasks.
+    ``on_left_out`` gets the names of recorded settings that a manifest cannot set, if there are any.
 
     Raises: UsageError: the trace is unreadable or has no plan, a file exists already, or a file cannot be written.
         Existing files are never overwritten.
     """
     events = Trace.read(run / TRACE_NAME)
     header, result = _first_and_last(events, run)
-    name = "".join(c if c.isalnum() else "_" for c in result.task.id)
+    calls = _has_own_tools(header)
+    name = "".join(c if c.isalnum() else "_" for c in (run.resolve().name if calls else result.task.id))
     plan, manifest, tape = (out / f"{name}{ending}" for ending in (".py", MANIFEST_SUFFIX, ".tape.jsonl"))
     asked = any(isinstance(e, ModelCalled) and e.purpose == "ask" for e in events)
-    for path in (plan, manifest, *([tape] if asked else [])):
+    written = [plan, manifest, *([tape] if asked or calls else [])]
+    for path in written:
         if os.path.lexists(path):
             raise UsageError(f"{path} exists already and is not overwritten; name another folder")
-    settings, left_out = _settings(header)
-    text = _manifest(header, settings, result, events, plan.name, tape.name if asked else None)
+    settings, left_out = ("", []) if calls else _settings(header)
+    parts = {"answers": _ANSWERS.format(json.dumps(tape.name)) if asked else ""}
+    parts["calls"] = _CALLS.format(json.dumps(tape.name)) if calls else ""
+    parts["more"] = "" if calls else _MORE.format(kind=json.dumps(result.task.kind))
+    text = _manifest(header, settings, result, events, plan.name, parts)
     _check_toml(text, run)
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -72,11 +85,11 @@ def new_test(run: Path, out: Path, on_left_out: Callable[[list[str]], None] | No
         _write_new(manifest, text)
     except OSError as e:
         raise UsageError(f"the test cannot be written to {out}: {e.strerror}; name another folder") from None
-    if asked:
+    if tape in written:
         _record_tape(tape, events)
     if left_out and on_left_out:
         on_left_out(left_out)
-    return [plan, manifest, *([tape] if asked else [])]
+    return written
 
 
 def _check_toml(text: str, run: Path) -> None:
@@ -100,35 +113,33 @@ def _first_and_last(events: list[Event], run: Path) -> tuple[EpisodeStarted, Res
     return events[0], events[-1].result
 
 
+def _has_own_tools(header: EpisodeStarted) -> bool:
+    """Whether the episode called tools of the user, for which no environment was named that stands for them."""
+    return bool(header.tools) and header.env not in plugins.names("codeplan.envs")
+
+
 def _manifest(
-    header: EpisodeStarted, settings: str, result: Result, events: list[Event], plan: str, tape: str | None
+    header: EpisodeStarted, settings: str, result: Result, events: list[Event], plan: str, parts: Mapping[str, str]
 ) -> str:
     """Return the manifest's text. It limits actions and asks only if the plan succeeded without refinement."""
-    straight = result.success and result.refinements == 0
+    success = is_accepted(result) if parts["calls"] else result.success
+    straight = success and result.refinements == 0
     steps = list(dict.fromkeys(e.step for e in events if isinstance(e, StepEntered)))
     expect = f"steps = {steps}" + (f", actions = {result.actions}, asks = {result.asks}" if straight else "")
     return _MANIFEST.format(
         plan=json.dumps(plan),
         env=json.dumps(header.env),
         settings=f"\n[settings]\n{settings}" if settings else "",
-        answers=_ANSWERS.format(json.dumps(tape)) if tape else "",
-        success=str(result.success).lower(),
+        success=str(success).lower(),
         resumes='resumes = "all"\n' if straight else "",
         id=json.dumps(result.task.id),
-        kind=json.dumps(result.task.kind),
         expect=expect,
+        **parts,
     )
 
 
 def _settings(header: EpisodeStarted) -> tuple[str, list[str]]:
     """Return the environment's recorded settings that a manifest can set, as lines of TOML, and the other names."""
-    from codeplan import plugins
-
-    if header.tools and header.env not in plugins.names("codeplan.envs"):
-        raise UsageError(
-            f"the episode calls tools of yours, and a test would call them many times; give an Environment named "
-            f"{header.env} that stands for them: --env FILE.py:NAME"
-        )
     require_recorded(header.env)
     specs = {spec.name: spec for spec in plugins.setting_specs(plugins.load_factory("codeplan.envs", header.env))}
     recorded = {n: v for n, v in header.settings.items() if n in specs and v is not None}
