@@ -75,8 +75,22 @@ def _members(agent: type) -> Iterator[tuple[str, object]]:
 def _method(name: str, function: object) -> AgentMethod:
     signature = inspect.signature(function)  # type: ignore[arg-type]  # isfunction() does not narrow
     parameters = list(signature.parameters.values())[1:]
-    shown = str(signature.replace(parameters=parameters)).replace("'", "")
+    written = [p.replace(annotation=_as_written(p.annotation)) for p in parameters]
+    shown = str(signature.replace(parameters=written, return_annotation=_as_written(signature.return_annotation)))
     return AgentMethod(name, shown, inspect.getdoc(function) or "", tuple(_parameter(p) for p in parameters))
+
+
+class _AnnotationText(str):
+    """An annotation that is a text: ``inspect`` shows it without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _as_written(annotation: object) -> object:
+    return _AnnotationText(annotation) if isinstance(annotation, str) else annotation
 
 
 def _parameter(p: inspect.Parameter) -> AgentParameter:

@@ -78,7 +78,9 @@ class TypeWriter:
     def _form(self, annotation: Any) -> str:
         origin, arguments = get_origin(annotation), get_args(annotation)
         if origin in _WRAPPERS:
-            return self.text(arguments[0])
+            text = self.text(arguments[0])
+            widened = get_origin(arguments[0]) in _LITERALS and any(map(_may_convert, arguments[1:]))
+            return f"{text} | object" if widened else text
         if origin is typing.Union or origin is types.UnionType:
             return " | ".join(dict.fromkeys(self.text(a) for a in arguments))
         if origin in _LITERALS:
@@ -168,6 +170,11 @@ def describe(annotation: Any) -> str:
     notes = getattr(annotation, "__metadata__", ())
     found = (n if isinstance(n, str) else getattr(n, a, None) for n in notes for a in ("documentation", "description"))
     return next((text for text in found if isinstance(text, str)), "")
+
+
+def _may_convert(note: object) -> bool:
+    """Whether a part of an ``Annotated`` is a validator of pydantic that sees values before their type is checked."""
+    return type(note).__name__ in ("BeforeValidator", "PlainValidator", "WrapValidator")
 
 
 def _enum_text(name: str, cls: type[enum.Enum]) -> str:
