@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -59,6 +60,30 @@ def take_of_each_kind(tasks: Iterable[Task], count: int | None, skip: int = 0) -
         if skip < numbers[task.kind] and (count is None or numbers[task.kind] <= skip + count):
             chosen.append(task)
     return chosen
+
+
+def list_tasks(env: Environment, split: str, kind: str | None = None) -> list[Task]:
+    """Return all tasks of a split, or those of a kind.
+
+    Raises: UsageError: there are none.
+    """
+    tasks = [task for task in env.tasks(split) if kind in (None, task.kind)]
+    if not tasks:
+        of_kind = f" of kind {kind}" if kind else ""
+        kinds = ", ".join(getattr(env, "kinds", ())) or "none"
+        raise UsageError(
+            f"{env.name} has no tasks{of_kind} in its split {split}; its kinds: {kinds}; "
+            f"its splits: {', '.join(splits(env))}"
+        )
+    return tasks
+
+
+def draw_order(tasks: Iterable[Task], seed: int | None) -> list[Task]:
+    """Return the tasks in an order drawn at random by ``seed``; None keeps their own."""
+    order = list(tasks)
+    if seed is not None:
+        random.Random(seed).shuffle(order)
+    return order
 
 
 def _find_by_id(env: Environment, id: str, split: str | None) -> Task:

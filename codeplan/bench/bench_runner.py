@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,9 @@ from codeplan.bench.bench_spec import ResolvedBench
 from codeplan.bench.engines.engine import Engine
 from codeplan.bench.episode_worker import EpisodeJob, EpisodeWorker
 from codeplan.bench.store import BenchGrid, BenchRecord, BenchStore, EpisodeOutcome, order_outcomes, read_bench
+from codeplan.bench.training_runner import TrainingObserver, run_trainings
 from codeplan.budget import Spending, TotalBudget
-from codeplan.errors import BudgetExceeded
+from codeplan.errors import BudgetExceeded, UsageError
 from codeplan.types.display import html_text
 
 
@@ -62,16 +63,24 @@ def run_bench(
     *,
     budget: TotalBudget | None = None,
     observer: BenchObserver | None = None,
+    training_observer: TrainingObserver | None = None,
     **worker_settings: Any,
 ) -> BenchOutcome:
     """Run the remaining episodes of a bench and store each outcome in ``folder``; None stores nothing.
 
     ``worker_settings`` are the other fields of EpisodeWorker. An interrupted bench continues when this is called again
-    with the same folder. Raises: UsageError if a setting is wrong or the folder holds another bench.
+    with the same folder. Trainings come before all episodes; ``budget`` limits both together, and
+    ``training_observer`` is told of theirs.
+
+    Raises: UsageError: a setting is wrong, the folder holds another bench, or a bench with trainings has no folder.
     """
+    _require_files(plan, folder, worker_settings)
     with ExitStack() as stack:
         store = stack.enter_context(BenchStore(folder, plan.grid)) if folder else None
         bench = read_bench(folder) if folder else BenchRecord(Path(), plan.grid)
+        spending, settings = Spending(budget, [outcome.result for outcome in bench.outcomes]), plan.settings
+        if folder and plan.trainings:
+            settings = run_trainings(plan, folder, spending, engine.workers, training_observer)
         on_outcome = stack.enter_context(observer(bench)) if observer else None
         where = str(folder.resolve()) if folder else None
         outcomes = list(bench.outcomes)
@@ -83,10 +92,19 @@ def run_bench(
             if on_outcome:
                 on_outcome(outcome)
 
-        worker = EpisodeWorker(folder=where, settings=plan.settings, **worker_settings)
-        spending = Spending(budget, [outcome.result for outcome in outcomes])
+        worker = EpisodeWorker(folder=where, settings=settings, **worker_settings)
         stopped = _run_jobs(remaining_jobs(plan.grid, outcomes), worker, engine, spending, keep)
     return BenchOutcome(BenchRecord(bench.folder, plan.grid, order_outcomes(plan.grid, outcomes)), stopped)
+
+
+def _require_files(plan: ResolvedBench, folder: Path | None, worker_settings: Mapping[str, Any]) -> None:
+    """Raise UsageError if the bench has trainings, and its episodes would not find their plans."""
+    if plan.trainings and any(worker_settings.get("tapes", {}).values()):
+        raise UsageError("trainings go on no tape; omit --record and --replay")
+    if plan.trainings and (folder is None or worker_settings.get("storage")):
+        raise UsageError(
+            "trainings keep their plans in the bench's folder, which all workers must share; give --out, omit --storage"
+        )
 
 
 def _run_jobs(

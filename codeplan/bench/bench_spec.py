@@ -20,6 +20,7 @@ import hashlib
 import itertools
 import json
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ import msgspec
 from codeplan.bench import named_suites
 from codeplan.bench.store import BenchCell, BenchGrid
 from codeplan.bench.tool_tasks import ToolTaskSet, take_tool_tasks
+from codeplan.bench.trainings import TrainingGrid, TrainingJob, resolve_trainings
 from codeplan.budget import Budget
 from codeplan.errors import UsageError
 from codeplan.llm.prices import unpriced_models
@@ -57,7 +59,8 @@ class BenchSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     ``common`` applies to all cells, yields to all other settings and is in no name. ``budget`` is for each episode.
     ``split``, ``kind`` and ``n`` select tasks as in ``named_suites.select_tasks``. With ``tool_tasks``, which stand in
-    the same file, those are the only suite. Raises: UsageError for an empty list or a number below 1.
+    the same file, those are the only suite. With ``learn``, each method learns plans first, and a cell follows each.
+    Raises: UsageError for an empty list or a number below 1.
     """
 
     suites: tuple[str, ...]
@@ -71,6 +74,7 @@ class BenchSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     n: int | None = None
     budget: Budget = Budget()
     tool_tasks: ToolTaskSet | None = None
+    learn: TrainingGrid | None = None
 
     def __post_init__(self) -> None:
         for name in ("suites", "methods", "models", "settings"):
@@ -80,14 +84,20 @@ class BenchSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
             number = getattr(self, name)
             if number is not None and number < 1:
                 raise UsageError(f"{name} is {number}; it must be at least 1")
+        if self.learn and self.tool_tasks:
+            raise UsageError("tasks on tools have no training tasks; leave the table learn out")
 
 
 class ResolvedBench(msgspec.Struct, frozen=True):
-    """A bench that can start: the grid, each cell's settings by name, secrets included, and models without a price."""
+    """A bench that can start: the grid, each cell's settings by name, secrets included, and models without a price.
+
+    ``trainings`` come first; the cells follow their plans.
+    """
 
     grid: BenchGrid
     settings: dict[str, dict[str, Any]]
     unpriced_models: tuple[str, ...] = ()
+    trainings: tuple[TrainingJob, ...] = ()
 
 
 def read_spec(path: Path, is_trusted: Callable[[str], bool] = lambda sha256: True) -> BenchSpec:
@@ -140,7 +150,8 @@ def _untrusted_of_grid(spec: BenchSpec) -> dict[str, Any]:
     found: dict[str, Any] = {"models": models_used} if {*models_used} != {"scripted"} else {}
     declared = _declared_settings(spec, models_used)
     entries = [_split_entry(entry, what)[2] for what in ("method", "model") for entry in getattr(spec, f"{what}s")]
-    for table in (spec.common, *spec.settings, *entries):
+    of_trainings = (spec.learn.settings,) if spec.learn else ()
+    for table in (spec.common, *spec.settings, *entries, *of_trainings):
         found |= {n: v for n, v in table.items() if not all(s.allows_foreign(v) for s in declared.get(n, ()))}
     limits = {f: getattr(spec.budget, f) for f in Budget.__struct_fields__}
     return found | {f"budget.{limit}": value for limit, value in limits.items() if not tightens_budget(limit, value)}
@@ -177,21 +188,36 @@ def resolve_bench(
         raise UsageError(
             "the scripted stand-in knows codeplan's own environments only; name an endpoint's model: --model NAME"
         )
-    cells: dict[str, BenchCell] = {}
-    given: dict[str, dict[str, Any]] = {}
+    found: list[tuple[BenchCell, dict[str, Any]]] = []
     tasks: dict[str, tuple[Task, ...]] = {}
     unpriced: dict[str, None] = {}
+    trainings: list[TrainingJob] = []
     for suite, method, model, more in itertools.product(spec.suites, spec.methods, spec.models, spec.settings):
         names, settings = _combine_settings(suite, method, model, more)
         settings = {**model_settings(names.model), **spec.common, **settings}
         cell, of_suite, without_price = _resolve_cell(names, settings, spec, offline, environments or {})
         unpriced |= dict.fromkeys(without_price)
-        if cell.name in cells:
-            raise UsageError(f"two cells of this bench are called {cell.name}; give one of them a label")
-        cells[cell.name], given[cell.name] = cell, settings
+        jobs = _trainings(cell, settings, spec)
+        trainings += jobs
+        found += [(one, settings) for one in (_learnt_cells(cell, jobs) if spec.learn else [cell])]
         if tasks.setdefault(suite, of_suite) != of_suite:
             raise UsageError(f"the cells of this bench have different tasks of {suite}; give them the same data")
-    return ResolvedBench(BenchGrid(tuple(cells.values()), tasks, spec.repeats, VERSION), given, tuple(unpriced))
+    given = {cell.name: settings for cell, settings in found}
+    if twice := next((name for name, count in Counter(cell.name for cell, _ in found).items() if count > 1), None):
+        raise UsageError(f"two cells of this bench are called {twice}; give one of them a label")
+    grid = BenchGrid(tuple(cell for cell, _ in found), tasks, spec.repeats, VERSION)
+    return ResolvedBench(grid, given, tuple(unpriced), tuple(trainings))
+
+
+def _trainings(cell: BenchCell, settings: dict[str, Any], spec: BenchSpec) -> list[TrainingJob]:
+    names = (cell.env, cell.method, cell.model)
+    return resolve_trainings(spec.learn, cell.name, names, spec.kind, settings, spec.budget) if spec.learn else []
+
+
+def _learnt_cells(cell: BenchCell, jobs: list[TrainingJob]) -> list[BenchCell]:
+    """A cell for each plan that the trainings of a cell will write."""
+    plans = (plan for job in jobs for plan in job.plans())
+    return [msgspec.structs.replace(cell, name=plan.name, learnt=plan) for plan in plans]
 
 
 class _Names(msgspec.Struct, frozen=True):

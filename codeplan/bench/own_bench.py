@@ -68,7 +68,7 @@ def run(
         yield on_outcome
 
     engine = make_engine("threads", jobs or (1 if environments else 2))
-    own = {"environments": environments, "cancellation": current_cancellation()}
+    own: dict[str, Any] = {"environments": environments, "cancellation": current_cancellation()}
     return run_bench(plan, engine, Path(out) if out else None, budget=bench_budget, observer=observe, **own)
 
 

@@ -3,21 +3,22 @@
     OUT/bench.json                                    the grid
     OUT/results.jsonl                                 one line for each finished episode
     OUT/runs/<cell>/<task>[-r<repeat>]/trace.jsonl    the episode's trace
+    OUT/trainings/<training>/                         learnt plans and training episodes (training_runner)
 
 All of it is readable after the bench was killed; at worst the last line is torn, and is ignored.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
+from codeplan.bench.file_names import REPEAT_SUFFIX, safe_file_name
+from codeplan.bench.trainings import LearntPlan
 from codeplan.budget import Budget
 from codeplan.errors import TraceFailure, UsageError
 from codeplan.recording.file_lock import lock_exclusively
@@ -39,8 +40,6 @@ GRID_FILE = "bench.json"
 RESULTS_FILE = "results.jsonl"
 RUNS_FOLDER = "runs"
 
-_REPEAT_SUFFIX = re.compile(r"-r\d+\Z", re.ASCII)
-
 _S = TypeVar("_S", bound=msgspec.Struct)
 
 
@@ -49,7 +48,7 @@ class BenchCell(Value, frozen=True):
 
     ``name`` is unique in the bench. ``settings`` are those of environment, method and model, without secrets;
     ``budget`` is for each episode. ``no_effect_prefixes`` start the observations after actions without effect; None if
-    the environment has none.
+    the environment has none. ``learnt`` is the plan that the cell follows, if the bench has it learnt first.
     """
 
     name: str
@@ -60,6 +59,7 @@ class BenchCell(Value, frozen=True):
     settings: dict[str, Any] = {}
     budget: Budget = Budget()
     no_effect_prefixes: tuple[str, ...] | None = None
+    learnt: LearntPlan | None = None
 
 
 class BenchGrid(Value, frozen=True):
@@ -164,21 +164,21 @@ def _require_sound_grid(grid: BenchGrid, path: Path) -> None:
 
 def episode_folder(cell: str, task: str, repeat: int) -> str:
     """Return the folder of an episode's trace, relative to the bench's; safe and unique for all names."""
-    return f"{RUNS_FOLDER}/{_file_name(cell)}/{_file_name(task)}" + (f"-r{repeat}" if repeat else "")
+    return f"{RUNS_FOLDER}/{safe_file_name(cell)}/{safe_file_name(task)}" + (f"-r{repeat}" if repeat else "")
 
 
 def found_episodes(bench: BenchRecord, cell: BenchCell) -> list[tuple[Task, int]]:
     """Return the tasks and repeats of a cell that have a folder, in the grid's order."""
     tasks = bench.grid.tasks[cell.suite]
     numbers = {Path(episode_folder(cell.name, task.id, 0)).name: number for number, task in enumerate(tasks)}
-    place = bench.folder / RUNS_FOLDER / _file_name(cell.name)
+    place = bench.folder / RUNS_FOLDER / safe_file_name(cell.name)
     try:
         folders = [entry.name for entry in list_folder(place, bench.folder) if entry.is_folder]
     except OSError:
         return []
     found = []
     for name in folders:
-        suffix = _REPEAT_SUFFIX.search(name)
+        suffix = REPEAT_SUFFIX.search(name)
         number = numbers.get(name[: suffix.start()] if suffix else name)
         repeat = int(suffix[0][2:]) if suffix else 0
         if number is not None and repeat < bench.grid.repeats:
@@ -288,11 +288,3 @@ def _read_json_lines(path: Path, kind: type[_S]) -> tuple[Sequence[_S], int]:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
             raise UsageError(f"{path}, line {number} is not an episode's outcome: {parser_reason(e)}") from None
     return values, sum(len(line) + 1 for line in lines)
-
-
-def _file_name(name: str) -> str:
-    """The name itself if it is a safe file name, else a safe part of it with a digest."""
-    kept = "".join(c if c.isascii() and (c.isalnum() or c in "-_.=+,") else "-" for c in name)[:80].lstrip(".")
-    if kept == name and name and not _REPEAT_SUFFIX.search(name):
-        return name
-    return f"{kept}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"

@@ -175,7 +175,7 @@ def _run(
     from codeplan.bench.bench_runner import run_bench
     from codeplan.budget import TotalBudget
     from codeplan.cli.episode import RunInterruptedError
-    from codeplan.cli.progress import bench_progress
+    from codeplan.cli.progress import bench_progress, learning_progress
     from codeplan.errors import UsageError
 
     tapes = worker_settings["tapes"]
@@ -187,8 +187,9 @@ def _run(
     if limits["money"] is not None or any(cell.budget.money is not None for cell in plan.grid.cells):
         options.warn_unpriced_models(plan.unpriced_models)
     worker_settings = {"tool_tasks": asked.tool_tasks, **worker_settings}
+    observers: dict[str, Any] = {"observer": bench_progress, "training_observer": learning_progress}
     try:
-        return run_bench(plan, runs_on, folder, budget=budget, observer=bench_progress, **worker_settings)
+        return run_bench(plan, runs_on, folder, budget=budget, **observers, **worker_settings)
     except KeyboardInterrupt:
         way_on = f"; to go on, repeat the command with --out {folder}" if folder else ""
         raise RunInterruptedError(f"interrupted{way_on}") from None

@@ -14,6 +14,7 @@ from codeplan.bench.papers.comparable import PublishedResults, published_results
 from codeplan.bench.store import BenchCell, BenchRecord
 from codeplan.bench.summary import KindSummary, summarise_results
 from codeplan.bench.tables import BenchTable, statistics_table
+from codeplan.bench.training_table import build_training_tables
 from codeplan.cli.text_tables import format_table, terminal_width
 from codeplan.untrusted.terminal import one_line
 
@@ -40,6 +41,8 @@ def print_bench(console: Console, bench: BenchRecord, folder: Path | None) -> No
             _print_side_by_side(console, bench, suite, cells)
         else:
             _print_cell(console, bench, cells[0])
+    for table in build_training_tables(bench):
+        console.print(f"{bench_table_text(table, terminal_width())}\n", soft_wrap=True)
     _print_published(console, published_results(bench))
     if any(cell.model == "scripted" for cell in bench.cells):
         _print_note(console, STAND_IN_NOTE)

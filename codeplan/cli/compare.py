@@ -41,6 +41,7 @@ def compare(
     from codeplan.bench.cell_comparison import build_overview
     from codeplan.bench.metrics import parse_metrics
     from codeplan.bench.tables import TABLE_FORMATS, build_tables, format_tables
+    from codeplan.bench.training_table import build_training_tables
     from codeplan.cli.bench_table import bench_table_text
     from codeplan.cli.text_tables import terminal_width
     from codeplan.errors import UsageError
@@ -52,7 +53,9 @@ def compare(
         statistics, comparisons = dict(comparison.statistics), comparison.comparisons
         options.print_json({"statistics": statistics, "comparisons": comparisons, "published": comparison.published})
         return
-    tables, width = build_tables(comparison), terminal_width()
+    benches = {str(side.bench.folder): side.bench for side in comparison.cells}
+    of_trainings = [table for bench in benches.values() for table in build_training_tables(bench)]
+    tables, width = [*build_tables(comparison), *of_trainings], terminal_width()
     if form is None and width is not None:
         echo("\n\n".join(bench_table_text(table, width) for table in tables))
     else:

@@ -112,26 +112,15 @@ def _tasks(
 
     Raises: UsageError: there are none.
     """
-    import random
     from contextlib import closing
 
     from codeplan import envs, plugins
-    from codeplan.envs.selection import take_of_each_kind
-    from codeplan.errors import UsageError
+    from codeplan.envs.selection import draw_order, list_tasks, take_of_each_kind
 
     kind, per_kind, n, draw = wanted
     accepted = plugins.setting_names(plugins.load_factory("codeplan.envs", env))
     with closing(
         envs.make(env, **{name: value for name, value in settings.items() if name in accepted})
     ) as environment:
-        tasks = [task for task in environment.tasks(split) if kind in (None, task.kind)]
-        if not tasks:
-            of_kind = f" of kind {kind}" if kind else ""
-            kinds = ", ".join(getattr(environment, "kinds", ())) or "none"
-            raise UsageError(
-                f"{env} has no tasks{of_kind} in its split {split}; its kinds: {kinds}; "
-                f"its splits: {', '.join(envs.splits(environment))}"
-            )
-        if draw is not None:
-            random.Random(draw).shuffle(tasks)
+        tasks = draw_order(list_tasks(environment, split, kind), draw)
         return take_of_each_kind(tasks, n) if per_kind else tasks[:n]

@@ -128,7 +128,7 @@ class AutoPlan:
             for name, batch in self._batches([t for t in tasks if kind in ("", t.kind)]):
                 self.plans[kind] = self._learn_batch(f"{kind}-{name}" if kind else name, batch, open_episode)
                 if self.folder:
-                    write_plan(self.folder / kind / f"plan-{name}.txt", self.plans[kind])
+                    write_plan(batch_plan(self.folder / kind, name), self.plans[kind])
         return self
 
     def _batches(self, tasks: Sequence[Task]) -> Iterator[tuple[str, Sequence[Task]]]:
@@ -137,7 +137,7 @@ class AutoPlan:
             if self.batch_seed is not None:
                 random.Random(f"{self.batch_seed} {epoch}").shuffle(order)
             for number, start in enumerate(range(0, len(order), self.batch), 1):
-                yield f"{epoch}-{number:02}", order[start : start + self.batch]
+                yield batch_name(epoch, number), order[start : start + self.batch]
 
     def _learn_batch(self, name: str, batch: Sequence[Task], open_episode: EpisodeOpener) -> str:
         """The plan after a batch. The call that writes it belongs to the batch's last episode."""
@@ -193,6 +193,16 @@ def _read_plans(source: Path) -> dict[str, str]:
 def _check_kind(kind: str) -> None:
     if kind and not all(c.isalnum() or c in "-_ " for c in kind):
         raise UsageError(f"the kind {in_quotes(kind)} cannot name a plan's file; learn it alone, without per_kind")
+
+
+def batch_name(epoch: int, number: int) -> str:
+    """The name of an epoch's batch; both count from 1."""
+    return f"{epoch}-{number:02}"
+
+
+def batch_plan(folder: Path, name: str) -> Path:
+    """The file in a learner's folder that holds the plan after the batch with this name."""
+    return folder / f"plan-{name}.txt"
 
 
 def write_plan(file: Path, plan: str) -> None:

@@ -37,7 +37,9 @@ def handle_job(handler: JobHandler[J, R], job: J) -> R:
 
 
 class Engine(Protocol):
-    """Runs a limited number of jobs at a time."""
+    """Runs at most ``workers`` jobs at a time."""
+
+    workers: int
 
     def run(self, jobs: Iterable[J], handler: JobHandler[J, R]) -> Generator[R, None, None]:
         """Yield the results as they come, in any order; take a job from ``jobs`` when a worker is free.

@@ -1,0 +1,250 @@
+"""Grids of trainings: plans are learnt once, then followed by cells of their own."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from support.bench_samples import Play, bare
+
+from codeplan.bench.bench_spec import BenchSpec, ResolvedBench, read_spec, resolve_bench, untrusted_settings
+from codeplan.bench.store import BenchRecord, read_bench
+from codeplan.bench.training_runner import training_results
+from codeplan.budget import TotalBudget
+from codeplan.cli.app import main
+from codeplan.errors import UsageError
+from codeplan.recording.events import EpisodeStarted, ModelCalled
+from codeplan.recording.trace import Trace
+
+GRID = """
+suites = ["textcraft"]
+methods = [{name = "autoplan", label = "learner"}]
+models = ["scripted"]
+kind = "depth2"
+n = 1
+[common]
+weakness = "forgetful"
+[learn]
+batches = [1, 2]
+trainings = 2
+iterations = 2
+"""
+LEARN = {"batches": (1, 2), "trainings": 2, "iterations": 2}
+
+
+def plan(learn: dict[str, Any] | None = None, **more: Any) -> ResolvedBench:
+    spec = {
+        "suites": ["textcraft"],
+        "methods": [{"name": "autoplan", "label": "learner"}],
+        "kind": "depth2",
+        "n": 1,
+        "common": {"weakness": "forgetful"},
+        "learn": LEARN | (learn or {}),
+    }
+    return resolve_bench(msgspec.convert(spec | more, BenchSpec))
+
+
+def traces(folder: Path) -> dict[str, bytes]:
+    """The traces of all training episodes, by their path in the bench's folder."""
+    return {str(f.relative_to(folder)): f.read_bytes() for f in sorted(folder.glob("trainings/*/episodes/*/*"))}
+
+
+def plans(folder: Path) -> dict[str, str]:
+    return {str(f.relative_to(folder)): f.read_text() for f in sorted(folder.glob("trainings/*/plan-*"))}
+
+
+def task_ids(training: Path) -> list[str]:
+    starts = [Trace.read(file)[0] for file in sorted(training.glob("episodes/*/trace.jsonl"))]
+    return [start.task.id for start in starts if isinstance(start, EpisodeStarted)]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> BenchRecord:
+    """A bench that was played in one go."""
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "grid.toml").write_text(GRID)
+    assert main(["bench", str(folder / "grid.toml"), "--out", str(folder / "out")]) == 0
+    return read_bench(folder / "out")
+
+
+# ------------------------------------------------------------------ what is trained
+
+
+def test_each_training_writes_a_plan_after_each_iteration_and_a_cell_follows_each(whole: BenchRecord) -> None:
+    names = [f"batch={b},training={t}" for b in (1, 2) for t in (1, 2)]
+    assert [c.name for c in whole.cells] == [
+        f"textcraft.learner.scripted.{name},iteration={i}" for name in names for i in (1, 2)
+    ]
+    assert [*plans(whole.folder)] == [
+        f"trainings/textcraft.learner.scripted.{name}/plan-1-0{i}.txt" for name in names for i in (1, 2)
+    ]
+    assert len(traces(whole.folder)) == 2 * (2 + 4)
+    for outcome in whole.outcomes:
+        cell = next(cell for cell in whole.cells if cell.name == outcome.cell)
+        assert cell.learnt
+        file = f"trainings/{cell.learnt.training.name}/plan-1-0{cell.learnt.iteration}.txt"
+        asked = next(e for e in Trace.read(whole.folder / outcome.run / "trace.jsonl") if isinstance(e, ModelCalled))
+        assert plans(whole.folder)[file].strip() in str(asked.messages[-1]["content"])
+
+
+def test_each_training_draws_other_tasks_and_more_trainings_do_not_change_those_before() -> None:
+    few, more = plan(), plan({"trainings": 3, "iterations": 3, "batches": (3, 1, 2)})
+    assert len({tuple(task.id for task in job.tasks) for job in few.trainings}) == 4
+    assert {task.split for job in few.trainings for task in job.tasks} == {"train"}
+    assert {task.kind for job in few.trainings for task in job.tasks} == {"depth2"}
+    longer = {job.training.name: job for job in more.trainings}
+    for job in few.trainings:
+        assert longer[job.training.name].training == job.training
+        assert longer[job.training.name].tasks[: len(job.tasks)] == job.tasks
+    assert [job.training.draw for job in few.trainings] == [1, 1001, 2, 1002]
+    assert [job.training.draw for job in plan({"seed": 7}).trainings] == [8, 1008, 9, 1009]
+
+
+def test_a_training_can_be_repeated_by_hand(whole: BenchRecord, tmp_path: Path) -> None:
+    words = ["--kind", "depth2", "-n", "4", "--draw", "1002", "--set", "batch=2", "--set", "batch_seed=null"]
+    assert main(["learn", "textcraft", *words, "--set", "weakness=forgetful", "--out", str(tmp_path / "learnt")]) == 0
+    ours = whole.folder / "trainings" / "textcraft.learner.scripted.batch=2,training=2"
+    assert task_ids(ours) == task_ids(tmp_path / "learnt")
+    for n in (1, 2):
+        assert (ours / f"plan-1-0{n}.txt").read_text() == (tmp_path / "learnt" / f"plan-1-0{n}.txt").read_text()
+
+
+def test_settings_of_the_trainings_are_not_those_of_the_cells(tmp_path: Path, play: Play) -> None:
+    found = plan({"batches": (1,), "trainings": 1, "iterations": 1, "settings": {"weakness": "none"}})
+    bench = play(found).bench
+    (start,) = (Trace.read(file)[0] for file in tmp_path.glob("out/trainings/*/episodes/*/trace.jsonl"))
+    assert isinstance(start, EpisodeStarted)
+    assert start.settings["weakness"] == "none"
+    assert [cell.settings for cell in bench.cells] == [{"weakness": "forgetful"}]
+
+
+# ------------------------------------------------------------------ interrupted
+
+
+def test_a_finished_training_is_not_done_again(whole: BenchRecord, tmp_path: Path, play: Play) -> None:
+    """Without the traces' answers it would have to be: so a file that stays as it was proves it."""
+    shutil.copytree(whole.folder / "trainings", tmp_path / "out" / "trainings")
+    for file in (tmp_path / "out").glob("trainings/*/episodes/*/trace.jsonl"):
+        file.unlink()
+    assert bare(play(plan()).bench) == bare(whole)
+    assert not traces(tmp_path / "out")
+
+
+@pytest.mark.parametrize("tokens", [1, 20_000])
+def test_a_spent_budget_stops_trainings_which_then_go_on(
+    whole: BenchRecord, tmp_path: Path, play: Play, tokens: int
+) -> None:
+    stopped = play(plan(), workers=1, budget=TotalBudget(tokens=tokens))
+    assert stopped.stopped_by and stopped.stopped_by.kind == "tokens"
+    assert not stopped.bench.outcomes
+    before = traces(tmp_path / "out")
+    assert 0 < len(before) < len(traces(whole.folder))
+    again = play(plan(), workers=1, budget=TotalBudget(tokens=tokens))
+    assert again.stopped_by
+    assert traces(tmp_path / "out") == before
+    assert bare(play(plan()).bench) == bare(whole)
+    assert before.items() <= traces(tmp_path / "out").items()
+    assert plans(tmp_path / "out") == plans(whole.folder)
+
+
+def test_the_budget_counts_the_trainings_of_an_earlier_start(whole: BenchRecord, tmp_path: Path, play: Play) -> None:
+    shutil.copytree(whole.folder / "trainings", tmp_path / "out" / "trainings")
+    results = [r for job in plan().trainings for r in training_results(whole.folder, job.training)]
+    assert len(results) == 12
+    trained = sum(r.usage.total_tokens or 0 for r in results)
+    stopped = play(plan(), budget=TotalBudget(tokens=trained))
+    assert stopped.stopped_by and stopped.stopped_by.value == trained
+
+
+def test_a_killed_bench_trains_on_where_it_was(whole: BenchRecord, tmp_path: Path) -> None:
+    (tmp_path / "grid.toml").write_text(GRID)
+    command = [sys.executable, "-m", "codeplan", "bench", "grid.toml", "--out", "out", "-j", "1"]
+    child = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while child.poll() is None and not plans(tmp_path / "out"):
+        time.sleep(0.002)
+    child.kill()  # does nothing if it has ended
+    child.wait()
+    before = plans(tmp_path / "out")
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert before.items() <= plans(tmp_path / "out").items()
+    assert bare(read_bench(tmp_path / "out")) == bare(whole)
+
+
+def test_more_trainings_and_iterations_extend_a_bench(whole: BenchRecord, tmp_path: Path, play: Play) -> None:
+    play(plan({"trainings": 1, "iterations": 1, "batches": (2,)}))
+    before = traces(tmp_path / "out")
+    assert len(before) == 2
+    assert bare(play(plan()).bench) == bare(whole)
+    assert before.items() <= traces(tmp_path / "out").items()
+
+
+def test_other_trainings_are_another_bench(whole: BenchRecord, play: Play) -> None:
+    with pytest.raises(UsageError, match="has other settings here; name another folder"):
+        play(plan({"seed": 1}), folder=whole.folder)
+
+
+# ------------------------------------------------------------------ bad input
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("batches = []", "learn.batches is empty; name at least one batch size"),
+        ("batches = [0]", "learn.batches has the number 0; give 1 to 1000"),
+        ("batches = [2, 2]", "learn.batches names a batch size twice: [2, 2]"),
+        ("trainings = 0", "learn.trainings has the number 0; give 1 to 1000"),
+        ("iterations = -1", "learn.iterations has the number -1; give 1 to 1000"),
+        ("iterations = 1000", "1000 iterations of 2 tasks need 2000 tasks, but textcraft has"),
+        ('split = "nowhere"', "textcraft has no tasks of kind depth2 in its split nowhere"),
+        ('split = "test"', "of the split test; autoplan learns from train only"),
+        ("size = 3", "Object contains unknown field `size`"),
+        ('batches = "many"', "Expected `array`, got `str`"),
+        ("settings = {batch = 4}", "a grid of trainings sets batch itself; leave the setting batch out"),
+        ("settings = {nonsense = 4}", "nonsense"),
+    ],
+)
+def test_an_impossible_grid_is_one_sentence(
+    line: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = line.partition(" ")[0]
+    kept = [one for one in GRID.splitlines() if not one.startswith(f"{name} =")]
+    (tmp_path / "grid.toml").write_text("\n".join([*kept, line]))
+    assert main(["bench", str(tmp_path / "grid.toml"), "--out", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert len(said.strip().splitlines()) == 1
+
+
+def test_a_method_that_does_not_learn_is_refused() -> None:
+    with pytest.raises(UsageError, match="the method react has no setting plan, so it cannot be trained"):
+        plan(methods=["react"])
+
+
+def test_a_bench_with_trainings_needs_a_folder_that_all_workers_share(play: Play) -> None:
+    for settings in ({"folder": None}, {"storage": "memory://x"}):
+        with pytest.raises(UsageError, match="trainings keep their plans in the bench's folder"):
+            play(plan(), **settings)
+    with pytest.raises(UsageError, match="trainings go on no tape"):
+        play(plan(), tapes={"tape": object()})
+
+
+def test_a_link_in_place_of_the_trainings_is_refused(tmp_path: Path, play: Play) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "trainings").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match="the training cannot be written to"):
+        play(plan())
+    assert not [*(tmp_path / "elsewhere").iterdir()]
+
+
+def test_settings_of_trainings_are_trusted_no_more_than_others(tmp_path: Path) -> None:
+    file = tmp_path / "grid.toml"
+    file.write_text(f'{GRID}settings = {{prompts = "/etc"}}\n')
+    assert untrusted_settings(read_spec(file)) == {"prompts": "/etc"}
