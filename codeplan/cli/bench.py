@@ -138,7 +138,7 @@ def bench(
         def play(plan: ResolvedBench, folder: Path | None) -> BenchOutcome:
             return _run(asked, plan, folder, limits, (engine, jobs, address), worker_settings)
 
-        plan = asked.resolve(offline=bool(tapes["tape"]))
+        plan = asked.resolve(offline=bool(tapes["tape"]) or (dry_run and not pilot))
         if dry_run:
             with _folder(out, suite, None) if pilot else contextlib.nullcontext(out) as folder:
                 estimate_bench(plan, folder, estimate_from, play if pilot else None, max_money, as_json)

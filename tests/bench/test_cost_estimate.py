@@ -174,6 +174,17 @@ def test_a_dry_run_plays_nothing_and_a_pilot_two_tasks_of_each_cell(
     assert len((tmp_path / "out" / "results.jsonl").read_text().splitlines()) == 12
 
 
+def test_a_dry_run_needs_no_key_and_its_pilot_does(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    command = ["bench", "household", "-n", "1", "--model", "gpt-4o", "--dry-run"]
+    assert main(command) == 0
+    assert "never played" in capsys.readouterr().out
+    assert main([*command, "--pilot"]) == 2
+    assert "no key" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("option", [["--pilot"], ["--estimate-from", "runs"], ["--dry-run", "--record", "tape"]])
 def test_options_of_a_dry_run_stand_with_it(
     option: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
