@@ -30,7 +30,7 @@ from codeplan.cli import (
     trust,
 )
 from codeplan.cli.command_groups import GroupedCommands
-from codeplan.untrusted.terminal import echo, one_line
+from codeplan.untrusted.terminal import echo, echo_message, one_line
 from codeplan.version import VERSION
 
 INTERRUPTED = 130
@@ -111,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def report_error(error: BaseException) -> int:
-    """Print the error as one line on stderr and return its exit code."""
+    """Print the error as one message on stderr and return its exit code."""
     from codeplan.errors import AgentBroken, CodeplanError
     from codeplan.untrusted.files import UnsafeFile
 
@@ -162,5 +162,5 @@ def _usage(error: BaseException) -> str | None:
 
 
 def _print_error(sentence: str, code: int) -> int:
-    echo(f"codeplan: {one_line(sentence, 1000)}", err=True)
+    echo_message(one_line(sentence, 1000), "codeplan: ", err=True)
     return code

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codeplan.cli import options
+from codeplan.cli.text_tables import format_table, terminal_width
 from codeplan.untrusted.terminal import one_line
+from codeplan.untrusted.wrapping import wrap_line
 
 if TYPE_CHECKING:
     from codeplan.bench.bench_runner import BenchOutcome
@@ -49,25 +51,32 @@ def estimate_bench(
     )
 
 
-def price_table(plan: ResolvedBench) -> str:
-    """The name of the price table that money is counted by."""
+def price_table(plan: ResolvedBench) -> str | None:
+    """The name of the price table that money is counted by; None if only the stand-in plays, which costs nothing."""
     from codeplan.llm.prices import builtin_prices
 
+    models = {name for cell in plan.grid.cells for name in (cell.model, cell.settings.get("executor_model"))}
+    if models <= {"scripted", None}:
+        return None
     own = {str(cell.settings["prices"]) for cell in plan.grid.cells if cell.settings.get("prices")}
     table = builtin_prices()
     return ", ".join(sorted(own)) or f"codeplan's table of {table.date}, from {table.source}"
 
 
 def _lines(plan: ResolvedBench, found: BenchEstimate, max_money: float | None) -> Iterator[str]:
-    rows = [_HEADS, *(_row(one) for one in (*found.cells, found.total))]
-    widths = [max(len(row[at]) for row in rows) for at in range(len(_HEADS))]
-    for row in rows:
-        cells = [cell.ljust(widths[0]) if at == 0 else cell.rjust(widths[at]) for at, cell in enumerate(row)]
-        yield "  ".join(cells).rstrip()
+    """The table, then what there is to say of it, within the terminal's width."""
+    width = terminal_width()
+    yield from format_table(_HEADS, [_row(one) for one in (*found.cells, found.total)], width=width)
     yield ""
+    for note in _notes(plan, found, max_money):
+        yield from wrap_line(note, width)
+
+
+def _notes(plan: ResolvedBench, found: BenchEstimate, max_money: float | None) -> Iterator[str]:
     if any(one.calls for one in found.cells):
         yield "Each range holds with a probability of about 95 %, if the episodes to come are like those seen."
-    yield f"Money is by {one_line(price_table(plan))}."
+    if prices := price_table(plan):
+        yield f"Money is by {one_line(prices)}."
     for name in plan.unpriced_models:
         yield f"No price is known for the model {one_line(name)}; give a table with --prices FILE."
     if found.unseen:

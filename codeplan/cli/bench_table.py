@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.text import Text
 
 from codeplan.bench.cell_comparison import describe_cells
 from codeplan.bench.papers.comparable import PublishedResults, published_results
@@ -16,13 +16,14 @@ from codeplan.bench.summary import KindSummary, summarise_results
 from codeplan.bench.tables import BenchTable, statistics_table
 from codeplan.bench.training_table import build_training_tables
 from codeplan.cli.text_tables import format_table, terminal_width
-from codeplan.untrusted.terminal import one_line
+from codeplan.untrusted.console import print_wrapped
+from codeplan.untrusted.terminal import clean, one_line
+from codeplan.untrusted.wrapping import wrap_line
 
 _GROUPED = (("cell", "kind"), ("row", "whose"))
 """First columns of tables whose rows are grouped. A cell's name would take half of the terminal in each row; and where
 columns follow below, a paper's row is known by whose it is."""
 
-_WIDEST = 10_000
 _COSTS = ("tokens in", "tokens out", "US $")
 NONE_ENDED = "-"
 """Stands for the figures of episodes of which none ended."""
@@ -78,9 +79,7 @@ def _print_cell(console: Console, bench: BenchRecord, cell: BenchCell) -> None:
     _print_table(console, title, format_table(head, [_cells(row) for row in rows], width=terminal_width()))
     for reason, count in Counter(one_line(e.result.reason) for e in ended).most_common():
         mark = f"{count:5}  "
-        room = max(console.width - len(mark), 20) if console.is_terminal else _WIDEST
-        lines = textwrap.wrap(reason, room, break_on_hyphens=False) or [""]
-        console.print("\n".join([mark + lines[0], *(" " * len(mark) + line for line in lines[1:])]), soft_wrap=True)
+        print_wrapped(console, Text(mark + reason), len(mark))
     _print_cached_shares(console, {cell.name: rows})
     console.print()
 
@@ -119,7 +118,7 @@ def _print_cached_shares(console: Console, rows: dict[str, list[KindSummary]]) -
 
 
 def _print_note(console: Console, text: str) -> None:
-    console.print(text, soft_wrap=not console.is_terminal)
+    print_wrapped(console, Text(clean(text)))
 
 
 def bench_table_text(table: BenchTable, width: int | None) -> str:
@@ -130,16 +129,12 @@ def bench_table_text(table: BenchTable, width: int | None) -> str:
         groups = [row[0] for row in rows]
         columns, rows = columns[1:], [[f"  {kind}", *figures] for _, kind, *figures in rows]
     lines = format_table(columns, rows, width=width, groups=groups)
-    notes = [line for note in table.notes for line in ("", *_wrapped(note, width))]
-    return "\n".join([*_wrapped(one_line(table.title), width), "", *lines, *notes])
-
-
-def _wrapped(text: str, width: int | None) -> list[str]:
-    return textwrap.wrap(text, width, break_on_hyphens=False) if width else [text]
+    notes = [line for note in table.notes for line in ("", *wrap_line(note, width))]
+    return "\n".join([*wrap_line(one_line(table.title), width), "", *lines, *notes])
 
 
 def _print_table(console: Console, title: str, lines: list[str]) -> None:
-    console.print("\n".join([one_line(title), "", *lines, ""]), soft_wrap=True)
+    console.print("\n".join([*wrap_line(one_line(title), terminal_width()), "", *lines, ""]), soft_wrap=True)
 
 
 def _means(rows: list[KindSummary]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codeplan.cli import options
-from codeplan.untrusted.terminal import echo, one_line
+from codeplan.untrusted.terminal import echo, echo_message, one_line
 
 if TYPE_CHECKING:
     from codeplan.doctor import Finding
@@ -80,7 +80,7 @@ def list_tasks(
         return
     width = max(len(one_line(task.id)) for task in tasks[:n])
     for task in tasks[:n]:
-        echo(f"{one_line(task.id):{width}}  {one_line(task.goal)}".rstrip())
+        echo_message(one_line(task.goal), f"{one_line(task.id):{width}}  ")
     if len(tasks) > n:
         echo(f"and {len(tasks) - n:,} more; -n {len(tasks)} lists all")
 
@@ -102,7 +102,9 @@ def list_methods(as_json: options.Json = False) -> None:
         options.print_json(found)
         return
     for about in found:
-        echo(f"{about['name']}\n  {about['about']}\n  settings  {', '.join(about['settings']) or 'none'}")
+        echo(about["name"])
+        echo_message(about["about"], "  ")
+        echo_message(", ".join(about["settings"]) or "none", "  settings  ")
         echo(f"  run       codeplan run household --method {about['name']}")
 
 
@@ -186,15 +188,15 @@ def _tasks_of(environment: Environment) -> dict[str, Any]:
 def _print_env(about: dict[str, Any]) -> None:
     echo(about["name"])
     if about["about"]:
-        echo(f"  {about['about']}")
-    echo(f"  kinds   {_kinds(about['kinds'])}")
+        echo_message(about["about"], "  ")
+    echo_message(_kinds(about["kinds"]), "  kinds   ")
     if about["missing"]:
-        echo(f"  missing {about['missing']}")
+        echo_message(about["missing"], "  missing ")
         return
     splits = [f"{split} ({count:,})" for split, count in about["splits"].items() if count]
-    echo(f"  splits  {', '.join(splits) or 'none'}")
+    echo_message(", ".join(splits) or "none", "  splits  ")
     for note in about["notes"]:
-        echo(f"  {note}")
+        echo_message(note, "  ")
     data = f" --data {about['data']}" if about["data"] else ""
     example = f" --task {about['example']}" if about["example"] else ""
     echo(f"  run     codeplan run {about['name']}{data}{example}")
@@ -208,7 +210,7 @@ def _kinds(kinds: list[str]) -> str:
 
 def _print_faults(faults: list[str]) -> None:
     for fault in faults[:MAX_FAULTS]:
-        echo(f"  fault   {fault}")
+        echo_message(fault, "  fault   ")
     if len(faults) > MAX_FAULTS:
         echo(f"  fault   and {len(faults) - MAX_FAULTS:,} more, which --json lists")
 
@@ -219,15 +221,18 @@ def _print_faults(faults: list[str]) -> None:
 def _print_findings(findings: tuple[Finding, ...]) -> None:
     from rich.text import Text
 
+    from codeplan.untrusted.console import print_wrapped
+
     console = options.make_console()
     marks = {"ok": ("✓", "green"), "missing": ("✗", "bold red"), "absent": ("·", "dim")}
     width = max(len(f.name) for f in findings)
+    indent = width + 6
     group = None
     for f in findings:
         if f.group != group:
             console.print(Text(f.group, "bold"))
         group = f.group
         mark, style = marks[f.status]
-        console.print(Text.assemble("  ", (mark, style), f" {f.name:{width}}  ", one_line(f.detail)), soft_wrap=True)
+        print_wrapped(console, Text.assemble("  ", (mark, style), f" {f.name:{width}}  ", one_line(f.detail)), indent)
         if f.advice:
-            console.print(Text(f"    {'':{width}}  {f.advice}", "yellow"), soft_wrap=True)
+            print_wrapped(console, Text(f"{'':{indent}}{f.advice}", "yellow"), indent)

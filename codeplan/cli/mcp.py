@@ -15,7 +15,7 @@ import typer
 
 from codeplan.cli import options
 from codeplan.cli.tool_options import Allow, Ask, Deny, Mcp, McpConfig, McpTimeout, ToolErrors, Tools
-from codeplan.untrusted.terminal import echo, one_line
+from codeplan.untrusted.terminal import echo, echo_message, one_line
 
 if TYPE_CHECKING:
     from codeplan.mcp_server.plan_runner import RunnerSettings, ToolPlanRunner
@@ -110,13 +110,15 @@ def serve(
     settings = _settings(each)
     address = parse_http_address(http) if http is not None else None
     if address is None and sys.stdin.isatty():
-        echo("an MCP client starts this command and talks to it; there is nothing to type (Ctrl-C ends it)", err=True)
+        idle = "an MCP client starts this command and talks to it; there is nothing to type (Ctrl-C ends it)"
+        echo_message(idle, err=True)
     with ExitStack() as stack:
         where = address or stack.enter_context(claim_standard_streams())
         skills = open_store(library)
         runner = stack.enter_context(_open_runner(given, settings, kept))
         if address and not address.is_loopback:
-            echo(f"anyone who reaches {address.name} can run plans with these tools; there is no login", err=True)
+            anyone = f"anyone who reaches {address.name} can run plans with these tools"
+            echo_message(f"{anyone}; there is no login", err=True)
         serve_plans(runner, skills, kept.at_once, where, echo)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from codeplan.cli.setting_options import given_limits, given_settings
-from codeplan.untrusted.terminal import echo
+from codeplan.untrusted.terminal import echo, echo_message
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -145,7 +145,7 @@ def load_config() -> UserConfig:
     config = load_config(Path(), os.environ)
     if config.ignored:
         ignored = f"ignored in {config.file}, which you do not trust: {', '.join(config.ignored)}"
-        echo(f"codeplan: {ignored}; to trust it, run: codeplan trust", err=True)
+        echo_message(f"{ignored}; to trust it, run: codeplan trust", "codeplan: ", err=True)
     return config
 
 
@@ -246,11 +246,8 @@ def print_output(document: Any, as_json: bool, lines: Callable[[], Iterable[str]
 def warn_unpriced_models(names: Iterable[str]) -> None:
     """Say on stderr that a budget of money does not limit these models, for which no price is known."""
     for name in names:
-        echo(
-            f"codeplan: no price is known for the model {name}: its calls do not count in the budget of money; "
-            "give a table with --prices FILE",
-            err=True,
-        )
+        unpriced = f"no price is known for the model {name}: its calls do not count in the budget of money"
+        echo_message(f"{unpriced}; give a table with --prices FILE", "codeplan: ", err=True)
 
 
 def end_episode(result: Result, document: Any) -> NoReturn:

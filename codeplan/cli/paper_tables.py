@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.text import Text
 
 from codeplan.bench.paper_table import build_paper_tables, row_notes
 from codeplan.bench.papers.presets import ExperimentPart, PaperExperiment, not_run
@@ -16,6 +17,8 @@ from codeplan.bench.store import BenchRecord
 from codeplan.bench.tables import format_number
 from codeplan.cli.bench_table import bench_table_text
 from codeplan.cli.text_tables import terminal_width
+from codeplan.untrusted.console import print_wrapped
+from codeplan.untrusted.terminal import one_line
 from codeplan.untrusted.values import in_quotes
 
 WIDTH = 80
@@ -122,5 +125,5 @@ def print_experiment(console: Console, experiment: PaperExperiment, bench: Bench
     for table in build_paper_tables(experiment, bench):
         console.print(f"{bench_table_text(table, terminal_width())}\n", soft_wrap=True)
     if folder:
-        console.print(f"Statistics and tests: codeplan compare {folder}", soft_wrap=True)
-        console.print(f"Traces and results: {folder}", soft_wrap=True)
+        print_wrapped(console, Text(one_line(f"Statistics and tests: codeplan compare {folder}", 1000)))
+        print_wrapped(console, Text(one_line(f"Traces and results: {folder}", 1000)))

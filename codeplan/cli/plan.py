@@ -12,7 +12,7 @@ import typer
 from codeplan.cli import model_options, options, setting_options
 from codeplan.cli.episode import make_event_handler
 from codeplan.cli.tool_options import ToolOptions, ToolSourceOptions, open_environment, show_value, tell_unverified
-from codeplan.untrusted.terminal import echo, one_line
+from codeplan.untrusted.terminal import echo, echo_message, one_line
 
 if TYPE_CHECKING:
     from codeplan.planning.plan_check import Fixes
@@ -199,7 +199,7 @@ def _print_check(path: str, outcome: Plan | Rejected) -> None:
     from codeplan.types import Plan
 
     for fix in outcome.fixes:
-        echo(f"{_display_name(path)}:{fix.line}: mended: {one_line(fix.change, 1000)} [{fix.rule}]")
+        echo_message(f"mended: {one_line(fix.change, 1000)} [{fix.rule}]", f"{_display_name(path)}:{fix.line}: ")
     if isinstance(outcome, Plan):
         _print_diagnostics(path, outcome.source, outcome.warnings, "warning: ")
         echo(f"{_display_name(path)}: accepted")
@@ -209,10 +209,14 @@ def _print_check(path: str, outcome: Plan | Rejected) -> None:
 
 def _print_diagnostics(path: str, source: str, diagnostics: Iterable[Diagnostic], kind: str = "") -> None:
     from codeplan.untrusted.terminal import source_excerpt
+    from codeplan.untrusted.wrapping import terminal_columns
 
+    columns = terminal_columns(sys.stdout)
+    room = {"width": columns - 6} if columns else {}
     for d in diagnostics:
-        echo(f"{_display_name(path)}:{d.line}:{d.column}: {kind}{one_line(d.message, 1000)} [{d.rule}]")
-        for line in source_excerpt(source, d):
+        label = f"{_display_name(path)}:{d.line}:{d.column}: "
+        echo_message(f"{kind}{one_line(d.message, 1000)} [{d.rule}]", label)
+        for line in source_excerpt(source, d, **room):
             echo(f"    {line}")
 
 

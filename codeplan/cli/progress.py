@@ -97,7 +97,11 @@ class CurationProgressBar:
 
     def say(self, what: str) -> None:
         """Print a line above the bar."""
-        self._progress.console.print(one_line(what, 400), soft_wrap=True)
+        from rich.text import Text
+
+        from codeplan.untrusted.console import print_wrapped
+
+        print_wrapped(self._progress.console, Text(one_line(what, 400)))
 
     def _text(self) -> str:
         return f"{self._phase}: {self._counts}"

@@ -12,7 +12,7 @@ from codeplan.cli import model_options, options, setting_options
 from codeplan.cli.episode import make_event_handler, playing
 from codeplan.cli.setting_options import given_limits
 from codeplan.cli.tool_options import ToolOptions, WayOn, ask_about_doubt, on_terminal, show_value
-from codeplan.untrusted.terminal import echo
+from codeplan.untrusted.terminal import echo_message
 
 if TYPE_CHECKING:
     from codeplan.recording.events import Event
@@ -132,7 +132,8 @@ def resume(
         result = resume_episode(folder, on_event=on_event, **given)
     if not runs:
         confirmed = " but your verifier, which confirms it" if given["verify"] and result.success else ""
-        echo(f"codeplan: the episode has ended before; this is its result, and nothing ran{confirmed}", err=True)
+        ended = f"the episode has ended before; this is its result, and nothing ran{confirmed}"
+        echo_message(ended, "codeplan: ", err=True)
     if not live.as_json:
         show_value(result)
     live.end(result)

@@ -10,7 +10,7 @@ import typer
 
 from codeplan.cli import options
 from codeplan.cli.skill_library import open_library
-from codeplan.untrusted.terminal import echo, one_line
+from codeplan.untrusted.terminal import echo, echo_message, one_line
 
 if TYPE_CHECKING:
     from codeplan.skills.library import SkillLibrary
@@ -40,10 +40,11 @@ def report(runs: Runs, out: Out = Path("report.html"), library: Skills = None) -
     episodes = "1 episode" if written.episodes == 1 else f"{written.episodes:,} episodes"
     echo(f"{out}: {episodes}, {written.size / 1e6:.1f} MB")
     for path in written.unread:
-        echo(f"codeplan: left out: the beginning of {one_line(str(path), 400)} cannot be read", err=True)
+        echo_message(f"left out: the beginning of {one_line(str(path), 400)} cannot be read", "codeplan: ", err=True)
     if written.left_out:
         names = one_line(" ".join(map(str, runs)), 400)
-        echo(f"left out to limit the size: {written.left_out:,} pages of events; codeplan view {names} shows them")
+        left = f"left out to limit the size: {written.left_out:,} pages of events"
+        echo_message(f"{left}; to see them, run: codeplan view {names}")
 
 
 def view(runs: Runs, port: options.Port = 0, library: Skills = None) -> None:

@@ -13,7 +13,7 @@ from codeplan.cli import options, setting_options
 from codeplan.cli.setting_options import given_limits
 from codeplan.cli.skill_library import DEFAULT_FOLDER, LibraryFolder, open_library
 from codeplan.cli.waiting_line import waiting_line
-from codeplan.untrusted.terminal import echo
+from codeplan.untrusted.terminal import echo_message
 
 if TYPE_CHECKING:
     from codeplan.curation.acquisition import AcquiredSkill, NothingAcquired
@@ -145,4 +145,4 @@ def show_acquisition(found: AcquiredSkill | NothingAcquired, library: SkillLibra
     from codeplan.curation.acquisition import NothingAcquired
 
     failed = isinstance(found, NothingAcquired)
-    echo("codeplan: " * failed + acquisition_sentence(found, library), err=failed)
+    echo_message(acquisition_sentence(found, library), "codeplan: " * failed, err=failed)

@@ -13,7 +13,7 @@ from codeplan.cli import options
 from codeplan.cli.curation_episodes import EpisodeOptions
 from codeplan.cli.skill_library import DEFAULT_FOLDER, LibraryFolder, find_skill, open_library
 from codeplan.cli.total_budget import TotalBudgetOptions, end_spending
-from codeplan.untrusted.terminal import echo
+from codeplan.untrusted.terminal import echo, echo_message
 
 if TYPE_CHECKING:
     from codeplan.curation.curation_runner import CurationRunner
@@ -217,9 +217,8 @@ def _warn_of_few_pairs(rule: FilterRule) -> None:
 
     if missing := missing_pairs((), rule.pairs, rule.level, rule.test):
         needed = f"the {rule.test} test needs {rule.pairs + missing} pairs for one candidate, and more for several"
-        echo(
-            f"codeplan: no promotion is possible with --pairs {rule.pairs}: at level {rule.level:g} {needed}", err=True
-        )
+        impossible = f"no promotion is possible with --pairs {rule.pairs}: at level {rule.level:g} {needed}"
+        echo_message(impossible, "codeplan: ", err=True)
 
 
 def _impossible(rows: Sequence[FilterOutcome]) -> list[str]:
@@ -246,6 +245,6 @@ def _print_failures(runner: CurationRunner) -> None:
     from codeplan.untrusted.terminal import one_line
 
     for failure in runner.failures[:5]:
-        echo(f"codeplan: an episode was broken off and does not count: {one_line(failure, 300)}", err=True)
+        echo_message(f"an episode was broken off and does not count: {one_line(failure, 300)}", "codeplan: ", err=True)
     if len(runner.failures) > 5:
-        echo(f"codeplan: and {len(runner.failures) - 5} more", err=True)
+        echo_message(f"and {len(runner.failures) - 5} more", "codeplan: ", err=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from codeplan.untrusted.terminal import echo
+from codeplan.untrusted.terminal import echo_message
 
 if TYPE_CHECKING:
     from codeplan.skills.library import SkillLibrary
@@ -58,7 +58,7 @@ def print_faults(library: SkillLibrary) -> None:
     from codeplan.untrusted.terminal import one_line
 
     for fault in library.faults():
-        echo(f"codeplan: left out: {one_line(fault, 400)}", err=True)
+        echo_message(f"left out: {one_line(fault, 400)}", "codeplan: ", err=True)
 
 
 def parse_status(status: str | None) -> SkillStatus | None:

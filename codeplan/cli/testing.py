@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codeplan.cli import options
-from codeplan.untrusted.terminal import echo, one_line
+from codeplan.untrusted.terminal import echo, echo_message, one_line
 
 if TYPE_CHECKING:
     from codeplan.testing.cases.mutation import MutationScore
@@ -109,7 +109,7 @@ def new_test(folder: options.Run, out: NewOut, env: options.OwnEnv = None) -> No
 
     for path in write(folder, out, _report_left_out):
         echo(str(path))
-    echo(f"run it with: codeplan test {out}", err=True)
+    echo_message(f"run it with: codeplan test {out}", err=True)
 
 
 def _storage() -> tuple[str, ...]:
@@ -128,7 +128,7 @@ def _storage() -> tuple[str, ...]:
 
 def _report_left_out(names: list[str]) -> None:
     options = " ".join(f"--plan-set {name}=…" for name in names)
-    echo(f"codeplan: a manifest cannot set {', '.join(names)}; give codeplan test {options}", err=True)
+    echo_message(f"a manifest cannot set {', '.join(names)}; give codeplan test {options}", "codeplan: ", err=True)
 
 
 def _is_installed() -> bool:
@@ -176,7 +176,7 @@ def _print(score: MutationScore) -> None:
     for mutant in score.explained:
         echo(f"explained: {one_line(mutant.name)}: {one_line(score.target.survivors[mutant.name], 500)}")
     for complaint in score.complaints:
-        echo(complaint, err=True)
+        echo_message(complaint, err=True)
 
 
 def _as_json(score: MutationScore) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from itertools import zip_longest
 
 from rich.cells import cell_len, chop_cells
 
+from codeplan.untrusted.wrapping import terminal_columns
+
 Row = Sequence[str]
 
 _MIN_TEXT = 20
@@ -24,9 +26,7 @@ _FIGURE = re.compile(r"[-+<–—]? ?[$\d].*|[-–]?", re.DOTALL)
 
 def terminal_width() -> int | None:
     """The columns of the terminal on standard output; None if it is no terminal."""
-    from codeplan.untrusted.console import CleanConsole
-
-    return CleanConsole().width if sys.stdout.isatty() else None
+    return terminal_columns(sys.stdout)
 
 
 def format_table(

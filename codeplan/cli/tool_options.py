@@ -13,7 +13,7 @@ import typer
 
 from codeplan.cli import options
 from codeplan.cli.waiting_line import without_line
-from codeplan.untrusted.terminal import echo
+from codeplan.untrusted.terminal import echo, echo_message
 
 if TYPE_CHECKING:
     from codeplan.tools import ToolEnvironment
@@ -88,7 +88,7 @@ def ask_for_approval(tool: str, arguments: Mapping[str, Any], hint: str) -> bool
     with without_line():
         _show_call("The plan calls", tool, arguments)
         if hint:
-            echo(f"The server says: {hint}.", err=True)
+            echo_message(f"The server says: {hint}.", err=True)
         return _read_answer("Allow it? [y/N] ") in ("y", "yes")
 
 
@@ -96,7 +96,7 @@ def ask_about_doubt(tool: str, arguments: Mapping[str, Any]) -> WayOn:
     """Ask the user about a call in doubt. Anything but a way on stops, and nothing changes."""
     with without_line():
         _show_call("The episode was ended during a call, and nobody knows whether it was done:", tool, arguments)
-        echo("retry: make it again; skip: the plan gets an error in its place; stop: decide later", err=True)
+        echo_message("retry: make it again; skip: the plan gets an error in its place; stop: decide later", err=True)
         answer = _read_answer("[retry/skip/STOP] ")
     return cast(WayOn, answer) if answer in ("retry", "skip") else "stop"
 
@@ -107,7 +107,7 @@ def _show_call(words: str, tool: str, arguments: Mapping[str, Any]) -> None:
     shown, is_cut = call_text(tool, arguments)
     echo(f"{words} {shown}", err=True)
     if is_cut:
-        echo("Some of the arguments are too long to show; … stands for what is left out.", err=True)
+        echo_message("Some of the arguments are too long to show; … stands for what is left out.", err=True)
 
 
 def _read_answer(question: str) -> str:
@@ -162,4 +162,4 @@ def tell_unverified(result: Result, sources: ToolOptions) -> None:
     from codeplan.types import Claimed
 
     if isinstance(result.ending, Claimed) and sources.verify is None:
-        echo("Nobody decides about the result; --verify FILE.py:FUNCTION names a function that does.", err=True)
+        echo_message("Nobody decides about the result; --verify FILE.py:FUNCTION names a function that does.", err=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from codeplan.untrusted.terminal import echo
+from codeplan.untrusted.terminal import echo_message
 
 if TYPE_CHECKING:
     from codeplan.budget import Spending
@@ -42,7 +42,7 @@ def end_spending(spending: Spending, as_json: bool, saved: str) -> None:
 
     Raises: BudgetExceeded: it kept episodes from starting. ``saved`` says what is kept, and how to go on.
     """
-    echo(f"spent: {spending}", err=as_json)
+    echo_message(f"spent: {spending}", err=as_json)
     if spending.stopped_by:
         spending.stopped_by.add_note(saved)
         raise spending.stopped_by

@@ -17,6 +17,7 @@ from codeplan.recording.events import CallBegun, EnvironmentReset, EpisodeEnded,
 from codeplan.report import event_view
 from codeplan.report.event_view import EventView, EventViewer, TextBlock
 from codeplan.report.summary import print_summary
+from codeplan.untrusted.console import print_wrapped
 from codeplan.untrusted.differences import diff_lines
 from codeplan.untrusted.terminal import clean, clip_lines, one_line, source_excerpt
 
@@ -136,28 +137,28 @@ class LiveDisplay:
         else:
             self.console.print(Text(f"== {one_line(title)} =="), soft_wrap=True)
 
-    def _print_text(self, mark: str, text: str, style: str = "", *, mark_style: str = "", wrap: bool = True) -> None:
-        """Print the text after a mark and indent its other lines; long lines are wrapped on a terminal only."""
+    def _print_text(self, mark: str, text: str, style: str = "", *, mark_style: str = "") -> None:
+        """Print the text after a mark and indent its other lines; long lines are wrapped on a terminal only.
+
+        The rows of a wrapped line begin where the line's own text begins.
+        """
         indent = len(mark) + 1 if mark else 0
-        lines: list[Text] = []
-        for line in clean(text).split("\n"):
-            whole = Text(line, style)
-            room = max(self.console.width - indent, 20)
-            lines += whole.wrap(self.console, room) if wrap and self.console.is_terminal else [whole]
-        for number, part in enumerate(lines):
+        for number, line in enumerate(clean(text).split("\n")):
             start = Text((mark if number == 0 else "").ljust(indent), mark_style or style)
-            printed = Text.assemble(start, part)
+            printed = Text.assemble(start, Text(line, style))
             printed.rstrip()
-            self.console.print(printed, soft_wrap=True)
+            own = len(line) - len(line.lstrip(" "))
+            print_wrapped(self.console, printed, indent + own, fold=True)
 
     def _print_source(self, source: str) -> None:
-        lines = clip_lines(source, _MAX_SOURCE_LINES, 40_000)
-        if not self.console.is_terminal:
-            for number, line in enumerate(lines, 1):
-                self.console.print(Text(f"{number:4}  {line}".rstrip()), soft_wrap=True)
-            return
-        look: dict[str, Any] = {"theme": "ansi_dark", "line_numbers": True, "background_color": "default"}
-        self.console.print(Syntax("\n".join(lines), "python", word_wrap=True, **look))
+        code = "\n".join(clip_lines(source, _MAX_SOURCE_LINES, 40_000))
+        look: dict[str, Any] = {"theme": "ansi_dark", "background_color": "default"}
+        shown = Syntax("", "python", **look).highlight(code) if self.console.is_terminal else Text(code)
+        for number, line in enumerate(shown.split("\n", allow_blank=True)[: code.count("\n") + 1], 1):
+            own = len(line.plain) - len(line.plain.lstrip(" "))
+            printed = Text.assemble((f"{number:4}  ", "dim"), line)
+            printed.rstrip()
+            print_wrapped(self.console, printed, 6 + own, fold=True)
 
     def _print_changes(self, before: str, after: str) -> None:
         lines = list(diff_lines(before, after))
@@ -181,8 +182,9 @@ class LiveDisplay:
         style = "yellow" if block.only_warnings else "red"
         for diagnostic in block.diagnostics[:_MAX_DIAGNOSTICS]:
             self._print_text("  ", str(diagnostic), style)
-            for line in source_excerpt(block.source, diagnostic):
-                self._print_text("    ", line, "dim", wrap=False)
+            room = {"width": self.console.width - 7} if self.console.is_terminal else {}
+            for line in source_excerpt(block.source, diagnostic, **room):
+                self._print_text("    ", line, "dim")
 
 
 class SummaryDisplay:

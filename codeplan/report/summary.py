@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from codeplan.types import Claimed, EnvironmentEnded, Result, Usage
+from codeplan.untrusted.console import print_wrapped
 from codeplan.untrusted.terminal import clip_lines, one_line
 
 STAND_IN_LABEL = "scripted stand-in, not a language model"
@@ -41,7 +42,7 @@ def print_summary(console: Console, result: Result, *, with_failure: bool = Fals
     """
     console.print(Text(*_VERDICTS[end_state(result)]), soft_wrap=True)
     for name, value in _rows(result, with_failure).items():
-        console.print(Text.assemble("  ", Text(f"{name:13}", "dim"), value), soft_wrap=True)
+        print_wrapped(console, Text.assemble("  ", Text(f"{name:13}", "dim"), value), 15)
 
 
 def _rows(result: Result, with_failure: bool) -> dict[str, str]:

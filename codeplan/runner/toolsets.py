@@ -22,7 +22,7 @@ from codeplan.tools.python_tools import python_tools
 from codeplan.tools.tool import Tool
 from codeplan.tools.tool_files import tools_of_file
 from codeplan.tools.toolset import DOC, Toolset
-from codeplan.untrusted.terminal import echo
+from codeplan.untrusted.terminal import echo_message
 from codeplan.untrusted.values import in_quotes
 
 
@@ -76,4 +76,4 @@ def open_toolset(
 def tell_unused(rules: Approvals | DoubtRules, toolset: Toolset) -> None:
     """Say on standard error which patterns name no tool: a misspelt ``deny`` refuses nothing."""
     for option, pattern in rules.unused(toolset.tools):
-        echo(f"no tool has a name that fits {option} {in_quotes(pattern)}", err=True)
+        echo_message(f"no tool has a name that fits {option} {in_quotes(pattern)}", err=True)

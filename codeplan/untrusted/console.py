@@ -9,8 +9,10 @@ from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.text import Text
 
 from codeplan.untrusted.terminal import clean
+from codeplan.untrusted.wrapping import row_indent, row_spans
 
 
 class CleanConsole(Console):
@@ -30,3 +32,13 @@ class CleanConsole(Console):
     def on_broken_pipe(self) -> None:
         """Raise the error, in place of rich's end of the process: the caller knows what is unfinished."""
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
+def print_wrapped(console: Console, line: Text, indent: int | None = None, *, fold: bool = False) -> None:
+    """Print a line of clean text; on a terminal in rows, as ``row_spans`` says."""
+    if not console.is_terminal:
+        console.print(line, soft_wrap=True)
+        return
+    margin = " " * row_indent(line.plain, console.width, indent)
+    for number, (start, end) in enumerate(row_spans(line.plain, console.width, indent, fold=fold)):
+        console.print(Text.assemble(margin if number else "", line[start:end]), soft_wrap=True)

@@ -7,6 +7,8 @@ import sys
 import unicodedata
 from typing import TYPE_CHECKING
 
+from codeplan.untrusted.wrapping import terminal_columns, wrap_line
+
 if TYPE_CHECKING:
     from codeplan.types import Diagnostic
 
@@ -43,6 +45,16 @@ def echo(text: str = "", *, err: bool = False, end: str = "\n") -> None:
     print(clean(text), file=sys.stderr if err else sys.stdout, end=end, flush=True)
 
 
+def echo_message(text: str, label: str = "", *, err: bool = False) -> None:
+    """Print a message after its label. On a terminal it is wrapped, and its further rows stand under its text.
+
+    Elsewhere each line of the text stays one line.
+    """
+    width = terminal_columns(sys.stderr if err else sys.stdout)
+    for line in clean(f"{label}{text}").split("\n"):
+        echo("\n".join(wrap_line(line.rstrip(), width, len(label))), err=err)
+
+
 def one_line(text: str, width: int = 200) -> str:
     """The text on one line of at most ``width`` characters."""
     line = clean(" ".join(text[: width * 8].split()))
@@ -72,18 +84,19 @@ def clip_lines(text: str, lines: int = 40, characters: int = 4000) -> list[str]:
     return shown
 
 
-def source_excerpt(source: str, diagnostic: Diagnostic) -> list[str]:
+def source_excerpt(source: str, diagnostic: Diagnostic, width: int = 120) -> list[str]:
     """The source line of a diagnostic, and a caret under its column; empty if there is no such line.
 
-    Of a long line it is the part around the column, with an ellipsis at each end that is cut.
+    Of a line of more than ``width`` characters it is the part around the column, with an ellipsis at each end that is
+    cut.
     """
     lines = source.splitlines()
     if not 0 < diagnostic.line <= len(lines):
         return []
     line = lines[diagnostic.line - 1]
     start = max(diagnostic.column - 1, 0)
-    first = max(0, start - 80)
-    end = first + 120
+    first = max(0, start - 2 * width // 3)
+    end = first + width
     before = ("…" if first else "") + clean(line[first:start])
     after = clean(line[start:end]) + ("…" if line[end:].strip() else "")
     return [before + after] + ([" " * len(before) + "^"] if diagnostic.column else [])

@@ -20,7 +20,7 @@ from codeplan.tools.mcp.schema_types import TypeTable
 from codeplan.tools.mcp.signatures import ToolSignature, UnusableTool, write_signature
 from codeplan.tools.mcp.validation import ArgumentCheck
 from codeplan.tools.tool import Tool, name_fault
-from codeplan.untrusted.terminal import echo, one_line
+from codeplan.untrusted.terminal import echo_message, one_line
 from codeplan.untrusted.values import in_quotes
 
 MAX_SENTENCE: Final = 1_000
@@ -206,4 +206,4 @@ def require_package() -> None:
 
 
 def _to_standard_error(sentence: str) -> None:
-    echo(one_line(sentence, MAX_SENTENCE), err=True)
+    echo_message(one_line(sentence, MAX_SENTENCE), err=True)
