@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from codeplan.bench.file_names import REPEAT_SUFFIX, safe_file_name
+from codeplan.bench.other_bench import missing_options
 from codeplan.bench.trainings import LearntPlan
 from codeplan.budget import Budget
 from codeplan.errors import TraceFailure, UsageError
@@ -246,9 +247,9 @@ def _must_contain(grid: BenchGrid, before: BenchGrid, folder: Path) -> None:
     for cell in before.cells:
         if cells.get(cell.name) != cell:
             what = "has other settings" if cell.name in cells else "is missing"
-            raise UsageError(
-                f"{folder} holds another bench: its cell {in_quotes(cell.name)} {what} here; name another folder"
-            )
+            way = missing_options(before.cells, cell, grid.cells)
+            advice = f"to go on with it, {way}; or name another folder" if way else "name another folder"
+            raise UsageError(f"{folder} holds another bench: its cell {in_quotes(cell.name)} {what} here; {advice}")
         tasks = {task.id: task for task in grid.tasks[cell.suite]}
         if any(tasks.get(task.id) != task for task in before.tasks[cell.suite]):
             raise UsageError(

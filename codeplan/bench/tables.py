@@ -27,6 +27,8 @@ _COLUMN_NOTE = (
     "failure. Inadmissible: the share of actions without effect."
 )
 
+_CLAIM_NOTE = "Claim: the episodes that the method itself believes solved, whatever the environment says."
+
 _ATTEMPT_NOTE = (
     "The share of the episodes solved by this attempt at the latest. Attempts are trials (Reflexion, Try-Again) and "
     "new plans after a failure."
@@ -134,7 +136,8 @@ def statistics_table(of: BenchOverview) -> BenchTable:
     columns = ("cell", "kind", "episodes", *heads, "inadmissible, %", *passes)
     scripted = _scripted_labels(of)
     rows = tuple((_marked(label, scripted), *_row(f, repeated, of)) for label, cell in of.statistics for f in cell)
-    notes = (_COLUMN_NOTE, STAND_IN_NOTE) if scripted else (_COLUMN_NOTE,)
+    legend = f"{_COLUMN_NOTE} {_CLAIM_NOTE}" if "claim" in of.metrics else _COLUMN_NOTE
+    notes = (legend, STAND_IN_NOTE) if scripted else (legend,)
     return BenchTable("Statistics", columns, rows, notes)
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from codeplan.recording import events
 from codeplan.recording.events import ActionTaken, CallBegun, Event, SpanClosed
-from codeplan.report.event_view import EventView, EventViewer, PairsBlock, ResultBlock, TextBlock
+from codeplan.report.event_view import Block, EventView, EventViewer, PairsBlock, ResultBlock, TextBlock
 from codeplan.report.summary import end_state
 from codeplan.untrusted.terminal import one_line
 
@@ -44,10 +44,18 @@ class EventRow(msgspec.Struct, frozen=True):
 
 
 def event_rows(recorded: Iterable[Event]) -> Iterator[EventRow]:
-    """Yield the row of each event, in order. The ends of spans have none, nor have calls whose answer follows."""
+    """Yield the row of each event, in order.
+
+    The ends of spans have none, nor have calls whose answer follows, nor a step's title that the plan prints again.
+    """
     viewer = EventViewer()
     begun: EventRow | None = None
+    step_title = ""
     for event in recorded:
+        if isinstance(event, events.StepEntered):
+            step_title = f"[Step {event.step}] {event.title}"
+        elif isinstance(event, events.TextPrinted) and event.text.strip() == step_title:
+            continue
         row = EventRow(event.seq, _part(event), one_line(_text(viewer.view(event)), MAX_LINE))
         if isinstance(event, CallBegun):
             begun = row
@@ -70,24 +78,32 @@ def _part(event: Event) -> Part:
     return "plans" if isinstance(event, _PLANS) else "other"
 
 
+_SIGNS: Final = {"action": ">", "answer": "->", "observation": "->", "output": "|"}
 _ENDS: Final = {"success": "Success", "claimed": "Claimed", "failure": "Not solved"}
 
 
 def _text(view: EventView) -> str:
     """The title and the texts of a view, without those that are worth a look on demand only."""
-    shown = [view.title] if view.title else []
-    for block in view.blocks:
-        match block:
-            case TextBlock(role="action", text=text):
-                shown.append(f"> {text}")
-            case TextBlock(role="answer" | "observation", text=text):
-                shown.append(f"-> {text}")
-            case TextBlock(role="output", text=text):
-                shown.append(f"| {text}")
-            case TextBlock(role=role, text=text) if role not in ("reply", "traceback"):
-                shown.append(text)
-            case PairsBlock(facts=facts):
-                shown += [f"{name}: {value}" for name, value in facts.items()]
-            case ResultBlock(result=result):
-                shown.append(_ENDS[end_state(result)] + ("" if result.success else f": {result.reason}"))
-    return "  ".join(shown)
+    line = view.title
+    for sign, text in (part for block in view.blocks for part in _parts(block)):
+        if sign == ";" or (sign == ":" and ": " in line):
+            line = f"{line.removesuffix('.')};" if line else ""
+        elif sign == ":":
+            line += sign if line else ""
+        else:
+            text = f"{sign} {text}"
+        line += f" {text}" if line else text
+    return line
+
+
+def _parts(block: Block) -> Iterator[tuple[str, str]]:
+    """The texts of a block, each with the sign that separates it from what stands before."""
+    match block:
+        case TextBlock(role=role, text=text) if role not in ("reply", "traceback"):
+            yield _SIGNS.get(role, ":"), text
+        case PairsBlock(facts=facts):
+            yield from ((";", f"{name}: {value}") for name, value in facts.items())
+        case ResultBlock(result=result):
+            yield ":", _ENDS[end_state(result)] + ("" if result.success else f": {result.reason}")
+        case _:
+            pass

@@ -136,7 +136,7 @@ class PlanTexts:
         assert isinstance(reply, frames.AcceptanceFrame), "the conversation allows no other answer"
         plan = verified_plan(reply.plan, source)
         if find_unreadable(plan.source, self.limits) is not None:
-            raise frames.ProtocolError("the repaired plan is larger than a plan may be")
+            raise frames.ProtocolError("the mended plan is larger than a plan may be")
         code = reply.code if plan.source == source else b""  # otherwise the code could belong to any plan
         if self._code_cache is not None and code:
             self._code_cache.store(source, code)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from codeplan.bench.store import BenchCell, BenchGrid, BenchStore, EpisodeOutcome, episode_folder, read_bench
@@ -75,6 +77,35 @@ def test_a_bench_may_grow_and_is_not_mixed_with_another(tmp_path: Path) -> None:
         BenchStore(tmp_path, BenchGrid(more.cells, {"s": TASKS}, 3))
     with pytest.raises(UsageError, match="3 repeats"):
         BenchStore(tmp_path, BenchGrid(more.cells, more.tasks, 1))
+
+
+@pytest.mark.parametrize(
+    ("changed", "advice"),
+    [
+        ({"method": "adapt"}, "give --method m; or name"),
+        ({"method": "adapt", "model": "gpt"}, "give --method m --model 'a n'; or name"),
+        ({"suite": "other"}, "name the suite 's'; or name"),
+        (
+            {"settings": {"tries": 2}},
+            "give the same settings (tries was 3, here 2; width was 'x', here not set); or name",
+        ),
+    ],
+)
+def test_a_bench_that_does_not_fit_its_folder_names_the_options_to_give(
+    tmp_path: Path, changed: dict[str, object], advice: str
+) -> None:
+    cell = BenchCell("a", "s", "e", "m", "a n", {"tries": 3, "width": "x"})
+    BenchStore(tmp_path, BenchGrid((cell,), {"s": TASKS})).close()
+    other = msgspec.structs.replace(cell, name="b", **changed)
+    with pytest.raises(UsageError, match=re.escape(f"'a' is missing here; to go on with it, {advice} another folder")):
+        BenchStore(tmp_path, BenchGrid((other,), {other.suite: TASKS}))
+
+
+def test_a_bench_of_a_file_that_does_not_fit_its_folder_asks_for_the_file(tmp_path: Path) -> None:
+    cells = BenchCell("a", "s", "e", "m", "n"), BenchCell("b", "s", "e", "react", "n")
+    BenchStore(tmp_path, BenchGrid(cells, {"s": TASKS})).close()
+    with pytest.raises(UsageError, match="to go on with it, give the file that describes the bench; or name"):
+        BenchStore(tmp_path, BenchGrid(cells[1:], {"s": TASKS}))
 
 
 def test_a_missing_or_damaged_bench_is_refused(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from codeplan.bench.cell_comparison import build_overview
 from codeplan.bench.episode_measures import EpisodeMeasures
 from codeplan.bench.metrics import METRICS, STANDARD_METRICS, estimate_metric, parse_metrics, usual_metrics
 from codeplan.bench.store import BenchCell, BenchGrid, BenchStore, EpisodeOutcome
-from codeplan.bench.tables import build_tables
+from codeplan.bench.tables import build_tables, statistics_table
 from codeplan.cli.app import main
 from codeplan.errors import UsageError
 from codeplan.statistics import bootstrap_mean, wilson_interval
@@ -77,6 +77,10 @@ def test_without_a_choice_reward_and_claim_stand_where_they_say_more_than_succes
     assert "reward" in plain  # the second cell has partial rewards
     claimed = bench(tmp_path / "claimed", (1.0,) * 8, claim=False)
     assert "claim, %" in columns_of(claimed)
+    legends = [
+        statistics_table(build_overview(folder, None)).notes[0] for folder in (claimed, bench(tmp_path / "plain"))
+    ]
+    assert ["Claim: the episodes that the method itself believes solved" in text for text in legends] == [True, False]
     assert "reward" not in columns_of(claimed)
 
 

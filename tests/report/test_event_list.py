@@ -10,13 +10,15 @@ from codeplan.recording.events import (
     CallBegun,
     DoubtDecided,
     Event,
+    ModelCalled,
     PlanFailed,
     SpanClosed,
     SpanOpened,
+    StepEntered,
     TextPrinted,
 )
 from codeplan.report.event_list import MAX_LINE, EventRow, event_rows
-from codeplan.types import Observation
+from codeplan.types import Completion, Message, Observation
 
 
 def numbered(*recorded: Event) -> list[Event]:
@@ -30,7 +32,23 @@ def test_each_event_is_a_line_with_its_number() -> None:
     assert [row.part for row in rows] == ["other", "actions", "plans", "failures", "other"]
     assert rows[1].text == "> look -> A desk."
     assert rows[2] == EventRow(2, "plans", "| hello you")
-    assert rows[3] == EventRow(3, "failures", "An assertion failed in step 2, line 14 no kettle")
+    assert rows[3] == EventRow(3, "failures", "An assertion failed in step 2, line 14: no kettle")
+
+
+def test_title_and_texts_are_kept_apart() -> None:
+    messages: list[Message] = [{"role": "user", "content": "Where is it?"}]
+    asked = ModelCalled(purpose="ask", messages=messages, completion=Completion("On the desk."), seconds=1.5)
+    assert [row.text for row in event_rows(numbered(started(), asked))] == [
+        "household · clean/1; Goal: put it away; Method: adaplanner; Model: scripted stand-in, not a language model",
+        "The model was called to answer the plan: Where is it? -> On the desk.",
+    ]
+
+
+def test_a_steps_title_is_shown_once() -> None:
+    entered = StepEntered(1, "I look", state())
+    printed = TextPrinted("[Step 1] I look\n"), TextPrinted("[Step 2] I look\n")
+    rows = list(event_rows(numbered(entered, *printed)))
+    assert [(row.number, row.text) for row in rows] == [(0, "[Step 1] I look"), (2, "| [Step 2] I look")]
 
 
 def test_the_end_of_a_span_has_no_line() -> None:
