@@ -109,12 +109,14 @@ class ModelError(InfrastructureError):
     """The model gave no complete answer. The message names the endpoint, the cause and a remedy.
 
     ``usage`` is what the failed call used according to the endpoint; None if unknown. ``prompt_too_long``: the model
-    has no room for the prompt. ``reply_cut``: its reply reached the limit of tokens.
+    has no room for the prompt. ``reply_cut``: its reply reached the limit of tokens. ``is_users_bug``: the user's own
+    function or object raised ``__cause__``.
     """
 
     usage: Usage | None = None
     prompt_too_long: bool = False
     reply_cut: bool = False
+    is_users_bug: bool = False
 
 
 class AgentBroken(InfrastructureError):

@@ -112,14 +112,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def report_error(error: BaseException) -> int:
     """Print the error as one message on stderr and return its exit code."""
-    from codeplan.errors import AgentBroken, CodeplanError
+    from codeplan.errors import AgentBroken, CodeplanError, ModelError
     from codeplan.untrusted.files import UnsafeFile
 
     if os.environ.get("CODEPLAN_DEBUG"):
         import traceback
 
         echo("".join(traceback.format_exception(error)), err=True, end="")
-    if isinstance(error, AgentBroken) and isinstance(error.__cause__, Exception):
+    is_users_bug = isinstance(error, AgentBroken) or (isinstance(error, ModelError) and error.is_users_bug)
+    if is_users_bug and isinstance(error.__cause__, Exception):
         from codeplan.untrusted.tracebacks import traceback_text
 
         echo(traceback_text(error.__cause__), err=True)

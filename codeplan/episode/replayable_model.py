@@ -12,12 +12,13 @@ from msgspec.structs import replace
 from codeplan.episode.embedding import find_embedding_model
 from codeplan.episode.meter import Meter
 from codeplan.episode.text_limits import MAX_PROMPT_CHARS, MAX_REPLY_CHARS, bound_text, prompt_too_long, reply_too_long
-from codeplan.errors import ModelError, SizeExceeded
+from codeplan.errors import CodeplanError, ModelError, SizeExceeded
 from codeplan.protocols import LLM, CountsCalls
 from codeplan.recording.activity import tell_model_call
 from codeplan.recording.events import ActionTaken, Event, ModelCalled, ModelCallFailed, TextsEmbedded, WarningIssued
 from codeplan.recording.trace import Trace
 from codeplan.types import Completion, Embeddings, Message, Purpose, Usage
+from codeplan.untrusted.tracebacks import broken_model
 
 
 class ReplayableModel:
@@ -90,7 +91,7 @@ class ReplayableModel:
                         self._llm.count_call(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
                 else:
                     with tell_model_call(purpose):
-                        completion = self._llm.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
+                        completion = self._complete(messages, purpose, stop, max_tokens)
                     text, cut_from = bound_text(completion.text, MAX_REPLY_CHARS)
                     completion = replace(completion, text=text)
             except ModelError as e:
@@ -105,6 +106,18 @@ class ReplayableModel:
         if completion.warning:
             self._record(WarningIssued(message=completion.warning))
         return called
+
+    def _complete(
+        self, messages: Sequence[Message], purpose: Purpose, stop: Sequence[str], max_tokens: int | None
+    ) -> Completion:
+        try:
+            return self._llm.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
+        except CodeplanError:
+            raise
+        except Exception as e:
+            if type(self._llm).__module__.partition(".")[0] == "codeplan":
+                raise  # a bug of codeplan
+            raise broken_model(self._llm.name, e) from e
 
     def _is_made_by_agent(self, purpose: Purpose) -> bool:
         """Whether the prompt of a call may hold what a model, a plan or an action made in this episode.

@@ -8,11 +8,11 @@ from typing import TypeAlias
 
 import msgspec
 
-from codeplan.errors import CodeplanError, ModelError, UsageError
+from codeplan.errors import CodeplanError, UsageError
 from codeplan.llm.background_loop import run_and_wait
 from codeplan.llm.replies import cut_at_stop
 from codeplan.types import Completion, Message, Purpose, Usage
-from codeplan.untrusted.terminal import MAX_REASON_CHARS, message_text, one_line
+from codeplan.untrusted.tracebacks import broken_model
 
 Answer: TypeAlias = str | Completion
 
@@ -37,7 +37,7 @@ class CallableModel:
         """Call the function. Its own usage is kept; a text has unknown usage.
 
         Raises:
-            ModelError: the function raises an exception.
+            ModelError: the function raises an exception; ``is_users_bug`` is true.
             UsageError: it returns neither a text nor a Completion.
         """
         try:
@@ -47,8 +47,7 @@ class CallableModel:
         except CodeplanError:
             raise
         except Exception as e:
-            said = one_line(f"{type(e).__name__}: {message_text(e)}", MAX_REASON_CHARS)
-            raise ModelError(f"the model {self.name} failed: {said}") from e
+            raise broken_model(self.name, e) from e
         completion = Completion(answer, _UNKNOWN) if isinstance(answer, str) else answer
         if not isinstance(completion, Completion) or not isinstance(completion.text, str):
             found = type(answer).__name__

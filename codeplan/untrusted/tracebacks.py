@@ -8,7 +8,9 @@ import traceback
 from pathlib import Path
 from types import TracebackType
 
+from codeplan.errors import ModelError
 from codeplan.untrusted.surrogates import escape_surrogates
+from codeplan.untrusted.terminal import MAX_REASON_CHARS, message_text, one_line
 
 MAX_TRACEBACK_CHARS = 8_000
 """Maximum length of a traceback, in characters."""
@@ -28,6 +30,14 @@ def traceback_text(error: BaseException) -> str:
     except (Exception, SystemExit):  # as above
         text = f"{type(error).__name__}: its traceback cannot be read"
     return text if len(text) <= MAX_TRACEBACK_CHARS else "…" + text[-MAX_TRACEBACK_CHARS:]
+
+
+def broken_model(name: str, error: Exception) -> ModelError:
+    """The error of codeplan for what the user's own model raised. Raise it from ``error``."""
+    said = one_line(f"{type(error).__name__}: {message_text(error)}", MAX_REASON_CHARS)
+    broken = ModelError(f"the model {one_line(name)} failed: {said}")
+    broken.is_users_bug = True
+    return broken
 
 
 def _own_part(trace: TracebackType | None) -> TracebackType | None:

@@ -1,9 +1,11 @@
-"""A bug in an environment's code ends the command with its traceback and one sentence; no model is asked to mend it."""
+"""A bug in the user's own environment or model ends the command with its traceback and one sentence."""
 
 import json
 import os
 import subprocess
 import sys
+
+import pytest
 
 BOXES = """
 from codeplan import Observation, Task
@@ -59,3 +61,44 @@ def test_the_developer_sees_where_the_agent_is_broken(tmp_path):
     assert 'boxes.py", line 9, in open' in "\n".join(trace) and "agent_port.py" not in done.stderr
     end = json.loads((tmp_path / "run" / "trace.jsonl").read_text().splitlines()[-1])
     assert (end["result"]["ending"]["error"], end["broken_off"]) == ("AgentBroken", True)
+
+
+MODELS = """
+def answer(messages):
+    return pick(messages)
+
+def pick(messages):
+    return messages[99]["content"]
+
+async def later(messages):
+    return pick(messages)
+
+class Mine:
+    name = "mine"
+
+    def complete(self, messages, *, purpose, stop=(), max_tokens=None):
+        return pick(messages)
+
+mine = Mine()
+"""
+
+
+@pytest.mark.parametrize(("name", "frame"), [("answer", 3), ("later", 9), ("mine", 15)])
+def test_the_developer_sees_where_the_model_is_broken(name, frame, tmp_path):
+    (tmp_path / "own.py").write_text(MODELS)
+    command = [sys.executable, "-m", "codeplan", "run", "household", "--model", f"own.py:{name}", "--out", "run"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+
+    first, *trace, sentence = done.stderr.splitlines()
+    assert done.returncode == 4
+    assert (first, sentence) == (
+        "Traceback (most recent call last):",
+        f"codeplan: the model {name} failed: IndexError: list index out of range",
+    )
+    files = [line.strip() for line in trace if line.strip().startswith("File ")]
+    assert [line.rpartition("/")[2].split(", in")[0] for line in files] == [
+        f'own.py", line {frame}',
+        'own.py", line 6',
+    ]
+    end = json.loads((tmp_path / "run" / "trace.jsonl").read_text().splitlines()[-1])
+    assert (end["result"]["ending"]["error"], end["broken_off"]) == ("ModelError", True)

@@ -32,6 +32,7 @@ from codeplan.types import (
     Checkpoint,
     Completion,
     Message,
+    NoProgress,
     NotSolved,
     Observation,
     Refused,
@@ -140,6 +141,10 @@ def refused(result: Result) -> bool:
     return isinstance(result.ending, Refused)
 
 
+def stood_still(result: Result) -> bool:
+    return isinstance(result.ending, NoProgress) and "reply-size" in result.reason
+
+
 LONG = "x" * (MAX_REPLY_CHARS + 1)
 MEGABYTES = 40_000_000
 EPISODES: dict[str, tuple[Callable[[], Any], Callable[[], Any], Callable[[], Any], Callable[[Result], bool]]] = {
@@ -176,7 +181,13 @@ EPISODES: dict[str, tuple[Callable[[], Any], Callable[[], Any], Callable[[], Any
         lambda: Replies("\x01" * MAX_REPLY_CHARS, SOLVE),
         solved,
     ),
-    "nothing but replies that are too long": (Boxes, AdaPlanner, lambda: Replies(*[LONG] * 30), refused),
+    "nothing but replies that are too long": (Boxes, AdaPlanner, lambda: Replies(*[LONG] * 9), stood_still),
+    "nothing but replies that are too long, to the last try": (
+        Boxes,
+        lambda: AdaPlanner(no_progress=0),
+        lambda: Replies(*[LONG] * 30),
+        refused,
+    ),
     "a repair that is too long": (Boxes, AdaPlanner, lambda: Replies("no plan", LONG, SOLVE), solved),
     "a refinement that is too long": (
         Boxes,
