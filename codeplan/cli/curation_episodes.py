@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from codeplan.cli import options
+from codeplan.cli import model_options, options
 
 if TYPE_CHECKING:
     from codeplan.budget import Spending
@@ -27,7 +27,7 @@ _WAYS_ON = {
 class EpisodeOptions:
     """How the episodes run, and where their traces go."""
 
-    model: options.Model = None
+    model: model_options.OwnModel = None
     base_url: options.BaseUrl = None
     cache: options.Cache = None
     more: options.Set = None

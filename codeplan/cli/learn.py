@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from codeplan.cli import options
+from codeplan.cli import model_options, options
 from codeplan.cli.total_budget import TotalBudgetOptions, end_spending
 from codeplan.untrusted.terminal import echo
 
@@ -43,7 +43,7 @@ def learn(
     ] = None,
     data: options.Data = None,
     method: Annotated[str, typer.Option(metavar="NAME", help="A method that learns.")] = "autoplan",
-    model: options.Model = None,
+    model: model_options.OwnModel = None,
     base_url: options.BaseUrl = None,
     executor_model: options.ExecutorModel = None,
     cache: options.Cache = None,

@@ -65,7 +65,10 @@ Kind = Annotated[str | None, typer.Option(metavar="K", help="A kind of task, ins
 Seed = Annotated[int | None, typer.Option(metavar="N", help="The seed that makes the task, instead of --task.")]
 Model = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="'scripted' (a stand-in, no key needed), or an endpoint's model. [scripted]"),
+    typer.Option(
+        metavar="NAME",
+        help="'scripted' (a stand-in, no key needed), or an endpoint's model; no FILE.py:FUNCTION here. [scripted]",
+    ),
 ]
 BaseUrl = Annotated[
     str | None, typer.Option(metavar="URL", help="The model's endpoint; default OPENAI_BASE_URL, or OpenAI.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from codeplan.cli import options, setting_options
+from codeplan.cli import model_options, options, setting_options
 from codeplan.cli.setting_options import given_limits
 from codeplan.cli.skill_library import DEFAULT_FOLDER, LibraryFolder, open_library
 from codeplan.cli.waiting_line import waiting_line
@@ -36,7 +36,7 @@ def add(
     context: typer.Context,
     run: options.Run,
     library: LibraryFolder = DEFAULT_FOLDER,
-    model: options.Model = None,
+    model: model_options.OwnModel = None,
     base_url: options.BaseUrl = None,
     cache: options.Cache = None,
     allow_weak_sandbox: options.AllowWeak = False,

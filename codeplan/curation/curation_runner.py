@@ -16,6 +16,7 @@ from codeplan.agent_interface import agent_api
 from codeplan.budget import Spending
 from codeplan.errors import InfrastructureError, UsageError
 from codeplan.llm.background_loop import cancel_calls_on_interrupt
+from codeplan.llm.callable_model import CallableModel, ModelFunction
 from codeplan.protocols import LLM, Environment
 from codeplan.recording.events import Event
 from codeplan.runner import new_episodes
@@ -62,7 +63,7 @@ class CurationRunner:
     def __init__(
         self,
         env: str | Environment,
-        model: str | LLM = "scripted",
+        model: str | LLM | ModelFunction = "scripted",
         *,
         folder: Path | None = None,
         workers: int = 2,
@@ -70,9 +71,9 @@ class CurationRunner:
         spending: Spending | None = None,
         **settings: Any,
     ) -> None:
-        self._env, self._model = env, model
+        self._env, self._model = env, model if isinstance(model, str | LLM) else CallableModel(model)
         self.env = env if isinstance(env, str) else env.name
-        self.model = model if isinstance(model, str) else model.name
+        self.model = self._model if isinstance(self._model, str) else self._model.name
         self.workers = workers if isinstance(env, str) else 1
         self.failures: list[str] = []
         self.observer = observer
@@ -80,7 +81,7 @@ class CurationRunner:
         self._folder, self._settings = folder, settings
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
-        taken = accepted_settings({"env": env, "model": model})
+        taken = accepted_settings({"env": env, "model": self._model})
         self._env_settings = {n: v for n, v in settings.items() if n in taken["env"]}
         of_plans = {*taken["env"], *taken["model"], *PLAN_SETTINGS}
         self._plan_settings = {n: v for n, v in settings.items() if n in of_plans}

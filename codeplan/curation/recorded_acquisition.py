@@ -17,6 +17,8 @@ from codeplan.budget import Budget
 from codeplan.curation.acquisition import AcquiredSkill, NothingAcquired, find_refusal, try_to_acquire
 from codeplan.curation.curation_runner import PLAN_SETTINGS, CurationRunner, EpisodeRecord
 from codeplan.errors import UsageError
+from codeplan.llm.callable_model import ModelFunction
+from codeplan.protocols import LLM
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted
 from codeplan.recording.trace import Trace
 from codeplan.runner.new_episodes import TRACE_NAME
@@ -30,7 +32,7 @@ def acquire_from_run(
     folder: Path | str,
     library: SkillLibrary,
     *,
-    model: str | None = None,
+    model: str | LLM | ModelFunction | None = None,
     out: Path | None = None,
     budget: Budget | None = None,
     model_overrides: Mapping[str, Any] | None = None,
@@ -72,7 +74,7 @@ def read_episode(folder: Path | str) -> tuple[EpisodeStarted, EpisodeRecord]:
 
 def _build_runner(
     header: EpisodeStarted,
-    model: str,
+    model: str | LLM | ModelFunction,
     given: Mapping[str, Any],
     configured: Mapping[str, Any],
     out: Path | None,

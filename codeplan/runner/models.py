@@ -73,8 +73,8 @@ def connect(name: str, **given: Any) -> LLM:
 def _build_model(name: str, given: dict[str, Any]) -> LLM:
     if ".py:" in name:
         raise UsageError(
-            f"the model {in_quotes(name)} would be a function of a file, which only codeplan run, do, exec and resume "
-            "take as their --model; here a model is scripted, or the name of one at an endpoint"
+            f"the model {in_quotes(name)} would be a function of a file, which a bench and other settings than --model "
+            "do not take; here a model is scripted, or the name of one at an endpoint"
         )
     scripted = name == "scripted"
     own = {key: value for key, value in given.items() if key != "reply_cache"}

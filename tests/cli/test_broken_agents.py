@@ -96,9 +96,6 @@ def test_the_developer_sees_where_the_model_is_broken(name, frame, tmp_path):
         f"codeplan: the model {name} failed: IndexError: list index out of range",
     )
     files = [line.strip() for line in trace if line.strip().startswith("File ")]
-    assert [line.rpartition("/")[2].split(", in")[0] for line in files] == [
-        f'own.py", line {frame}',
-        'own.py", line 6',
-    ]
+    assert [line.rpartition("/")[2].split(", in")[0] for line in files] == [f'own.py", line {frame}', 'own.py", line 6']
     end = json.loads((tmp_path / "run" / "trace.jsonl").read_text().splitlines()[-1])
     assert (end["result"]["ending"]["error"], end["broken_off"]) == ("ModelError", True)
