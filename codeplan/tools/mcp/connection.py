@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import urlsplit
 
 from codeplan.errors import AgentError, EnvironmentFailure
@@ -17,6 +19,7 @@ from codeplan.version import VERSION
 if TYPE_CHECKING:
     from mcp import Client
     from mcp_types import CallToolResult, ListToolsResult
+    from pydantic import TypeAdapter
 
 START_SECONDS: Final = 60.0
 """How long a server may take to start and to list its tools: a package may have to be downloaded first."""
@@ -89,6 +92,8 @@ class ServerConnection:
                 raise self._no_answer(tool) from None
             kind = "ValueError" if error.code in (INVALID_PARAMS, METHOD_NOT_FOUND) else "RuntimeError"
             raise AgentError(f"{tool} failed: {one_line(error.message, 2 * _MAX_REASON_CHARS)}", kind) from None
+        except _InputWanted:
+            raise AgentError(f"{tool} asks for input before it goes on, and codeplan gives servers none") from None
         except ValueError as error:  # pydantic's too
             raise AgentError(f"{tool} answered what the protocol does not allow: {_reason(error)}") from None
 
@@ -165,11 +170,11 @@ class ServerConnection:
 
     async def _request(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
         """Send the call. The session's own ``call_tool`` would check the result by the server's regular expressions."""
-        from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult
+        from mcp_types import CallToolRequest, CallToolRequestParams
 
         assert self._client is not None
         request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=arguments))
-        return await self._client.session.send_request(request, CallToolResult)
+        return await self._client.session.send_request(request, _result_type())
 
     def _new_transport(self) -> ServerProgram | ServerSite:
         return ServerProgram(self.address) if self.address.command else ServerSite(self.address, self._seconds)
@@ -203,6 +208,24 @@ class ServerConnection:
     def _last_words(self) -> str:
         words = self._transport.last_words
         return f" (its last words: {words})" if words else ""
+
+
+class _InputWanted(Exception):
+    """A server answers a call with a question to the client's user."""
+
+
+@lru_cache
+def _result_type() -> TypeAdapter[CallToolResult]:
+    """The result of a call, which is no question. Raises: _InputWanted: it is one."""
+    from mcp_types import CallToolResult
+    from pydantic import TypeAdapter, WrapValidator
+
+    def read(data: Any, validate: Callable[[Any], CallToolResult]) -> CallToolResult:
+        if isinstance(data, dict) and data.get("resultType") == "input_required":
+            raise _InputWanted
+        return validate(data)
+
+    return TypeAdapter(Annotated[CallToolResult, WrapValidator(read)])
 
 
 def _first(error: BaseException) -> Exception:

@@ -396,3 +396,22 @@ def test_a_server_at_a_url(website):
         process.wait()
         with pytest.raises(EnvironmentFailure, match="the MCP server library"):
             call(servers, "find", subject="birds")
+
+
+def test_a_server_that_asks_the_user_gets_no_input(tmp_path):
+    program = tmp_path / "asking.py"
+    program.write_text(
+        "from mcp.server.mcpserver import MCPServer\n"
+        "from mcp_types import ElicitRequest, ElicitRequestFormParams, InputRequiredResult\n"
+        "server = MCPServer('asking', log_level='ERROR')\n"
+        "SCHEMA = {'type': 'object', 'properties': {'day': {'type': 'string'}}}\n"
+        "@server.tool()\n"
+        "def book() -> InputRequiredResult:\n"
+        "    form = ElicitRequestFormParams(message='Which day?', requested_schema=SCHEMA)\n"
+        "    return InputRequiredResult(input_requests={'day': ElicitRequest(params=form)})\n"
+        "server.run('stdio')\n"
+    )
+    with opened(ServerAddress("asking", (sys.executable, str(program)))) as servers:
+        assert refused(servers, "book") == (
+            "RuntimeError", "book asks for input before it goes on, and codeplan gives servers none"
+        )  # fmt: skip
