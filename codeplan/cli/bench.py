@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codeplan.cli import options, setting_options
+from codeplan.cli.standard_output import reserved_for_json
 
 if TYPE_CHECKING:
     from codeplan.bench.bench_runner import BenchOutcome
@@ -136,7 +137,8 @@ def bench(
         worker_settings = {"storage": storage, "retries": retries, "tapes": tapes, "files": files}
 
         def play(plan: ResolvedBench, folder: Path | None) -> BenchOutcome:
-            return _run(asked, plan, folder, limits, (engine, jobs, address), worker_settings)
+            with reserved_for_json(as_json):
+                return _run(asked, plan, folder, limits, (engine, jobs, address), worker_settings)
 
         plan = asked.resolve(offline=bool(tapes["tape"]) or (dry_run and not pilot))
         if dry_run:

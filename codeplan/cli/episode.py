@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codeplan.cli import model_options, options, setting_options, skill_acquisition
+from codeplan.cli.standard_output import reserved_for_json
 from codeplan.cli.waiting_line import above_line, waiting_line
 from codeplan.errors import CodeplanError
 
@@ -83,26 +84,30 @@ def run(
         arguments = {**tapes, **selection, "method": method, **given}
         events: list[Event] = []
         show = make_event_handler(as_json, quiet)
-        result = _play(folder, _show_and_keep(show, events) if target else show, arguments)
+        result = _play(folder, _show_and_keep(show, events) if target else show, arguments, as_json)
         acquired = _acquire(result, events, target, folder, arguments, as_json) if target else {}
     options.end_episode(result, {**result_as_json(result), **acquired} if as_json else None)
 
 
-def _play(folder: Path, on_event: Callable[[Event], None], arguments: dict[str, Any]) -> Result:
+def _play(folder: Path, on_event: Callable[[Event], None], arguments: dict[str, Any], as_json: bool) -> Result:
     from codeplan.runner.new_episodes import run as run_episode
 
-    with playing(f"run: codeplan resume {folder}"):
+    with playing(f"run: codeplan resume {folder}", as_json=as_json):
         return run_episode(out=folder, on_event=on_event, **arguments)
 
 
 @contextlib.contextmanager
-def playing(way_on: str, working: str = "The plan or its environment works") -> Iterator[None]:
+def playing(
+    way_on: str, working: str = "The plan or its environment works", *, as_json: bool = False
+) -> Iterator[None]:
     """Show on a terminal what an episode waits for. After Ctrl-C, ``way_on`` says how to go on.
+
+    If the result is printed as JSON, what the user's own code prints meanwhile goes to standard error.
 
     Raises: RunInterruptedError: the user interrupted the episode.
     """
     try:
-        with waiting_line(working):
+        with reserved_for_json(as_json), waiting_line(working):
             yield
     except KeyboardInterrupt:
         raise RunInterruptedError(f"interrupted; to go on, {way_on}") from None

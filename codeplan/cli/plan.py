@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,6 +12,7 @@ import typer
 
 from codeplan.cli import model_options, options, setting_options
 from codeplan.cli.episode import make_event_handler
+from codeplan.cli.standard_output import reserved_for_json
 from codeplan.cli.tool_options import ToolOptions, ToolSourceOptions, open_environment, show_value, tell_unverified
 from codeplan.untrusted.terminal import echo, echo_message, one_line
 
@@ -122,7 +124,10 @@ def execute(
     own = {"fixes": fixes, "strict": strict, "start_from": start_from, "checkpoint": checkpoint}
     given, on_event = own | options.command_run(context), make_event_handler(as_json, quiet)
     goal = f"run the plan {_display_name(plan)}"
-    with options.open_tapes(record, replay) as tapes, open_environment(env, sources, goal, out) as where:
+    with contextlib.ExitStack() as stack:
+        tapes = stack.enter_context(options.open_tapes(record, replay))
+        stack.enter_context(reserved_for_json(as_json))
+        where = stack.enter_context(open_environment(env, sources, goal, out))
         execution = execute_plan(
             source, where, task, kind=kind, seed=seed, out=out, on_event=on_event, **tapes, **given
         )

@@ -128,7 +128,7 @@ def resume(
 
     given |= sources.arguments()
     given |= {"in_doubt": in_doubt or (ask_about_doubt if on_terminal() else "stop"), "idempotent": idempotent or ()}
-    with playing(f"run: codeplan resume {folder}"):
+    with playing(f"run: codeplan resume {folder}", as_json=live.as_json):
         result = resume_episode(folder, on_event=on_event, **given)
     if not runs:
         confirmed = " but your verifier, which confirms it" if given["verify"] and result.success else ""
@@ -188,6 +188,6 @@ def fork(
 
     source = read_plan(plan) if plan else None
     arguments = live.arguments(context)
-    with playing(f"run: codeplan resume {out}"):
+    with playing(f"run: codeplan resume {out}", as_json=live.as_json):
         result = fork_episode(folder, at, out, plan=source, answer=answer, **arguments)
     live.end(result)

@@ -129,7 +129,7 @@ def _without_first(signature: inspect.Signature) -> inspect.Signature:
 
 def _build_tool(name: str, function: Callable[..., Any], types: TypeWriter) -> Tool:
     if fault := name_fault(name):
-        raise UsageError(f"the function {in_quotes(name)} cannot be a tool: {fault}")
+        raise UsageError(f"the function {in_quotes(name)} cannot be a tool: {fault}; rename it")
     if inspect.isfunction(function) and _lacks_its_object(function):
         raise UsageError(f"{function.__qualname__} is a method without its object; give it, or the object's method")
     signature, converters = _read_signature(name, function)

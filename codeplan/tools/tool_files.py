@@ -10,6 +10,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from importlib.machinery import ModuleSpec, PathFinder
 from itertools import count
 from pathlib import Path
@@ -58,7 +59,10 @@ def _split(given: str) -> tuple[Path, list[str]]:
 
 
 def _load(path: Path) -> ModuleType:
-    """The file as a module, loaded once. What it imports from its own folder is found."""
+    """The file as a module, loaded once. What it imports from its own folder is found.
+
+    What it prints meanwhile goes to standard error: standard output may be for a JSON document.
+    """
     if not os.path.isfile(path):  # the method raises for names that no file can have
         raise UsageError(f"there is no file {_shown(path)}; name a Python file: tools.py, or tools.py:NAME")
     known = _loaded.get(path.resolve())
@@ -72,7 +76,8 @@ def _load(path: Path) -> ModuleType:
     sys.modules[name] = module  # dataclasses look their module up there
     _find_modules_in(str(path.resolve().parent))
     try:
-        spec.loader.exec_module(module)
+        with redirect_stdout(sys.stderr):
+            spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         said = one_line(f"{type(error).__name__}: {message_text(error)}", MAX_REASON_CHARS)

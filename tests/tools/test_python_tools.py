@@ -337,7 +337,7 @@ class Broken:
     ("thing", "why"),
     [
         (takes_store, "plain data cannot stand for the type of its parameter store, Store"),
-        (report, "the agent has a method of this name itself"),
+        (report, "the agent has a method of this name itself; rename it"),
         (_private, "private"),
         (takes_agent, "has a parameter _agent_, which stands for the agent"),
         (takes_self, "has a parameter self, which stands for the agent"),
