@@ -12,7 +12,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from codeplan.bench.bench_runner import remaining_jobs
-from codeplan.bench.store import GRID_FILE, BenchCell, BenchGrid, BenchRecord, EpisodeOutcome, read_bench
+from codeplan.bench.store import GRID_FILE, BenchCell, BenchGrid, BenchRecord, read_bench
+from codeplan.bench.training_runner import is_learnt, training_results, wanted_plans
+from codeplan.bench.trainings import LearntPlan
 from codeplan.errors import UsageError
 from codeplan.statistics import predicted_sum
 from codeplan.types import Result, Task, Value
@@ -42,6 +44,8 @@ class CostRange(Value, frozen=True):
 class CellEstimate(Value, frozen=True):
     """What a cell's remaining ``episodes`` will cost, from ``seen`` episodes.
 
+    A cell's trainings have one estimate, and so have all cells that follow their plans.
+
     A range is None if it cannot be estimated: nothing was seen, or an episode's value is unknown. ``money`` is in US
     dollars.
     """
@@ -66,35 +70,83 @@ class BenchEstimate(Value, frozen=True):
         return tuple(one.cell for one in self.cells if one.episodes and not one.seen)
 
 
-def estimate_cost(grid: BenchGrid, played: Iterable[EpisodeOutcome], earlier: Sequence[BenchRecord]) -> BenchEstimate:
-    """What the remaining episodes of a grid will cost, given those ``played`` of it and of ``earlier`` benches."""
-    own = [outcome for outcome in played if not outcome.broken]
-    jobs = remaining_jobs(grid, own)
-    cells = []
-    for cell in grid.cells:
-        seen = [o.result for o in own if o.cell == cell.name] + [r for bench in earlier for r in _like(cell, bench)]
-        tasks = [job.task for job in jobs if job.cell.name == cell.name]
+def estimate_cost(own: BenchRecord, earlier: Sequence[BenchRecord]) -> BenchEstimate:
+    """What the remaining trainings and episodes of a bench will cost, given those of it and of ``earlier`` benches."""
+    jobs = remaining_jobs(own.grid, own.outcomes)
+    cells = [_estimate_trainings(name, plans, own, earlier) for name, plans in _plans_by_cell(own.grid).items()]
+    first_cells = {_line(cell): cell for cell in reversed(own.cells)}
+    for line in dict.fromkeys(map(_line, own.cells)):
+        seen = [result for bench in (own, *earlier) for result in _like(first_cells[line], bench)]
+        tasks = [job.task for job in jobs if _line(job.cell) == line]
         ranges = {name: _range(of, tasks, seen) for name, of in _COSTS.items()}
-        cells.append(CellEstimate(cell.name, len(tasks), len(seen), **ranges))
+        cells.append(CellEstimate(line, len(tasks), len(seen), **ranges))
     return BenchEstimate(tuple(cells), _total(cells))
 
 
+def _line(cell: BenchCell) -> str:
+    """The name under which a cell is estimated. Those that follow plans of the same trainings are one."""
+    return f"{cell.learnt.training.cell} with its plans" if cell.learnt else cell.name
+
+
 def _like(cell: BenchCell, bench: BenchRecord) -> Iterable[Result]:
-    """The results of a bench's cells that have the same environment, method, model and settings."""
+    """The results of a bench's cells that are alike."""
     for other in bench.cells:
-        if replace(other, name=cell.name, suite=cell.suite, budget=cell.budget) == cell:
+        if _alike(cell, other):
             yield from (outcome.result for outcome in bench.outcomes_of(other.name) if not outcome.broken)
+
+
+def _alike(cell: BenchCell, other: BenchCell) -> bool:
+    """Whether two cells have the same environment, method, model and settings, and both follow learnt plans or none."""
+    learnt = cell.learnt if other.learnt else None
+    return replace(other, name=cell.name, suite=cell.suite, budget=cell.budget, learnt=learnt) == cell
+
+
+def _plans_by_cell(grid: BenchGrid) -> dict[str, list[LearntPlan]]:
+    """The last plan of each training, by the name of the cell that is trained."""
+    found: dict[str, list[LearntPlan]] = {}
+    for plan in wanted_plans(grid):
+        found.setdefault(plan.training.cell, []).append(plan)
+    return found
+
+
+def _estimate_trainings(
+    name: str, plans: Sequence[LearntPlan], own: BenchRecord, earlier: Sequence[BenchRecord]
+) -> CellEstimate:
+    """What the remaining training episodes of a cell will cost, from those of any batch size."""
+    cell = next(cell for cell in own.cells if cell.learnt == plans[0])
+    done = {plan.training.name: training_results(own.folder, plan.training) for plan in plans}
+    seen = [result for bench in earlier for result in _like_trainings(cell, bench)]
+    seen += [result for results in done.values() for result in results]
+    left = [plan for plan in plans if not is_learnt(own.folder, plan)]
+    episodes = sum(max(0, plan.training.batch * plan.iteration - len(done[plan.training.name])) for plan in left)
+    values = {cost: [of(result) for result in seen] for cost, of in _COSTS.items()}
+    ranges = {cost: _predict(found, episodes) for cost, found in values.items()}
+    return CellEstimate(f"{name}: {len(plans)} trainings", episodes, len(seen), **ranges)
+
+
+def _like_trainings(cell: BenchCell, bench: BenchRecord) -> Iterable[Result]:
+    """The results of the training episodes of a bench's cells that are alike and have the same training settings."""
+    settings = cell.learnt.training.settings if cell.learnt else {}
+    alike = {other.learnt.training.cell for other in bench.cells if other.learnt and _alike(cell, other)}
+    for plan in wanted_plans(bench.grid):
+        if plan.training.cell in alike and plan.training.settings == settings:
+            yield from training_results(bench.folder, plan.training)
+
+
+def _predict(values: Sequence[float | None], n: int) -> CostRange | None:
+    """The range of ``n`` further values; None if nothing was seen, or a value is unknown."""
+    known = [value for value in values if value is not None]
+    if not n:
+        return CostRange(0.0, 0.0)
+    return CostRange(*predicted_sum(known, n)) if known and len(known) == len(values) else None
 
 
 def _range(cost: Callable[[Result], float | None], tasks: Sequence[Task], seen: Sequence[Result]) -> CostRange | None:
     """The range over the tasks; by kind of task if episodes of each of their kinds were seen, else over all."""
     values = [cost(result) for result in seen]
     known = [value for value in values if value is not None]
-    if not tasks:
-        return CostRange(0.0, 0.0)
-    if not known or len(known) < len(values):
-        return None
-    return CostRange(*predicted_sum(_weighted(known, tasks, seen), len(tasks)))
+    whole = tasks and known and len(known) == len(values)
+    return _predict(_weighted(known, tasks, seen) if whole else values, len(tasks))
 
 
 def _weighted(values: Sequence[float], tasks: Sequence[Task], seen: Sequence[Result]) -> list[float]:
@@ -124,8 +176,12 @@ def _total(cells: Sequence[CellEstimate]) -> CellEstimate:
 
 
 def pilot_grid(grid: BenchGrid, cells: Iterable[str]) -> BenchGrid:
-    """The part of a grid that a pilot plays: these cells, with two tasks of each suite that lie far apart."""
-    chosen = tuple(cell for cell in grid.cells if cell.name in {*cells})
+    """The part of a grid that a pilot plays: these cells, with two tasks of each suite that lie far apart.
+
+    Of cells that follow learnt plans it is the first: the first plan of the first training.
+    """
+    first_cells = {_line(cell): cell for cell in reversed(grid.cells)}
+    chosen = tuple(first_cells[line] for line in dict.fromkeys(map(_line, grid.cells)) if line in {*cells})
     suites = {cell.suite for cell in chosen}
     tasks: Mapping[str, tuple[Task, ...]] = {s: t for s, t in grid.tasks.items() if s in suites}
     few = {suite: tuple(dict.fromkeys((of[0], of[len(of) // PILOT_TASKS]))) for suite, of in tasks.items()}

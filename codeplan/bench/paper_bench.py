@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from codeplan.bench import named_suites
 from codeplan.bench.bench_spec import BenchSpec, ResolvedBench, resolve_bench
 from codeplan.bench.papers.presets import ExperimentPart, ExperimentRow, PaperExperiment
 from codeplan.bench.store import BenchGrid
+from codeplan.bench.trainings import TrainingGrid
 from codeplan.errors import UsageError
 from codeplan.plugins import load_factory, setting_names
 from codeplan.runner import models
@@ -24,8 +26,8 @@ class ExperimentChoice(msgspec.Struct, frozen=True, kw_only=True):
     """What the user decides about an experiment's bench.
 
     ``settings`` go to each cell whose environment, method or model takes them, and are preferred to the preset's.
-    ``n`` and ``kind`` replace the preset's, None keeps them. ``second_model`` plays the rows of a second model; None
-    leaves these rows out.
+    ``n``, ``kind`` and ``trainings`` replace the preset's, None keeps them. ``second_model`` plays the rows of a second
+    model; None leaves these rows out.
     """
 
     model: str
@@ -33,6 +35,7 @@ class ExperimentChoice(msgspec.Struct, frozen=True, kw_only=True):
     settings: Mapping[str, Any] = {}
     kind: str | None = None
     n: int | None = None
+    trainings: int | None = None
     repeats: int = 1
 
 
@@ -52,6 +55,8 @@ def resolve_experiment(
     played = list(_played_rows(experiment, choice))
     if not played:
         raise UsageError(f"{experiment.id} has no row that can be played; see: codeplan papers {experiment.id}")
+    if choice.trainings and not any(row.learn for _, row in played):
+        raise UsageError(f"no row of {experiment.id} is trained; omit --trainings")
     accepted = {name for part, row in played for name in _accepted_settings(part, row, choice)}
     for name in choice.settings:
         if name not in accepted:
@@ -102,13 +107,21 @@ def _row_spec(part: ExperimentPart, row: ExperimentRow, choice: ExperimentChoice
         n=choice.n or part.n,
         repeats=choice.repeats,
         budget=part.budget,
+        learn=_trainings(row.learn, model, choice) if row.learn else None,
     )
+
+
+def _trainings(grid: TrainingGrid, model: str, choice: ExperimentChoice) -> TrainingGrid:
+    """The grid with as many trainings as chosen, and with those settings that the model takes and the user leaves."""
+    taken = {*models.setting_names(model)} - {*choice.settings}
+    settings = {name: value for name, value in grid.settings.items() if name in taken}
+    return replace(grid, settings=settings, trainings=choice.trainings or grid.trainings)
 
 
 def _merge(benches: list[ResolvedBench], repeats: int) -> ResolvedBench:
     """One bench with all cells. Raises: UsageError: two cells have one name, or a suite has different tasks."""
     cells = {cell.name: cell for bench in benches for cell in bench.grid.cells}
-    if len(cells) < len(benches):
+    if len(cells) < sum(len(bench.grid.cells) for bench in benches):
         raise UsageError("two rows of the experiment have one name; give one of them a label in its preset")
     tasks: dict[str, Any] = {}
     for bench in benches:
@@ -117,4 +130,7 @@ def _merge(benches: list[ResolvedBench], repeats: int) -> ResolvedBench:
                 raise UsageError(f"the rows of the experiment have different tasks of {suite}")
     settings = {name: given for bench in benches for name, given in bench.settings.items()}
     unpriced = dict.fromkeys(name for bench in benches for name in bench.unpriced_models)
-    return ResolvedBench(BenchGrid(tuple(cells.values()), tasks, repeats, VERSION), settings, tuple(unpriced))
+    trainings = tuple(job for bench in benches for job in bench.trainings)
+    return ResolvedBench(
+        BenchGrid(tuple(cells.values()), tasks, repeats, VERSION), settings, tuple(unpriced), trainings
+    )

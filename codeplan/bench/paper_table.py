@@ -16,11 +16,15 @@ from codeplan.bench.papers.presets import ExperimentPart, ExperimentRow, PaperEx
 from codeplan.bench.papers.published import PublishedRow, PublishedTable
 from codeplan.bench.store import BenchCell, BenchRecord
 from codeplan.bench.tables import STAND_IN_MARK, STAND_IN_NOTE, BenchTable, format_number
+from codeplan.bench.training_table import TEST_NOTE, TrainingRates, collect_rates, format_p, rates_table
 from codeplan.envs.miniwob.page_folder import FEEDBACK_TASKS
 from codeplan.types import Value
 
 MAX_COLUMNS = 12
 """A table with more kinds of task has a row for each kind."""
+
+P_VALUE = "p_value"
+"""The metric of a table that compares trainings."""
 
 _GROUPS = {"feedback": True, "no_feedback": False}
 """Groups of MiniWoB++'s pages, and whether they are those with feedback."""
@@ -37,10 +41,14 @@ class PlayedCell(Value, frozen=True):
 
 def build_paper_tables(experiment: PaperExperiment, bench: BenchRecord) -> list[BenchTable]:
     """A table for each published table that the bench's cells measure, in the paper's order."""
-    tables = []
+    tables: list[BenchTable] = []
     for part in experiment.parts:
         cells = tuple(_played_cells(part, bench))
-        tables += [_paper_table(table, part, cells, bench) for table in part.published]
+        for table in part.published:
+            if table.metric == P_VALUE:
+                tables += _training_tables(table, part, cells, bench)
+            else:
+                tables.append(_paper_table(table, part, cells, bench))
     if tables and experiment.caveats:
         last = tables.pop()
         tables.append(replace(last, notes=(*last.notes, *experiment.caveats)))
@@ -51,7 +59,8 @@ def _played_cells(part: ExperimentPart, bench: BenchRecord) -> Iterator[PlayedCe
     by_name = {cell.name: cell for cell in bench.cells}
     for row in part.rows:
         for cell in by_name.values():
-            if cell.name == f"{part.suite}.{row.name}.{cell.model}" and cell.method == row.method:
+            name = cell.learnt.training.cell if cell.learnt else cell.name
+            if name == f"{part.suite}.{row.name}.{cell.model}" and cell.method == row.method:
                 total = len(bench.grid.tasks[cell.suite]) * bench.grid.repeats
                 yield PlayedCell(row, cell, tuple(measure_cell(bench, cell).values()), total)
 
@@ -76,6 +85,40 @@ def _paper_table(
         columns, lines = _turned(columns, lines)
     notes = tuple(_notes(table, part, cells, fault))
     return BenchTable(f"{table.cited}: {table.title}", columns, tuple(lines), notes)
+
+
+def _training_tables(
+    table: PublishedTable, part: ExperimentPart, cells: Sequence[PlayedCell], bench: BenchRecord
+) -> Iterator[BenchTable]:
+    """The success rates after each iteration, and the tests between batch sizes below the published ones."""
+    names = {one.cell.learnt.training.cell for one in cells if one.cell.learnt}
+    measured = [found for found in collect_rates(bench) if found.cell in names]
+    yield from (rates_table(found, bench) for found in measured)
+    kinds = tuple(dict.fromkeys(kind for row in table.rows for kind in row.kinds))
+    faults = [mismatch(table, one.cell, bench.grid.tasks[one.cell.suite]) for one in cells]
+    fault = next(filter(None, [*faults, *(_other_trainings(table, found) for found in measured)]), "")
+    lines: list[tuple[str, ...]] = []
+    for row in table.rows:
+        figures = (format_number(row.kinds.get(kind), 3) for kind in kinds)
+        runs = str(table.settings["runs"])
+        lines.append((row.name, f"paper, {row.model}", runs, *(("–",) * len(kinds) if fault else figures)))
+        first, second = row.settings["batch_sizes"]
+        for found in measured:
+            p_values = (found.p_value(first, second, iteration) for iteration in range(1, len(kinds) + 1))
+            runs = str(min(found.trainings.get(batch, 0) for batch in (first, second)))
+            lines.append((row.name, f"here, {found.owner}", runs, *map(format_p, p_values)))
+    notes = [f"The paper's figures are not shown beside ours: {fault}."] if fault else []
+    notes += [TEST_NOTE, *(note for found in measured for note in found.notes()), *part.caveats]
+    title = f"{table.cited}: {table.title}"
+    yield BenchTable(title, ("row", "whose", "trainings", *kinds), tuple(lines), tuple(dict.fromkeys(notes)))
+
+
+def _other_trainings(table: PublishedTable, found: TrainingRates) -> str:
+    """Why the bench's trainings are not the table's, as a clause; empty if they are."""
+    wanted, here = table.settings["runs"], {*found.trainings.values()}
+    if here == {wanted}:
+        return ""
+    return f"the paper has {wanted} trainings of each batch size, this bench {', '.join(map(str, sorted(here)))}"
 
 
 def _published_line(row: PublishedRow, kinds: Sequence[str], *, hidden: bool) -> tuple[str, ...]:

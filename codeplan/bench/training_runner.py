@@ -75,7 +75,7 @@ def run_trainings(
     """
     jobs = {job.training.name: job for job in plan.trainings}
     wanted = wanted_plans(plan.grid)
-    left = [one for one in wanted if not _is_learnt(folder, one)]
+    left = [one for one in wanted if not is_learnt(folder, one)]
     for one in (one for one in wanted if one not in left):
         for result in training_results(folder, one.training):
             spending.add(result)
@@ -91,7 +91,7 @@ def run_trainings(
     return {
         cell.name: {**plan.settings[cell.name], "plan": str(_plan_file(folder, cell.learnt).resolve())}
         for cell in plan.grid.cells
-        if cell.learnt and _is_learnt(folder, cell.learnt)
+        if cell.learnt and is_learnt(folder, cell.learnt)
     }
 
 
@@ -136,5 +136,6 @@ def _plan_file(folder: Path, plan: LearntPlan) -> Path:
     return batch_plan(_training_folder(folder, plan.training), batch_name(1, plan.iteration))
 
 
-def _is_learnt(folder: Path, plan: LearntPlan) -> bool:
+def is_learnt(folder: Path, plan: LearntPlan) -> bool:
+    """Whether the bench's folder has the plan."""
     return is_regular_file(_plan_file(folder, plan), folder)

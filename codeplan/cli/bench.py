@@ -33,6 +33,10 @@ Number = Annotated[int | None, typer.Option("-n", metavar="N", min=1, help="Maxi
 Repeats = Annotated[
     int | None, typer.Option(metavar="N", min=1, help="How often each task is run, each time with the next seed. [1]")
 ]
+Trainings = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Trainings of each batch size, for a paper's experiment that trains first."),
+]
 Jobs = Annotated[int, typer.Option("-j", "--jobs", metavar="N", min=1, help="Episodes at a time.")]
 EngineName = Annotated[
     str, typer.Option("--engine", metavar="E", help="What runs the episodes: threads, processes, dask or ray.")
@@ -85,6 +89,7 @@ def bench(
     kind: TaskKind = None,
     n: Number = None,
     repeats: Repeats = None,
+    trainings: Trainings = None,
     data: options.Data = None,
     jobs: Jobs = 2,
     engine: EngineName = "threads",
@@ -127,6 +132,7 @@ def bench(
     files = (absolute_form(suite),) if is_environment_file(suite) else ()
     suite = use_environment(suite, many_times=True)
     selection = {"split": split, "kind": kind, "n": n, "repeats": repeats, "method": method, "model": model}
+    selection |= {"trainings": trainings}
     asked = ask_bench(suite, settings, {name: value for name, value in selection.items() if value is not None})
     limits = {"money": max_money, "tokens": max_tokens, "seconds": max_seconds}
     if not dry_run and (pilot or estimate_from):

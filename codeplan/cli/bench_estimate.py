@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,11 +36,12 @@ def estimate_bench(
     from msgspec.structs import replace
 
     from codeplan.bench.cost_estimate import estimate_cost, is_bench, pilot_grid, read_earlier_benches
-    from codeplan.bench.store import read_bench
+    from codeplan.bench.store import BenchRecord, read_bench
 
     def estimate() -> BenchEstimate:
         played = read_bench(folder).outcomes if folder and is_bench(folder) else ()
-        return estimate_cost(plan.grid, played, [b for b in benches if not folder or b.folder != folder])
+        own = BenchRecord(folder or Path(os.devnull), plan.grid, played)  # in which there are no trainings
+        return estimate_cost(own, [b for b in benches if not folder or b.folder != folder])
 
     benches = read_earlier_benches(earlier or options.RUNS)
     found = estimate()

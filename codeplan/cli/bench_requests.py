@@ -29,15 +29,18 @@ class BenchRequest(NamedTuple):
 def ask_bench(suite: str, settings: dict[str, Any], selection: dict[str, Any]) -> BenchRequest:
     """The bench that a command asks for.
 
-    ``settings`` are those of options; ``selection`` has those of split, kind, n, repeats, method and model that were
-    given. Raises: UsageError: they do not fit the suite.
+    ``settings`` are those of options; ``selection`` has those of split, kind, n, repeats, trainings, method and model
+    that were given. Raises: UsageError: they do not fit the suite.
     """
     from codeplan.bench.bench_spec import resolve_bench
     from codeplan.bench.paper_bench import PAPER_PREFIX
+    from codeplan.errors import UsageError
 
     config = options.load_config()
     if suite.startswith(PAPER_PREFIX):
         return _from_paper(suite.removeprefix(PAPER_PREFIX), config, settings, selection)
+    if "trainings" in selection and not suite.endswith(".toml"):
+        raise UsageError(f"{suite} is no paper's experiment that trains first; omit --trainings")
     spec = (
         _from_file(suite, settings, selection)
         if suite.endswith(".toml")

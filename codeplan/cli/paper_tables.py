@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from rich.console import Console
 from rich.text import Text
 
@@ -43,9 +44,11 @@ def state_of(experiment: PaperExperiment) -> str:
         return f"not played: {experiment.cannot}"
     needs = dict.fromkeys(part.data for part in experiment.parts if part.data)
     rows = [row for part in experiment.parts for row in part.rows]
-    idle = sum(bool(row.cannot) for row in rows)
+    cells, idle = sum(row.cells for row in rows), sum(row.cells for row in rows if row.cannot)
+    trainings = sum(row.trainings for row in rows)
     return "; ".join(
-        [f"played: {len(rows) - idle} of {len(rows)} cells" if idle else f"played: {len(rows)} cells"]
+        [f"played: {cells - idle} of {cells} cells" if idle else f"played: {cells} cells"]
+        + ([f"{trainings} trainings come first"] if trainings else [])
         + [f"needs {need}" for need in needs]
     )
 
@@ -77,6 +80,9 @@ def _describe_part(part: ExperimentPart) -> Iterator[str]:
         said = f"not played: {row.cannot}" if row.cannot else f"{row.method} {setting_list(row.settings)}".strip()
         second = {"executor": " (executor: --executor-model)", "all": " (model: --executor-model)"}
         yield from _wrapped(f"  {row.name:24} ", said + second.get(row.second_model, ""))
+        if row.learn:
+            learn = msgspec.json.decode(msgspec.json.encode(row.learn))
+            yield from _wrapped(" " * 27, f"trained first: {setting_list(learn)}")
         yield from (line for what in row.missing for line in _wrapped(" " * 27, f"no setting yet: {what}"))
         yield from (line for caveat in row.caveats for line in _wrapped(" " * 27, caveat))
     yield from _bullets("No setting yet", part.missing)

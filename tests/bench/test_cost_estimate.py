@@ -30,7 +30,7 @@ def outcome(number: int, calls: int = 10, money: float | None = 0.5, **fields: A
 
 
 def estimate(*played: EpisodeOutcome, earlier: tuple[BenchRecord, ...] = ()) -> BenchEstimate:
-    return estimate_cost(GRID, played, earlier)
+    return estimate_cost(BenchRecord(Path("own"), GRID, played), earlier)
 
 
 def test_nothing_is_estimated_from_nothing() -> None:
@@ -139,7 +139,7 @@ def test_the_estimate_of_a_pilot_holds_on_twenty_cells() -> None:
     assert len(plan.grid.cells) == 20
     few = msgspec.structs.replace(plan, grid=pilot_grid(plan.grid, [cell.name for cell in plan.grid.cells]))
     pilot = run_bench(few, make_engine("threads", 2)).bench
-    found = estimate_cost(plan.grid, pilot.outcomes, ())
+    found = estimate_cost(BenchRecord(Path(), plan.grid, pilot.outcomes), ())
     played = run_bench(plan, make_engine("threads", 2)).bench
     known = {outcome.key for outcome in pilot.outcomes}
     misses = []

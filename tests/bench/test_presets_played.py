@@ -112,7 +112,7 @@ def test_a_preset_on_miniwob_is_played_to_its_rows(experiment: PaperExperiment, 
 
 
 def test_every_part_of_every_preset_is_played_by_a_test() -> None:
-    played = {"alfworld", "textcraft", "webshop", "hotpotqa", "miniwob"}  # alfworld: test_paper_presets
+    played = {"alfworld", "textcraft", "webshop", "hotpotqa", "miniwob"}  # alfworld: test_paper_presets, _trainings
     assert {part.published[0].environment for e in paper_experiments() for part in e.parts} == played
 
 
@@ -139,4 +139,8 @@ def alfworld_settings(folder: Path) -> dict[str, str]:
     for split in ("valid_seen", "valid_unseen"):
         if not (folder / "json_2.1.1" / split).exists():
             alfworld_files.write(folder / "json_2.1.1" / split, "pick", 3)
+            alfworld_files.write(folder / "json_2.1.1" / split, "heat", 3)
+    if not (folder / "json_2.1.1" / "train").exists():
+        for seed in range(24):
+            alfworld_files.write(folder / "json_2.1.1" / "train", "heat", seed)
     return {"data": str(folder)}

@@ -54,6 +54,7 @@ def _paper_tasks(table: PublishedTable) -> PaperTasks | None:
     shallow = {kind: n for kind, n in textcraft.items() if kind != "depth4"}
     known = {
         ("alfworld", "valid_unseen"): PaperTasks("valid_unseen", alfworld),
+        ("alfworld", "valid_unseen, kind heat"): PaperTasks("valid_unseen", {"heat": alfworld["heat"]}),
         ("alfworld", "valid_seen, 10 games per kind"): PaperTasks("valid_seen", dict.fromkeys(alfworld, 10)),
         ("miniwob", "the 53 tasks of RCI"): PaperTasks("test", {}, repeats_pages=True),
         ("miniwob", "the 53 tasks of RCI; 9 with feedback, 44 without"): PaperTasks("test", {}, repeats_pages=True),

@@ -7,7 +7,8 @@
     what = "calls of an executor in a sub-task"
     place = "Appendix A; code"
     says = "20 iterations, one of them without a call"    # the paper's value in words
-    setting = "executor.calls"    # ours: of the method, environment or model, dotted inside a table; or budget.NAME, n
+    setting = "executor.calls"    # ours: of the method, environment or model, dotted inside a table; or n, budget.NAME,
+                                  # learn.NAME
     value = 19                    # what the setting is if it is the paper's
     why = ""                      # why ours differs, where it does; or what it is here, without a setting
 
@@ -96,10 +97,20 @@ def _value(name: str, part: ExperimentPart, row: ExperimentRow) -> Any:
         return getattr(part, first)
     if first == "budget":
         return getattr(part.budget, inner[0])
+    if first == "learn":
+        return _of_trainings(inner, row)
     given = {**part.model_settings, **part.settings, **row.settings}
     value = given.get(first, _default(first, part, row))
     for key in inner:
         value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _of_trainings(names: list[str], row: ExperimentRow) -> Any:
+    """A value of the row's grid of trainings, or one of its settings; None if the row is not trained."""
+    value = msgspec.json.decode(msgspec.json.encode(row.learn)) if row.learn else {}
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
     return value
 
 

@@ -17,6 +17,7 @@ what is measured (environment, split, number of tasks, metric) and what the pape
         rows = [1]                     # the published rows that it repeats, from 1; two if only their models differ
         method = "react"
         settings = { calls = 39 }
+        learn = { batches = [2], trainings = 5, iterations = 3 }    # trained first, as bench/trainings.py says
 
 To complete a preset, move what ``missing`` names into ``settings``, then run ``python scripts/papers_page.py``.
 ``not_run.toml`` lists what is not played at all.
@@ -32,6 +33,7 @@ import msgspec
 
 from codeplan import plugins
 from codeplan.bench.papers.published import PublishedTable, published_table, published_tables
+from codeplan.bench.trainings import TrainingGrid
 from codeplan.budget import Budget
 from codeplan.errors import UsageError
 from codeplan.types import Value
@@ -44,7 +46,8 @@ class ExperimentRow(Value, frozen=True, forbid_unknown_fields=True):
     """A cell: a method with its settings. ``rows`` are the published rows that it repeats, counted from 1.
 
     ``cannot`` says why the cell is not played; empty if it is. ``second_model`` says what the second model
-    (``--executor-model``) does in it: nothing, only an executor's turns, or everything.
+    (``--executor-model``) does in it: nothing, only an executor's turns, or everything. With ``learn``, the row is a
+    cell for each plan that the method learns.
     """
 
     rows: tuple[int, ...]
@@ -55,11 +58,22 @@ class ExperimentRow(Value, frozen=True, forbid_unknown_fields=True):
     cannot: str = ""
     caveats: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    learn: TrainingGrid | None = None
 
     @property
     def name(self) -> str:
         """The cell's label: unique in its part."""
         return self.label or self.method
+
+    @property
+    def trainings(self) -> int:
+        """How many trainings come first."""
+        return len(self.learn.batches) * self.learn.trainings if self.learn else 0
+
+    @property
+    def cells(self) -> int:
+        """How many cells the row is: one, or one for each plan that is learnt."""
+        return self.trainings * self.learn.iterations if self.learn else 1
 
 
 class ExperimentPart(Value, frozen=True, forbid_unknown_fields=True):
