@@ -126,7 +126,7 @@ def report_error(error: BaseException) -> int:
         echo(traceback_text(error.__cause__), err=True)
     if isinstance(error, BrokenPipeError):
         return 0  # the reader closed the output
-    if isinstance(error, CodeplanError) and isinstance(error.__cause__, BrokenPipeError):
+    if isinstance(error, CodeplanError) and isinstance(error.__cause__, BrokenPipeError) and not is_users_bug:
         return error.exit_code  # the same, while an episode ran
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         return _print_error("interrupted", INTERRUPTED)

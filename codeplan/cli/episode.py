@@ -97,9 +97,7 @@ def _play(folder: Path, on_event: Callable[[Event], None], arguments: dict[str, 
 
 
 @contextlib.contextmanager
-def playing(
-    way_on: str, working: str = "The plan or its environment works", *, as_json: bool = False
-) -> Iterator[None]:
+def playing(way_on: str, *, as_json: bool = False) -> Iterator[None]:
     """Show on a terminal what an episode waits for. After Ctrl-C, ``way_on`` says how to go on.
 
     If the result is printed as JSON, what the user's own code prints meanwhile goes to standard error.
@@ -107,7 +105,7 @@ def playing(
     Raises: RunInterruptedError: the user interrupted the episode.
     """
     try:
-        with reserved_for_json(as_json), waiting_line(working):
+        with reserved_for_json(as_json), waiting_line():
             yield
     except KeyboardInterrupt:
         raise RunInterruptedError(f"interrupted; to go on, {way_on}") from None

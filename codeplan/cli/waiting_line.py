@@ -21,10 +21,15 @@ DELAY_SECONDS: Final = 0.5
 """How long nothing may happen before the line appears."""
 
 _FRAME_SECONDS: Final = 0.25
+_WITHOUT_PLAN: Final = "The environment works"
+_WITH_PLAN: Final = "The plan or its environment works"
 
 
 class WaitingLine:
-    """The line. It is gone while ``hidden`` prints something, or asks the user."""
+    """The line. It is gone while ``hidden`` prints something, or asks the user.
+
+    ``working`` is what it says while no model is called.
+    """
 
     def __init__(self, console: Console, working: str) -> None:
         self._console, self._working = console, working
@@ -42,6 +47,12 @@ class WaitingLine:
         with self._lock:
             self._purpose = purpose
             self._restart()
+
+    def tell_plan(self) -> None:
+        """A plan runs from now on: the line says that the plan or its environment works."""
+        with self._lock:
+            if self._working == _WITHOUT_PLAN:
+                self._working = _WITH_PLAN
 
     @contextmanager
     def hidden(self) -> Iterator[None]:
@@ -91,8 +102,11 @@ _current: WaitingLine | None = None
 
 
 @contextmanager
-def waiting_line(working: str = "The plan or its environment works") -> Iterator[None]:
-    """Show the line while the command runs, unless standard error is no terminal."""
+def waiting_line(working: str = _WITHOUT_PLAN) -> Iterator[None]:
+    """Show the line while the command runs, unless standard error is no terminal.
+
+    Unless ``working`` says otherwise, the environment works until the first plan runs.
+    """
     global _current
     from codeplan.recording.activity import observe_activity
     from codeplan.untrusted.console import CleanConsole
@@ -121,9 +135,12 @@ def without_line() -> Iterator[None]:
 
 
 def above_line(show: Callable[[Event], Any]) -> Callable[[Event], None]:
-    """The handler, with the line gone while it prints."""
+    """The handler, with the line gone while it prints. The line learns from the events whether a plan runs."""
+    from codeplan.recording.events import PlanStarted
 
     def on_event(event: Event) -> None:
+        if _current is not None and isinstance(event, PlanStarted):
+            _current.tell_plan()
         with without_line():
             show(event)
 

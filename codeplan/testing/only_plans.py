@@ -7,12 +7,27 @@ the command line are collected all the same.
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
 ARGUMENTS = ("-p", __name__, "-c", os.devnull, "--rootdir=.", "--noconftest")
 """Arguments for pytest; later ones override them."""
+
+
+_CONFIGURATION = re.compile(r"(^|, )configfile: [^,]*")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_header(config: pytest.Config) -> Generator[None, list[str | list[str]], list[str | list[str]]]:
+    """Leave the configuration file out of the header if it is the empty one of ARGUMENTS."""
+    parts = yield
+    if str(config.inipath) != os.devnull:
+        return parts
+    lines = ([part] if isinstance(part, str) else part for part in parts)
+    return [[shown for line in part if (shown := _CONFIGURATION.sub("", line))] for part in lines]
 
 
 @pytest.hookimpl(tryfirst=True)

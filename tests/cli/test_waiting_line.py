@@ -65,3 +65,51 @@ def test_ctrl_c_while_a_model_writes_says_how_to_go_on(folder: Path) -> None:
     shown = codeplan_on_terminal(branch, folder, interrupt_at=WRITING)
     assert shown.code == 130
     assert "codeplan: interrupted; to go on, run: codeplan resume other" in shown.text
+
+
+ENVIRONMENT = """
+import time
+from codeplan import Observation, Task
+
+class DoorAgent:
+    def __init__(self, act):
+        self._act = act
+
+    def open(self) -> str:
+        return self._act("open").text
+
+    def report(self) -> str:
+        return ""
+
+class Door:
+    name, agent, waits = "door", DoorAgent, "{waits}"
+
+    def tasks(self, split):
+        return [Task(id="one", env="door", kind="open", goal="open the door")]
+
+    def reset(self, task):
+        if self.waits == "reset":
+            time.sleep(3600)
+        return Observation("A door.")
+
+    def step(self, action):
+        if self.waits == "step":
+            time.sleep(3600)
+        return Observation("It is open.")
+
+    def close(self):
+        pass
+
+def plan(messages):
+    return "def solution(agent, start_from=1):\\n    if start_from <= 1:\\n        assert agent.open()\\n"
+"""
+
+
+@pytest.mark.parametrize(
+    ("waits", "said"), [("reset", "The environment works: "), ("step", "The plan or its environment works: ")]
+)
+def test_the_line_names_a_plan_only_once_one_runs(waits: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "door.py").write_text(ENVIRONMENT.replace("{waits}", waits))
+    shown = codeplan_on_terminal(["run", "door.py:Door", "--model", "door.py:plan"], tmp_path, interrupt_at=said)
+    assert shown.code == 130
+    assert ("The plan or its environment" in shown.text) == (waits == "step")
