@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from statistics import fmean
 
 import msgspec
@@ -131,4 +132,10 @@ def _interval(episodes: Sequence[MeasuredEpisode], metric: Metric) -> tuple[floa
     by_task: dict[str, list[float]] = {}
     for ended, measures in episodes:
         by_task.setdefault(ended.task.id, []).append(metric.value(measures) or 0.0)
-    return bootstrap_mean([fmean(values) for values in by_task.values()])
+    return _mean_interval(tuple(fmean(values) for values in by_task.values()))
+
+
+@lru_cache(maxsize=512)
+def _mean_interval(values: tuple[float, ...]) -> tuple[float, float]:
+    """The interval of a mean. It takes a while, and the page of a running bench asks again for what has not changed."""
+    return bootstrap_mean(values)

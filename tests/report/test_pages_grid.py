@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -257,6 +258,23 @@ def test_on_a_desktop_no_table_of_the_grid_scrolls(tab: Tab) -> None:
     boxes = "[...document.querySelectorAll('.scrolling')].filter(e => !e.closest('details'))"
     assert tab.run(f"{boxes}.length") == 7
     assert tab.run(f"{boxes}.filter(e => e.scrollWidth > e.clientWidth).map(e => e.ariaLabel)") == []
+
+
+@pytest.mark.parametrize("width", [1300, 1240, 1100, 980])
+def test_the_wide_tables_scroll_at_no_width(chromium: Chromium, page: str, width: int) -> None:
+    tab = chromium.open(page, width=width)
+    boxes = "[...document.querySelectorAll('.scrolling')].filter(e => e.querySelector('.cards'))"
+    assert tab.run(f"{boxes}.filter(e => e.scrollWidth > e.clientWidth).map(e => e.ariaLabel)") == []
+
+
+@pytest.mark.parametrize("width", [1400, 400])
+def test_means_have_their_intervals(chromium: Chromium, page: str, width: int) -> None:
+    tab = chromium.open(page, width=width)
+    cell = "document.querySelector('table.wide td[data-name=actions]')"
+    mean, low, high = map(float, re.findall(r"[\d.]+", tab.run(f"{cell}.innerText")))
+    assert low <= mean <= high
+    figure, interval = f"{cell}.getBoundingClientRect()", f"{cell}.querySelector('.interval')"
+    assert tab.run(f"{interval}.getBoundingClientRect().right <= {figure}.right + 1")
 
 
 def test_on_a_phone_rows_are_cards_with_named_figures(chromium: Chromium, page: str) -> None:

@@ -13,6 +13,7 @@ from support.trace_samples import acted, ended, hostile, started, write
 from codeplan import envs
 from codeplan.bench import engines, store
 from codeplan.bench.bench_runner import run_bench
+from codeplan.bench.cell_comparison import build_overview as build_comparison
 from codeplan.bench.episode_measures import EpisodeMeasures
 from codeplan.cli.app import main
 from codeplan.errors import UsageError
@@ -142,6 +143,7 @@ def test_a_bench_that_runs_shows_what_ended_and_what_has_begun(tmp_path: Path) -
 def test_the_figures_agree_with_the_bench(bench: Path) -> None:
     read = store.read_bench(bench)
     shown = build_overview(ReportSource(bench).read())
+    compared = build_comparison(str(bench), None, ("actions",))
     for cell, column in zip(read.cells, shown["columns"], strict=True):
         ended_ones = read.outcomes_of(cell.name)
         solved = sum(e.result.success for e in ended_ones)
@@ -152,6 +154,9 @@ def test_the_figures_agree_with_the_bench(bench: Path) -> None:
         ]
         actions = sum(e.result.actions for e in ended_ones) / len(ended_ones)
         assert column["means"]["actions"] == pytest.approx(actions)
+        _, row = next(s for s in compared.statistics if s[0] == cell.name)
+        estimate = row[-1].metrics["actions"]
+        assert column["intervals"]["actions"] == pytest.approx([estimate.low, estimate.high])
         assert column["scripted"]
     (group,) = shown["groups"]
     assert (group["env"], group["columns"], len(group["kinds"])) == ("household", [0, 1], 6)

@@ -8,7 +8,7 @@ from typing import Any
 
 from codeplan.bench.cell_statistics import CellStatistics, cell_statistics
 from codeplan.bench.episode_measures import EpisodeMeasures
-from codeplan.bench.metrics import usual_metrics
+from codeplan.bench.metrics import METRICS, estimate_metric, usual_metrics
 from codeplan.bench.store import EpisodeOutcome
 from codeplan.report.json_output import to_plain_data
 from codeplan.report.pages.event_renderer import visible_data
@@ -112,11 +112,20 @@ def _column(
         "rate": _rate(total),
         "broken": sum(r.state == "broken" for r in runs if r.column == column.name),
         "means": {n: None if m.value is None else round(m.value, 6) for n, m in total.metrics.items()},
+        "intervals": mean_intervals(counted, tuple(total.metrics)),
         "inadmissible": total.inadmissible,
         "passes": [round(p, 4) for p in total.pass_at_k],
         "refinements": refinement_curve(episodes, max((m.renewed_attempts for m in every), default=0)),
         "costs": cost_curve(episodes, _COSTS[cost_unit(every)]),
     }
+
+
+def mean_intervals(counted: MeasuredEpisodes, names: Sequence[str]) -> dict[str, list[float]]:
+    """The 95 % interval of each mean that is known, as ``compare`` draws it; none of a single task."""
+    if len({outcome.task.id for outcome, _ in counted}) < 2:
+        return {}
+    found = ((name, estimate_metric(METRICS[name], counted)) for name in names)
+    return {n: [round(m.low, 6), round(m.high, 6)] for n, m in found if m.low is not None and m.high is not None}
 
 
 def _group(

@@ -42,6 +42,9 @@ function successTable({ env, columns }) {
   const inadmissible = columns.some((c) => c.inadmissible !== null);
   const passes = Math.max(0, ...columns.map((c) => c.passes.length));
   const figure = (text, name) => h("td", { class: "n", "data-name": name }, text);
+  const between = (ends, digits) =>
+    ends ? h("span", { class: "interval" }, `${number(ends[0], digits)}–${number(ends[1], digits)}`) : null;
+  const mean = (c, [key, name, digits]) => figure([number(c.means[key], digits), " ", between(c.intervals[key], digits)], name);
   const row = (c, at) =>
     h(
       "tr",
@@ -50,7 +53,7 @@ function successTable({ env, columns }) {
       h("td", { class: "rates" }, rate(c.rate, at)),
       figure(`${number(c.rate[0])}/${number(c.rate[1])}`, "solved"),
       broken && figure(number(c.broken), "broken off"),
-      means.map(([key, name, digits]) => figure(number(c.means[key], digits), name)),
+      means.map((about) => mean(c, about)),
       inadmissible && figure(c.inadmissible === null ? "–" : percent(c.inadmissible), "inadmissible actions"),
       passes > 0 && figure(c.passes.length ? percent(c.passes[c.passes.length - 1]) : "–", `pass@${passes}`),
     );
@@ -73,6 +76,7 @@ function successTable({ env, columns }) {
     ),
     quietly(
       "Counts are means over the episodes that ended, without those broken off.",
+      columns.some((c) => Object.keys(c.intervals).length) && " Beside each is its 95% interval, by bootstrap over the tasks.",
       restarts && " Trajectory: actions since the last reset.",
     ),
   ];
