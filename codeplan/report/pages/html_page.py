@@ -18,7 +18,7 @@ from codeplan.version import VERSION
 PAGE_MARK = b"<!doctype html>\n<!-- codeplan report -->"
 """The first bytes of every page."""
 
-_STYLES = ("base", "overview", "controls", "list", "episode", "timeline", "skills", "narrow", "print")
+_STYLES = ("base", "tables", "overview", "controls", "list", "episode", "timeline", "skills", "narrow", "print")
 _HELPER_SCRIPTS = ("dom", "data", "chart", "plots", "tables")
 _VIEW_SCRIPTS = ("overview", "list", "plan", "entries", "timeline", "course", "episode", "skills", "main")
 
