@@ -84,7 +84,10 @@ class Sandbox:
         """Check ``source`` for an agent with this API, given as data or as the agent's class. Nothing of it runs.
 
         What has only one meaning is mended, unless ``fixes`` is false: the result has the mended source and its fixes.
+
+        Raises: UsageError: ``api`` is neither, for example the agent itself.
         """
+        _require_api(api)
         checked: Plan | Rejected = self._backend.check(source, api, fixes=fixes)
         return checked
 
@@ -133,6 +136,14 @@ class Sandbox:
             plan, agent, ask, start_from, checkpoint, on_event=on_event, seed=seed, on_coverage=on_coverage
         )
         return outcome
+
+
+def _require_api(given: object) -> None:
+    if not isinstance(given, AgentApi | type):
+        name = type(given).__name__
+        raise UsageError(
+            f"check takes the class of an agent or an AgentApi, not an object of the class {name}; give type(agent)"
+        )
 
 
 def probe_layers() -> tuple[Layer, ...]:

@@ -252,7 +252,9 @@ def _episode_view(event: Event) -> EventView:
 
 
 def _episode_started_view(event: events.EpisodeStarted) -> EventView:
-    facts = {"Goal": event.task.goal, "Method": event.method, "Model": model_label(event.model)}
+    may_stay_silent = event.method == "exec" and event.model == "scripted"  # which the user need not have named
+    model = "" if may_stay_silent else model_label(event.model)
+    facts = {"Goal": event.task.goal, "Method": event.method, "Model": model}
     limits = {f"budget: {name}": value for name, value in msgspec.structs.asdict(event.budget).items()}
     settings = {**event.settings, **event.model_settings, **limits}
     known = {name: value for name, value in settings.items() if value is not None}

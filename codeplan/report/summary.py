@@ -58,7 +58,7 @@ def _rows(result: Result, with_failure: bool) -> dict[str, str]:
         "Tokens": _tokens(result.usage),
         "Money": _money(result),
         "Seconds": f"{result.seconds:.2f}",
-        "Model": model_label(result.model),
+        "Model": model_label(result.model) if result.has_model else "",
         "Trace": result.trace or "",
     }
     return {name: value for name, value in rows.items() if value}

@@ -61,7 +61,7 @@ def open_tools(goal: str, sources: ToolSources, out: Path | str | None) -> Itera
     try:
         own = collect_tools(sources.tools)
     except UsageError as error:
-        if not goal.strip():
+        if isinstance(goal, str) and not goal.strip():
             error.add_note("also, the goal is empty")
         raise
     verify = sources.verify

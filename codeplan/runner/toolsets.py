@@ -60,6 +60,8 @@ def open_toolset(
     """
     given = tuple(mcp) if isinstance(mcp, Iterable) and not isinstance(mcp, str | ServerAddress) else (mcp,)
     addresses = [a if isinstance(a, ServerAddress) else parse_address(a) for a in given]
+    if not isinstance(mcp_config, str | Path | None):
+        raise UsageError(f"mcp_config is the path of a JSON file, not {in_quotes(mcp_config)}")
     addresses += read_config(Path(mcp_config)) if mcp_config is not None else ()
     if not addresses:
         yield Toolset(own)

@@ -67,6 +67,11 @@ class Result(Value, frozen=True):
         msgspec.structs.force_setattr(self, "success", isinstance(self.ending, Success))
         msgspec.structs.force_setattr(self, "reason", self.ending.sentence)
 
+    @property
+    def has_model(self) -> bool:
+        """Whether a model takes part: a plan that ``codeplan exec`` runs may ask none."""
+        return self.method != "exec" or self.model_calls > 0
+
     def __repr__(self) -> str:
         shown: dict[str, object] = {"success": self.success, "task": f"{self.task.env} {self.task.id}".strip()}
         shown |= {} if self.success else {"reason": self.reason}
@@ -91,7 +96,7 @@ class Result(Value, frozen=True):
             "Money": f"${money:.4f}" if money else "",
             "Seconds": f"{self.seconds:.2f}",
             "Method": html_text(self.method),
-            "Model": html_text(_STAND_IN if self.model == "scripted" else self.model),
+            "Model": html_text(_STAND_IN if self.model == "scripted" else self.model) if self.has_model else "",
             "Trace": html_text(self.trace or ""),
         }
         unsolved = "? Claimed, not verified" if isinstance(self.ending, Claimed) else "✗ Not solved"

@@ -23,6 +23,9 @@ class Mine:
 
 model = Mine()
 
+def hello(messages):
+    return "hello"
+
 def answer(messages):
     return stand_in.complete(messages, purpose="plan").text
 """
@@ -75,3 +78,35 @@ def test_skills_are_acquired_discovered_and_added_with_a_model_of_the_users(name
 def test_a_bench_says_that_it_takes_names_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "household", "-n", "1", "--model", "own.py:model", "--out", "bench"]) == 2
     assert "a function of a file, which a bench and other settings than --model do not take" in capsys.readouterr().err
+
+
+PLAN = """
+from large_language_model import ask_llm
+
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        assert agent.add(1, 2) == 3
+        said = {said}
+        assert said
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "given", "shown"),
+    [
+        ("'nothing'", [], []),
+        ("'nothing'", ["--model", "own.py:hello"], ["hello"]),
+        ("ask_llm('hello?')", ["--model", "own.py:hello"], ["hello", "hello"]),
+    ],
+)
+def test_exec_names_a_model_only_if_one_takes_part(
+    said: str, given: list[str], shown: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("tools.py").write_text("def add(a: int, b: int) -> int:\n    return a + b\n")
+    Path("plan.py").write_text(PLAN.replace("{said}", said))
+    main(["exec", "plan.py", "--tools", "tools.py", *given])
+    printed = capsys.readouterr().out
+    assert "ran to its end" in printed or "Claimed" in printed
+    rows = [line.split() for line in printed.splitlines() if line.split()[:1] == ["Model"]]
+    assert [row[1:] for row in rows if row[1] != "calls"] == [[name] for name in shown]
+    assert "stand-in" not in printed

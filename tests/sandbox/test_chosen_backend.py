@@ -10,6 +10,7 @@ import textwrap
 
 import pytest
 
+from codeplan.agent_interface import agent_api
 from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox import Limits, Sandbox, probe_layers
 from codeplan.testing.samples.home import SampleHome
@@ -25,6 +26,16 @@ OFF = "the cage cannot be had (CODEPLAN_CAGE is off)"
 @pytest.fixture
 def cage_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CODEPLAN_CAGE", "off")
+
+
+def test_an_agent_in_place_of_its_class_is_refused_in_a_sentence() -> None:
+    why = (
+        r"^check takes the class of an agent or an AgentApi, not an object of the class SampleHome; give type\(agent\)$"
+    )
+    with pytest.raises(UsageError, match=why):
+        Sandbox().check(PRINTS, SampleHome(print))  # type: ignore[arg-type]
+    assert isinstance(Sandbox().check(PRINTS, SampleHome), Plan)
+    assert isinstance(Sandbox().check(PRINTS, agent_api(SampleHome)), Plan)
 
 
 def test_the_cage_runs_plans_where_it_can_be_had() -> None:

@@ -264,6 +264,8 @@ def test_only_true_approves():
         ({"approve": lambda tool: True}, r"approve must be a function approve\(tool, arguments\)"),
         ({"deny": [""]}, "deny has a pattern that is no name of a tool: ''"),
         ({"allow": [3]}, "allow has a pattern that is no name"),
+        ({"mcp_config": 3}, "mcp_config is the path of a JSON file, not 3"),
+        ({"goal": 3, "tools": []}, "the goal is empty|there are no tools"),
         ({"tool_errors": "ignore"}, "tool_errors is plan or stop, not 'ignore'"),
         ({"model": "scripted"}, "the scripted stand-in knows codeplan's own environments only"),
         ({"nonsense": 1}, "there is no setting 'nonsense' here"),
