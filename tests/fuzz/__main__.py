@@ -23,6 +23,7 @@ import frame_streams
 import plan_texts
 import recordings
 import replies
+import reply_caches
 import tool_data
 from confinement import Watch
 
@@ -51,6 +52,7 @@ TARGETS: Final[dict[str, Trial]] = {
     "texts": _drawn(replies.judge_text),
     "episodes": _drawn(replies.judge_episode),
     "bodies": _drawn(replies.judge_body),
+    "caches": _drawn(reply_caches.judge_cache),
     "tools": _drawn(tool_data.judge_tool_trace),
     "calls": _drawn(tool_data.judge_call),
     "servers": _drawn(tool_data.judge_server),
