@@ -173,7 +173,9 @@ class ToolEnvironment:
         elif approval == "ask":
             self.on_event(CallDecided(tool=tool.name, allowed=False, by="nobody", pattern=pattern))
             needs = f"{tool.name} needs the user's approval, and there is nobody to ask"
-            raise AgentError(f"{needs}; --allow {tool.name} would allow it", "PermissionError")
+            wins = len(pattern) >= len(tool.name)  # over an --allow with the name
+            way = f"--allow {tool.name}{f' in place of --ask {in_quotes(pattern)}' if wins else ''} would allow it"
+            raise AgentError(f"{needs}; {way}", "PermissionError")
         elif pattern:
             self.on_event(CallDecided(tool=tool.name, allowed=approval == "allow", by="pattern", pattern=pattern))
         if approval == "deny":

@@ -152,7 +152,7 @@ def test_what_is_refused_is_named_with_the_flag_that_allows_it(do, endpoint):
     code, out, _ = do("--ask", "delete", "--set", "tries=1")
     assert code == 1
     assert "A call of delete was refused because there was nobody to ask" in out
-    assert "--allow delete would allow it" in out
+    assert "--allow delete in place of --ask 'delete' would allow it" in out
     code, out, _ = do("--deny", "del*", "--set", "tries=1")
     assert "A call of delete was refused by the pattern del*" in out
 
@@ -264,7 +264,11 @@ def test_a_plan_is_checked_against_tools(plan_file, capsys):
 def test_a_plan_is_run_on_tools_with_approvals_and_a_verifier(plan_file, capsys):
     named = ("exec", plan_file, "--tools", "tools.py")
     code, out, err = codeplan(capsys, *named, "--verify", "checks.py:verify", "--ask", "delete", "-q")
-    assert code == 1 and "--allow delete would allow it" in out and out.count("--allow delete") == 1
+    assert (
+        code == 1
+        and "--allow delete in place of --ask 'delete' would allow it" in out
+        and out.count("--allow delete") == 1
+    )
     code, out, err = codeplan(capsys, *named, "--json", "--verify", "checks.py:verify")
     assert (code, err) == (0, "") and json.loads(out)["value"] == {"x": [3, None]}
     (plan_file.parent / "tools.py").rename(plan_file.parent / "again.py")  # whose row is not deleted yet

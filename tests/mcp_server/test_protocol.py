@@ -155,7 +155,7 @@ def test_only_a_clear_yes_allows_a_call(runner, mode, shop, given):
 @pytest.mark.parametrize("mode", ERAS)
 def test_a_client_that_cannot_ask_is_told_the_flag(runner, mode, shop):
     refused = call(runner, "run_plan", {"plan": SELL}, mode=mode)
-    assert "--allow sell would allow it" in refused.structured_content["failure"]["message"]
+    assert "--allow sell in place of --ask 'sell' would allow it" in refused.structured_content["failure"]["message"]
     assert "sell pears" not in shop._calls
 
 

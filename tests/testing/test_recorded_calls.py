@@ -156,6 +156,20 @@ def test_each_test_of_tools_is_named_after_its_episodes_folder(tmp_path):
     assert [p.name for p in new_test(tmp_path / "week 7", tmp_path / "tests")][:2] == ["week_7.py", "week_7.plan.toml"]
 
 
+def test_a_plan_that_went_on_from_an_earlier_run_makes_no_test(tmp_path):
+    """Its first steps ran elsewhere, so there are no answers for them."""
+    (tmp_path / "tools.py").write_text(
+        "def fruits() -> list[str]:\n    return ['a']\ndef count(fruit: str) -> int:\n    return 1\n"
+    )
+    (tmp_path / "plan.py").write_text(PLAN)
+    (tmp_path / "start.json").write_text('{"names": ["a"]}')
+    plan, start, run = (str(tmp_path / name) for name in ("plan.py", "start.json", "run"))
+    tools = ("--tools", str(tmp_path / "tools.py"))
+    assert main(["exec", plan, *tools, "--start-from", "2", "--checkpoint", start, "--out", run, "-q"]) == 1
+    with pytest.raises(UsageError, match="went on with variables of an earlier run"):
+        new_test(tmp_path / "run", tmp_path / "tests")
+
+
 # ------------------------------------------------------------------ manifests and tapes of strangers
 
 

@@ -204,10 +204,17 @@ def decisions(folder):
         ({}, "done", []),
         ({"deny": "del*"}, "the user does not allow delete", [("delete", False, "pattern", "del*")]),
         (
-            {"ask": ["delete"]},
-            "delete needs the user's approval, and there is nobody to ask; --allow delete would allow it",
-            [("delete", False, "nobody", "delete")],
+            {"ask": ["delet*"]},
+            "delete needs the user's approval, and there is nobody to ask; --allow delete in place of --ask 'delet*' "
+            "would allow it",
+            [("delete", False, "nobody", "delet*")],
         ),
+        (
+            {"ask": ["del*"]},
+            "delete needs the user's approval, and there is nobody to ask; --allow delete would allow it",
+            [("delete", False, "nobody", "del*")],
+        ),
+        ({"ask": ["del*"], "allow": ["delete"]}, "done", [("delete", True, "pattern", "delete")]),
         (
             {"ask": "*", "allow": ["get", "delete"]},
             "done",
@@ -220,7 +227,16 @@ def decisions(folder):
             [("delete", True, "approver", "delete")],
         ),
     ],
-    ids=["own tools are allowed", "deny", "ask nobody", "the longer pattern", "deny wins", "ask wins"],
+    ids=[
+        "own tools are allowed",
+        "deny",
+        "ask nobody",
+        "a name would win",
+        "it wins",
+        "the longer pattern",
+        "deny wins",
+        "ask wins",
+    ],
 )
 def test_patterns_decide_about_calls_and_each_decision_is_on_the_trace(patterns, value, decided, tmp_path):
     store = Store()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from codeplan import plugins
 from codeplan.errors import UsageError
-from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, ModelCalled, StepEntered
+from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, ModelCalled, PlanStarted, StepEntered
 from codeplan.recording.tape import TapeRecorder
 from codeplan.recording.trace import Trace
 from codeplan.runner.environment_files import require_recorded
@@ -66,6 +66,11 @@ def new_test(run: Path, out: Path, on_left_out: Callable[[list[str]], None] | No
     events = Trace.read(run / TRACE_NAME)
     header, result = _first_and_last(events, run)
     calls = _has_own_tools(header)
+    if calls and any(isinstance(e, PlanStarted) and e.checkpoint for e in events):
+        raise UsageError(
+            f"the plan in {run} went on with variables of an earlier run, and a test runs it from its first step; make "
+            "the test from an episode that has all its calls"
+        )
     name = "".join(c if c.isalnum() else "_" for c in (run.resolve().name if calls else result.task.id))
     plan, manifest, tape = (out / f"{name}{ending}" for ending in (".py", MANIFEST_SUFFIX, ".tape.jsonl"))
     asked = any(isinstance(e, ModelCalled) and e.purpose == "ask" for e in events)
