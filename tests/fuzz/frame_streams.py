@@ -41,8 +41,8 @@ class RecordingWorker(WorkerProcess):
 
     received: list[Any]
 
-    def receive(self, deadline: float) -> frames.WorkerFrame:
-        frame = super().receive(deadline)
+    def receive(self, deadline: float, *, soon: bool = False) -> frames.WorkerFrame:
+        frame = super().receive(deadline, soon=soon)
         self.received.append(frame)
         return frame
 
