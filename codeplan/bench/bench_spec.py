@@ -197,7 +197,7 @@ def resolve_bench(
         settings = {**model_settings(names.model), **spec.common, **settings}
         cell, of_suite, without_price = _resolve_cell(names, settings, spec, offline, environments or {})
         unpriced |= dict.fromkeys(without_price)
-        jobs = _trainings(cell, settings, spec)
+        jobs = _trainings(cell, settings, spec, offline)
         trainings += jobs
         found += [(one, settings) for one in (_learnt_cells(cell, jobs) if spec.learn else [cell])]
         if tasks.setdefault(suite, of_suite) != of_suite:
@@ -209,9 +209,11 @@ def resolve_bench(
     return ResolvedBench(grid, given, tuple(unpriced), tuple(trainings))
 
 
-def _trainings(cell: BenchCell, settings: dict[str, Any], spec: BenchSpec) -> list[TrainingJob]:
+def _trainings(cell: BenchCell, settings: dict[str, Any], spec: BenchSpec, offline: bool) -> list[TrainingJob]:
     names = (cell.env, cell.method, cell.model)
-    return resolve_trainings(spec.learn, cell.name, names, spec.kind, settings, spec.budget) if spec.learn else []
+    if spec.learn is None:
+        return []
+    return resolve_trainings(spec.learn, cell.name, names, spec.kind, settings, spec.budget, offline=offline)
 
 
 def _learnt_cells(cell: BenchCell, jobs: list[TrainingJob]) -> list[BenchCell]:

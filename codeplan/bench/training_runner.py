@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from codeplan.bench.file_names import safe_file_name
 from codeplan.bench.store import BenchGrid
 from codeplan.bench.trainings import LearntPlan, Training, TrainingJob
 from codeplan.budget import Spending
-from codeplan.errors import InfrastructureError, UsageError
+from codeplan.errors import Diverged, InfrastructureError, UsageError
 from codeplan.methods.autoplan import batch_name, batch_plan
 from codeplan.recording.cancellation import Cancellation
 from codeplan.recording.events import EpisodeEnded, Event, EventHandler
@@ -47,7 +47,7 @@ def wanted_plans(grid: BenchGrid) -> list[LearntPlan]:
 
 
 def training_results(folder: Path, training: Training) -> list[Result]:
-    """The results of a training's episodes that ended, in the bench's folder."""
+    """The results of a training's episodes that ended, in the bench's folder. Damaged traces are left out."""
     place = _training_folder(folder, training) / "episodes"
     try:
         names = sorted(entry.name for entry in list_folder(place, folder) if entry.is_folder)
@@ -56,8 +56,9 @@ def training_results(folder: Path, training: Training) -> list[Result]:
     found = []
     for name in names:
         if is_regular_file(trace := place / name / new_episodes.TRACE_NAME, folder):
-            last = Trace.read(trace)[-1:]
-            found += [end.result for end in last if isinstance(end, EpisodeEnded) and not end.broken_off]
+            with suppress(UsageError):
+                last = Trace.read(trace)[-1:]
+                found += [end.result for end in last if isinstance(end, EpisodeEnded) and not end.broken_off]
     return found
 
 
@@ -71,6 +72,7 @@ def run_trainings(
 
     Raises:
         InfrastructureError: it broke trainings off; the others are finished.
+        Diverged: a training is not what was recorded of it.
         UsageError: a folder or a file of the trainings is a link, or cannot be written.
     """
     jobs = {job.training.name: job for job in plan.trainings}
@@ -116,6 +118,9 @@ class _TrainingWorker:
                 new_episodes.learn(
                     job.env, tasks, job.method, job.model, out=place / "episodes", on_event=self._handle, **settings
                 )
+        except Diverged as e:
+            e.add_note(f"the training is in {place}; give the same settings again, or remove that folder to train anew")
+            raise
         except OSError as e:
             raise UsageError(f"the training cannot be written to {place}: {e.strerror}") from None
         except InfrastructureError as failure:

@@ -32,6 +32,9 @@ MAX_TRAININGS = 1000
 """Trainings of a batch size, tasks of a batch, and iterations, each at most. So each training has its own seed:
 the grid's, plus this number for each training of the same batch size before, plus the batch size."""
 
+MAX_PLANS = 10_000
+"""Plans that one cell's trainings may write."""
+
 OWN_SETTINGS = ("plan", "folder", "batch", "batch_seed", "epochs", "per_kind")
 """Settings of the method that a grid of trainings sets itself."""
 
@@ -58,6 +61,8 @@ class TrainingGrid(Value, frozen=True, forbid_unknown_fields=True):
         for name, found in numbers.items():
             if wrong := [number for number in found if not 1 <= number <= MAX_TRAININGS]:
                 raise UsageError(f"learn.{name} has the number {wrong[0]}; give 1 to {MAX_TRAININGS}")
+        if (plans := len(self.batches) * self.trainings * self.iterations) > MAX_PLANS:
+            raise UsageError(f"the table learn asks for {plans:,} plans; a cell has at most {MAX_PLANS:,}")
 
 
 class Training(Value, frozen=True):
@@ -119,8 +124,10 @@ def resolve_trainings(
     kind: str | None,
     settings: Mapping[str, Any],
     budget: Budget,
+    *,
+    offline: bool = False,
 ) -> list[TrainingJob]:
-    """The trainings of a cell with these names of environment, method and model.
+    """The trainings of a cell with these names of environment, method and model. With ``offline``, none can run.
 
     Raises: UsageError: the method does not learn in batches, a setting does not fit, or the split has too few tasks.
     """
@@ -131,7 +138,7 @@ def resolve_trainings(
     given = {**settings, **grid.settings}
     if twice := next((name for name in OWN_SETTINGS if name in given), None):
         raise UsageError(f"a grid of trainings sets {twice} itself; leave the setting {twice} out")
-    with EpisodeSetup(env, method, model, given) as setup:
+    with EpisodeSetup(env, method, model, given, offline=offline) as setup:
         tasks = list_tasks(setup.env, grid.split, kind)
     _require_enough(tasks, grid, env)
     jobs = []

@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 from support.bench_samples import Play
+from support.endpoint import serve
 
 from codeplan.bench import engines
 from codeplan.bench.bench_runner import BenchOutcome, run_bench
 from codeplan.bench.bench_spec import ResolvedBench
+
+__all__ = ["play", "serve"]
 
 
 @pytest.fixture

@@ -122,6 +122,16 @@ def test_the_papers_figure_3b_is_a_setting(games: Path, tmp_path: Path, capsys: 
         assert "Flaws:" not in trace.read_text()
 
 
+def test_a_dry_run_of_trainings_needs_no_key(
+    games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    command = ["bench", "paper:autoplan-table5", "--data", str(games), "--model", "gpt-4o-mini", "--dry-run"]
+    assert main(command) == 0
+    assert "alfworld-unseen.autoplan.gpt-4o-mini: 15 trainings" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

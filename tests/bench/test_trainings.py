@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from support.bench_samples import Play, bare
+from support.served import Serve
 
 from codeplan.bench.bench_spec import BenchSpec, ResolvedBench, read_spec, resolve_bench, untrusted_settings
 from codeplan.bench.store import BenchRecord, read_bench
 from codeplan.bench.training_runner import training_results
 from codeplan.budget import TotalBudget
 from codeplan.cli.app import main
-from codeplan.errors import UsageError
+from codeplan.errors import Diverged, ModelError, UsageError
 from codeplan.recording.events import EpisodeStarted, ModelCalled
 from codeplan.recording.trace import Trace
 
@@ -186,8 +189,55 @@ def test_more_trainings_and_iterations_extend_a_bench(whole: BenchRecord, tmp_pa
 
 
 def test_other_trainings_are_another_bench(whole: BenchRecord, play: Play) -> None:
-    with pytest.raises(UsageError, match="has other settings here; name another folder"):
+    with pytest.raises(UsageError, match="has other settings here"):
         play(plan({"seed": 1}), folder=whole.folder)
+
+
+def test_processes_play_what_threads_have_trained(whole: BenchRecord, play: Play) -> None:
+    assert bare(play(plan(), engine="processes").bench) == bare(whole)
+
+
+def test_a_damaged_trace_of_a_training_is_not_counted(whole: BenchRecord, tmp_path: Path) -> None:
+    folder = shutil.copytree(whole.folder, tmp_path / "copy")
+    training = plan().trainings[0].training
+    first, *_ = sorted(folder.glob(f"trainings/{training.name}/episodes/*/trace.jsonl"))
+    first.write_bytes(b"{}\n" * 3)
+    assert len(training_results(folder, training)) == len(training_results(whole.folder, training)) - 1 == 1
+
+
+def test_a_failing_model_breaks_trainings_off_which_then_go_on(tmp_path: Path, play: Play, serve: Serve) -> None:
+    served = serve(faults="500=0.1,seed=3")
+    model = {"name": "tiny", "base_url": served.url, "max_retries": 0, "api_key": "none"}
+    asked = plan({"iterations": 1}, models=[model], common={})
+    with pytest.raises(ModelError) as broken:
+        play(asked)
+    told = re.fullmatch(r"([1-4]) of 4 trainings were broken off; to continue, (.*)", broken.value.__notes__[0])
+    assert told and told[2] == f"repeat the command with --out {tmp_path / 'out'}"
+    assert not read_bench(tmp_path / "out").outcomes
+    for _ in range(100):  # each start gets further
+        with suppress(ModelError):
+            play(asked, retries=50)
+            break
+    bench = read_bench(tmp_path / "out")
+    assert [outcome.broken for outcome in bench.outcomes] == [False] * 4
+    trained = [r for job in asked.trainings for r in training_results(tmp_path / "out", job.training)]
+    calls = sum(r.model_calls for r in trained) + sum(outcome.result.model_calls for outcome in bench.outcomes)
+    assert sum(bool(entry["usage"]) for entry in served.log) == calls
+
+
+def test_a_training_that_is_not_as_recorded_says_where_and_what_to_do(
+    whole: BenchRecord, tmp_path: Path, play: Play
+) -> None:
+    shutil.copytree(whole.folder / "trainings", tmp_path / "out" / "trainings")
+    for file in [*tmp_path.glob("out/trainings/*/plan-*"), *tmp_path.glob("out/trainings/*/episodes/002/trace.jsonl")]:
+        file.unlink()
+    for file in tmp_path.glob("out/trainings/*/episodes/001/trace.jsonl"):
+        file.write_text(file.read_text().replace('"forgetful"', '"span"'))
+    with pytest.raises(Diverged) as differs:
+        play(plan())
+    (note,) = differs.value.__notes__
+    assert note.startswith(f"the training is in {tmp_path / 'out' / 'trainings'}")
+    assert note.endswith("give the same settings again, or remove that folder to train anew")
 
 
 # ------------------------------------------------------------------ bad input
@@ -201,6 +251,9 @@ def test_other_trainings_are_another_bench(whole: BenchRecord, play: Play) -> No
         ("batches = [2, 2]", "learn.batches names a batch size twice: [2, 2]"),
         ("trainings = 0", "learn.trainings has the number 0; give 1 to 1000"),
         ("iterations = -1", "learn.iterations has the number -1; give 1 to 1000"),
+        ("trainings = 5000", "learn.trainings has the number 5000; give 1 to 1000"),
+        ("iterations = 3000", "learn.iterations has the number 3000; give 1 to 1000"),
+        ("batches = [1, 2, 3, 4, 5, 6]\ntrainings = 1000", "the table learn asks for 12,000 plans; a cell has at most"),
         ("iterations = 1000", "1000 iterations of 2 tasks need 2000 tasks, but textcraft has"),
         ('split = "nowhere"', "textcraft has no tasks of kind depth2 in its split nowhere"),
         ('split = "test"', "of the split test; autoplan learns from train only"),
@@ -213,8 +266,8 @@ def test_other_trainings_are_another_bench(whole: BenchRecord, play: Play) -> No
 def test_an_impossible_grid_is_one_sentence(
     line: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    name = line.partition(" ")[0]
-    kept = [one for one in GRID.splitlines() if not one.startswith(f"{name} =")]
+    names = tuple(one.partition("=")[0] for one in line.splitlines())
+    kept = [one for one in GRID.splitlines() if not one.startswith(names)]
     (tmp_path / "grid.toml").write_text("\n".join([*kept, line]))
     assert main(["bench", str(tmp_path / "grid.toml"), "--out", str(tmp_path / "out")]) == 2
     said = capsys.readouterr().err
