@@ -3,7 +3,7 @@
 ``bench_spec``       cells and tasks, from flags or a file         ``store``    the folder with the outcomes
 ``bench_runner``     runs the remaining episodes within a budget   ``engines``  threads, processes, Dask, Ray
 ``cell_comparison``  compares two cells task by task               ``papers``   published results
-``own_bench``        a bench of one call, from Python
+``own_bench``        a bench of one call, from Python      ``trainings``  plans that are learnt first
 """
 
 from __future__ import annotations

@@ -240,6 +240,20 @@ def test_a_training_that_is_not_as_recorded_says_where_and_what_to_do(
     assert note.endswith("give the same settings again, or remove that folder to train anew")
 
 
+def test_an_error_of_one_training_ends_the_others_at_once(
+    whole: BenchRecord, tmp_path: Path, play: Play, serve: Serve
+) -> None:
+    served = serve(latency=0.1)
+    model = {"name": "tiny", "base_url": served.url, "max_retries": 0, "api_key": "none"}
+    asked = plan({"batches": (2,), "iterations": 4}, models=[model], common={})
+    foreign = next(whole.folder.glob("trainings/*/episodes/001"))
+    shutil.copytree(foreign, tmp_path / "out" / "trainings" / asked.trainings[0].training.name / "episodes" / "001")
+    with pytest.raises(Diverged):
+        play(asked)
+    assert len(served.log) < 20
+    assert sum(len(job.tasks) for job in asked.trainings[1:]) == 8  # which take several calls each
+
+
 # ------------------------------------------------------------------ bad input
 
 
