@@ -90,6 +90,9 @@ def test_the_site_is_built_and_a_broken_link_is_an_error(small_tree, broken):
     assert done.returncode == 0, done.stderr
     pages = "".join(page.read_text() for page in (small_tree / "build" / "site").rglob("*.html"))
     assert re.findall(r'<(?:script|img|link|iframe)[^>]+(?:src|href)="?https?:[^>]*', pages) == []
+    assert all(
+        'href="site.css"' in (small_tree / "build" / "site" / f"{name}.html").read_text() for name in ("index", "faq")
+    )
     page = small_tree / "docs" / "faq.md"
     page.write_text(f"{page.read_text()}\n{broken}\n")
     done = build(small_tree)
