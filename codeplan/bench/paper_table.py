@@ -108,9 +108,9 @@ def _training_tables(
             runs = str(min(found.trainings.get(batch, 0) for batch in (first, second)))
             lines.append((row.name, f"here, {found.owner}", runs, *map(format_p, p_values)))
     notes = [f"The paper's figures are not shown beside ours: {fault}."] if fault else []
-    notes += [TEST_NOTE, *(note for found in measured for note in found.notes()), *part.caveats]
+    notes += [TEST_NOTE, *([STAND_IN_NOTE] if any(f.model == "scripted" for f in measured) else []), *part.caveats]
     title = f"{table.cited}: {table.title}"
-    yield BenchTable(title, ("row", "whose", "trainings", *kinds), tuple(lines), tuple(dict.fromkeys(notes)))
+    yield BenchTable(title, ("row", "whose", "trainings", *kinds), tuple(lines), tuple(notes))
 
 
 def _other_trainings(table: PublishedTable, found: TrainingRates) -> str:

@@ -248,6 +248,8 @@ def _must_contain(grid: BenchGrid, before: BenchGrid, folder: Path) -> None:
         if cells.get(cell.name) != cell:
             what = "has other settings" if cell.name in cells else "is missing"
             way = missing_options(before.cells, cell, grid.cells)
+            if cell.learnt and cell.name not in cells:
+                way = "ask for as many trainings, batch sizes and iterations"
             advice = f"to go on with it, {way}; or name another folder" if way else "name another folder"
             raise UsageError(f"{folder} holds another bench: its cell {in_quotes(cell.name)} {what} here; {advice}")
         tasks = {task.id: task for task in grid.tasks[cell.suite]}

@@ -48,13 +48,13 @@ class TrainingRates(Value, frozen=True):
     def notes(self) -> Iterator[str]:
         """What is not evaluated yet, and the stand-in's note."""
         for batch, trainings in self.trainings.items():
-            for iteration in self.iterations:
-                ended = len(self.rates.get((batch, iteration), ()))
-                if ended < trainings:
-                    yield (
-                        f"Batch size {batch}, iteration {iteration}: {ended} of {trainings} plans are evaluated; "
-                        "the others are in no figure."
-                    )
+            ended = [len(self.rates.get((batch, iteration), ())) for iteration in self.iterations]
+            if min(ended) < trainings:
+                counts = ", ".join(map(str, ended))
+                yield (
+                    f"Batch size {batch}: after the iterations, {counts} of {trainings} plans are evaluated; "
+                    "the others are in no figure."
+                )
         if self.model == "scripted":
             yield STAND_IN_NOTE
 

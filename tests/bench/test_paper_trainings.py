@@ -239,7 +239,10 @@ def test_means_and_deviations_are_those_of_the_trainings(games: Path) -> None:
     assert [row[0] for row in table.rows] == ["2", "4", "8"]
     assert table.rows[0][3:] == ("48.7 ± 8.4", "50.0 ± 70.7", "")
     assert table.rows[2][3:] == ("100.0", "", "")
-    assert "Batch size 8, iteration 1: 1 of 5 plans are evaluated; the others are in no figure." in table.notes
+    assert (
+        "Batch size 8: after the iterations, 1, 0, 0 of 5 plans are evaluated; the others are in no figure."
+        in table.notes
+    )
     assert [row[0] for row in tests.rows] == ["2 against 4", "2 against 8"]
     assert tests.rows[0][2] and tests.rows[1][2:] == ("", "", "")
 
