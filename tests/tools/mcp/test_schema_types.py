@@ -5,7 +5,15 @@ import time
 import pytest
 
 from codeplan.errors import AgentError
-from codeplan.tools.mcp.schema_types import MAX_TYPES_CHARS, SchemaWriter, TypeTable
+from codeplan.tools.mcp.schema_types import (
+    MAX_DEPTH,
+    MAX_FIELDS,
+    MAX_NODES,
+    MAX_TYPES_CHARS,
+    SchemaWriter,
+    TypeTable,
+    describe_schema,
+)
 from codeplan.tools.mcp.signatures import UnusableTool, write_signature
 
 
@@ -27,7 +35,10 @@ def written(schema, hint="thing"):
         ({"enum": ["a", 'b"', 3, None]}, "Literal['a', 'b\"', 3] | None"),
         ({"const": "on"}, "Literal['on']"),
         ({"enum": [None]}, "None"),
-        ({"enum": list(range(100))}, "int"),
+        ({"enum": list(range(40))}, f"Literal[{', '.join(map(str, range(40)))}]"),
+        ({"enum": list(range(41))}, "int"),
+        ({"enum": ["a" * 80, 1]}, f"Literal['{'a' * 80}', 1]"),
+        ({"enum": ["a" * 81, 1, None]}, "str | int | None"),
         ({"enum": [["x"]]}, "object"),
         ({"anyOf": [{"type": "null"}, {"type": "string"}, {"type": "string"}]}, "str | None"),
         ({"oneOf": [{"type": "integer"}, {}]}, "object"),
@@ -36,6 +47,8 @@ def written(schema, hint="thing"):
         ({"$ref": "#/$defs/a", "$defs": {"a": {"type": "integer"}}}, "int"),
         ({"$ref": "#/$defs/a~1b", "$defs": {"a/b": {"type": "integer"}}}, "int"),
         ({"$ref": "https://example.org/schema"}, "object"),
+        ({"$ref": "other.json#/$defs/a", "$defs": {"a": {"type": "integer"}}}, "object"),
+        ({"$ref": "$defs/a", "$defs": {"a": {"type": "integer"}}}, "object"),
         ({"$ref": "#/$defs/none"}, "object"),
         ({"$ref": "#"}, "object"),
         ({"$ref": "#/a", "a": {"$ref": "#/b"}, "b": {"$ref": "#/a"}}, "object"),
@@ -46,11 +59,76 @@ def written(schema, hint="thing"):
         ({"type": {"x": 1}}, "object"),
         ({"enum": "abc", "type": 5}, "object"),
         ({"properties": 5, "type": "object"}, "dict"),
-        ({"anyOf": [{"type": "integer"}] * 20}, "object"),
+        ({"anyOf": [{"type": "integer"}] * 8}, "int"),
+        ({"anyOf": [{"type": "integer"}] * 9}, "object"),
     ],
 )
 def test_a_schema_is_a_type(schema, text):
     assert written(schema)[0] == text
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ({"minimum": 1, "maximum": 2.5}, "(at least 1, at most 2.5)"),
+        ({"exclusiveMinimum": 1, "exclusiveMaximum": 2}, "(more than 1, less than 2)"),
+        ({"multipleOf": 5}, "(a multiple of 5)"),
+        ({"minLength": 1, "maxLength": 9}, "(at least 1 characters, at most 9 characters)"),
+        ({"minItems": 1, "maxItems": 9}, "(at least 1 items, at most 9 items)"),
+        ({"minimum": True, "maximum": "9", "multipleOf": None}, ""),
+        ({"description": "A day.", "format": "date"}, "A day. (date)"),
+        ({"description": 5, "format": 5, "pattern": 5}, ""),
+        ({"pattern": "^a$"}, "(matches '^a$')"),
+        ({"enum": list(range(41))}, "(one of 41 values, such as [0, 1, 2, 3, 4])"),
+        ({"enum": list(range(40))}, ""),
+        ({"description": "x" * 200}, "x" * 99 + "…"),
+        (True, ""),
+    ],
+)
+def test_what_a_type_cannot_say_stands_in_words(schema, words):
+    assert describe_schema(schema, 100) == words
+
+
+def test_a_property_may_have_any_schema_and_none():
+    _, types = written({"type": "object", "properties": {"all": True, "none": False, "odd": None}})
+    assert types == [
+        "class Thing(TypedDict):  # a dict\n"
+        "    all: object  # may be missing\n    none: object  # may be missing\n    odd: object  # may be missing"
+    ]
+
+
+@pytest.mark.parametrize("more", [0, 1, 1_000])
+def test_of_many_properties_the_first_are_shown_and_the_others_are_counted(more):
+    fields = {f"f{number}": {"type": "integer"} for number in range(MAX_FIELDS + more)}
+    _, (text,) = written({"properties": fields, "required": [*fields]})
+    _, *lines = text.splitlines()
+    assert lines[:MAX_FIELDS] == [f"    f{number}: int" for number in range(MAX_FIELDS)]
+    assert lines[MAX_FIELDS:] == ([f"    # … and {more:,} more"] if more else [])
+
+
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_a_type_is_nested_up_to_a_depth(beyond):
+    schema = {"type": "integer"}
+    for _ in range(MAX_DEPTH + beyond):
+        schema = {"type": "array", "items": schema}
+    assert written(schema)[0] == "list[" * MAX_DEPTH + ("list" if beyond else "int") + "]" * MAX_DEPTH
+
+
+def test_parts_are_read_up_to_a_number():
+    """The union's own schema is a part as well."""
+    parts = [{"type": "array", "items": {"type": "integer"}}] * 8
+    nested = {"properties": {f"f{n}": {"anyOf": parts} for n in range(MAX_FIELDS)}}
+    _, (text,) = written(nested)
+    read = text.count("list[int]")
+    assert read == (MAX_NODES - 1) // (1 + 8 * 2)
+
+
+def test_types_are_written_out_while_there_is_room():
+    objects = {f"o{n}": {"type": "object", "properties": {f"x{n}": {"description": "d" * 110}}} for n in range(55)}
+    _, types = written({"properties": objects})
+    lengths = [len(text) for text in types[:-1]]
+    assert sum(lengths[:-1]) < MAX_TYPES_CHARS <= sum(lengths)
+    assert types[-1].count(": dict  #") == len(objects) - len(lengths)
 
 
 def test_an_object_is_written_out_once():
