@@ -165,11 +165,12 @@ def test_a_dry_run_plays_nothing_and_a_pilot_two_tasks_of_each_cell(
     assert main([*command, "--pilot"]) == 0
     shown = capsys.readouterr().out
     assert "unknown" not in shown
-    assert "codeplan's table of 20" in shown
+    assert "Money is by" not in shown  # the stand-in costs nothing
     assert len((tmp_path / "out" / "results.jsonl").read_text().splitlines()) == 4
     assert main([*command, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert [one["seen"] for one in document["estimate"]["cells"]] == [2, 2]
+    assert document["prices"] is None
     assert main(["bench", "paper:adapt-table3", "-n", "2", "--out", "out"]) == 0
     assert len((tmp_path / "out" / "results.jsonl").read_text().splitlines()) == 12
 
