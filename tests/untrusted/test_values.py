@@ -14,7 +14,7 @@ from support.foreign_values import count_steps, doubled
 
 from codeplan.types import Task
 from codeplan.untrusted.scalars import ELLIPSIS, iterate_scalars
-from codeplan.untrusted.values import MAX_COUNT_CHARS, ValueWriter, in_quotes, value_text, whole_value_text
+from codeplan.untrusted.values import MAX_COUNT_CHARS, MAX_DEPTH, ValueWriter, in_quotes, value_text, whole_value_text
 
 SMALL = [
     *(1, -2.5, None, True, "a'b", b"\0", float("inf"), "\u202e", "\ud800\n", -(2**70)),
@@ -225,3 +225,12 @@ def test_a_text_with_a_name_is_shown_by_it() -> None:
         "{'here': <answer 3>, 'there': [<answer 3>, 'another']}"
     )
     assert writer.abbreviated
+
+
+@pytest.mark.parametrize(("deeper", "inner"), [(0, "5"), (1, "…")])
+def test_values_are_shown_up_to_a_depth(deeper, inner):
+    """A container at the greatest depth is shown, one below it is an ellipsis."""
+    value = 5 if not deeper else [5]
+    for _ in range(MAX_DEPTH + 1):
+        value = [value]
+    assert value_text(value, 1_000) == "[" * (MAX_DEPTH + 1) + inner + "]" * (MAX_DEPTH + 1)

@@ -135,8 +135,7 @@ class SchemaWriter:
         properties = schema.get("properties")
         if isinstance(properties, dict) and properties:
             return self._typed_dict(schema, properties, hint, depth)
-        others = schema.get("additionalProperties")
-        inner = self.text(others, f"{hint}Value", depth + 1) if isinstance(others, dict) and others else "object"
+        inner = self.text(schema.get("additionalProperties"), f"{hint}Value", depth + 1)
         return "dict" if inner == "object" else f"dict[str, {inner}]"
 
     def _typed_dict(self, schema: dict[str, Any], properties: dict[str, Any], hint: str, depth: int) -> str:
