@@ -32,7 +32,7 @@ def missing_options(before: Sequence[CellParts], missing: CellParts, here: Seque
     ``missing`` is one of its cells that is not as it was among the cells ``here``.
     """
     if len(before) > 1:
-        return "give the file that describes the bench"
+        return "give its file or its paper:NAME, with the same options"
     if len(here) != 1:
         return ""
     (cell,) = here

@@ -104,7 +104,9 @@ def test_a_bench_that_does_not_fit_its_folder_names_the_options_to_give(
 def test_a_bench_of_a_file_that_does_not_fit_its_folder_asks_for_the_file(tmp_path: Path) -> None:
     cells = BenchCell("a", "s", "e", "m", "n"), BenchCell("b", "s", "e", "react", "n")
     BenchStore(tmp_path, BenchGrid(cells, {"s": TASKS})).close()
-    with pytest.raises(UsageError, match="to go on with it, give the file that describes the bench; or name"):
+    with pytest.raises(
+        UsageError, match="to go on with it, give its file or its paper:NAME, with the same options; or name"
+    ):
         BenchStore(tmp_path, BenchGrid(cells[1:], {"s": TASKS}))
 
 
