@@ -71,10 +71,11 @@ class WorkerProcess:
     def receive(self, deadline: float, *, soon: bool = False) -> WorkerFrame:
         """Receive the next frame. If it is likely to come ``soon``, look for it a few times before sleeping.
 
-        Raises DeadlineExceeded, WorkerDisconnected, ProtocolError.
+        Raises DeadlineExceeded, WorkerDisconnected, ProtocolError, and KeyboardInterrupt: the work was cancelled.
         """
         while (body := self._assembler.next_body()) is None:
             self._assembler.feed(self._read(deadline, soon))
+            soon = False  # the rest is waited for: a worker that sends single bytes would else outlast its deadline
         frame = unpack_worker_frame(body)
         self._conversation.take(Sender.WORKER, frame)
         return frame
@@ -88,6 +89,7 @@ class WorkerProcess:
             return 0
 
     def _read(self, deadline: float, soon: bool) -> bytes:
+        raise_if_cancelled()  # a worker that sends without pause never lets this thread sleep
         if self._socket.fileno() < 0:
             raise WorkerDisconnected
         try:

@@ -9,13 +9,16 @@ from collections.abc import Iterator
 
 import pytest
 
+from codeplan.recording.cancellation import Cancellation
 from codeplan.sandbox.host.text_worker import DeadlineExceeded, WorkerDisconnected
 from codeplan.sandbox.host.worker_process import WorkerProcess
-from codeplan.sandbox.protocol.frames import CheckJob, ProtocolError, unpack_host_frame
+from codeplan.sandbox.protocol.frames import AcceptanceFrame, CheckJob, ProtocolError, pack, unpack_host_frame
+from codeplan.sandbox.protocol.plan_rows import PlanRow
 from codeplan.types import AgentApi
 
 LARGE = CheckJob("x" * 5_000_000, AgentApi())
 SMALL = CheckJob("print(1)", AgentApi())
+ACCEPTED = AcceptanceFrame(PlanRow("print(1)", [], ()), b"")
 Ends = tuple[WorkerProcess, socket.socket]
 
 
@@ -79,3 +82,33 @@ def test_a_frame_to_a_worker_that_hung_up_is_refused(ends: Ends) -> None:
     theirs.close()
     with pytest.raises(WorkerDisconnected):
         worker.send(LARGE, time.monotonic() + 5)
+
+
+@pytest.fixture
+def packets() -> Iterator[Ends]:
+    """As ``ends``, over a socket that gives the host one of the worker's messages at a time."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        yield WorkerProcess(ours, 0, None), theirs
+
+
+def test_a_worker_that_sends_single_bytes_without_pause_is_given_up_at_the_deadline(packets: Ends) -> None:
+    worker, theirs = packets
+    worker.send(SMALL, time.monotonic() + 5)
+    for byte in pack(ACCEPTED):
+        theirs.send(bytes([byte]))
+    with pytest.raises(DeadlineExceeded):
+        worker.receive(time.monotonic() - 1, soon=True)
+
+
+@pytest.mark.parametrize("soon", [False, True])
+def test_a_worker_that_sends_without_pause_does_not_keep_its_thread_from_being_cancelled(
+    packets: Ends, soon: bool
+) -> None:
+    worker, theirs = packets
+    worker.send(SMALL, time.monotonic() + 5)
+    theirs.send(pack(ACCEPTED))
+    cancellation = Cancellation()
+    cancellation.cancel()
+    with cancellation.in_force(), pytest.raises(KeyboardInterrupt):
+        worker.receive(time.monotonic() + 5, soon=soon)
