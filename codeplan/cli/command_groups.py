@@ -1,4 +1,4 @@
-"""The commands in ``codeplan --help``: in groups, in the order of a user's work, each with its whole summary."""
+"""The commands in ``--help``, each with its whole summary; codeplan's own in groups, in the order of a user's work."""
 
 from __future__ import annotations
 
@@ -31,6 +31,15 @@ class GroupedCommands(TyperGroup):
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)
+
+
+class WholeSummaries(TyperGroup):
+    """A group of commands whose help never shortens a summary."""
+
+    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
+        """Write the commands in the order of their registration."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _summary(self.commands[name].help or "")) for name in self.list_commands(ctx)])
 
 
 _GROUPED: Final = frozenset(name for names in GROUPS.values() for name in names)

@@ -83,7 +83,9 @@ AllowWeak = Annotated[bool, typer.Option("--allow-weak-sandbox", help="Run even 
 Out = Annotated[Path | None, typer.Option(metavar="DIR", help="The folder for the trace; must not contain one.")]
 Record = Annotated[Path | None, typer.Option(metavar="FILE", help="Record model replies and observations on a tape.")]
 Replay = Annotated[Path | None, typer.Option(metavar="FILE", help="Play from a tape, offline; differences are errors.")]
-Run = Annotated[Path, typer.Argument(metavar="RUN", help="The episode's folder, as given to --out.")]
+Run = Annotated[
+    Path, typer.Argument(metavar="RUN", help="The episode's folder, as given to --out, or the trace in it.")
+]
 Port = Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="The port on 127.0.0.1; 0 takes a free one.")]
 Json = Annotated[bool, typer.Option("--json", help="Print only JSON to standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show the summary only.")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -34,12 +33,12 @@ def show(folder: options.Run, only: Only = None, event: Number = None, as_json: 
     from codeplan.errors import UsageError
     from codeplan.recording.trace import Trace
     from codeplan.report.event_list import PARTS, event_rows
-    from codeplan.runner.new_episodes import TRACE_NAME
+    from codeplan.runner.run_folders import find_trace
 
     unknown = next((part for part in only or () if part not in PARTS), None)
     if unknown is not None:
         raise UsageError(f"--only takes {', '.join(PARTS[:-1])} or {PARTS[-1]}, not '{unknown}'")
-    recorded = Trace.read(Path(folder) / TRACE_NAME)
+    recorded = Trace.read(find_trace(folder))
     if event is not None:
         _show_event(recorded, event, as_json)
         return

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from codeplan.cli import options
+from codeplan.cli.command_groups import WholeSummaries
 from codeplan.cli.skill_library import (
     DEFAULT_FOLDER,
     LibraryFolder,
@@ -29,7 +30,10 @@ def add_to(app: typer.Typer) -> None:
     from codeplan.cli import skill_acquisition, skill_curation
 
     group = typer.Typer(
-        name="skills", help="The skill library: inspect, curate, test, exchange.", rich_markup_mode=None
+        name="skills",
+        cls=WholeSummaries,
+        help="The skill library: inspect, curate, test, exchange.",
+        rich_markup_mode=None,
     )
     group.command("list", epilog="Example: codeplan skills list --status active")(list_skills)
     group.command("show", epilog="Example: codeplan skills show heat-d71c11ea")(show)

@@ -21,8 +21,8 @@ from codeplan.llm.callable_model import ModelFunction
 from codeplan.protocols import LLM
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted
 from codeplan.recording.trace import Trace
-from codeplan.runner.new_episodes import TRACE_NAME
 from codeplan.runner.recorded_settings import choose_settings, main_model_name
+from codeplan.runner.run_folders import find_trace
 from codeplan.runner.setup import accepted_settings
 from codeplan.skills.library import SkillLibrary
 from codeplan.untrusted.values import in_quotes
@@ -62,14 +62,15 @@ def read_episode(folder: Path | str) -> tuple[EpisodeStarted, EpisodeRecord]:
 
     Raises: UsageError: there is no such trace, it is damaged, or its episode has not ended.
     """
-    events = Trace.read(Path(folder) / TRACE_NAME)
+    path = find_trace(folder)
+    events = Trace.read(path)
     header, end = (events[0], events[-1]) if events else (None, None)
     if not isinstance(header, EpisodeStarted):
         raise UsageError(f"the trace in {folder} has no header")
     if not isinstance(end, EpisodeEnded) or end.broken_off:
         raise UsageError(f"the episode in {folder} has not ended; codeplan resume finishes it")
     result = msgspec.structs.replace(end.result, task=header.task)
-    return header, EpisodeRecord(result, tuple(events), str(folder))
+    return header, EpisodeRecord(result, tuple(events), str(path.parent))
 
 
 def _build_runner(

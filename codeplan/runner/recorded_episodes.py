@@ -22,6 +22,7 @@ from codeplan.runner import telemetry
 from codeplan.runner.environment_files import require_recorded
 from codeplan.runner.new_episodes import TRACE_NAME
 from codeplan.runner.recorded_settings import check_budget, choose_settings, main_model_name
+from codeplan.runner.run_folders import find_trace
 from codeplan.runner.setup import EpisodeSetup, OfflineModel, accepted_settings
 from codeplan.runner.start_state import recorded_start
 from codeplan.runner.tool_setup import ToolSources, open_recorded_tools, require_same_tools
@@ -103,18 +104,19 @@ def resume(
         in_doubt=in_doubt,
         idempotent=idempotent,
     )
-    trace = Trace.resume(Path(folder) / TRACE_NAME, telemetry.with_telemetry(on_event))
+    path = find_trace(folder)
+    trace = Trace.resume(path, telemetry.with_telemetry(on_event))
     with closing(trace), ExitStack() as resources:
         header = _header(trace.recording, folder)
         end = trace.recording[-1]
         if isinstance(end, EpisodeEnded):
             if end.result.success and verify is not None and header.env == ToolEnvironment.name:
-                env = _live_environment(header, env, sources, Path(folder), resources)
+                env = _live_environment(header, env, sources, path.parent, resources)
                 _confirm_success(header, trace.recording, env, method=method, settings=settings)
             if on_event:
                 on_event(end)
             return end.result
-        env = _live_environment(header, env, sources, Path(folder), resources)
+        env = _live_environment(header, env, sources, path.parent, resources)
         with _recorded_setup(
             header, trace.recording, env, method, model, settings, model_overrides or {}, budget or Budget()
         ) as setup:
@@ -136,7 +138,7 @@ def replay(
 
     Raises: Diverged: an event differs from the recording, or the recording has no end.
     """
-    recording = Trace.read_resumable(Path(folder) / TRACE_NAME)
+    recording = Trace.read_resumable(find_trace(folder))
     header = _header(recording, folder)
     with _recorded_setup(header, recording, env, method, OfflineModel(header.model), settings, {}) as setup:
         return setup.replay(recording, on_event)
@@ -165,7 +167,7 @@ def fork(
 
     Raises: UsageError: there is no such event or call, or as for ``resume``.
     """
-    recording = Trace.read(Path(folder) / TRACE_NAME)
+    recording = Trace.read(find_trace(folder))
     header = _header(recording, folder)
     if header.env == ToolEnvironment.name or isinstance(env, ActsForReal):
         raise UsageError(

@@ -46,11 +46,46 @@ def test_help_lists_every_command_in_a_group_with_its_whole_summary(cli: Cli) ->
     assert sorted(listed) == sorted(typer.main.get_command(app).commands)
 
 
+def test_the_help_of_a_group_has_whole_summaries_too(cli: Cli) -> None:
+    text = " ".join(cli("skills", "--help").out.partition("Commands:")[2].split())
+    assert "..." not in text
+    assert "List the skills: status, version, and how often tasks were solved with and without them" in text
+
+
+def test_an_episode_is_named_by_its_folder_or_by_the_trace_that_a_run_prints(cli: Cli, tmp_path: Path) -> None:
+    assert cli("run", "household", "--task", "clean/22", "-q", "--out", "runs/first").code == 0
+    trace = "runs/first/trace.jsonl"
+    assert cli("show", trace).out == cli("show", "runs/first").out != ""
+    assert cli("replay", trace) == cli("replay", "runs/first")
+    assert cli("resume", trace, "-q").code == 0
+    assert cli("new-test", trace, "-o", "tests").code == 0
+    assert cli("skills", "add", trace).code == 0
+
+
+@pytest.mark.parametrize("command", ["show", "replay", "resume"])
+def test_a_folder_that_holds_no_episode_of_its_own_is_named_with_one_that_does(
+    cli: Cli, tmp_path: Path, command: str
+) -> None:
+    inner = tmp_path / "runs" / "first"
+    inner.mkdir(parents=True)
+    missing = cli(command, "runs")
+    assert missing.err == "codeplan: there is no trace.jsonl in 'runs'; name one episode's folder, as given to --out\n"
+    (inner / "trace.jsonl").touch()
+    found = cli(command, "runs")
+    assert found.err == "codeplan: there is no trace.jsonl in 'runs'; name one episode's folder, such as 'runs/first'\n"
+    nowhere = cli(command, "run")
+    assert nowhere.err == "codeplan: there is no folder 'run'; name an episode's, as given to --out\n"
+    assert {missing.code, found.code, nowhere.code} == {2}
+
+
 def test_show_lists_an_episode_with_the_numbers_that_fork_takes(cli: Cli, tmp_path: Path) -> None:
     folder = str(tmp_path / "run")
     assert cli("run", "household", "--task", "clean/22", "--mistakes", "none", "-q", "--out", folder).code == 0
     lines = cli("show", folder).out.splitlines()
-    assert [int(line.split()[0]) for line in lines] == list(range(len(lines)))
+    numbers = [int(line.split()[0]) for line in lines]
+    assert numbers == sorted(set(numbers))
+    for left_out in set(range(numbers[-1])) - set(numbers):  # titles that the plan prints again
+        assert "| [Step " in cli("show", folder, "--event", str(left_out)).out
     actions = cli("show", folder, "--only", "actions").out.splitlines()
     assert set(actions) < set(lines)
     assert all("> " in line for line in actions[1:])
@@ -61,7 +96,7 @@ def test_show_lists_an_episode_with_the_numbers_that_fork_takes(cli: Cli, tmp_pa
 def test_show_refuses_what_is_not_there_in_one_line(cli: Cli, tmp_path: Path) -> None:
     folder = str(tmp_path / "run")
     cli("run", "household", "--task", "clean/22", "--mistakes", "none", "-q", "--out", folder)
-    last = len(cli("show", folder).out.splitlines()) - 1
+    last = int(cli("show", folder).out.splitlines()[-1].split()[0])
     assert cli("show", folder, "--event", str(last)).code == 0
     refused = cli("show", folder, "--event", str(last + 1))
     assert (refused.code, refused.err) == (2, f"codeplan: there is no event {last + 1}; the events are 0 to {last}\n")

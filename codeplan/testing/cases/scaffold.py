@@ -14,7 +14,7 @@ from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, Model
 from codeplan.recording.tape import TapeRecorder
 from codeplan.recording.trace import Trace
 from codeplan.runner.environment_files import require_recorded
-from codeplan.runner.new_episodes import TRACE_NAME
+from codeplan.runner.run_folders import find_trace
 from codeplan.testing.cases.manifest import MANIFEST_SUFFIX
 from codeplan.testing.cases.recorded_calls import is_accepted
 from codeplan.types import Result
@@ -57,13 +57,15 @@ tape = {}
 def new_test(run: Path, out: Path, on_left_out: Callable[[list[str]], None] | None = None) -> list[Path]:
     """Write a plan, its manifest and, if it asked questions or called tools, a tape to ``out``; return their paths.
 
-    ``run`` is an episode's folder; a test of an episode with tools is named after it, other tests after their tasks.
+    ``run`` is an episode's folder, or the trace in it. A test of an episode with tools is named after the folder,
+    other tests after their tasks.
     ``on_left_out`` gets the names of recorded settings that a manifest cannot set, if there are any.
 
     Raises: UsageError: the trace is unreadable or has no plan, a file exists already, or a file cannot be written.
         Existing files are never overwritten.
     """
-    events = Trace.read(run / TRACE_NAME)
+    path = find_trace(run)
+    events, run = Trace.read(path), path.parent
     header, result = _first_and_last(events, run)
     calls = _has_own_tools(header)
     if calls and any(isinstance(e, PlanStarted) and e.checkpoint for e in events):

@@ -1,0 +1,36 @@
+"""The folder of a recorded episode, as a user names it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from codeplan.errors import UsageError
+from codeplan.runner.new_episodes import TRACE_NAME
+from codeplan.untrusted.folders import find_files
+from codeplan.untrusted.values import in_quotes
+
+_DEPTH = 3
+"""How deep the episodes of a bench are in its folder."""
+
+
+def find_trace(run: Path | str) -> Path:
+    """Return the path of an episode's trace. ``run`` is the episode's folder, or the trace in it.
+
+    Whether the trace can be read is left to its reader.
+
+    Raises: UsageError: there is no such folder, or no trace in it; the message names an episode further down.
+    """
+    folder = Path(run)
+    if folder.name == TRACE_NAME and not os.path.isdir(folder):
+        folder = folder.parent
+    trace = folder / TRACE_NAME
+    if os.path.lexists(trace):
+        return trace
+    if not os.path.isdir(folder):
+        raise UsageError(f"there is no folder {in_quotes(str(folder), 400)}; name an episode's, as given to --out")
+    if not os.access(folder, os.R_OK | os.X_OK):
+        return trace
+    inner = next(find_files(folder, TRACE_NAME, _DEPTH), None)
+    example = f", such as {in_quotes(str(inner.parent), 400)}" if inner else ", as given to --out"
+    raise UsageError(f"there is no {TRACE_NAME} in {in_quotes(str(folder), 400)}; name one episode's folder{example}")
