@@ -64,7 +64,7 @@ class ServerConnection:
             await self.close()
             raise
         except TimeoutError:
-            failure = self._failure(f"does not answer within {START_SECONDS:g} seconds")
+            failure = self._failure(f"does not answer within {START_SECONDS:g} s")
         except Exception as error:  # the official client raises many types for what a server may answer
             failure = self._failure(self._transport.fault or self._unusable(error))
         await self.close()
@@ -181,7 +181,7 @@ class ServerConnection:
 
     def _no_answer(self, tool: str) -> AgentError:
         return AgentError(
-            f"{tool} did not answer within {self._seconds:g} seconds; whether it was done is unknown", "TimeoutError"
+            f"{tool} did not answer within {self._seconds:g} s; whether it was done is unknown", "TimeoutError"
         )
 
     def _lost(self, tool: str) -> AgentError:

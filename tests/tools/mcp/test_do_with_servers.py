@@ -85,7 +85,7 @@ def test_without_patterns_only_servers_tools_are_asked_for():
     ("tool", "error", "words"),
     [
         ("die", "ConnectionError", "the MCP server raw ended during die"),
-        ("silent", "TimeoutError", "did not answer within 1 seconds"),
+        ("silent", "TimeoutError", "did not answer within 1 s"),
         ("huge", "ConnectionError", "sent a message of more than 16 MiB"),
         ("refuse", "RuntimeError", "refuse failed: "),
         ("nested", "ValueError", "nested deeper than 30"),

@@ -171,10 +171,7 @@ def test_garbage_between_messages_is_ignored():
 
 def test_a_call_that_hangs_is_given_up():
     kind, message = fault_of("silent", seconds=0.5)
-    assert (kind, message) == (
-        "TimeoutError",
-        "silent did not answer within 0.5 seconds; whether it was done is unknown",
-    )
+    assert (kind, message) == ("TimeoutError", "silent did not answer within 0.5 s; whether it was done is unknown")
 
 
 def test_words_of_a_failure_are_bounded():
