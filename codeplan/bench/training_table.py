@@ -79,9 +79,10 @@ def _rates_of(bench: BenchRecord, name: str) -> TrainingRates:
 
 
 def _rate(bench: BenchRecord, cell: BenchCell) -> float | None:
-    """The success rate of a cell in per cent; None until all of its episodes have ended."""
+    """The success rate of a cell in per cent; None until all of its episodes have ended, or if it has none."""
     ended = [outcome.result.success for outcome in bench.outcomes_of(cell.name) if not outcome.broken]
-    return 100 * fmean(ended) if len(ended) == len(bench.grid.tasks[cell.suite]) * bench.grid.repeats else None
+    complete = len(ended) == len(bench.grid.tasks[cell.suite]) * bench.grid.repeats
+    return 100 * fmean(ended) if ended and complete else None
 
 
 def build_training_tables(bench: BenchRecord) -> list[BenchTable]:

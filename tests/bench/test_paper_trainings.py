@@ -262,3 +262,8 @@ def test_the_table_in_the_file_names_the_batch_sizes() -> None:
     table = published_table("autoplan-table5")
     assert [row.settings["batch_sizes"] for row in table.rows] == [[2, 4], [2, 8]]
     assert table.settings["runs"] == 5
+
+
+def test_a_folders_bench_without_tasks_has_tables_without_figures(games: Path) -> None:
+    table, tests = build_training_tables(bench(grid(games), {}, ()))
+    assert {row[3:] for row in (*table.rows, *(("", "", "", *row[2:]) for row in tests.rows))} == {("", "", "")}
