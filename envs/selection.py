@@ -92,7 +92,9 @@ def _find_by_id(env: Environment, id: str, split: str | None) -> Task:
         where = f" in its split {split}" if split else ""
         first = next(_iterate(env, None), None)
         example = in_quotes(first.id) if first else "nothing: there are no tasks"
-        raise UsageError(f"{env.name} has no task {in_quotes(id)}{where}; an id looks like {example}")
+        kinds = env.kinds if isinstance(env, GeneratesTasks) else {t.kind for t in _iterate(env, None)}
+        advice = f"; this is a kind: --kind {id} (kind={in_quotes(id)}) takes one of its tasks" if id in kinds else ""
+        raise UsageError(f"{env.name} has no task {in_quotes(id)}{where}{advice}; an id looks like {example}")
     return _require_split(task, split)
 
 

@@ -219,7 +219,8 @@ def _print_diagnostics(path: str, source: str, diagnostics: Iterable[Diagnostic]
     columns = terminal_columns(sys.stdout)
     room = {"width": columns - 6} if columns else {}
     for d in diagnostics:
-        label = f"{_display_name(path)}:{d.line}:{d.column}: "
+        place = f":{d.line}:{d.column}" if d.line else ""  # a problem of the whole plan has none
+        label = f"{_display_name(path)}{place}: "
         echo_message(f"{kind}{one_line(d.message, 1000)} [{d.rule}]", label)
         for line in source_excerpt(source, d, **room):
             echo(f"    {line}")

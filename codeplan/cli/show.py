@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codeplan.cli import options
-from codeplan.untrusted.terminal import echo
+from codeplan.untrusted.terminal import echo, echo_message
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from codeplan.recording.events import Event
     from codeplan.report.event_list import EventRow
 
@@ -46,18 +48,22 @@ def show(folder: options.Run, only: Only = None, event: Number = None, as_json: 
     if as_json:
         options.print_json(rows)
     else:
-        _print_rows(rows, len(str(len(recorded))))
+        _print_rows(rows, len(str(len(recorded))), folder)
 
 
-def _print_rows(rows: list[EventRow], width: int) -> None:
+def _print_rows(rows: list[EventRow], width: int, run: Path) -> None:
+    """Print a line for each event; a terminal cuts it at its edge, and a last line says how to see it all."""
     from rich.text import Text
 
-    console = options.make_console()
+    console, is_cut = options.make_console(), False
     for row in rows:
         line = Text.assemble((f"{row.number:{width}}  ", "dim"), (row.text, "red" if row.part == "failures" else ""))
         if console.is_terminal:
+            is_cut = is_cut or line.cell_len > console.width
             line.truncate(console.width, overflow="ellipsis")
         console.print(line, soft_wrap=True)
+    if is_cut:
+        echo_message(f"in full: codeplan show {run} --event N", err=True)
 
 
 def _show_event(recorded: list[Event], number: int, as_json: bool) -> None:

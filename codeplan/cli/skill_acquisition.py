@@ -69,7 +69,10 @@ def add(
         found = acquire_from_run(run, opened, model=model, out=folder, **own, **given)
     if isinstance(found, NothingAcquired) and found.broken_off:
         raise InfrastructureError(f"no skill: {found.reason}")
-    options.print_output(acquisition_document(found), as_json, lambda: [acquisition_sentence(found, opened)])
+    if as_json:
+        options.print_json(acquisition_document(found))
+    else:
+        echo_message(acquisition_sentence(found, opened))
     raise typer.Exit(1 if isinstance(found, NothingAcquired) else 0)
 
 

@@ -29,7 +29,10 @@ def open_library(folder: Path, create: bool = False) -> SkillLibrary:
     if folder == DEFAULT_FOLDER and folder.is_symlink():
         raise UsageError(f"{folder} is a link; name the library's real folder with --library")
     if not create and not folder.is_dir():
-        raise UsageError(f"there is no skill library at {folder}; name one with --library, or create one with discover")
+        raise UsageError(
+            f"there is no skill library at {folder}; name one with --library, or "
+            "make one: codeplan skills add RUN, or codeplan skills discover ENV"
+        )
     return SkillLibrary(folder)
 
 

@@ -148,7 +148,8 @@ def _manifests(plan: Path) -> list[Path]:
     if plan.name.endswith(MANIFEST_SUFFIX):
         return [plan]
     if not plan.is_file():
-        raise UsageError(f"there is no file {plan}; name a plan, or a manifest (*{MANIFEST_SUFFIX})")
+        wrong = f"{plan} is a folder" if plan.is_dir() else f"there is no file {plan}"
+        raise UsageError(f"{wrong}; name a plan, or a manifest (*{MANIFEST_SUFFIX})")
     names = [entry.name for entry in list_folder(plan.parent) if not entry.is_folder]
     beside = [plan.parent / name for name in names if name.endswith(MANIFEST_SUFFIX)]
     found = [m for m in beside if read_manifest(m, read_text(m)).plan == plan.name]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 import typer
+from support.terminals import codeplan_on_terminal
 
 from codeplan.cli.app import app, main
 
@@ -91,6 +92,46 @@ def test_show_lists_an_episode_with_the_numbers_that_fork_takes(cli: Cli, tmp_pa
     assert all("> " in line for line in actions[1:])
     assert json.loads(cli("show", folder, "--only", "failures", "--json").out) == []
     assert "reply:\n```python\ndef solution" in cli("show", folder, "--event", "2").out
+
+
+def test_a_list_that_a_terminal_cuts_says_how_to_see_an_event_in_full(tmp_path: Path) -> None:
+    recorded = ["run", "household", "--task", "clean/22", "--mistakes", "none", "-q", "--out", "first"]
+    assert codeplan_on_terminal(recorded, tmp_path).code == 0
+    cut = codeplan_on_terminal(["show", "first"], tmp_path).text.split("\n")
+    assert any(line.rstrip().endswith("…") for line in cut)
+    assert "in full: codeplan show first --event N" in cut[-2]
+    assert "in full" not in codeplan_on_terminal(["show", "first"], tmp_path, columns=900).text
+
+
+def test_a_kind_given_as_a_task_is_named_as_a_kind(cli: Cli) -> None:
+    refused = cli("run", "household", "--task", "clean")
+    assert refused.code == 2
+    assert "this is a kind: --kind clean (kind='clean') takes one of its tasks; an id looks like" in refused.err
+    assert "this is a kind" not in cli("run", "household", "--task", "cleen").err
+
+
+def test_a_problem_of_the_whole_plan_has_no_line(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "loop.py").write_text("for each in agent.receptacles:\n    print(each)\n")
+    refused = cli("check", "loop.py", "--env", "household")
+    assert refused.out.startswith("loop.py: there is no function `solution`")
+
+
+def test_a_folder_given_as_a_plan_is_called_a_folder(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    assert cli("mutate", "tests").err.startswith("codeplan: tests is a folder; name a plan, or a manifest")
+
+
+def test_a_missing_library_is_answered_with_the_commands_that_make_one(cli: Cli) -> None:
+    missing = cli("skills", "list").err
+    assert missing.endswith("or make one: codeplan skills add RUN, or codeplan skills discover ENV\n")
+
+
+def test_a_new_skill_is_told_within_the_width_of_the_terminal(tmp_path: Path) -> None:
+    recorded = ["run", "household", "--task", "clean/22", "--mistakes", "none", "-q", "--out", "first"]
+    assert codeplan_on_terminal(recorded, tmp_path).code == 0
+    told = codeplan_on_terminal(["skills", "add", "first"], tmp_path, columns=60).lines
+    assert any(line.startswith("candidate household/clean-") for line in told)
+    assert max(map(len, told)) <= 60
 
 
 def test_show_refuses_what_is_not_there_in_one_line(cli: Cli, tmp_path: Path) -> None:
