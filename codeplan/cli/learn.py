@@ -9,7 +9,7 @@ import typer
 
 from codeplan.cli import model_options, options
 from codeplan.cli.total_budget import TotalBudgetOptions, end_spending
-from codeplan.untrusted.terminal import echo
+from codeplan.untrusted.terminal import echo_message
 
 if TYPE_CHECKING:
     from codeplan.types import Task
@@ -89,7 +89,10 @@ def learn(
     kept = f"the plan is in {out / 'plan.txt'}" if "" in plans else f"a plan for each kind is in {out / 'plans'}"
     kept = kept if plans else "no plan is learnt yet"
     if plans:
-        echo(f"{learnt.plan}\n\nlearnt from {'a part of ' if spending.stopped_by else ''}{len(tasks)} tasks; {kept}")
+        used = out / ("plan.txt" if "" in plans else "plans")
+        use = f"; use it: codeplan run {env} --method {method} --set plan={used}" if _accepts_folder(method) else ""
+        part = "a part of " if spending.stopped_by else ""
+        echo_message(f"{learnt.plan}\n\nlearnt from {part}{len(tasks)} tasks; {kept}{use}")
     end_spending(spending, False, f"{kept}; {again} and a larger budget to continue")
 
 

@@ -67,7 +67,8 @@ def test_a_spent_budget_ends_a_training_with_what_it_has_learnt(tmp_path, monkey
     assert "repeat the command with the same --out and a larger budget to continue" in said.err
     episodes = tmp_path / "learnt" / "episodes"
     if limit == "--max-tokens":
-        assert "learnt from a part of 3 tasks; the plan is in learnt/plan.txt" in said.out
+        assert "learnt from a part of 3 tasks; the plan is in learnt/plan.txt; use it: codeplan run" in said.out
+        assert "codeplan run textcraft --method autoplan --set plan=learnt/plan.txt\n" in said.out
         assert len([*episodes.iterdir()]) == 1
     else:
         assert "no plan is learnt yet" in said.err
@@ -90,7 +91,9 @@ def test_a_plan_for_each_kind_is_learnt_and_found_by_the_tasks_kind(tmp_path, mo
     assert main(["learn", "household", "--per-kind", "-n", "1", "--out", "learnt"]) == 0
     plans = {file.stem for file in (tmp_path / "learnt" / "plans").iterdir()}
     assert plans == {"pick", "clean", "heat", "cool", "examine", "pick_two"}
-    assert "a plan for each kind is in learnt/plans" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "a plan for each kind is in learnt/plans" in said
+    assert "; use it: codeplan run household --method autoplan --set plan=learnt/plans\n" in said
     run = ["run", "household", "--kind", "heat", "-q", "--method", "autoplan", "--set", "plan=learnt/plans"]
     assert main([*run, "--out", "followed"]) == 0
     asked = next(e for e in Trace.read(tmp_path / "followed" / "trace.jsonl") if isinstance(e, ModelCalled))
