@@ -63,3 +63,14 @@ def test_a_plan_without_a_manifest_gets_a_hint(tmp_path, capsys):
     (tmp_path / "alone.py").write_text("x = 1\n")
     assert main(["mutate", str(tmp_path / "alone.py")]) == 2
     assert "no manifest beside" in capsys.readouterr().err
+
+
+def test_recorded_tools_of_an_environment_that_is_not_installed_become_no_test(tmp_path):
+    codeplan.run("household", "clean/22", out=tmp_path / "run")
+    trace = tmp_path / "run" / "trace.jsonl"
+    header, *events = trace.read_text().splitlines(keepends=True)
+    tool = {"method": {"name": "pay", "signature": "() -> str"}}
+    trace.write_text("".join([json.dumps({**json.loads(header), "env": "elsewhere", "tools": [tool]}) + "\n", *events]))
+    with pytest.raises(UsageError, match="elsewhere"):
+        new_test(tmp_path / "run", tmp_path / "tests")
+    assert not (tmp_path / "tests").exists()

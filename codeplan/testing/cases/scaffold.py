@@ -17,6 +17,7 @@ from codeplan.runner.environment_files import require_recorded
 from codeplan.runner.run_folders import find_trace
 from codeplan.testing.cases.manifest import MANIFEST_SUFFIX
 from codeplan.testing.cases.recorded_calls import is_accepted
+from codeplan.tools.environment import ToolEnvironment
 from codeplan.types import Result
 from codeplan.untrusted import files
 from codeplan.untrusted.terminal import one_line
@@ -121,8 +122,8 @@ def _first_and_last(events: list[Event], run: Path) -> tuple[EpisodeStarted, Res
 
 
 def _has_own_tools(header: EpisodeStarted) -> bool:
-    """Whether the episode called tools of the user, for which no environment was named that stands for them."""
-    return bool(header.tools) and header.env not in plugins.names("codeplan.envs")
+    """Whether the episode called tools of the user, and no environment of another name that stands for them."""
+    return bool(header.tools) and header.env == ToolEnvironment.name
 
 
 def _manifest(
