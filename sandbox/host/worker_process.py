@@ -21,13 +21,14 @@ from codeplan.sandbox.protocol.conversation import Conversation, Sender, State
 from codeplan.sandbox.protocol.frames import Frame, FrameAssembler, WorkerFrame, pack, unpack_worker_frame
 from codeplan.sandbox.protocol.quick_looks import receive_soon
 
+_END_SECONDS: Final = 5.0
 _EXIT_SECONDS: Final = 2.0  # a worker that closed its socket long before its end did it by itself
 _CHUNK: Final = 1 << 16
 _MAX_POLL_SECONDS: Final = 1_000.0  # poll takes no larger number; then it is called again
 
 
 class WorkerProcess:
-    """A worker in one state of its conversation. A context manager: on exit the worker is killed.
+    """A worker in one state of its conversation. A context manager: on exit the worker is killed and has ended.
 
     ``find_status`` asks its zygote for its status as in ``os.waitpid``; UNKNOWN_STATUS if the zygote cannot tell.
     """
@@ -110,7 +111,7 @@ class WorkerProcess:
         return find_worker_end(self.find_status())
 
     def kill(self) -> None:
-        """Kill the worker: it does nothing more, and the kernel clears it away. Safe to call twice."""
+        """Kill the worker and wait for its end. Safe to call twice."""
         if self._socket.fileno() < 0:
             return
         self._socket.close()
@@ -119,6 +120,7 @@ class WorkerProcess:
             return
         try:
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+            self.has_ended(_END_SECONDS)
         except ProcessLookupError:
             pass
         finally:

@@ -342,17 +342,23 @@ def test_the_zygote_survives_hundreds_of_workers_that_end_at_once():
     assert zygote_pid(launcher.run_workers) == zygote
 
 
-def test_a_zygote_whose_start_was_interrupted_is_replaced():
+def test_a_zygote_whose_start_was_interrupted_is_replaced(monkeypatch):
     def interrupt(signum, frame):
         raise KeyboardInterrupt
 
+    def wait_interrupted(zygote: launcher.ZygoteProcess) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0.005)
+        wait(zygote)
+
+    wait = launcher.ZygoteProcess._read_ready_message  # tests may look at private state
     launcher.run_workers.close()
     launcher.run_workers.start()
     first, before = zygote_pid(launcher.run_workers), signal.signal(signal.SIGALRM, interrupt)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.005)
-        with pytest.raises(KeyboardInterrupt):
-            run("print(1)")
+        with monkeypatch.context() as patch:
+            patch.setattr(launcher.ZygoteProcess, "_read_ready_message", wait_interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                run("print(1)")
     finally:
         signal.signal(signal.SIGALRM, before)
     assert finished(run("print(2)")).output == "2\n"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
-import time
 from pathlib import Path
 
 import pytest
 from support.caged import SampleHome, answer, failed, finished, plan, run, stopped
-from support.zygotes import spare_workers, zygote_pid
+from support.zygotes import wait_for_workers, zygote_pid
 
 from codeplan.sandbox import Limits, Sandbox, decode
 from codeplan.sandbox.host import launcher
@@ -140,8 +140,9 @@ def test_two_hundred_runs_leave_no_process_descriptor_or_memory():
             sandbox.run(bodies[i % len(bodies)], SampleHome(lambda action: None), answer)
 
     runs(20)
-    time.sleep(0.2)
+    gc.collect()  # what earlier tests left open
     zygote = zygote_pid(launcher.run_workers)
+    wait_for_workers(zygote, 1)
     before = (
         len(os.listdir("/proc/self/fd")),
         len(os.listdir(f"/proc/{zygote}/fd")),
@@ -149,14 +150,13 @@ def test_two_hundred_runs_leave_no_process_descriptor_or_memory():
         resident(os.getpid()),
     )
     runs(200)
-    time.sleep(0.2)
+    wait_for_workers(zygote, 1)  # the worker that was forked ahead
     after = (
         len(os.listdir("/proc/self/fd")),
         len(os.listdir(f"/proc/{zygote}/fd")),
         resident(zygote),
         resident(os.getpid()),
     )
-    assert len(spare_workers(zygote)) == 1  # the worker that was forked ahead
     assert zygote_pid(launcher.run_workers) == zygote
     assert after[:2] == before[:2]
     assert after[2] - before[2] < 2 << 20
