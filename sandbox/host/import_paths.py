@@ -6,9 +6,18 @@ import os
 import sys
 from pathlib import Path
 
+from codeplan.errors import SandboxError
+
 
 def import_paths() -> list[str]:
-    """The existing absolute entries of ``sys.path``, and the folder of codeplan."""
+    """The existing absolute entries of ``sys.path``, and the folder of codeplan.
+
+    Raises: SandboxError: Python took another folder for codeplan, so nothing says where codeplan is.
+    """
     entries = [p for p in sys.path if os.path.isabs(p) and os.path.exists(p)]
-    home = str(Path(sys.modules["codeplan"].__file__ or "").resolve().parent.parent)
+    package = sys.modules["codeplan"]
+    if package.__file__ is None:
+        hiding = ", ".join(package.__path__)
+        raise SandboxError(f"the folder {hiding} hides the installed codeplan; start Python in another folder")
+    home = str(Path(package.__file__).resolve().parent.parent)
     return entries if home in entries else [*entries, home]
