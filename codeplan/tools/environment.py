@@ -14,6 +14,7 @@ from codeplan.tools.approvals import Approvals
 from codeplan.tools.doubts import DoubtRules
 from codeplan.tools.event_loop import LoopThread
 from codeplan.tools.failures import error_for_plan, failure_sentence, require_failure
+from codeplan.tools.json_data import MAX_VALUES, NotPlain
 from codeplan.tools.shown_calls import shown_answer, shown_call
 from codeplan.tools.tool import Tool
 from codeplan.tools.tool_agent import agent_class_for
@@ -134,7 +135,7 @@ class ToolEnvironment:
         self.on_event(CallBegun(action=action))
         try:
             return Observation(wire.result_text(self._finish(tool.call(arguments))))
-        except wire.NotPlain as reason:
+        except NotPlain as reason:
             raise AgentError(f"{tool.name} returned {reason}", "ValueError") from None
         except BaseException as error:  # reading a result may run the tool's code as well
             require_failure(error)
@@ -222,6 +223,6 @@ async def _collect(items: AsyncIterator[Any]) -> list[Any]:
     found = []
     async for item in items:
         found.append(item)
-        if len(found) > wire.MAX_VALUES:
+        if len(found) > MAX_VALUES:
             break
     return found

@@ -20,7 +20,7 @@ ToolCall: TypeAlias = Callable[[Mapping[str, Any]], object | Awaitable[object]]
 """Calls a tool with its arguments by parameter name, ``*args`` as a list and ``**kwargs`` as a dict.
 
 The arguments are plain data that a plan made: the tool checks them before anything happens. The result becomes plain
-data (see ``wire.to_json_data``). A tool raises AgentError to tell the plan what was wrong with the call; any other
+data (see ``json_data.to_json_data``). A tool raises AgentError to tell the plan what was wrong with the call; any other
 exception is a failure of the tool, which the developer sees with its traceback.
 """
 

@@ -17,6 +17,7 @@ from support.boxes import Replies
 import codeplan
 from codeplan.errors import AgentError, CodeplanError
 from codeplan.tools import wire
+from codeplan.tools.json_data import NotPlain
 from codeplan.tools.mcp.content import FileStore, read_result
 from codeplan.tools.mcp.schema_types import TypeTable
 from codeplan.tools.mcp.signatures import UnusableTool, write_signature
@@ -216,7 +217,7 @@ def _judge_result(pick: random.Random, store: FileStore) -> None:
         return
     try:
         wire.result_text(read_result("order", result, wrapper="result", store=store))
-    except wire.NotPlain as error:
+    except NotPlain as error:
         judge_sentence(str(error))
     except CodeplanError as error:
         assert isinstance(error, AgentError)

@@ -17,6 +17,7 @@ from pydantic import BaseModel
 
 from codeplan.errors import AgentError
 from codeplan.tools import wire
+from codeplan.tools.json_data import NotPlain, from_json_data
 
 scalars = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.builds(lambda: 10**5000)
@@ -154,7 +155,7 @@ def test_an_array_becomes_a_list():
     ids=["object", "class", "bytes", "array", "endless", "loop", "long", "key"],
 )
 def test_what_is_no_data_or_too_much_is_refused(value, why):
-    with pytest.raises(wire.NotPlain, match=why):
+    with pytest.raises(NotPlain, match=why):
         wire.result_text(value)
 
 
@@ -188,9 +189,9 @@ def test_an_observation_that_is_no_answer_is_a_value_error(observation):
 
 def test_keys_of_one_hash_value_are_refused():
     items = [[n * sys.hash_info.modulus, 0] for n in range(33)]
-    assert len(wire.from_json_data({"$dict": items[:32]})) == 32
+    assert len(from_json_data({"$dict": items[:32]})) == 32
     with pytest.raises(AgentError, match="more than 32 keys with the same hash"):
-        wire.from_json_data({"$dict": items})
+        from_json_data({"$dict": items})
 
 
 def test_a_call_that_cannot_be_written_names_its_tool_shortly():

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from codeplan.errors import AgentError
+from codeplan.tools.json_data import MAX_DEPTH
 from codeplan.tools.mcp.names import class_name, python_name, unique_name
 from codeplan.tools.mcp.schema_types import SchemaWriter, TypeTable, describe_schema, required_names, schema_text
 from codeplan.tools.tool import RESERVED_PARAMETER_NAMES
-from codeplan.tools.wire import MAX_DEPTH
 from codeplan.types import AgentMethod, AgentParameter, AgentType
 from codeplan.untrusted.excerpts import excerpt
 from codeplan.untrusted.terminal import clean, one_line
