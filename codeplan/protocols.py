@@ -12,6 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from codeplan.errors import UsageError
 from codeplan.types import ActionSpace, AgentTool, Completion, Embeddings, Message, Observation, Purpose, Task
+from codeplan.untrusted.noun_phrases import with_article
 from codeplan.untrusted.terminal import MAX_REASON_CHARS, message_text, one_line
 
 Act = Callable[[str], Observation]
@@ -277,5 +278,4 @@ def _is_name(value: object) -> bool:
 
 
 def _needs(port: type) -> str:
-    article = "an" if port.__name__[0] in "AEILO" else "a"
-    return f"{article} {port.__name__} needs {', '.join(_members(port))}"
+    return f"{with_article(port.__name__)} needs {', '.join(_members(port))}"

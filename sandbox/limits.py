@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 import msgspec
 
 from codeplan.errors import UsageError
+from codeplan.untrusted.noun_phrases import with_count
 
 MAX_MESSAGE_CHARS: Final = 8_000
 """Maximum length of an error's or an assertion's message; longer ones are cut, and the cut is marked."""
@@ -106,7 +107,11 @@ def limit_message(limit: str, value: float, allowed: float) -> str:
 
 def shorten(text: str, max_chars: int = MAX_MESSAGE_CHARS) -> str:
     """Cut a text to ``max_chars`` characters and say how many are missing."""
-    return text if len(text) <= max_chars else f"{text[:max_chars]}… ({len(text) - max_chars:,} more characters)"
+    return (
+        text
+        if len(text) <= max_chars
+        else f"{text[:max_chars]}… ({with_count(len(text) - max_chars, 'more character')})"
+    )
 
 
 def _check(name: str, value: float, *, zero_ok: bool) -> None:

@@ -21,6 +21,7 @@ from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.host import launcher
 from codeplan.sandbox.protocol.codec import CheckpointError
 from codeplan.types import Checkpoint, Failed, Finished, GiveUp, Outcome, Plan, Rejected, Replan, Step, Stopped
+from codeplan.untrusted.noun_phrases import with_count
 
 ATTACK_LIMITS: Final = Limits(wall=1.0, cpu=0.5)
 """The default limits with shorter times, because an audit runs hundreds of plans to their limits."""
@@ -144,11 +145,11 @@ def _ending(outcome: Outcome | Rejected) -> tuple[AttackEnding, str]:
 
 def _find_excesses(session: AttackSession) -> Iterator[str]:
     if len(session.calls) > 1_000 or len(session.questions) > 100:
-        yield f"it made {len(session.calls)} actions and {len(session.questions)} asks"
+        yield f"it made {with_count(len(session.calls), 'action')} and {with_count(len(session.questions), 'ask')}"
     if session.agent_was_changed():
         yield f"the agent was changed: {agent_state(session.agent)[:200]}"
     if session.non_plain_argument():
-        yield f"the agent was given a {session.non_plain_argument()}"
+        yield f"the agent was given {session.non_plain_argument()}"
 
 
 def _find_leaks(case: AttackCase, session: AttackSession, outcome: Outcome) -> Iterator[str]:

@@ -20,6 +20,7 @@ from codeplan.statistics import predicted_sum
 from codeplan.types import Result, Task, Value
 from codeplan.untrusted.files import is_regular_file
 from codeplan.untrusted.folders import list_folder
+from codeplan.untrusted.noun_phrases import with_count
 
 PILOT_TASKS = 2
 """Tasks of each cell that a pilot plays."""
@@ -121,7 +122,7 @@ def _estimate_trainings(
     episodes = sum(max(0, plan.training.batch * plan.iteration - len(done[plan.training.name])) for plan in left)
     values = {cost: [of(result) for result in seen] for cost, of in _COSTS.items()}
     ranges = {cost: _predict(found, episodes) for cost, found in values.items()}
-    return CellEstimate(f"{name}: {len(plans)} trainings", episodes, len(seen), **ranges)
+    return CellEstimate(f"{name}: {with_count(len(plans), 'training')}", episodes, len(seen), **ranges)
 
 
 def _like_trainings(cell: BenchCell, bench: BenchRecord) -> Iterable[Result]:

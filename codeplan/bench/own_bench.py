@@ -18,6 +18,7 @@ from codeplan.protocols import Environment, has_members, require_members
 from codeplan.recording.cancellation import current_cancellation
 from codeplan.runner.async_episodes import in_thread
 from codeplan.runner.environment_files import name_of_factory
+from codeplan.untrusted.noun_phrases import with_article
 
 
 def run(
@@ -92,7 +93,9 @@ def _name_environment(env: Any) -> tuple[str, dict[str, Environment]]:
     what = f"the environment {type(env).__name__}"
     if isinstance(env, type) or not has_members(env, Environment, what):
         if not callable(env):
-            raise UsageError(f"give a codeplan.Environment, its class or a name, not a {type(env).__name__}")
+            raise UsageError(
+                f"give a codeplan.Environment, its class or a name, not {with_article(type(env).__name__)}"
+            )
         name = name_of_factory(env, "the environment")
         plugins.register("codeplan.envs", name, env)
         return name, {}

@@ -19,6 +19,7 @@ from codeplan.bench.tables import STAND_IN_MARK, STAND_IN_NOTE, BenchTable, form
 from codeplan.bench.training_table import TEST_NOTE, TrainingRates, collect_rates, format_p, rates_table
 from codeplan.envs.miniwob.page_folder import FEEDBACK_TASKS
 from codeplan.types import Value
+from codeplan.untrusted.noun_phrases import with_count
 
 MAX_COLUMNS = 12
 """A table with more kinds of task has a row for each kind."""
@@ -118,7 +119,8 @@ def _other_trainings(table: PublishedTable, found: TrainingRates) -> str:
     wanted, here = table.settings["runs"], {*found.trainings.values()}
     if here == {wanted}:
         return ""
-    return f"the paper has {wanted} trainings of each batch size, this bench {', '.join(map(str, sorted(here)))}"
+    numbers = ", ".join(map(str, sorted(here)))
+    return f"the paper has {with_count(wanted, 'training')} of each batch size, this bench {numbers}"
 
 
 def _published_line(row: PublishedRow, kinds: Sequence[str], *, hidden: bool) -> tuple[str, ...]:
@@ -179,4 +181,5 @@ def row_notes(table: PublishedTable, part: ExperimentPart) -> Iterator[str]:
 
 def _progress_notes(one: PlayedCell) -> Iterator[str]:
     if len(one.episodes) < one.total:
-        yield f"{one.row.name}: {len(one.episodes)} of {one.total} episodes ended; the others are in no figure."
+        total = with_count(one.total, "episode")
+        yield f"{one.row.name}: {len(one.episodes)} of {total} ended; the others are in no figure."

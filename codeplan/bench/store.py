@@ -28,6 +28,7 @@ from codeplan.types.display import MAX_ROWS, html_list, html_text, short_repr
 from codeplan.types.value import Count
 from codeplan.untrusted import files
 from codeplan.untrusted.folders import list_folder
+from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import parser_reason
 from codeplan.untrusted.values import in_quotes
 
@@ -120,7 +121,7 @@ class BenchRecord(Value, frozen=True):
     def _repr_html_(self) -> str:
         """The cells as a table, for a notebook: how many episodes ended, and how many of them were solved."""
         rows = (self._html_row(cell.name) for cell in self.cells[:MAX_ROWS])
-        title = f"Bench: {self.ended_episodes:,} of {self.total_episodes:,} episodes ended"
+        title = f"Bench: {self.ended_episodes:,} of {with_count(self.total_episodes, 'episode')} ended"
         return html_list(title, ("Cell", "Ended", "Solved", "Money"), rows, len(self.cells) - MAX_ROWS)
 
     @property
@@ -259,7 +260,8 @@ def _must_contain(grid: BenchGrid, before: BenchGrid, folder: Path) -> None:
             )
     if grid.repeats < before.repeats:
         raise UsageError(
-            f"{folder} holds a bench of {before.repeats} repeats; ask for at least as many, or name another folder"
+            f"{folder} holds a bench of {with_count(before.repeats, 'repeat')}; "
+            "ask for at least as many, or name another folder"
         )
 
 

@@ -12,6 +12,7 @@ from codeplan.bench.metrics import METRICS, MetricEstimate
 from codeplan.bench.papers.comparable import PublishedResults
 from codeplan.statistics import RateDifference
 from codeplan.types import Value
+from codeplan.untrusted.noun_phrases import with_count
 
 STAND_IN_LABEL = "scripted stand-in"
 STAND_IN_MARK = " †"
@@ -179,7 +180,7 @@ def _comparison_table(c: CellComparison) -> BenchTable:
         for m in c.means
     ]
     return BenchTable(
-        f"{c.first} and {c.second} on {c.suite}, {n} pairs",
+        f"{c.first} and {c.second} on {c.suite}, {with_count(n, 'pair')}",
         ("", "first", "second", "second minus first", "95 %"),
         (success, *means),
         tuple(_comparison_notes(c)),
@@ -187,15 +188,17 @@ def _comparison_table(c: CellComparison) -> BenchTable:
 
 
 def _comparison_notes(c: CellComparison) -> list[str]:
-    more = {None: "There is no difference that more tasks could show.", 0: ""}
-    needed = more.get(
-        c.more_pairs, f"To find a difference as large as this with a power of 80 %, {c.more_pairs} more pairs."
-    )
+    needed = ""
+    if c.more_pairs is None:
+        needed = "There is no difference that more tasks could show."
+    elif c.more_pairs:
+        pairs = with_count(c.more_pairs, "more pair")
+        needed = f"To find a difference as large as this with a power of 80 %, {pairs}."
     found = [
         f"Only the first succeeded in {c.only_first}, only the second in {c.only_second}, both in {c.both}, neither in "
         f"{c.neither}. McNemar's exact test: p = {c.p_value:.3g}. {needed}".strip()
     ]
-    return found + ([f"{c.left_out} episodes have no partner and are left out."] if c.left_out else [])
+    return found + ([f"Left out: {with_count(c.left_out, 'episode')} without a partner."] if c.left_out else [])
 
 
 def _published_table(published: PublishedResults) -> BenchTable:

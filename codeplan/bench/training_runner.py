@@ -30,6 +30,7 @@ from codeplan.runner import new_episodes
 from codeplan.types import Result
 from codeplan.untrusted.files import is_regular_file, refuse_links
 from codeplan.untrusted.folders import list_folder
+from codeplan.untrusted.noun_phrases import with_count
 
 TRAININGS_FOLDER = "trainings"
 
@@ -87,7 +88,7 @@ def run_trainings(
         running = run_in_threads(workers, left, worker, worker.cancellation.cancel)
         failures = [failure for failure in running if failure]
     if failures:
-        broken = f"{len(failures)} of {len(wanted)} trainings were broken off"
+        broken = f"{len(failures)} of {with_count(len(wanted), 'training')} broken off"
         failures[0].add_note(f"{broken}; to continue, repeat the command with --out {folder}")
         raise failures[0]
     return {

@@ -27,6 +27,7 @@ from codeplan.errors import UsageError
 from codeplan.recording.redaction import remove_secrets
 from codeplan.runner.setup import EpisodeSetup
 from codeplan.types import Task, Value
+from codeplan.untrusted.noun_phrases import with_count
 
 MAX_TRAININGS = 1000
 """Trainings of a batch size, tasks of a batch, and iterations, each at most. So each training has its own seed:
@@ -156,6 +157,7 @@ def _require_enough(tasks: Sequence[Task], grid: TrainingGrid, env: str) -> None
     most = max(grid.batches)
     if len(tasks) < most * grid.iterations:
         raise UsageError(
-            f"{grid.iterations} iterations of {most} tasks need {most * grid.iterations} tasks, but {env} has "
+            f"{with_count(grid.iterations, 'iteration')} of {with_count(most, 'task')} need "
+            f"{with_count(most * grid.iterations, 'task')}, but {env} has "
             f"{len(tasks)} of the chosen kind in its split {grid.split}; ask for fewer iterations or smaller batches"
         )

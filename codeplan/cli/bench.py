@@ -11,6 +11,7 @@ import typer
 
 from codeplan.cli import options, setting_options
 from codeplan.cli.standard_output import reserved_for_json
+from codeplan.untrusted.noun_phrases import with_count
 
 if TYPE_CHECKING:
     from codeplan.bench.bench_runner import BenchOutcome
@@ -209,7 +210,7 @@ def _raise_incomplete(outcome: BenchOutcome) -> None:
 
     ended = sum(not e.broken for e in outcome.bench.outcomes)
     total = outcome.bench.total_episodes
-    so_far = f"{ended} of {total} episodes ended; repeat the command with the same --out to continue"
+    so_far = f"{ended} of {with_count(total, 'episode')} ended; repeat the command with the same --out to continue"
     if outcome.stopped_by:
         outcome.stopped_by.add_note(so_far)
         raise outcome.stopped_by

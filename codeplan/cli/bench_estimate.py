@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from codeplan.cli import options
 from codeplan.cli.text_tables import format_table, terminal_width
+from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import one_line
 from codeplan.untrusted.wrapping import wrap_line
 
@@ -82,8 +83,8 @@ def _notes(plan: ResolvedBench, found: BenchEstimate, max_money: float | None) -
     for name in plan.unpriced_models:
         yield f"No price is known for the model {one_line(name)}; give a table with --prices FILE."
     if found.unseen:
-        unseen = f"{len(found.unseen)} of {len(found.cells)} cells were never played, so their cost is unknown"
-        yield f"{unseen}. Add --pilot to play two tasks of each and estimate it."
+        unseen = f"{len(found.unseen)} of {with_count(len(found.cells), 'cell')}"
+        yield f"Never played, so the cost is unknown: {unseen}. Add --pilot to play two tasks of each and estimate it."
     if max_money is not None and found.total.money and found.total.money.high > max_money:
         yield f"The budget of ${max_money:g} may end the bench early."
 

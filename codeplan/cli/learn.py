@@ -9,6 +9,7 @@ import typer
 
 from codeplan.cli import model_options, options
 from codeplan.cli.total_budget import TotalBudgetOptions, end_spending
+from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import echo_message
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def learn(
         used = out / ("plan.txt" if "" in plans else "plans")
         use = f"; use it: codeplan run {env} --method {method} --set plan={used}" if _accepts_folder(method) else ""
         part = "a part of " if spending.stopped_by else ""
-        echo_message(f"{learnt.plan}\n\nlearnt from {part}{len(tasks)} tasks; {kept}{use}")
+        echo_message(f"{learnt.plan}\n\nlearnt from {part}{with_count(len(tasks), 'task')}; {kept}{use}")
     end_spending(spending, False, f"{kept}; {again} and a larger budget to continue")
 
 

@@ -19,6 +19,7 @@ from codeplan.bench.tables import format_number
 from codeplan.cli.bench_table import bench_table_text
 from codeplan.cli.text_tables import terminal_width
 from codeplan.untrusted.console import print_wrapped
+from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import one_line
 from codeplan.untrusted.values import in_quotes
 
@@ -47,8 +48,8 @@ def state_of(experiment: PaperExperiment) -> str:
     cells, idle = sum(row.cells for row in rows), sum(row.cells for row in rows if row.cannot)
     trainings = sum(row.trainings for row in rows)
     return "; ".join(
-        [f"played: {cells - idle} of {cells} cells" if idle else f"played: {cells} cells"]
-        + ([f"{trainings} trainings come first"] if trainings else [])
+        [f"played: {cells - idle} of {with_count(cells, 'cell')}" if idle else f"played: {with_count(cells, 'cell')}"]
+        + ([f"first {with_count(trainings, 'training')}"] if trainings else [])
         + [f"needs {need}" for need in needs]
     )
 
@@ -92,7 +93,9 @@ def _describe_part(part: ExperimentPart) -> Iterator[str]:
 
 
 def _describe_published(table: PublishedTable) -> Iterator[str]:
-    yield from _wrapped("", f"{table.cited}: {table.title}. {table.metric} in {table.unit}, {table.tasks} tasks")
+    yield from _wrapped(
+        "", f"{table.cited}: {table.title}. {table.metric} in {table.unit}, {with_count(table.tasks, 'task')}"
+    )
     if reason := not_run().metrics.get(table.metric):
         yield from _wrapped("  ", f"not measured: {reason}")
     for row in table.rows:

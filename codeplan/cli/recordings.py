@@ -12,6 +12,7 @@ from codeplan.cli import model_options, options, setting_options
 from codeplan.cli.episode import make_event_handler, playing
 from codeplan.cli.setting_options import given_limits
 from codeplan.cli.tool_options import ToolOptions, WayOn, ask_about_doubt, on_terminal, show_value
+from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import echo_message
 
 if TYPE_CHECKING:
@@ -162,7 +163,9 @@ def replay(
 
     given = options.collect_settings(more, allow_weak_sandbox=allow_weak_sandbox)
     replay_episode(folder, on_event=on_event, **given)
-    options.print_output({"identical": True, "events": count}, as_json, lambda: [f"identical: {count} events"])
+    options.print_output(
+        {"identical": True, "events": count}, as_json, lambda: [f"identical: {with_count(count, 'event')}"]
+    )
 
 
 def fork(

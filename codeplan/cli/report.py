@@ -10,6 +10,7 @@ import typer
 
 from codeplan.cli import options
 from codeplan.cli.skill_library import open_library
+from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import echo, echo_message, one_line
 
 if TYPE_CHECKING:
@@ -37,13 +38,12 @@ def report(runs: Runs, out: Out = Path("report.html"), library: Skills = None) -
     from codeplan.report.pages.report_source import ReportSource
 
     written = write_archive(ReportSource(*runs), out, _library(library))
-    episodes = "1 episode" if written.episodes == 1 else f"{written.episodes:,} episodes"
-    echo(f"{out}: {episodes}, {written.size / 1e6:.1f} MB")
+    echo(f"{out}: {with_count(written.episodes, 'episode')}, {written.size / 1e6:.1f} MB")
     for path in written.unread:
         echo_message(f"left out: the beginning of {one_line(str(path), 400)} cannot be read", "codeplan: ", err=True)
     if written.left_out:
         names = one_line(" ".join(map(str, runs)), 400)
-        left = f"left out to limit the size: {written.left_out:,} pages of events"
+        left = f"left out to limit the size: {with_count(written.left_out, 'page')} of events"
         echo_message(f"{left}; to see them, run: codeplan view {names}")
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codeplan.cli import options
+from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import echo
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def serve(
     try:
         asyncio.run(_run(endpoint, port))
     except KeyboardInterrupt:
-        echo(f"served {endpoint.request_count} requests", err=True)
+        echo(f"served {with_count(endpoint.request_count, 'request')}", err=True)
 
 
 async def _run(endpoint: StandInServer, port: int) -> None:

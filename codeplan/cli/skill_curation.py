@@ -13,6 +13,7 @@ from codeplan.cli import options
 from codeplan.cli.curation_episodes import EpisodeOptions
 from codeplan.cli.skill_library import DEFAULT_FOLDER, LibraryFolder, find_skill, open_library
 from codeplan.cli.total_budget import TotalBudgetOptions, end_spending
+from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import echo, echo_message
 
 if TYPE_CHECKING:
@@ -123,7 +124,8 @@ def discover(
         end_spending(spending, as_json, _SAVED)
         return
     for each in results:
-        echo(f"\nround {each.number}: {each.solved} of {each.episodes} solved, {len(each.acquired)} skills\n")
+        acquired = with_count(len(each.acquired), "skill")
+        echo(f"\nround {each.number}: {each.solved} of {each.episodes} solved, {acquired}\n")
         echo("\n".join([*filter_table(each.filtered), *_impossible(each.filtered)]))
     if compared:
         echo(f"\nwith the library and without, on unseen tasks ({unseen})\n")
@@ -216,7 +218,8 @@ def _warn_of_few_pairs(rule: FilterRule) -> None:
     from codeplan.curation.filtering import missing_pairs
 
     if missing := missing_pairs((), rule.pairs, rule.level, rule.test):
-        needed = f"the {rule.test} test needs {rule.pairs + missing} pairs for one candidate, and more for several"
+        pairs = with_count(rule.pairs + missing, "pair")
+        needed = f"the {rule.test} test needs {pairs} for one candidate, and more for several"
         impossible = f"no promotion is possible with --pairs {rule.pairs}: at level {rule.level:g} {needed}"
         echo_message(impossible, "codeplan: ", err=True)
 
@@ -233,7 +236,7 @@ def _impossible(rows: Sequence[FilterOutcome]) -> list[str]:
         return []
     reasons = [
         f"Not tried, because even a win in each pair would not promote it at the level {level:.3g}; "
-        f"{missing} more {'pair' if missing == 1 else 'pairs'} needed: {', '.join(names)}."
+        f"{with_count(missing, 'more pair')} needed: {', '.join(names)}."
         for (level, missing), names in skills.items()
     ]
     width = terminal_width()

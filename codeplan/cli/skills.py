@@ -18,6 +18,7 @@ from codeplan.cli.skill_library import (
     print_faults,
     skill_figures,
 )
+from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import echo
 
 Name = Annotated[str, typer.Argument(metavar="SKILL", help="The skill's name, or environment/name.")]
@@ -177,7 +178,7 @@ def rebuild(library: LibraryFolder = DEFAULT_FOLDER, as_json: options.Json = Fal
     if as_json:
         options.print_json({"folders": count, "faults": faults})
     else:
-        echo(f"{count:,} skills' folders indexed")
+        echo(f"{with_count(count, 'skill folder')} indexed")
         print_faults(opened)
     raise typer.Exit(1 if faults else 0)
 
@@ -196,7 +197,9 @@ def export(
     opened = open_library(library)
     entries = opened.entries(env, None, parse_status(status))
     count = write(opened, file, (find_skill(opened, f"{e.env}/{e.name}") for e in entries))
-    options.print_output({"file": str(file), "skills": count}, as_json, lambda: [f"{count:,} skills in {file}"])
+    options.print_output(
+        {"file": str(file), "skills": count}, as_json, lambda: [f"{with_count(count, 'skill')} in {file}"]
+    )
 
 
 def import_skills(

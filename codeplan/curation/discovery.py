@@ -12,6 +12,7 @@ from codeplan.sandbox import Sandbox
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.stores import ReadOnlyStore
 from codeplan.types import Task, Value
+from codeplan.untrusted.noun_phrases import with_count
 
 
 class DiscoveryRound(Value, frozen=True):
@@ -52,11 +53,11 @@ def discover_skills(
         runner.begin(f"round {number}: tasks", len(now))
         every = runner.map_parallel(lambda t: runner.run_planner(t, "discover", library=ReadOnlyStore(library)), now)
         ran = [r for r in every if r is not None]
-        on_progress(f"round {number}: {sum(r.result.success for r in ran)} of {len(ran)} episodes solved")
+        on_progress(f"round {number}: {sum(r.result.success for r in ran)} of {with_count(len(ran), 'episode')} solved")
         runner.begin(f"round {number}: first proofs")
         acquired = runner.map_parallel(lambda r: acquire_skill(runner, library, r, sandbox), ran)
         names = tuple(sorted({s.name for s in acquired if s is not None}))
-        on_progress(f"round {number}: {len(names)} skills acquired")
+        on_progress(f"round {number}: {with_count(len(names), 'skill')} acquired")
         candidates = list_candidates(library, runner.env, max_candidates)
         rows = filter_candidates(runner, library, unused, candidates, rule, report)
         found.append(DiscoveryRound(number, len(ran), sum(r.result.success for r in ran), names, tuple(rows)))

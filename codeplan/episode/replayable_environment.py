@@ -23,6 +23,7 @@ from codeplan.recording.events import (
 from codeplan.recording.tool_events import EnvironmentEvent
 from codeplan.recording.trace import Trace
 from codeplan.types import Observation, Task
+from codeplan.untrusted.noun_phrases import with_article
 from codeplan.untrusted.values import in_quotes, value_text
 
 _MAX_ERROR = 500
@@ -143,8 +144,9 @@ class ReplayableEnvironment:
                 f"the environment {self._env.name} broke while {doing()}: {value_text(e, _MAX_ERROR)}"
             ) from e
         if not isinstance(observation, Observation):
+            answer = with_article(type(observation).__name__)
             raise EnvironmentFailure(
-                f"the environment {self._env.name} answered a {type(observation).__name__} while {doing()}; "
+                f"the environment {self._env.name} answered {answer} while {doing()}; "
                 "reset and step must return a codeplan.Observation"
             )
         text, cut_from = bound_text(observation.text, MAX_OBSERVATION_CHARS)

@@ -37,6 +37,7 @@ from codeplan.types import (
     Task,
     TooLarge,
 )
+from codeplan.untrusted.noun_phrases import with_count
 
 Demonstrations = Literal["standard", "atomic", "hybrid", "task", "naive", "buy"]
 """Which demonstrations an executor sees, where the environment has them.
@@ -167,8 +168,10 @@ class _Run:
                     return Claimed("it says that the task is done")
                 return GaveUp("it says that it cannot do the task")
             if self._count_idle_turns() >= max_idle:
-                return NotSolved(f"{max_idle} turns in a row did nothing")
-        return EnvironmentEnded() if self.episode.observation.done else NotSolved(f"no end in {calls} turns")
+                return NotSolved(f"{with_count(max_idle, 'turn')} in a row did nothing")
+        return (
+            EnvironmentEnded() if self.episode.observation.done else NotSolved(f"no end in {with_count(calls, 'turn')}")
+        )
 
     def _take_turn(self) -> bool | None:
         """Take a thought or an action; returns the claim in it."""

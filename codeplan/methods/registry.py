@@ -10,6 +10,7 @@ from codeplan import plugins
 from codeplan.episode.method import Method
 from codeplan.errors import UsageError
 from codeplan.plugins import Setting
+from codeplan.untrusted.noun_phrases import with_article
 from codeplan.untrusted.values import in_quotes
 
 ExecutorSpec = Method | str | Mapping[str, Any]
@@ -55,7 +56,7 @@ def resolve_executor(method: str, spec: ExecutorSpec) -> Method:
     if isinstance(spec, Method):
         return spec
     raise UsageError(
-        f"the executor of the method {method} is a {type(spec).__name__}; give a method, or the name of one"
+        f"the executor of the method {method} is {with_article(type(spec).__name__)}; give a method, or the name of one"
     )
 
 

@@ -17,6 +17,7 @@ from codeplan.errors import UsageError
 from codeplan.methods.registry import ExecutorSetting, require_positive, resolve_executor
 from codeplan.plugins import Setting
 from codeplan.types import Result, Task, TrialEnded
+from codeplan.untrusted.noun_phrases import with_count
 
 
 class TryAgain:
@@ -65,5 +66,5 @@ class TryAgain:
             if episode.is_done(task, tried[-1].claim):
                 break
         best = max(tried, key=lambda r: (r.success, r.reward, r.claim or False))
-        ending = TrialEnded(f"the best of {len(tried)} trials", best.ending)
+        ending = TrialEnded(f"the best of {with_count(len(tried), 'trial')}", best.ending)
         return msgspec.structs.replace(episode.result(ending, self.name, best.claim), reward=best.reward)

@@ -14,6 +14,7 @@ from codeplan.planning.prompt_sizes import MAX_FIXES_SHOWN, MAX_OLDER_CHARS, MAX
 from codeplan.sandbox import decode
 from codeplan.types import Checkpoint, Failed, Finished, Fix, GiveUp, Outcome, Plan, Rejected, Replan, Stopped, Value
 from codeplan.untrusted.excerpts import excerpt
+from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import one_line
 from codeplan.untrusted.variables import clip_name, variable_texts
 
@@ -57,7 +58,7 @@ class RunReport(Value, frozen=True):
         if self.outcome is None:
             return one_line(f"refused before it ran: {self.problem}", _MAX_SUMMARY)
         actions = sum(e.number is not None for e in self.events.exchanges)
-        done = f"from [Step {self.events.started_from}] on, {actions:,} action{'' if actions == 1 else 's'}: "
+        done = f"from [Step {self.events.started_from}] on, {with_count(actions, 'action')}: "
         return one_line(f"{done}{self.problem}", _MAX_SUMMARY)
 
 
@@ -175,4 +176,4 @@ def _lost_lines(dropped: Mapping[str, str]) -> list[str]:
     named = islice(dropped.items(), _MAX_LOST)
     lines = [f"{clip_name(name)} was not saved ({one_line(why, _MAX_REASON)})" for name, why in named]
     more = len(dropped) - len(lines)
-    return [*lines, f"# {more:,} more variables were not saved"] if more else lines
+    return [*lines, f"# not saved: {with_count(more, 'more variable')}"] if more else lines

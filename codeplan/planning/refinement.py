@@ -42,6 +42,7 @@ from codeplan.types import (
     Replan,
     TooLarge,
 )
+from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import one_line
 
 _MAX_REASON = 500  # characters of a plan's reason to give up, in the ending
@@ -115,7 +116,7 @@ class RefinementLoop:
         if isinstance(checked, Rejected):
             return Refused(f"the last plan was refused: {checked.diagnostics[0]}")
         tries = self.settings.tries
-        return NotSolved(f"no success in {tries} {'try' if tries == 1 else 'tries'}")
+        return NotSolved(f"no success in {with_count(tries, 'try', 'tries')}")
 
     def _ending_after(self, outcome: Outcome) -> Ending | None:
         """The ending that a run brings about; None if the task goes on."""

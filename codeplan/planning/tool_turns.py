@@ -21,6 +21,7 @@ from codeplan.prompts.templates import Prompts
 from codeplan.sandbox.limits import shorten
 from codeplan.tools import wire
 from codeplan.types import Claimed, Ending, EnvironmentEnded, GaveUp, NotSolved, Task
+from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import one_line
 
 _MAX_REASON: Final = 500  # characters of a reason to give up, in the ending
@@ -66,8 +67,12 @@ class ToolTurns:
             if ending := self._take_turn(left):
                 return ending
             if self._idle >= self._max_idle_turns:
-                return NotSolved(f"{self._max_idle_turns} turns in a row made no call")
-        return EnvironmentEnded() if self._episode.observation.done else NotSolved(f"no end in {self._calls} turns")
+                return NotSolved(f"{with_count(self._max_idle_turns, 'turn')} in a row made no call")
+        return (
+            EnvironmentEnded()
+            if self._episode.observation.done
+            else NotSolved(f"no end in {with_count(self._calls, 'turn')}")
+        )
 
     def _take_turn(self, left: int) -> Ending | None:
         reply = ask_template(

@@ -16,6 +16,7 @@ from codeplan.report.purposes import describe_purpose
 from codeplan.report.summary import model_label
 from codeplan.report.tool_texts import describe_decision, shown_action, shown_observation
 from codeplan.types import Checkpoint, Diagnostic, Fix, Message, Observation, Result, Usage
+from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.values import in_quotes
 
 Tone = Literal["heading", "start", "step", "good", "bad", "warning", "quiet", "plain"]
@@ -206,7 +207,7 @@ def _model_view(event: Event) -> EventView | None:
             failure = (TextBlock("failure", event.error), PromptBlock(event.messages, event.prompt))
             return EventView(title, "bad", _cost(event.usage, event.seconds), failure)
         case events.TextsEmbedded():
-            title = f"{event.texts} text{'s' * (event.texts != 1)} to the embedding model {event.model}"
+            title = f"{with_count(event.texts, 'text')} to the embedding model {event.model}"
             return EventView(title, "quiet", _cost(event.usage, event.seconds))
         case _:
             return None

@@ -19,6 +19,7 @@ from codeplan.report.event_view import EventView, EventViewer, TextBlock
 from codeplan.report.summary import print_summary
 from codeplan.untrusted.console import print_wrapped
 from codeplan.untrusted.differences import diff_lines
+from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import clean, clip_lines, one_line, source_excerpt
 
 _MAX_SOURCE_LINES = 300
@@ -176,7 +177,7 @@ class LiveDisplay:
                 if line:
                     self._print_text(f"    {mark}", one_line(line, 1000), _DIFF_STYLES[mark])
         if (more := len(block.fixes) - _MAX_DIAGNOSTICS) > 0:
-            self._print_text("  ", f"… ({more:,} more fixes; the trace has them)", "dim")
+            self._print_text("  ", f"… ({with_count(more, 'more fix', 'more fixes')}; the trace has them)", "dim")
 
     def _print_diagnostics(self, block: event_view.DiagnosticsBlock) -> None:
         style = "yellow" if block.only_warnings else "red"

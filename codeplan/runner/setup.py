@@ -24,6 +24,7 @@ from codeplan.recording.trace import Trace
 from codeplan.runner import models
 from codeplan.sandbox.limits import shorten
 from codeplan.types import BudgetSpent, Crashed, InfrastructureFailed, Interrupted, NotSolved, Result, Task, TooLarge
+from codeplan.untrusted.noun_phrases import with_article
 from codeplan.untrusted.values import in_quotes
 from codeplan.version import VERSION
 
@@ -126,7 +127,9 @@ class EpisodeSetup:
         with self.open_episode(header, trace) as active:
             result = self.method.solve(header.task, active.episode)
             if not isinstance(result, Result):
-                raise UsageError(f"the method {self.method.name} returned a {type(result).__name__}, not a Result")
+                raise UsageError(
+                    f"the method {self.method.name} returned {with_article(type(result).__name__)}, not a Result"
+                )
             active.result = result
         return active.result
 
@@ -185,7 +188,7 @@ def _connect_model(model: str | LLM | ModelFunction, settings: Mapping[str, Any]
 
 def _require_type(given: object, wanted: type) -> None:
     if not isinstance(given, wanted):
-        raise UsageError(f"give a codeplan.{wanted.__name__}, not a {type(given).__name__}")
+        raise UsageError(f"give a codeplan.{wanted.__name__}, not {with_article(type(given).__name__)}")
 
 
 def _require_participant(given: object, port: type) -> None:
@@ -194,7 +197,7 @@ def _require_participant(given: object, port: type) -> None:
         return
     what = f"the {_ROLES[port]} {type(given).__name__}"
     if isinstance(given, type) or not has_members(given, port, what):
-        found = f"the class {given.__name__}" if isinstance(given, type) else f"a {type(given).__name__}"
+        found = f"the class {given.__name__}" if isinstance(given, type) else with_article(type(given).__name__)
         raise UsageError(f"give a codeplan.{port.__name__} or a name, not {found}")
     require_members(given, port, what)
 

@@ -21,6 +21,7 @@ from codeplan.sandbox import CheckpointError, decode, encode
 from codeplan.sandbox.limits import MAX_NAME_CHARS
 from codeplan.types import Checkpoint
 from codeplan.untrusted import files
+from codeplan.untrusted.noun_phrases import with_article
 from codeplan.untrusted.terminal import one_line, parser_reason
 from codeplan.untrusted.values import in_quotes
 
@@ -56,7 +57,9 @@ def read_start(start: Start, step: int, max_bytes: int) -> Checkpoint:
     if isinstance(start, Mapping):
         return _save(start, "the variables to start with", max_bytes)
     if not isinstance(start, Path | str):
-        raise UsageError(f"variables to start with are a Checkpoint, a dict or a file, not a {type(start).__name__}")
+        raise UsageError(
+            f"variables to start with are a Checkpoint, a dict or a file, not {with_article(type(start).__name__)}"
+        )
     where = f"the checkpoint {one_line(str(start), 400)}"
     try:
         with files.open_user_file(start) as file:

@@ -18,6 +18,7 @@ from codeplan.skills.skill import EvidenceRecord, Skill
 from codeplan.skills.skill_store import SkillStore
 from codeplan.skills.stores import FixedStore, MissingStore, ReadOnlyStore
 from codeplan.types import Task
+from codeplan.untrusted.noun_phrases import with_article
 from codeplan.untrusted.values import in_quotes
 
 
@@ -31,7 +32,9 @@ def open_store(library: SkillStore | str | Path | None, skill: str | None = None
             raise UsageError(f"there is no skill library at {library}; codeplan skills discover makes one")
         library = SkillLibrary(library)
     if library is not None and not isinstance(library, SkillStore):
-        raise UsageError(f"the setting library is a {type(library).__name__}; give a folder, or a SkillStore")
+        raise UsageError(
+            f"the setting library is {with_article(type(library).__name__)}; give a folder, or a SkillStore"
+        )
     if skill is None or isinstance(library, MissingStore):
         return library if not isinstance(library, SkillLibrary) or library.writable else ReadOnlyStore(library)
     if not isinstance(library, SkillLibrary):

@@ -21,6 +21,7 @@ from codeplan.agent_interface import agent_api
 from codeplan.errors import UsageError
 from codeplan.protocols import Environment, GeneratesTasks
 from codeplan.types import Observation, Task
+from codeplan.untrusted.noun_phrases import with_article, with_count
 from codeplan.untrusted.values import in_quotes
 
 MAX_CONTRACT_ACTIONS = 500
@@ -75,7 +76,7 @@ class EnvironmentContract:
     def test_tasks_name_their_environment_and_split_and_have_unique_ids(self) -> None:
         with self._open() as env:
             tasks = list(env.tasks(self._split(env)))
-            assert len(tasks) >= 2, f"the split {self._split(env)} has {len(tasks)} tasks"
+            assert len(tasks) >= 2, f"the split {self._split(env)} has {with_count(len(tasks), 'task')}"
             found = {(t.env, t.split) for t in tasks}
             assert found == {(env.name, self._split(env))}, f"the tasks name these environments and splits: {found}"
             assert len({t.id for t in tasks}) == len(tasks), "two tasks have the same id"
@@ -90,7 +91,7 @@ class EnvironmentContract:
     def test_tasks_are_a_sequence(self) -> None:
         with self._open() as env:
             tasks = env.tasks(self._split(env))
-            assert isinstance(tasks, Sequence), f"tasks() returns a {type(tasks).__name__}, not a Sequence"
+            assert isinstance(tasks, Sequence), f"tasks() returns {with_article(type(tasks).__name__)}, not a Sequence"
             assert tasks[-1] == tasks[len(tasks) - 1]
             assert list(tasks[:2]) == [tasks[0], tasks[1]]
             _assert_raises(IndexError, lambda: tasks[len(tasks)])

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
+from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import clean
 
 MAX_CHARACTERS = 1_000_000
@@ -85,7 +86,7 @@ def describe_changes(before: str, after: str) -> str:
     lines = [mark + " " * (mark == "@") + line for mark, line in diff_lines(before, after, context=1)]
     shown = [_shorten(line, _MAX_MESSAGE_LINE_CHARACTERS) for line in lines[:_MAX_MESSAGE_LINES]]
     if len(lines) > len(shown):
-        shown.append(f"… ({len(lines) - len(shown):,} more lines)")
+        shown.append(f"… ({with_count(len(lines) - len(shown), 'more line')})")
     return "\n".join(shown) or "(only in characters that are not shown)"
 
 

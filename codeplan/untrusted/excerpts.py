@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from codeplan.untrusted.noun_phrases import with_count
+
 _MARK_ROOM: Final = 48  # characters of the mark and the line ends around it
 _MAX_LINE_PART: Final = 0.5  # a line that takes more than this part of the room is cut within
 
@@ -24,7 +26,7 @@ def excerpt(text: str, max_characters: int, *, start: float = 1.0, margin: int =
 
 def left_out(count: int, what: str) -> str:
     """The mark in a prompt that stands for things of a kind, such as ``"character"``."""
-    return f"[{count:,} {what}{'' if count == 1 else 's'} left out]"
+    return f"[{with_count(count, what)} left out]"
 
 
 def _whole_lines(text: str, room: int) -> str:

@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
+from codeplan.untrusted.noun_phrases import with_article
+
 MAX_VALUES: Final = 20_000
 """Maximum number of values in one plain value, shared parts counted each time."""
 
@@ -87,7 +89,7 @@ class _Copier:
         for kind in (tuple, set, frozenset):
             if isinstance(value, kind):
                 return kind(self._all(value, depth))
-        raise NotPlainValue(f"a {type(value).__name__} is no plain data")
+        raise NotPlainValue(f"{with_article(type(value).__name__)} is no plain data")
 
     def _all(self, values: Iterable[Any], depth: int) -> list[Any]:
         return [self._copy(v, depth) for v in values]

@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from codeplan.untrusted.noun_phrases import with_article
+
 ELLIPSIS: Final = "…"
 """Stands for what is left out."""
 
@@ -28,8 +30,7 @@ def scalar_text(value: Any, room: int, max_string: int | None) -> str:
         return int.__repr__(value) if bits <= _MAX_INT_BITS else f"<an int of {bits:,} bits>"
     if isinstance(value, float):
         return float.__repr__(value)
-    name = type_name(value)
-    return f"<{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}>"
+    return f"<{with_article(type_name(value))}>"
 
 
 def _string_text(value: Any, room: int, max_string: int | None, notation: Callable[[Any], str]) -> str:

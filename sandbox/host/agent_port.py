@@ -17,6 +17,7 @@ from codeplan.sandbox.protocol.frames import CallFrame, ErrorFrame, ResultFrame
 from codeplan.sandbox.protocol.values import NotPlainData, escape_surrogates, pack_value, unpack_value
 from codeplan.sandbox.runtime.names import CALL_ERRORS
 from codeplan.types import Observation
+from codeplan.untrusted.noun_phrases import with_article
 from codeplan.untrusted.terminal import MAX_REASON_CHARS, message_text, one_line
 from codeplan.untrusted.values import in_quotes
 
@@ -122,13 +123,15 @@ class AgentPort:
 
 def _pack_result(name: str, value: object, *, text_only: bool) -> ResultFrame | ErrorFrame:
     if text_only and not isinstance(value, str):
-        return ErrorFrame(f"{name} returned a {type(value).__name__}, which is not text")
+        return ErrorFrame(f"{name} returned {with_article(type(value).__name__)}, which is not text")
     try:
         result = ResultFrame(pack_value(value.text if isinstance(value, Observation) else value))
     except NotPlainData as reason:
         return ErrorFrame(f"{name} returned {reason}")
     except Exception as error:  # a subclass of a plain type with a broken method
-        return ErrorFrame(f"{name} returned a {type(value).__name__} that cannot be read ({type(error).__name__})")
+        return ErrorFrame(
+            f"{name} returned {with_article(type(value).__name__)} that cannot be read ({type(error).__name__})"
+        )
     if frames.packed_size(result) > MAX_RESULT_BYTES:
         return ErrorFrame(f"{name} returned more than {MAX_RESULT_BYTES:,} bytes")
     return result

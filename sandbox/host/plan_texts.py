@@ -22,6 +22,7 @@ from codeplan.sandbox.host.worker_slots import computing_slots
 from codeplan.sandbox.limits import MAX_CODE_BYTES, MAX_OUTLINE_BYTES, Limits
 from codeplan.sandbox.protocol import frames
 from codeplan.types import AgentApi, Diagnostic, Plan, Rejected
+from codeplan.untrusted.noun_phrases import with_article
 
 _T = TypeVar("_T")
 
@@ -159,7 +160,7 @@ def killed_again(what: str, killed: WorkerKilled) -> SandboxError:
 def find_unreadable(source: str, limits: Limits) -> Diagnostic | None:
     """Why a source is not even sent to a worker; None if it can be."""
     if not isinstance(source, str):
-        raise UsageError(f"a plan is text, not a {type(source).__name__}")
+        raise UsageError(f"a plan is text, not {with_article(type(source).__name__)}")
     if not source.strip():
         return Diagnostic(0, 0, "empty", "the plan is empty; write one function solution(agent, start_from=1)")
     try:

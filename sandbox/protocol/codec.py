@@ -31,6 +31,7 @@ from codeplan.sandbox.protocol.checkpoint_table import (
 )
 from codeplan.sandbox.protocol.decoder import CheckpointError, decode
 from codeplan.types import Checkpoint
+from codeplan.untrusted.noun_phrases import with_article, with_count
 
 __all__ = ["CheckpointError", "Node", "decode", "encode"]
 
@@ -65,7 +66,7 @@ def encode(variables: dict[str, object], max_bytes: int) -> Checkpoint:
                 others += 1
     if others:
         dropped[OTHERS_KEY] = (
-            f"{others:,} more variables were not saved: there are too many, or their names are too long"
+            f"{with_count(others, 'more variable')}, not saved because there are too many or their names are too long"
         )
     return Checkpoint(names, table.nodes, dropped)
 
@@ -119,7 +120,7 @@ class _TableBuilder:
         if kind is bytes:
             return self._append(["bytes", value.hex()])
         if kind not in _TAGS:
-            raise UnsavableValue(f"a {kind.__name__} cannot be saved")
+            raise UnsavableValue(f"{with_article(kind.__name__)} cannot be saved")
         if len(self.nodes) + len(value) > MAX_NODES:
             raise UnsavableValue(f"more than {MAX_NODES:,} values")
         self._reserve(_BYTES_PER_PART * len(value) * (2 if isinstance(value, dict) else 1))

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.frames import Frame, ProtocolError
+from codeplan.untrusted.noun_phrases import with_article
 
 
 class State(StrEnum):
@@ -95,9 +96,11 @@ class Conversation:
         """Move on with this frame. Raises ProtocolError if ``sender`` may not send it now."""
         transition = _TABLE.get((self.state, sender, type(frame)))
         if transition is None:
-            raise ProtocolError(f"the {sender} sent a {type(frame).__name__} in the state '{self.state}'")
+            raise ProtocolError(f"the {sender} sent {with_article(type(frame).__name__)} in the state '{self.state}'")
         if transition.condition is not None and transition.condition not in self._met:
-            raise ProtocolError(f"the {sender} sent a {type(frame).__name__}, which comes {transition.condition}")
+            raise ProtocolError(
+                f"the {sender} sent {with_article(type(frame).__name__)}, which comes {transition.condition}"
+            )
         if isinstance(frame, frames.RunJob):
             self._met = _conditions_met(frame)
         self.state = transition.next_state

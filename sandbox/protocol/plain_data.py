@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
+from codeplan.untrusted.noun_phrases import with_article
+
 
 class PlainDataRules(NamedTuple):
     """What counts as plain data: None, bool, int, float, str, list, tuple, and dict with texts as keys.
@@ -52,10 +54,10 @@ def find_non_plain(value: object, rules: PlainDataRules) -> str | None:
 def _problem(value: object, rules: PlainDataRules) -> str | None:
     kind = type(value)
     if kind not in _PLAIN_TYPES and (kind is not tuple or rules.json_only):
-        return f"a {kind.__name__}"
+        return with_article(kind.__name__)
     if isinstance(value, dict) and not all(type(key) is str for key in value):
         return "a dict whose keys are not texts"
-    return None if not rules.json_only or _fits_json(value) else f"a {kind.__name__} that JSON cannot carry"
+    return None if not rules.json_only or _fits_json(value) else f"{with_article(kind.__name__)} that JSON cannot carry"
 
 
 def _fits_json(value: object) -> bool:

@@ -10,6 +10,7 @@ import msgspec
 from codeplan.sandbox.limits import MAX_DIAGNOSTIC_CHARS, MAX_DIAGNOSTICS, MAX_NAME_CHARS, MAX_STEPS, shorten
 from codeplan.sandbox.protocol.values import escape_surrogates
 from codeplan.types import Diagnostic, Plan, Step
+from codeplan.untrusted.noun_phrases import with_count
 
 MAX_POSITION: Final = 1_000_000  # largest line and column; a worker parses no more than 64,000 bytes
 MAX_STEP_NAMES: Final = 14_000  # maximum number of names that one step needs or sets: a plan has no more parts
@@ -98,7 +99,9 @@ def diagnostic_rows(diagnostics: Iterable[Diagnostic]) -> list[DiagnosticRow]:
     rows = [_row(d) for d in every[:MAX_DIAGNOSTICS]]
     if len(every) > MAX_DIAGNOSTICS:
         missing = len(every) - MAX_DIAGNOSTICS + 1
-        rows[-1] = DiagnosticRow(0, 0, "size", f"the plan has {missing:,} more problems; write it shorter and simpler")
+        rows[-1] = DiagnosticRow(
+            0, 0, "size", f"the plan has {with_count(missing, 'more problem')}; write it shorter and simpler"
+        )
     return rows
 
 

@@ -10,6 +10,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from codeplan.untrusted.collisions import MAX_SAME_HASH, collide
+from codeplan.untrusted.noun_phrases import with_article
 from codeplan.untrusted.surrogates import escape_surrogates as escape_surrogates
 
 MAX_DEPTH: Final = 32  # maximum nesting of containers
@@ -86,7 +87,7 @@ class _Packer(_ValueCounter):
         if isinstance(value, dict):
             _require_spread(dict.keys(value))
             return ["dict", *(self.pack(v, depth) for item in dict.items(value) for v in item)]
-        raise NotPlainData(f"a {type(value).__name__}, which is not plain data")
+        raise NotPlainData(f"{with_article(type(value).__name__)}, which is not plain data")
 
 
 def _bounded(whole: int) -> int:

@@ -13,6 +13,7 @@ from codeplan.sandbox.runtime.names import split_names
 from codeplan.sandbox.runtime.qualnames import set_name
 from codeplan.sandbox.runtime.size_guard import SizeGuard
 from codeplan.sandbox.runtime.text_format import format_text
+from codeplan.untrusted.noun_phrases import with_article
 
 _MISSING = object()
 
@@ -213,5 +214,5 @@ def _restrict_codecs(method: Callable[..., object]) -> Callable[..., object]:
 
 def _require_exact_type(value: Any, kind: type) -> Any:
     if type(value) is not kind:
-        raise TypeError(f"a {kind.__name__} is needed here, not a {type(value).__name__}")
+        raise TypeError(f"{with_article(kind.__name__)} is needed here, not {with_article(type(value).__name__)}")
     return value

@@ -17,6 +17,7 @@ from codeplan.sandbox.runtime.qualnames import set_name
 from codeplan.sandbox.runtime.safe_builtins import make_builtins
 from codeplan.sandbox.runtime.size_guard import SizeGuard
 from codeplan.sandbox.runtime.termination import GiveUpRequested, PlanTermination, ReplanRequested
+from codeplan.untrusted.noun_phrases import with_article
 
 
 class HostCalls(Protocol):
@@ -163,7 +164,7 @@ def _make_agent_reader(host: HostCalls, stopper: PlanStopper) -> Callable[[str],
 def _make_ask(host: HostCalls, stopper: PlanStopper) -> Callable[[str], str]:
     def ask_llm(question: str) -> str:
         if type(question) is not str:
-            raise TypeError(f"ask_llm takes one text, not a {type(question).__name__}; write ask_llm(f'…')")
+            raise TypeError(f"ask_llm takes one text, not {with_article(type(question).__name__)}; write ask_llm(f'…')")
         stopper.raise_if_failed()
         return host.ask(question)
 
@@ -175,7 +176,7 @@ def _make_ending(
 ) -> Callable[[str], NoReturn]:
     def end_plan(reason: str) -> NoReturn:
         if type(reason) is not str:
-            raise TypeError(f"{name} takes one text, not a {type(reason).__name__}; write {name}(f'…')")
+            raise TypeError(f"{name} takes one text, not {with_article(type(reason).__name__)}; write {name}(f'…')")
         stopper.stop(termination(truncate_message(reason)))
 
     return set_name(name, end_plan)

@@ -10,6 +10,7 @@ from typing import Any
 from codeplan.sandbox.runtime.names import ALLOWED_EXCEPTIONS, PLAIN_BUILTINS
 from codeplan.sandbox.runtime.qualnames import set_name
 from codeplan.sandbox.runtime.size_guard import SizeGuard
+from codeplan.untrusted.noun_phrases import with_article
 
 _UNGUARDED = {name: getattr(builtins, name) for name in PLAIN_BUILTINS | ALLOWED_EXCEPTIONS}
 
@@ -89,7 +90,8 @@ def guarded_type(value: Any, /, *more: object) -> type:
     if kind in PLAIN_TYPES:
         return kind
     raise TypeError(
-        f"type() is for plain data, not for a {kind.__name__}; use isinstance(x, …), or type(x).__name__ for its name"
+        f"type() is for plain data, not for {with_article(kind.__name__)}; "
+        "use isinstance(x, …), or type(x).__name__ for its name"
     )
 
 

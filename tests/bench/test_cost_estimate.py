@@ -181,7 +181,7 @@ def test_a_dry_run_needs_no_key_and_its_pilot_does(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     command = ["bench", "household", "-n", "1", "--model", "gpt-4o", "--dry-run"]
     assert main(command) == 0
-    assert "never played" in capsys.readouterr().out
+    assert "Never played" in capsys.readouterr().out
     assert main([*command, "--pilot"]) == 2
     assert "no key" in capsys.readouterr().err
 

@@ -59,7 +59,7 @@ def test_one_object_does_not_play_several_episodes_at_a_time() -> None:
 
 
 def test_what_is_no_environment_is_refused() -> None:
-    with pytest.raises(codeplan.UsageError, match="not a int"):
+    with pytest.raises(codeplan.UsageError, match="not an int"):
         codeplan.bench.run(3)
 
 

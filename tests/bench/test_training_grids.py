@@ -24,7 +24,7 @@ from codeplan.errors import UsageError
         ("trainings = 5000", "learn.trainings has the number 5000; give 1 to 1000"),
         ("iterations = 3000", "learn.iterations has the number 3000; give 1 to 1000"),
         ("batches = [1, 2, 3, 4, 5, 6]\ntrainings = 1000", "the table learn asks for 12,000 plans; a cell has at most"),
-        ("iterations = 1000", "1000 iterations of 2 tasks need 2000 tasks, but textcraft has"),
+        ("iterations = 1000", "1,000 iterations of 2 tasks need 2,000 tasks, but textcraft has"),
         ('split = "nowhere"', "textcraft has no tasks of kind depth2 in its split nowhere"),
         ('split = "test"', "of the split test; autoplan learns from train only"),
         ("size = 3", "Object contains unknown field `size`"),

@@ -184,7 +184,7 @@ def test_a_failing_model_breaks_trainings_off_which_then_go_on(tmp_path: Path, p
     asked = plan({"iterations": 1}, models=[model], common={})
     with pytest.raises(ModelError) as broken:
         play(asked)
-    told = re.fullmatch(r"([1-4]) of 4 trainings were broken off; to continue, (.*)", broken.value.__notes__[0])
+    told = re.fullmatch(r"([1-4]) of 4 trainings broken off; to continue, (.*)", broken.value.__notes__[0])
     assert told and told[2] == f"repeat the command with --out {tmp_path / 'out'}"
     assert not read_bench(tmp_path / "out").outcomes
     for _ in range(100):  # each start gets further

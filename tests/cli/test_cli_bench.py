@@ -70,7 +70,7 @@ def test_a_spent_budget_and_broken_infrastructure_have_exit_codes(capsys: pytest
     assert "1 of 6 episodes ended; repeat the command with the same --out" in capsys.readouterr().err
     dead = ["--model", "tiny", "--base-url", "http://127.0.0.1:9/v1", "--set", "max_retries=0", "--retries", "0"]
     assert main([*ONE, *dead, "--out", "dead"]) == 4
-    assert "0 of 1 episodes ended" in capsys.readouterr().err
+    assert "0 of 1 episode ended" in capsys.readouterr().err
 
 
 def test_a_tape_is_recorded_and_played_without_a_folder(capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,8 +88,8 @@ def test_broken_off_attempts_replay_from_the_tape(capsys: pytest.CaptureFixture[
     message = capsys.readouterr().err
     assert Path("tape").read_text().count('"broken_off":true') == 2
     assert main([*ONE, *dead, "--replay", "tape"]) == 4
-    assert "0 of 1 episodes ended" in message
-    assert "0 of 1 episodes ended" in capsys.readouterr().err
+    assert "0 of 1 episode ended" in message
+    assert "0 of 1 episode ended" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

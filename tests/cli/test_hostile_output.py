@@ -213,5 +213,5 @@ def test_a_learnt_plan(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(ScriptedModel, "complete", lambda *_, **__: Completion(text, Usage(0, 0)))
     code, out, err = run("learn", "household", "-n", "1", "--out", "learnt")
     assert code == 0, err
-    assert "learnt from 1 tasks" in out
+    assert "learnt from 1 task;" in out
     assert os.path.exists("learnt/plan.txt")

@@ -105,3 +105,10 @@ def test_the_invented_shop_has_no_papers_figure_in_a_benchs_table(
 ) -> None:
     assert main(["bench", "webshop-100", "-n", "1", "--method", "adaplanner", "--out", str(tmp_path / "a")]) == 0
     assert "44" not in [word.strip(".%") for word in capsys.readouterr().out.split()]
+
+
+def test_one_cell_is_counted_in_the_singular(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["papers"]) == 0
+    text = " ".join(lines(capsys))
+    assert "played: 1 cell" in text
+    assert "1 cells" not in text

@@ -68,7 +68,7 @@ def test_a_thought_before_each_action_can_be_asked_for():
     shown = model.asked[-1][1][-1]["content"]
     assert "> think: I am at step 1.\nOK.\n> open 1\nIt is empty.\n> think: at step 2\nOK." in shown
     result, model = play(*replies, thoughts="forced", calls=1)
-    assert (result.reason, result.actions, len(model.replies)) == ("no end in 1 turns", 1, 3)
+    assert (result.reason, result.actions, len(model.replies)) == ("no end in 1 turn", 1, 3)
 
 
 def test_of_a_forced_turn_only_the_action_is_put_into_form_and_counts_as_idle():

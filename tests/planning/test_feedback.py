@@ -150,7 +150,7 @@ def test_a_long_text_is_cut_and_a_huge_value_takes_its_part_alone() -> None:
 
 def test_lost_variables_are_named_up_to_a_number() -> None:
     lines = variables({"a": 1}, {f"lost_{n}": "why " * 40 for n in range(15)})
-    assert lines[0] == "a = 1" and lines[-1] == "# 3 more variables were not saved"
+    assert lines[0] == "a = 1" and lines[-1] == "# not saved: 3 more variables"
     assert len(lines) == 14 and all(len(line) <= len("lost_11 was not saved ()") + 100 for line in lines[1:-1])
 
 

@@ -108,7 +108,7 @@ def test_results_travel_as_json(tmp_path):
         ({"env": Boxes}, "codeplan.Environment or a name, not the class Boxes"),
         ({"method": AdaPlanner}, "codeplan.Method or a name, not the class AdaPlanner"),
         ({"model": None}, "codeplan.LLM or a name, not a NoneType"),
-        ({"task": 3}, "codeplan.Task, not a int"),
+        ({"task": 3}, "codeplan.Task, not an int"),
         ({"budget": {"actions": 3}}, "codeplan.Budget, not a dict"),
     ],
 )

@@ -36,7 +36,7 @@ NEEDS = "an Environment needs name, agent, tasks, reset, step, close"
         ({"env": lacking(agent=WithoutReport)}, "the Agent class WithoutReport has no method report; an Agent needs report"),
         ({"env": Boxes}, "give a codeplan.Environment or a name, not the class Boxes"),
         ({"model": Replies}, "give a codeplan.LLM or a name, not the class Replies"),
-        ({"model": 7}, "give a codeplan.LLM or a name, not a int"),
+        ({"model": 7}, "give a codeplan.LLM or a name, not an int"),
         ({"model": type("M", (), {"complete": print})()}, "the model M has no attribute name; an LLM needs name, complete"),
         (
             {"method": type("M", (), {"solve": print})()},

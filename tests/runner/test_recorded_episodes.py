@@ -279,7 +279,7 @@ def test_a_changed_reply_is_caught_where_it_first_makes_a_difference(tmp_path):
 def test_a_replay_of_what_broke_off_says_where(tmp_path):
     recorded(tmp_path / "run")
     cut(tmp_path / "run", 8)
-    with pytest.raises(Diverged, match="the recording ends after 8 events"):
+    with pytest.raises(Diverged, match="the recording ends before event 8"):
         replay(tmp_path / "run", env=Boxes())
 
 

@@ -87,7 +87,7 @@ def test_a_message_has_two_hundred_lines_and_counts_the_others() -> None:
     lines = describe_changes("", "x\n" * 199).split("\n")
     assert lines == ["@ line 1", *["+x"] * 199]
     lines = describe_changes("", "x\n" * 200).split("\n")
-    assert lines == ["@ line 1", *["+x"] * 199, "… (1 more lines)"]
+    assert lines == ["@ line 1", *["+x"] * 199, "… (1 more line)"]
 
 
 def test_a_message_shows_one_line_around_each_change() -> None:

@@ -13,6 +13,7 @@ from codeplan.bench.papers.presets import not_run
 from codeplan.bench.papers.published import PublishedRow, PublishedTable, published_tables, task_counts
 from codeplan.bench.store import BenchCell, BenchRecord
 from codeplan.types import Task, Value
+from codeplan.untrusted.noun_phrases import with_count
 
 WEBSHOP_GOALS = "c16c28ea7e2131fc"
 """The beginning of the SHA-256 of every fourth of the first hundred test goals, without their price caps, as lines."""
@@ -44,7 +45,7 @@ class PaperTasks(Value, frozen=True):
             uneven = len({*found.values()}) > 1
             return "the pages of this bench have different numbers of episodes" if uneven else ""
         if found.total() != table.tasks:
-            return f"the paper has {table.tasks} tasks, this bench {found.total()}"
+            return f"the paper has {with_count(table.tasks, 'task')}, this bench {found.total()}"
         return "" if found == self.counts else "the kinds of task have other numbers of tasks in the paper"
 
 

@@ -10,6 +10,7 @@ from codeplan.protocols import LLM
 from codeplan.recording.events import ModelCalled
 from codeplan.recording.tape import read_tape
 from codeplan.types import Completion, Message, Purpose
+from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.patterns import MAX_SECONDS, find_first_match
 from codeplan.untrusted.values import in_quotes
 
@@ -72,7 +73,7 @@ def scripted_llm(answers: str | Sequence[str] | Mapping[str, str] | Callable[[st
     if callable(answers):
         return ScriptedLLM(answers, "the function returned None")
     left = iter(list(answers))
-    return ScriptedLLM(lambda question: next(left, None), f"all {len(answers)} answers are used up")
+    return ScriptedLLM(lambda question: next(left, None), f"no answer is left of {with_count(len(answers), 'answer')}")
 
 
 def taped_llm(path: Path) -> ScriptedLLM:

@@ -11,6 +11,7 @@ from itertools import islice
 from codeplan.sandbox import decode
 from codeplan.testing.cases.case_run import PlanRun
 from codeplan.types import Checkpoint, Failed, Finished, GiveUp, Outcome, Rejected, Replan, Stopped
+from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import clean, one_line, source_excerpt
 from codeplan.untrusted.variables import clip_name, variable_texts
 
@@ -88,7 +89,7 @@ def _of_variables(checkpoint: Checkpoint | None) -> Iterator[str]:
     for name, text in shown.texts.items():
         yield f"{clip_name(name)} = {text}"
     if len(variables) > MAX_VARIABLES:
-        yield f"… and {len(variables) - MAX_VARIABLES} more variables"
+        yield f"… and {with_count(len(variables) - MAX_VARIABLES, 'more variable')}"
 
 
 def _of_actions(run: PlanRun) -> Iterator[str]:

@@ -22,6 +22,7 @@ from codeplan.testing.cases.manifest import MutationTarget
 from codeplan.testing.cases.recorded_calls import UnrecordedCall
 from codeplan.testing.cases.rewording import replace_words
 from codeplan.types import Plan, Rejected
+from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import one_line
 from codeplan.untrusted.values import in_quotes
 
@@ -184,7 +185,7 @@ def _apply_edit(source: bytes, edit: _MutantRecord) -> Mutant:
 def format_summary(score: MutationScore) -> str:
     """Return the score of a plan and of each of its steps in lines."""
     total = len(score.results)
-    lines = [f"{score.label}: {score.killed} of {total} mutants killed ({_percent(score.killed, total)})"]
+    lines = [f"{score.label}: {score.killed} of {with_count(total, 'mutant')} killed ({_percent(score.killed, total)})"]
     lines[0] += f", {len(score.explained)} explained" if score.explained else ""
     for step in sorted({t.mutant.step for t in score.results}, key=lambda s: -1 if s is None else s):
         mine = [t for t in score.results if t.mutant.step == step]
@@ -212,8 +213,8 @@ def _complaints(score: MutationScore) -> Iterator[str]:
     if score.share < score.target.at_least:
         counted = len(score.results) - len(score.explained)
         yield (
-            f"{score.label}: the tests kill {score.killed} of {counted} mutants ({_percent(score.killed, counted)}); "
-            f"the manifest asks for {100 * score.target.at_least:g} %. Survivors:"
+            f"{score.label}: the tests kill {score.killed} of {with_count(counted, 'mutant')} "
+            f"({_percent(score.killed, counted)}); the manifest asks for {100 * score.target.at_least:g} %. Survivors:"
         )
         yield from (f"  {score.label}:{mutant.line}: {one_line(mutant.name)}" for mutant in score.unexplained)
     survived = {mutant.name for mutant in score.survivors}

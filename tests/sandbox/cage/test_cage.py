@@ -537,7 +537,7 @@ class ForgedRun:
     ("sent", "said"),
     [
         ([frames.ReadyFrame([])], "a ReadyFrame in the state 'starting'"),
-        ([END], "a EndFrame in the state 'starting'"),
+        ([END], "an EndFrame in the state 'starting'"),
         ([frames.StartFrame(), frames.StartFrame()], "a StartFrame in the state 'running'"),
         ([frames.CheckpointErrorFrame("gone")], "a CheckpointErrorFrame, which comes only if the job has a checkpoint"),
         ([frames.StartFrame(), frames.CheckpointErrorFrame("gone")], "a CheckpointErrorFrame in the state 'running'"),
