@@ -23,6 +23,7 @@ from codeplan.bench.trainings import LearntPlan
 from codeplan.budget import Budget
 from codeplan.errors import TraceFailure, UsageError
 from codeplan.recording.file_lock import lock_exclusively
+from codeplan.runner.run_folders import describe_episode_folder
 from codeplan.types import Result, Task, Value
 from codeplan.types.display import MAX_ROWS, html_list, html_text, short_repr
 from codeplan.types.value import Count
@@ -146,7 +147,8 @@ def read_bench(folder: Path | str) -> BenchRecord:
     try:
         grid = msgspec.json.decode(files.read_bytes(folder / GRID_FILE, MAX_BENCH_BYTES), type=BenchGrid)
     except OSError as e:
-        raise UsageError(f"there is no bench in {folder}: {GRID_FILE} cannot be read ({e.strerror})") from None
+        why = describe_episode_folder(folder) or f"{GRID_FILE} cannot be read ({e.strerror})"
+        raise UsageError(f"there is no bench in {folder}: {why}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
         raise UsageError(f"{folder / GRID_FILE} is not a bench: {parser_reason(e)}") from None
     _require_sound_grid(grid, folder / GRID_FILE)

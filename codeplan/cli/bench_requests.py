@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -39,6 +40,7 @@ def ask_bench(suite: str, settings: dict[str, Any], selection: dict[str, Any]) -
     config = options.load_config()
     if suite.startswith(PAPER_PREFIX):
         return _from_paper(suite.removeprefix(PAPER_PREFIX), config, settings, selection)
+    _refuse_several_names(suite, selection)
     if "trainings" in selection and not suite.endswith(".toml"):
         raise UsageError(f"{suite} is no paper's experiment that trains first; omit --trainings")
     spec = (
@@ -51,6 +53,24 @@ def ask_bench(suite: str, settings: dict[str, Any], selection: dict[str, Any]) -
         return resolve_bench(spec, lambda model: options.select_model(config, model, {})[1], offline=offline)
 
     return BenchRequest(resolve, tool_tasks=spec.tool_tasks)
+
+
+def _refuse_several_names(suite: str, selection: dict[str, Any]) -> None:
+    """Raise UsageError if an option names several methods or models, which only a file can."""
+    from codeplan.errors import UsageError
+
+    for option in ("method", "model"):
+        given = selection.get(option, "")
+        if "," not in given or "://" in given:
+            continue
+        line = f"{option}s = {json.dumps([name.strip() for name in given.split(',')])}"
+        if suite.endswith(".toml"):
+            raise UsageError(f"--{option} takes one name; for several, omit the option and write into {suite}: {line}")
+        lines = f"suites = {json.dumps([suite])} and {line}"
+        raise UsageError(
+            f"--{option} takes one name; for several, write a file grid.toml with the lines {lines}, "
+            "and run: codeplan bench grid.toml"
+        )
 
 
 def _from_paper(name: str, config: UserConfig, settings: dict[str, Any], selection: dict[str, Any]) -> BenchRequest:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
 from codeplan.errors import UsageError
 from codeplan.runner.new_episodes import TRACE_NAME
 from codeplan.untrusted.folders import find_files
+from codeplan.untrusted.terminal import one_line
 from codeplan.untrusted.values import in_quotes
 
 _DEPTH = 3
@@ -34,3 +36,10 @@ def find_trace(run: Path | str) -> Path:
     inner = next(find_files(folder, TRACE_NAME, _DEPTH), None)
     example = f", such as {in_quotes(str(inner.parent), 400)}" if inner else ", as given to --out"
     raise UsageError(f"there is no {TRACE_NAME} in {in_quotes(str(folder), 400)}; name one episode's folder{example}")
+
+
+def describe_episode_folder(folder: Path) -> str:
+    """Say that a folder, in which a bench is wanted, holds an episode, and how to see it; empty if it holds none."""
+    if not os.path.lexists(folder / TRACE_NAME):
+        return ""
+    return f"it holds one episode; see it with: codeplan show {one_line(shlex.quote(str(folder)), 400)}"

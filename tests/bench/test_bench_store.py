@@ -113,6 +113,9 @@ def test_a_bench_of_a_file_that_does_not_fit_its_folder_asks_for_the_file(tmp_pa
 def test_a_missing_or_damaged_bench_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no bench in"):
         read_bench(tmp_path)
+    (tmp_path / "trace.jsonl").touch()
+    with pytest.raises(UsageError, match=f"it holds one episode; see it with: codeplan show {tmp_path}"):
+        read_bench(tmp_path)
     BenchStore(tmp_path, GRID).close()
     for damaged in (b"{}", b'{"cell":"\xff'):
         (tmp_path / "results.jsonl").write_bytes(damaged + b"\n")

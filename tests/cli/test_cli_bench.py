@@ -100,6 +100,8 @@ def test_broken_off_attempts_replay_from_the_tape(capsys: pytest.CaptureFixture[
         (["bench", "household", "--address", "auto"], "leave --address out"),
         (["bench", "none.toml"], "cannot be read"),
         (["bench", "household", "--max-money", "-1"], "budget of money"),
+        (["bench", "household", "--method", "adapt,react"], 'suites = ["household"] and methods = ["adapt", "react"]'),
+        (["bench", "my.toml", "--model", "a, b"], 'write into my.toml: models = ["a", "b"]'),
         (["compare", "nowhere"], "there is no bench"),
         (["compare", "nowhere", "--format", "word"], "there is no format"),
     ],
