@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -29,7 +30,7 @@ def _own_model(given: str | None) -> Any:
     return found
 
 
-NewOut = Annotated[Path, typer.Option("--out", metavar="DIR", help="The new episode's folder.")]
+NewOut = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="The new episode's folder. [one in runs/]")]
 BaseUrl = Annotated[
     str | None, typer.Option(metavar="URL", help="The model's endpoint; default: as configured, or OpenAI.")
 ]
@@ -90,7 +91,7 @@ def add_to(app: typer.Typer) -> None:
     example = "Example: codeplan resume runs/20260101-120000-household"
     app.command("resume", cls=with_budget, epilog=example)(options.with_groups(resume))
     app.command("replay", epilog="Example: codeplan replay runs/20260101-120000-household")(replay)
-    example = "Example: codeplan fork runs/one --at 17 --plan better.py --out runs/two"
+    example = "Example: codeplan fork runs/one --at 17 --plan better.py"
     app.command("fork", cls=with_budget, epilog=example)(options.with_groups(fork))
 
 
@@ -172,7 +173,7 @@ def fork(
     context: typer.Context,
     folder: options.Run,
     at: At,
-    out: NewOut,
+    out: NewOut = None,
     *,
     plan: PlanFile = None,
     answer: Answer = None,
@@ -188,9 +189,12 @@ def fork(
     """
     from codeplan.cli.plan import read_plan
     from codeplan.runner.recorded_episodes import fork as fork_episode
+    from codeplan.runner.run_folders import find_trace
 
     source = read_plan(plan) if plan else None
     arguments = live.arguments(context)
-    with playing(f"run: codeplan resume {out}", as_json=live.as_json):
-        result = fork_episode(folder, at, out, plan=source, answer=answer, **arguments)
+    origin = find_trace(folder).resolve().parent.name
+    new = contextlib.nullcontext(out) if out else options.new_run_folder("fork", origin, at)
+    with new as branch, playing(f"run: codeplan resume {branch}", as_json=live.as_json):
+        result = fork_episode(folder, at, branch, plan=source, answer=answer, **arguments)
     live.end(result)

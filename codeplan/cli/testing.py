@@ -23,6 +23,9 @@ EnvironmentSet = Annotated[
 ]
 LiveLlm = Annotated[bool, typer.Option("--live-llm", help="Ask the real model that the manifest names.")]
 
+PLAN_TESTS = Path("tests/plans")
+"""The folder for a new test, unless the user names one."""
+
 _ALREADY_IMPORTED = "ignore:Module already imported so cannot be rewritten:pytest.PytestAssertRewriteWarning"
 """The command line imports codeplan before pytest can rewrite its assertions. Without this filter pytest warns,
 and fails in projects that turn warnings into errors.
@@ -34,7 +37,7 @@ def add_to(app: typer.Typer) -> None:
     passed = {"ignore_unknown_options": True, "allow_interspersed_args": False, "help_option_names": ["-h", "--help"]}
     app.command("test", context_settings=passed, epilog="Example: codeplan test tests/plans --plan-cov")(run_tests)
     app.command("mutate", epilog="Example: codeplan mutate tests/plans/heat.plan.toml")(mutate)
-    app.command("new-test", epilog="Example: codeplan new-test runs/one -o tests/plans")(new_test)
+    app.command("new-test", epilog="Example: codeplan new-test runs/one")(new_test)
 
 
 def run_tests(arguments: Arguments = None) -> None:
@@ -103,7 +106,7 @@ def mutate(
     raise typer.Exit(1 if any(score.complaints for score in scores) else 0)
 
 
-def new_test(folder: options.Run, out: NewOut, env: options.OwnEnv = None) -> None:
+def new_test(folder: options.Run, out: NewOut = PLAN_TESTS, env: options.OwnEnv = None) -> None:
     """Make a test from a recorded episode: its plan, a manifest, and a tape if the plan asked something."""
     from codeplan.testing.cases.scaffold import new_test as write
 

@@ -63,6 +63,24 @@ def test_an_episode_is_named_by_its_folder_or_by_the_trace_that_a_run_prints(cli
     assert cli("skills", "add", trace).code == 0
 
 
+def test_a_branch_and_a_test_get_folders_of_their_own_if_none_is_named(cli: Cli, tmp_path: Path) -> None:
+    assert cli("run", "household", "--task", "clean/22", "-q", "--out", "first").code == 0
+    branched = [cli("fork", "first/trace.jsonl", "--at", "5", "-q") for _ in range(2)]
+    assert [each.code for each in branched] == [0, 0]
+    folders = [re.search(r"Trace +(runs/[^/]+-fork-first-5(?:-2)?)/trace.jsonl", each.out) for each in branched]
+    assert len({found[1] for found in folders if found and (tmp_path / found[1]).is_dir()}) == 2
+    made = cli("new-test", "first")
+    assert (made.code, made.out.splitlines()[0]) == (0, "tests/plans/clean_22.py")
+    again = cli("new-test", "first")
+    assert again.code == 2 and "exists already and is not overwritten" in again.err
+
+
+def test_a_branch_that_cannot_begin_leaves_no_folder(cli: Cli, tmp_path: Path) -> None:
+    assert cli("run", "household", "--task", "clean/22", "-q", "--out", "first").code == 0
+    assert cli("fork", "first", "--at", "9999").code == 2
+    assert list((tmp_path / "runs").iterdir()) == []
+
+
 @pytest.mark.parametrize("command", ["show", "replay", "resume"])
 def test_a_folder_that_holds_no_episode_of_its_own_is_named_with_one_that_does(
     cli: Cli, tmp_path: Path, command: str
