@@ -6,7 +6,8 @@ always creates a copy.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from codeplan.untrusted.collisions import MAX_SAME_HASH, collide
@@ -21,6 +22,8 @@ that writes its arguments into an action must not fail."""
 
 _INT64_BOUND: Final = 2**63
 _SCALAR_TYPES: Final = frozenset({type(None), str, bool, int, float})
+_CONTAINERS: Final = (list, tuple, dict)
+_PACKED_AS_IS: Final = frozenset({type(None), bool, float})
 
 
 def _nested_lists(deepest: int) -> Any:
@@ -43,7 +46,9 @@ class NotPlainData(Exception):
 
 def pack_value(value: object) -> object:
     """Pack a value. Subclasses of plain types become those types. Raises NotPlainData."""
-    return _pack_text(value) if type(value) is str else _Packer().pack(value, 0)
+    if type(value) is str:
+        return value if value.isascii() else _pack_text(value)
+    return value if type(value) in _PACKED_AS_IS else _Packer().pack(value, 0)
 
 
 def unpack_value(packed: object) -> object:
@@ -55,19 +60,22 @@ class _ValueCounter:
     """Counts values on the way, which stops wide, deep and endless trees."""
 
     def __init__(self) -> None:
-        self._left = MAX_VALUES
+        self._left = MAX_VALUES - 1  # without the outermost value
 
-    def _count(self, depth: int) -> None:
-        self._left -= 1
+    def _count(self, parts: int, depth: int) -> None:
+        """Count the parts of a container, which are nested in ``depth`` containers."""
+        self._left -= parts
         if self._left < 0:
             raise NotPlainData(f"more than {MAX_VALUES:,} values")
-        if depth > MAX_DEPTH:
+        if depth > MAX_DEPTH and parts:
             raise NotPlainData(f"a value nested deeper than {MAX_DEPTH}")
 
 
 class _Packer(_ValueCounter):
     def pack(self, value: object, depth: int) -> object:
-        self._count(depth)
+        """Pack a value that is counted already."""
+        if isinstance(value, _CONTAINERS):
+            return self._container(value, depth + 1)
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
@@ -77,17 +85,26 @@ class _Packer(_ValueCounter):
             return whole if -_INT64_BOUND <= whole < _INT64_BOUND else ["int", hex(_bounded(whole))]
         if isinstance(value, float):
             return float.__float__(value)
-        return self._container(value, depth + 1)
-
-    def _container(self, value: object, depth: int) -> object:
-        if isinstance(value, list):
-            return ["list", *(self.pack(v, depth) for v in list.__iter__(value))]
-        if isinstance(value, tuple):
-            return ["tuple", *(self.pack(v, depth) for v in tuple.__iter__(value))]
-        if isinstance(value, dict):
-            _require_spread(dict.keys(value))
-            return ["dict", *(self.pack(v, depth) for item in dict.items(value) for v in item)]
         raise NotPlainData(f"{with_article(type(value).__name__)}, which is not plain data")
+
+    def _container(self, value: list[object] | tuple[object, ...] | dict[object, object], depth: int) -> object:
+        if isinstance(value, list):
+            self._count(list.__len__(value), depth)
+            return self._parts("list", list.__iter__(value), depth)
+        if isinstance(value, tuple):
+            self._count(tuple.__len__(value), depth)
+            return self._parts("tuple", tuple.__iter__(value), depth)
+        self._count(2 * dict.__len__(value), depth)
+        _require_spread(dict.keys(value))
+        return self._parts("dict", chain.from_iterable(dict.items(value)), depth)
+
+    def _parts(self, tag: str, values: Iterator[object], depth: int) -> list[object]:
+        packed: list[object] = [tag]
+        packed += [
+            v if (kind := type(v)) in _PACKED_AS_IS or (kind is str and v.isascii()) else self.pack(v, depth)  # type: ignore[attr-defined]
+            for v in values
+        ]
+        return packed
 
 
 def _bounded(whole: int) -> int:
@@ -106,7 +123,7 @@ def _pack_text(value: str) -> object:
 
 class _Unpacker(_ValueCounter):
     def unpack(self, packed: Any, depth: int) -> object:
-        self._count(depth)
+        """Unpack a value that is counted already."""
         if type(packed) in _SCALAR_TYPES:
             return packed
         if type(packed) is not list or not packed or type(packed[0]) is not str:
@@ -114,7 +131,9 @@ class _Unpacker(_ValueCounter):
         tag = packed[0]
         if tag in ("int", "text"):
             return _unpack_text(tag, packed)
-        parts = [self.unpack(part, depth + 1) for part in packed[1:]]
+        depth += 1
+        self._count(len(packed) - 1, depth)
+        parts = [p if type(p) in _SCALAR_TYPES else self.unpack(p, depth) for p in packed[1:]]
         if tag == "list":
             return parts
         if tag == "tuple":
