@@ -8,7 +8,7 @@ import socket
 from typing import Final
 
 from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.quick_looks import receive_soon
+from codeplan.sandbox.protocol.quick_looks import PatientReceiver
 
 _READ_BYTES: Final = 1 << 20
 
@@ -52,11 +52,11 @@ class SocketLink(FrameLink):
     def __init__(self, fd: int) -> None:
         super().__init__(fd, fd)
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=fd)
+        self._receiver = PatientReceiver(self._socket, super()._read)
 
     def has_input(self) -> bool:
         """Whether the host has sent something that is not received yet."""
         return bool(select.select([self._socket], [], [], 0)[0])
 
     def _read(self, most: int) -> bytes:
-        data = receive_soon(self._socket, most)
-        return super()._read(most) if data is None else data
+        return self._receiver.receive(most)
