@@ -2,8 +2,8 @@
 
 It imports and warms up everything that a worker needs, then answers requests of five bytes on its control socket: ``f``
 forks a worker (reply: its pid, the host's end of its socket, and a pidfd if the kernel has them); ``s`` with a pid
-returns that worker's wait status. While idle it forks one spare worker, which locks itself down. When the host is gone,
-the control socket closes and the zygote exits; its workers die with it.
+returns that worker's wait status. The host orders each worker ahead, so the worker can lock itself down before it is
+needed. When the host is gone, the control socket closes and the zygote exits; its workers die with it.
 
 The host starts it as ``python -s -S -P -c …`` (see ``host.launcher``) and never calls ``main`` itself.
 """
@@ -73,7 +73,6 @@ class _ZygoteServer:
         hide_addresses()  # before the warm-up: it makes the interpreter forget what it has specialised
         self._control = control
         self._exit_statuses: dict[int, int] = {}
-        self._spare_worker: _ForkedWorker | None = None
         for _ in range(WARM_UP_RUNS):
             worker.warm_up(role)
         self._serve_job, self._role = worker.serve_job, role
@@ -94,18 +93,13 @@ class _ZygoteServer:
         gc.freeze()
 
     def serve_forever(self) -> NoReturn:
-        used = True
         while True:
-            readable, _, _ = select.select([self._control, self._wake_socket], [], [], 0 if used else None)
+            readable, _, _ = select.select([self._control, self._wake_socket], [], [])
             if self._wake_socket in readable:
                 self._wake_socket.recv(4096)
                 self._reap()
             if self._control in readable:
                 self._serve_request()
-                used = True
-            elif used and not readable:
-                self._fork_spare()
-                used = False
 
     def _serve_request(self) -> None:
         request = self._control.recv(REQUEST_FORMAT.size)
@@ -119,7 +113,7 @@ class _ZygoteServer:
 
     def _hand_out(self) -> None:
         try:
-            worker = self._take_spare() or self._fork()
+            worker = self._fork()
         except OSError as error:
             self._exit_if_namespace_ends()
             self._control.send(REPLY_FORMAT.pack(error.errno or 1, 0))
@@ -127,22 +121,6 @@ class _ZygoteServer:
         handles = [worker.socket.fileno()] if worker.handle is None else [worker.socket.fileno(), worker.handle]
         socket.send_fds(self._control, [REPLY_FORMAT.pack(0, worker.pid)], handles)
         worker.close()
-
-    def _take_spare(self) -> _ForkedWorker | None:
-        """The spare worker, if there is one and it still lives."""
-        self._reap()
-        worker, self._spare_worker = self._spare_worker, None
-        if worker is not None and worker.pid in self._exit_statuses:
-            worker.close()
-            return None
-        return worker
-
-    def _fork_spare(self) -> None:
-        if self._spare_worker is None:
-            try:
-                self._spare_worker = self._fork()
-            except OSError:
-                self._spare_worker = None  # the next request tries again and reports the error
 
     def _fork(self) -> _ForkedWorker:
         """Fork a worker. Raises OSError."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import signal
 import socket
@@ -10,7 +11,8 @@ import struct
 import subprocess
 import sys
 import threading
-from typing import Final
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 from codeplan.errors import SandboxError
 from codeplan.sandbox.cage.zygote import READY_MESSAGE, REPLY_FORMAT, REQUEST_FORMAT, UNKNOWN_STATUS
@@ -46,15 +48,30 @@ class _ZygoteLost(Exception):
     """The zygote does not answer."""
 
 
+class _Reply(NamedTuple):
+    """A zygote's answer: an error number or a wait status, the worker's pid, and its socket and pidfd if it is new."""
+
+    number: int
+    pid: int
+    handles: list[int]
+
+    def close(self) -> None:
+        for handle in self.handles:
+            os.close(handle)
+
+
 class ZygoteProcess:
     """A running zygote: the locked process from which workers are forked. Not thread-safe.
+
+    One worker is always ordered ahead, so that it has locked itself down by the time that it is needed.
 
     Raises: SandboxError: the process cannot be started.
     """
 
     def __init__(self, entry_module: str) -> None:
         self._control, theirs = socket.socketpair()
-        self._ready = False
+        self._ready = self._ordered = False
+        self._ahead: _Reply | None = None  # the worker that was ordered ahead, once the zygote has sent it
         with theirs:
             arguments = [str(theirs.fileno()), entry_module, *import_paths()]
             try:
@@ -62,6 +79,7 @@ class ZygoteProcess:
             except OSError as error:
                 self._control.close()
                 raise SandboxError(f"the sandbox could not start {sys.executable or 'Python'}: {error}") from error
+        self._order_ahead()
 
     def wait_until_ready(self) -> None:
         """Wait until the zygote can fork. Raises _ZygoteLost if it was killed, SandboxError if it cannot start."""
@@ -74,8 +92,10 @@ class ZygoteProcess:
     def _read_ready_message(self) -> None:
         message = b""
         try:
-            while not message.endswith(b"\n") and (data := self._control.recv(4096)):
+            while not message.endswith(b"\n") and (data := self._control.recv(1)):  # what follows is a reply
                 message += data
+        except ConnectionResetError:
+            pass  # it ended without reading the order
         except OSError as error:
             message = str(error).encode()
         if message != READY_MESSAGE:
@@ -85,37 +105,81 @@ class ZygoteProcess:
             reason = message.decode("utf-8", "replace").strip() or f"it ended with status {self._process.returncode}"
             raise SandboxError(f"the sandbox's first process could not start: {reason}")
 
-    def fork_worker(self) -> WorkerProcess:
-        """Fork a worker, which then waits for its SetupFrame. Raises _ZygoteLost, SandboxError."""
-        error, pid, handles = self._request(b"f", 0)
-        if error:
-            raise SandboxError(f"the sandbox could not fork a worker: {os.strerror(error)}")
-        if not handles:
-            raise _ZygoteLost("it sent no socket")
-        pidfd = handles[1] if len(handles) > 1 else None
-        return WorkerProcess(socket.socket(fileno=handles[0]), pid, pidfd, State.FORKED)
+    def take_worker(self) -> WorkerProcess:
+        """A worker that waits for its SetupFrame. Raises _ZygoteLost, SandboxError."""
+        with self._exchange():
+            worker = self._take_ahead() or self._fork_worker()
+            self._order_ahead()
+            return worker
 
     def exit_status(self, pid: int) -> int:
         """A worker's status as in ``os.waitpid``, or UNKNOWN_STATUS. Raises _ZygoteLost."""
-        return self._request(b"s", pid)[0]
+        with self._exchange():
+            self._receive_ahead()
+            self._send(b"s", pid)
+            return self._receive().number
 
-    def _request(self, operation: bytes, number: int) -> tuple[int, int, list[int]]:
+    @contextlib.contextmanager
+    def _exchange(self) -> Iterator[None]:
+        try:
+            yield
+        except (_ZygoteLost, SandboxError):
+            raise
+        except BaseException:  # interrupted: a late reply would be read as the reply to the next request
+            self._close_handles()
+            raise
+
+    def _order_ahead(self) -> None:
+        with contextlib.suppress(_ZygoteLost):  # who needs the worker will find out
+            self._send(b"f", 0)
+            self._ordered = True
+
+    def _receive_ahead(self) -> None:
+        """Receive the worker that was ordered ahead, because its reply comes before all later ones."""
+        if self._ordered:
+            self._ahead = self._receive()
+            self._ordered = False
+
+    def _take_ahead(self) -> WorkerProcess | None:
+        """The worker that was ordered ahead; None if it could not be forked or has ended since."""
+        self._receive_ahead()
+        reply, self._ahead = self._ahead, None
+        if reply is None or not reply.handles:
+            return None
+        worker = _worker_of(reply)
+        if worker.has_ended(0):
+            worker.kill()
+            return None
+        return worker
+
+    def _fork_worker(self) -> WorkerProcess:
+        self._send(b"f", 0)
+        reply = self._receive()
+        if reply.number:
+            raise SandboxError(f"the sandbox could not fork a worker: {os.strerror(reply.number)}")
+        if not reply.handles:
+            raise _ZygoteLost("it sent no socket")
+        return _worker_of(reply)
+
+    def _send(self, operation: bytes, number: int) -> None:
         try:
             self._control.sendall(REQUEST_FORMAT.pack(operation, number))
+        except OSError as failure:
+            raise _ZygoteLost(str(failure)) from failure
+
+    def _receive(self) -> _Reply:
+        try:
             reply, handles, _, _ = socket.recv_fds(self._control, REPLY_FORMAT.size, 2)
             for handle in handles:
                 os.set_inheritable(handle, False)
-            error, pid = REPLY_FORMAT.unpack(reply)
+            number, pid = REPLY_FORMAT.unpack(reply)
         except (OSError, struct.error) as failure:
             raise _ZygoteLost(str(failure)) from failure
-        except BaseException:
-            self._control.close()  # a late reply would be read as the reply to the next request
-            raise
-        return error, pid, handles
+        return _Reply(number, pid, handles)
 
     def close(self) -> None:
         """Stop the zygote, and every worker with it."""
-        self._control.close()
+        self._close_handles()
         try:
             self._process.wait(5)
         except subprocess.TimeoutExpired:
@@ -124,8 +188,19 @@ class ZygoteProcess:
 
     def abandon(self) -> None:
         """Forget the zygote in a forked child of the host: it belongs to the parent."""
-        self._control.close()
+        self._close_handles()
         self._process.returncode = 0
+
+    def _close_handles(self) -> None:
+        self._control.close()
+        if self._ahead is not None:
+            self._ahead.close()
+            self._ahead = None
+
+
+def _worker_of(reply: _Reply) -> WorkerProcess:
+    pidfd = reply.handles[1] if len(reply.handles) > 1 else None
+    return WorkerProcess(socket.socket(fileno=reply.handles[0]), reply.pid, pidfd, State.FORKED)
 
 
 def _start(arguments: list[str], fd: int) -> subprocess.Popen[bytes]:
@@ -176,7 +251,7 @@ class WorkerLauncher:
         except BaseException:  # also when interrupted: its ready message may be lost
             self._close_zygote()
             raise
-        worker = zygote.fork_worker()
+        worker = zygote.take_worker()
         worker.find_status = lambda: self._exit_status(zygote, worker.pid)
         return worker
 

@@ -129,8 +129,11 @@ class LockedBackend:
         _verify_run_job(job)
 
         def attempt() -> Outcome | Rejected:
-            with self._workers.run_worker() as worker:
+            worker = self._workers.run_worker()
+            try:
                 return RunSession(worker, plan, port, self.limits, on_event, on_coverage).run(job)
+            finally:
+                worker.kill(wait=False)  # the caller need not wait until the kernel has cleared the memory away
 
         try:
             return repeat_if_killed(attempt)

@@ -110,8 +110,8 @@ class WorkerProcess:
             return WorkerEnd("the worker closed its socket")
         return find_worker_end(self.find_status())
 
-    def kill(self) -> None:
-        """Kill the worker and wait for its end. Safe to call twice."""
+    def kill(self, *, wait: bool = True) -> None:
+        """Kill the worker and wait for its end, unless ``wait`` is false. Safe to call twice."""
         if self._socket.fileno() < 0:
             return
         self._socket.close()
@@ -120,7 +120,8 @@ class WorkerProcess:
             return
         try:
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
-            self.has_ended(_END_SECONDS)
+            if wait:
+                self.has_ended(_END_SECONDS)
         except ProcessLookupError:
             pass
         finally:

@@ -371,8 +371,10 @@ def test_a_run_that_was_interrupted_while_it_waited_for_its_worker_does_not_misl
 
     finished(run("print(1)"))
     zygote, before = zygote_pid(launcher.run_workers), signal.signal(signal.SIGALRM, interrupt)
+    wait_for_workers(zygote, 1)
     os.kill(zygote, signal.SIGSTOP)
     try:
+        finished(run("print(1)"))  # by the worker that was ordered ahead
         signal.setitimer(signal.ITIMER_REAL, 0.1)
         with pytest.raises(KeyboardInterrupt):
             run("print(2)")
