@@ -2,7 +2,7 @@
 
 import math
 import random
-from itertools import product
+from itertools import accumulate, product
 
 import pytest
 from hypothesis import given
@@ -79,6 +79,16 @@ def test_a_bootstrap_agrees_with_scipy_s():
     theirs = stats.bootstrap([values], statistic=lambda x, axis: x.mean(axis), method="percentile", random_state=1)
     width = theirs.confidence_interval.high - theirs.confidence_interval.low
     assert bootstrap_mean(values) == pytest.approx(tuple(theirs.confidence_interval), abs=0.1 * width)
+
+
+@pytest.mark.parametrize("n", [201, 1000])
+@pytest.mark.parametrize("draw", ["uniform", "skewed"])
+def test_the_interval_of_many_values_is_that_of_very_many_resamples(n, draw):
+    rng = random.Random(n)
+    values = [rng.random() if draw == "uniform" else rng.lognormvariate(0, 1) for _ in range(n)]
+    means = sorted(sum(rng.choices(values, k=n)) / n for _ in range(20_000))
+    low, high = bootstrap_mean(values)
+    assert (low, high) == pytest.approx((means[500], means[19_500]), abs=0.04 * (high - low))
 
 
 def test_welch_s_test_is_that_of_scipy():
@@ -232,6 +242,23 @@ def test_what_never_fails_and_what_never_succeeds_reach_the_ends():
 def test_no_number_of_tasks_shows_a_difference_that_is_not_there():
     assert tasks_needed(5, 5, 40) is None
     assert tasks_needed(0, 30, 40) == 0
+
+
+@pytest.mark.parametrize(("b", "c"), [(5000, 5000), (5000, 5001), (4900, 5200), (5300, 4800), (0, 10_001)])
+def test_the_p_of_very_many_pairs_is_the_sum_of_their_probabilities(b, c):
+    n = b + c
+    terms = accumulate(range(min(b, c)), lambda term, i: term * (n - i) // (i + 1), initial=1)
+    assert mcnemar_exact(b, c) == pytest.approx(min(1.0, 2 * sum(terms) / 2**n), rel=1e-9)
+
+
+def test_the_p_of_millions_of_pairs_is_that_of_the_normal_distribution():
+    assert mcnemar_exact(3_000_000, 2_990_000) == pytest.approx(4.4e-5, rel=0.01)
+
+
+def test_an_interval_of_many_values_stays_between_them():
+    for values in ([0.0] * 999 + [1.0], [0.0] * 500 + [5e-324], [-1e100] * 300 + [1e100]):
+        low, high = bootstrap_mean(values)
+        assert min(values) <= low <= high <= max(values)
 
 
 def test_counts_that_are_none_are_refused():

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
+from msgspec.structs import replace
+
 from codeplan.bench.cell_statistics import CellStatistics, cell_statistics
 from codeplan.bench.episode_measures import EpisodeMeasures, MeasuredEpisode, measure_cell
 from codeplan.bench.metrics import METRICS, usual_metrics
@@ -15,6 +17,12 @@ from codeplan.errors import UsageError
 from codeplan.statistics import RateDifference, bootstrap_mean, mcnemar_exact, paired_difference, tasks_needed
 from codeplan.types import Value
 from codeplan.untrusted.values import in_quotes
+
+MAX_CELLS = 100
+"""Cells of a bench that are compared at once."""
+
+MAX_KIND_ROWS = 2000
+"""Rows of kinds of task in all cells together."""
 
 MeasuredCell = Mapping[tuple[str, int], MeasuredEpisode]
 
@@ -64,7 +72,11 @@ class CellComparison(Value, frozen=True):
 
 
 class BenchOverview(Value, frozen=True):
-    """Everything about some cells: statistics, comparisons and published results. ``metrics`` are the columns."""
+    """Everything about some cells: statistics, comparisons and published results. ``metrics`` are the columns.
+
+    ``cells_left_out`` counts the pairs of cells beyond ``MAX_CELLS``. ``kinds_left_out`` counts the kinds of task in
+    the cells without a row of their own; the rows of all kinds hold them.
+    """
 
     cells: tuple[ComparedCell, ...]
     statistics: tuple[tuple[str, tuple[CellStatistics, ...]], ...]
@@ -72,18 +84,21 @@ class BenchOverview(Value, frozen=True):
     published: PublishedResults
     metrics: tuple[str, ...] = ()
     with_intervals: bool = False
+    cells_left_out: int = 0
+    kinds_left_out: int = 0
 
 
 def build_overview(first: str, second: str | None = None, metrics: Sequence[str] = ()) -> BenchOverview:
     """Compare ``FOLDER`` or ``FOLDER:CELL`` with another; for a folder alone, each cell with the first of its suite.
 
     ``CELL`` is a cell's name, or a part that no other cell's name has. ``metrics`` are the columns, each with its
-    interval; without them, the usual ones. Raises: UsageError if there is no such bench or cell, or if two cells have
-    no episode in common.
+    interval; without them, the usual ones. Only the first ``MAX_CELLS`` pairs of cells are compared. Raises: UsageError
+    if there is no such bench or cell, or if two cells have no episode in common.
     """
     pairs = _cell_pairs(first, second)
-    sides = tuple({s.label: s for pair in pairs for s in pair}.values())
-    return _overview(sides, pairs, metrics)
+    compared = pairs[:MAX_CELLS]
+    sides = tuple({s.label: s for pair in compared for s in pair}.values())
+    return replace(_overview(sides, compared, metrics), cells_left_out=len(pairs) - len(compared))
 
 
 def describe_cells(bench: BenchRecord, metrics: Sequence[str]) -> BenchOverview:
@@ -97,16 +112,23 @@ def _overview(
     measured = {s.label: measure_cell(s.bench, s.cell) for s in sides}
     every = [measures for cell in measured.values() for _, measures in cell.values()]
     names = tuple(chosen) or usual_metrics(every)
+    max_kinds = MAX_KIND_ROWS // max(len(sides), 1)
     statistics = tuple(
-        (s.label, tuple(cell_statistics(s.cell, [*measured[s.label].values()], names, with_intervals=bool(chosen))))
+        (s.label, tuple(cell_statistics(s.cell, episodes, names, with_intervals=bool(chosen), max_kinds=max_kinds)))
         for s in sides
+        for episodes in [[*measured[s.label].values()]]
     )
+    kinds = (len({ended.task.kind for ended, _ in cell.values()}) for cell in measured.values())
+    kinds_left_out = sum(max(0, found - max_kinds) for found in kinds)
     compared = tuple(
         compare_cells(pair[0], pair[1], measured[pair[0].label], measured[pair[1].label], names)
         for pair in pairs
         if len(pair) > 1
     )
-    return BenchOverview(tuple(sides), statistics, compared, _published(sides), names, bool(chosen))
+    published = _published(sides)
+    return BenchOverview(
+        tuple(sides), statistics, compared, published, names, bool(chosen), kinds_left_out=kinds_left_out
+    )
 
 
 def _published(sides: Sequence[ComparedCell]) -> PublishedResults:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from statistics import fmean
+from itertools import accumulate, islice
 
 from codeplan.bench.episode_measures import EpisodeMeasures, MeasuredEpisode, sum_if_known
 from codeplan.bench.metrics import METRICS, MetricEstimate, estimate_metric
@@ -11,13 +12,17 @@ from codeplan.bench.store import BenchCell
 from codeplan.statistics import pass_at_k, wilson_interval
 from codeplan.types import Value
 
+MAX_ATTEMPTS = 100
+"""Success by attempt, and pass@k, go up to this number of attempts."""
+
 
 class CellStatistics(Value, frozen=True):
     """A kind of task in one cell: the success rate with its 95 % Wilson interval, and metrics by name.
 
     ``inadmissible`` is a share of all actions. ``pass_at_k`` holds pass@k for k from 1: the unbiased mean over the
     tasks with at least k episodes. ``by_attempt`` holds, for k from 1, the share of the episodes solved within k
-    attempts (``EpisodeMeasures.renewed_attempts``), up to the last attempt of any of them.
+    attempts (``EpisodeMeasures.renewed_attempts``), up to the last attempt of any of them. Both end at
+    ``MAX_ATTEMPTS``.
     """
 
     cell: str
@@ -34,15 +39,21 @@ class CellStatistics(Value, frozen=True):
 
 
 def cell_statistics(
-    cell: BenchCell, episodes: Sequence[MeasuredEpisode], names: Sequence[str], *, with_intervals: bool = False
+    cell: BenchCell,
+    episodes: Sequence[MeasuredEpisode],
+    names: Sequence[str],
+    *,
+    with_intervals: bool = False,
+    max_kinds: int | None = None,
 ) -> list[CellStatistics]:
-    """Return one entry per kind in order of first appearance, then one for all, of kind ``"all"``.
+    """Return one entry for each of the first ``max_kinds`` kinds, then one for all episodes, of kind ``"all"``.
 
     ``names`` are the metrics. Only rates have intervals unless others are asked for: those take a while.
     """
-    kinds = list(dict.fromkeys(e.task.kind for e, _ in episodes))
-    parts = [(kind, [one for one in episodes if one[0].task.kind == kind]) for kind in kinds]
-    every = [*parts, ("all", list(episodes))]
+    by_kind: dict[str, list[MeasuredEpisode]] = {}
+    for one in episodes:
+        by_kind.setdefault(one[0].task.kind, []).append(one)
+    every = [*islice(by_kind.items(), max_kinds), ("all", list(episodes))]
     return [_kind_statistics(cell, kind, part, names, with_intervals) for kind, part in every]
 
 
@@ -71,8 +82,9 @@ def _kind_statistics(
 
 def _rates_by_attempt(episodes: Sequence[EpisodeMeasures]) -> tuple[float, ...]:
     """The success rates after attempt 1, 2, …: AdaPlanner's Figure 4b (Sun et al. 2023)."""
-    last = max((m.renewed_attempts for m in episodes), default=-1)
-    return tuple(fmean(m.success and m.renewed_attempts <= further for m in episodes) for further in range(last + 1))
+    last = min(max((m.renewed_attempts for m in episodes), default=-1), MAX_ATTEMPTS - 1)
+    solved = Counter(m.renewed_attempts for m in episodes if m.success)
+    return tuple(sums / len(episodes) for sums in accumulate(solved[further] for further in range(last + 1)))
 
 
 def _pass_rates(episodes: list[MeasuredEpisode]) -> tuple[float, ...]:
@@ -80,9 +92,15 @@ def _pass_rates(episodes: list[MeasuredEpisode]) -> tuple[float, ...]:
     by_task: dict[str, list[bool]] = {}
     for ended, measures in episodes:
         by_task.setdefault(ended.task.id, []).append(measures.success)
-    most = max(map(len, by_task.values()), default=0)
-    if most < 2:
-        return ()
-    return tuple(
-        fmean(pass_at_k(len(t), sum(t), k) for t in by_task.values() if len(t) >= k) for k in range(1, most + 1)
-    )
+    tasks = Counter((len(wins), sum(wins)) for wins in by_task.values())  # tasks with the same counts count once
+    most = min(max((n for n, _ in tasks), default=0), MAX_ATTEMPTS)
+    return tuple(_mean_pass_rate(tasks, k) for k in range(1, most + 1)) if most > 1 else ()
+
+
+def _mean_pass_rate(tasks: Counter[tuple[int, int]], k: int) -> float:
+    """The mean of pass@k over the tasks with at least ``k`` episodes.
+
+    ``tasks`` are counted by their episodes and successes.
+    """
+    counted = {(n, c): count for (n, c), count in tasks.items() if n >= k}
+    return sum(pass_at_k(n, c, k) * count for (n, c), count in counted.items()) / sum(counted.values())

@@ -11,13 +11,15 @@ All of it is readable after the bench was killed; at worst the last line is torn
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from codeplan.bench.file_names import REPEAT_SUFFIX, safe_file_name
+from codeplan.bench.file_names import safe_file_name
 from codeplan.bench.other_bench import missing_options
 from codeplan.bench.trainings import LearntPlan
 from codeplan.budget import Budget
@@ -28,7 +30,6 @@ from codeplan.types import Result, Task, Value
 from codeplan.types.display import MAX_ROWS, html_list, html_text, short_repr
 from codeplan.types.value import Count
 from codeplan.untrusted import files
-from codeplan.untrusted.folders import list_folder
 from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import parser_reason
 from codeplan.untrusted.values import in_quotes
@@ -36,14 +37,12 @@ from codeplan.untrusted.values import in_quotes
 MAX_BENCH_BYTES = 1 << 29
 """Larger files are not read."""
 
-MAX_EPISODES = 10_000_000
-"""A grid in a folder that has more episodes is taken for damaged."""
+MAX_EPISODES = 250_000
+"""Larger grids are neither started nor read."""
 
 GRID_FILE = "bench.json"
 RESULTS_FILE = "results.jsonl"
 RUNS_FOLDER = "runs"
-
-_S = TypeVar("_S", bound=msgspec.Struct)
 
 
 class BenchCell(Value, frozen=True):
@@ -98,7 +97,7 @@ class EpisodeOutcome(Value, frozen=True):
         return self.cell, self.task.id, self.repeat
 
 
-class BenchRecord(Value, frozen=True):
+class BenchRecord(Value, frozen=True, dict=True):
     """A bench as read from its folder: each finished episode once, in the order of the grid."""
 
     folder: Path
@@ -113,7 +112,7 @@ class BenchRecord(Value, frozen=True):
     @property
     def total_episodes(self) -> int:
         """How many episodes the whole grid has."""
-        return sum(len(self.grid.tasks[c.suite]) for c in self.cells) * self.grid.repeats
+        return _total_episodes(self.grid)
 
     def __repr__(self) -> str:
         shown = {"folder": str(self.folder), "cells": [cell.name for cell in self.cells]}
@@ -138,11 +137,21 @@ class BenchRecord(Value, frozen=True):
 
     def outcomes_of(self, cell: str) -> tuple[EpisodeOutcome, ...]:
         """Return the outcomes of the cell with this name."""
-        return tuple(e for e in self.outcomes if e.cell == cell)
+        return tuple(self._by_cell.get(cell, ()))
+
+    @cached_property
+    def _by_cell(self) -> dict[str, list[EpisodeOutcome]]:
+        found: dict[str, list[EpisodeOutcome]] = {}
+        for outcome in self.outcomes:
+            found.setdefault(outcome.cell, []).append(outcome)
+        return found
 
 
 def read_bench(folder: Path | str) -> BenchRecord:
-    """Read the bench in a folder, which may still be running. Raises: UsageError if it is missing or damaged."""
+    """Read the bench in a folder, which may still be running. Raises: UsageError if it is missing or damaged.
+
+    Each episode's folder is where a bench puts it. The results' own word on that is not trusted.
+    """
     folder = Path(folder)
     try:
         grid = msgspec.json.decode(files.read_bytes(folder / GRID_FILE, MAX_BENCH_BYTES), type=BenchGrid)
@@ -153,17 +162,24 @@ def read_bench(folder: Path | str) -> BenchRecord:
         raise UsageError(f"{folder / GRID_FILE} is not a bench: {parser_reason(e)}") from None
     _require_sound_grid(grid, folder / GRID_FILE)
     path = folder / RESULTS_FILE
-    ended = _read_json_lines(path, EpisodeOutcome)[0] if os.path.lexists(path) else []
-    return BenchRecord(folder, grid, order_outcomes(grid, ended))
+    ended = (outcome for outcome, _ in _read_outcomes(path)) if os.path.lexists(path) else ()
+    placed = (replace(one, run=episode_folder(*one.key)) for one in order_outcomes(grid, ended))
+    return BenchRecord(folder, grid, tuple(placed))
 
 
 def _require_sound_grid(grid: BenchGrid, path: Path) -> None:
-    """Raise UsageError unless the grid of a folder has tasks for each cell, and no more episodes than it may have."""
+    """Raise UsageError unless each cell has a name of its own and tasks, and there are not too many episodes."""
+    if len({cell.name for cell in grid.cells}) < len(grid.cells):
+        raise UsageError(f"{path} is damaged: two of its cells have the same name")
     for cell in grid.cells:
         if cell.suite not in grid.tasks:
             raise UsageError(f"{path} is damaged: there are no tasks for the cell {in_quotes(cell.name)}")
-    if not 1 <= grid.repeats <= MAX_EPISODES or BenchRecord(path.parent, grid).total_episodes > MAX_EPISODES:
+    if not 1 <= grid.repeats <= MAX_EPISODES or _total_episodes(grid) > MAX_EPISODES:
         raise UsageError(f"{path} is damaged: a bench has at most {MAX_EPISODES:,} episodes")
+
+
+def _total_episodes(grid: BenchGrid) -> int:
+    return sum(len(grid.tasks[cell.suite]) for cell in grid.cells) * grid.repeats
 
 
 def episode_folder(cell: str, task: str, repeat: int) -> str:
@@ -171,33 +187,16 @@ def episode_folder(cell: str, task: str, repeat: int) -> str:
     return f"{RUNS_FOLDER}/{safe_file_name(cell)}/{safe_file_name(task)}" + (f"-r{repeat}" if repeat else "")
 
 
-def found_episodes(bench: BenchRecord, cell: BenchCell) -> list[tuple[Task, int]]:
-    """Return the tasks and repeats of a cell that have a folder, in the grid's order."""
-    tasks = bench.grid.tasks[cell.suite]
-    numbers = {Path(episode_folder(cell.name, task.id, 0)).name: number for number, task in enumerate(tasks)}
-    place = bench.folder / RUNS_FOLDER / safe_file_name(cell.name)
-    try:
-        folders = [entry.name for entry in list_folder(place, bench.folder) if entry.is_folder]
-    except OSError:
-        return []
-    found = []
-    for name in folders:
-        suffix = REPEAT_SUFFIX.search(name)
-        number = numbers.get(name[: suffix.start()] if suffix else name)
-        repeat = int(suffix[0][2:]) if suffix else 0
-        if number is not None and repeat < bench.grid.repeats:
-            found.append((repeat, number))
-    return [(tasks[number], repeat) for repeat, number in sorted(found)]
-
-
 class BenchStore:
     """Writes to a bench's folder, which it locks until it is closed.
 
     If the folder holds a bench, ``grid`` must be the same, or the same with more cells, tasks or repeats. Raises:
-    UsageError if it is another bench, if that is still running, or if the folder is not writable.
+    UsageError if it is another bench, still running, or too large, or if the folder is not writable.
     """
 
     def __init__(self, folder: Path | str, grid: BenchGrid) -> None:
+        if (episodes := _total_episodes(grid)) > MAX_EPISODES:
+            raise UsageError(f"a bench has at most {MAX_EPISODES:,} episodes, not {episodes:,}; make several benches")
         self.folder = Path(folder)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -233,10 +232,10 @@ class BenchStore:
         if os.path.lexists(self.folder / GRID_FILE):
             before = read_bench(self.folder).grid
             _must_contain(grid, before, self.folder)
-            grid = msgspec.structs.replace(grid, codeplan_version=before.codeplan_version)
+            grid = replace(grid, codeplan_version=before.codeplan_version)
         elif os.fstat(self._file.fileno()).st_size:
             raise UsageError(f"{self.folder} holds a {RESULTS_FILE} but no {GRID_FILE}; name another folder")
-        _, size = _read_json_lines(self.folder / RESULTS_FILE, EpisodeOutcome)
+        size = max((end for _, end in _read_outcomes(self.folder / RESULTS_FILE)), default=0)
         try:
             files.write_atomically(self.folder / GRID_FILE, msgspec.json.format(msgspec.json.encode(grid)) + b"\n")
             self._file.truncate(size)  # a torn line would corrupt the next
@@ -280,18 +279,22 @@ def order_outcomes(grid: BenchGrid, outcomes: Iterable[EpisodeOutcome]) -> tuple
     return tuple(outcome for _, outcome in sorted(placed.items()))
 
 
-def _read_json_lines(path: Path, kind: type[_S]) -> tuple[Sequence[_S], int]:
-    """The values of a JSON Lines file, and the size of its whole lines."""
-    decoder = msgspec.json.Decoder(kind)
+def _read_outcomes(path: Path) -> Iterator[tuple[EpisodeOutcome, int]]:
+    """The outcomes in a file of JSON lines, each with the place where its line ends. A torn last line is left out."""
+    decoder, end = msgspec.json.Decoder(EpisodeOutcome), 0
     try:
-        whole = files.read_bytes(path, MAX_BENCH_BYTES)
+        with files.open_to_read(path) as file:
+            if os.fstat(file.fileno()).st_size > MAX_BENCH_BYTES:
+                raise UsageError(f"{path} cannot be read: it is larger than {MAX_BENCH_BYTES:,} bytes")
+            for number, line in enumerate(files.bounded_lines(file, MAX_BENCH_BYTES), 1):
+                end += len(line)
+                yield _decode_outcome(decoder, line, f"{path}, line {number}"), end
     except OSError as e:
         raise UsageError(f"{path} cannot be read: {e.strerror}") from None
-    lines = whole.split(b"\n")[:-1]  # after the last newline: nothing, or a torn line
-    values = []
-    for number, line in enumerate(lines, 1):
-        try:
-            values.append(decoder.decode(line))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
-            raise UsageError(f"{path}, line {number} is not an episode's outcome: {parser_reason(e)}") from None
-    return values, sum(len(line) + 1 for line in lines)
+
+
+def _decode_outcome(decoder: msgspec.json.Decoder[EpisodeOutcome], line: bytes, place: str) -> EpisodeOutcome:
+    try:
+        return decoder.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
+        raise UsageError(f"{place} is not an episode's outcome: {parser_reason(e)}") from None

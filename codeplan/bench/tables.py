@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from codeplan.bench.cell_comparison import BenchOverview, CellComparison
 from codeplan.bench.cell_statistics import CellStatistics
@@ -139,7 +139,15 @@ def statistics_table(of: BenchOverview) -> BenchTable:
     rows = tuple((_marked(label, scripted), *_row(f, repeated, of)) for label, cell in of.statistics for f in cell)
     legend = f"{_COLUMN_NOTE} {_CLAIM_NOTE}" if "claim" in of.metrics else _COLUMN_NOTE
     notes = (legend, STAND_IN_NOTE) if scripted else (legend,)
-    return BenchTable("Statistics", columns, rows, notes)
+    return BenchTable("Statistics", columns, rows, (*notes, *_left_out_notes(of)))
+
+
+def _left_out_notes(of: BenchOverview) -> Iterator[str]:
+    """What the tables do not show."""
+    if of.cells_left_out:
+        yield f"Left out: {with_count(of.cells_left_out, 'further cell')}; to compare one, name it: FOLDER:CELL."
+    if of.kinds_left_out:
+        yield f"Left out: {with_count(of.kinds_left_out, 'row')} of single kinds of task; the rows of all count them."
 
 
 def _heads(name: str, of: BenchOverview) -> tuple[str, ...]:

@@ -51,7 +51,11 @@ def compare(
     comparison = build_overview(first, second, () if metrics is None else parse_metrics(metrics))
     if as_json or form == "json":
         statistics, comparisons = dict(comparison.statistics), comparison.comparisons
-        options.print_json({"statistics": statistics, "comparisons": comparisons, "published": comparison.published})
+        left_out = {"cells": comparison.cells_left_out, "kinds": comparison.kinds_left_out}
+        published = comparison.published
+        options.print_json(
+            {"statistics": statistics, "comparisons": comparisons, "published": published, "left_out": left_out}
+        )
         return
     benches = {str(side.bench.folder): side.bench for side in comparison.cells}
     of_trainings = [table for bench in benches.values() for table in build_training_tables(bench)]

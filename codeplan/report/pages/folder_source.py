@@ -10,13 +10,16 @@ import msgspec
 
 from codeplan.bench import store
 from codeplan.bench.episode_measures import measure_episode
+from codeplan.bench.file_names import REPEAT_SUFFIX, safe_file_name
 from codeplan.bench.papers.comparable import published_results
 from codeplan.bench.store import BenchCell, EpisodeOutcome
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted
 from codeplan.report.pages import run_folders
 from codeplan.report.pages.report_data import SCRIPTED, ReportColumn, ReportData, ReportEpisode, page_names
 from codeplan.runner.new_episodes import TRACE_NAME
+from codeplan.types import Task
 from codeplan.untrusted.files import is_regular_file
+from codeplan.untrusted.folders import list_folder
 
 _YEAR_5138 = 1e11
 """Unix times from here on are not shown as dates."""
@@ -49,10 +52,7 @@ class FolderSource:
         columns = _columns(bench.cells)
         names = {cell.name: column.name for cell, column in zip(bench.cells, columns, strict=True)}
         cells = {cell.name: cell for cell in bench.cells}
-        runs = [
-            self._run(self.folder / _place(e), names[e.cell], msgspec.structs.replace(e, run=_place(e)), cells[e.cell])
-            for e in bench.outcomes
-        ]
+        runs = [self._run(self.folder / e.run, names[e.cell], e, cells[e.cell]) for e in bench.outcomes]
         episodes = (*runs, *self._running(bench, names))
         return ReportData(self._name, columns, episodes, bench.total_episodes, published_results(bench))
 
@@ -60,7 +60,7 @@ class FolderSource:
         """The episodes that have a trace and no end."""
         known = {e.key for e in bench.outcomes}
         for cell in bench.cells:
-            for task, repeat in store.found_episodes(bench, cell):
+            for task, repeat in _found_episodes(bench, cell):
                 folder = self.folder / store.episode_folder(cell.name, task.id, repeat)
                 if (cell.name, task.id, repeat) not in known and is_regular_file(folder / TRACE_NAME, self.folder):
                     start, _ = self._ends_of(folder / TRACE_NAME)
@@ -120,9 +120,23 @@ class FolderSource:
         return msgspec.structs.replace(known, column=column)
 
 
-def _place(outcome: EpisodeOutcome) -> str:
-    """The folder of an episode's trace relative to the bench's. A path in the bench's results is not trusted."""
-    return store.episode_folder(outcome.cell, outcome.task.id, outcome.repeat)
+def _found_episodes(bench: store.BenchRecord, cell: BenchCell) -> list[tuple[Task, int]]:
+    """The tasks and repeats of a cell that have a folder, in the grid's order."""
+    tasks = bench.grid.tasks[cell.suite]
+    place = bench.folder / store.RUNS_FOLDER / safe_file_name(cell.name)
+    try:
+        folders = [entry.name for entry in list_folder(place, bench.folder) if entry.is_folder]
+    except OSError:
+        return []
+    numbers = {Path(store.episode_folder(cell.name, task.id, 0)).name: number for number, task in enumerate(tasks)}
+    found = []
+    for name in folders:
+        suffix = REPEAT_SUFFIX.search(name)
+        number = numbers.get(name[: suffix.start()] if suffix else name)
+        repeat = int(suffix[0][2:]) if suffix else 0
+        if number is not None and repeat < bench.grid.repeats:
+            found.append((repeat, number))
+    return [(tasks[number], repeat) for repeat, number in sorted(found)]
 
 
 def _dated(run: ReportEpisode, start: EpisodeStarted | None, end: EpisodeEnded | None) -> ReportEpisode:

@@ -1,0 +1,113 @@
+"""A bench from elsewhere may be as large as its files: what is computed and shown of it is bounded, and says so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from codeplan.bench import store
+from codeplan.bench.cell_comparison import MAX_CELLS, MAX_KIND_ROWS, build_overview
+from codeplan.bench.cell_statistics import MAX_ATTEMPTS
+from codeplan.bench.store import BenchCell, BenchGrid, BenchStore, EpisodeOutcome, read_bench
+from codeplan.bench.tables import build_tables
+from codeplan.cli.app import main
+from codeplan.errors import UsageError
+from codeplan.types import Result, Success, Task
+
+
+def write_bench(
+    folder: Path, cells: Sequence[str], tasks: Sequence[Task], repeats: int = 1, refinements: int = 0, run: str = ""
+) -> str:
+    """A bench as a stranger may write it: each episode ended, and named this run and these refinements."""
+    made = tuple(BenchCell(name, "s", "e", "m", "x", no_effect_prefixes=()) for name in cells)
+    grid = BenchGrid(made, {"s": tuple(tasks)}, repeats)
+    (folder / store.GRID_FILE).write_bytes(msgspec.json.encode(grid))
+    outcomes = (
+        EpisodeOutcome(cell, task, repeat, run, Result(task, Success(), actions=number, refinements=refinements))
+        for number, task in enumerate(tasks)
+        for cell in dict.fromkeys(cells)
+        for repeat in range(repeats)
+    )
+    (folder / store.RESULTS_FILE).write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in outcomes))
+    return str(folder)
+
+
+def tasks(count: int, kinds: int = 1) -> list[Task]:
+    return [Task(f"t/{i}", kind=f"kind {i % kinds}") for i in range(count)]
+
+
+@pytest.mark.parametrize(("cells", "compared", "left_out"), [(MAX_CELLS, MAX_CELLS, 0), (MAX_CELLS + 3, MAX_CELLS, 3)])
+def test_only_so_many_cells_are_compared_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], cells: int, compared: int, left_out: int
+) -> None:
+    folder = write_bench(tmp_path, [f"c{i}" for i in range(cells)], tasks(2))
+    overview = build_overview(folder)
+    assert (len(overview.statistics), len(overview.comparisons)) == (compared, compared - 1)
+    notes = " ".join(build_tables(overview)[0].notes)
+    assert (f"Left out: {left_out} further cells" in notes) == bool(left_out)
+    assert main(["compare", folder, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["left_out"] == {"cells": left_out, "kinds": 0}
+
+
+def test_a_cell_that_is_left_out_is_compared_by_name(tmp_path: Path) -> None:
+    folder = write_bench(tmp_path, ["first", *(f"c{i}" for i in range(MAX_CELLS)), "last"], tasks(2))
+    (found,) = build_overview(f"{folder}:first", f"{folder}:last").comparisons
+    assert (found.first, found.second, found.pairs) == ("first", "last", 2)
+
+
+@pytest.mark.parametrize(("more", "note"), [(0, ""), (7, "Left out: 14 rows of single kinds")])
+def test_only_so_many_kinds_have_a_row(tmp_path: Path, more: int, note: str) -> None:
+    kinds = MAX_KIND_ROWS // 2 + more
+    overview = build_overview(write_bench(tmp_path, ["a", "b"], tasks(kinds, kinds)))
+    assert [len(rows) - 1 for _, rows in overview.statistics] == [MAX_KIND_ROWS // 2] * 2
+    assert all(rows[-1].episodes == kinds for _, rows in overview.statistics)
+    assert overview.kinds_left_out == 2 * more
+    assert note in " ".join(build_tables(overview)[0].notes)
+
+
+@pytest.mark.parametrize(("refinements", "attempts"), [(MAX_ATTEMPTS - 1, MAX_ATTEMPTS), (2**20, MAX_ATTEMPTS)])
+def test_a_claimed_number_of_refinements_makes_no_long_list(tmp_path: Path, refinements: int, attempts: int) -> None:
+    folder = write_bench(tmp_path, ["a"], tasks(2), refinements=refinements)
+    ((_, rows),) = build_overview(folder).statistics
+    assert len(rows[-1].by_attempt) == attempts
+    assert rows[-1].by_attempt[-1] == (1.0 if refinements < MAX_ATTEMPTS else 0.0)
+
+
+def test_pass_at_k_ends_at_the_largest_number_of_attempts(tmp_path: Path) -> None:
+    ((_, rows),) = build_overview(write_bench(tmp_path, ["a"], tasks(1), repeats=MAX_ATTEMPTS + 5)).statistics
+    assert rows[-1].pass_at_k == (1.0,) * MAX_ATTEMPTS
+
+
+def test_two_cells_of_one_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is damaged: two of its cells have the same name"):
+        read_bench(write_bench(tmp_path, ["same", "other", "same"], tasks(1)))
+
+
+def test_a_grid_too_large_to_be_read_is_not_started(tmp_path: Path) -> None:
+    cell = BenchCell("a", "s", "e", "m", "x")
+    most = BenchGrid((cell,), {"s": tuple(tasks(1))}, store.MAX_EPISODES)
+    BenchStore(tmp_path / "most", most).close()
+    assert read_bench(tmp_path / "most").total_episodes == store.MAX_EPISODES
+    with pytest.raises(UsageError, match="a bench has at most 250,000 episodes, not 250,001; make several benches"):
+        BenchStore(tmp_path / "more", msgspec.structs.replace(most, repeats=store.MAX_EPISODES + 1))
+    assert not (tmp_path / "more").exists()
+
+
+def test_results_that_all_name_one_trace_do_not_make_it_read_for_each(tmp_path: Path) -> None:
+    (tmp_path / "runs" / "x").mkdir(parents=True)
+    (tmp_path / "runs" / "x" / "trace.jsonl").write_text('{"event":"environment_reset","observation":{"text":"a"}}\n')
+    write_bench(tmp_path, ["a"], tasks(3), run="runs/x")
+    found = read_bench(tmp_path)
+    assert [one.run for one in found.outcomes] == [store.episode_folder("a", f"t/{i}", 0) for i in range(3)]
+    ((_, rows),) = build_overview(str(tmp_path)).statistics
+    assert rows[-1].metrics["trajectory"].value == 1.0
+
+
+def test_a_sample_of_outcomes_is_found_by_its_cell(tmp_path: Path) -> None:
+    found = read_bench(write_bench(tmp_path, ["a", "b"], tasks(3)))
+    assert [one.key for one in found.outcomes_of("b")] == [("b", f"t/{i}", 0) for i in range(3)]
+    assert found.outcomes_of("none") == ()
