@@ -53,33 +53,21 @@ def run_tests(arguments: Arguments = None) -> None:
     """
     import pytest
 
+    from codeplan.cli.pytest_session import SessionWatch
+    from codeplan.errors import UsageError
     from codeplan.testing.only_plans import ARGUMENTS
 
     given = arguments or []
     end = given.index("--") if "--" in given else len(given)
     plugin = [] if _is_installed() else ["-p", "codeplan.testing.plugin"]
-    watch = _InterruptWatch()
+    watch = SessionWatch()
     ours = [*plugin, *ARGUMENTS, *_storage()]
     code = int(pytest.main([*ours, *given[:end], "-W", _ALREADY_IMPORTED, *given[end:]], plugins=[watch]))
+    if watch.interrupted:
+        raise typer.Exit(130)
+    if code == pytest.ExitCode.NO_TESTS_COLLECTED:
+        raise UsageError("no test ran; tests are manifests (*.plan.toml), and one is made with: codeplan new-test RUN")
     raise typer.Exit({0: 0, 1: 1, 2: watch.exit_code}.get(code, 2))
-
-
-class _InterruptWatch:
-    """Tells why pytest was interrupted: by the user, by the limit of time, or by manifests that cannot be read."""
-
-    exit_code = 2
-
-    def pytest_keyboard_interrupt(self, excinfo: Any) -> None:
-        import pytest
-
-        if not isinstance(excinfo.value, pytest.Session.Interrupted):
-            self.exit_code = 130
-
-    def pytest_sessionfinish(self, session: Any) -> None:
-        from codeplan.testing.time_limit import OUT_OF_TIME
-
-        if self.exit_code == 2 and session.config.stash.get(OUT_OF_TIME, False):
-            self.exit_code = 3
 
 
 def mutate(

@@ -1,0 +1,68 @@
+"""Watches the session of pytest that ``codeplan test`` starts: its paths, and what interrupts it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+
+import pytest
+
+from codeplan.errors import UsageError
+from codeplan.testing.time_limit import OUT_OF_TIME
+from codeplan.untrusted.values import in_quotes
+
+
+class SessionWatch:
+    """A plugin for one session. ``interrupted`` says that the user pressed Ctrl-C.
+
+    ``exit_code`` is that of a session which pytest itself broke off: 3 if its time was over, 2 for all else, such as
+    manifests that cannot be read.
+    """
+
+    def __init__(self) -> None:
+        self.interrupted = False
+        self.exit_code = 2
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_cmdline_main(self, config: pytest.Config) -> None:
+        """Refuse paths that do not exist before pytest starts. Raises: UsageError: one does not."""
+        if config.getoption("pyargs"):
+            return
+        for given in config.args:
+            path = given.partition("::")[0]
+            if not os.path.lexists(config.invocation_params.dir / path):
+                what = in_quotes(path, 400)
+                raise UsageError(f"there is no file or folder {what}; name manifests (*.plan.toml), or their folder")
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection(self, session: pytest.Session) -> Generator[None, object, object]:
+        """End the session without a test if the user interrupts the collection."""
+        try:
+            return (yield)
+        except KeyboardInterrupt as interrupt:
+            self._take(interrupt)
+            session.items = []
+            return True
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        """End the session as if it had no more tests if the user interrupts one; pytest reports those that ended."""
+        try:
+            return (yield)
+        except KeyboardInterrupt as interrupt:
+            self._take(interrupt)
+            return True
+
+    def _take(self, interrupt: KeyboardInterrupt) -> None:
+        if isinstance(interrupt, pytest.Session.Interrupted):  # by pytest itself
+            raise interrupt
+        self.interrupted = True
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Keep that the user pressed Ctrl-C while the session began or ended."""
+        self.interrupted = self.interrupted or not isinstance(excinfo.value, pytest.Session.Interrupted)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Keep whether the time was over."""
+        if session.config.stash.get(OUT_OF_TIME, False):
+            self.exit_code = 3

@@ -1,0 +1,59 @@
+"""``codeplan test``: wrong paths and Ctrl-C end in one sentence and the right exit code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from support.terminals import codeplan_on_terminal
+
+from codeplan.cli.app import main
+
+PLAN = """
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        assert agent.goto('fridge 1'), agent.report()
+"""
+MANIFEST = """
+plan = "plan.py"
+env = "household"
+expect = { success = false }
+[[tasks]]
+kind = "clean"
+seeds = "0-200"
+"""
+
+
+@pytest.mark.parametrize("given", ["nowhere", "nowhere/a.plan.toml", "nowhere/a.plan.toml::clean/0"])
+def test_a_path_that_does_not_exist_is_one_sentence(
+    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["test", given]) == 2
+    out, err = capsys.readouterr()
+    path = given.partition("::")[0]
+    said = f"codeplan: there is no file or folder '{path}'; name manifests (*.plan.toml), or their folder\n"
+    assert (out, err) == ("", said)
+
+
+def test_a_folder_without_tests_is_told_what_tests_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["test", ".", "-q"]) == 2
+    assert "one is made with: codeplan new-test RUN" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("more", [(), ("-n", "1")], ids=["here", "xdist"])
+def test_ctrl_c_keeps_the_results_and_ends_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (tmp_path / "plan.py").write_text(PLAN)
+    (tmp_path / "a.plan.toml").write_text(MANIFEST)
+    shown = codeplan_on_terminal(["test", "-v", *more, "."], tmp_path, interrupt_at="PASSED")
+    assert shown.code == 130
+    assert "KeyboardInterrupt" not in shown.text and "Traceback" not in shown.text
+    assert re.search(r"= [1-9]\d* passed in ", shown.text)
+    assert shown.lines[-2:] == ["codeplan: interrupted", ""]
