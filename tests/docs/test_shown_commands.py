@@ -1,8 +1,8 @@
-"""Commands in README and in the documentation run as printed, as far as they can here; the others are understood.
+"""Commands in README and in the documentation run as printed; those of pages that assume something in
+test_pages_played.py, which names the few that are not run, and in test_tools_pages.py.
 
 Commands that name a real model run with an endpoint on loopback in its place. ``make run`` is played by test_demo.py;
-``make test`` is this run. ``LEFT`` names the commands that are not run, and why: for these the command line reads each
-one, and refuses names and options that do not exist. ``docs/tour.md`` has a test of its own.
+``make test`` is this run. ``docs/tour.md`` and ``docs/testing-plans.md`` have tests of their own.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from support.endpoint import serve
+from support.page_reader import PageReader
 from support.reply_server import Endpoint, endpoint, reply
 from support.served import Serve
 from support.shown_commands import code_blocks, codeplan_commands, named_files
@@ -29,59 +30,12 @@ PAGES = sorted(
     str(path.relative_to(ROOT)) for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "docker/README.md"]
 )
 COMMANDS = {page: found for page in PAGES if (found := codeplan_commands((ROOT / page).read_text()))}
-KEY, HOURS, DATA = "needs a model of one's own", "takes minutes to hours", "needs data that is downloaded"
-LEFT = {
-    "docs/bench.md": {
-        "bench alfworld-unseen": DATA,
-        "trust benchmarks/": "is about a file of the checkout, which test_tool_tasks.py plays",
-        "bench benchmarks/": KEY,
-        "bench grid.toml --engine": "needs a cluster",
-        "bench paper:": HOURS,
-        "papers adapt-table2 --bench": "shows what the command before it has played",
-    },
-    "docs/envs/alfworld.md": {"envs alfworld": DATA, "bench alfworld-": DATA, "run alfworld": DATA},
-    "docs/envs/hotpotqa.md": {"run hotpotqa --model": f"{DATA}, and the network"},
-    "docs/envs/miniwob.md": {"run miniwob": "needs a browser", "bench miniwob-": HOURS},
-    "docs/envs/scienceworld.md": {"run scienceworld": "needs Java"},
-    "docs/mcp-server.md": {"mcp": "serves until it is interrupted"},
-    "docs/methods.md": {"bench examples/": HOURS},
-    "docs/models.md": {
-        "run household --model qwen3": "needs a server at this port",
-        "run household --model gpt-5 --api responses": KEY,
-        "run household --model gpt-4.1 --ask-model qwen3@": "needs a server at this port",
-        "trust --forget": "is about a folder of the reader's",
-        "serve-scripted": "serves until it is interrupted",
-    },
-    "docs/report.md": {"bench household -n 23": HOURS, "view": "serves until it is interrupted"},
-    "docs/sandbox.md": {"sandbox audit": HOURS},
-    "docs/skills.md": {"skills discover": HOURS, "skills add": "is about a run of the reader's"},
-    "docs/tools.md": {"do": KEY},
-    "docs/traces.md": {"fork": "the number of the event is that of a run of the reader's"},
-}
-"""How the commands begin that are understood only, by page, and why they are not run."""
+OWN_TESTS = ("README.md", "docs/tour.md", "docs/testing-plans.md")
+"""Pages that tests of their own play: the one below, test_tour.py and test_docs_page.py."""
 
-BEFORE = {
-    "docs/report.md": [f"bench household --kind clean -n 1 --out runs/{name}" for name in ("mine", "other")],
-    "docs/skills.md": ["skills discover household -n 1 --pairs 3 --compare 1"],
-    "docs/traces.md": ["run household --task clean/22 --out RUN"],
-}
-"""What stands for the reader's own runs, by page."""
-
-FILES = {
-    "docs/models.md": {
-        "codeplan.toml": 'model = "gpt-4.1"\n',
-        "grid.toml": 'suites = ["household"]\nmodels = [{ name = "gpt-4.1", base_url = "http://127.0.0.1:9/v1" }]\n',
-    }
-}
-"""What stands for the reader's own files, by page."""
-
-OWN_TESTS = ("README.md", "docs/tour.md")
-RUN_PAGES = {
-    page: commands
-    for page, commands in COMMANDS.items()
-    if page not in OWN_TESTS and not all(" ".join(c).startswith(tuple(LEFT.get(page, ()))) for c in commands)
-}
-"""The pages of which commands are run, without those that have a test of their own."""
+PLAYED = "".join((Path(__file__).parent / f"test_{name}.py").read_text() for name in ("pages_played", "tools_pages"))
+RUN_PAGES = [page for page in COMMANDS if page not in OWN_TESTS and f'read("{page}"' not in PLAYED]
+"""The pages that assume nothing: all their commands are run here."""
 
 CODES = {"do": 1, "exec": 1}
 """Exit codes other than 0. README's goal has no verifier, so that it ends as claimed."""
@@ -113,30 +67,9 @@ def run_codeplan(arguments: list[str], folder: Path, **variables: str) -> subpro
     )
 
 
-@pytest.mark.parametrize("page", sorted(RUN_PAGES))
-def test_the_commands_of_a_page_run_as_printed(page: str, tmp_path: Path, serve: Serve) -> None:
-    for name, text in FILES.get(page, {}).items():
-        (tmp_path / name).write_text(text)
-    for arguments in BEFORE.get(page, []):
-        assert run_codeplan(arguments.split(), tmp_path).returncode == 0, arguments
-    commands = [arguments for arguments in RUN_PAGES[page] if not is_left(page, arguments)]
-    url = serve().url if any("gpt" in " ".join(arguments) for arguments in commands) else "http://127.0.0.1:9/v1"
-    for arguments in commands:
-        done = run_codeplan(arguments, tmp_path, OPENAI_BASE_URL=url, HOME=str(tmp_path), XDG_CONFIG_HOME=str(tmp_path))
-        assert done.returncode == 0, (arguments, done.stdout[-2000:], done.stderr[-2000:])
-        assert "Traceback" not in done.stderr
-
-
-def is_left(page: str, arguments: list[str]) -> bool:
-    return " ".join(arguments).startswith(tuple(LEFT.get(page, ())))
-
-
-def test_what_is_not_run_is_shown() -> None:
-    shown = {page: [" ".join(arguments) for arguments in commands] for page, commands in COMMANDS.items()}
-    idle = [
-        begin for page, begins in LEFT.items() for begin in begins if not any(c.startswith(begin) for c in shown[page])
-    ]
-    assert idle == []
+@pytest.mark.parametrize("page", RUN_PAGES)
+def test_the_commands_of_a_page_run_as_printed(page: str, tmp_path: Path) -> None:
+    PageReader(page, tmp_path).play_all()
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if codeplan_commands((ROOT / page).read_text())])

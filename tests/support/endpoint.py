@@ -31,13 +31,13 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
     thread.start()
     endpoints: list[StandInServer] = []
 
-    def start(faults: str = "", latency: float = 0.0, mistakes: str = "none") -> Served:
+    def start(faults: str = "", latency: float = 0.0, mistakes: str = "none", port: int = 0) -> Served:
         log = tmp_path / f"requests-{len(endpoints)}.jsonl"
         endpoint = StandInServer(
             ScriptedModel(mistakes=mistakes), latency=latency, faults=FaultSettings.parse(faults), log=log
         )
         endpoints.append(endpoint)
-        return Served(asyncio.run_coroutine_threadsafe(endpoint.start(), loop).result(10), log)
+        return Served(asyncio.run_coroutine_threadsafe(endpoint.start(port), loop).result(10), log)
 
     async def stop() -> None:
         await asyncio.gather(*(endpoint.stop() for endpoint in endpoints))
