@@ -37,6 +37,6 @@ def test_a_server_that_does_not_start_again_ends_the_run_and_no_other(tmp_path):
     with opened(tmp_path, "die", "echo", restarts=0) as runner:
         runner.run(plan("assert agent.die()"), "", ALONE)
         broken = runner.run(plan("return agent.echo()"), "", ALONE)
-        assert broken.ended == "infrastructure" and "ended again" in broken.failure.message
+        assert broken.ended == "infrastructure" and "ended with exit code 9 again" in broken.failure.message
         again = runner.resume(broken.run, plan("return 7"), ALONE)
         assert (again.ended, again.value, again.resumes) == ("finished", 7, broken.run)

@@ -202,7 +202,8 @@ class ServerConnection:
         return f"cannot be used: {_reason(error)}"
 
     def _failure(self, what: str) -> EnvironmentFailure:
-        return EnvironmentFailure(f"the MCP server {self.address.name} {what}{self._last_words}")
+        advice = "; to see why, run its command in a terminal" if self._transport.has_exited else ""
+        return EnvironmentFailure(f"the MCP server {self.address.name} {what}{self._last_words}{advice}")
 
     @property
     def _last_words(self) -> str:

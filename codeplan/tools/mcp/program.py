@@ -58,6 +58,8 @@ class ServerProgram:
         self._errors = bytearray()
         self.fault = ""
         """Why the connection ended, in words that follow the server's name; empty if it is open."""
+        self.has_exited = False
+        """Whether the connection ended because the program did."""
 
     @property
     def last_words(self) -> str:
@@ -153,7 +155,7 @@ class ServerProgram:
                     if gate.lets_pass(message, len(line)):
                         await received.send(message)
             except asyncio.IncompleteReadError:
-                self.fault = "ended"
+                await self._note_end(process)
             except asyncio.LimitOverrunError:
                 self.fault = f"sent a message of more than {MAX_MESSAGE_BYTES >> 20} MiB"
             except FloodError as flood:
@@ -170,7 +172,7 @@ class ServerProgram:
                 process.stdin.write(data + b"\n")
                 await process.stdin.drain()
             except OSError:
-                self.fault = self.fault or "ended"
+                await self._note_end(process)
                 received.close()
                 return
 
@@ -179,8 +181,14 @@ class ServerProgram:
         while process.returncode is None:
             await asyncio.sleep(_WATCH_SECONDS)
         await asyncio.sleep(_WATCH_SECONDS)  # for what it wrote last
-        self.fault = self.fault or "ended"
+        await self._note_end(process)
         received.close()
+
+    async def _note_end(self, process: asyncio.subprocess.Process) -> None:
+        """Keep that the program ended by itself, and how, unless something else broke the connection before."""
+        await _exits(process, _WATCH_SECONDS)
+        if not self.fault:
+            self.fault, self.has_exited = _describe_end(process), True
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
         """Keep the end of what the program writes to standard error."""
@@ -213,9 +221,20 @@ async def _end(process: asyncio.subprocess.Process) -> None:
                 os.killpg(process.pid, signal.SIGTERM)
 
 
-async def _exits(process: asyncio.subprocess.Process) -> bool:
+def _describe_end(process: asyncio.subprocess.Process) -> str:
+    """How the process ended, in words that follow its name; only that it did if it has no exit code yet."""
+    code = process.returncode
+    if code is None:
+        return "ended"
+    if code >= 0:
+        return f"ended with exit code {code}"
+    known = {int(number): number.name for number in signal.Signals}
+    return f"was ended by {known.get(-code, f'signal {-code}')}"
+
+
+async def _exits(process: asyncio.subprocess.Process, seconds: float = EXIT_SECONDS) -> bool:
     """Whether the process exits in time. ``process.wait()`` also waits for its pipes, which children may hold."""
-    for _ in range(int(EXIT_SECONDS * 100)):
+    for _ in range(int(seconds * 100)):
         if process.returncode is not None:
             return True
         await asyncio.sleep(0.01)

@@ -37,6 +37,11 @@ class ServerSite:
         return self._fault or (str(flood) if flood else "")
 
     @property
+    def has_exited(self) -> bool:
+        """Always false: whether a site's program still runs cannot be seen from here."""
+        return False
+
+    @property
     def last_words(self) -> str:
         """The status of the last response, if that was an error."""
         return f"HTTP status {self._status}" if self._status >= 400 else ""

@@ -84,7 +84,7 @@ def test_without_patterns_only_servers_tools_are_asked_for():
 @pytest.mark.parametrize(
     ("tool", "error", "words"),
     [
-        ("die", "ConnectionError", "the MCP server raw ended during die"),
+        ("die", "ConnectionError", "the MCP server raw ended with exit code 9 during die"),
         ("silent", "TimeoutError", "did not answer within 1 s"),
         ("huge", "ConnectionError", "sent a message of more than 16 MiB"),
         ("refuse", "RuntimeError", "refuse failed: "),
@@ -106,13 +106,17 @@ def test_a_result_of_many_values_is_an_error_of_the_call():
 
 def test_a_server_that_ends_twice_ends_the_episode(tmp_path):
     lines = "for _ in range(3):\n    try:\n        agent.die()\n    except OSError:\n        pass\nreturn 'done'"
-    with pytest.raises(EnvironmentFailure, match="the MCP server raw ended again"):
+    with pytest.raises(
+        EnvironmentFailure, match="raw ended with exit code 9 again .*; to see why, run its command in a terminal"
+    ):
         do(lines, raw("die"), allow=["*"], out=tmp_path / "run")
 
 
 def test_a_call_that_its_server_never_got_is_not_in_doubt(tmp_path):
     lines = "for _ in range(3):\n    try:\n        agent.die()\n    except OSError:\n        pass\nreturn 'done'"
-    with pytest.raises(EnvironmentFailure, match="the MCP server raw ended again"):
+    with pytest.raises(
+        EnvironmentFailure, match="raw ended with exit code 9 again .*; to see why, run its command in a terminal"
+    ):
         do(lines, raw("die"), allow=["*"], out=tmp_path / "run")
     verify = lambda value: value == "done"  # noqa: E731
     result = codeplan.resume(tmp_path / "run", model=OnePlan(lines), mcp=[raw("die")], allow=["*"], verify=verify)

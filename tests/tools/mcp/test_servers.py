@@ -242,7 +242,11 @@ def test_tools_of_the_same_name_carry_their_servers_names():
     ("address", "message"),
     [
         (parse_address("no-such-program-at-all x"), "there is no program 'no-such-program-at-all'"),
-        (ServerAddress("s", ("sh", "-c", "echo boom >&2")), r"the MCP server s ended \(its last words: boom\)"),
+        (
+            ServerAddress("s", ("sh", "-c", "echo boom >&2; exit 3")),
+            r"s ended with exit code 3 \(its last words: boom\)",
+        ),
+        (ServerAddress("s", ("sh", "-c", "kill -SEGV $$")), "s was ended by SIGSEGV; to see why, run its command"),
         (ServerAddress("s", ("sleep", "0")), "the MCP server s ended"),
         (ServerAddress("s", ("pwd",), cwd="/no/such/folder"), "cannot start"),
         (
@@ -294,12 +298,14 @@ def test_a_server_that_dies_in_a_call_is_started_once_more_for_the_next():
         kind, message = refused(servers, "die")
         assert kind == "ConnectionError"
         assert message == (
-            "the MCP server raw ended during die (its last words: Segmentation fault [2J of the library); "
-            "whether it was done is unknown"
+            "the MCP server raw ended with exit code 9 during die "
+            "(its last words: Segmentation fault [2J of the library); whether it was done is unknown"
         )
         assert call(servers, "echo") == "{}"
         refused(servers, "die")
-        with pytest.raises(EnvironmentFailure, match="the MCP server raw ended again"):
+        with pytest.raises(
+            EnvironmentFailure, match="raw ended with exit code 9 again .*; to see why, run its command in a terminal"
+        ):
             call(servers, "echo")
 
 
