@@ -23,16 +23,17 @@ from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import one_line
 from codeplan.untrusted.values import in_quotes
 
-WIDTH = 80
+_WIDTH = 80
+"""The columns of lists that are written to no terminal."""
 
 
 def list_experiments(experiments: Sequence[PaperExperiment]) -> Iterator[str]:
-    """The lines of the list: a paper's title, then its experiments, in 80 columns."""
+    """The lines of the list: a paper's title, then its experiments, as wide as the terminal."""
     paper = ""
     for experiment in experiments:
         if experiment.published[0].paper != paper:
             paper = experiment.published[0].paper
-            yield from textwrap.wrap(paper_titles()[paper], WIDTH)
+            yield from textwrap.wrap(paper_titles()[paper], _width())
         environments = dict.fromkeys(f"{t.environment} {t.tasks}" for t in experiment.published)
         yield from _wrapped(f"  {experiment.id:24} ", f"{', '.join(environments)}: {experiment.title}")
         yield from _wrapped(" " * 27, state_of(experiment))
@@ -57,7 +58,7 @@ def state_of(experiment: PaperExperiment) -> str:
 def describe_experiment(experiment: PaperExperiment) -> Iterator[str]:
     """The lines about one experiment: its cells with their settings, the published figures, the caveats."""
     yield from _wrapped("", f"{experiment.id}: {experiment.title}")
-    yield from textwrap.wrap(paper_titles()[experiment.published[0].paper], WIDTH)
+    yield from textwrap.wrap(paper_titles()[experiment.published[0].paper], _width())
     yield from _wrapped("", state_of(experiment))
     for part in experiment.parts:
         yield from ("", *_describe_part(part))
@@ -126,7 +127,11 @@ def _bullets(title: str, sentences: Sequence[str]) -> Iterator[str]:
 
 def _wrapped(first: str, text: str, indent: str | None = None) -> list[str]:
     further = " " * len(first) if indent is None else indent
-    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=further, break_on_hyphens=False)
+    return textwrap.wrap(text, _width(), initial_indent=first, subsequent_indent=further, break_on_hyphens=False)
+
+
+def _width() -> int:
+    return max(terminal_width() or _WIDTH, 40)
 
 
 def print_experiment(console: Console, experiment: PaperExperiment, bench: BenchRecord, folder: Path | None) -> None:

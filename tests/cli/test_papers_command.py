@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support.terminals import codeplan_on_terminal
 
 from codeplan.bench.papers.presets import paper_experiments
 from codeplan.bench.tables import BenchTable
@@ -112,3 +113,10 @@ def test_one_cell_is_counted_in_the_singular(capsys: pytest.CaptureFixture[str])
     text = " ".join(lines(capsys))
     assert "played: 1 cell" in text
     assert "1 cells" not in text
+
+
+@pytest.mark.parametrize("columns", [60, 120])
+def test_the_list_is_as_wide_as_the_terminal(columns: int, tmp_path: Path) -> None:
+    shown = codeplan_on_terminal(["papers"], tmp_path, columns=columns)
+    assert shown.code == 0
+    assert columns - 10 <= max(map(len, shown.lines)) <= columns
