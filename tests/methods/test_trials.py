@@ -95,7 +95,7 @@ def test_methods_compose_by_nesting():
         ("adapt", {"executor": "walk"}, "there is no method 'walk'"),
         ("adapt", {"executor": {"calls": 3}}, "has no name"),
         ("adapt", {"executor": {"name": "react", "cals": 3}}, "has no setting 'cals'"),
-        ("adapt", {"executor": 7}, "a int; give a method"),
+        ("adapt", {"executor": 7}, "an int; give a method"),
         ("adapt", {"max_depth": 0}, "max_depth"),
         ("try-again", {"trials": 0}, "trials"),
         ("reflexion", {"memory": 0}, "memory"),

@@ -115,7 +115,7 @@ def test_an_agent_errors_message_is_kept_up_to_the_maximum_length():
     kept, cut = raised(AgentError("x" * MAX_MESSAGE_CHARS)), raised(AgentError("x" * (MAX_MESSAGE_CHARS + 1)))
 
     assert kept == ErrorFrame("x" * MAX_MESSAGE_CHARS)
-    assert cut == ErrorFrame("x" * MAX_MESSAGE_CHARS + "… (1 more characters)")
+    assert cut == ErrorFrame("x" * MAX_MESSAGE_CHARS + "… (1 more character)")
 
 
 @pytest.mark.parametrize(
@@ -170,12 +170,13 @@ def test_a_number_that_no_agent_could_write_never_reaches_it():
         pack_value([-largest - 1])
 
 
-@pytest.mark.parametrize("answer", [None, 3, b"x", ["x"]])
-def test_an_answer_of_a_model_that_is_no_text_is_an_error_of_the_question(answer: object) -> None:
+@pytest.mark.parametrize(
+    ("answer", "kind"), [(None, "a NoneType"), (3, "an int"), (b"x", "a bytes"), (["x"], "a list")]
+)
+def test_an_answer_of_a_model_that_is_no_text_is_an_error_of_the_question(answer: object, kind: str) -> None:
     port = AgentPort(Desk(), lambda question: answer)  # type: ignore[arg-type,return-value]  # what a model must not do
 
-    kind = type(answer).__name__
-    assert port.answer(AskFrame("?")) == ErrorFrame(f"ask_llm returned a {kind}, which is not text")
+    assert port.answer(AskFrame("?")) == ErrorFrame(f"ask_llm returned {kind}, which is not text")
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ def test_of_more_than_a_hundred_reasons_the_last_counts_the_missing_ones(missing
 
 
 def test_a_long_message_is_cut_and_fits_its_cap_with_its_mark() -> None:
-    for length, shown in ((950, "x" * 950), (951, "x" * 950 + "… (1 more characters)")):
+    for length, shown in ((950, "x" * 950), (951, "x" * 950 + "… (1 more character)")):
         (row,) = diagnostic_rows([Diagnostic(1, 1, "size", "x" * length)])
         assert row.message == shown
     (row,) = diagnostic_rows([Diagnostic(1, 1, "size", "x" * 10**7)])
