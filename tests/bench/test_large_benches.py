@@ -16,6 +16,10 @@ from codeplan.bench.store import BenchCell, BenchGrid, BenchStore, EpisodeOutcom
 from codeplan.bench.tables import build_tables
 from codeplan.cli.app import main
 from codeplan.errors import UsageError
+from codeplan.report.pages.overview import build_overview as build_page
+from codeplan.report.pages.report_data import MAX_COLUMNS
+from codeplan.report.pages.report_data import MAX_EPISODES as MAX_EPISODES_LISTED
+from codeplan.report.pages.report_source import ReportSource
 from codeplan.types import Result, Success, Task
 
 
@@ -105,6 +109,43 @@ def test_results_that_all_name_one_trace_do_not_make_it_read_for_each(tmp_path: 
     assert [one.run for one in found.outcomes] == [store.episode_folder("a", f"t/{i}", 0) for i in range(3)]
     ((_, rows),) = build_overview(str(tmp_path)).statistics
     assert rows[-1].metrics["trajectory"].value == 1.0
+
+
+@pytest.mark.parametrize("more", [0, 2])
+def test_a_page_has_only_so_many_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str], more: int) -> None:
+    folder = write_bench(tmp_path, [f"c{i}" for i in range(MAX_COLUMNS + more)], tasks(2))
+    shown = build_page(ReportSource(Path(folder)).read())
+    assert (len(shown["columns"]), len(shown["episodes"])) == (MAX_COLUMNS, 2 * MAX_COLUMNS)
+    assert shown["leftOut"] == {"columns": more, "episodes": 0}
+    assert main(["report", folder, "-o", str(tmp_path / "page.html")]) == 0
+    assert ("left out to limit the size: 2 columns" in " ".join(capsys.readouterr().out.split())) == bool(more)
+
+
+def test_the_columns_of_several_benches_share_the_limit(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        write_bench(tmp_path / name, [f"c{i}" for i in range(MAX_COLUMNS)], tasks(1))
+    report = ReportSource(tmp_path).read()
+    assert (len(report.columns), len(report.episodes), report.columns_left_out) == (MAX_COLUMNS,) * 3
+
+
+def test_a_page_lists_only_so_many_episodes_and_counts_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write_bench(tmp_path, ["a"], tasks(1), repeats=MAX_EPISODES_LISTED + 3)
+    shown = build_page(ReportSource(Path(folder)).read())
+    assert len(shown["episodes"]) == MAX_EPISODES_LISTED
+    assert shown["leftOut"] == {"columns": 0, "episodes": 3}
+    assert shown["done"] == shown["columns"][0]["rate"][1] == MAX_EPISODES_LISTED + 3
+    assert main(["report", folder, "-o", str(tmp_path / "page.html")]) == 0
+    assert "not listed, but in the figures: 3 further episodes" in " ".join(capsys.readouterr().out.split())
+
+
+def test_kinds_beyond_the_limit_share_a_row_of_a_page(tmp_path: Path) -> None:
+    shown = build_page(ReportSource(Path(write_bench(tmp_path, ["a"], tasks(2005, 2005)))).read())
+    (group,) = shown["groups"]
+    assert shown["kinds"][-2:] == [f"kind {MAX_KIND_ROWS - 1}", "other kinds"]
+    assert len(group["kinds"]) == len(group["byKind"]) == MAX_KIND_ROWS + 1
+    assert group["byKind"][-1][0][:2] == [5, 5]
+    assert [row[1] for row in shown["episodes"][-6:]] == [MAX_KIND_ROWS - 1, *[MAX_KIND_ROWS] * 5]
 
 
 def test_a_sample_of_outcomes_is_found_by_its_cell(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from codeplan.report.pages.episode_view import EpisodeView
 from codeplan.report.pages.html_page import PAGE_MARK, render_page
 from codeplan.report.pages.overview import build_overview
 from codeplan.report.pages.pictures import picture_data_url
-from codeplan.report.pages.report_data import ReportEpisode
+from codeplan.report.pages.report_data import MAX_EPISODES, ReportEpisode
 from codeplan.report.pages.report_source import ReportSource
 from codeplan.skills.library import SkillLibrary
 from codeplan.untrusted.files import open_to_read, write_atomically
@@ -35,12 +35,17 @@ _MAX_PAGES = 400
 
 
 class ArchiveSummary(msgspec.Struct, frozen=True):
-    """What the file holds: the number of episodes, its bytes, the pages of events left out, and unreadable traces."""
+    """What the file holds: the number of episodes, its bytes, the pages of events left out, and unreadable traces.
+
+    ``episodes_left_out`` are not listed, but count in the figures; ``columns_left_out`` are nowhere on the page.
+    """
 
     episodes: int
     size: int
     left_out: int
     unread: tuple[Path, ...]
+    episodes_left_out: int = 0
+    columns_left_out: int = 0
 
 
 def write_archive(source: ReportSource, out: Path, library: SkillLibrary | None = None) -> ArchiveSummary:
@@ -50,13 +55,15 @@ def write_archive(source: ReportSource, out: Path, library: SkillLibrary | None 
     """
     _check_replaceable(out)
     report = source.read()
-    packed = _EpisodeBlocks(report.episodes)
+    listed = report.episodes[:MAX_EPISODES]
+    packed = _EpisodeBlocks(listed)
     blocks = "".join(packed.blocks())
     if library:
-        blocks += "".join(_skills(library, {run.folder.resolve(): at for at, run in enumerate(report.episodes)}))
+        blocks += "".join(_skills(library, {run.folder.resolve(): at for at, run in enumerate(listed)}))
     text = render_page(report.name, build_overview(report) | {"skills": library is not None}, blocks)
     _write(out, text.encode())
-    return ArchiveSummary(len(report.episodes), len(text), packed.left_out, report.unread)
+    unlisted = len(report.episodes) - len(listed)
+    return ArchiveSummary(len(listed), len(text), packed.left_out, report.unread, unlisted, report.columns_left_out)
 
 
 class _EpisodeBlocks:

@@ -15,7 +15,7 @@ from codeplan.bench.papers.comparable import published_results
 from codeplan.bench.store import BenchCell, EpisodeOutcome
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted
 from codeplan.report.pages import run_folders
-from codeplan.report.pages.report_data import SCRIPTED, ReportColumn, ReportData, ReportEpisode, page_names
+from codeplan.report.pages.report_data import MAX_COLUMNS, SCRIPTED, ReportColumn, ReportData, ReportEpisode, page_names
 from codeplan.runner.new_episodes import TRACE_NAME
 from codeplan.types import Task
 from codeplan.untrusted.files import is_regular_file
@@ -49,17 +49,22 @@ class FolderSource:
 
     def _bench(self) -> ReportData:
         bench = store.read_bench(self.folder)
-        columns = _columns(bench.cells)
-        names = {cell.name: column.name for cell, column in zip(bench.cells, columns, strict=True)}
-        cells = {cell.name: cell for cell in bench.cells}
-        runs = [self._run(self.folder / e.run, names[e.cell], e, cells[e.cell]) for e in bench.outcomes]
+        columns = _columns(bench.cells)[:MAX_COLUMNS]
+        names = {column.cell.name: column.name for column in columns}
+        runs = [
+            self._run(self.folder / e.run, column.name, e, column.cell)
+            for column in columns
+            for e in bench.outcomes_of(column.cell.name)
+        ]
         episodes = (*runs, *self._running(bench, names))
-        return ReportData(self._name, columns, episodes, bench.total_episodes, published_results(bench))
+        left_out = len(bench.cells) - len(columns)
+        total, published = bench.total_episodes, published_results(bench)
+        return ReportData(self._name, columns, episodes, total, published, columns_left_out=left_out)
 
     def _running(self, bench: store.BenchRecord, names: dict[str, str]) -> Iterator[ReportEpisode]:
         """The episodes that have a trace and no end."""
         known = {e.key for e in bench.outcomes}
-        for cell in bench.cells:
+        for cell in (cell for cell in bench.cells if cell.name in names):
             for task, repeat in _found_episodes(bench, cell):
                 folder = self.folder / store.episode_folder(cell.name, task.id, repeat)
                 if (cell.name, task.id, repeat) not in known and is_regular_file(folder / TRACE_NAME, self.folder):

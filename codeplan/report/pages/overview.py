@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence, Set
 from itertools import islice
 from typing import Any
 
+from codeplan.bench.cell_comparison import MAX_KIND_ROWS
 from codeplan.bench.cell_statistics import CellStatistics, cell_statistics
 from codeplan.bench.episode_measures import EpisodeMeasures
 from codeplan.bench.metrics import METRICS, estimate_metric, usual_metrics
 from codeplan.bench.store import EpisodeOutcome
 from codeplan.report.json_output import to_plain_data
 from codeplan.report.pages.event_renderer import visible_data
-from codeplan.report.pages.report_data import SCRIPTED, ReportColumn, ReportData, ReportEpisode
+from codeplan.report.pages.report_data import MAX_EPISODES, SCRIPTED, ReportColumn, ReportData, ReportEpisode
 from codeplan.report.pages.visible_text import label
 from codeplan.statistics import wilson_interval
 
@@ -28,25 +30,32 @@ def build_overview(report: ReportData) -> dict[str, Any]:
     Columns and kinds are grouped by environment. ``single`` says that the page is one episode's, and opens as it.
     """
     env_of = {c.name: c.cell.env for c in report.columns}
-    kinds = list(dict.fromkeys((env_of[r.column], r.task.kind) for r in report.episodes))
+    every_kind = dict.fromkeys((env_of[r.column], r.task.kind) for r in report.episodes)
+    named = frozenset(islice(every_kind, MAX_KIND_ROWS // max(len(report.columns), 1)))
+    kind_of = {kind: kind if kind in named else (kind[0], None) for kind in every_kind}
+    kinds = list(dict.fromkeys(kind_of.values()))
     numbers = {c.name: at for at, c in enumerate(report.columns)}
     kind_numbers = {kind: at for at, kind in enumerate(kinds)}
-    counted = {c.name: _counted(report.episodes, c.name) for c in report.columns}
+    counted, broken = _counted(report), Counter(r.column for r in report.episodes if r.state == "broken")
     every = [m for episodes in counted.values() for _, m in episodes]
     names = [name for name in usual_metrics(every) if name != "success"]
     by_column = {c.name: cell_statistics(c.cell, counted[c.name], names) for c in report.columns}
+    rates = {c.name: _rates_by_kind(c.cell.env, by_column[c.name], named) for c in report.columns}
     return {
         "name": label(report.name),
         "total": report.total,
-        "columns": [_column(c, report.episodes, counted[c.name], by_column[c.name][-1], every) for c in report.columns],
-        "kinds": [label(kind, 60) for _, kind in kinds],
-        "groups": [_group(env, report.columns, kinds, by_column) for env in dict.fromkeys(env_of.values())],
+        "done": sum(r.state != "open" for r in report.episodes),
+        "leftOut": {"columns": report.columns_left_out, "episodes": max(0, len(report.episodes) - MAX_EPISODES)},
+        "columns": [_column(c, broken[c.name], counted[c.name], by_column[c.name][-1], every) for c in report.columns],
+        "kinds": ["other kinds" if kind is None else label(kind, 60) for _, kind in kinds],
+        "groups": [_group(env, report.columns, kinds, rates) for env in dict.fromkeys(env_of.values())],
         **_provenance(report.episodes),
         "cost": cost_unit(every),
         "published": [visible_data(to_plain_data(p)) for p in report.published.rows],
         "unpublished": [label(reason, 1_000) for reason in report.published.reasons],
         "episodes": [
-            _episode(r, numbers[r.column], kind_numbers[env_of[r.column], r.task.kind]) for r in report.episodes
+            _episode(r, numbers[r.column], kind_numbers[kind_of[env_of[r.column], r.task.kind]])
+            for r in report.episodes[:MAX_EPISODES]
         ],
         "single": len(report.episodes) == 1 and report.total in (None, 1),
     }
@@ -94,12 +103,15 @@ _COSTS: dict[str, Callable[[EpisodeMeasures], float | None]] = {
 
 def _column(
     column: ReportColumn,
-    runs: Sequence[ReportEpisode],
+    broken: int,
     counted: MeasuredEpisodes,
     total: CellStatistics,
     every: Sequence[EpisodeMeasures],
 ) -> dict[str, Any]:
-    """A column's method, model, figures over all kinds, and curves; ``every`` are the measures of all columns."""
+    """A column's method, model, figures over all kinds, and curves; ``every`` are the measures of all columns.
+
+    ``broken`` counts its episodes that were broken off.
+    """
     episodes = [m for _, m in counted]
     return {
         "name": label(column.name),
@@ -110,7 +122,7 @@ def _column(
         "scripted": column.cell.model == SCRIPTED,
         "settings": visible_data(column.cell.settings),
         "rate": _rate(total),
-        "broken": sum(r.state == "broken" for r in runs if r.column == column.name),
+        "broken": broken,
         "means": {n: None if m.value is None else round(m.value, 6) for n, m in total.metrics.items()},
         "intervals": mean_intervals(counted, tuple(total.metrics)),
         "inadmissible": total.inadmissible,
@@ -131,8 +143,8 @@ def mean_intervals(counted: MeasuredEpisodes, names: Sequence[str]) -> dict[str,
 def _group(
     env: str,
     columns: Sequence[ReportColumn],
-    kinds: Sequence[tuple[str, str]],
-    by_column: Mapping[str, Sequence[CellStatistics]],
+    kinds: Sequence[tuple[str, str | None]],
+    rates: Mapping[str, Mapping[str | None, list[float]]],
 ) -> dict[str, Any]:
     """An environment's columns and kinds by number, and the rates: a row for each kind, a figure for each column."""
     own = [(at, column) for at, column in enumerate(columns) if column.cell.env == env]
@@ -141,7 +153,7 @@ def _group(
         "env": label(env),
         "columns": [at for at, _ in own],
         "kinds": numbers,
-        "byKind": [[_rate_of(kinds[at][1], by_column[column.name]) for _, column in own] for at in numbers],
+        "byKind": [[rates[column.name].get(kinds[at][1], [0, 0, 0.0, 1.0]) for _, column in own] for at in numbers],
     }
 
 
@@ -155,14 +167,23 @@ def _provenance(runs: Sequence[ReportEpisode]) -> dict[str, Any]:
     }
 
 
-def _counted(runs: Sequence[ReportEpisode], column: str) -> MeasuredEpisodes:
-    """The episodes that count for a column: they ended and are not broken off."""
-    own = [(r.outcome, r.measures) for r in runs if r.column == column]
-    return [(outcome, measures) for outcome, measures in own if outcome and measures and not outcome.broken]
+def _counted(report: ReportData) -> dict[str, MeasuredEpisodes]:
+    """The episodes that count for each column: they ended and are not broken off."""
+    counted: dict[str, MeasuredEpisodes] = {column.name: [] for column in report.columns}
+    for run in report.episodes:
+        if run.outcome and run.measures and not run.outcome.broken:
+            counted[run.column].append((run.outcome, run.measures))
+    return counted
 
 
-def _rate_of(kind: str, by_kind: Sequence[CellStatistics]) -> list[float]:
-    return next((_rate(f) for f in by_kind[:-1] if f.kind == kind), [0, 0, 0.0, 1.0])
+def _rates_by_kind(
+    env: str, statistics: Sequence[CellStatistics], named: Set[tuple[str, str]]
+) -> dict[str | None, list[float]]:
+    """A column's rate in each kind that is named, and under None that in all others together."""
+    rates: dict[str | None, list[float]] = {of.kind: _rate(of) for of in statistics[:-1] if (env, of.kind) in named}
+    others = [of for of in statistics[:-1] if (env, of.kind) not in named]
+    wins, n = sum(of.successes for of in others), sum(of.episodes for of in others)
+    return rates | {None: [wins, n, *_rounded(wilson_interval(wins, n))]}
 
 
 def _rate(of: CellStatistics) -> list[float]:

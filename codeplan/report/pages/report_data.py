@@ -70,10 +70,17 @@ def page_names(names: Sequence[tuple[str, str]]) -> list[str]:
     return [f"{env}: {name}" if several else name for env, name in names]
 
 
+MAX_COLUMNS = 100
+"""Columns on a page. Further ones are left out, with their episodes."""
+
+MAX_EPISODES = 10_000
+"""Episodes that a page lists. Further ones count in its figures only."""
+
+
 class ReportData(msgspec.Struct, frozen=True):
     """Everything to show. ``total`` is the number of planned episodes, None if unknown.
 
-    ``unread`` are traces whose beginning cannot be read.
+    ``unread`` are traces whose beginning cannot be read. ``columns_left_out`` counts columns beyond ``MAX_COLUMNS``.
     """
 
     name: str
@@ -82,3 +89,14 @@ class ReportData(msgspec.Struct, frozen=True):
     total: int | None = None
     published: PublishedResults = PublishedResults()
     unread: tuple[Path, ...] = ()
+    columns_left_out: int = 0
+
+    def limited(self) -> ReportData:
+        """The same with at most ``MAX_COLUMNS`` columns and their episodes."""
+        if len(self.columns) <= MAX_COLUMNS:
+            return self
+        columns = self.columns[:MAX_COLUMNS]
+        names = {column.name for column in columns}
+        episodes = tuple(episode for episode in self.episodes if episode.column in names)
+        left_out = self.columns_left_out + len(self.columns) - MAX_COLUMNS
+        return msgspec.structs.replace(self, columns=columns, episodes=episodes, columns_left_out=left_out)

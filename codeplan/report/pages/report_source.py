@@ -47,8 +47,9 @@ class ReportSource:
             names = [f"{number}. {name}" for number, name in enumerate(names, 1)]
         titles = [folder.resolve().name for folder in self._folders]
         if len(parts) == 1:
-            return replace(parts[0][1], name=titles[0])
-        return _joined(", ".join(titles), [_named(name, part) for name, (_, part) in zip(names, parts, strict=True)])
+            return replace(parts[0][1], name=titles[0]).limited()
+        named = [_named(name, part) for name, (_, part) in zip(names, parts, strict=True)]
+        return _joined(", ".join(titles), named).limited()
 
     def _parts(self, folder: Path) -> Iterator[tuple[str, ReportData]]:
         """The benches of a folder, then its other runs if there are any, each with a name."""
@@ -88,6 +89,7 @@ def _joined(name: str, parts: list[ReportData]) -> ReportData:
             _distinct(reason for part in parts for reason in part.published.reasons),
         ),
         tuple(path for part in parts for path in part.unread),
+        sum(part.columns_left_out for part in parts),
     )
 
 

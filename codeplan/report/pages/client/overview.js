@@ -50,8 +50,8 @@ function headStamp(columns) {
 
 function overviewPage(overview, query) {
   document.title = `${overview.name} · codeplan`;
-  const ended = overview.episodes.filter((e) => e.state !== "open").length;
-  const total = Math.max(overview.total || 0, overview.episodes.length);
+  const ended = overview.done;
+  const total = Math.max(overview.total || 0, overview.episodes.length + overview.leftOut.episodes);
   const ofKind = overview.kinds.map(() => []);
   for (const episode of overview.episodes) ofKind[episode.kind].push(episode);
   const claims = overview.episodes.filter((e) => e.state === "claimed").length;
@@ -65,6 +65,7 @@ function overviewPage(overview, query) {
       ended < total && progress(ended, total),
       overview.columns.some((c) => c.scripted) && scriptedNote(),
       claims > 0 && claimedNote(claims),
+      leftOutNotes(overview.leftOut),
     ),
     overview.groups.map((group) => environmentPart(overview, group, ofKind)),
     overview.published.length + overview.unpublished.length > 0 && part("Published results", publishedTables(overview)),
@@ -135,6 +136,15 @@ function scriptedNote() {
     stamp(),
     " marks figures of a program that stands in for a model. They show that the machinery works. They say nothing about language models and cannot be compared with published results.",
   );
+}
+
+/** What the page does not show, because there is too much of it. */
+function leftOutNotes({ columns, episodes }) {
+  return [
+    columns > 0 && h("p", { class: "note" }, `Left out: ${plural(columns, "further column")}, with their episodes.`),
+    episodes > 0 &&
+      h("p", { class: "note" }, `Not listed: ${plural(episodes, "further episode")}. The figures count them.`),
+  ];
 }
 
 function claimedNote(count) {
