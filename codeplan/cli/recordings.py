@@ -193,7 +193,7 @@ def fork(
 
     source = read_plan(plan) if plan else None
     arguments = live.arguments(context)
-    origin = find_trace(folder).resolve().parent.name
+    origin = find_trace(folder).parent.resolve().name
     new = contextlib.nullcontext(out) if out else options.new_run_folder("fork", origin, at)
     with new as branch, playing(f"run: codeplan resume {branch}", as_json=live.as_json):
         result = fork_episode(folder, at, branch, plan=source, answer=answer, **arguments)
