@@ -93,7 +93,7 @@ def test_the_tutorials_project_runs_its_mutants_on_request(tmp_path: Path) -> No
 
 
 def test_a_model_that_returns_no_text_is_named() -> None:
-    with pytest.raises(codeplan.UsageError, match="the model three returned a int; a function that is a model"):
+    with pytest.raises(codeplan.UsageError, match="the model three returned an int; a function that is a model"):
         codeplan.run(Boxes(), "ball/2", model=three)
 
 

@@ -12,6 +12,7 @@ from codeplan.errors import CodeplanError, UsageError
 from codeplan.llm.background_loop import run_and_wait
 from codeplan.llm.replies import cut_at_stop
 from codeplan.types import Completion, Message, Purpose, Usage
+from codeplan.untrusted.noun_phrases import with_article
 from codeplan.untrusted.tracebacks import broken_model
 
 Answer: TypeAlias = str | Completion
@@ -50,8 +51,8 @@ class CallableModel:
             raise broken_model(self.name, e) from e
         completion = Completion(answer, _UNKNOWN) if isinstance(answer, str) else answer
         if not isinstance(completion, Completion) or not isinstance(completion.text, str):
-            found = type(answer).__name__
-            raise UsageError(f"the model {self.name} returned a {found}; a function that is a model returns a text")
+            found = with_article(type(answer).__name__)
+            raise UsageError(f"the model {self.name} returned {found}; a function that is a model returns a text")
         return msgspec.structs.replace(completion, text=cut_at_stop(completion.text, stop))
 
 

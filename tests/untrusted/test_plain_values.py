@@ -64,7 +64,7 @@ def endless():
         ([0] * MAX_VALUES, "more values than"),
         (["x" * 1_000] * (MAX_CHARS // 1_000 + 1), "longer texts than"),
         (1 << 4 * MAX_CHARS, "longer texts than"),
-        (object(), "a object is no plain data"),
+        (object(), "an object is no plain data"),
         ([print], "a builtin_function_or_method is no plain data"),
     ],
     ids=["shared", "deep", "endless", "many", "texts", "number", "object", "function"],

@@ -146,4 +146,4 @@ class AgentAccessTests(BackendTests):
         number: Any = 5
         outcome = self.make(Limits()).run(wrap_as_plan("ask_llm('?')"), SampleHome(print), lambda question: number)
 
-        assert assert_failed(outcome).message == "ask_llm returned a int, which is not text"
+        assert assert_failed(outcome).message == "ask_llm returned an int, which is not text"
