@@ -13,7 +13,8 @@ from codeplan.bench import trace_storage
 from codeplan.bench.bench_spec import ResolvedBench
 from codeplan.bench.engines.engine import Engine
 from codeplan.bench.episode_worker import EpisodeJob, EpisodeWorker
-from codeplan.bench.store import BenchGrid, BenchRecord, BenchStore, EpisodeOutcome, order_outcomes, read_bench
+from codeplan.bench.grid import BenchGrid
+from codeplan.bench.store import BenchRecord, BenchStore, EpisodeOutcome, order_outcomes, read_bench
 from codeplan.bench.training_runner import TrainingObserver, run_trainings
 from codeplan.budget import Spending, TotalBudget
 from codeplan.errors import BudgetExceeded, UsageError

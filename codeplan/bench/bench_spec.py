@@ -28,7 +28,7 @@ from typing import Any
 import msgspec
 
 from codeplan.bench import named_suites
-from codeplan.bench.store import BenchCell, BenchGrid
+from codeplan.bench.grid import BenchCell, BenchGrid
 from codeplan.bench.tool_tasks import ToolTaskSet, take_tool_tasks
 from codeplan.bench.trainings import TrainingGrid, TrainingJob, resolve_trainings
 from codeplan.budget import Budget

@@ -10,9 +10,10 @@ from msgspec.structs import replace
 
 from codeplan.bench.cell_statistics import CellStatistics, cell_statistics
 from codeplan.bench.episode_measures import EpisodeMeasures, MeasuredEpisode, measure_cell
+from codeplan.bench.grid import BenchCell
 from codeplan.bench.metrics import METRICS, usual_metrics
 from codeplan.bench.papers.comparable import PublishedResults, published_results
-from codeplan.bench.store import BenchCell, BenchRecord, read_bench
+from codeplan.bench.store import BenchRecord, read_bench
 from codeplan.errors import UsageError
 from codeplan.statistics import RateDifference, bootstrap_mean, mcnemar_exact, paired_difference, tasks_needed
 from codeplan.types import Value

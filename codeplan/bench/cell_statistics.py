@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from itertools import accumulate, islice
 
 from codeplan.bench.episode_measures import EpisodeMeasures, MeasuredEpisode, sum_if_known
+from codeplan.bench.grid import BenchCell
 from codeplan.bench.metrics import METRICS, MetricEstimate, estimate_metric
-from codeplan.bench.store import BenchCell
 from codeplan.statistics import pass_at_k, wilson_interval
 from codeplan.types import Value
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from codeplan.bench.bench_runner import remaining_jobs
-from codeplan.bench.store import GRID_FILE, BenchCell, BenchGrid, BenchRecord, read_bench
+from codeplan.bench.grid import BenchCell, BenchGrid
+from codeplan.bench.store import GRID_FILE, BenchRecord, read_bench
 from codeplan.bench.training_runner import is_learnt, training_results, wanted_plans
 from codeplan.bench.trainings import LearntPlan
 from codeplan.errors import UsageError

@@ -8,7 +8,8 @@ from typing import TypeVar
 
 import msgspec
 
-from codeplan.bench.store import BenchCell, BenchRecord, EpisodeOutcome
+from codeplan.bench.grid import BenchCell
+from codeplan.bench.store import BenchRecord, EpisodeOutcome
 from codeplan.recording.trace_size import MAX_LINE_BYTES
 from codeplan.runner.new_episodes import TRACE_NAME
 from codeplan.types import Value

@@ -13,7 +13,8 @@ from typing import Any
 import msgspec
 
 from codeplan.bench import trace_storage
-from codeplan.bench.store import BenchCell, EpisodeOutcome, episode_folder
+from codeplan.bench.grid import BenchCell
+from codeplan.bench.store import EpisodeOutcome, episode_folder
 from codeplan.bench.tool_tasks import ToolTaskSet
 from codeplan.errors import Diverged, UsageError
 from codeplan.recording.cancellation import Cancellation

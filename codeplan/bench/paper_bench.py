@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from codeplan.bench import named_suites
 from codeplan.bench.bench_spec import BenchSpec, ResolvedBench, resolve_bench
+from codeplan.bench.grid import BenchGrid
 from codeplan.bench.papers.presets import ExperimentPart, ExperimentRow, PaperExperiment
-from codeplan.bench.store import BenchGrid
 from codeplan.bench.trainings import TrainingGrid
 from codeplan.errors import UsageError
 from codeplan.plugins import load_factory, setting_names

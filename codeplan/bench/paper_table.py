@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from codeplan.bench.episode_measures import MeasuredEpisode, measure_cell
+from codeplan.bench.grid import BenchCell
 from codeplan.bench.metrics import METRICS, Metric, estimate_metric
 from codeplan.bench.papers.comparable import mismatch
 from codeplan.bench.papers.presets import ExperimentPart, ExperimentRow, PaperExperiment, not_run
 from codeplan.bench.papers.published import PublishedRow, PublishedTable
-from codeplan.bench.store import BenchCell, BenchRecord
+from codeplan.bench.store import BenchRecord
 from codeplan.bench.tables import STAND_IN_MARK, STAND_IN_NOTE, BenchTable, format_number
 from codeplan.bench.training_table import TEST_NOTE, TrainingRates, collect_rates, format_p, rates_table
 from codeplan.envs.miniwob.page_folder import FEEDBACK_TASKS

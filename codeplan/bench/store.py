@@ -14,15 +14,12 @@ import os
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from codeplan.bench.file_names import safe_file_name
-from codeplan.bench.other_bench import missing_options
-from codeplan.bench.trainings import LearntPlan
-from codeplan.budget import Budget
+from codeplan.bench.grid import BenchCell, BenchGrid, find_excess, require_contained, require_sound, total_episodes
 from codeplan.errors import TraceFailure, UsageError
 from codeplan.recording.file_lock import lock_exclusively
 from codeplan.runner.run_folders import describe_episode_folder
@@ -32,48 +29,13 @@ from codeplan.types.value import Count
 from codeplan.untrusted import files
 from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import parser_reason
-from codeplan.untrusted.values import in_quotes
 
 MAX_BENCH_BYTES = 1 << 29
 """Larger files are not read."""
 
-MAX_EPISODES = 250_000
-"""Larger grids are neither started nor read."""
-
 GRID_FILE = "bench.json"
 RESULTS_FILE = "results.jsonl"
 RUNS_FOLDER = "runs"
-
-
-class BenchCell(Value, frozen=True):
-    """One column of a bench: a method and a model on a suite.
-
-    ``name`` is unique in the bench. ``settings`` are those of environment, method and model, without secrets;
-    ``budget`` is for each episode. ``no_effect_prefixes`` start the observations after actions without effect; None if
-    the environment has none. ``learnt`` is the plan that the cell follows, if the bench has it learnt first.
-    """
-
-    name: str
-    suite: str
-    env: str
-    method: str
-    model: str
-    settings: dict[str, Any] = {}
-    budget: Budget = Budget()
-    no_effect_prefixes: tuple[str, ...] | None = None
-    learnt: LearntPlan | None = None
-
-
-class BenchGrid(Value, frozen=True):
-    """A bench as requested: each cell runs the tasks of its suite, ``repeats`` times.
-
-    ``tasks`` holds them by the suite's name; ``codeplan_version`` is the version that started the bench.
-    """
-
-    cells: tuple[BenchCell, ...]
-    tasks: dict[str, tuple[Task, ...]]
-    repeats: int = 1
-    codeplan_version: str = ""
 
 
 class EpisodeOutcome(Value, frozen=True):
@@ -112,7 +74,7 @@ class BenchRecord(Value, frozen=True, dict=True):
     @property
     def total_episodes(self) -> int:
         """How many episodes the whole grid has."""
-        return _total_episodes(self.grid)
+        return total_episodes(self.grid)
 
     def __repr__(self) -> str:
         shown = {"folder": str(self.folder), "cells": [cell.name for cell in self.cells]}
@@ -160,26 +122,11 @@ def read_bench(folder: Path | str) -> BenchRecord:
         raise UsageError(f"there is no bench in {folder}: {why}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
         raise UsageError(f"{folder / GRID_FILE} is not a bench: {parser_reason(e)}") from None
-    _require_sound_grid(grid, folder / GRID_FILE)
+    require_sound(grid, folder / GRID_FILE)
     path = folder / RESULTS_FILE
     ended = (outcome for outcome, _ in _read_outcomes(path)) if os.path.lexists(path) else ()
     placed = (replace(one, run=episode_folder(*one.key)) for one in order_outcomes(grid, ended))
     return BenchRecord(folder, grid, tuple(placed))
-
-
-def _require_sound_grid(grid: BenchGrid, path: Path) -> None:
-    """Raise UsageError unless each cell has a name of its own and tasks, and there are not too many episodes."""
-    if len({cell.name for cell in grid.cells}) < len(grid.cells):
-        raise UsageError(f"{path} is damaged: two of its cells have the same name")
-    for cell in grid.cells:
-        if cell.suite not in grid.tasks:
-            raise UsageError(f"{path} is damaged: there are no tasks for the cell {in_quotes(cell.name)}")
-    if not 1 <= grid.repeats <= MAX_EPISODES or _total_episodes(grid) > MAX_EPISODES:
-        raise UsageError(f"{path} is damaged: a bench has at most {MAX_EPISODES:,} episodes")
-
-
-def _total_episodes(grid: BenchGrid) -> int:
-    return sum(len(grid.tasks[cell.suite]) for cell in grid.cells) * grid.repeats
 
 
 def episode_folder(cell: str, task: str, repeat: int) -> str:
@@ -195,8 +142,8 @@ class BenchStore:
     """
 
     def __init__(self, folder: Path | str, grid: BenchGrid) -> None:
-        if (episodes := _total_episodes(grid)) > MAX_EPISODES:
-            raise UsageError(f"a bench has at most {MAX_EPISODES:,} episodes, not {episodes:,}; make several benches")
+        if excess := find_excess(grid):
+            raise UsageError(excess)
         self.folder = Path(folder)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -231,7 +178,7 @@ class BenchStore:
     def _write_grid(self, grid: BenchGrid) -> None:
         if os.path.lexists(self.folder / GRID_FILE):
             before = read_bench(self.folder).grid
-            _must_contain(grid, before, self.folder)
+            require_contained(grid, before, self.folder)
             grid = replace(grid, codeplan_version=before.codeplan_version)
         elif os.fstat(self._file.fileno()).st_size:
             raise UsageError(f"{self.folder} holds a {RESULTS_FILE} but no {GRID_FILE}; name another folder")
@@ -241,29 +188,6 @@ class BenchStore:
             self._file.truncate(size)  # a torn line would corrupt the next
         except OSError as e:
             raise UsageError(f"the bench cannot be written to {self.folder}: {e.strerror}") from None
-
-
-def _must_contain(grid: BenchGrid, before: BenchGrid, folder: Path) -> None:
-    """Raise UsageError unless ``grid`` contains all of ``before``."""
-    cells = {c.name: c for c in grid.cells}
-    for cell in before.cells:
-        if cells.get(cell.name) != cell:
-            what = "has other settings" if cell.name in cells else "is missing"
-            way = missing_options(before.cells, cell, grid.cells)
-            if cell.learnt and cell.name not in cells:
-                way = "ask for as many trainings, batch sizes and iterations"
-            advice = f"to go on with it, {way}; or name another folder" if way else "name another folder"
-            raise UsageError(f"{folder} holds another bench: its cell {in_quotes(cell.name)} {what} here; {advice}")
-        tasks = {task.id: task for task in grid.tasks[cell.suite]}
-        if any(tasks.get(task.id) != task for task in before.tasks[cell.suite]):
-            raise UsageError(
-                f"{folder} holds a bench with other tasks of {cell.suite}; ask for all of them, or name another folder"
-            )
-    if grid.repeats < before.repeats:
-        raise UsageError(
-            f"{folder} holds a bench of {with_count(before.repeats, 'repeat')}; "
-            "ask for at least as many, or name another folder"
-        )
 
 
 def order_outcomes(grid: BenchGrid, outcomes: Iterable[EpisodeOutcome]) -> tuple[EpisodeOutcome, ...]:

@@ -18,7 +18,7 @@ from typing import Any
 from codeplan.bench.bench_spec import ResolvedBench
 from codeplan.bench.engines.threads import run_in_threads
 from codeplan.bench.file_names import safe_file_name
-from codeplan.bench.store import BenchGrid
+from codeplan.bench.grid import BenchGrid
 from codeplan.bench.trainings import LearntPlan, Training, TrainingJob
 from codeplan.budget import Spending
 from codeplan.errors import Diverged, InfrastructureError, UsageError

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from statistics import fmean, stdev
 
-from codeplan.bench.store import BenchCell, BenchRecord
+from codeplan.bench.grid import BenchCell
+from codeplan.bench.store import BenchRecord
 from codeplan.bench.tables import STAND_IN_MARK, STAND_IN_NOTE, BenchTable
 from codeplan.bench.training_runner import training_results, wanted_plans
 from codeplan.budget import Spending

@@ -16,7 +16,8 @@ from codeplan.untrusted.noun_phrases import with_count
 if TYPE_CHECKING:
     from codeplan.bench.bench_runner import BenchOutcome
     from codeplan.bench.bench_spec import ResolvedBench
-    from codeplan.bench.store import BenchCell, BenchRecord
+    from codeplan.bench.grid import BenchCell
+    from codeplan.bench.store import BenchRecord
     from codeplan.cli.bench_requests import BenchRequest
 
 SuiteName = Annotated[

@@ -10,8 +10,9 @@ from rich.console import Console
 from rich.text import Text
 
 from codeplan.bench.cell_comparison import describe_cells
+from codeplan.bench.grid import BenchCell
 from codeplan.bench.papers.comparable import PublishedResults, published_results
-from codeplan.bench.store import BenchCell, BenchRecord
+from codeplan.bench.store import BenchRecord
 from codeplan.bench.summary import KindSummary, summarise_results
 from codeplan.bench.tables import BenchTable, statistics_table
 from codeplan.bench.training_table import build_training_tables

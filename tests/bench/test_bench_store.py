@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from codeplan.bench.store import BenchCell, BenchGrid, BenchStore, EpisodeOutcome, episode_folder, read_bench
+from codeplan.bench.grid import BenchCell, BenchGrid
+from codeplan.bench.store import BenchStore, EpisodeOutcome, episode_folder, read_bench
 from codeplan.errors import UsageError
 from codeplan.types import NotSolved, Result, Success, Task
 

@@ -13,7 +13,8 @@ from codeplan.bench.bench_runner import run_bench
 from codeplan.bench.bench_spec import BenchSpec, ResolvedBench, resolve_bench
 from codeplan.bench.cost_estimate import BenchEstimate, estimate_cost, pilot_grid, read_earlier_benches
 from codeplan.bench.engines import make_engine
-from codeplan.bench.store import BenchCell, BenchGrid, BenchRecord, BenchStore, EpisodeOutcome
+from codeplan.bench.grid import BenchCell, BenchGrid
+from codeplan.bench.store import BenchRecord, BenchStore, EpisodeOutcome
 from codeplan.cli.app import main
 from codeplan.statistics import predicted_sum
 from codeplan.types import NotSolved, Result, Task, Usage

@@ -12,7 +12,8 @@ import pytest
 from codeplan.bench import store
 from codeplan.bench.cell_comparison import MAX_CELLS, MAX_KIND_ROWS, build_overview
 from codeplan.bench.cell_statistics import MAX_ATTEMPTS
-from codeplan.bench.store import BenchCell, BenchGrid, BenchStore, EpisodeOutcome, read_bench
+from codeplan.bench.grid import MAX_EPISODES, MAX_NAME_CHARS, BenchCell, BenchGrid
+from codeplan.bench.store import BenchStore, EpisodeOutcome, read_bench
 from codeplan.bench.tables import build_tables
 from codeplan.cli.app import main
 from codeplan.errors import UsageError
@@ -93,12 +94,27 @@ def test_two_cells_of_one_name_are_refused(tmp_path: Path) -> None:
 
 def test_a_grid_too_large_to_be_read_is_not_started(tmp_path: Path) -> None:
     cell = BenchCell("a", "s", "e", "m", "x")
-    most = BenchGrid((cell,), {"s": tuple(tasks(1))}, store.MAX_EPISODES)
+    most = BenchGrid((cell,), {"s": tuple(tasks(1))}, MAX_EPISODES)
     BenchStore(tmp_path / "most", most).close()
-    assert read_bench(tmp_path / "most").total_episodes == store.MAX_EPISODES
+    assert read_bench(tmp_path / "most").total_episodes == MAX_EPISODES
     with pytest.raises(UsageError, match="a bench has at most 250,000 episodes, not 250,001; make several benches"):
-        BenchStore(tmp_path / "more", msgspec.structs.replace(most, repeats=store.MAX_EPISODES + 1))
+        BenchStore(tmp_path / "more", msgspec.structs.replace(most, repeats=MAX_EPISODES + 1))
     assert not (tmp_path / "more").exists()
+
+
+@pytest.mark.parametrize("field", ["name", "suite", "env", "method", "model"])
+def test_a_grid_with_a_name_too_long_to_be_shown_is_neither_read_nor_started(tmp_path: Path, field: str) -> None:
+    def grid(length: int) -> BenchGrid:
+        names = dict.fromkeys(("name", "suite", "env", "method", "model"), "x") | {field: "x" * length}
+        return BenchGrid((BenchCell(**names),), {names["suite"]: tuple(tasks(1))})
+
+    BenchStore(tmp_path / "most", grid(MAX_NAME_CHARS)).close()
+    assert read_bench(tmp_path / "most").grid == grid(MAX_NAME_CHARS)
+    with pytest.raises(UsageError, match="a name has at most 1,000 characters; give the cell 'x.* a label"):
+        BenchStore(tmp_path / "more", grid(MAX_NAME_CHARS + 1))
+    (tmp_path / "bench.json").write_bytes(msgspec.json.encode(grid(MAX_NAME_CHARS + 1)))
+    with pytest.raises(UsageError, match="is damaged: a name has at most 1,000 characters"):
+        read_bench(tmp_path)
 
 
 def test_results_that_all_name_one_trace_do_not_make_it_read_for_each(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from codeplan import methods
 from codeplan.bench import named_suites
 from codeplan.bench.bench_runner import run_bench
 from codeplan.bench.engines import make_engine
+from codeplan.bench.grid import BenchGrid
 from codeplan.bench.paper_bench import ExperimentChoice, resolve_experiment
 from codeplan.bench.paper_table import build_paper_tables
 from codeplan.bench.papers.presets import (
@@ -25,7 +26,7 @@ from codeplan.bench.papers.presets import (
     paper_experiments,
 )
 from codeplan.bench.papers.published import published_tables
-from codeplan.bench.store import BenchGrid, BenchRecord
+from codeplan.bench.store import BenchRecord
 from codeplan.bench.tables import STAND_IN_NOTE
 from codeplan.envs.miniwob.environment import MiniWob
 from codeplan.envs.miniwob.page_folder import PAPER_TASKS

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from support import alfworld_files
 
+from codeplan.bench.grid import BenchGrid
 from codeplan.bench.paper_bench import ExperimentChoice, resolve_experiment
 from codeplan.bench.paper_table import build_paper_tables
 from codeplan.bench.papers.presets import find_experiment
 from codeplan.bench.papers.published import published_table
-from codeplan.bench.store import BenchGrid, BenchRecord, EpisodeOutcome
+from codeplan.bench.store import BenchRecord, EpisodeOutcome
 from codeplan.bench.tables import STAND_IN_NOTE, BenchTable
 from codeplan.bench.training_table import build_training_tables, collect_rates
 from codeplan.cli.app import main

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from codeplan import envs
+from codeplan.bench.grid import BenchCell, BenchGrid
 from codeplan.bench.metrics import METRICS
 from codeplan.bench.paper_table import P_VALUE
 from codeplan.bench.papers.comparable import PublishedResults, published_results
 from codeplan.bench.papers.presets import not_run
 from codeplan.bench.papers.published import published_table, published_tables, task_counts
-from codeplan.bench.store import BenchCell, BenchGrid, BenchRecord
+from codeplan.bench.store import BenchRecord
 from codeplan.errors import UsageError
 from codeplan.types import Task
 

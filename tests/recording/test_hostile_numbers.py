@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from codeplan.bench import store
+from codeplan.bench import grid, store
 from codeplan.cli.app import main
 from codeplan.errors import UsageError
 from codeplan.recording.event_decoding import decode_event
@@ -59,8 +59,8 @@ def test_a_bench_with_such_a_number_is_refused_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, changes: dict[str, Any]
 ) -> None:
     for name in ("a", "b"):
-        cell = store.BenchCell(name, "household", "household", "adaplanner", "scripted")
-        with store.BenchStore(tmp_path / name, store.BenchGrid((cell,), {"household": (TASK,)})) as kept:
+        cell = grid.BenchCell(name, "household", "household", "adaplanner", "scripted")
+        with store.BenchStore(tmp_path / name, grid.BenchGrid((cell,), {"household": (TASK,)})) as kept:
             kept.append(store.EpisodeOutcome(name, TASK, 0, "runs", Result(TASK, Success())))
     result = msgspec.Raw(with_changes(Result(TASK, Success()), changes))
     line = with_changes(store.EpisodeOutcome("a", TASK, 0, "runs", Result(TASK, Success())), {"result": result})

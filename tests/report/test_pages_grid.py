@@ -15,6 +15,7 @@ from test_pages_browser import paged, violations
 from test_pages_server import data, served
 
 from codeplan.bench import store
+from codeplan.bench.grid import BenchCell, BenchGrid
 from codeplan.cli.app import main
 from codeplan.recording.events import EpisodeEnded
 from codeplan.report.pages.overview import build_overview
@@ -103,9 +104,9 @@ def test_kinds_of_one_name_in_two_environments_stay_apart(tmp_path: Path) -> Non
 
 def test_two_suites_of_one_environment_share_its_tables_under_their_names(tmp_path: Path) -> None:
     names = ("household.adaplanner.scripted", "household-134.adaplanner.scripted")
-    cells = tuple(store.BenchCell(n, n.split(".")[0], "household", "adaplanner", "scripted") for n in names)
+    cells = tuple(BenchCell(n, n.split(".")[0], "household", "adaplanner", "scripted") for n in names)
     tasks = {cell.suite: (Task("t/0", "household", "clean"),) for cell in cells}
-    with store.BenchStore(tmp_path, store.BenchGrid(cells, tasks)):
+    with store.BenchStore(tmp_path, BenchGrid(cells, tasks)):
         shown = overview(tmp_path)
     assert [g["columns"] for g in shown["groups"]] == [[0, 1]]
     assert [c["short"] for c in shown["columns"]] == ["household.adaplanner", "household-134.adaplanner"]
@@ -188,9 +189,9 @@ def test_a_time_that_no_calendar_has_is_not_shown(tmp_path: Path, at: float, sho
 
 
 def test_an_end_with_a_trace_that_is_missing_has_no_date(tmp_path: Path) -> None:
-    cell = store.BenchCell("c", "household", "household", "adaplanner", "scripted")
+    cell = BenchCell("c", "household", "household", "adaplanner", "scripted")
     task = Task("t/0", "household", "clean")
-    with store.BenchStore(tmp_path, store.BenchGrid((cell,), {"household": (task,)})) as kept:
+    with store.BenchStore(tmp_path, BenchGrid((cell,), {"household": (task,)})) as kept:
         kept.append(store.EpisodeOutcome("c", task, 0, store.episode_folder("c", "t/0", 0), Result(task, Success())))
     (run,) = ReportSource(tmp_path).read().episodes
     assert (run.started_at, run.ended_at, run.codeplan_version) == (None, None, "")
@@ -226,9 +227,9 @@ def test_a_single_run_opens_as_its_episode(chromium: Chromium, tmp_path: Path) -
 
 @pytest.mark.parametrize(("total", "single"), [(1, True), (2, False)])
 def test_a_bench_that_will_have_more_episodes_opens_as_a_bench(tmp_path: Path, total: int, single: bool) -> None:
-    cell = store.BenchCell("c", "household", "household", "adaplanner", "scripted")
+    cell = BenchCell("c", "household", "household", "adaplanner", "scripted")
     tasks = tuple(Task(f"t/{n}", "household", "clean") for n in range(total))
-    with store.BenchStore(tmp_path, store.BenchGrid((cell,), {"household": tasks})) as kept:
+    with store.BenchStore(tmp_path, BenchGrid((cell,), {"household": tasks})) as kept:
         run = store.episode_folder("c", "t/0", 0)
         kept.append(store.EpisodeOutcome("c", tasks[0], 0, run, Result(tasks[0], Success())))
     assert overview(tmp_path)["single"] is single

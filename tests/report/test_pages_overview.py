@@ -11,7 +11,7 @@ from support.bench_samples import plan
 from support.trace_samples import acted, ended, hostile, started, write
 
 from codeplan import envs
-from codeplan.bench import engines, store
+from codeplan.bench import engines, grid, store
 from codeplan.bench.bench_runner import run_bench
 from codeplan.bench.cell_comparison import build_overview as build_comparison
 from codeplan.bench.episode_measures import EpisodeMeasures
@@ -126,8 +126,8 @@ def test_a_link_to_another_folder_is_not_followed(tmp_path: Path) -> None:
 
 def test_a_bench_that_runs_shows_what_ended_and_what_has_begun(tmp_path: Path) -> None:
     tasks = tuple(Task(f"t/{n}", "household", "clean") for n in range(3))
-    cell = store.BenchCell("household.mine.scripted", "household", "household", "adaplanner", "scripted")
-    with store.BenchStore(tmp_path, store.BenchGrid((cell,), {"household": tasks})) as kept:
+    cell = grid.BenchCell("household.mine.scripted", "household", "household", "adaplanner", "scripted")
+    with store.BenchStore(tmp_path, grid.BenchGrid((cell,), {"household": tasks})) as kept:
         run = store.episode_folder(cell.name, "t/0", 0)
         kept.append(store.EpisodeOutcome(cell.name, tasks[0], 0, run, Result(tasks[0], Success())))
         write(tmp_path / store.episode_folder(cell.name, "t/1", 0), started("t/1"))
@@ -167,8 +167,8 @@ def test_the_figures_agree_with_the_bench(bench: Path) -> None:
 
 def test_broken_episodes_count_apart(tmp_path: Path) -> None:
     tasks = tuple(Task(f"t/{n}", "household", "clean") for n in range(2))
-    cell = store.BenchCell("c", "household", "household", "adaplanner", "scripted")
-    with store.BenchStore(tmp_path, store.BenchGrid((cell,), {"household": tasks})) as kept:
+    cell = grid.BenchCell("c", "household", "household", "adaplanner", "scripted")
+    with store.BenchStore(tmp_path, grid.BenchGrid((cell,), {"household": tasks})) as kept:
         kept.append(store.EpisodeOutcome("c", tasks[0], 0, "runs/c/0", Result(tasks[0], Success())))
         broken = Result(tasks[1], InfrastructureFailed("ModelError", "no answer"))
         kept.append(store.EpisodeOutcome("c", tasks[1], 0, "runs/c/1", broken, broken=True, failures=3))
@@ -203,8 +203,8 @@ def test_hostile_texts_are_shown_and_harmless_in_the_overview(tmp_path: Path) ->
 
 def test_published_results_are_apart_from_ours_with_model_and_source(tmp_path: Path) -> None:
     tasks = tuple(envs.make("textcraft").tasks("test"))
-    cell = store.BenchCell("c", "textcraft", "textcraft", "adapt", "scripted")
-    with store.BenchStore(tmp_path, store.BenchGrid((cell,), {"textcraft": tasks})) as kept:
+    cell = grid.BenchCell("c", "textcraft", "textcraft", "adapt", "scripted")
+    with store.BenchStore(tmp_path, grid.BenchGrid((cell,), {"textcraft": tasks})) as kept:
         kept.append(store.EpisodeOutcome("c", tasks[0], 0, "runs/c/0", Result(tasks[0], Success())))
     shown = build_overview(ReportSource(tmp_path).read())
     assert [p["rates"]["all"] for p in shown["published"] if "Table 2" in p["source"]] == [52.0]
@@ -215,8 +215,8 @@ def test_published_results_are_apart_from_ours_with_model_and_source(tmp_path: P
 
 def test_published_results_on_other_tasks_are_not_shown_and_the_page_says_why(tmp_path: Path) -> None:
     tasks = tuple(envs.make("textcraft").tasks("test"))[:5]
-    cell = store.BenchCell("c", "textcraft", "textcraft", "adapt", "scripted")
-    with store.BenchStore(tmp_path, store.BenchGrid((cell,), {"textcraft": tasks})):
+    cell = grid.BenchCell("c", "textcraft", "textcraft", "adapt", "scripted")
+    with store.BenchStore(tmp_path, grid.BenchGrid((cell,), {"textcraft": tasks})):
         shown = build_overview(ReportSource(tmp_path).read())
     assert shown["published"] == []
     assert any("adapt-table2-textcraft" in reason and "200 tasks" in reason for reason in shown["unpublished"])
@@ -225,8 +225,8 @@ def test_published_results_on_other_tasks_are_not_shown_and_the_page_says_why(tm
 def test_a_line_of_results_cannot_lead_to_another_folder(tmp_path: Path) -> None:
     write(tmp_path / "secret", started("secret"), acted())
     task = Task("t/0", "household", "clean")
-    cell = store.BenchCell("c", "household", "household", "adaplanner", "scripted")
-    with store.BenchStore(tmp_path / "bench", store.BenchGrid((cell,), {"household": (task,)})) as kept:
+    cell = grid.BenchCell("c", "household", "household", "adaplanner", "scripted")
+    with store.BenchStore(tmp_path / "bench", grid.BenchGrid((cell,), {"household": (task,)})) as kept:
         kept.append(store.EpisodeOutcome("c", task, 0, "../secret", Result(task, Success())))
     (run,) = ReportSource(tmp_path / "bench").read().episodes
     assert run.folder.is_relative_to(tmp_path / "bench" / "runs")
@@ -247,10 +247,10 @@ def test_names_of_columns_are_short_and_unique_whatever_the_settings(tmp_path: P
 
 def test_a_bench_with_very_many_repeats_looks_for_no_episode_that_has_no_folder(tmp_path: Path) -> None:
     tasks = tuple(Task(name, "household", "clean") for name in ("t-r2", "t", "../x"))
-    cell = store.BenchCell("c", "household", "household", "adaplanner", "scripted")
-    grid = store.BenchGrid((cell,), {"household": tasks}, repeats=store.MAX_EPISODES // 3)
-    (tmp_path / store.GRID_FILE).write_bytes(msgspec.json.encode(grid))
-    begun = [(tasks[0], 0), (tasks[2], 0), (tasks[1], 7), (tasks[0], store.MAX_EPISODES // 3 - 1)]
+    cell = grid.BenchCell("c", "household", "household", "adaplanner", "scripted")
+    whole = grid.BenchGrid((cell,), {"household": tasks}, repeats=grid.MAX_EPISODES // 3)
+    (tmp_path / store.GRID_FILE).write_bytes(msgspec.json.encode(whole))
+    begun = [(tasks[0], 0), (tasks[2], 0), (tasks[1], 7), (tasks[0], grid.MAX_EPISODES // 3 - 1)]
     for task, repeat in begun:
         write(tmp_path / store.episode_folder("c", task.id, repeat), started(), acted())
     for name in ("t-r99999999999999999999", "t-r-1", "other", "t-r٣"):

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from codeplan import envs
+from codeplan.bench.grid import BenchCell, BenchGrid
 from codeplan.bench.papers.presets import find_experiment
-from codeplan.bench.store import BenchCell, BenchGrid, BenchRecord, EpisodeOutcome
+from codeplan.bench.store import BenchRecord, EpisodeOutcome
 from codeplan.types import NotSolved, Result, Success, Task
 
 FIXTURES = Path(__file__).resolve().parents[2] / ".." / "shared" / "fixtures"

@@ -9,9 +9,10 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from codeplan.bench.grid import BenchCell
 from codeplan.bench.papers.presets import not_run
 from codeplan.bench.papers.published import PublishedRow, PublishedTable, published_tables, task_counts
-from codeplan.bench.store import BenchCell, BenchRecord
+from codeplan.bench.store import BenchRecord
 from codeplan.types import Task, Value
 from codeplan.untrusted.noun_phrases import with_count
 

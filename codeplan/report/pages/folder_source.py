@@ -11,8 +11,9 @@ import msgspec
 from codeplan.bench import store
 from codeplan.bench.episode_measures import measure_episode
 from codeplan.bench.file_names import REPEAT_SUFFIX, safe_file_name
+from codeplan.bench.grid import BenchCell
 from codeplan.bench.papers.comparable import published_results
-from codeplan.bench.store import BenchCell, EpisodeOutcome
+from codeplan.bench.store import EpisodeOutcome
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted
 from codeplan.report.pages import run_folders
 from codeplan.report.pages.report_data import MAX_COLUMNS, SCRIPTED, ReportColumn, ReportData, ReportEpisode, page_names

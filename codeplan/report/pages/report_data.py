@@ -9,8 +9,9 @@ from typing import Literal
 import msgspec
 
 from codeplan.bench.episode_measures import EpisodeMeasures
+from codeplan.bench.grid import BenchCell
 from codeplan.bench.papers.comparable import PublishedResults
-from codeplan.bench.store import BenchCell, EpisodeOutcome
+from codeplan.bench.store import EpisodeOutcome
 from codeplan.report.summary import end_state
 from codeplan.types import Result, Task
 
