@@ -25,6 +25,7 @@ from codeplan.recording.events import Event, EventHandler
 from codeplan.recording.tape import Tape, TapeRecorder
 from codeplan.recording.trace import Trace
 from codeplan.runner import telemetry
+from codeplan.runner.arguments import require_handler, require_out
 from codeplan.runner.setup import ActiveEpisode, EpisodeSetup
 from codeplan.runner.start_state import Start, read_start, require_step
 from codeplan.sandbox import BackendName, Limits
@@ -65,6 +66,9 @@ def run(
         InfrastructureError: the model, the environment or the sandbox failed. A spent budget is a Result instead.
         Diverged: the episode differs from its recording on the tape.
     """
+    if out is not None:
+        require_out(out)
+    require_handler(on_event)
     with EpisodeSetup(env, method, model, settings, offline=tape is not None) as setup:
         if isinstance(setup.method, FixedPlan):
             setup.method.require_start(agent_api(agent_class(setup.env)))
@@ -104,6 +108,8 @@ def learn(
         UsageError: the method does not learn, or other input is wrong.
         Diverged: an episode differs from its recording.
     """
+    require_out(out)
+    require_handler(on_event)
     with EpisodeSetup(env, method, model, settings, offline=tape is not None) as setup:
         if not isinstance(setup.method, Learner):
             raise UsageError(f"the method {setup.method.name} does not learn; autoplan does")

@@ -19,6 +19,7 @@ from codeplan.protocols import LLM, ActsForReal, Environment
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler, ModelCalled, PlanDrafted
 from codeplan.recording.trace import Trace, write_trace
 from codeplan.runner import telemetry
+from codeplan.runner.arguments import require_handler, require_out
 from codeplan.runner.environment_files import require_recorded
 from codeplan.runner.new_episodes import TRACE_NAME
 from codeplan.runner.recorded_settings import check_budget, choose_settings, main_model_name
@@ -104,6 +105,7 @@ def resume(
         in_doubt=in_doubt,
         idempotent=idempotent,
     )
+    require_handler(on_event)
     path = find_trace(folder)
     trace = Trace.resume(path, telemetry.with_telemetry(on_event))
     with closing(trace), ExitStack() as resources:
@@ -138,6 +140,7 @@ def replay(
 
     Raises: Diverged: an event differs from the recording, or the recording has no end.
     """
+    require_handler(on_event)
     recording = Trace.read_resumable(find_trace(folder))
     header = _header(recording, folder)
     with _recorded_setup(header, recording, env, method, OfflineModel(header.model), settings, {}) as setup:
@@ -167,6 +170,8 @@ def fork(
 
     Raises: UsageError: there is no such event or call, or as for ``resume``.
     """
+    require_out(out)
+    require_handler(on_event)
     recording = Trace.read(find_trace(folder))
     header = _header(recording, folder)
     if header.env == ToolEnvironment.name or isinstance(env, ActsForReal):

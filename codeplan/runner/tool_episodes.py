@@ -12,6 +12,7 @@ from codeplan.errors import UsageError
 from codeplan.llm.callable_model import ModelFunction
 from codeplan.protocols import LLM
 from codeplan.recording.events import EventHandler
+from codeplan.runner.arguments import require_handler, require_out
 from codeplan.runner.new_episodes import run
 from codeplan.runner.tool_setup import ToolSources, open_tools
 from codeplan.tools.approvals import Approver
@@ -68,6 +69,9 @@ def do(
             "the scripted stand-in knows codeplan's own environments only; name an endpoint's model (--model NAME), or "
             "a function of yours (--model FILE.py:FUNCTION)"
         )
+    if out is not None:
+        require_out(out)
+    require_handler(on_event)
     sources = ToolSources(
         tools=tools,
         mcp=mcp,

@@ -113,7 +113,7 @@ def test_an_exception_of_a_function_is_a_failure_of_the_model():
 
 @pytest.mark.parametrize("returned", [None, b"text", ["a"], 3])
 def test_a_function_must_return_a_text(returned):
-    with pytest.raises(UsageError, match=f"the model function returned a {type(returned).__name__}; a function"):
+    with pytest.raises(UsageError, match=rf"the model function returned an? {type(returned).__name__}; a function"):
         codeplan.run(Boxes(), model=lambda messages: returned)
 
 
@@ -159,3 +159,32 @@ def test_asynchronous_participants_are_refused_before_anything_runs(arguments, s
     with pytest.raises(codeplan.UsageError, match=sentence):
         codeplan.run(**arguments, out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ({"out": 3}, "out is the path of a folder, not 3"),
+        ({"on_event": 3}, "on_event must be a function on_event(event), not 3"),
+        ({"on_event": lambda: None}, "on_event must be a function on_event(event); its signature is another one"),
+    ],
+    ids=["out", "on_event", "signature"],
+)
+def test_a_wrong_folder_or_handler_is_refused_before_anything_runs(argument, message, tmp_path):
+    def unused(messages):
+        raise AssertionError("the model was asked")
+
+    codeplan.run(Boxes(), "ball/2", model=answer, out=tmp_path)
+    given = {"out": tmp_path / "new", **argument}
+    handler = {name: value for name, value in argument.items() if name == "on_event"}
+    calls = [
+        lambda: codeplan.do("Do it.", tools=[answer], model=unused, **given),
+        lambda: codeplan.run(Boxes(), "ball/2", model=unused, **given),
+        lambda: codeplan.fork(tmp_path, at=1, model=unused, env=Boxes(), **given),
+    ]
+    calls += [partial(f, tmp_path, env=Boxes(), **handler) for f in (codeplan.resume, codeplan.replay) if handler]
+    for call in calls:
+        with pytest.raises(UsageError) as refused:
+            call()
+        assert str(refused.value) == message
+    assert not (tmp_path / "new").exists()

@@ -1,0 +1,21 @@
+"""Checks of arguments that the functions on episodes share: where a trace goes, and who is told of events."""
+
+from __future__ import annotations
+
+import os
+
+from codeplan.errors import UsageError
+from codeplan.tools.approvals import require_callable
+from codeplan.untrusted.values import in_quotes
+
+
+def require_out(out: object) -> None:
+    """Raise UsageError unless ``out`` is a folder's path."""
+    if not isinstance(out, str | os.PathLike):
+        raise UsageError(f"out is the path of a folder, not {in_quotes(out)}")
+
+
+def require_handler(on_event: object) -> None:
+    """Raise UsageError unless ``on_event`` is a function that takes an event, or None."""
+    if on_event is not None:
+        require_callable(on_event, "on_event", "on_event(event)", (1,))
