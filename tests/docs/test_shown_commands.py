@@ -17,10 +17,7 @@ from support.endpoint import serve
 from support.page_reader import PageReader
 from support.reply_server import Endpoint, endpoint, reply
 from support.served import Serve
-from support.shown_commands import code_blocks, codeplan_commands, named_files
-from typer.main import get_command
-
-from codeplan.cli.app import app
+from support.shown_commands import code_blocks, codeplan_commands, named_files, understand
 
 __all__ = ["endpoint", "serve"]
 
@@ -76,21 +73,6 @@ def test_the_commands_of_a_page_run_as_printed(page: str, tmp_path: Path) -> Non
 def test_each_shown_command_is_understood(page: str) -> None:
     for arguments in codeplan_commands((ROOT / page).read_text()):
         understand(arguments)
-
-
-def understand(arguments: list[str]) -> None:
-    """Read a command as the command line does, and run nothing.
-
-    Raises: AssertionError or click's UsageError: there is no such command, option or choice, or something is missing.
-    """
-    command = get_command(app)
-    context = command.make_context("codeplan", [*arguments], resilient_parsing=True)
-    while hasattr(command, "resolve_command"):
-        given = arguments
-        name, command, arguments = command.resolve_command(context, arguments)
-        assert command is not None, f"no such command: {given[0]}"
-        is_group = hasattr(command, "resolve_command")
-        context = command.make_context(name, [*arguments], parent=context, resilient_parsing=is_group)
 
 
 @pytest.mark.parametrize(

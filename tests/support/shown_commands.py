@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 
+from typer.main import get_command
+
+from codeplan.cli.app import app
+
 
 def named_files(page: str) -> dict[str, str]:
     """The page's code blocks that have a file's name as their title."""
@@ -36,3 +40,18 @@ def codeplan_commands(page: str) -> list[list[str]]:
     """The arguments of each ``codeplan`` command in the page's blocks of commands, without comments."""
     lines = [line for heading, text in code_blocks(page) if heading in ("", "bash") for line in text.splitlines()]
     return [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("codeplan ")]
+
+
+def understand(arguments: list[str]) -> None:
+    """Read a command as the command line does, and run nothing.
+
+    Raises: AssertionError or click's UsageError: there is no such command, option or choice, or something is missing.
+    """
+    command = get_command(app)
+    context = command.make_context("codeplan", [*arguments], resilient_parsing=True)
+    while hasattr(command, "resolve_command"):
+        given = arguments
+        name, command, arguments = command.resolve_command(context, arguments)
+        assert command is not None, f"no such command: {given[0]}"
+        is_group = hasattr(command, "resolve_command")
+        context = command.make_context(name, [*arguments], parent=context, resilient_parsing=is_group)

@@ -48,7 +48,7 @@ def test_the_pages_commands_lead_from_an_episode_to_red_and_green_tests(newcomer
 
     manifest.write_text(manifest.read_text() + added)
     assert main(["test", "tests/plans", "-p", "no:cacheprovider"]) == 1
-    assert blocks("")[1] in capsys.readouterr().out
+    assert blocks("text")[0] in capsys.readouterr().out
 
     mend(plan)
     assert main(["test", "tests/plans", "-p", "no:cacheprovider"]) == 0
