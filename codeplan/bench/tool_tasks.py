@@ -34,7 +34,7 @@ from codeplan.envs.selection import take_of_each_kind
 from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.protocols import Environment
 from codeplan.runner.new_episodes import run
-from codeplan.runner.toolsets import collect_tools, open_toolset
+from codeplan.runner.toolsets import collect_tools, open_toolset, tell_unused
 from codeplan.tools.approvals import Approvals, require_callable
 from codeplan.tools.environment import ToolEnvironment, ToolErrors
 from codeplan.tools.failures import failure_sentence, require_failure
@@ -52,6 +52,8 @@ VERIFY_FORM: Final = "verify(value, tools, folder) -> bool or str"
 SETUP_FORM: Final = "setup(folder)"
 
 _OWN_TABLES: Final = ("tasks", "servers", "allow", "deny", "mcp_timeout", "tool_errors")
+_checked_patterns: set[tuple[str, str]] = set()
+"""The tasks whose patterns this process has compared with their tools: a file's folder, and a task's name."""
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,80}\Z", re.ASCII)
 
 
@@ -170,6 +172,7 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
         """Run one episode of a task in a world that is open. The rest is as in ``run``."""
         own = collect_tools(self._tool_files(task))
         with open_toolset(own, world.servers, None, self.mcp_timeout, out) as toolset:
+            self._tell_unused(task, toolset)
             env = ToolEnvironment(
                 world.goal,
                 toolset,
@@ -179,6 +182,18 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
             )
             with closing(env):
                 return run(env, msgspec.structs.replace(self._in_bench(task), goal=world.goal), out=out, **options)
+
+    def _tell_unused(self, task: ToolTask, toolset: Toolset) -> None:
+        """Say once in this process which patterns name none of the task's tools.
+
+        The file's own patterns are left out if another task has other tools: they may be meant for those.
+        """
+        if (self.here, task.name) in _checked_patterns:
+            return
+        _checked_patterns.add((self.here, task.name))
+        alike = all((other.servers, other.tools) == (task.servers, task.tools) for other in self.tasks)
+        allow, deny = (self.allow, self.deny) if alike else ((), ())
+        tell_unused(Approvals((*allow, *task.allow), None, (*deny, *task.deny)), toolset)
 
     def _addresses(self, task: ToolTask, folder: Path) -> list[ServerAddress]:
         entries = {name: self._placed_entry(self.servers[name], folder) for name in task.servers}

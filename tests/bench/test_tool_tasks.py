@@ -194,6 +194,27 @@ def test_tools_of_a_server_get_the_task_s_folder(folder, endpoint):
     assert (outcome.result.claim, outcome.result.success, outcome.result.value) == (True, False, 1)
 
 
+def test_a_pattern_that_fits_no_tool_is_told_once(folder, endpoint, capsys):
+    text = f"allow = ['writ_*', 'write']\n{(folder / 'tasks.toml').read_text()}deny = ['raed']\n"
+    (folder / "tasks.toml").write_text(text)
+    trusted()
+    say(endpoint, *[FINISH] * 2)
+    assert bench("--repeats", "2") == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if "fits" in line]
+    assert said == [f"no tool has a name that fits {pattern}" for pattern in ("allow 'writ_*'", "deny 'raed'")]
+
+
+def test_a_pattern_of_the_file_may_be_meant_for_the_tools_of_another_task(folder, endpoint, capsys):
+    (folder / "tasks.toml").write_text(
+        f"allow = ['write']\n{(folder / 'tasks.toml').read_text()}\n"
+        "[[tasks]]\nname = 'second'\ngoal = 'Do it.'\ntools = ['own.py:fill']\n"
+    )
+    trusted()
+    say(endpoint, *[FINISH] * 2)
+    assert bench() == 0
+    assert "fits" not in capsys.readouterr().err
+
+
 def test_a_setup_that_fails_breaks_the_episode_off(folder, endpoint, capsys):
     text = (folder / "tasks.toml").read_text()
     (folder / "tasks.toml").write_text(text.replace("own.py:fill", "own.py:broken"))
