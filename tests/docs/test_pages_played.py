@@ -33,7 +33,9 @@ def test_alfworld(read: Read, tmp_path: Path) -> None:
     (data / "valid_unseen" / trial.parent).mkdir(parents=True)
     shutil.move(data / "made" / write(data / "made", "pick", 1), data / "valid_unseen" / trial)
     write(data / "valid_seen", "heat", 2)
-    assert "1" in page.play("envs alfworld")
+    listed = page.play("envs alfworld")
+    assert "valid_unseen  1 of the 134 games" in listed
+    assert "valid_seen  1 of the 140 games" in listed
     assert "100%" in page.play("bench alfworld-unseen")
     assert "100%" in page.play("bench alfworld-seen")
     page.play("run alfworld")

@@ -27,8 +27,8 @@ PAGES = sorted(
     str(path.relative_to(ROOT)) for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "docker/README.md"]
 )
 COMMANDS = {page: found for page in PAGES if (found := codeplan_commands((ROOT / page).read_text()))}
-OWN_TESTS = ("README.md", "docs/tour.md", "docs/testing-plans.md")
-"""Pages that tests of their own play: the one below, test_tour.py and test_docs_page.py."""
+OWN_TESTS = ("README.md", "docs/tour.md", "docs/testing-plans.md", "docs/envs/textcraft.md", "docs/envs/webshop.md")
+"""Pages that tests of their own play: the one below, test_tour.py, test_docs_page.py and test_…_page.py."""
 
 PLAYED = "".join((Path(__file__).parent / f"test_{name}.py").read_text() for name in ("pages_played", "tools_pages"))
 RUN_PAGES = [page for page in COMMANDS if page not in OWN_TESTS and f'read("{page}"' not in PLAYED]

@@ -1,10 +1,10 @@
 """The page on TextCraft is true."""
 
-import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
+
+from support.shown_commands import codeplan_commands
 
 from codeplan.envs.textcraft.environment import TextCraft
 
@@ -12,9 +12,10 @@ PAGE = (Path(__file__).parents[2] / "docs" / "envs" / "textcraft.md").read_text(
 
 
 def test_the_page_starts_with_a_command_that_wins(tmp_path):
-    command = re.match(r"# TextCraft\n```bash\n(codeplan .*)\n```\n", PAGE)[1]
+    assert PAGE.startswith("# TextCraft\n```bash\ncodeplan ")
+    (arguments,) = codeplan_commands(PAGE)  # no other test plays the page
     ran = subprocess.run(
-        [sys.executable, "-m", *shlex.split(command)], cwd=tmp_path, capture_output=True, text=True, timeout=120
+        [sys.executable, "-m", "codeplan", *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=120
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "Refinements" in ran.stdout

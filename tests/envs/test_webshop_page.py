@@ -2,10 +2,11 @@
 
 import inspect
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
+
+from support.shown_commands import codeplan_commands
 
 from codeplan.envs.webshop.factory import make
 
@@ -13,9 +14,10 @@ PAGE = (Path(__file__).parents[2] / "docs" / "envs" / "webshop.md").read_text()
 
 
 def test_the_page_starts_with_a_command_that_wins(tmp_path):
-    command = re.match(r"# WebShop\n```bash\n(codeplan .*)\n```\n", PAGE)[1]
+    assert PAGE.startswith("# WebShop\n```bash\ncodeplan ")
+    (arguments,) = codeplan_commands(PAGE)  # no other test plays the page
     ran = subprocess.run(
-        [sys.executable, "-m", *shlex.split(command)], cwd=tmp_path, capture_output=True, text=True, timeout=120
+        [sys.executable, "-m", "codeplan", *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=120
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert re.search(r"Refinements +[1-9]", ran.stdout)
