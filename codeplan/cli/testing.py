@@ -61,7 +61,7 @@ def run_tests(arguments: Arguments = None) -> None:
     end = given.index("--") if "--" in given else len(given)
     plugin = [] if _is_installed() else ["-p", "codeplan.testing.plugin"]
     watch = SessionWatch()
-    ours = [*plugin, *ARGUMENTS, *_storage()]
+    ours = [*plugin, *ARGUMENTS, *_storage(given)]
     code = int(pytest.main([*ours, *given[:end], "-W", _ALREADY_IMPORTED, *given[end:]], plugins=[watch]))
     if watch.interrupted:
         raise typer.Exit(130)
@@ -103,17 +103,22 @@ def new_test(folder: options.Run, out: NewOut = PLAN_TESTS, env: options.OwnEnv 
     echo_message(f"run it with: codeplan test {out}", err=True)
 
 
-def _storage() -> tuple[str, ...]:
-    """Arguments that have pytest and Hypothesis keep their files in the user's cache, not where links may wait."""
+def _storage(given: list[str]) -> tuple[str, ...]:
+    """Arguments that have pytest and Hypothesis keep their files in the user's cache, not where links may wait.
+
+    If the ``given`` arguments switch pytest's cache off, none name its folder: pytest would warn of the option.
+    """
     import hashlib
     import os
 
-    given = os.environ.get("XDG_CACHE_HOME", "")
-    base = Path(given if os.path.isabs(given) else os.path.expanduser("~/.cache"))
+    cache = os.environ.get("XDG_CACHE_HOME", "")
+    base = Path(cache if os.path.isabs(cache) else os.path.expanduser("~/.cache"))
     if not base.is_absolute():
         return ("-p", "no:cacheprovider")
     folder = base / "codeplan" / "tests" / hashlib.sha256(os.fsencode(os.getcwd())).hexdigest()[:16]
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(folder / "hypothesis"))
+    if any(word in ("no:cacheprovider", "-pno:cacheprovider") for word in given):
+        return ()
     return ("-o", f"cache_dir={folder / 'pytest'}")
 
 

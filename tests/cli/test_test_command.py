@@ -45,6 +45,14 @@ def test_a_folder_without_tests_is_told_what_tests_are(
     assert "one is made with: codeplan new-test RUN" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("more", [(), ("-W", "error")], ids=["shown", "error"])
+def test_without_pytest_s_cache_nothing_warns_of_its_folder(tmp_path: Path, more: tuple[str, ...]) -> None:
+    (tmp_path / "test_nothing.py").write_text("def test_nothing():\n    assert not []\n")
+    shown = codeplan_on_terminal(["test", "-p", "no:cacheprovider", *more, "test_nothing.py"], tmp_path)
+    assert shown.code == 0
+    assert "1 passed" in shown.text and "cache_dir" not in shown.text
+
+
 @pytest.mark.parametrize("more", [(), ("-n", "1")], ids=["here", "xdist"])
 def test_ctrl_c_keeps_the_results_and_ends_in_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
