@@ -18,10 +18,14 @@ LATENCY = 0.15
 """Seconds before each answer, so that there is time to interrupt."""
 
 
-@pytest.fixture
-def endpoint(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> Served:
+@pytest.fixture(autouse=True)
+def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def endpoint(serve: Serve) -> Served:
     return serve(latency=LATENCY)
 
 
@@ -74,11 +78,12 @@ def test_interrupted_trainings_of_a_bench_go_on_where_they_were(endpoint: Served
 
 def test_an_interrupted_discovery_keeps_its_skills(endpoint: Served, tmp_path: Path) -> None:
     command = ["skills", "discover", "household", "-n", "1", "--pairs", "7", "--compare", "2", "-j", "1", *of(endpoint)]
-    shown = codeplan_on_terminal(command, tmp_path, interrupt_at="with the library and without: 1/")
+    skills = tmp_path / "skills"
+    shown = codeplan_on_terminal(command, tmp_path, interrupt_at=lambda: any(skills.glob("household/*/SKILL.md")))
     assert shown.code == 130
     goes_on = "the library keeps what was found until then; codeplan skills filter goes on with its candidates"
     assert said(shown) == f"interrupted; {goes_on}"
-    library = SkillLibrary(tmp_path / "skills")
+    library = SkillLibrary(skills)
     assert library.entries()
     assert library.faults() == []
 
@@ -86,20 +91,20 @@ def test_an_interrupted_discovery_keeps_its_skills(endpoint: Served, tmp_path: P
 def test_an_interrupted_filtering_keeps_its_evidence(endpoint: Served, tmp_path: Path) -> None:
     library = SkillLibrary(tmp_path / "skills")
     skill = library.add(made("heat", name="heat-good"))
-    command = ["skills", "filter", "household", "--pairs", "8", "--alone", "1", "-j", "1", *of(endpoint)]
-    shown = codeplan_on_terminal(command, tmp_path, interrupt_at="skill heat-good: 4/")
+    command = ["skills", "filter", "household", "--pairs", "20", "--alone", "1", "-j", "1", *of(endpoint)]
+    shown = codeplan_on_terminal(command, tmp_path, interrupt_at=lambda: len(library.read_evidence(skill)) >= 3)
     assert shown.code == 130
     assert said(shown) == "interrupted; the library keeps what was found until then; to go on, repeat the command"
     kept = SkillLibrary(tmp_path / "skills").read_evidence(skill)
-    assert 3 <= len(kept) < 17  # a pair is recorded once both have ended
+    assert 3 <= len(kept) < 25  # a pair is recorded once both have ended, and no test decides before the twelfth
     assert codeplan_on_terminal(command, tmp_path).code == 0
     after = SkillLibrary(tmp_path / "skills").read_evidence(skill)
     assert after[: len(kept)] == kept
     assert len(after) > len(kept)
 
 
-def test_an_interrupted_check_says_to_repeat_it(endpoint: Served, tmp_path: Path) -> None:
+def test_an_interrupted_check_says_to_repeat_it(serve: Serve, tmp_path: Path) -> None:
     SkillLibrary(tmp_path / "skills").add(made("heat", name="heat-good"))
-    command = ["skills", "check", "--skill", "heat-good", "-j", "1", *of(endpoint)]
+    command = ["skills", "check", "--skill", "heat-good", "-j", "1", *of(serve(latency=5))]
     shown = codeplan_on_terminal(command, tmp_path, interrupt_at="0/1 ended")
     assert (shown.code, said(shown)) == (130, "interrupted; to check the skills, repeat the command")

@@ -66,7 +66,7 @@ def test_the_mcp_server(read: Read, tools: Path, port_8000: int) -> None:
         assert url == f"http://127.0.0.1:{port_8000}/mcp"
         assert {tool.name for tool in asyncio.run(tools_of(url))} >= {"describe_tools", "check_plan", "run_plan"}
         if (NODE_MODULES / "@modelcontextprotocol" / "inspector").exists():
-            assert "invoice(number: str)" in run_in_shell(*shown_lines("docs/mcp-server.md", "npx "), page)
+            assert "def invoice(self, number: str)" in run_in_shell(*shown_lines("docs/mcp-server.md", "npx "), page)
     assert not page.left
 
 

@@ -39,7 +39,8 @@ def codeplan_on_terminal(
     interrupt_at: str | Callable[[], bool] = "",
     timeout: float = 120,
 ) -> OnTerminal:
-    """Run ``codeplan`` in the folder. Ctrl-C is pressed once ``interrupt_at`` has been written, or is true."""
+    """Run ``codeplan`` in the folder. Ctrl-C is pressed once what was written has the pattern ``interrupt_at``, or once
+    that is true. A moving line is drawn four times a second, so it need not show each number."""
     command = [sys.executable, "-m", "codeplan", *arguments]
     child, terminal = pty.fork()
     if child == 0:
@@ -73,7 +74,7 @@ def _read(terminal: int, interrupt_at: str | Callable[[], bool], until: float) -
         if (
             isinstance(interrupt_at, str)
             and not pressed
-            and interrupt_at in _CONTROL.sub("", data.decode(errors="replace"))
+            and re.search(interrupt_at, _CONTROL.sub("", data.decode(errors="replace")))
         ):
             pressed = True
             os.write(terminal, b"\x03")
