@@ -184,7 +184,7 @@ class LiveDisplay:
         for diagnostic in block.diagnostics[:_MAX_DIAGNOSTICS]:
             self._print_text("  ", str(diagnostic), style)
             room = {"width": self.console.width - 7} if self.console.is_terminal else {}
-            for line in source_excerpt(block.source, diagnostic, **room):
+            for line in source_excerpt(block.source, diagnostic.line, diagnostic.column, **room):
                 self._print_text("    ", line, "dim")
 
 

@@ -5,12 +5,8 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from typing import TYPE_CHECKING
 
 from codeplan.untrusted.wrapping import terminal_columns, wrap_line
-
-if TYPE_CHECKING:
-    from codeplan.types import Diagnostic
 
 TAB = "    "
 
@@ -84,19 +80,19 @@ def clip_lines(text: str, lines: int = 40, characters: int = 4000) -> list[str]:
     return shown
 
 
-def source_excerpt(source: str, diagnostic: Diagnostic, width: int = 120) -> list[str]:
-    """The source line of a diagnostic, and a caret under its column; empty if there is no such line.
+def source_excerpt(source: str, line: int, column: int, width: int = 120) -> list[str]:
+    """The source's line of this number, and a caret under the column; empty if there is no such line.
 
-    Of a line of more than ``width`` characters it is the part around the column, with an ellipsis at each end that is
-    cut.
+    Lines and columns count from 1; column 0 means the whole line, without a caret. Of a line of more than ``width``
+    characters it is the part around the column, with an ellipsis at each end that is cut.
     """
     lines = source.splitlines()
-    if not 0 < diagnostic.line <= len(lines):
+    if not 0 < line <= len(lines):
         return []
-    line = lines[diagnostic.line - 1]
-    start = max(diagnostic.column - 1, 0)
+    text = lines[line - 1]
+    start = max(column - 1, 0)
     first = max(0, start - 2 * width // 3)
     end = first + width
-    before = ("…" if first else "") + clean(line[first:start])
-    after = clean(line[start:end]) + ("…" if line[end:].strip() else "")
-    return [before + after] + ([" " * len(before) + "^"] if diagnostic.column else [])
+    before = ("…" if first else "") + clean(text[first:start])
+    after = clean(text[start:end]) + ("…" if text[end:].strip() else "")
+    return [before + after] + ([" " * len(before) + "^"] if column else [])

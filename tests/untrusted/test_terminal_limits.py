@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from codeplan.types import Diagnostic
 from codeplan.untrusted.terminal import (
     MAX_REASON_CHARS,
     clean,
@@ -123,16 +122,16 @@ LONG = "".join(chr(0x100 + n) for n in range(300))
 def test_of_a_long_line_eighty_characters_before_a_column_and_forty_from_it_on_are_shown(
     column: int, shown: str, caret: int | None
 ) -> None:
-    found = source_excerpt(f"first\n{LONG}", Diagnostic(2, column, "r", "m"))
+    found = source_excerpt(f"first\n{LONG}", 2, column)
     assert found == [shown] + ([] if caret is None else [" " * caret + "^"])
 
 
 def test_a_line_of_a_hundred_and_twenty_characters_is_shown_whole() -> None:
-    assert source_excerpt(LONG[:120], Diagnostic(1, 5, "r", "m"))[0] == LONG[:120]
-    assert source_excerpt(LONG[:120] + "   ", Diagnostic(1, 5, "r", "m"))[0] == LONG[:120]
-    assert source_excerpt(LONG[:121], Diagnostic(1, 5, "r", "m"))[0] == LONG[:120] + "…"
+    assert source_excerpt(LONG[:120], 1, 5)[0] == LONG[:120]
+    assert source_excerpt(LONG[:120] + "   ", 1, 5)[0] == LONG[:120]
+    assert source_excerpt(LONG[:121], 1, 5)[0] == LONG[:120] + "…"
 
 
 def test_the_first_and_the_last_line_have_an_excerpt_and_the_next_has_none() -> None:
-    found = [source_excerpt("a\nb", Diagnostic(line, 1, "r", "m")) for line in (-1, 0, 1, 2, 3)]
+    found = [source_excerpt("a\nb", line, 1) for line in (-1, 0, 1, 2, 3)]
     assert found == [[], [], ["a", "^"], ["b", "^"], []]
