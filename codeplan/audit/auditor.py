@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack
+from itertools import takewhile
 
 import msgspec
 
@@ -54,7 +56,8 @@ def audit_plans(
     """Run all plans in ``hosts`` parallel host processes. The verdicts are in the order of the plans.
 
     ``unrestricted`` assumes that the language layer is broken: plans have all of Python and only the cage holds them.
-    ``on_event`` receives each verdict at once, from several threads. Raises SandboxError if the sandbox does not work.
+    ``on_event`` receives each verdict at once, from several threads. An exception, such as Ctrl-C, ends the audit with
+    the plans that are being run. Raises SandboxError if the sandbox does not work.
     """
     with ExitStack() as stack:
         monitors = [stack.enter_context(HostMonitor(unrestricted=unrestricted)) for _ in range(hosts)]
@@ -71,13 +74,18 @@ def audit_on(
     """As ``audit_plans``, in hosts that are already monitored; each runs one plan at a time."""
     numbers = iter(range(len(plans)))  # shared by all threads: each number goes to one of them
     verdicts: dict[int, AttackVerdict] = {}
+    is_over = threading.Event()
 
     def work(monitor: HostMonitor) -> None:
-        for number in numbers:
+        for number in takewhile(lambda _: not is_over.is_set(), numbers):
             verdicts[number] = audit_plan(plans[number], monitor, unrestricted=unrestricted)
             on_event(verdicts[number])
 
     with ThreadPoolExecutor(len(monitors)) as pool:
-        for done in [pool.submit(work, monitor) for monitor in monitors]:
-            done.result()
+        try:
+            running = [pool.submit(work, monitor) for monitor in monitors]
+            for done in wait(running, return_when=FIRST_EXCEPTION).done:
+                done.result()
+        finally:
+            is_over.set()  # or the pool would wait for all plans
     return [verdicts[number] for number in range(len(plans))]

@@ -89,6 +89,19 @@ def harmless(body: str, *, for_cage: bool = False) -> HostilePlan:
     return HostilePlan("x", "x", "x", "def solution(agent, start_from=1):\n    " + body, for_cage)
 
 
+def test_an_exception_ends_the_audit_before_all_plans_are_run(guarded_hosts):
+    ended = []
+
+    def interrupt(verdict):
+        ended.append(verdict)
+        if len(ended) == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        audit_on(guarded_hosts[:2], [harmless("print(1)")] * 60, unrestricted=False, on_event=interrupt)
+    assert len(ended) < 60
+
+
 def test_a_plan_that_prints_the_word_got_through(guarded):
     verdict = audit_plan(harmless("print('CAN' + 'ARY')"), guarded, unrestricted=False)
 
