@@ -150,7 +150,7 @@ class Trace:
             return True
         if self._live:
             return False
-        raise Diverged(f"the recording ends before event {len(self.events)}, but the episode goes on")
+        raise Diverged(f"the recording ends before event {len(self.events)}; resume can finish the episode")
 
     def append(self, event: Event, span: int | None = None) -> Event:
         """Number, date, write and return a new event; during a replay, compare it and return the recorded one.

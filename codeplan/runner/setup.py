@@ -154,6 +154,9 @@ class EpisodeSetup:
         except (Diverged, CallInDoubt):
             raise  # nothing new happened: the trace stays unchanged
         except BaseException as e:
+            goes_on = trace.is_live and len(trace.events) >= len(trace.recording)
+            if isinstance(e, KeyboardInterrupt) and not goes_on:
+                raise  # as above: a recording still answers
             ending = ending_from_exception(e)
             broken = active.episode.result(ending, self.method.name) if active else Result(header.task, ending)
             trace.append(EpisodeEnded(result=broken, broken_off=True))

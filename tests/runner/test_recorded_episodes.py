@@ -85,6 +85,34 @@ def test_an_interrupted_episode_goes_on(tmp_path):
     assert [e.broken_off for e in ends] == [False]
 
 
+def interrupt_after(count):
+    """A handler of events that interrupts the episode after so many."""
+    seen = []
+
+    def on_event(event):
+        seen.append(event)
+        if len(seen) == count:
+            raise KeyboardInterrupt
+
+    return on_event
+
+
+def test_an_interrupted_replay_is_no_difference(tmp_path):
+    for count in range(1, len(recorded(tmp_path / "run")) + 1):
+        with pytest.raises(KeyboardInterrupt):
+            replay(tmp_path / "run", env=Boxes(), on_event=interrupt_after(count))
+
+
+def test_a_resumption_that_is_interrupted_while_the_trace_answers_leaves_the_trace_as_it_is(tmp_path):
+    recorded(tmp_path / "run")
+    cut(tmp_path / "run", 8)
+    before = (tmp_path / "run" / "trace.jsonl").read_bytes()
+    with pytest.raises(KeyboardInterrupt):
+        resume(tmp_path / "run", env=Boxes(), model=Replies(), on_event=interrupt_after(5))
+    assert (tmp_path / "run" / "trace.jsonl").read_bytes() == before
+    assert resume(tmp_path / "run", env=Boxes(), model=Replies(OPEN.format(3), ASK, "2")).success
+
+
 class Slow(Replies):
     """Answers once, and then so late that the episode's time is over."""
 
@@ -279,7 +307,7 @@ def test_a_changed_reply_is_caught_where_it_first_makes_a_difference(tmp_path):
 def test_a_replay_of_what_broke_off_says_where(tmp_path):
     recorded(tmp_path / "run")
     cut(tmp_path / "run", 8)
-    with pytest.raises(Diverged, match="the recording ends before event 8"):
+    with pytest.raises(Diverged, match="the recording ends before event 8; resume can finish the episode"):
         replay(tmp_path / "run", env=Boxes())
 
 
