@@ -6,7 +6,7 @@ Nothing is shown where standard error is no terminal.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -79,7 +79,7 @@ class CurationProgressBar:
     def __init__(self, progress: Progress) -> None:
         self._progress, self._lock = progress, threading.Lock()
         self._phase, self._counts = "", EpisodeCounts(None)
-        self._bar = progress.add_task("", total=None)
+        self._bar = progress.add_task("choosing tasks", total=None)
 
     def begin(self, phase: str, episodes: int | None) -> None:
         """Start a new bar for the phase."""
@@ -130,6 +130,19 @@ def learning_progress(episodes: int) -> Iterator[EventHandler | None]:
             if isinstance(event, EpisodeEnded):
                 counts.add(event.result, event.broken_off)
             progress.update(bar, completed=counts.ended, description=f"learning: {counts}")
+
+        yield show
+
+
+@contextmanager
+def counting_progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """The handler of how many of how many are done, such as "3/8 mutants"; it shows nothing without a terminal."""
+    with _progress() as progress:
+        bar = progress.add_task(what, total=None) if progress else None
+
+        def show(done: int, total: int) -> None:
+            if progress and bar is not None:
+                progress.update(bar, completed=done, total=total, description=f"{done}/{total} {what}")
 
         yield show
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 from collections import Counter
@@ -43,12 +44,17 @@ def audit(corpus: Corpus = None, unrestricted: Unrestricted = False, as_json: op
     The exit code is 0 if none did, 1 otherwise.
     """
     from codeplan import audit as auditing
+    from codeplan.cli.progress import counting_progress
 
     plans = auditing.read_corpus(corpus or _default_corpus())
     if not as_json:
         echo(f"{len(plans)} hostile plans; each may take a second or two.", err=True)
-    began = time.monotonic()
-    verdicts = auditing.audit_plans(plans, unrestricted=unrestricted, hosts=_hosts())
+    began, tried = time.monotonic(), itertools.count(1)
+    with counting_progress("tried") as show:
+        show(0, len(plans))
+        verdicts = auditing.audit_plans(
+            plans, unrestricted=unrestricted, hosts=_hosts(), on_event=lambda _: show(next(tried), len(plans))
+        )
     seconds = time.monotonic() - began
     if as_json:
         _print_json(verdicts, seconds, unrestricted)

@@ -157,19 +157,18 @@ def _manifests(plan: Path) -> list[Path]:
 def _score(path: Path, given: dict[str, Any], live_llm: bool) -> MutationScore:
     from contextlib import closing
 
+    from codeplan.cli.progress import counting_progress
     from codeplan.testing.cases.case import CaseRunner, PlanSuite
-    from codeplan.testing.cases.mutation import run_mutants as try_all
+    from codeplan.testing.cases.mutation import run_mutants
 
-    with closing(CaseRunner(PlanSuite(path, given), live_llm=live_llm)) as stage:
-        return try_all(stage)
+    with closing(CaseRunner(PlanSuite(path, given), live_llm=live_llm)) as stage, counting_progress("mutants") as show:
+        return run_mutants(stage, show)
 
 
 def _print(score: MutationScore) -> None:
-    from codeplan.testing.cases.mutation import format_summary
+    from codeplan.testing.cases.mutation import format_summary, survivor_lines
 
-    echo(format_summary(score))
-    for mutant in score.unexplained:
-        echo(f"survived: {score.label}:{mutant.line}: {one_line(mutant.name)}")
+    echo("\n".join([format_summary(score), *survivor_lines(score)]))
     for mutant in score.explained:
         echo(f"explained: {one_line(mutant.name)}: {one_line(score.target.survivors[mutant.name], 500)}")
     for complaint in score.complaints:

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from support.terminals import codeplan_on_terminal
 
+import codeplan
 from codeplan.bench.store import read_bench
+from codeplan.testing.cases.scaffold import new_test
 
 DISCOVER = ["skills", "discover", "household", "-n", "1", "--pairs", "3", "--compare", "1"]
 
@@ -54,3 +56,17 @@ def test_a_training_shows_its_episodes_in_one_line_of_the_terminal(tmp_path: Pat
     shown = codeplan_on_terminal(["learn", "textcraft", "-n", "2", "--out", "learnt"], tmp_path)
     assert shown.code == 0
     assert re.search(r"learning: [12]/2 ended, [0-2] solved", shown.text)
+
+
+def test_an_audit_and_mutants_show_how_many_were_tried_in_one_line_of_the_terminal(tmp_path: Path) -> None:
+    (tmp_path / "plans").mkdir()
+    for name in ("a1_print", "a2_print"):
+        (tmp_path / "plans" / f"{name}.py").write_text(
+            f"# id: {name}\n# kind: walk\n# tries: nothing\ndef solution(agent, start_from=1):\n    print(1)\n"
+        )
+    shown = codeplan_on_terminal(["sandbox", "audit", "--corpus", "plans"], tmp_path)
+    assert "0/2 tried" in shown.text
+    codeplan.run("household", "clean/3", mistakes="none", out=tmp_path / "run")
+    new_test(tmp_path / "run", tmp_path / "tests")
+    shown = codeplan_on_terminal(["mutate", "tests/clean_3.plan.toml"], tmp_path)
+    assert re.search(r"[1-9]\d*/\d+ mutants", shown.text)

@@ -59,6 +59,14 @@ def test_the_command_reports_mutants_as_text_and_json(tmp_path, capsys):
     assert sum(m["killed_by"] is not None for m in score["mutants"]) == score["killed"]
 
 
+def test_too_few_killed_mutants_are_reported_and_each_survivor_is_named_once(tmp_path, capsys):
+    strict = write(tmp_path, MANIFEST + "[mutation]\nat_least = 1.0\n")
+    assert main(["mutate", str(strict)]) == 1
+    shown = capsys.readouterr()
+    assert (shown.out + shown.err).count("step 4: assert nothing instead of agent.holding != found") == 1
+    assert shown.err.endswith("the manifest asks for 100 %\n")
+
+
 def test_a_plan_without_a_manifest_gets_a_hint(tmp_path, capsys):
     (tmp_path / "alone.py").write_text("x = 1\n")
     assert main(["mutate", str(tmp_path / "alone.py")]) == 2

@@ -113,7 +113,7 @@ class MutantsItem(_ManifestItem):
     """Changes the plan in many ways and checks whether the cases notice."""
 
     def runtest(self) -> None:
-        from codeplan.testing.cases.mutation import format_summary, run_mutants
+        from codeplan.testing.cases.mutation import format_summary, run_mutants, survivor_lines
 
         with closing(
             CaseRunner(self.stage.suite, live_llm=self.stage.live_llm)
@@ -121,7 +121,7 @@ class MutantsItem(_ManifestItem):
             score = run_mutants(apart)
         self.user_properties.append(("plan_mutants", format_summary(score)))
         if score.complaints:
-            raise PlanFailure("\n".join(score.complaints))
+            raise PlanFailure("\n".join([*score.complaints, *survivor_lines(score)]))
 
 
 def _properties(suite: PlanSuite, verdict: CaseVerdict) -> Iterator[tuple[str, object]]:

@@ -6,7 +6,7 @@ step and the mutant does not. So an assertion is strong if it notices some fault
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -107,12 +107,18 @@ def make_mutants(source: str) -> tuple[Mutant, ...]:
     return tuple(_apply_edit(data, edit) for edit in msgspec.convert(found, list[_MutantRecord]))
 
 
-def run_mutants(runner: CaseRunner) -> MutationScore:
-    """Run every mutant of the suite's plan. Raises UsageError if the tests fail without any change."""
+def run_mutants(runner: CaseRunner, on_count: Callable[[int, int], None] = lambda done, total: None) -> MutationScore:
+    """Run every mutant of the suite's plan. ``on_count`` gets how many of how many were run.
+
+    Raises: UsageError: the tests fail without any change.
+    """
     trial, suite = _MutantTrial(runner), runner.suite
     mutants = [mutant for mutant in make_mutants(suite.source) if trial.is_valid_plan(mutant)]
-    results = tuple(MutantResult(mutant, trial.find_killer(mutant)) for mutant in mutants)
-    return MutationScore(suite.label, results, suite.manifest.mutation or MutationTarget())
+    results: list[MutantResult] = []
+    for mutant in mutants:
+        on_count(len(results), len(mutants))
+        results.append(MutantResult(mutant, trial.find_killer(mutant)))
+    return MutationScore(suite.label, tuple(results), suite.manifest.mutation or MutationTarget())
 
 
 class _MutantTrial:
@@ -194,6 +200,11 @@ def format_summary(score: MutationScore) -> str:
     return "\n".join(lines)
 
 
+def survivor_lines(score: MutationScore) -> list[str]:
+    """Return where each survivor stands that the manifest does not explain, and what it is."""
+    return [f"survived: {score.label}:{mutant.line}: {one_line(mutant.name)}" for mutant in score.unexplained]
+
+
 def _of_step(guards: list[MutantResult], mine: list[MutantResult]) -> str:
     rest = [t for t in mine if t.mutant.kind != "assertion"]
     strength = f"assertion strength {_share(guards)}" if guards else ""
@@ -214,9 +225,8 @@ def _complaints(score: MutationScore) -> Iterator[str]:
         counted = len(score.results) - len(score.explained)
         yield (
             f"{score.label}: the tests kill {score.killed} of {with_count(counted, 'mutant')} "
-            f"({_percent(score.killed, counted)}); the manifest asks for {100 * score.target.at_least:g} %. Survivors:"
+            f"({_percent(score.killed, counted)}); the manifest asks for {100 * score.target.at_least:g} %"
         )
-        yield from (f"  {score.label}:{mutant.line}: {one_line(mutant.name)}" for mutant in score.unexplained)
     survived = {mutant.name for mutant in score.survivors}
     for name in score.target.survivors:
         if name not in survived:
