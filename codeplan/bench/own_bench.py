@@ -97,7 +97,10 @@ def _name_environment(env: Any) -> tuple[str, dict[str, Environment]]:
                 f"give a codeplan.Environment, its class or a name, not {with_article(type(env).__name__)}"
             )
         name = name_of_factory(env, "the environment")
-        plugins.register("codeplan.envs", name, env)
+        try:
+            plugins.register("codeplan.envs", name, env)
+        except UsageError as e:
+            raise UsageError(f"{e}, or give an object in place of what makes it") from None
         return name, {}
     require_members(env, Environment, what)
     if env.name not in plugins.names("codeplan.envs"):

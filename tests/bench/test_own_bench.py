@@ -9,6 +9,7 @@ import pytest
 import codeplan
 from codeplan.bench import TotalBudget
 from codeplan.envs.household import Household
+from codeplan.errors import UsageError
 
 
 class Kitchen(Household):
@@ -56,6 +57,11 @@ def test_one_object_does_not_play_several_episodes_at_a_time() -> None:
     with pytest.raises(codeplan.UsageError, match="one episode at a time, not 2"):
         codeplan.bench.run(Kitchen(), n=1, jobs=2)
     assert codeplan.bench.run(Kitchen(), kind="clean", n=1, jobs=1).bench.outcomes
+
+
+def test_a_class_with_the_name_of_an_installed_environment_is_refused_and_an_object_advised() -> None:
+    with pytest.raises(UsageError, match="installed environment 'household'.*or give an object in place of"):
+        codeplan.bench.run(Household, kind="clean", n=1)
 
 
 def test_what_is_no_environment_is_refused() -> None:
