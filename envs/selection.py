@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from codeplan.errors import UsageError
 from codeplan.protocols import Environment, GeneratesTasks
 from codeplan.types import Task
+from codeplan.untrusted.differences import nearest_name
 from codeplan.untrusted.values import in_quotes
 
 _SEED = re.compile("[0-9]{1,20}")
@@ -47,7 +48,9 @@ def select(
     if seed is not None and isinstance(env, GeneratesTasks):
         return _require_split(env.task(env.kinds[0] if kind is None else kind, seed), split)
     if kind is not None and isinstance(env, GeneratesTasks) and kind not in env.kinds:
-        raise UsageError(f"{env.name} has no tasks of kind {in_quotes(kind)}; {_describe_choices(env)}")
+        raise UsageError(
+            f"{env.name} has no tasks of kind {in_quotes(kind)}; {_nearest(kind, env.kinds)}{_describe_choices(env)}"
+        )
     return _find_first(env, kind, seed, split)
 
 
@@ -70,9 +73,10 @@ def list_tasks(env: Environment, split: str, kind: str | None = None) -> list[Ta
     tasks = [task for task in env.tasks(split) if kind in (None, task.kind)]
     if not tasks:
         of_kind = f" of kind {kind}" if kind else ""
-        kinds = ", ".join(getattr(env, "kinds", ())) or "none"
+        kinds = getattr(env, "kinds", ())
+        near = _nearest(kind, kinds) if kind else ""
         raise UsageError(
-            f"{env.name} has no tasks{of_kind} in its split {split}; its kinds: {kinds}; "
+            f"{env.name} has no tasks{of_kind} in its split {split}; {near}its kinds: {', '.join(kinds) or 'none'}; "
             f"its splits: {', '.join(splits(env))}"
         )
     return tasks
@@ -125,6 +129,12 @@ def _require_split(task: Task, split: str | None) -> Task:
 def _iterate(env: Environment, split: str | None) -> Iterator[Task]:
     for name in splits(env) if split is None else (split,):
         yield from env.tasks(name)
+
+
+def _nearest(kind: str, kinds: Iterable[str]) -> str:
+    """The beginning of an advice: the kind that was probably meant, if one is like it and was not given."""
+    near = nearest_name(kind, kinds)
+    return f"did you mean {in_quotes(near)}? " if near not in (None, kind) else ""
 
 
 def _describe_choices(env: Environment) -> str:

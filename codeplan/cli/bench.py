@@ -28,9 +28,11 @@ SuiteName = Annotated[
     ),
 ]
 Split = Annotated[
-    str | None, typer.Option(help="The split of an environment, as 'codeplan envs' lists them; default: its first.")
+    str | None,
+    typer.Option(
+        metavar="NAME", help="The split of an environment, as 'codeplan envs' lists them; default: its first."
+    ),
 ]
-TaskKind = Annotated[str | None, typer.Option(metavar="K", help="Only tasks of this kind.")]
 Number = Annotated[int | None, typer.Option("-n", metavar="N", min=1, help="Maximum number of tasks of each kind.")]
 Repeats = Annotated[
     int | None, typer.Option(metavar="N", min=1, help="How often each task is run, each time with the next seed. [1]")
@@ -88,7 +90,7 @@ def bench(
     context: typer.Context,
     suite: SuiteName,
     split: Split = None,
-    kind: TaskKind = None,
+    kind: options.OnlyKind = None,
     n: Number = None,
     repeats: Repeats = None,
     trainings: Trainings = None,

@@ -34,7 +34,11 @@ class GroupedCommands(TyperGroup):
 
 
 class WholeSummaries(TyperGroup):
-    """A group of commands whose help never shortens a summary."""
+    """A group of commands whose help never shortens a summary, and is what the group prints without a command."""
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        """Parse the arguments; none are ``--help``."""
+        return super().parse_args(ctx, args or ["--help"])
 
     def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
         """Write the commands in the order of their registration."""

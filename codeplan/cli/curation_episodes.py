@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,6 +24,11 @@ _WAYS_ON = {
 """What a command says after Ctrl-C."""
 
 
+Traces = Annotated[
+    Path | None, typer.Option("--out", metavar="DIR", help="The folder for the episodes' traces. [one in runs/]")
+]
+
+
 @dataclass(frozen=True)
 class EpisodeOptions:
     """How the episodes run, and where their traces go."""
@@ -31,8 +37,8 @@ class EpisodeOptions:
     base_url: options.BaseUrl = None
     cache: options.Cache = None
     more: options.Set = None
-    jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Episodes at a time.")] = 2
-    out: options.Out = None
+    jobs: Annotated[int, typer.Option("-j", "--jobs", metavar="N", min=1, help="Episodes at a time.")] = 2
+    out: Traces = None
     record: options.Record = None
     replay: options.Replay = None
 

@@ -36,7 +36,7 @@ def learn(
     n: Annotated[
         int, typer.Option("-n", min=1, metavar="N", help="How many tasks to learn from; of each kind with --per-kind.")
     ] = 24,
-    kind: Annotated[str | None, typer.Option(metavar="K", help="Only tasks of this kind.")] = None,
+    kind: options.OnlyKind = None,
     per_kind: Annotated[bool, typer.Option("--per-kind", help="Learn a plan for each kind of task.")] = False,
     split: Annotated[str, typer.Option(metavar="SPLIT", help="The split to learn from.")] = "train",
     draw: Annotated[

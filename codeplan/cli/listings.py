@@ -55,7 +55,7 @@ def list_envs(env: EnvName = None, data: options.Data = None, as_json: options.J
 def list_tasks(
     env: options.Env,
     split: Split = None,
-    kind: options.Kind = None,
+    kind: options.OnlyKind = None,
     n: Number = 20,
     data: options.Data = None,
     as_json: options.Json = False,
@@ -64,6 +64,7 @@ def list_tasks(
     from contextlib import closing
 
     from codeplan import envs, plugins
+    from codeplan.envs import selection
     from codeplan.errors import UsageError
     from codeplan.untrusted.values import in_quotes
 
@@ -71,10 +72,7 @@ def list_tasks(
         splits = envs.splits(environment)
         if split is not None and split not in splits:
             raise UsageError(f"{env} has no split {in_quotes(split)}; {plugins.suggest_names(split, splits)}")
-        tasks = [t for t in environment.tasks(split or splits[0]) if kind in (None, t.kind)]
-    if not tasks:
-        kinds = f" of the kind {in_quotes(kind)}" if kind is not None else ""
-        raise UsageError(f"{env} has no tasks{kinds} in the split {split or splits[0]}; see: codeplan envs {env}")
+        tasks = selection.list_tasks(environment, split or splits[0], kind)
     if as_json:
         options.print_json(tasks[:n])
         return

@@ -31,9 +31,6 @@ def _own_model(given: str | None) -> Any:
 
 
 NewOut = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="The new episode's folder. [one in runs/]")]
-BaseUrl = Annotated[
-    str | None, typer.Option(metavar="URL", help="The model's endpoint; default: as configured, or OpenAI.")
-]
 OwnModel = Annotated[
     str | None,
     typer.Option(
@@ -65,7 +62,7 @@ class LiveOptions:
     """How an episode that goes on runs and is shown."""
 
     model: OwnModel = None
-    base_url: BaseUrl = None
+    base_url: options.BaseUrl = None
     allow_weak_sandbox: options.AllowWeak = False
     more: options.Set = None
     as_json: options.Json = False

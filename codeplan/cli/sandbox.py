@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codeplan.cli import options
+from codeplan.cli.command_groups import WholeSummaries
 from codeplan.untrusted.terminal import echo
 
 if TYPE_CHECKING:
@@ -28,7 +29,12 @@ _ENDS = ("rejected", "failed", "stopped", "finished")
 
 def add_to(app: typer.Typer) -> None:
     """Add this module's commands."""
-    group = typer.Typer(help="Test the sandbox of this machine.", rich_markup_mode=None)
+    group = typer.Typer(
+        help="Test the sandbox of this machine.",
+        cls=WholeSummaries,
+        rich_markup_mode=None,
+        epilog="Example: codeplan sandbox audit",
+    )
     group.callback()(_sandbox)
     group.command("audit", epilog="Example: codeplan sandbox audit --unrestricted")(audit)
     app.add_typer(group, name="sandbox")
@@ -41,7 +47,7 @@ def _sandbox() -> None:
 def audit(corpus: Corpus = None, unrestricted: Unrestricted = False, as_json: options.Json = False) -> None:
     """Run hostile plans on this machine and report which got through.
 
-    The exit code is 0 if none did, 1 otherwise.
+    Exit codes: 0 none got through, 1 one did.
     """
     from codeplan import audit as auditing
     from codeplan.cli.progress import counting_progress

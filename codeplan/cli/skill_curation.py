@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from codeplan.curation.curation_runner import CurationRunner
     from codeplan.curation.filtering import FilterOutcome, FilterRule
 
-Split = Annotated[str, typer.Option(metavar="SPLIT", help="The split of the tasks. [train]")]
+Split = Annotated[str, typer.Option(metavar="SPLIT", help="The split of the tasks.")]
 Pairs = Annotated[
     int, typer.Option("--pairs", min=1, metavar="N", help="Pairs of episodes (with and without) per candidate.")
 ]
@@ -76,7 +76,7 @@ def add_to(group: typer.Typer) -> None:
 def discover(
     env: options.Env,
     *,
-    n: Annotated[int, typer.Option("-n", min=1, help="Tasks of each kind in a round.")] = 8,
+    n: Annotated[int, typer.Option("-n", metavar="N", min=1, help="Tasks of each kind in a round.")] = 8,
     rounds: Annotated[int, typer.Option(min=1, metavar="N", help="Rounds: acquire, filter, again.")] = 1,
     split: Split = "train",
     pairs: Pairs = 20,
@@ -139,7 +139,9 @@ def filter_skills(
     *,
     name: OnlySkill = None,
     split: Split = "train",
-    pairs: Annotated[int, typer.Option("-n", "--pairs", min=1, help="Tasks per candidate, with and without.")] = 20,
+    pairs: Annotated[
+        int, typer.Option("-n", "--pairs", metavar="N", min=1, help="Tasks per candidate, with and without.")
+    ] = 20,
     tested: TrialOptions,
     episodes: EpisodeOptions,
     total: TotalBudgetOptions,
@@ -174,7 +176,7 @@ def filter_skills(
 def check(
     *,
     name: OnlySkill = None,
-    n: Annotated[int, typer.Option("-n", min=1, help="Tasks per skill.")] = 5,
+    n: Annotated[int, typer.Option("-n", metavar="N", min=1, help="Tasks per skill.")] = 5,
     episodes: EpisodeOptions,
     total: TotalBudgetOptions,
     library: LibraryFolder = DEFAULT_FOLDER,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from codeplan.skills.skill import Skill, SkillStatus
     from codeplan.skills.skill_statistics import SkillStatistics
 
-LibraryFolder = Annotated[Path, typer.Option("--library", metavar="DIR", help="The library's folder. [skills]")]
+LibraryFolder = Annotated[Path, typer.Option("--library", metavar="DIR", help="The library's folder.")]
 DEFAULT_FOLDER = Path("skills")
 
 

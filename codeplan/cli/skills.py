@@ -35,6 +35,7 @@ def add_to(app: typer.Typer) -> None:
         cls=WholeSummaries,
         help="The skill library: inspect, curate, test, exchange.",
         rich_markup_mode=None,
+        epilog="Example: codeplan skills list",
     )
     group.command("list", epilog="Example: codeplan skills list --status active")(list_skills)
     group.command("show", epilog="Example: codeplan skills show heat-d71c11ea")(show)
@@ -109,7 +110,7 @@ def diff(
 def search(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="Words of the name, the description or the goals.")],
     env: EnvFilter = None,
-    n: Annotated[int, typer.Option("-n", min=1, help="Maximum number of results.")] = 20,
+    n: Annotated[int, typer.Option("-n", metavar="N", min=1, help="Maximum number of results.")] = 20,
     library: LibraryFolder = DEFAULT_FOLDER,
     as_json: options.Json = False,
 ) -> None:

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from codeplan.runner.trusted_folders import TrustedFile
 
 Place = Annotated[
-    Path, typer.Argument(metavar="[FOLDER]", help="The folder of the settings file, or a bench's file. [this folder]")
+    Path,
+    typer.Argument(
+        metavar="[FOLDER]", help="The folder of the settings file, or a bench's file. [this folder]", show_default=False
+    ),
 ]
 List = Annotated[bool, typer.Option("--list", help="List the trusted files instead.")]
 Forget = Annotated[bool, typer.Option("--forget", help="Trust this folder's files, or this file, no longer.")]

@@ -6,9 +6,9 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 import typer
@@ -51,6 +51,30 @@ def test_the_help_of_a_group_has_whole_summaries_too(cli: Cli) -> None:
     text = " ".join(cli("skills", "--help").out.partition("Commands:")[2].split())
     assert "..." not in text
     assert "List the skills: status, version, and how often tasks were solved with and without them" in text
+
+
+def all_commands(group: Any = None, *words: str) -> Iterator[tuple[str, ...]]:
+    """Every command and group below a group, in words."""
+    for name, command in (group or typer.main.get_command(app)).commands.items():
+        yield (*words, name)
+        if hasattr(command, "commands"):
+            yield from all_commands(command, *words, name)
+
+
+@pytest.mark.parametrize("words", list(all_commands()), ids=" ".join)
+def test_help_of_each_command_has_an_example_no_default_twice_and_no_type_of_python(
+    cli: Cli, words: tuple[str, ...]
+) -> None:
+    text = cli(*words, "--help").out
+    options = " ".join(text.partition("Options:")[2].split())
+    assert f"Example: codeplan {' '.join(words)}" in " ".join(text.split())
+    assert re.findall(r"\[[^][]+\] \[default: ", options) == []
+    assert re.findall(r"<\w+( range)?>", options) == []
+
+
+@pytest.mark.parametrize("group", ["skills", "sandbox"])
+def test_a_group_without_a_command_shows_its_help(cli: Cli, group: str) -> None:
+    assert cli(group) == cli(group, "--help")
 
 
 def test_an_episode_is_named_by_its_folder_or_by_the_trace_that_a_run_prints(cli: Cli, tmp_path: Path) -> None:
@@ -175,7 +199,9 @@ def test_tasks_names_a_wrong_split_or_kind(cli: Cli) -> None:
     refused = cli("tasks", "household", "--split", "tests")
     assert (refused.code, refused.err.count("\n")) == (2, 1)
     assert "did you mean 'test'?" in refused.err
-    assert "no tasks of the kind 'clen' in the split test" in cli("tasks", "household", "--kind", "clen").err
+    advice = "did you mean 'clean'? its kinds: pick, clean, "
+    assert f"no tasks of kind clen in its split test; {advice}" in cli("tasks", "household", "--kind", "clen").err
+    assert f"no tasks of kind 'clen'; {advice}" in cli("run", "household", "--kind", "clen").err
 
 
 @pytest.mark.parametrize("flag", ["--prices=p.toml", "--temperature=0.3", "--base-url=http://localhost:1/v1"])
