@@ -103,8 +103,12 @@ def diff(
     first, second = find_skill(opened, one), find_skill(opened, other)
     lines = list(diff_lines(first.plan, second.plan))
     document = [{"mark": mark, "line": line} for mark, line in lines]
-    options.print_output(document, as_json, lambda: (f"{mark} {line}".rstrip() for mark, line in lines))
+    options.print_output(document, as_json, lambda: _shown(lines))
     raise typer.Exit(1 if lines else 0)
+
+
+def _shown(lines: list[tuple[str, str]]) -> list[str]:
+    return [f"{mark} {line}".rstrip() for mark, line in lines] or ["the plans are equal"]
 
 
 def search(

@@ -72,7 +72,7 @@ def test_diff_is_of_skills_and_of_versions(library):
     library.change(skill("heat-1"), plan=PLAN + "# more\n")
     code, found = as_json(library, "diff", "heat-1@1", "heat-1")
     assert found[-1] == {"mark": "+", "line": "# more"}
-    assert codeplan(library, "diff", "heat-1@1", "heat-1@1")[0] == 0
+    assert codeplan(library, "diff", "heat-1@1", "heat-1@1")[:2] == (0, "the plans are equal\n")
 
 
 def test_diff_shows_what_an_edit_by_hand_changed(library):
