@@ -80,7 +80,7 @@ def _fold_texts(widths: Sequence[int], figures: Sequence[bool], width: int) -> l
 
 def _capped(widths: Sequence[int], labels: int, width: int) -> list[int]:
     """Widths with which the labels and any one other column fit."""
-    cap = max(width // (labels + 2), 8)
+    cap = max(2 * width // (labels + 4), 8)
     capped = [min(w, cap) for w in widths[:labels]]
     room = max(width - _total(capped, 1) - 1, 8)
     return [*capped, *(min(w, room) for w in widths[labels:])]

@@ -77,6 +77,14 @@ def test_a_group_has_a_line_above_its_rows_in_each_part():
     ]
 
 
+def test_a_skills_name_stays_whole_in_a_table_that_goes_on_below():
+    name = "household/pick_two-9fc75372"
+    lines = format_table(["skill", *HEAD[1:] * 3], [[name, *ROWS[0][1:] * 3]], width=80)
+    found = [line for line in lines if line.startswith("household")]
+    assert len(found) > 1
+    assert all(name in line for line in found)
+
+
 def test_wide_characters_count_twice():
     assert format_table(["kind", "n"], [["掃除", "1"], ["ab", "10"]]) == [
         "kind   n",
