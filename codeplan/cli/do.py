@@ -57,7 +57,8 @@ def do(
     with new as folder:
         show = make_event_handler(as_json, quiet)
         arguments = {**sources.arguments(), **given, "method": method}
-        with playing(f"run: codeplan resume {folder}", as_json=as_json):
+        again = f"run: codeplan resume {folder}; name the tools again, as for this command"
+        with playing(again, as_json=as_json):
             result = do_with_tools(goal, out=folder, on_event=show, **arguments)
     if not as_json:
         show_value(result)

@@ -67,6 +67,15 @@ def test_ctrl_c_while_a_model_writes_says_how_to_go_on(folder: Path) -> None:
     assert "codeplan: interrupted; to go on, run: codeplan resume other" in shown.text
 
 
+def test_ctrl_c_in_an_episode_with_tools_says_that_resume_needs_them_again(folder: Path) -> None:
+    (folder / "tools.py").write_text("def get() -> int:\n    return 1\n")
+    command = ["do", "get it", "--tools", "tools.py", "--out", "mine", "--model", "model.py:never"]
+    shown = codeplan_on_terminal(command, folder, interrupt_at=WRITING)
+    said = " ".join(shown.text.split()).rpartition("codeplan: ")[2]
+    again = "run: codeplan resume mine; name the tools again, as for this command"
+    assert (shown.code, said) == (130, f"interrupted; to go on, {again}")
+
+
 ENVIRONMENT = """
 import time
 from codeplan import Observation, Task
