@@ -121,8 +121,9 @@ def _line(error: BaseException, path: Path) -> str:
 
 def _member(module: ModuleType, path: Path, name: str) -> Any:
     if not hasattr(module, name):
+        own = [n for n, thing in vars(module).items() if getattr(thing, "__module__", None) == module.__name__]
         near = nearest_name(name, sorted(n for n in vars(module) if not n.startswith("_")))
-        hint = f"; did you mean {in_quotes(near)}?" if near else ""
+        hint = f"; did you mean {in_quotes(near)}?" if near else f"; it defines: {', '.join(own[:20])}" if own else ""
         raise UsageError(f"{_shown(path)} has no {in_quotes(name)}{hint}")
     return getattr(module, name)
 

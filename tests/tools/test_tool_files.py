@@ -54,7 +54,7 @@ def test_names_choose_functions_and_objects(file):
     [
         (":fnd", "has no 'fnd'; did you mean 'find'"),
         (":Store", "Store is a class; give an object of it"),
-        (":sqrt,missing", "has no 'missing'"),
+        (":sqrt,missing", "has no 'missing'; it defines: "),
     ],
 )
 def test_what_a_file_lacks_is_named(file, name, why):
