@@ -126,7 +126,7 @@ def _first_line(thing: object) -> str:
     import inspect
 
     doc = inspect.getdoc(inspect.getmodule(thing)) or inspect.getdoc(thing) or ""
-    return doc.partition("\n")[0]
+    return doc.partition("\n")[0].replace("``", "")
 
 
 # ------------------------------------------------------------------ environments

@@ -214,7 +214,7 @@ def new_run_folder(*words: str | int | None) -> Iterator[Path]:
 def _new_folder(name: str) -> Path:
     import time
 
-    safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in name)[:80]
+    safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in name)[:80].rstrip(".")
     stamp = time.strftime("%Y%m%d-%H%M%S")
     for number in range(1, 1000):
         folder = RUNS / (f"{stamp}-{safe}" + (f"-{number}" if number > 1 else ""))

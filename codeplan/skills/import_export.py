@@ -175,6 +175,8 @@ def _read_zip(path: Path) -> Iterator[tuple[str, Skill | str]]:
                 raise _too_many(path)
             for source in sources:
                 yield source, _read_skill(archive, members, source)
+    except FileNotFoundError:
+        raise UsageError(f"there is no file {path}; name a zip file of skills, or a library's folder") from None
     except _ARCHIVE_ERRORS as e:
         raise UsageError(f"{path} cannot be read as a zip file of skills: {e}") from None
 

@@ -488,6 +488,7 @@ def test_environments_are_listed_with_kinds_splits_and_how_to_run_one(cli: Cli) 
 
 def test_methods_are_listed(cli: Cli) -> None:
     assert "adaplanner" in cli("methods").out
+    assert "`" not in cli("methods").out
     assert "tries" in next(m for m in cli("methods", "--json").json if m["name"] == "adaplanner")["settings"]
 
 

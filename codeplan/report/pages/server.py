@@ -34,7 +34,7 @@ def serve(catalog: EpisodeCatalog, port: int, on_ready: Callable[[str], None]) -
     try:
         import uvicorn
     except ImportError:
-        raise UsageError("codeplan view needs the extra web: pip install 'codeplan[web]'") from None
+        raise UsageError("view needs the extra web; install it: pip install 'codeplan[web]'") from None
     listener = listen(port)
     port = listener.getsockname()[1]
     server = uvicorn.Server(uvicorn.Config(application(catalog, port), **UVICORN_SETTINGS))

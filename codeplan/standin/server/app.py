@@ -81,7 +81,7 @@ class StandInServer:
         try:
             import uvicorn
         except ImportError:
-            raise UsageError("codeplan serve-scripted needs the extra web: pip install 'codeplan[web]'") from None
+            raise UsageError("serve-scripted needs the extra web; install it: pip install 'codeplan[web]'") from None
         listener = listen(port)
         port = listener.getsockname()[1]
         app = LocalOnly(self._application(), port, max_body=_MAX_BODY_BYTES)
