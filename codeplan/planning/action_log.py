@@ -219,8 +219,7 @@ def _count_rounds(keys: Sequence[int], start: int, period: int) -> int:
 
 def _indent(text: str, max_characters: int = sys.maxsize) -> str:
     """The text with its second and later lines indented, so that no line of it looks like another entry."""
-    shown = _MARGIN.join(text.strip().splitlines())
-    return shown if len(shown) <= max_characters else excerpt(shown, max_characters, margin=len(_MARGIN) - 1)
+    return excerpt(_MARGIN.join(text.strip().splitlines()), max_characters, margin=len(_MARGIN) - 1)
 
 
 def _describe_left_out(exchanges: Sequence[Exchange]) -> str:

@@ -131,7 +131,7 @@ def _failed_line(report: RunReport) -> str:
     """The line of code that failed, without its margin; empty if there is none."""
     number = report.outcome.line if isinstance(report.outcome, Failed | Stopped) else None
     lines = re.split(r"\r\n|\r|\n", report.source)
-    return one_line(lines[number - 1], _MAX_CODE) if number and 0 < number <= len(lines) else ""
+    return one_line(lines[number - 1], _MAX_CODE) if number is not None and 0 < number <= len(lines) else ""
 
 
 def _observation_now(report: RunReport) -> str:

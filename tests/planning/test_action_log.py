@@ -50,6 +50,11 @@ def test_a_series_that_comes_only_twice_is_shown_twice() -> None:
     assert len(shown(log(*[("left", "Wall."), ("right", "Wall.")] * 2))) == 4
 
 
+def test_a_series_that_comes_three_times_stands_once() -> None:
+    lines = shown(log(*[("left", "Wall."), ("right", "Wall.")] * 3))
+    assert lines == ["1. left -> Wall.", "2. right -> Wall.", "(these 2 again, x 2)"]
+
+
 def test_questions_have_their_own_mark_and_no_number() -> None:
     exchanges = [Exchange(1, 1, "look", "Dark."), Exchange(None, 1, "Where is it?", "'desk 1'")]
     assert shown(exchanges) == ["[Step 1]", "1. look -> Dark.", "ask_llm: Where is it? -> 'desk 1'"]
@@ -92,6 +97,21 @@ def test_the_room_is_used_and_not_exceeded(room: int) -> None:
     entry = len("123. try 123 -> No, that was not it.\n")
     older = format_log(exchanges, room, 6_000).text.split("\n")[:-1]
     assert room - entry - 60 <= len("\n".join(older)) <= room
+
+
+@pytest.mark.parametrize(("room", "first"), [(170, "1. a -> " + "x" * 92), (169, "[1 earlier action left out]")])
+def test_an_entry_stands_only_if_sixty_characters_remain_for_what_is_left_out(room: int, first: str) -> None:
+    rest = "2. b -> \n"  # all of the newest entry but its answer
+    assert room - len(rest) - len("1. a -> \n") - 92 == (60 if first.startswith("1.") else 59)
+    assert shown(log(("a", "x" * 92), ("b", "No.")), room=room) == [first, "2. b -> No."]
+
+
+@pytest.mark.parametrize(("length", "whole"), [(700, True), (701, False)])
+def test_an_older_answer_that_was_printed_is_whole_up_to_the_room_for_such(length: int, whole: bool) -> None:
+    answer = "x" * length
+    text = format_log(log(("read", answer), ("look", "Dark.")), 6_000, 700, printed=answer).text
+    assert (answer in text) is whole
+    assert whole or "characters left out]" in text
 
 
 def test_the_oldest_are_left_out_first_and_counted() -> None:

@@ -77,6 +77,18 @@ def test_a_long_line_is_cut_and_other_endings_have_none() -> None:
     assert (found["failed_line"], found["finished"]) == ("", True)
 
 
+@pytest.mark.parametrize(("line", "shown"), [(0, ""), (1, "first"), (2, "last"), (3, "")])
+def test_a_last_line_without_an_end_is_shown_and_no_other_stands_for_it(line: int, shown: str) -> None:
+    assert values(failed(line=line), source="first\nlast")["failed_line"] == shown
+
+
+@pytest.mark.parametrize(
+    ("outcome", "unfinished"), [(replan(2, done=False), True), (replan(2, done=True), False), (failed(2), False)]
+)
+def test_only_a_replan_within_a_step_leaves_the_step_unfinished(outcome: Outcome, unfinished: bool) -> None:
+    assert values(outcome)["unfinished"] is unfinished
+
+
 def test_a_refusal_is_told_with_a_line_for_each_reason() -> None:
     reasons = (Diagnostic(1, 0, "syntax", "no colon"), Diagnostic(2, 4, "policy", "no import"))
     assert describe_refusal(Rejected(SOURCE, reasons)).split("\n") == [str(reason) for reason in reasons]
@@ -97,6 +109,12 @@ def test_the_newest_observation_is_shown_unless_the_log_ends_with_it(observation
     assert values(None, events=events, observation=observation)["now"] == ""
 
 
+@pytest.mark.parametrize(("length", "told"), [(199, "x" * 199), (200, "<answer 1>")])
+def test_an_answer_of_two_hundred_characters_is_not_repeated_in_the_feedback(length: int, told: str) -> None:
+    found = values(failed(), events=exchanges("x" * length), problem=f"it was {'x' * length}")
+    assert found["feedback"] == f"it was {told}"
+
+
 def test_earlier_attempts_are_told_in_a_short_line() -> None:
     events = RunEvents(exchanges("a").exchanges, started_from=2)
     problem = "it\nfailed " + "x" * 500
@@ -115,6 +133,7 @@ def test_fixes_are_shown_up_to_a_number() -> None:
         return lines
 
     assert len(shown(MAX_FIXES_SHOWN)) == MAX_FIXES_SHOWN and "more" not in shown(MAX_FIXES_SHOWN)[-1]
+    assert shown(MAX_FIXES_SHOWN + 1)[MAX_FIXES_SHOWN:] == ("and 1 more",)
     assert len(shown(MAX_FIXES_SHOWN + 3)) == MAX_FIXES_SHOWN + 1 and shown(MAX_FIXES_SHOWN + 3)[-1] == "and 3 more"
 
 
@@ -138,6 +157,14 @@ def test_as_many_variables_are_shown_as_there_is_room_and_the_others_are_counted
     assert len(lines[:-1]) + last[1].count(",") + 1 + int(last[2].replace(",", "")) == 900
     lines = variables({f"name_{n}": n for n in range(70)})
     assert re.fullmatch(r"# saved, but not shown: name_\d+(?:, name_\d+)*", lines[-1])
+
+
+@pytest.mark.parametrize(("length", "told"), [(59, f"'{'x' * 57}'"), (60, "<as printed>")])
+def test_a_value_of_sixty_characters_is_not_repeated_if_the_plan_printed_it(length: int, told: str) -> None:
+    text = "x" * (length - 2)  # without its quotes
+    events = RunEvents(printed=f"found {text!r}")
+    saved = encode({"found": text}, 1 << 22)
+    assert values(failed(), plan=Plan("found"), events=events, variables=saved)["variables"] == f"found = {told}"
 
 
 def test_a_long_text_is_cut_and_a_huge_value_takes_its_part_alone() -> None:

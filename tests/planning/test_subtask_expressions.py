@@ -73,6 +73,8 @@ def test_an_expression_is_read_by_a_grammar(text, meant):
         ("Step 1: go\nExecution order: Step 1 FOR ORANGE", "cannot be read from 'FOR ORANGE' on"),
         ("Step 1: go\nExecution order: Step 1 AND Step 2", "names step 2, which there is not"),
         ("Step 1: go\nStep 2: see\nExecution order: Step 1", "leaves out step 2"),
+        ("Step 1: a\nStep 2: b\nStep 8: c\nExecution order: Step 2", "leaves out step 1;"),
+        ("Step 2: b\nExecution order: Step 8 AND Step 1 AND Step 2", "names step 1, which there is not"),
         ("Step 1: go\nStep 1: see\nExecution order: Step 1", "two steps 1"),
         ("Step 1: go\nExecution order: " + "(" * 60 + "1" + ")" * 60, "nests more than"),
         ("\n".join(f"Step {n}: go" for n in range(1, 52)) + "\nExecution order: 1", "51 steps"),
@@ -146,7 +148,11 @@ def test_an_expression_nests_fifty_brackets_at_most():
 
 
 def test_brackets_side_by_side_do_not_nest():
-    assert parse_expression(" AND ".join(["(1)"] * 60)) == AND(*[1] * 60)
+    before = " AND ".join(["(1)"] * 60)
+    assert parse_expression(before) == AND(*[1] * 60)
+    assert parse_expression(f"{before} AND " + "(" * 50 + "1" + ")" * 50) == AND(*[1] * 61)
+    with pytest.raises(DecompositionError, match="nests more than 50 brackets"):
+        parse_expression(f"{before} AND " + "(" * 51 + "1" + ")" * 51)
 
 
 def test_nothing_is_tried_once_the_value_is_decided():
