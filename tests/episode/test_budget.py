@@ -131,6 +131,30 @@ def test_a_call_that_fails_in_time_is_that_failure_and_one_that_fails_too_late_a
         call.__exit__(ModelError, ModelError("no"), None)
 
 
+@pytest.mark.parametrize(("seconds", "too_late"), [(9.9985, False), (9.9995, True), (10, True)])
+def test_a_call_that_fails_within_a_millisecond_of_the_limit_has_spent_the_time(seconds, too_late):
+    now = [0.0]
+    with (
+        pytest.raises(BudgetExceeded if too_late else ModelError) as caught,
+        Meter(Budget(seconds=10), clock=lambda: now[0]).call("ask"),
+    ):
+        now[0] = seconds
+        raise ModelError("no")
+    if too_late:
+        assert (caught.value.kind, caught.value.value, caught.value.limit) == ("seconds", seconds, 10)
+
+
+def test_the_time_is_over_after_the_limit_and_not_at_it():
+    now = [5.0]
+    meter = Meter(Budget(seconds=10), clock=lambda: now[0])
+    now[0] = 15.0
+    meter.reserve_action()
+    now[0] = 15.1
+    with pytest.raises(BudgetExceeded, match="10 seconds"):
+        meter.reserve_action()
+    assert meter.actions == 1
+
+
 def test_a_call_beyond_the_budget_does_not_begin():
     meter = Meter(Budget(model_calls=0))
     with pytest.raises(BudgetExceeded), meter.call("ask"):
