@@ -13,6 +13,7 @@ import msgspec
 
 from codeplan.errors import BudgetExceeded, UsageError
 from codeplan.types import Result, Usage
+from codeplan.untrusted.noun_phrases import with_count
 
 _deadline: ContextVar[float | None] = ContextVar("codeplan_deadline", default=None)
 _temperature: ContextVar[float | None] = ContextVar("codeplan_temperature", default=None)
@@ -149,7 +150,7 @@ class Spending:
         money += " and an unknown cost" if unpriced and self._money else ""
         tokens_in = sum(usage.input_tokens or 0 for usage in self._usages)
         tokens_out = sum(usage.output_tokens or 0 for usage in self._usages)
-        tokens = f"{tokens_in:,} tokens in, {tokens_out:,} out"
+        tokens = f"{with_count(tokens_in, 'token')} in, {tokens_out:,} out"
         unknown = any(usage.total_tokens is None for usage in self._usages)
         tokens += ", more unknown" if unknown else ""
-        return f"{self.model_calls:,} model calls, {tokens}, {money}"
+        return f"{with_count(self.model_calls, 'model call')}, {tokens}, {money}"

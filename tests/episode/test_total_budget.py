@@ -68,12 +68,13 @@ def test_unknown_tokens_and_prices_count_as_zero() -> None:
     [
         ([], "0 model calls, 0 tokens in, 0 out, $0.00"),
         ([episode(Usage(1_000, 20, money=1.5), calls=1_200)] * 2, "2,400 model calls, 2,000 tokens in, 40 out, $3.00"),
-        ([episode(Usage(5, 6))], "1 model calls, 5 tokens in, 6 out, cost unknown"),
+        ([episode(Usage(5, 6))], "1 model call, 5 tokens in, 6 out, cost unknown"),
         (
             [episode(Usage(5, 6)), episode(Usage(5, 6, money=0.25))],
             "2 model calls, 10 tokens in, 12 out, $0.25 and an unknown cost",
         ),
-        ([episode(Usage(5, None, money=0.25))], "1 model calls, 5 tokens in, 0 out, more unknown, $0.25"),
+        ([episode(Usage(5, None, money=0.25))], "1 model call, 5 tokens in, 0 out, more unknown, $0.25"),
+        ([episode(Usage(1, 1, money=0.25))], "1 model call, 1 token in, 1 out, $0.25"),
         ([episode(Usage(None, None), calls=0)], "0 model calls, 0 tokens in, 0 out, $0.00"),
     ],
 )
