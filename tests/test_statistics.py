@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplan.statistics import (
+    MAX_RESAMPLED,
     bootstrap_mean,
     mcnemar_exact,
     paired_difference,
@@ -89,6 +90,19 @@ def test_the_interval_of_many_values_is_that_of_very_many_resamples(n, draw):
     means = sorted(sum(rng.choices(values, k=n)) / n for _ in range(20_000))
     low, high = bootstrap_mean(values)
     assert (low, high) == pytest.approx((means[500], means[19_500]), abs=0.04 * (high - low))
+
+
+@pytest.mark.parametrize(("level", "z"), [(0.95, 1.959963984540054), (0.9, 1.6448536269514722)])
+def test_the_interval_of_many_values_without_skew_is_that_of_the_normal_distribution(level, z):
+    end = z / math.sqrt(300)
+    assert bootstrap_mean([-1.0, 1.0] * 150, level=level) == pytest.approx((-end, end))
+
+
+def test_two_hundred_values_are_resampled_and_more_are_not():
+    values = [math.sqrt(i) for i in range(MAX_RESAMPLED + 1)]
+    assert bootstrap_mean(values[:-1], seed=1) != bootstrap_mean(values[:-1], seed=2)
+    assert bootstrap_mean(values, seed=1) == bootstrap_mean(values, seed=2)
+    assert MAX_RESAMPLED == 200
 
 
 def test_welch_s_test_is_that_of_scipy():
@@ -275,6 +289,15 @@ def test_counts_that_are_none_are_refused():
 def test_a_seed_gives_the_same_interval():
     values = [math.sqrt(i) for i in range(40)]
     assert bootstrap_mean(values, seed=3) == bootstrap_mean(values, seed=3) != bootstrap_mean(values, seed=4)
+
+
+def test_by_default_an_interval_has_95_percent_and_a_test_a_power_of_80():
+    values = [math.sqrt(i) for i in range(40)]
+    assert bootstrap_mean(values) == bootstrap_mean(values, level=0.95, resamples=2000, seed=0)
+    assert wilson_interval(3, 9) == wilson_interval(3, 9, 0.95)
+    assert paired_difference(3, 5, 20) == paired_difference(3, 5, 20, 0.95)
+    assert tasks_needed(3, 5, 20) == tasks_needed(3, 5, 20, power=0.8, level=0.95)
+    assert predicted_sum([2.0, 3.0], 5) == predicted_sum([2.0, 3.0], 5, level=0.95, prior_spread=0.8, prior_weight=4)
 
 
 def test_a_percentile_lies_between_the_values_of_the_sample():
