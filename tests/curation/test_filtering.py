@@ -135,7 +135,16 @@ def test_the_candidates_that_came_from_most_episodes_are_tried_first(library):
     library.add(made("heat", name="heat-1"))
     library.add(made("heat", 2004, name="heat-2"))
     library.change(library.get_by_name("heat-2"), origins=(*made("heat").origins, *made("heat", 2004).origins))
-    assert [s.name for s in list_candidates(library, "household", 1)] == ["heat-2"]
+    library.add(made("heat", name="heat-0"))
+    library.add(made("clean", name="clean-9"))
+    library.change(library.add(made("heat", name="heat-active")), status="active")
+
+    def listed(*most):
+        return [s.name for s in list_candidates(library, "household", *most)]
+
+    assert listed(1) == ["clean-9", "heat-2"]
+    assert listed(2) == ["clean-9", "heat-2", "heat-0"]
+    assert listed() == ["clean-9", "heat-2", "heat-0", "heat-1"]
 
 
 def test_a_check_runs_each_skill_again_on_its_tasks_and_plans_nothing(runner, library, tmp_path):
@@ -148,10 +157,17 @@ def test_a_check_runs_each_skill_again_on_its_tasks_and_plans_nothing(runner, li
     assert {t.phase for t in library.read_evidence(library.get_by_name("heat-good"))} == {"check"}
 
 
-@pytest.mark.parametrize("rule", [{"pairs": 0}, {"level": 0.0}, {"level": 1.5}, {"test": "t"}, {"alone": -1}])
+@pytest.mark.parametrize(
+    "rule", [{"pairs": 0}, {"level": 0.0}, {"level": 1.0}, {"level": 1.5}, {"test": "t"}, {"alone": -1}]
+)
 def test_invalid_rules_are_refused(rule):
     with pytest.raises(UsageError):
         FilterRule(**rule)
+
+
+def test_by_default_five_tasks_alone_and_twenty_pairs_are_judged_at_five_percent():
+    assert FilterRule() == FilterRule(alone=5, pairs=20, level=0.05, test="sequential")
+    assert FilterRule(alone=0, pairs=1, level=0.999, test="fixed").pairs == 1
 
 
 def test_an_episode_that_broke_off_is_not_evidence(library):

@@ -9,7 +9,7 @@ from codeplan.errors import UsageError
 from codeplan.types import EnvironmentEnded, Result, Task, Usage
 
 
-def episode(usage: Usage = Usage(0, 0, money=0.0), calls: int = 1) -> Result:
+def episode(usage: Usage, calls: int = 1) -> Result:
     return Result(Task("go", "boxes"), EnvironmentEnded(), model_calls=calls, usage=usage)
 
 
@@ -28,10 +28,7 @@ def test_without_a_limit_every_episode_starts() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "limit", "below", "at"),
-    [
-        ("tokens", 100, Usage(60, 39), Usage(60, 40)),
-        ("money", 0.5, Usage(1, 1, money=0.25), Usage(1, 1, money=0.5)),
-    ],
+    [("tokens", 100, Usage(60, 39), Usage(60, 40)), ("money", 0.5, Usage(1, 1, money=0.25), Usage(1, 1, money=0.5))],
 )
 def test_no_episode_starts_once_the_limit_is_reached(kind: str, limit: float, below: Usage, at: Usage) -> None:
     spending = Spending(TotalBudget(**{kind: limit}), [episode(below)])

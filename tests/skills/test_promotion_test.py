@@ -86,6 +86,14 @@ def test_evidence_equal_to_the_level_is_enough(level, verdict):
     assert e_value(1, 0) == 1.5
     assert e_value(0, 0) == 1
     assert sequential_verdict(1, 0, level * 4 / 3) == verdict
+    assert sequential_verdict(0, 1, level * 4 / 3) == ("harms" if verdict == "helps" else "open")
+    assert can_reach(0, 0, 1, level * 4 / 3) is (verdict == "helps")
+
+
+def test_by_default_the_level_is_five_percent():
+    assert 1 / 0.055 < e_value(9, 1) < 20 < e_value(12, 2) < 1 / 0.041
+    assert [sequential_verdict(*counts) for counts in ((9, 1), (12, 2))] == ["open", "helps"]
+    assert [can_reach(*counts, 0) for counts in ((9, 1), (12, 2))] == [False, True]
 
 
 @pytest.mark.parametrize("counts", [(-1, 0), (0, -1)])

@@ -13,6 +13,7 @@ from codeplan.recording.trace import Trace
 from codeplan.runner.new_episodes import run
 from codeplan.runner.recorded_episodes import replay
 from codeplan.skills.library import SkillLibrary
+from codeplan.skills.selection import SkillSelector
 from codeplan.skills.skill import Skill, SkillOrigin
 
 LOOK = """def solution(agent, start_from=1):
@@ -115,6 +116,20 @@ def test_the_selection_fits_into_the_prompt(library):
     more = Replies(PLAN)
     run(Boxes(), "ball/2", model=more, library=library, skills=4)
     assert more.asked[0][1][0]["content"].count("<skill ") == 4
+
+
+@pytest.mark.parametrize(("room", "count"), [(len(LOOK), 1), (len(LOOK) - 1, 0)])
+def test_a_skill_that_fills_the_room_exactly_is_shown(library, room, count):
+    shown = Replies(PLAN)
+    run(Boxes(), "ball/2", model=shown, library=library, skill_chars=room)
+    assert shown.asked[0][1][0]["content"].count("<skill ") == count
+
+
+@pytest.mark.parametrize(("most", "room"), [(0, 1), (1, 0)])
+def test_skills_and_their_characters_count_from_one(library, most, room):
+    SkillSelector(library, 1, 1)
+    with pytest.raises(UsageError, match=f"count from 1, not {most} and {room}"):
+        SkillSelector(library, most, room)
 
 
 def test_reuse_binds_the_parameters_by_one_ask_and_plans_nothing(library, tmp_path):
