@@ -205,7 +205,12 @@ class ValueWriter:
 
     def _begin(self, opening: str, elements: int) -> None:
         self._open.append([0, elements])
-        self._put(opening)
+        try:
+            self._put(opening)
+        except _FullError:
+            if len(self._open) > 1:
+                self._open.pop()  # nothing of it is shown: it counts as an element of the container around it
+            raise
 
     def _end(self, closing: str) -> None:
         self._put(closing)

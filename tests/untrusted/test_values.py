@@ -204,6 +204,18 @@ def test_with_counts_a_mark_says_how_many_elements_are_left_out() -> None:
     assert counted({"k": 1, "long key": "v"}, 20) == "{'k': 1, [1 element left out]"
 
 
+def test_a_container_of_which_nothing_is_shown_counts_as_one_element() -> None:
+    assert counted([1, 2, [3, 4]], 7) == "[1, 2, [1 element left out]"
+    assert counted([1, 2, [3, 4]], 8) == "[1, 2, [[2 elements left out], [1 element left out]"
+    assert counted([[1], [2]], 1) == "[[2 elements left out]"
+    assert counted({"a": 1, "b": [2]}, len("{'a': 1, 'b': ")) == "{'a': 1, [1 element left out]"
+    assert counted([1, 2], 0) == "[2 elements left out]"
+
+
+def test_where_only_the_closing_bracket_has_no_room_nothing_is_left_out() -> None:
+    assert counted([1, 2, 3], 8) == "[1, 2, 3"
+
+
 @given(
     st.recursive(
         st.text(max_size=50) | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
