@@ -33,7 +33,7 @@ _MAX_LITERAL_CHARS: Final = 80
 _MAX_MEMBERS: Final = 8
 _MAX_COMMENT_CHARS: Final = 120
 _MAX_SCHEMA_CHARS: Final = 300
-_MAX_REFERENCES: Final = 20
+_MAX_REFERENCES: Final = 20  # that lead to one schema, and the parts of each
 
 _SCALARS: Final = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _KINDS: Final = {**_SCALARS, "array": "list", "object": "dict"}
@@ -275,8 +275,11 @@ def _follow(root: Any, reference: str) -> Any:
     """What a reference within the same document points to; None for any other."""
     if reference != "#" and not reference.startswith("#/"):
         return None
+    _, *parts = reference.split("/", _MAX_REFERENCES + 1)
+    if len(parts) > _MAX_REFERENCES:
+        return None
     found = root
-    for part in reference.split("/")[1:_MAX_REFERENCES]:
+    for part in parts:
         key = part.replace("~1", "/").replace("~0", "~").replace("%25", "%")
         found = found.get(key) if isinstance(found, dict) else None
     return found

@@ -127,6 +127,47 @@ def test_parts_are_read_up_to_a_number():
     assert read == (MAX_NODES - 1) // (1 + 8 * 2)
 
 
+@pytest.mark.parametrize(("others", "types"), [(0, "list[int]"), (1, "list"), (2, "object")])
+def test_the_five_hundredth_part_is_the_last_that_is_read(others, types):
+    """The whole is a part, each object is one, and each list is two with its items."""
+    numbers = {"type": "array", "items": {"type": "integer"}}
+    full = {"properties": {f"f{n}": numbers for n in range(60)}, "required": [f"f{n}" for n in range(60)]}
+    rest = {f"g{n}": numbers for n in range(6)} | {f"h{n}": {} for n in range(others)} | {"last": numbers}
+    four = {f"o{n}": {"title": f"T{n}", **full} for n in range(4)}
+    _, texts = written({"properties": {**four, "rest": {"properties": rest, "required": [*rest]}}})
+    assert 1 + 4 * (1 + 60 * 2) + (1 + 6 * 2 + 2) == MAX_NODES == 500
+    assert texts[4].endswith(f"    last: {types}")
+
+
+def filled(length):
+    """An object that is written out in so many characters."""
+    names = [f"f{n}_".ljust(69, "x") for n in range(MAX_FIELDS)]
+    (text,) = written({"title": "Big", "properties": dict.fromkeys(names, {})})[1]
+    names[-1] = names[-1][: length - len(text)]
+    return {"title": "Big", "properties": dict.fromkeys(names, {})}
+
+
+@pytest.mark.parametrize(("length", "kind"), [(MAX_TYPES_CHARS - 1, "Small"), (MAX_TYPES_CHARS, "dict")])
+def test_a_type_is_written_out_while_a_character_of_room_is_left(length, kind):
+    _, texts = written({"properties": {"big": filled(length), "small": {"title": "Small", "properties": {"x": {}}}}})
+    assert len(texts[0]) == length
+    assert texts[-1].endswith(f"    small: {kind}  # may be missing")
+
+
+@pytest.mark.parametrize(("count", "found"), [(19, {"type": "integer"}), (20, None)])
+def test_a_row_of_references_leads_up_to_twenty_schemas_on(count, found):
+    schemas = {f"s{n}": {"$ref": f"#/s{n + 1}"} for n in range(count)} | {f"s{count}": {"type": "integer"}}
+    assert SchemaWriter(TypeTable(), schemas, "").resolve(schemas["s0"]) == found
+
+
+@pytest.mark.parametrize(("count", "text"), [(20, "int"), (21, "object"), (25, "object")])
+def test_a_reference_has_twenty_parts_at_most_and_never_leads_to_what_is_on_its_way(count, text):
+    schema = {"type": "integer"}
+    for _ in range(count):
+        schema = {"type": "string", "a": schema}
+    assert written({**schema, "$ref": "#" + "/a" * count})[0] == text
+
+
 def test_types_are_written_out_while_there_is_room():
     objects = {f"o{n}": {"type": "object", "properties": {f"x{n}": {"description": "d" * 110}}} for n in range(55)}
     _, types = written({"properties": objects})
@@ -162,6 +203,8 @@ def test_all_of_several_objects_are_one():
     assert written({"allOf": parts})[1] == [
         "class Thing(TypedDict):  # a dict\n    a: str\n    b: int  # may be missing"
     ]
+    assert written({"allOf": parts[:1], **parts[1]}) == written({"allOf": parts})
+    assert written({"allOf": parts[:1]})[1] == ["class Thing(TypedDict):  # a dict\n    a: str"]
 
 
 def deep(levels):
