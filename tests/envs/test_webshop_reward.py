@@ -270,6 +270,24 @@ def test_an_option_is_met_by_a_similar_one_and_colours_by_their_first_word():
     assert count_options_met(GOAL, ["white", "small"]) == 0
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "ratio", "met"), [("a" * 17 + "bbb", "a" * 17 + "ccc", 85, 0), ("aaaaaab", "aaaaaac", 86, 1)]
+)
+def test_texts_match_above_a_ratio_of_85(one, other, ratio, met):
+    goal = replace(GOAL, attributes=(one,), options=(one,))
+    assert token_set_ratio(one, other) == ratio
+    assert count_options_met(goal, [other]) == met
+    assert count_attributes_met(goal, replace(MUG, attributes=(other,))) == met
+
+
+@pytest.mark.parametrize(("title", "factor"), [("Apple", 0.5), ("Apple Banana", 0.5), ("Apple Banana Cherry", 1.0)])
+def test_a_tenth_of_the_nouns_is_enough_for_half_and_more_than_a_fifth_for_all(title, factor):
+    goal = replace(GOAL, name="Apple Banana Cherry Date Elder Fig Grape Hazel Iris Jasmine", query="fruit")
+    assert type_factor(
+        goal, replace(MUG, title=title, query="other", product_category="Food"), find_nouns_by_rules
+    ) == (factor)
+
+
 def test_the_type_is_judged_by_names_query_and_categories():
     names = {"name": "Apple Banana Cherry Date Elder Fig Grape Hazel Iris Jasmine Kiwi Lemon"}
     goal = replace(GOAL, query="fruit", product_category="Food › Fruit", **names)
