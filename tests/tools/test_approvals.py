@@ -1,5 +1,6 @@
 """Patterns on the names of tools: which one decides, which name no tool, and what cannot be a pattern."""
 
+import dataclasses
 import functools
 
 import pytest
@@ -34,6 +35,29 @@ READ, DELETE = python_tools(read_file, delete_file)
 )
 def test_the_longest_pattern_decides_and_deny_wins(patterns, rule):
     assert Approvals(**patterns).rule_for(READ) == rule
+
+
+def test_approve_gets_the_name_and_the_arguments_and_the_hint_if_it_takes_three():
+    asked = []
+
+    def by_two(tool, arguments):
+        asked.append((tool, arguments))
+        return "yes"
+
+    def by_three(tool, arguments, hint):
+        asked.append((tool, arguments, hint))
+        return "no"
+
+    hinted = dataclasses.replace(READ, hint="reads only")
+    assert Approvals(approve=by_two).ask(hinted, {"name": "x"}) == "yes"
+    assert Approvals(approve=by_three).ask(hinted, {}) == "no"
+    assert asked == [("read_file", {"name": "x"}), ("read_file", {}, "reads only")]
+
+
+@pytest.mark.parametrize("approve", [lambda tool: True, lambda tool, arguments, hint, more: True, bool, "yes"])
+def test_approve_takes_two_or_three_arguments(approve):
+    with pytest.raises(UsageError, match=r"^approve must be a function approve\(tool, arguments\)[;,] "):
+        Approvals(approve=approve)
 
 
 def test_patterns_that_name_no_tool_are_found():

@@ -89,6 +89,19 @@ def test_every_value_is_counted(build, most):
         to_json_data(build(most + 1))
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_int_of_more_than_ten_thousand_bits_is_written_in_hexadecimal(sign):
+    largest = sign * (2**10_000 - 1)
+    assert to_json_data([largest]) == [largest]
+    assert to_json_data([largest + sign]) == [{"$int": hex(largest + sign)}]
+    assert from_json_data({"$int": hex(largest + sign)}) == largest + sign
+
+
+def test_a_key_that_could_be_taken_for_a_tag_is_written_as_an_odd_one():
+    assert to_json_data({"a": 1, "$a": 2}) == {"$dict": [["a", 1], ["$a", 2]]}
+    assert to_json_data({"a$": 1, "": 2}) == {"a$": 1, "": 2}
+
+
 def test_an_iterator_may_change_what_it_has_given():
     def rows():
         row = {}

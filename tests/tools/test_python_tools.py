@@ -422,3 +422,19 @@ def test_a_function_without_annotations_takes_any_data():
         return x
 
     assert call(anything, x=(1, {2: [None]})) == (1, {2: [None]})
+
+
+def test_an_argument_reaches_its_own_parameter_where_one_before_it_is_left_out():
+    def act(first: int = 1, second: int = 2, third: int = 3) -> tuple[int, int, int]:
+        return first, second, third
+
+    (tool,) = python_tools(act)
+    assert tool.call({"second": 5}) == (1, 5, 3)
+    assert tool.call({"first": 7, "third": 9}) == (7, 2, 9)
+
+
+def test_a_local_function_is_no_method_without_its_object():
+    def act(self: int) -> None: ...
+
+    with pytest.raises(UsageError, match="has a parameter self, which stands for the agent"):
+        python_tools(act)
