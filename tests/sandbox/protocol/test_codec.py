@@ -361,3 +361,35 @@ def test_dropped_variables_with_very_long_names_are_counted_and_take_no_room():
     assert "v" * 5_000 not in checkpoint.dropped
     assert OTHERS_KEY in checkpoint.dropped
     assert len(msgspec.msgpack.encode(checkpoint.dropped)) <= MAX_DROPPED_BYTES + 1_000
+
+
+def test_a_name_of_two_hundred_characters_is_saved_and_a_longer_one_is_counted():
+    checkpoint = encode({"v" * 200: 1, "w" * 201: 2}, ROOM)
+    assert decode(checkpoint) == {"v" * 200: 1}
+    assert checkpoint.dropped.keys() == {OTHERS_KEY}
+    assert checkpoint.dropped[OTHERS_KEY].startswith("1 more variable,")
+
+
+@pytest.mark.parametrize(("longer", "counted"), [(0, None), (1, "1 more variable,")])
+def test_dropped_variables_are_named_as_long_as_there_is_room(longer, counted):
+    """Each takes its name, its reason and ten bytes."""
+    (why,) = encode({"f": print}, ROOM).dropped.values()
+    count, rest = divmod(MAX_DROPPED_BYTES, 190 + len(why) + 10)
+    last = rest - len(why) - 10 + longer
+    assert 1 <= last <= 190
+    names = [*(f"{n:03}".ljust(190, "w") for n in range(count)), "z" * last]
+    checkpoint = encode(dict.fromkeys(names, print), ROOM)
+    assert (names[-1] in checkpoint.dropped) == (counted is None)
+    assert checkpoint.dropped.get(OTHERS_KEY, "").startswith(counted or "")
+    assert len(checkpoint.dropped) == len(names)
+
+
+@pytest.mark.parametrize(("room", "saved"), [(23, {"a": 0}), (22, {})])
+def test_a_variable_takes_ten_bytes_four_for_each_character_of_its_name_and_its_value(room, saved):
+    assert decode(encode({"a": 0}, room)) == saved
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_int_from_two_to_the_power_of_53_on_is_a_text(sign):
+    assert encode({"n": sign * (2**53 - 1)}, ROOM).nodes == [sign * (2**53 - 1)]
+    assert encode({"n": sign * 2**53}, ROOM).nodes == [["int", hex(sign * 2**53)]]

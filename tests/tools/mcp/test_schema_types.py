@@ -142,9 +142,9 @@ def test_the_five_hundredth_part_is_the_last_that_is_read(others, types):
 def filled(length):
     """An object that is written out in so many characters."""
     names = [f"f{n}_".ljust(69, "x") for n in range(MAX_FIELDS)]
-    (text,) = written({"title": "Big", "properties": dict.fromkeys(names, {})})[1]
+    (text,) = written({"title": "Big", "properties": {name: {} for name in names}})[1]
     names[-1] = names[-1][: length - len(text)]
-    return {"title": "Big", "properties": dict.fromkeys(names, {})}
+    return {"title": "Big", "properties": {name: {} for name in names}}
 
 
 @pytest.mark.parametrize(("length", "kind"), [(MAX_TYPES_CHARS - 1, "Small"), (MAX_TYPES_CHARS, "dict")])
