@@ -40,6 +40,24 @@ def test_counts_may_be_zero():
     assert Limits(asks=0, calls=0, output=0, reads=0, turns=0).asks == 0
 
 
+def test_the_default_limits_are_those_that_the_documentation_promises():
+    assert Limits() == Limits(
+        wall=5.0,
+        cpu=4.0,
+        memory=192 * 2**20,
+        turns=5_000_000,
+        output=64_000,
+        calls=500,
+        reads=20_000,
+        call_bytes=64_000,
+        asks=50,
+        ask_bytes=20_000,
+        checkpoint_bytes=256 * 2**10,
+        recursion=500,
+        source_bytes=64 * 2**10,
+    )
+
+
 def test_limits_cannot_be_changed():
     with pytest.raises(AttributeError):
         Limits().wall = 1.0  # pyright: ignore[reportAttributeAccessIssue]  # that is the point

@@ -114,6 +114,13 @@ def test_a_whole_plan_counts_more_than_steps_beside_it() -> None:
         assert extract_code(reply) == PLAN
 
 
+def test_without_steps_the_last_block_like_a_body_counts_and_else_the_longest() -> None:
+    body, long = "print('[Step 1] go')", "one = 1\ntwo = 2\nthree = 3"
+    fenced = [in_fence(code) for code in (body.replace("go", "wait"), body, long, "one = 1")]
+    assert extract_code("\n".join(fenced)) == body + "\n"
+    assert extract_code("\n".join(fenced[2:])) == long + "\n"
+
+
 @pytest.mark.parametrize("margin", ["", "    "])
 @pytest.mark.parametrize("last", ["return {'a': x}", "return", "return(x)"])
 def test_a_return_behind_the_steps_is_no_prose(margin: str, last: str) -> None:

@@ -208,6 +208,31 @@ def test_a_tuple_that_would_take_forever_to_hash_is_dropped():
     assert "more than 100,000 values" in checkpoint.dropped["bomb"]
 
 
+def test_a_key_is_nested_sixty_four_deep_at_most():
+    deep: object = ()
+    for _ in range(63):
+        deep = (deep,)
+    assert decode(encode({"deep": {deep}}, ROOM)) == {"deep": {deep}}
+    assert "nested deeper than 64" in encode({"deep": {(deep,)}}, ROOM).dropped["deep"]
+
+
+def weighing(values: int) -> tuple[object, ...]:
+    """A tuple of so many values in all, itself included, most of them in one that it contains many times."""
+    shared = (0,) * 999
+    return (*(shared,) * (values // 1_000 - 1), *[0] * (values - 1 - 1_000 * (values // 1_000 - 1)))
+
+
+def test_a_tuple_has_a_hundred_thousand_values_at_most():
+    assert decode(encode({"x": weighing(100_000)}, ROOM)) == {"x": weighing(100_000)}
+    assert "a tuple of more than 100,000 values" in encode({"x": weighing(100_001)}, ROOM).dropped["x"]
+
+
+def test_all_keys_have_four_hundred_thousand_values_at_most():
+    keys = {(n, weighing(99_998)): n for n in range(4)}
+    assert decode(encode({"x": keys}, ROOM)) == {"x": keys}
+    assert "more than 400,000 values in keys" in encode({"x": {**keys, "one more": 5}}, ROOM).dropped["x"]
+
+
 def colliding_numbers(count: int) -> list[int]:
     """Numbers with one hash: each new key of a dict is compared with all before it."""
     return [n * sys.hash_info.modulus for n in range(1, count + 1)]

@@ -157,6 +157,15 @@ def test_a_frame_that_claims_to_be_too_long_is_refused_before_it_is_read():
         assembler.next_body()
 
 
+def test_a_frame_may_have_the_maximum_of_bytes_and_no_more():
+    assembler = frames.FrameAssembler(10)
+    assembler.feed((10).to_bytes(frames.HEADER_BYTES, "big") + b"0123456789")
+    assert assembler.next_body() == b"0123456789"
+    assembler.feed((11).to_bytes(frames.HEADER_BYTES, "big"))
+    with pytest.raises(frames.ProtocolError, match="a frame of 11 bytes, but the maximum is 10"):
+        assembler.next_body()
+
+
 def test_a_table_with_nested_nodes_is_refused_when_unpacked():
     table = frames.CheckpointTable.from_checkpoint(Checkpoint({"x": 0}, [["list", ["deep"]]]))
     with pytest.raises(frames.ProtocolError):
