@@ -52,15 +52,29 @@ class BenchGrid(Value, frozen=True):
 
 
 def require_sound(grid: BenchGrid, path: Path) -> None:
-    """Raise UsageError unless each cell has a name of its own and tasks, and there are not too many episodes."""
+    """Raise UsageError if a bench cannot have this grid, or would be too large.
+
+    Each cell has a name of its own and tasks. Trainings have a plan for each batch size and iteration.
+    """
     if len({cell.name for cell in grid.cells}) < len(grid.cells):
         raise UsageError(f"{path} is damaged: two of its cells have the same name")
     for cell in grid.cells:
         if cell.suite not in grid.tasks:
             raise UsageError(f"{path} is damaged: there are no tasks for the cell {in_quotes(cell.name)}")
+    for name, plans in _learnt_plans(grid).items():
+        if len({plan.training.batch for plan in plans}) * len({plan.iteration for plan in plans}) > len(plans):
+            raise UsageError(f"{path} is damaged: plans are missing of the trainings of {in_quotes(name)}")
     excess = find_excess(grid) if grid.repeats > 0 else "it has no repeats"
     if excess:
         raise UsageError(f"{path} is damaged: {excess}")
+
+
+def _learnt_plans(grid: BenchGrid) -> dict[str, list[LearntPlan]]:
+    """The plans of the trainings, by the name of the cell that is trained."""
+    found: dict[str, list[LearntPlan]] = {}
+    for plan in (cell.learnt for cell in grid.cells if cell.learnt):
+        found.setdefault(plan.training.cell, []).append(plan)
+    return found
 
 
 def find_excess(grid: BenchGrid) -> str:

@@ -10,7 +10,7 @@ traces: recorded calls are not made again.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
@@ -40,8 +40,13 @@ TrainingObserver = Callable[[int], AbstractContextManager[EventHandler | None]]
 
 def wanted_plans(grid: BenchGrid) -> list[LearntPlan]:
     """The last plan of each training that a cell of the grid follows."""
+    return last_plans(cell.learnt for cell in grid.cells if cell.learnt)
+
+
+def last_plans(plans: Iterable[LearntPlan]) -> list[LearntPlan]:
+    """The last plan of each training."""
     wanted: dict[str, LearntPlan] = {}
-    for plan in (cell.learnt for cell in grid.cells if cell.learnt):
+    for plan in plans:
         before = wanted.setdefault(plan.training.name, plan)
         wanted[plan.training.name] = max(before, plan, key=lambda one: one.iteration)
     return [*wanted.values()]

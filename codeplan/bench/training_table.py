@@ -6,13 +6,14 @@ episodes of the plan's cell.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from statistics import fmean, stdev
 
 from codeplan.bench.grid import BenchCell
 from codeplan.bench.store import BenchRecord
 from codeplan.bench.tables import STAND_IN_MARK, STAND_IN_NOTE, BenchTable
-from codeplan.bench.training_runner import training_results, wanted_plans
+from codeplan.bench.training_runner import last_plans, training_results
+from codeplan.bench.trainings import LearntPlan
 from codeplan.budget import Spending
 from codeplan.statistics import welch_test
 from codeplan.types import Value
@@ -27,14 +28,15 @@ class TrainingRates(Value, frozen=True):
     """The success rates, in per cent, of one cell's trainings, by batch size and iteration.
 
     ``cell`` is the name without what tells trainings apart. A rate is there once all episodes of its plan ended;
-    ``trainings`` is how many trainings of each batch size the bench has.
+    ``trainings`` is how many trainings of each batch size the bench has, ``plans`` what it has learnt in them.
     """
 
     cell: str
     model: str
     trainings: dict[int, int]
     iterations: tuple[int, ...]
-    rates: dict[tuple[int, int], tuple[float, ...]]
+    rates: dict[tuple[int, int], list[float]]
+    plans: tuple[LearntPlan, ...]
 
     def p_value(self, first: int, second: int, iteration: int) -> float | None:
         """The p of the test between two batch sizes; None if there is nothing to test by."""
@@ -62,21 +64,23 @@ class TrainingRates(Value, frozen=True):
 
 def collect_rates(bench: BenchRecord) -> list[TrainingRates]:
     """The rates of each cell whose plans the bench has learnt; empty for a bench without trainings."""
-    names = dict.fromkeys(cell.learnt.training.cell for cell in bench.cells if cell.learnt)
-    return [_rates_of(bench, name) for name in names]
+    trained: dict[str, list[tuple[BenchCell, LearntPlan]]] = {}
+    for cell in bench.cells:
+        if cell.learnt:
+            trained.setdefault(cell.learnt.training.cell, []).append((cell, cell.learnt))
+    return [_rates_of(bench, name, cells) for name, cells in trained.items()]
 
 
-def _rates_of(bench: BenchRecord, name: str) -> TrainingRates:
-    cells = [(cell, cell.learnt) for cell in bench.cells if cell.learnt and cell.learnt.training.cell == name]
-    rates: dict[tuple[int, int], tuple[float, ...]] = {}
+def _rates_of(bench: BenchRecord, name: str, cells: Sequence[tuple[BenchCell, LearntPlan]]) -> TrainingRates:
+    rates: dict[tuple[int, int], list[float]] = {}
     numbers: dict[int, set[int]] = {}
     for cell, plan in cells:
         numbers.setdefault(plan.training.batch, set()).add(plan.training.number)
         if (rate := _rate(bench, cell)) is not None:
-            key = plan.training.batch, plan.iteration
-            rates[key] = (*rates.get(key, ()), rate)
-    iterations = tuple(sorted({plan.iteration for _, plan in cells}))
-    return TrainingRates(name, cells[0][0].model, {b: len(n) for b, n in numbers.items()}, iterations, rates)
+            rates.setdefault((plan.training.batch, plan.iteration), []).append(rate)
+    plans = tuple(plan for _, plan in cells)
+    iterations = tuple(sorted({plan.iteration for plan in plans}))
+    return TrainingRates(name, cells[0][0].model, {b: len(n) for b, n in numbers.items()}, iterations, rates, plans)
 
 
 def _rate(bench: BenchRecord, cell: BenchCell) -> float | None:
@@ -101,7 +105,7 @@ def rates_table(found: TrainingRates, bench: BenchRecord) -> BenchTable:
         (str(batch), found.owner, str(n), *(_mean_text(found.rates.get((batch, i), ())) for i in found.iterations))
         for batch, n in found.trainings.items()
     )
-    trainings = [plan.training for plan in wanted_plans(bench.grid) if plan.training.cell == found.cell]
+    trainings = [plan.training for plan in last_plans(found.plans)]
     spent = Spending(results=[result for one in trainings for result in training_results(bench.folder, one)])
     return BenchTable(
         f"{found.cell}: success after each iteration of training, %: mean ± standard deviation over the trainings",
@@ -111,7 +115,7 @@ def rates_table(found: TrainingRates, bench: BenchRecord) -> BenchTable:
     )
 
 
-def _mean_text(rates: tuple[float, ...]) -> str:
+def _mean_text(rates: Sequence[float]) -> str:
     if not rates:
         return ""
     return f"{fmean(rates):.1f} ± {stdev(rates):.1f}" if len(rates) > 1 else f"{fmean(rates):.1f}"

@@ -15,6 +15,8 @@ from codeplan.bench.cell_statistics import MAX_ATTEMPTS
 from codeplan.bench.grid import MAX_EPISODES, MAX_NAME_CHARS, BenchCell, BenchGrid
 from codeplan.bench.store import BenchStore, EpisodeOutcome, read_bench
 from codeplan.bench.tables import build_tables
+from codeplan.bench.training_table import build_training_tables
+from codeplan.bench.trainings import LearntPlan, Training
 from codeplan.cli.app import main
 from codeplan.errors import UsageError
 from codeplan.report.pages.overview import build_overview as build_page
@@ -43,6 +45,21 @@ def write_bench(
 
 def tasks(count: int, kinds: int = 1) -> list[Task]:
     return [Task(f"t/{i}", kind=f"kind {i % kinds}") for i in range(count)]
+
+
+@pytest.mark.parametrize(("iterations", "sound"), [((1, 1), True), ((1, 2), False)])
+def test_trainings_have_a_plan_for_each_batch_size_and_iteration(
+    tmp_path: Path, iterations: tuple[int, int], sound: bool
+) -> None:
+    """Otherwise a grid of n plans would make a table of n * n figures."""
+    learnt = [LearntPlan(Training("t", at + 2, 1, 0, "train"), iteration) for at, iteration in enumerate(iterations)]
+    cells = tuple(BenchCell(plan.name, "s", "e", "m", "x", learnt=plan) for plan in learnt)
+    (tmp_path / store.GRID_FILE).write_bytes(msgspec.json.encode(BenchGrid(cells, {"s": tuple(tasks(1))})))
+    if sound:
+        assert len(build_training_tables(read_bench(tmp_path))) == 2
+    else:
+        with pytest.raises(UsageError, match=r"is damaged: plans are missing of the trainings of 't'$"):
+            read_bench(tmp_path)
 
 
 @pytest.mark.parametrize(("cells", "compared", "left_out"), [(MAX_CELLS, MAX_CELLS, 0), (MAX_CELLS + 3, MAX_CELLS, 3)])
