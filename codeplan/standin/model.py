@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Annotated, TypeAlias
 
-from codeplan.errors import ModelError, UsageError
+from codeplan.errors import CodeplanError, ModelError, UsageError
 from codeplan.plugins import MAX_SEED, Setting
 from codeplan.standin import acting, exemplars
 from codeplan.standin.acting import Weakness, parse_weakness
@@ -61,14 +61,21 @@ class ScriptedModel:
         """
         system = "\n".join(m["content"] for m in messages if m["role"] == "system")
         user = "\n".join(m["content"] for m in messages if m["role"] == "user")
-        if purpose == "refine":
-            text = _refine(self, system, user, messages)
-        elif purpose in _ANSWERS:
-            text = _ANSWERS[purpose](self, system, user)
-        else:
-            raise _unsupported(f"it cannot do what {purpose!r} asks for")
+        try:
+            text = self._answer(purpose, system, user, messages)
+        except CodeplanError:
+            raise
+        except Exception as e:  # a plan, a skill or a page may have put anything into the prompt
+            raise _unsupported("it cannot read the prompt") from e
         read = sum(len(m["content"]) for m in messages)
         return Completion(text, Usage(read // 4, len(text) // 4, money=0.0), model=self.name)
+
+    def _answer(self, purpose: Purpose, system: str, user: str, messages: Sequence[Message]) -> str:
+        if purpose == "refine":
+            return _refine(self, system, user, messages)
+        if purpose in _ANSWERS:
+            return _ANSWERS[purpose](self, system, user)
+        raise _unsupported(f"it cannot do what {purpose!r} asks for")
 
 
 def first_difference(previous: str, revised: str) -> int:

@@ -42,6 +42,34 @@ def test_a_prompt_that_it_does_not_understand_is_an_error(purpose, messages):
         ScriptedModel().complete(messages, purpose=purpose)
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        *("[" + "-" * 15_000 + "1]", "[" + "not " * 4_000 + "1]", "[" + "9" * 5_000 + "]"),
+        "Which of the words [x] mean much the same as one of the words [" * 3_000,
+        "In Minecraft I need " * 20_000,
+        "Text: " + " Question: " * 20_000,
+        "Text: " + "born in " * 20_000 + " Question: in what year was he ",
+        "I am to buy: " + ". The " * 20_000,
+    ],
+    ids=lambda question: question[:20],
+)
+def test_a_question_made_to_mislead_its_rules_is_an_error(question):
+    with pytest.raises(ModelError, match=r"it cannot (read the prompt|answer the question)"):
+        ScriptedModel().complete([{"role": "user", "content": question}], purpose="ask")
+
+
+@pytest.mark.parametrize("value", ['"a', "[1,", "[" * 2_000])
+def test_a_skill_with_a_damaged_parameter_is_an_error(value):
+    head = "# Parameters, with their values for the task: put a mug in safe."
+    skill = f'<skill name="a">\n{head}\nx = {value}\n# End of the parameters.\n</skill>'
+    task = f"<observation>\n{ROOM + CLEAN}\n</observation>\n<goal>\n{CLEAN}\n</goal>"
+    with pytest.raises(ModelError, match="it cannot read the prompt"):
+        ScriptedModel().complete(
+            [{"role": "system", "content": skill}, {"role": "user", "content": task}], purpose="plan"
+        )
+
+
 def test_the_purpose_decides_what_it_does():
     messages = [{"role": "user", "content": f"<observation>\n{ROOM + CLEAN}\n</observation>\n<goal>\n{CLEAN}\n</goal>"}]
     assert CORRECT in ScriptedModel(mistakes="none").complete(messages, purpose="plan").text

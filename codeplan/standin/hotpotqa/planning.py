@@ -75,13 +75,13 @@ _FACT_PATTERNS = {
     r"which university did .* study at": rf"studied at the {_NAME}",
     r"in which country does .* rise": rf"rises in (?:the )?{_NAME}",
     r"in which city was .* born": rf"born in {_NAME}",
-    r"in what year was .* born": rf"born in [^.]*?\b{_YEAR}",
+    r"in what year was .* born": rf"born in [^.]{{0,300}}?\b{_YEAR}",
     r"in which city did .* die": rf"died in {_NAME}",
-    r"in what year did .* die": rf"died in [^.]*?\b{_YEAR}",
+    r"in what year did .* die": rf"died in [^.]{{0,300}}?\b{_YEAR}",
     r"into which sea does .* flow": rf"flows into the {_NAME}",
-    r"how many kilometres long is": r"([\d,]+) kilometres long",
+    r"how many kilometres long is": r"(?<![\d,])([\d,]+) kilometres long",
     r"in what year was .* founded": rf"founded in {_YEAR}",
-    r"in what year was .* first performed": rf"first performed [^.]*?\b{_YEAR}",
+    r"in what year was .* first performed": rf"first performed [^.]{{0,300}}?\b{_YEAR}",
     r"what is the capital of": rf"capital is {_NAME}",
 }
 """Patterns for the answer in a text, by question."""
@@ -186,10 +186,11 @@ def _write_finish_step(question: ParsedQuestion) -> str:
 
 def answer_question(question: str) -> str | None:
     """The Python literal that answers a question about a text; None for any other question."""
-    asked = re.match(r"Text: (.*) Question: (.+?)\? Answer from the text alone", question, re.DOTALL)
-    if asked is None or _fact_pattern(asked[2]) is None:
+    before, asks, _ = question.rpartition("? Answer from the text alone")
+    text, _, asked = before.rpartition(" Question: ")
+    if not asks or not text.startswith("Text: ") or _fact_pattern(asked) is None:
         return None
-    return repr(find_fact(asked[2], asked[1]))
+    return repr(find_fact(asked, text.removeprefix("Text: ")))
 
 
 def find_fact(question: str, text: str) -> str | None:

@@ -58,12 +58,12 @@ def _solve_labels(words: re.Match[str], page: str) -> WebTaskSolution:
     """Boxes with labels, or the names in a menu."""
     if 'role="menu"' in page:
         return WebTaskSolution(clicks.click_menu_item(words[1].split(">")))
-    named = [] if words[1] == "nothing" else _find_offered(r"<label>.*?>([^<]+)", words[1], page)
+    named = [] if words[1] == "nothing" else _find_offered(r"<label>(?:<[^<>]*>){1,5}([^<]+)", words[1], page)
     return WebTaskSolution(clicks.tick_boxes(named))
 
 
 def _solve_options(words: re.Match[str], page: str) -> WebTaskSolution:
-    return WebTaskSolution(clicks.choose_options(_find_offered(r"<option[^>]*>([^<]+)", words[1], page)))
+    return WebTaskSolution(clicks.choose_options(_find_offered(r"<option[^<>]*>([^<]+)", words[1], page)))
 
 
 def _find_offered(pattern: str, said: str, page: str) -> list[str]:
@@ -80,7 +80,7 @@ def _solve_number(words: re.Match[str], page: str) -> WebTaskSolution:
 
 
 def _solve_mail(goal: str, page: str) -> WebTaskSolution | None:
-    task = mail.parse_mail_task(goal, re.findall(r'class="email-sender">([^<]+)<', page))
+    task = mail.parse_mail_task(goal, re.findall(r'class="email-sender">([^<>]+)<', page))
     return WebTaskSolution(mail.write_mail_steps(task), mail.write_mail_steps(task, hasty=True)) if task else None
 
 

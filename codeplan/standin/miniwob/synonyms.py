@@ -17,17 +17,16 @@ begin start initiate launch; answer reply response; television televisions tv tv
 fire flame fires flames; pig pork swine; rabbit rabbits bunny bunnies;
 car cars automobile automobiles vehicle vehicles; water
 """
+_QUESTION = re.compile(r"Which of the words \[([^\[\]]*)\] mean much the same as one of the words \[([^\[\]]*)\]\?")
 _SYNONYMS = [set(group.split()) for group in _SYNONYM_GROUPS.split(";")]
 
 
 def answer_question(question: str) -> str | None:
     """The Python list of offered words that resemble one of the named words; None for any other question."""
-    asked = re.search(r"Which of the words \[(.*?)\] mean much the same as one of the words \[(.*?)\]\?", question)
+    asked = _QUESTION.search(question)
     if not asked:
         return None
     offered, named = (re.findall(r"'([^']+)'", part) for part in asked.groups())
-    return repr([word for word in offered if any(_are_synonyms(word, other) for other in named)])
-
-
-def _are_synonyms(one: str, other: str) -> bool:
-    return one == other or any({one.lower(), other.lower()} <= group for group in _SYNONYMS)
+    same, lowered = {*named}, {word.lower() for word in named}
+    synonyms = set[str]().union(*(group for group in _SYNONYMS if group & lowered))
+    return repr([word for word in offered if word in same or word.lower() in synonyms])

@@ -198,6 +198,7 @@ def variant_choice_lines(item: str, count: int) -> str:
 
 def answer_question(question: str) -> str | None:
     """The Python literal that says which variant to take; None for any other question."""
-    found = re.search(r"In Minecraft I need .*? and can craft (\[[^\[\]]*\])", question)
+    needed = question.partition("In Minecraft I need ")[2]
+    found = re.search(r" and can craft (\[[^\[\]]*\])", needed)
     names = re.findall(r"'([^']+)'", found[1]) if found else []
     return repr(min(names, key=lambda name: (not name.startswith("oak "), len(name), name))) if names else None

@@ -120,10 +120,12 @@ def write_plan(goal: ParsedShoppingGoal) -> str:
 
 def answer_question(question: str) -> str | None:
     """The Python literal that says which value of an option is meant; None for any other question."""
-    found = re.search(r"I am to buy: (.*)\. The .*? can be one of (\[[^\[\]]*\])", question)
-    if not found:
+    asked, _, values = question.partition("I am to buy: ")[2].rpartition(" can be one of ")
+    instruction, option, _ = asked.rpartition(". The ")
+    found = re.match(r"\[[^\[\]]*\]", values)
+    if not option or not found:
         return None
-    return repr(_nearest_value(found[1], re.findall(r"'([^']+)'", found[2])))
+    return repr(_nearest_value(instruction, re.findall(r"'([^']+)'", found[0])))
 
 
 # ------------------------------------------------------------------ comparing offers
