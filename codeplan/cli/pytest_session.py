@@ -8,6 +8,7 @@ from collections.abc import Generator
 import pytest
 
 from codeplan.errors import UsageError
+from codeplan.testing.cases.manifest import MANIFEST_SUFFIX
 from codeplan.testing.time_limit import OUT_OF_TIME
 from codeplan.untrusted.values import in_quotes
 
@@ -25,14 +26,16 @@ class SessionWatch:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_cmdline_main(self, config: pytest.Config) -> None:
-        """Refuse paths that do not exist before pytest starts. Raises: UsageError: one does not."""
+        """Refuse paths before pytest starts. Raises: UsageError: one does not exist, or is a file but no manifest."""
         if config.getoption("pyargs"):
             return
         for given in config.args:
             path = given.partition("::")[0]
-            if not os.path.lexists(config.invocation_params.dir / path):
-                what = in_quotes(path, 400)
+            place, what = config.invocation_params.dir / path, in_quotes(path, 400)
+            if not os.path.lexists(place):
                 raise UsageError(f"there is no file or folder {what}; name manifests (*.plan.toml), or their folder")
+            if not os.path.isdir(place) and not path.endswith(MANIFEST_SUFFIX):
+                raise UsageError(f"{what} is no manifest (*.plan.toml); to run tests in Python, use pytest itself")
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> Generator[None, object, object]:

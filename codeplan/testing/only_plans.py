@@ -1,7 +1,7 @@
 """A pytest plugin for ``codeplan test``: it collects manifests, and runs no Python code of the tests' folder.
 
-``ARGUMENTS`` keep pytest from reading the folder's configuration and its conftest files. Files that the user names on
-the command line are collected all the same.
+``ARGUMENTS`` keep pytest from reading the folder's configuration and its conftest files. A manifest that the user names
+is collected even if it is a link; another file is not collected even if the user names it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+
+from codeplan.testing.cases.manifest import MANIFEST_SUFFIX
 
 ARGUMENTS = ("-p", __name__, "-c", os.devnull, "--rootdir=.", "--noconftest")
 """Arguments for pytest; later ones override them."""
@@ -35,7 +37,14 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Leave out links, and files that are no manifests."""
     if collection_path.is_symlink():
         return True
-    return None if collection_path.is_dir() or collection_path.name.endswith(".plan.toml") else True
+    return None if collection_path.is_dir() or collection_path.name.endswith(MANIFEST_SUFFIX) else True
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Leave out named files that are no manifests, too: pytest would run a plan, or the examples in a text."""
+    found = yield
+    return found if file_path.name.endswith(MANIFEST_SUFFIX) else []
 
 
 @pytest.hookimpl(tryfirst=True)

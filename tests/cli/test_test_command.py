@@ -37,6 +37,29 @@ def test_a_path_that_does_not_exist_is_one_sentence(
     assert (out, err) == ("", said)
 
 
+@pytest.mark.parametrize("given", ["plan.py", "plan.py::test_it", "notes.txt"])
+def test_a_file_that_is_no_manifest_is_not_run(
+    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "plan.py").write_text("open('ran', 'w')\ndef test_it(): pass\n")
+    (tmp_path / "notes.txt").write_text(">>> _ = open('ran', 'w')\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["test", given]) == 2
+    path = given.partition("::")[0]
+    said = f"codeplan: '{path}' is no manifest (*.plan.toml); to run tests in Python, use pytest itself\n"
+    assert (capsys.readouterr().err, (tmp_path / "ran").exists()) == (said, False)
+
+
+def test_a_module_that_is_named_is_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "named_tests.py").write_text("open('ran', 'w')\ndef test_it(): pass\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert main(["test", "--pyargs", "named_tests"]) == 2
+    assert "named_tests.py" in capsys.readouterr().err and not (tmp_path / "ran").exists()
+
+
 def test_a_folder_without_tests_is_told_what_tests_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -47,8 +70,9 @@ def test_a_folder_without_tests_is_told_what_tests_are(
 
 @pytest.mark.parametrize("more", [(), ("-W", "error")], ids=["shown", "error"])
 def test_without_pytest_s_cache_nothing_warns_of_its_folder(tmp_path: Path, more: tuple[str, ...]) -> None:
-    (tmp_path / "test_nothing.py").write_text("def test_nothing():\n    assert not []\n")
-    shown = codeplan_on_terminal(["test", "-p", "no:cacheprovider", *more, "test_nothing.py"], tmp_path)
+    (tmp_path / "plan.py").write_text(PLAN)
+    (tmp_path / "one.plan.toml").write_text(MANIFEST.replace("0-200", "0-0"))
+    shown = codeplan_on_terminal(["test", "-p", "no:cacheprovider", *more, "one.plan.toml"], tmp_path)
     assert shown.code == 0
     assert "1 passed" in shown.text and "cache_dir" not in shown.text
 
