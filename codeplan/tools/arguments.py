@@ -5,13 +5,13 @@ Pydantic is imported when the first tool is built: codeplan without tools starts
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from codeplan.errors import AgentError
-from codeplan.tools.annotations import TypeWriter
 from codeplan.tools.readable_dicts import with_readable_dicts
-from codeplan.untrusted.terminal import one_line
+from codeplan.untrusted.terminal import message_text, one_line
 from codeplan.untrusted.values import value_text
 
 if TYPE_CHECKING:
@@ -40,13 +40,18 @@ def build_converter(annotation: Any) -> Converter | None:
 
     try:
         adapter = TypeAdapter(with_readable_dicts(annotation))
-        if _takes_code(adapter.core_schema):
-            raise UnsupportedType(TypeWriter().text(annotation))
-        return adapter.validator.validate_python
+        if not _takes_code(adapter.core_schema):
+            return adapter.validator.validate_python
+        why = ""
     except PydanticSchemaGenerationError:
-        raise UnsupportedType(TypeWriter().text(annotation)) from None
+        why = ""
     except PydanticUserError as error:
-        raise UnsupportedType(f"{TypeWriter().text(annotation)} ({one_line(error.message, _MAX_SENTENCE)})") from None
+        undefined = error.code == "class-not-fully-defined"
+        why = "a type in it is not defined" if undefined else error.message
+    except Exception as error:  # an annotation can be anything, and pydantic runs code of its classes
+        why = message_text(error)
+    reason = f" ({one_line(why, _MAX_SENTENCE)})" if why else ""
+    raise UnsupportedType(f"{one_line(inspect.formatannotation(annotation), _MAX_SENTENCE)}{reason}")
 
 
 def _takes_code(schema: Any) -> bool:

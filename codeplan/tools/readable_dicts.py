@@ -43,7 +43,9 @@ class _Rewriter:
         rewritten = tuple(self.rewrite(a) for a in arguments)
         if all(new is old for new, old in zip(rewritten, arguments, strict=True)):
             return annotation
-        return typing.Union[rewritten] if origin is types.UnionType else origin[rewritten]  # noqa: UP007
+        if origin is types.UnionType:
+            return typing.Union[rewritten]  # noqa: UP007
+        return origin[rewritten if len(rewritten) > 1 else rewritten[0]]  # forms such as Unpack take no tuple
 
     def _dict(self, cls: type, fields: dict[str, tuple[Any, bool]]) -> Any:
         if cls in self._rewritten:

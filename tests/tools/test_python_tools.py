@@ -310,6 +310,12 @@ def test_a_parameter_that_no_data_can_stand_for_keeps_its_default():
 # ------------------------------------------------------------------ refusals
 
 
+class Failing:
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source, handler):
+        raise RuntimeError("not today")
+
+
 def takes_store(store: Store): ...
 def report(): ...
 def _private(): ...
@@ -318,6 +324,9 @@ def takes_self(self, x): ...
 def takes_function(each: Callable[[int], int]): ...
 def takes_class(cls: type[Store]): ...
 def takes_undefined(x: list["Missing"]): ...  # noqa: F821
+def takes_iterator(numbers: Iterator[int]): ...
+def takes_no_type(x: {"type": 3}): ...
+def takes_failing(x: Failing): ...
 def not_normal(): ...
 
 
@@ -336,15 +345,18 @@ class Broken:
 @pytest.mark.parametrize(
     ("thing", "why"),
     [
-        (takes_store, "plain data cannot stand for the type of its parameter store, Store"),
+        (takes_store, r"plain data cannot stand for the type of its parameter store, .*\.Store; give it a default"),
         (report, "the agent has a method of this name itself; rename it"),
         (_private, "private"),
         (takes_agent, "has a parameter _agent_, which stands for the agent"),
         (takes_self, "has a parameter self, which stands for the agent"),
         (Store.get, "Store.get is a method without its object"),
-        (takes_function, r"the type of its parameter each, Callable\[\[int\], int\]"),
+        (takes_function, r"the type of its parameter each, .*Callable\[\[int\], int\]"),
         (takes_class, "cannot stand for the type of its parameter cls"),
-        (takes_undefined, r"cannot stand for the type of its parameter x, list\[Missing\] \(.* is not fully defined"),
+        (takes_undefined, r"the type of its parameter x, list\[.*Missing.*\] \(a type in it is not defined\); give"),
+        (takes_iterator, r"the type of its parameter numbers, .*Iterator\[int\]; give it a default"),
+        (takes_no_type, r"the type of its parameter x, \{'type': 3\} \("),
+        (takes_failing, r"the type of its parameter x, .*Failing \(not today\); give it a default"),
         (not_normal, "no Python name"),
         (Broken(), "get of the object of the type Broken cannot be read: RuntimeError: not now"),
         (lambda: 1, "no Python name"),
