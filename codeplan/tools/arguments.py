@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NewType, TypeVar
 
 from codeplan.errors import AgentError
 from codeplan.tools.readable_dicts import with_readable_dicts
@@ -36,10 +36,11 @@ def build_converter(annotation: Any) -> Converter | None:
     """
     if annotation is Any or annotation is object or isinstance(annotation, str | TypeVar):
         return None
-    from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
+    from pydantic import ConfigDict, PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
 
     try:
-        adapter = TypeAdapter(with_readable_dicts(annotation))
+        readable = NewType("readable", with_readable_dicts(annotation))  # pydantic takes a config for no bare class
+        adapter = TypeAdapter(readable, config=ConfigDict(extra="forbid"))
         if not _takes_code(adapter.core_schema):
             return adapter.validator.validate_python
         why = ""

@@ -414,6 +414,8 @@ def test_arguments_become_what_the_annotations_say():
         ),
         ({"order": {"filters": [{"low": 2}]}}, "ValueError", r"order\.filters\[0\]\.colour: Field required$"),
         ({"order": {"filters": [{"colour": "red", "low": "x"}]}}, "ValueError", r"\.low: .*integer.*given: 'x'"),
+        ({"order": {"filters": [], "lvl": 2}}, "ValueError", r"order\.lvl: .*\(given: 2\)"),
+        ({"order": {"filters": [{"colour": "red", "hue": 3}]}}, "ValueError", r"\.hue: .*\(given: 3\)"),
         ({"order": {"filters": 3}}, "TypeError", r"order\.filters: .*list \(given: 3\)"),
         ({"order": {"filters": []}, "count": -1}, "ValueError", "count: .*greater than or equal to 0"),
         ({"order": {"filters": []}, "count": "x" * 10_000}, "ValueError", "count: .*given: 'xxx.*…"),
