@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, NewType, TypeVar
 
 from codeplan.errors import AgentError
@@ -42,7 +43,7 @@ def build_converter(annotation: Any) -> Converter | None:
         readable = NewType("readable", with_readable_dicts(annotation))  # pydantic takes a config for no bare class
         adapter = TypeAdapter(readable, config=ConfigDict(extra="forbid"))
         if not _takes_code(adapter.core_schema):
-            return adapter.validator.validate_python
+            return partial(adapter.validator.validate_python, by_alias=True, by_name=True)
         why = ""
     except PydanticSchemaGenerationError:
         why = ""

@@ -431,6 +431,18 @@ def test_a_wrong_argument_is_named_by_its_path_in_one_sentence(arguments, error,
     assert str(caught.value).isprintable() and len(str(caught.value)) <= 300
 
 
+def test_a_model_takes_the_names_that_are_shown_and_its_aliases():
+    class Bill(BaseModel):
+        total: int = Field(alias="totalAmount")
+
+    def pay(bill):
+        return bill.total
+
+    pay.__annotations__["bill"] = Bill
+    assert "    total: int\n" in shown(pay)
+    assert (call(pay, bill={"total": 3}), call(pay, bill={"totalAmount": 4})) == (3, 4)
+
+
 def test_a_function_without_annotations_takes_any_data():
     def anything(x):
         return x
