@@ -48,6 +48,7 @@ _WRAPPERS: Final = frozenset(
         typing_extensions.Required,
     }
 )
+UNPACKS: Final = frozenset({typing.Unpack, typing_extensions.Unpack})
 _LITERALS: Final = frozenset({typing.Literal, typing_extensions.Literal})
 _MISSING: Final = "  # may be missing"
 _OPTIONAL: Final = "  # may be left out in an argument"
@@ -85,6 +86,8 @@ class TypeWriter:
             return " | ".join(dict.fromkeys(self.text(a) for a in arguments))
         if origin in _LITERALS:
             return _literal_text(arguments)
+        if origin in UNPACKS:
+            return f"Unpack[{self.text(arguments[0])}]"
         if (meant := getattr(annotation, "__supertype__", None) or getattr(annotation, "__value__", None)) is not None:
             return self.text(meant)  # a NewType, or an alias
         if not isinstance(origin, type):
@@ -205,7 +208,9 @@ def _fields(cls: type) -> dict[str, tuple[Any, str]] | None:
 def is_required(cls: type, name: str, kind: Any) -> bool:
     """Whether a TypedDict must have the key ``name`` of the type ``kind``."""
     marked = get_origin(kind)
-    return marked is not typing_extensions.NotRequired and name in getattr(cls, "__required_keys__", ())
+    if marked in (typing_extensions.Required, typing_extensions.NotRequired):  # the class has not seen those in a text
+        return marked is typing_extensions.Required
+    return name in getattr(cls, "__required_keys__", ())
 
 
 def _optional(field: dataclasses.Field[Any]) -> str:

@@ -6,10 +6,10 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from types import FunctionType, ModuleType
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, get_args, get_origin
 
 from codeplan.errors import UsageError
-from codeplan.tools.annotations import TypeWriter, describe, signature_text, type_hints
+from codeplan.tools.annotations import UNPACKS, TypeWriter, describe, signature_text, type_hints
 from codeplan.tools.arguments import Converter, UnsupportedType, build_converter, convert_arguments
 from codeplan.tools.failures import failure_sentence
 from codeplan.tools.tool import Tool, name_fault
@@ -206,6 +206,8 @@ def _whole(parameter: inspect.Parameter, annotation: Any) -> Any:
     """The type of all that a parameter takes: a list for ``*args``, a dict for ``**kwargs``."""
     if annotation is Any or parameter.kind not in _VARIADIC:
         return annotation
+    if parameter.kind is parameter.VAR_KEYWORD and get_origin(annotation) in UNPACKS:
+        return get_args(annotation)[0]
     return list[annotation] if parameter.kind is parameter.VAR_POSITIONAL else dict[str, annotation]
 
 

@@ -443,6 +443,31 @@ def test_a_model_takes_the_names_that_are_shown_and_its_aliases():
     assert (call(pay, bill={"total": 3}), call(pay, bill={"totalAmount": 4})) == (3, 4)
 
 
+class Options(TypedDict, total=False):
+    name: "typing.Required[str]"
+    size: int
+
+
+def test_a_key_required_by_an_annotation_in_a_text_is_required():
+    def take(options: Options): ...
+
+    assert "    name: str\n    size: int  # may be missing\n" in shown(take)
+    with pytest.raises(AgentError, match="options.name: Field required"):
+        call(take, options={"size": 3})
+
+
+@pytest.mark.parametrize("unpack", [typing.Unpack, typing_extensions.Unpack])
+def test_keywords_can_be_named_by_a_typed_dict(unpack):
+    def take(**options):
+        return options
+
+    take.__annotations__["options"] = unpack[Options]
+    assert signature(take) == "(**options: Unpack[Options])"
+    assert call(take, options={"name": "x", "size": "3"}) == {"name": "x", "size": 3}
+    with pytest.raises(AgentError, match="options.name: Field required"):
+        call(take, options={"size": 3})
+
+
 def test_a_function_without_annotations_takes_any_data():
     def anything(x):
         return x
