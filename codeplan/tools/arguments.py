@@ -40,7 +40,8 @@ def build_converter(annotation: Any) -> Converter | None:
     from pydantic import ConfigDict, PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
 
     try:
-        readable = NewType("readable", with_readable_dicts(annotation))  # pydantic takes a config for no bare class
+        # pydantic takes a config for no bare class
+        readable = NewType("readable", with_readable_dicts(annotation))  # type: ignore[misc]
         adapter = TypeAdapter(readable, config=ConfigDict(extra="forbid"))
         if not _takes_code(adapter.core_schema):
             return partial(adapter.validator.validate_python, by_alias=True, by_name=True)
