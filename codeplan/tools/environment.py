@@ -13,7 +13,7 @@ from codeplan.tools import wire
 from codeplan.tools.approvals import Approvals
 from codeplan.tools.doubts import DoubtRules
 from codeplan.tools.event_loop import LoopThread
-from codeplan.tools.failures import error_for_plan, failure_sentence, require_failure
+from codeplan.tools.failures import error_for_plan, failure_message, failure_sentence, require_failure
 from codeplan.tools.json_data import MAX_VALUES, NotPlain
 from codeplan.tools.shown_calls import shown_answer, shown_call
 from codeplan.tools.tool import Tool
@@ -143,11 +143,11 @@ class ToolEnvironment:
 
     def _report_failure(self, tool: Tool, error: BaseException) -> AgentError:
         """Show the developer the traceback, on standard error and in the trace; returns the error for the plan."""
-        trace, for_plan = traceback_text(error), error_for_plan(error)
+        trace, name, message = traceback_text(error), type(error).__name__, failure_message(error)
         echo(f"The tool {tool.name} failed:\n{trace}", err=True)
-        self.on_event(ToolFailed(tool=tool.name, error=type(error).__name__, message=str(for_plan), traceback=trace))
+        self.on_event(ToolFailed(tool=tool.name, error=name, message=message, traceback=trace))
         self._over = self._stops_at_errors
-        return for_plan
+        return error_for_plan(error)
 
     def _decide_doubt(self, tool: Tool, arguments: Mapping[str, Any]) -> None:
         """If this call is in doubt, go on only to make it again. Raises: CallInDoubt; AgentError: it is skipped."""

@@ -20,17 +20,27 @@ def require_failure(error: BaseException) -> None:
         raise error
 
 
+def failure_message(error: BaseException) -> str:
+    """What the error says, within MAX_MESSAGE_CHARS."""
+    said = escape_surrogates(message_text(error)[: MAX_MESSAGE_CHARS + 1])
+    return _cut(said)
+
+
 def error_for_plan(error: BaseException) -> AgentError:
     """The error as the plan receives it: as its nearest built-in base, and with its name if that differs."""
     name = type(error).__name__
     base = next(c.__name__ for c in type(error).__mro__ if c.__module__ == "builtins")
     if base in ("Exception", "BaseException"):
         base = "RuntimeError"
-    said = escape_surrogates(message_text(error)[: MAX_MESSAGE_CHARS + 1])
-    message = said if base == name else f"{name}: {said}"
-    return AgentError(message if len(message) <= MAX_MESSAGE_CHARS else message[:MAX_MESSAGE_CHARS] + "…", base)
+    said = failure_message(error)
+    return AgentError(said if base == name else _cut(f"{name}: {said}" if said else name), base)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_MESSAGE_CHARS else text[:MAX_MESSAGE_CHARS] + "…"
 
 
 def failure_sentence(error: BaseException) -> str:
     """The error's name and what it says, on one line."""
-    return f"{type(error).__name__}: {one_line(message_text(error), MAX_REASON_CHARS)}"
+    name, said = type(error).__name__, one_line(message_text(error), MAX_REASON_CHARS)
+    return f"{name}: {said}" if said else name

@@ -163,6 +163,23 @@ def test_tool_errors_can_stop_the_episode_at_the_first(tmp_path):
     assert len(events(tmp_path, ActionTaken)) == 1
 
 
+class NoRoute(ConnectionError):
+    pass
+
+
+@pytest.mark.parametrize(("message", "said"), [("to Rome", "NoRoute: to Rome"), ("", "NoRoute")])
+def test_an_exception_of_the_users_own_is_named_once(message, said):
+    def send():
+        raise NoRoute(message)
+
+    result, _ = do(plan("agent.send()"), tools=send, tool_errors="stop")
+    assert result.ending == EnvironmentEnded(f"the tool send failed, and tool errors end the episode: {said}")
+    assert result.failure == LastFailure("NoRoute", message, tool="send")
+
+    result, _ = do(plan("try:", "    agent.send()", "except ConnectionError as e:", "    return str(e)"), tools=send)
+    assert (result.value, result.failure) == (said, LastFailure("NoRoute", message, tool="send"))
+
+
 def test_a_failed_plan_is_named_in_the_result():
     result, _ = do(plan("assert False, 'Error in [Step 1]: nothing'"), tries=1)
     assert result.failure == LastFailure("AssertionError", "Error in [Step 1]: nothing", 1, 3)

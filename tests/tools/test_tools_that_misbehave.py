@@ -82,7 +82,7 @@ FAILING = {
     give_unreadable: "RuntimeError no keys",
     give_fraction: "OverflowError integer division result too large for a float",
     name_file: "FileNotFoundError no file \\udc80",
-    cancel: "RuntimeError CancelledError: ",
+    cancel: "RuntimeError CancelledError",
     raise_group: "RuntimeError BaseExceptionGroup: both (1 sub-exception)",
     quit_in_words: "RuntimeError Quitter: its message cannot be read",
     quit_in_loop: "RuntimeError SystemExit: 0",
@@ -120,7 +120,7 @@ def is_cancelled(*_):
 
 @pytest.mark.parametrize("judge", [quits, quits_later, is_cancelled])
 def test_a_verifier_that_leaves_the_program_has_verified_nothing(judge):
-    with pytest.raises(VerifierBroken, match="the verifier failed: (SystemExit: 0|CancelledError: )"):
+    with pytest.raises(VerifierBroken, match="the verifier failed: (SystemExit: 0|CancelledError)$"):
         codeplan.do("try it", tools=cancel, model=Replies(plan("return 1")), verify=lambda value: judge(value))
 
 
