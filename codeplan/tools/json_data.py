@@ -139,7 +139,7 @@ class _Writer:
         try:
             return self._count_and_write(to_jsonable_python(value), depth + 1)
         except (PydanticSerializationError, ValueError):
-            raise NotPlain(f"a value of the type {_type_name(value)}, which is no plain data") from None
+            raise NotPlain(f"a value of the type {type_name(value)}, which is no plain data") from None
 
     def _count_and_write(self, value: Any, depth: int) -> Any:
         self.count(1, depth)
@@ -222,7 +222,8 @@ def _in_order(values: list[Any]) -> list[Any]:
         return sorted(values, key=json.dumps)
 
 
-def _type_name(value: object) -> str:
+def type_name(value: object) -> str:
+    """The name of the value's class, with its module unless that is Python's own or the program."""
     cls = type(value)
     return cls.__qualname__ if cls.__module__ in ("builtins", "__main__") else f"{cls.__module__}.{cls.__qualname__}"
 

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 from codeplan.errors import VerifierBroken
 from codeplan.tools.approvals import require_callable
 from codeplan.tools.failures import failure_sentence, require_failure
+from codeplan.tools.json_data import type_name
 from codeplan.untrusted.surrogates import escape_surrogates
 from codeplan.untrusted.terminal import echo
 from codeplan.untrusted.tracebacks import traceback_text
@@ -44,7 +45,7 @@ class Verifier:
             raise VerifierBroken(f"the verifier failed: {failure_sentence(error)}") from error
         if not isinstance(verdict, bool | str):
             raise VerifierBroken(
-                f"the verifier returned a value of the type {type(verdict).__name__}; return True, False or a text "
+                f"the verifier returned a value of the type {type_name(verdict)}; return True, False or a text "
                 "that says what is missing"
             )
         return escape_surrogates(verdict[:MAX_VERDICT_CHARS]) if isinstance(verdict, str) else verdict

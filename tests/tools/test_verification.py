@@ -27,7 +27,15 @@ def test_a_long_text_is_cut_and_half_surrogate_pairs_are_escaped():
     assert judged(lambda value: "\ud800") == "\\ud800"
 
 
-@pytest.mark.parametrize(("verdict", "kind"), [(1, "int"), (None, "NoneType"), ([True], "list"), (b"x", "bytes")])
+class Bool:
+    """Named as one, like NumPy's."""
+
+
+Bool.__qualname__ = Bool.__name__ = "bool"
+ODD_VERDICTS = [(1, "int"), (None, "NoneType"), ([True], "list"), (b"x", "bytes"), (Bool(), rf"{__name__}\.bool")]
+
+
+@pytest.mark.parametrize(("verdict", "kind"), ODD_VERDICTS)
 def test_anything_else_is_none(verdict, kind):
     with pytest.raises(VerifierBroken, match=f"returned a value of the type {kind}; return True, False or a text"):
         judged(lambda value: verdict)
