@@ -22,6 +22,7 @@ from codeplan.untrusted.values import in_quotes
 MAX_CONFIG_BYTES = 1 << 20
 """Maximum size of an ``mcpServers`` file, in bytes."""
 
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^${}]*))?\}")
 _GENERIC_WORDS = frozenset(
     {"bun", "bunx", "deno", "docker", "exec", "node", "npm", "npx", "pipx", "pnpm", "run", "sudo", "tool", "uv", "uvx"}
@@ -56,6 +57,8 @@ def parse_address(text: str) -> ServerAddress:
     text = text.strip()
     if text.startswith(("http://", "https://")):
         return ServerAddress(_name_of(_host(text)), url=text)
+    if scheme := _SCHEME.match(text):
+        raise UsageError(f"the URL of an MCP server begins with http:// or https://, not with {in_quotes(scheme[0])}")
     try:
         words = shlex.split(text)
     except ValueError as error:

@@ -37,7 +37,9 @@ def test_a_command_is_split_as_a_shell_does():
     assert parse_address("prog 'two words' \"x\"").command == ("prog", "two words", "x")
 
 
-@pytest.mark.parametrize("text", ["", "  ", "'unclosed", "http://", "https://user:secret@/x", "http://[::1/"])
+@pytest.mark.parametrize(
+    "text", ["", "  ", "'unclosed", "http://", "https://user:secret@/x", "http://[::1/", "ws://u:secret@h"]
+)
 def test_what_is_neither_a_command_nor_a_url_is_refused_without_secrets(text):
     with pytest.raises(UsageError) as caught:
         parse_address(text)
