@@ -107,12 +107,13 @@ class Episode:
     def judge(self, outcome: Outcome) -> ValueJudged | None:
         """Take note of a plan's outcome, and have the environment judge what a finished one returned.
 
+        A value that could not leave the sandbox is not accepted, and the verdict says why.
         None if the plan did not finish, or if the environment judges no values. The verdict is an observation.
         """
         self.note_outcome(outcome)
         if self.finished is None or self.observation.done:
             return None
-        judged = self._replayable_env.judge(self.finished.value)
+        judged = self._replayable_env.judge(self.finished)
         if judged is None:
             return None
         self.record(judged)

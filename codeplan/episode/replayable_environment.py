@@ -22,7 +22,7 @@ from codeplan.recording.events import (
 )
 from codeplan.recording.tool_events import EnvironmentEvent
 from codeplan.recording.trace import Trace
-from codeplan.types import Observation, Task
+from codeplan.types import Finished, Observation, Task
 from codeplan.untrusted.noun_phrases import with_article
 from codeplan.untrusted.values import in_quotes, value_text
 
@@ -80,7 +80,7 @@ class ReplayableEnvironment:
         while event := self._trace.peek_recorded(*_ENVIRONMENT_EVENTS):
             yield replace(event, action=action) if isinstance(event, CallBegun) else event
 
-    def judge(self, value: object) -> ValueJudged | None:
+    def judge(self, finished: Finished) -> ValueJudged | None:
         """The verdict on what a plan returned, as the event to record; None if the environment does not judge values.
 
         A recorded success counts only if the environment confirms it: the recording may come from a stranger. Raises as
@@ -90,10 +90,12 @@ class ReplayableEnvironment:
             return None
         if recorded := self._trace.next_recorded(ValueJudged):
             if self._trace.is_live and recorded.verdict and recorded.verdict.success:
-                self._require_success_now(self._env, value)
+                self._require_success_now(self._env, finished.value)
             return recorded
         self._fast_forward()
-        return ValueJudged(verdict=self._env.judge(value))
+        if fault := finished.value_fault:
+            return ValueJudged(verdict=Observation(f"The result was not accepted: {fault}"))
+        return ValueJudged(verdict=self._env.judge(finished.value))
 
     def _require_success_now(self, env: JudgesValues, value: object) -> None:
         self._fast_forward()

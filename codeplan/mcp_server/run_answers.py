@@ -77,8 +77,15 @@ def run_answer(run: str, past: PastRun, live: Outcome | None, ending: Ending | N
         calls=sum(e.number is not None for e in read.exchanges),
         log="" if finished else _text(shown["log"]),
         variables="" if finished else _text(shown["variables"]),
-        note=_TOO_LARGE if isinstance(outcome, Finished) and value is None and outcome.value is not None else "",
+        note=_note(outcome, value),
     )
+
+
+def _note(outcome: Outcome, shown: object) -> str:
+    """Why the value that is ``shown`` is not what the plan returned; empty if it is."""
+    if not isinstance(outcome, Finished):
+        return ""
+    return _TOO_LARGE if shown is None and outcome.value is not None else outcome.value_fault
 
 
 def _ended(outcome: Outcome, ending: Ending | None) -> Ended:

@@ -55,6 +55,14 @@ class Finished(PlanOutcome, frozen=True, tag="finished"):
     variables: dict[str, Any] = {}
     omitted: dict[str, str] = {}
 
+    @property
+    def value_fault(self) -> str:
+        """Why ``value`` is missing, in a sentence that says what to return; empty if it is what the plan returned."""
+        if "return" not in self.omitted:
+            return ""
+        fault = f"what the plan returned cannot be handed over: {self.omitted['return']}"
+        return f"{fault}; return plain data, such as a list, a dict, a text or a number"
+
 
 class Failed(PlanOutcome, frozen=True, tag="failed"):
     """An assertion failed, or the plan raised an exception.

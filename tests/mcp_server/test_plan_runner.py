@@ -173,6 +173,8 @@ def test_what_is_too_large_is_cut_and_said(runner):
     assert large.value is None and "resume the run" in large.note
     assert runner.resume(large.run, "    if start_from <= 2:\n        return 1\n", ALONE).value == 1
     assert runner.run(plan("return None"), "", ALONE).note == ""
+    odd = runner.run(plan("return map(str, [1])"), "", ALONE)
+    assert (odd.ended, odd.value) == ("finished", None) and "a map cannot be saved; return plain data" in odd.note
 
 
 def test_texts_far_too_long_are_refused_before_they_are_read(runner):

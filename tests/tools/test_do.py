@@ -95,6 +95,17 @@ def test_a_verifier_that_says_why_has_the_plan_refined(tmp_path):
     assert [e.verdict.success for e in events(tmp_path, ValueJudged)] == [False, True]
 
 
+@pytest.mark.parametrize("value", ["map(str, [7])", "'x' * 300_000"])
+@pytest.mark.parametrize("options", [{}, {"verify": lambda value: value == 7}])
+def test_a_value_that_is_no_plain_data_is_not_accepted_and_the_model_reads_why(value, options, tmp_path):
+    result, model = do(TOTAL.replace("return total", f"return {value}"), TOTAL, out=tmp_path, **options)
+    assert (result.value, result.refinements, model.purposes) == (7, 1, ["plan", "refine"])
+    first, last = [e.verdict for e in events(tmp_path, ValueJudged)]
+    assert "what the plan returned cannot be handed over: " in first.text and first.text in str(model.asked[1])
+    assert (last is None) is (not options)
+    assert codeplan.replay(tmp_path).value == 7
+
+
 def test_a_value_that_nobody_accepts_is_not_solved():
     result, _ = do(TOTAL, verify=lambda value: False, tries=1)
     assert (result.success, result.ending) == (False, NotSolved("no success in 1 try"))

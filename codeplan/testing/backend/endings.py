@@ -82,6 +82,8 @@ class EndingTests(BackendTests):
         assert (outcome.value, outcome.variables) == (None, {"i": 59})
         assert outcome.omitted == dict.fromkeys(("x", "return"), "it contains itself, or is nested deeper than 32")
         assert assert_finished(self.run("return len")).omitted.keys() == {"return"}
+        assert "cannot be handed over" in assert_finished(self.run("return len")).value_fault
+        assert assert_finished(self.run("return 1")).value_fault == ""
 
     def test_a_return_finishes_the_plan(self) -> None:
         outcome = assert_finished(
