@@ -186,7 +186,8 @@ def resolve_bench(
     """
     if spec.tool_tasks and "scripted" in [_split_entry(model, "model")[0] for model in spec.models]:
         raise UsageError(
-            "the scripted stand-in knows codeplan's own environments only; name an endpoint's model: --model NAME"
+            "the scripted stand-in knows codeplan's own environments only; name an endpoint's model (--model NAME) "
+            "or a function of yours (--model FILE.py:FUNCTION)"
         )
     found: list[tuple[BenchCell, dict[str, Any]]] = []
     tasks: dict[str, tuple[Task, ...]] = {}

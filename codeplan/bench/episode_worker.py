@@ -20,7 +20,7 @@ from codeplan.errors import Diverged, UsageError
 from codeplan.recording.cancellation import Cancellation
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler
 from codeplan.recording.trace import Trace
-from codeplan.runner import environment_files, models, new_episodes, recorded_episodes
+from codeplan.runner import environment_files, model_files, models, new_episodes, recorded_episodes
 from codeplan.runner.recorded_settings import recorded_model_name
 from codeplan.runner.setup import ending_from_exception
 from codeplan.types import InfrastructureFailed, Result, Task, Value
@@ -45,9 +45,9 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
     ``folder`` is the bench's absolute path; None writes no traces. ``settings`` holds each cell's settings by name,
     secrets included. ``storage`` is an address for the traces if the folder is out of reach. ``tapes`` holds the
     arguments ``record`` and ``tape`` of ``codeplan.run``; these cannot go to another process. ``files`` are the user's
-    own environments, ``FILE.py:NAME`` with absolute paths. ``tool_tasks`` are the tasks of a bench on tools.
-    ``environments`` are objects that serve in place of those of their names, and ``cancellation`` ends the episodes of
-    all threads; neither can go to another process.
+    own environments, and ``model_files`` his own models: ``FILE.py:NAME`` with absolute paths. ``tool_tasks`` are the
+    tasks of a bench on tools. ``environments`` are objects that serve in place of those of their names, and
+    ``cancellation`` ends the episodes of all threads; neither can go to another process.
     """
 
     folder: str | None = None
@@ -57,6 +57,7 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
     pause: float = DEFAULT_PAUSE_SECONDS
     tapes: dict[str, Any] = {}
     files: tuple[str, ...] = ()
+    model_files: tuple[str, ...] = ()
     tool_tasks: ToolTaskSet | None = None
     environments: dict[str, Any] = {}
     cancellation: Cancellation | None = None
@@ -69,6 +70,8 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
     def _run(self, job: EpisodeJob) -> EpisodeOutcome:
         for file in self.files:
             environment_files.use_environment(file, many_times=True)
+        for file in self.model_files:
+            model_files.use_model(file)
         run = episode_folder(job.cell.name, job.task.id, job.repeat)
         if self.folder is None:
             return self._run_with_retries(job, "", None)

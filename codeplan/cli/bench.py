@@ -59,6 +59,14 @@ Folder = Annotated[
 Method = Annotated[
     str | None, typer.Option(metavar="NAME", help="The method, as 'codeplan methods' lists it. [adaplanner]")
 ]
+ModelName = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="NAME",
+        help="'scripted' (a stand-in, no key needed), an endpoint's model, or FILE.py:FUNCTION. [scripted]",
+    ),
+]
 MaxMoney = Annotated[float | None, typer.Option(metavar="USD", help="Budget of the whole bench: US dollars.")]
 MaxTokens = Annotated[int | None, typer.Option(metavar="N", help="Budget of the whole bench: tokens, in and out.")]
 MaxSeconds = Annotated[float | None, typer.Option(metavar="S", help="Budget of the whole bench: seconds.")]
@@ -101,7 +109,7 @@ def bench(
     storage: Storage = None,
     out: Folder = None,
     method: Method = None,
-    model: options.Model = None,
+    model: ModelName = None,
     more: options.Set = None,
     max_money: MaxMoney = None,
     max_tokens: MaxTokens = None,
@@ -130,11 +138,14 @@ def bench(
     from codeplan.cli.bench_requests import ask_bench
     from codeplan.errors import UsageError
     from codeplan.runner.environment_files import absolute_form, is_environment_file, use_environment
+    from codeplan.runner.model_files import is_model_file, use_model
 
     columns = () if metrics is None else parse_metrics(metrics)
     settings = options.command_settings(context)
     files = (absolute_form(suite),) if is_environment_file(suite) else ()
     suite = use_environment(suite, many_times=True)
+    model_files = (absolute_form(model),) if model and is_model_file(model) else ()
+    model = use_model(model) if model else model
     selection = {"split": split, "kind": kind, "n": n, "repeats": repeats, "method": method, "model": model}
     selection |= {"trainings": trainings}
     asked = ask_bench(suite, settings, {name: value for name, value in selection.items() if value is not None})
@@ -145,6 +156,7 @@ def bench(
         raise UsageError("a dry run uses no tape; omit --record and --replay")
     with options.open_tapes(record, replay) as tapes:
         worker_settings = {"storage": storage, "retries": retries, "tapes": tapes, "files": files}
+        worker_settings |= {"model_files": model_files}
 
         def play(plan: ResolvedBench, folder: Path | None) -> BenchOutcome:
             with reserved_for_json(as_json):

@@ -12,20 +12,11 @@ def model_or_name(given: str | None) -> Any:
 
     Raises: UsageError: the file has no such object, or it is a text.
     """
-    from codeplan.errors import UsageError
-
-    if given is not None and given.endswith(".py"):
-        raise UsageError(f"a model in a file needs the name of its function: --model {given}:NAME")
-    if given is None or ".py:" not in given:
+    if given is None or ".py" not in given:
         return given
-    from codeplan.tools.tool_files import object_of_file
-    from codeplan.untrusted.values import in_quotes
+    from codeplan.runner.model_files import is_model_file, model_of_file
 
-    form = "write FILE.py:NAME, a function of messages, or an LLM"
-    found = object_of_file(given, f"names no single model; {form}")
-    if isinstance(found, str):
-        raise UsageError(f"{in_quotes(given)} is a text; {form}")
-    return found
+    return model_of_file(given) if is_model_file(given) else given
 
 
 OwnModel = Annotated[

@@ -64,13 +64,6 @@ TaskId = Annotated[str | None, typer.Option("--task", metavar="ID", help="The ta
 Kind = Annotated[str | None, typer.Option(metavar="K", help="A kind of task, instead of --task.")]
 OnlyKind = Annotated[str | None, typer.Option("--kind", metavar="K", help="Only tasks of this kind.")]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="The seed that makes the task, instead of --task.")]
-Model = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="'scripted' (a stand-in, no key needed), or an endpoint's model; no FILE.py:FUNCTION here. [scripted]",
-    ),
-]
 BaseUrl = Annotated[str | None, typer.Option(metavar="URL", help="The endpoint. [OPENAI_BASE_URL, or OpenAI's own]")]
 Cache = Annotated[
     Path | None, typer.Option("--cache", metavar="DIR", help="A folder of replies, asked for once and shared by runs.")

@@ -29,12 +29,27 @@ _CACHE_SETTING = SettingSpec(
     declared=Setting("A folder of replies, asked for once and shared by runs.", "trusted", repeat="never"),
 )
 
+_own: dict[str, LLM] = {}
+
 ANY_ENDPOINT_MODEL = "any other"
 """Stands for each model behind an endpoint: their settings are alike."""
 
 
+def register(model: LLM) -> str:
+    """Have a model of the user's known by its own name in this process from now on; returns the name.
+
+    It takes no settings. Raises: UsageError: it has the name of the stand-in.
+    """
+    if model.name == "scripted":
+        raise UsageError("a model of yours has the name scripted, which is the stand-in's; rename it")
+    _own[model.name] = model
+    return model.name
+
+
 def setting_specs(name: str) -> tuple[SettingSpec, ...]:
     """The settings that ``connect`` takes for the model of this name."""
+    if name in _own:
+        return ()
     own = (spec for spec in plugins.setting_specs(_model_class(name)) if spec.name != "name")
     routes = (SettingSpec(route, str, declared=declared) for route, declared in _ROUTE_SETTINGS.items())
     return (*own, *routes, _CACHE_SETTING)
@@ -46,7 +61,9 @@ def setting_names(name: str) -> tuple[str, ...]:
 
 
 def connect(name: str, **given: Any) -> LLM:
-    """Build a model: ``"scripted"`` is the stand-in, any other name a model at an endpoint. Nothing is sent yet.
+    """Build a model: ``"scripted"`` is the stand-in, any other name a model at an endpoint, unless one was registered.
+
+    Nothing is sent yet.
 
     The settings are those of the model's class. ``ask_model``, ``refine_model`` and ``executor_model`` name another
     model for those purposes; it shares the settings that it takes. ``NAME@URL`` is a model at another endpoint, whose
@@ -73,9 +90,11 @@ def connect(name: str, **given: Any) -> LLM:
 def _build_model(name: str, given: dict[str, Any]) -> LLM:
     if ".py:" in name:
         raise UsageError(
-            f"the model {in_quotes(name)} would be a function of a file, which a bench and other settings than --model "
-            "do not take; here a model is scripted, or the name of one at an endpoint"
+            f"the model {in_quotes(name)} would be a function of a file, which --model alone "
+            "takes; here a model is scripted, or the name of one at an endpoint"
         )
+    if name in _own:
+        return _own[name]
     scripted = name == "scripted"
     own = {key: value for key, value in given.items() if key != "reply_cache"}
     what = f"the model {in_quotes(name)}"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from codeplan.bench.store import read_bench
 from codeplan.cli.app import main
 from codeplan.recording.events import EpisodeStarted
 from codeplan.recording.trace import Trace
@@ -75,9 +76,37 @@ def test_skills_are_acquired_discovered_and_added_with_a_model_of_the_users(name
     assert models("found") == shown
 
 
-def test_a_bench_says_that_it_takes_names_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "household", "-n", "1", "--model", "own.py:model", "--out", "bench"]) == 2
-    assert "a function of a file, which a bench and other settings than --model do not take" in capsys.readouterr().err
+@pytest.mark.parametrize(("name", "shown"), [("model", "mine"), ("hello", "hello")])
+@pytest.mark.parametrize("engine", ["threads", "processes"])
+def test_a_bench_takes_a_model_of_the_users_with_any_engine(name: str, shown: str, engine: str) -> None:
+    command = ["bench", "household", "-n", "1", "--kind", "clean", "--engine", engine, "--out", "bench"]
+    assert main([*command, "--model", f"own.py:{name}"]) == 0
+    (outcome,) = read_bench(Path("bench")).outcomes
+    assert (outcome.cell, models("bench")) == (f"household.adaplanner.{shown}", {shown})
+    assert outcome.result.success is (name == "model")
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("own.py", "needs the name of its function: --model own.py:NAME"),
+        ("own.py:other", "'own.py' has no 'other'"),
+        ("own.py:Mine", "'own.py:Mine' is a class"),
+        ("own.py:OWN", "'own.py:OWN' is a text"),
+        ("own.py:scripted", "the name scripted, which is the stand-in's"),
+    ],
+)
+def test_a_bench_refuses_what_is_no_model(given: str, why: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with Path("own.py").open("a") as file:
+        file.write("OWN = 'text'\ndef scripted(messages):\n    return ''\n")
+    assert main(["bench", "household", "-n", "1", "--model", given, "--out", "bench"]) == 2
+    assert why in capsys.readouterr().err
+
+
+def test_a_setting_that_names_a_model_takes_no_file(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["bench", "household", "-n", "1", "--model", "gpt-x", "--set", "api_key=x", "--set", "ask_model=a.py:b"]
+    assert main([*command, "--out", "bench"]) == 2
+    assert "a function of a file, which --model alone takes" in capsys.readouterr().err
 
 
 PLAN = """
