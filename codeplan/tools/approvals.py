@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from copy import deepcopy
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple, TypeAlias
 
@@ -67,9 +68,13 @@ class Approvals:
         return rule
 
     def ask(self, tool: Tool, arguments: Mapping[str, Any]) -> object:
-        """What ``approve`` says about a call; it may be awaitable. Raises what ``approve`` raises."""
+        """What ``approve`` says about a call; it may be awaitable. Raises what ``approve`` raises.
+
+        It gets a copy of the arguments: the call is made as the trace has it.
+        """
         approve: Any = self.approve
-        return approve(tool.name, arguments, tool.hint) if self._count == 3 else approve(tool.name, arguments)
+        shown = deepcopy(dict(arguments))
+        return approve(tool.name, shown, tool.hint) if self._count == 3 else approve(tool.name, shown)
 
     def _find_rule(self, tool: Tool) -> Rule:
         for pattern in self._deny:

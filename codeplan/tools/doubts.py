@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from copy import deepcopy
 from fnmatch import fnmatchcase
 from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
@@ -71,7 +72,7 @@ class DoubtRules:
     def _ask(self, tool: str, arguments: Mapping[str, Any], finish: Callable[[object], object]) -> object:
         assert not isinstance(self._in_doubt, str)
         try:
-            way = finish(self._in_doubt(tool, arguments))
+            way = finish(self._in_doubt(tool, deepcopy(dict(arguments))))  # the call is made as the trace has it
         except BaseException as error:
             require_failure(error)
             said = failure_sentence(error)

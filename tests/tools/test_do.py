@@ -286,6 +286,19 @@ def test_whoever_approves_sees_the_call_and_is_asked_about_all_without_a_pattern
     assert [d[:3] for d in decisions(tmp_path)] == [("get", True, "approver"), ("delete", False, "approver")]
 
 
+def test_the_call_is_made_as_the_trace_has_it_whatever_approve_does_with_the_arguments(tmp_path):
+    def approve(tool, arguments):
+        arguments["names"].append("bob")
+        return True
+
+    def send(names: list[str]) -> list[str]:
+        return names
+
+    result, _ = do(plan("return agent.send(['ann'])"), tools=send, approve=approve, out=tmp_path)
+    (taken,) = events(tmp_path, ActionTaken)
+    assert result.value == ["ann"] and "bob" not in taken.action
+
+
 def test_only_true_approves():
     store = Store()
     result, _ = do(DELETE, tools=store, ask="delete", approve=lambda tool, arguments: "no")
