@@ -95,7 +95,7 @@ class ServerProgram:
         try:
             yield messages, sent
         finally:
-            fault = self.fault  # not that the program ends now
+            before = self.fault, self.has_exited  # not that the program ends now
             try:
                 await _end(process)
             finally:
@@ -108,7 +108,7 @@ class ServerProgram:
                 for stream in (received, messages, sent, outgoing):
                     stream.close()
                 _close_pipes(process)
-                self.fault = fault
+                self.fault, self.has_exited = before
 
     def kill(self) -> None:
         """Kill the program's group at once, whatever it is doing. Safe to call twice and from any thread."""
