@@ -53,6 +53,10 @@ def refuse(_):
     return text("\x1b[31mno\nmore " + "y" * 10_000, isError=True)
 
 
+def fail(arguments):
+    return {"error": {"code": arguments["code"], "message": "out of order"}}
+
+
 def nonsense(_):
     return {"content": "no list"}
 
@@ -106,7 +110,7 @@ def answer(message, tools):
         act = globals().get(message["params"]["name"], lambda given: text(json.dumps(given)))
         result = act(arguments)
         if result is not None:
-            send({"id": number, "result": result})
+            send({"id": number, **(result if "error" in result else {"result": result})})
     elif number is not None:
         send({"id": number, "error": {"code": -32601, "message": "no such method"}})
 

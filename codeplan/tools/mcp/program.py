@@ -201,12 +201,16 @@ class ServerProgram:
 def _parse(line: bytes) -> SessionMessage | Exception:
     """The message of a line; an exception for what is none, such as a program's log."""
     from mcp.shared.message import SessionMessage
-    from mcp_types import jsonrpc_message_adapter
+    from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, REQUEST_TIMEOUT, JSONRPCError, jsonrpc_message_adapter
 
     try:
-        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError as error:
         return error
+    # Servers send these two codes as well, but from the client they say that no answer came.
+    if isinstance(message, JSONRPCError) and message.error.code in (CONNECTION_CLOSED, REQUEST_TIMEOUT):
+        message.error.code = INTERNAL_ERROR
+    return SessionMessage(message)
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

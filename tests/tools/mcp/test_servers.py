@@ -179,6 +179,13 @@ def test_words_of_a_failure_are_bounded():
     assert kind == "RuntimeError" and 2_000 < len(message) < 2_100
 
 
+@pytest.mark.parametrize("code", [-32000, -32001, -32603])
+def test_an_error_that_a_server_answers_is_no_lost_connection_whatever_its_code(code):
+    schema = {"type": "object", "properties": {"code": {"type": "integer"}}}
+    with opened(raw(tools=json.dumps([{"name": "fail", "inputSchema": schema}]))) as servers:
+        assert refused(servers, "fail", code=code) == ("RuntimeError", "fail failed: out of order")
+
+
 @pytest.mark.parametrize("tool", ["nonsense"])
 def test_an_answer_that_is_none_is_an_error_of_the_call(tool):
     assert "answered what the protocol does not allow" in fault_of(tool)[1]
