@@ -243,10 +243,16 @@ class SkillLibrary:
 
     @contextlib.contextmanager
     def _locked_folder(self, env: str, name: str) -> Iterator[Path]:
-        """Lock the library and yield a skill's folder for writing; update the index afterwards."""
+        """Lock the library and yield a skill's folder for writing; update the index afterwards.
+
+        Raises: UsageError: there is no such skill, or it is damaged.
+        """
         place = self._existing_folder(env, name)
         with self._lock():
-            yield place
+            try:
+                yield place
+            except DamagedSkill as e:
+                raise UsageError(str(e)) from None
             self._index.update_folder(f"{env}/{name}")
 
     @contextlib.contextmanager

@@ -170,6 +170,16 @@ def test_an_edit_by_hand_loses_no_plan(library):
     assert plans == [PLAN, *(f"{PLAN}# edit {number}\n" for number in range(3))]
 
 
+def test_a_change_next_to_a_damaged_copy_of_the_plan_is_refused_and_changes_nothing(library):
+    added = library.add(skill())
+    copy = library.path / "household" / "heat-1" / "versions" / "1.py"
+    copy.write_bytes(b"\xff")
+    with pytest.raises(UsageError, match=r"versions/1\.py: it is not UTF-8 text"):
+        library.change(added, status="retired")
+    assert copy.read_bytes() == b"\xff"
+    assert library.get("household", "heat-1").status == added.status
+
+
 def test_a_library_without_kept_plans_gets_them_from_rebuild(library):
     library.add(skill())
     folder = library.path / "household" / "heat-1"
