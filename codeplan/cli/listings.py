@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,10 +15,7 @@ if TYPE_CHECKING:
     from codeplan.protocols import Environment
 
 EnvName = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="[ENV]", help="Show this environment alone; a name, or FILE.py:NAME.", callback=options.environment_name
-    ),
+    str | None, typer.Argument(metavar="[ENV]", help="Show this environment alone; a name, or FILE.py:NAME.")
 ]
 Split = Annotated[str | None, typer.Option("--split", metavar="NAME", help="The split; default: the first one.")]
 Number = Annotated[int, typer.Option("-n", metavar="N", min=1, help="List at most N tasks.")]
@@ -44,12 +42,13 @@ def list_envs(env: EnvName = None, data: options.Data = None, as_json: options.J
         raise UsageError(
             "--data is the folder of one environment; name it, as in: codeplan envs alfworld --data FOLDER"
         )
-    found = [_about(env, data, closely=True)] if env else [_about_any(name) for name in envs.names()]
+    name = options.environment_name(env)
+    found = [_about(name, data, closely=True)] if name else [_about_any(name) for name in envs.names()]
     if as_json:
         options.print_json(found)
         return
     for about in found:
-        _print_env(about)
+        _print_env(about, env or about["name"])
 
 
 def list_tasks(
@@ -183,7 +182,8 @@ def _tasks_of(environment: Environment) -> dict[str, Any]:
     return {"kinds": kinds, "splits": counts, "example": tasks[0].id if tasks else None}
 
 
-def _print_env(about: dict[str, Any]) -> None:
+def _print_env(about: dict[str, Any], given: str) -> None:
+    """Print the facts; ``given`` is what commands take for the environment."""
     echo(about["name"])
     if about["about"]:
         echo_message(about["about"], "  ")
@@ -197,7 +197,7 @@ def _print_env(about: dict[str, Any]) -> None:
         echo_message(note, "  ")
     data = f" --data {about['data']}" if about["data"] else ""
     example = f" --task {about['example']}" if about["example"] else ""
-    echo(f"  run     codeplan run {about['name']}{data}{example}")
+    echo(f"  run     codeplan run {one_line(shlex.quote(given))}{data}{example}")
     _print_faults(about["faults"])
 
 

@@ -193,7 +193,8 @@ def test_recordings_and_tests_of_plans_take_the_file(run, monkeypatch):
     assert code == 0, err
     assert run("mutate", "tests/ball_3.plan.toml", *named)[0] in (0, 1)
     assert run("test", "tests", "--plan-env", "mine.py:Crates", "-q")[0] == 0
-    assert run("envs", "mine.py:Crates")[1].startswith("crates")
+    shown = run("envs", "mine.py:Crates")[1]
+    assert shown.startswith("crates") and "  run     codeplan run mine.py:Crates --task ball/1\n" in shown
 
 
 @pytest.mark.parametrize(
