@@ -17,7 +17,7 @@ from codeplan.untrusted.terminal import one_line
 from codeplan.version import VERSION
 
 if TYPE_CHECKING:
-    from mcp import Client
+    from mcp import Client, MCPError
     from mcp_types import CallToolResult, ListToolsResult
     from pydantic import TypeAdapter
 
@@ -91,7 +91,8 @@ class ServerConnection:
             if error.code == REQUEST_TIMEOUT:
                 raise self._no_answer(tool) from None
             kind = "ValueError" if error.code in (INVALID_PARAMS, METHOD_NOT_FOUND) else "RuntimeError"
-            raise AgentError(f"{tool} failed: {one_line(error.message, 2 * _MAX_REASON_CHARS)}", kind) from None
+            status = self._last_words if self.address.url else ""
+            raise AgentError(f"{tool} failed: {_said(error, 2 * _MAX_REASON_CHARS)}{status}", kind) from None
         except _InputWanted:
             raise AgentError(f"{tool} asks for input before it goes on, and codeplan gives servers none") from None
         except ValueError as error:  # pydantic's too
@@ -194,8 +195,10 @@ class ServerConnection:
     def _unusable(self, error: Exception) -> str:
         """Why the server cannot be used, in words that follow its name."""
         if self.address.url:
-            from httpx2 import ConnectError
+            from httpx2 import ConnectError, TimeoutException
 
+            if isinstance(_first(error), TimeoutException):
+                return "does not answer in time"
             if isinstance(_first(error), ConnectError):
                 place = one_line(urlsplit(self.address.url).netloc.rpartition("@")[2], _MAX_REASON_CHARS)
                 return f"cannot be reached at {place}: {_reason(error)}; is it running, and is its URL right?"
@@ -236,7 +239,16 @@ def _first(error: BaseException) -> Exception:
     return error if isinstance(error, Exception) else EnvironmentFailure("the connection was cancelled")
 
 
+def _said(error: MCPError, most: int) -> str:
+    """What an error says, without the lines of pydantic's that a message which cannot be read brings along."""
+    from mcp_types import PARSE_ERROR
+
+    is_quoting = error.code == PARSE_ERROR and "\n" in error.message
+    return one_line(error.message.partition(":")[0] if is_quoting else error.message, most)
+
+
 def _reason(error: Exception) -> str:
+    from mcp import MCPError
     from pydantic import ValidationError
 
     with contextlib.suppress(Exception):  # its text may hold anything
@@ -245,6 +257,8 @@ def _reason(error: Exception) -> str:
             fault = found.errors(include_url=False, include_context=False, include_input=False)[0]
             place = ".".join(map(str, fault["loc"]))
             return one_line(f"what it sent breaks the protocol at {place}: {fault['msg']}", _MAX_REASON_CHARS)
+        if isinstance(found, MCPError):
+            return _said(found, _MAX_REASON_CHARS)
         if text := one_line(f"{found}", _MAX_REASON_CHARS):
             return text
     return type(error).__name__

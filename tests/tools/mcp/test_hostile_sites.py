@@ -205,6 +205,25 @@ def test_an_answer_that_is_none_is_an_error_of_the_call(status, body, headers):
     assert fault_of(lambda handler, _: handler.send(status, body, **headers))
 
 
+@pytest.mark.parametrize("status", [401, 500])
+def test_a_failed_call_names_the_status(status):
+    fault = fault_of(lambda handler, _: handler.send(status, b"{}"))
+    assert fault.startswith("look failed: ") and fault.endswith(f" (its last words: HTTP status {status})")
+
+
+def test_an_answer_that_cannot_be_read_is_not_quoted():
+    assert fault_of(lambda handler, _: handler.send(200, b"{secret")) == "look failed: Failed to parse JSON response"
+
+
+def test_a_site_that_does_not_answer_is_named_so():
+    with site(None) as (server, address):
+        server.hanging = threading.Event()
+        server.RequestHandlerClass = type("Hanging", (Site,), {"do_POST": lambda self: server.hanging.wait(30)})
+        with pytest.raises(EnvironmentFailure, match=r"the MCP server site does not answer in time$"):
+            McpServers([address], seconds=1).__enter__()
+        server.hanging.set()
+
+
 def test_a_session_that_is_forgotten_is_opened_again_for_the_next_call():
     answers = []
 
