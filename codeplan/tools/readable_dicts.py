@@ -45,7 +45,8 @@ class _Rewriter:
             return annotation
         if origin is types.UnionType:
             return typing.Union[rewritten]  # noqa: UP007
-        return origin[rewritten if len(rewritten) > 1 else rewritten[0]]  # forms such as Unpack take no tuple
+        first, *more = rewritten
+        return origin[rewritten if more else first]  # forms such as Unpack take no tuple
 
     def _dict(self, cls: type, fields: dict[str, tuple[Any, bool]]) -> Any:
         if cls in self._rewritten:
