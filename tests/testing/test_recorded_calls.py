@@ -150,6 +150,30 @@ def test_mutants_that_make_other_calls_are_killed_and_faults_of_texts_do_not_app
     assert score["killed"] > 0
 
 
+SWALLOWS = PLAN.replace(
+    "counts = {name: agent.count(name) for name in names}",
+    """counts = {}
+        for name in names:
+            try:
+                counts[name] = agent.count(name)
+            except Exception:
+                counts[name] = 0""",
+)
+TRIES_AGAIN = SWALLOWS.replace("counts[name] = 0", "counts[name] = agent.count(name)")
+
+
+@pytest.mark.parametrize(("plan", "unnoticed"), [(PLAN, 0), (TRIES_AGAIN, 0), (SWALLOWS, 1)])
+def test_a_tool_that_fails_must_end_the_plan_or_make_no_difference(plan, unnoticed, tmp_path):
+    manifest = scaffold(tmp_path, plan)
+    manifest.write_text(manifest.read_text().replace('faults = "none"', 'faults = ["tool-error"]'))
+    found = verdicts(manifest)["goal[tool-error]"]
+    assert (len(found.runs), len(messages(found))) == (4, unnoticed)
+    assert all(
+        "a tool fails, at " in m and "'pears'" in m and "in step 2, and no assertion noticed: the plan ran" in m
+        for m in messages(found)
+    )
+
+
 def test_each_test_of_tools_is_named_after_its_episodes_folder(tmp_path):
     run = record(tmp_path)
     run.rename(tmp_path / "week 7")

@@ -21,7 +21,7 @@ from codeplan.testing.cases.manifest import AnswerSources, Expectations, PlanMan
 from codeplan.testing.cases.recorded_calls import RecordedCalls
 from codeplan.testing.cases.rewording import WordReplacements, replace_words
 from codeplan.testing.cases.toml_lines import line_of
-from codeplan.types import Plan, Task
+from codeplan.types import Failed, Plan, Task
 
 RESUME = "resume"
 """The check of a case that interrupts and resumes its plan."""
@@ -222,9 +222,12 @@ def connect_answers(given: AnswerSources, near: Path) -> LLM:
 
 
 def _fault_complaint(whole: PlanRun, run: PlanRun, fault: InjectedFault, at: int, same_step: bool) -> str | None:
-    """Return why a fault went unnoticed, or None if the plan succeeded anyway or its assertion failed."""
+    """Return why a fault went unnoticed, or None if the plan succeeded anyway or its assertion failed.
+
+    The error that the fault itself raises in the plan is noticed where it ends the plan.
+    """
     step, place = locate_fault(fault, at, whole)
-    if run.success:
+    if run.success or (isinstance(run.outcome, Failed) and fault.raises and run.outcome.message == fault.raises):
         return None
     happened = f"{fault.description}, {place}"
     if run.failed_assertion is None:

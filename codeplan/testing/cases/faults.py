@@ -14,6 +14,8 @@ from codeplan.protocols import LLM, Environment, OffersTools, TakesActions
 from codeplan.recording.events import ActionTaken
 from codeplan.testing.cases import household_faults as house
 from codeplan.testing.cases.case_run import PlanRun
+from codeplan.testing.cases.recorded_calls import RecordedCalls
+from codeplan.tools import wire
 from codeplan.types import Completion, Message, Observation, Purpose, Task
 from codeplan.untrusted.values import in_quotes
 
@@ -34,13 +36,19 @@ class InjectedFault(NamedTuple):
     act: FaultAction | None = None
     between_steps: Callable[[PlanRun, Any], None] | None = None
     """Acts with the agent between two steps; the run is the one without the fault."""
+    raises: str = ""
+    """The message of the error that a plan gets from the fault, if any. A plan may end with it."""
 
 
 def inject_fault(fault: InjectedFault, at: int, env: Environment, model: LLM) -> tuple[Environment, LLM]:
     """Return the environment and the model with the fault at place ``at``."""
     if fault.where == "question":
         return env, WrongAnswerModel(model, at)
-    return (FaultyEnvironment(env, fault.act, at) if fault.act else env), model
+    if not fault.act:
+        return env, model
+    if isinstance(env, RecordedCalls):
+        return FaultyTools(env, fault.act, at), model
+    return FaultyEnvironment(env, fault.act, at), model
 
 
 def locate_fault(fault: InjectedFault, at: int, run: PlanRun) -> tuple[int | None, str]:
@@ -82,6 +90,15 @@ class FaultyEnvironment:
         """Do nothing: the caller owns the environment."""
 
 
+class FaultyTools(FaultyEnvironment):
+    """Recorded tools of which one call goes wrong. What plans return is judged as without the fault."""
+
+    def __init__(self, env: RecordedCalls, strike: FaultAction, at: int) -> None:
+        super().__init__(env, strike, at)
+        self.described_tools, self.tools_doc, self.has_verifier = env.described_tools, env.tools_doc, env.has_verifier
+        self.judge = env.judge
+
+
 class WrongAnswerModel:
     """A model that answers one question of the plan wrongly, in the requested form."""
 
@@ -115,6 +132,10 @@ def _every_action(run: PlanRun, env: Environment) -> Iterator[int]:
     return iter(range(len(run.action_events)))
 
 
+def _every_call(run: PlanRun, env: Environment) -> Iterator[int]:
+    return iter(range(len(run.action_events)) if isinstance(env, OffersTools) else ())
+
+
 def _every_question(run: PlanRun, env: Environment) -> Iterator[int]:
     return iter(range(len(run.question_events)))
 
@@ -133,12 +154,19 @@ def _answer_late(env: Environment, task: Task, action: str, before: Observation)
     return Observation(before.text, now.reward, now.done, now.success)
 
 
+def _fail(env: Environment, task: Task, action: str, before: Observation) -> Observation:
+    return Observation(wire.error_text("RuntimeError", _TOOL_ERROR))
+
+
+_TOOL_ERROR: Final = "the tool failed, as this test wants it to"
+
 _ALL = (
     InjectedFault(
         "nothing", "an action has no effect, and the observation says so", "action", _every_action, _do_nothing
     ),
     InjectedFault("popup", "a notice appears in place of the action's effect", "action", _every_action, _show_notice),
     InjectedFault("slow", "an action gets the previous answer", "action", _every_action, _answer_late),
+    InjectedFault("tool-error", "a tool fails", "action", _every_call, _fail, raises=_TOOL_ERROR),
     InjectedFault("wrong-answer", "a question gets a wrong answer in the right form", "question", _every_question),
     InjectedFault(
         "closed", "a receptacle closes before an action", "action", house.actions_at_closable, house.close_receptacle
