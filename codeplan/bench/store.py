@@ -118,7 +118,9 @@ def read_bench(folder: Path | str) -> BenchRecord:
     try:
         grid = msgspec.json.decode(files.read_bytes(folder / GRID_FILE, MAX_BENCH_BYTES), type=BenchGrid)
     except OSError as e:
-        why = describe_episode_folder(folder) or f"{GRID_FILE} cannot be read ({e.strerror})"
+        missing = f"it has no {GRID_FILE}; name the folder of a bench, as given to --out"
+        other = missing if isinstance(e, FileNotFoundError) else f"{GRID_FILE} cannot be read ({e.strerror})"
+        why = describe_episode_folder(folder) or other
         raise UsageError(f"there is no bench in {folder}: {why}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
         raise UsageError(f"{folder / GRID_FILE} is not a bench: {parser_reason(e)}") from None

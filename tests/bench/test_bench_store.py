@@ -112,7 +112,9 @@ def test_a_bench_of_a_file_that_does_not_fit_its_folder_asks_for_the_file(tmp_pa
 
 
 def test_a_missing_or_damaged_bench_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="there is no bench in"):
+    with pytest.raises(
+        UsageError, match="there is no bench in .*: it has no bench.json; name the folder of a bench, as given to --out"
+    ):
         read_bench(tmp_path)
     (tmp_path / "trace.jsonl").touch()
     with pytest.raises(UsageError, match=f"it holds one episode; see it with: codeplan show {tmp_path}"):
