@@ -30,7 +30,8 @@ def add_to(app: typer.Typer) -> None:
 def show(folder: options.Run, only: Only = None, event: Number = None, as_json: options.Json = False) -> None:
     """Show a recorded episode as a numbered list of its events.
 
-    The numbers are those that codeplan fork --at takes.
+    The numbers are those that codeplan fork --at takes. An event without a line, such as the printed title of a step,
+    says nothing more than the line before it.
     """
     from codeplan.errors import UsageError
     from codeplan.recording.trace import Trace
