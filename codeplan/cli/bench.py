@@ -24,6 +24,7 @@ SuiteName = Annotated[
     str,
     typer.Argument(
         metavar="SUITE",
+        autocompletion=options.complete("codeplan.envs"),
         help="A suite (alfworld-unseen, …), an environment or its FILE.py:NAME, a grid's TOML file, or paper:ID.",
     ),
 ]

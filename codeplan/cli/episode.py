@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     from codeplan.skills.library import SkillLibrary
     from codeplan.types import Result
 
-Method = Annotated[str, typer.Option(metavar="NAME", help="How to solve it; 'codeplan methods' lists them.")]
+Method = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="How to solve it; 'codeplan methods' lists them.",
+        autocompletion=options.complete("codeplan.methods"),
+    ),
+]
 Library = Annotated[
     str | None, typer.Option(metavar="DIR", help="A skill library: its skills are shown to a method that plans.")
 ]

@@ -8,7 +8,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
@@ -40,8 +40,22 @@ def environment_name(given: str | None) -> str | None:
     return use_environment(given)
 
 
+def complete(group: Literal["codeplan.envs", "codeplan.methods"]) -> Callable[[str], list[str]]:
+    """Names of environments or methods, for a shell that completes them."""
+
+    def names(incomplete: str) -> list[str]:
+        from codeplan import plugins
+
+        return [name for name in plugins.names(group) if name.startswith(incomplete)]
+
+    return names
+
+
 _ENV_HELP = "The environment: a name that 'codeplan envs' lists, or FILE.py:NAME."
-Env = Annotated[str, typer.Argument(metavar="ENV", help=_ENV_HELP, callback=environment_name)]
+Env = Annotated[
+    str,
+    typer.Argument(metavar="ENV", help=_ENV_HELP, callback=environment_name, autocompletion=complete("codeplan.envs")),
+]
 EnvOption = Annotated[
     str | None,
     typer.Option(
@@ -49,6 +63,7 @@ EnvOption = Annotated[
         metavar="ENV",
         help="The environment whose agent the plan uses, or FILE.py:NAME.",
         callback=environment_name,
+        autocompletion=complete("codeplan.envs"),
     ),
 ]
 OwnEnv = Annotated[

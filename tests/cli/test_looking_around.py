@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -75,6 +76,22 @@ def test_help_of_each_command_has_an_example_no_default_twice_and_no_type_of_pyt
 @pytest.mark.parametrize("group", ["skills", "sandbox"])
 def test_a_group_without_a_command_shows_its_help(cli: Cli, group: str) -> None:
     assert cli(group) == cli(group, "--help")
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("run ho", "hotpotqa household"),
+        ("bench house", "household"),
+        ("run household --method ada", "adaplanner adapt"),
+    ],
+)
+def test_a_shell_completes_environments_and_methods(typed: str, offered: str) -> None:
+    words = {"COMP_WORDS": f"codeplan {typed}", "COMP_CWORD": str(len(typed.split()))}
+    environment = {**os.environ, **words, "_CODEPLAN_COMPLETE": "complete_bash"}
+    command = [Path(sys.executable).with_name("codeplan")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == offered.split()
 
 
 def test_an_episode_is_named_by_its_folder_or_by_the_trace_that_a_run_prints(cli: Cli, tmp_path: Path) -> None:
