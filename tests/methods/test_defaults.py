@@ -74,7 +74,6 @@ DEFAULTS = {
     "try-again": {"executor": "react", "trials": 3, "retry_temperature": 0.7},
     # Reflexion (Shinn et al., 2023): the last three reflections
     "reflexion": {"executor": "react", "trials": 3, "memory": 3, "prompts": None},
-    # AutoPlan (Ouyang & Li, 2023)
     # AutoPlan (Ouyang & Li, 2023): four tasks a batch, drawn at random; flaws from the history and the result
     "autoplan": {
         "plan": None,

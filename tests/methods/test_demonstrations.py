@@ -43,6 +43,13 @@ def test_a_task_specific_executor_sees_two_trajectories_of_the_tasks_own_kind(ki
     assert len(re.findall(r"^> put ", shown, re.MULTILINE)) == puts
 
 
+@pytest.mark.parametrize("kind", ["heat", "pick_two"])
+def test_the_two_demonstrations_of_a_task_are_different_ones_in_their_order(kind):
+    chosen = ReAct(demonstrations="task").choose_examples("household", kind, "another goal")
+    assert chosen == [PROMPTS.sample("react/household", f"{kind}_{number}") for number in (1, 2)]
+    assert len({*chosen}) == 2
+
+
 def test_the_hybrid_executor_has_the_skills_and_a_trajectory_of_heat_and_of_examine():
     shown = PROMPTS.sample("react", "household_hybrid")
     assert PROMPTS.sample("react", "alfworld_hybrid") == shown

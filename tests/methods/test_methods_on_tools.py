@@ -247,7 +247,9 @@ def test_autoplan_follows_a_plan_that_was_learnt(tmp_path):
     assert "1. add" in last_prompt(model)
 
 
-@pytest.mark.parametrize(("method", "settings"), [("try-again", {}), ("adapt", {"rollback": True})])
+@pytest.mark.parametrize(
+    ("method", "settings"), [("try-again", {}), ("try-again", {"trials": 2}), ("adapt", {"rollback": True})]
+)
 def test_what_needs_a_fresh_world_is_refused_before_the_first_call(method, settings):
     with pytest.raises(UsageError, match="starts over, but tools act in the real world, which cannot go back; take"):
         do(method=method, **settings)

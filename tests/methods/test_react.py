@@ -61,6 +61,15 @@ def test_the_formaliser_is_shown_the_environments_own_examples():
         assert example in model.asked[1][1][0]["content"]
 
 
+def test_the_formaliser_sees_the_last_three_turns():
+    thoughts = [f"think: {word}" for word in ("red", "green", "blue", "grey")]
+    result, model = play(*thoughts, "the second box", "open 2", formalise=True, max_idle_turns=9)
+    assert (result.success, model.purposes) == (True, ["act"] * 5 + ["formalise"])
+    shown = model.asked[-1][1][-1]["content"]
+    assert "<transcript>\n> think: green\nOK.\n> think: blue\nOK.\n> think: grey\nOK.\n</transcript>" in shown
+    assert "<line>\nthe second box\n</line>" in shown
+
+
 def test_a_thought_before_each_action_can_be_asked_for():
     replies = ["I am at step 1.", "open 1", "think: at step 2", "I open two", "open 2"]
     result, model = play("I am at step 1.", "open 1", "think: at step 2", "open 2", thoughts="forced", calls=2)
