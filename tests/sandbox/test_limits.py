@@ -8,7 +8,8 @@ import pytest
 
 from codeplan.errors import UsageError
 from codeplan.sandbox import Limits, Sandbox
-from codeplan.sandbox.limits import STOPPING_LIMITS, limit_message, shorten
+from codeplan.sandbox.host.agent_port import MAX_RESULT_BYTES
+from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, STOPPING_LIMITS, limit_message, shorten
 from codeplan.types import Finished
 
 
@@ -56,6 +57,12 @@ def test_the_default_limits_are_those_that_the_documentation_promises():
         recursion=500,
         source_bytes=64 * 2**10,
     )
+
+
+def test_messages_and_checkpoints_are_as_large_as_the_documentation_says():
+    assert shorten("x" * 8_000) == "x" * 8_000
+    assert shorten("x" * 8_001) == "x" * 8_000 + "… (1 more character)"
+    assert (ENTRY_CHECKPOINTS_FACTOR, MAX_RESULT_BYTES) == (16, 1_000_000)
 
 
 def test_limits_cannot_be_changed():
