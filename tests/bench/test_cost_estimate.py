@@ -112,6 +112,12 @@ def test_earlier_benches_are_found_and_damaged_ones_and_links_left_out(tmp_path:
     assert read_earlier_benches(tmp_path / "nowhere") == []
 
 
+def test_of_many_earlier_benches_the_last_fifty_by_name_are_read(tmp_path: Path) -> None:
+    for number in range(51):
+        BenchStore(tmp_path / f"{number:02}", GRID).close()
+    assert [b.folder.name for b in read_earlier_benches(tmp_path)] == [f"{n:02}" for n in range(50, 0, -1)]
+
+
 # ------------------------------------------------------------------ played
 
 

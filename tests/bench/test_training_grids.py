@@ -9,6 +9,7 @@ from support.bench_samples import Play
 from support.training_samples import GRID, plan
 
 from codeplan.bench.bench_spec import read_spec, untrusted_settings
+from codeplan.bench.trainings import TrainingGrid
 from codeplan.cli.app import main
 from codeplan.errors import UsageError
 
@@ -43,6 +44,25 @@ def test_an_impossible_grid_is_one_sentence(
     said = capsys.readouterr().err
     assert message in said
     assert len(said.strip().splitlines()) == 1
+
+
+def test_a_grid_has_a_thousand_of_each_and_ten_thousand_plans_at_most() -> None:
+    assert TrainingGrid((1, 1000), 1, 1).batches == (1, 1000)
+    assert TrainingGrid((4,), 1000, 10).trainings * 10 == 10_000
+    assert TrainingGrid((4,), 10, 1000).iterations * 10 == 10_000
+    for batches, trainings, iterations, wrong in (
+        ((1001,), 1, 1, "batches has the number 1001"),
+        ((4,), 1001, 1, "trainings has the number 1001"),
+        ((4,), 1, 1001, "iterations has the number 1001"),
+        ((4,), 137, 73, "asks for 10,001 plans; a cell has at most 10,000"),
+    ):
+        with pytest.raises(UsageError, match=wrong):
+            TrainingGrid(batches, trainings, iterations)
+
+
+def test_by_default_trainings_are_on_train_tasks_with_the_settings_of_the_bench() -> None:
+    grid = TrainingGrid((4,), 1, 1)
+    assert (grid.split, grid.seed, grid.settings) == ("train", 0, {})
 
 
 def test_a_method_that_does_not_learn_is_refused() -> None:
