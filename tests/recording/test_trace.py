@@ -1,7 +1,7 @@
 import pytest
 
 from codeplan.errors import UsageError
-from codeplan.recording.events import ActionTaken, EpisodeStarted, SpanOpened, StepEntered, TextPrinted
+from codeplan.recording.events import ActionTaken, EpisodeStarted, SpanClosed, SpanOpened, StepEntered, TextPrinted
 from codeplan.recording.trace import Trace
 from codeplan.types import Checkpoint, Observation, Task
 
@@ -96,3 +96,33 @@ def test_a_trace_in_another_format_is_refused_in_one_sentence(tmp_path, old, new
 
 def test_the_format_is_written_although_it_is_the_default(tmp_path):
     assert b'"format":2' in written(tmp_path / "t.jsonl").path.read_bytes().split(b"\n")[0]
+
+
+def test_a_recorded_event_is_seen_ahead_up_to_the_end_of_the_recording():
+    kind = type(EVENTS[0])
+    trace = Trace(recording=EVENTS[:1])
+    assert trace.peek_recorded(kind) == trace.next_recorded(kind) == EVENTS[0]
+    trace.append(EVENTS[0])
+    assert (trace.peek_recorded(kind), trace.next_recorded(kind)) == (None, None)
+
+
+def test_an_episode_that_had_only_begun_goes_on_without_the_end_of_an_interruption(tmp_path):
+    path = tmp_path / "t.jsonl"
+    trace = Trace(path)
+    trace.append(EVENTS[0])
+    trace.append(SpanClosed(id=1))
+    trace.close()
+    assert Trace.read_resumable(path) == trace.events[:1]
+    resumed = Trace.resume(path)
+    assert resumed.recording == trace.events[:1]
+    resumed.close()
+
+
+def test_what_does_not_begin_as_an_episode_cannot_go_on(tmp_path):
+    path = tmp_path / "t.jsonl"
+    trace = Trace(path)
+    for event in (EVENTS[1], EVENTS[0]):
+        trace.append(event)
+    trace.close()
+    with pytest.raises(UsageError, match="does not begin with the start of an episode"):
+        Trace.resume(path)
