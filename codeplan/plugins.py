@@ -129,7 +129,7 @@ def parse_json(text: str) -> Any:
     """The value that a text spells in JSON, or the text itself."""
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

@@ -96,3 +96,8 @@ def test_packages_that_register_wrongly_do_not_hide_the_others(tmp_path, monkeyp
         assert main(["run", "household", "--method", "none"]) == 2
     finally:
         plugins._registered.cache_clear()
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "9" * 5_000])
+def test_a_text_that_python_cannot_read_as_json_is_a_text(text):
+    assert plugins.parse_assignment(f"plan={text}", "--set") == ("plan", text)
