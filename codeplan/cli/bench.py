@@ -126,7 +126,7 @@ def bench(
 ) -> None:
     """Run many episodes and print success rates with 95 % intervals, and means over the episodes.
 
-    The means are: actions, asks (in-plan refinements), refined (out-of-plan refinements), calls (all model calls),
+    The means are: actions, in-plan refinements (questions of plans), out-of-plan refinements, calls (all model calls),
     tokens in and out, US dollars, seconds. Each episode's trace is a folder in --out. Started again with the same
     folder, a bench continues.
 

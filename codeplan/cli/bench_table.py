@@ -76,7 +76,7 @@ def _print_cell(console: Console, bench: BenchRecord, cell: BenchCell) -> None:
     rows = summarise_results([e.result for e in ended if not e.broken])
     alone = len(bench.cells) == 1
     title = f"{cell.suite}: {cell.method} with {cell.model}" if alone else cell.name
-    head = ("kind", "episodes", "success", "95 %", "actions", "asks", "refined", "calls", *_COSTS, "seconds")
+    head = ("kind", "episodes", "success", "95 %", "actions", "in-plan", "out-of-plan", "calls", *_COSTS, "seconds")
     _print_table(console, title, format_table(head, [_cells(row) for row in rows], width=terminal_width()))
     for reason, count in Counter(one_line(e.result.reason) for e in ended).most_common():
         mark = f"{count:5}  "
