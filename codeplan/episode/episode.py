@@ -1,7 +1,7 @@
 """The one gate: an Episode owns the environment, the model, the meter and the trace of one attempt at one task.
 
 ``act`` and ``ask`` are the only ways to the environment and to the model. Each charges the budget, does its work and
-records it before it returns. So no method can miscount, and all are traced alike.
+records it before it returns. Methods therefore cannot miscount, and all are traced the same way.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ _GOAL_IN_OBSERVATION = "what the observation asks for"
 
 
 class Episode:
-    """One attempt at one task. ``observation`` is the latest, ``first_observation`` that of the latest reset.
-
-    ``finished`` is the latest outcome if that ran to its end; its value is what the task, or its latest part, came to.
+    """One attempt at one task. ``observation`` is the latest observation, ``first_observation`` the one that the
+    latest reset returned. ``finished`` is the latest outcome of a plan, if that plan ran to its end; its value is the
+    result of the task or of its latest part.
 
     Creating it resets the environment. While the trace replays a recording, the recording answers for environment and
-    model; afterwards the environment is fast-forwarded to the same state and goes on.
+    model; afterwards the episode fast-forwards the environment to the same state and continues live.
     """
 
     def __init__(self, env: Environment, task: Task, llm: LLM, meter: Meter | None = None, trace: Trace | None = None):
@@ -105,7 +105,7 @@ class Episode:
         self.finished = outcome if isinstance(outcome, Finished) else None
 
     def judge(self, outcome: Outcome) -> ValueJudged | None:
-        """Take note of a plan's outcome, and have the environment judge what a finished one returned.
+        """Remember a plan's outcome. If the plan finished, the environment judges the value that it returned.
 
         A value that could not leave the sandbox is not accepted, and the verdict says why.
         None if the plan did not finish, or if the environment judges no values. The verdict is an observation.
@@ -133,10 +133,9 @@ class Episode:
         """Ask the model. ``prompt`` names the template and its digest, for the trace.
 
         Raises:
-            BudgetExceeded: no call is left.
-            SizeExceeded: the prompt is too long because of what was made in this episode, or the reply is too long.
-            UsageError: the prompt is too long because of the task and the settings.
-            ModelError: there is no complete answer.
+            BudgetExceeded: no call is left. SizeExceeded: texts made in this episode make the prompt too long, or the
+            reply is too long. UsageError: the task and the settings alone make the prompt too long. ModelError: there
+            is no complete answer.
         """
         self._require_usable_start()
         return self._replayable_model.ask(messages, purpose, prompt, stop, max_tokens)
@@ -144,8 +143,8 @@ class Episode:
     def embed(self, texts: Sequence[str], model: str) -> Embeddings:
         """The vectors of texts, from the embedding model of that name at the model's endpoint.
 
-        The trace does not keep vectors. So the caller records what it derives from them, and does not call this while a
-        recording can answer instead (see ``replay_embeddings``).
+        The trace does not keep vectors. The caller must record what it derives from them, and must not call this while
+        a recording can answer instead (see ``replay_embeddings``).
 
         Raises:
             BudgetExceeded: no call is left.
@@ -157,12 +156,12 @@ class Episode:
     def replay_embeddings(self) -> None:
         """Replay the embedding calls that come next in the recording, and charge each as recorded.
 
-        What was derived from the vectors follows them in the trace. Raises as ``embed``.
+        The events that the caller derived from the vectors follow in the trace. Raises as ``embed``.
         """
         self._replayable_model.replay_embeddings()
 
     def restart(self) -> Observation:
-        """Reset the environment to the same task, for methods that start over. The counts go on."""
+        """Reset the environment to the same task, for methods that start over. The meter keeps its counts."""
         self.success, self.reward = False, 0.0
         self.first_observation = self.observation = self._reset()
         return self.first_observation
@@ -225,7 +224,8 @@ class Episode:
     def goal_of(self, task: Task) -> str:
         """The sentence that prompts show as the goal of ``task``; never empty.
 
-        A task without a goal has the one that the environment's reset revealed, which may be all of its observation.
+        If the task has no goal, this is the goal that the environment's reset revealed, possibly its whole
+        observation.
         """
         return task.goal or self.first_observation.goal or _GOAL_IN_OBSERVATION
 

@@ -15,7 +15,8 @@ _TICK = 0.001  # tolerance between the two clocks, in seconds
 
 
 class Meter:
-    """Counts what an episode uses. Reserve before each action or call; settle what only the answer reveals.
+    """Counts what an episode uses. Callers reserve before each action or call, and settle afterwards what only the
+    answer reveals.
 
     ``depth`` is the greatest depth of a sub-task so far, None without decomposition. ``clock`` returns seconds from any
     origin. Safe to use from several threads.
@@ -53,7 +54,7 @@ class Meter:
         return self._counts["refinements"]
 
     def note_depth(self, depth: int) -> None:
-        """Take note of a sub-task of this depth; the whole task has depth 1."""
+        """Record that a sub-task of this depth began; the whole task has depth 1."""
         self.depth = max(self.depth or 0, depth)
 
     def calls_for(self, purpose: str) -> int:
@@ -72,8 +73,8 @@ class Meter:
     def call(self, purpose: str) -> Iterator[Callable[[Usage], None]]:
         """A context for one model call: counts it, and yields ``settle`` for the usage of its answer.
 
-        Within it, ``seconds_left`` limits the model's client. A failed call is settled with the ``usage`` of its error,
-        otherwise its cost is unknown.
+        Within it, ``seconds_left`` limits the model's client. A failed call is settled with the ``usage`` of its
+        error; without one, its cost is unknown.
 
         Raises: BudgetExceeded: nothing is left before the call, or the call fails after the time is over.
         """

@@ -27,17 +27,16 @@ from codeplan.untrusted.noun_phrases import with_article
 from codeplan.untrusted.values import in_quotes, value_text
 
 _MAX_ERROR = 500
-"""The room of an environment's exception in a message, in characters."""
+"""Maximum length of an environment's exception in a message, in characters."""
 
 
 _ENVIRONMENT_EVENTS: tuple[type[EnvironmentEvent], ...] = (CallDecided, CallBegun, DoubtDecided, ToolFailed)
 
 
 class ReplayableEnvironment:
-    """One task of an environment. During a replay the recording answers, and the environment is not used.
-
-    After the recording's end, the environment is fast-forwarded to the same state and goes on. The caller records the
-    answers.
+    """One task of an environment. During a replay the recording answers, and the environment is not used. After the
+    recording's end, the environment is fast-forwarded to the same state and answers from then on. The caller records
+    the answers.
     """
 
     def __init__(self, env: Environment, task: Task, trace: Trace) -> None:
@@ -73,9 +72,8 @@ class ReplayableEnvironment:
         return ActionTaken(action=action, observation=observation, seconds=seconds, cut_from=cut_from)
 
     def recorded_events(self, action: str) -> Iterator[EnvironmentEvent]:
-        """During a replay: what the environment reported before its next answer, to ``action``.
-
-        The caller records each at once.
+        """During a replay: the events that the environment reported before it answered ``action``. The caller records
+        each one immediately.
         """
         while event := self._trace.peek_recorded(*_ENVIRONMENT_EVENTS):
             yield replace(event, action=action) if isinstance(event, CallBegun) else event
@@ -113,7 +111,7 @@ class ReplayableEnvironment:
     def _fast_forward(self) -> None:
         """Take the environment to the recording's end: repeat its actions and compare each observation.
 
-        An environment that acts for real goes on in the world as it is.
+        If its actions are real, nothing is repeated: the environment continues in the present state of the world.
         """
         if not self._needs_fast_forward:
             return
@@ -158,7 +156,7 @@ class ReplayableEnvironment:
 
 
 def _action_in_doubt(events: Sequence[Event]) -> str | None:
-    """The action that the events begin at their end and do not answer; None if there is none."""
+    """The action that was begun at the end of the events and has no answer; None if there is none."""
     last = next((e for e in reversed(events) if not isinstance(e, CallDecided | DoubtDecided | ToolFailed)), None)
     return last.action if isinstance(last, CallBegun) else None
 

@@ -40,7 +40,7 @@ class ReplayableModel:
         except ModelError as e:
             if e.prompt_too_long and self._is_made_by_agent(purpose):
                 raise SizeExceeded("context", None, str(e)) from None
-            if e.reply_cut and purpose == "ask":  # the plan's question called for an endless answer
+            if e.reply_cut and purpose == "ask":  # the plan asked a question with an endless answer
                 raise SizeExceeded("reply", None, str(e)) from None
             raise
         if called.cut_from:
@@ -120,7 +120,7 @@ class ReplayableModel:
             raise broken_model(self._llm.name, e) from e
 
     def _is_made_by_agent(self, purpose: Purpose) -> bool:
-        """Whether the prompt of a call may hold what a model, a plan or an action made in this episode.
+        """Whether the prompt of a call may contain text that a model, a plan or an action made in this episode.
 
         The reply to ``bind`` is never part of a later prompt.
         """

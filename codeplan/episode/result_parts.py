@@ -1,4 +1,4 @@
-"""What a result says of an episode's last failure, and of what its last plan returned."""
+"""The parts of a Result that describe the episode's last failure and its last plan's value."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_VARIABLES_BYTES = 256 << 10
 
 
 def last_failure(events: Sequence[Event], ending: Ending) -> LastFailure | None:
-    """What ended the episode if that was a failure, or else the last one in its events."""
+    """The failure that ended the episode, otherwise the last failure in its events."""
     if isinstance(ending, Crashed | InfrastructureFailed):
         return LastFailure(ending.error, ending.message)
     if isinstance(ending, EnvironmentEnded) and (failed := _ending_failure(events)):

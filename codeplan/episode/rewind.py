@@ -25,7 +25,9 @@ def require_fresh_world(episode: Episode, what: str, instead: str) -> None:
 
 
 def rewind(episode: Episode, actions: tuple[str, ...]) -> None:
-    """Reset the environment and repeat these actions, which count as usual. Does nothing if it is there already."""
+    """Reset the environment and repeat these actions, which count as usual. Does nothing if the environment is in that
+    state already.
+    """
     if actions_since_reset(episode) == actions:
         return
     with episode.span("rewind", f"to after {len(actions)} actions"):

@@ -9,8 +9,9 @@ from codeplan.untrusted.surrogates import escape_surrogates
 from codeplan.untrusted.values import in_quotes
 
 MAX_PROMPT_CHARS: Final = 1_000_000
-"""Maximum length of a prompt, in characters: some 250,000 tokens, which is more than most models take. An honest prompt
-of the built-in environments has less than a fiftieth of it."""
+"""Maximum length of a prompt, in characters: some 250,000 tokens, which is more than most models take. Prompts of the
+built-in environments normally use less than a fiftieth of it.
+"""
 
 MAX_REPLY_CHARS: Final = 256_000
 """Maximum length of a reply, in characters: four times the longest plan that a sandbox accepts by default."""
