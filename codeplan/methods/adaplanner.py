@@ -35,8 +35,9 @@ from codeplan.types import Result, Task
 class AdaPlanner:
     """The refinement loop (``codeplan.planning.refinement``) with a planner that asks the model, and with skills.
 
-    ``tries=1`` switches refinement off (open loop); ``asks=False`` leaves out-of-plan refinement alone. ``samples``
-    and the settings after it choose the worked examples (``codeplan.planning.sample_choice``).
+    ``tries=1`` switches refinement off (open loop); ``asks=False`` switches in-plan refinement off, so only
+    out-of-plan refinement remains. ``samples`` and the settings after it choose the worked examples
+    (``codeplan.planning.sample_choice``).
     """
 
     name = "adaplanner"

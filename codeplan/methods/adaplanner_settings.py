@@ -1,4 +1,4 @@
-"""The settings of AdaPlanner that choose what its prompts show."""
+"""The settings of AdaPlanner that choose the content of its prompts."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class _Controller:
         """Whether the latest success is that of the task's parts, not of an attempt at the whole."""
 
     def achieve(self, task: Task, depth: int) -> bool:
-        """Whether an attempt, or the parts of a plan, achieved the task. Begins nothing after the episode's end."""
+        """Whether an attempt, or the parts of a plan, achieved the task. Starts nothing after the episode has ended."""
         if self._over:
             return self.episode.success
         self.episode.meter.note_depth(depth)

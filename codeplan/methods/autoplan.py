@@ -28,7 +28,7 @@ MAX_PLAN_FILE_BYTES = 1_000_000
 
 
 class EpisodeReview(Value, frozen=True):
-    """The model's review of one training episode; what was not asked for is empty."""
+    """The model's review of one training episode; parts that were not asked for are empty."""
 
     goal: str
     outcome: str
@@ -92,7 +92,7 @@ class AutoPlan:
         return "\n\n".join(f"{kind}:\n{plan}" for kind, plan in self.plans.items())
 
     def plan_for(self, task: Task) -> str:
-        """The plan that the task is solved by; empty if none is learnt yet.
+        """The plan for this task; empty if none is learnt yet.
 
         Raises: UsageError: the setting ``plan`` is a folder without a plan for the task's kind.
         """
@@ -114,7 +114,8 @@ class AutoPlan:
     def fit(self, tasks: Sequence[Task], open_episode: EpisodeOpener) -> AutoPlan:
         """Learn a plan from the tasks, batch by batch, and return this method, which follows it from now on.
 
-        If ``open_episode`` raises, the plans of the batches before are kept. A plan file is where learning starts.
+        If ``open_episode`` raises, the plans of earlier batches are kept. If a plan file is set, learning starts from
+        its plan.
 
         Raises: UsageError: there are no tasks, one of them is not a train task, or a kind cannot name a file.
         """

@@ -37,7 +37,7 @@ from codeplan.types import (
 )
 
 MAX_START_FROM = 100_000
-"""The last step that a plan can be started from. No plan has as many steps."""
+"""The highest step number that a plan can start from. Every plan has fewer steps."""
 
 
 class FixedPlan:
@@ -92,7 +92,7 @@ class FixedPlan:
         return given | ({"start_from": self._start_from} if self._starts_later else {})
 
     def require_start(self, api: AgentApi) -> None:
-        """Check that the plan has the step to start from. A plan that is refused passes: its run says why.
+        """Check that the plan has the step to start from. A plan that the check refuses passes here: its run says why.
 
         Raises: UsageError: it has no such step.
         """

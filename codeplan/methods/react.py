@@ -40,7 +40,7 @@ from codeplan.types import (
 from codeplan.untrusted.noun_phrases import with_count
 
 Demonstrations = Literal["standard", "atomic", "hybrid", "task", "naive", "buy"]
-"""Which demonstrations an executor sees, where the environment has them.
+"""The demonstrations that an executor sees, if the environment has them.
 
 ``atomic``, ``hybrid``, ``task``: ADaPT's three executors in ALFWorld (its Figure 5 and Table 6): six single skills; the
 same and two whole trajectories; two trajectories of the task's own kind, as in the ReAct of AdaPlanner and AutoPlan.
@@ -51,10 +51,10 @@ same and two whole trajectories; two trajectories of the task's own kind, as in 
 class ReAct:
     """Turns of thoughts and actions. Each turn is one model call; a thought is answered with ``OK.``.
 
-    An attempt ends when the environment ends the episode, when a line says ``task completed`` or ``task failed``, after
-    ``calls`` turns, or after ``max_idle_turns`` turns in a row without effect (thoughts count as such). None stands for
-    the environment's numbers. With ``thoughts="forced"``, a turn is a call for a thought and then one for an action;
-    only the action counts as with or without effect. That and ``formalise``, a call that puts the action into form by
+    An attempt ends when the environment ends the episode, when a line says ``task completed`` or ``task failed``,
+    after ``calls`` turns, or after ``max_idle_turns`` turns in a row without effect (thoughts count as such). None
+    stands for the environment's numbers. With ``thoughts="forced"``, a turn is one call for a thought and then one for
+    an action; only the action can be without effect. That and ``formalise``, a call that puts the action into form by
     examples, are AutoPlan's turns (Ouyang & Li, 2023, section 3.2.1 and appendix A.1).
     """
 
@@ -99,7 +99,7 @@ class ReAct:
         return episode.result(ending, self.name, run.claim)
 
     def choose_examples(self, env: str, kind: str, goal: str) -> list[str]:
-        """The worked trajectories for a task, of the sort that ``demonstrations`` names; none about this very goal.
+        """The worked trajectories for a task, of the sort that ``demonstrations`` names; none has the task's own goal.
 
         Those of a kind are ``react/ENVIRONMENT/KIND_1.j2`` and ``KIND_2.j2``.
 
@@ -114,7 +114,7 @@ class ReAct:
         return [text for text in found if text is not None]
 
     def _example_names(self, env: str, kind: str) -> list[tuple[str, str]]:
-        """The folders and names of the prompts that the demonstrations are."""
+        """The folders and names of the prompts that hold the demonstrations."""
         if self.demonstrations == "task":
             return [(f"react/{env}", f"{kind}_{number}") for number in (1, 2)]
         return [("react", env if self.demonstrations == "standard" else f"{env}_{self.demonstrations}")]
@@ -200,7 +200,7 @@ class _Run:
         return self.episode.act(normalise_action(line, self.space)).text
 
     def _formalise(self, line: str) -> str:
-        """The line as a valid action, if that is set."""
+        """The line rewritten as a valid action, if ``formalise`` is set."""
         if not self.method.formalise or not line:
             return line
         seen = format_transcript(self.turns[-3:])

@@ -19,7 +19,7 @@ from codeplan.types import Result, Task, TrialEnded
 class Reflexion:
     """Trials of an executor, with the latest reflections as notes.
 
-    Where actions are real (tools), a trial goes on in the world as the one before left it.
+    If actions are real (tools), each trial starts in the state of the world that the previous trial left.
     """
 
     name = "reflexion"

@@ -1,4 +1,4 @@
-"""Methods by name, the settings that several of them take, and how one names the method it delegates to."""
+"""Methods by name, the settings that several methods share, and the form of the setting ``executor``."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Try-Again: repeats the same method from the start, and keeps the best trial.
 
-A baseline of ADaPT's comparison that spends as much as the others, without learning (Prasad et al., 2024, section 4.2).
+A baseline of ADaPT's comparison that spends as much as the other methods, without learning (Prasad et al., 2024,
+section 4.2).
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class TryAgain:
     def solve(self, task: Task, episode: Episode) -> Result:
         """Try until a trial succeeds. The reward and the claim are those of the best trial.
 
-        Raises: UsageError: actions are real here, so no trial but the first has a fresh world.
+        Raises: UsageError: actions are real here, so only the first trial would have a fresh world.
         """
         if self.trials > 1:
             require_fresh_world(episode, "try-again", "trials=1, or the method reflexion")

@@ -13,7 +13,7 @@ from codeplan.types import Value
 from codeplan.untrusted.excerpts import excerpt, left_out
 
 MAX_PERIOD: Final = 6
-"""The longest series of actions whose repetitions are shown as such."""
+"""Maximum length of a series of actions whose repetitions the log shows once, with a count."""
 
 _MIN_ROUNDS: Final = 3  # a series of several actions is shown once from this many rounds on
 _MAX_SAID: Final = 400  # characters of an action or a question
@@ -28,7 +28,8 @@ _MARGIN: Final = "\n    "  # of an answer's second and later lines
 class Exchange(Value, frozen=True):
     """An action with the environment's answer, or a question (``ask_llm``) with the model's.
 
-    ``number`` counts the run's actions from 1; it is None for a question. ``step`` is that in which it came, or None.
+    ``number`` counts the run's actions from 1; it is None for a question. ``step`` is the step in which it happened,
+    or None.
     """
 
     number: int | None
@@ -38,7 +39,7 @@ class Exchange(Value, frozen=True):
 
 
 class RunEvents(Value, frozen=True):
-    """What the events of one attempt tell: its exchanges, its output and the step that it started from.
+    """The content of one attempt's events: its exchanges, its output and the step that it started from.
 
     ``printed`` leaves out the lines that only give a step's title.
     """
@@ -49,9 +50,8 @@ class RunEvents(Value, frozen=True):
 
 
 def read_run(events: Sequence[Event], env: object = None) -> RunEvents:
-    """What happened in an attempt, which begins with the first of these events.
-
-    Actions and answers are as the environment ``env`` shows them, see ``show_action``.
+    """Read what happened in the attempt that begins with the first of these events. Actions and answers have the form
+    in which ``env`` shows them; see ``show_action``.
     """
     exchanges: list[Exchange] = []
     printed: list[str] = []
@@ -75,7 +75,7 @@ def read_run(events: Sequence[Event], env: object = None) -> RunEvents:
 
 
 def show_action(env: object, action: str, answer: str) -> tuple[str, str]:
-    """An action and its answer as prompts show them: as the environment says (ShowsActions), or as recorded."""
+    """An action and its answer as prompts show them: in the environment's form (ShowsActions), or as recorded."""
     return env.show_action(action, answer) if isinstance(env, ShowsActions) else (action, answer)
 
 
@@ -83,7 +83,9 @@ def show_action(env: object, action: str, answer: str) -> tuple[str, str]:
 
 
 class LogText(Value, frozen=True):
-    """The log as a prompt shows it. ``shown`` are the answers in it, ``whole`` those of them that are not cut."""
+    """The log as a prompt shows it. ``shown`` are the answers in it; ``whole`` are those among them that are not
+    cut.
+    """
 
     text: str = ""
     shown: ShownAnswers = ShownAnswers()
@@ -93,10 +95,10 @@ class LogText(Value, frozen=True):
 def format_log(exchanges: Sequence[Exchange], max_characters: int, max_newest: int, printed: str = "") -> LogText:
     """The exchanges, oldest first, with repetitions shown once; empty if there are none.
 
-    The newest answer is shown in up to ``max_newest`` characters. The answers that the plan ``printed`` are whole, as
-    far as further ``max_newest`` characters have room for them, the newest first. All else has ``max_characters``
-    together. What does not fit is left out from the oldest on, and the first line says how much that is. A long answer
-    that comes several times is shown where it comes last.
+    The newest answer is shown in up to ``max_newest`` characters. Answers that the plan ``printed`` are shown whole,
+    newest first, within a further ``max_newest`` characters. Everything else shares ``max_characters``. If that is not
+    enough, the oldest exchanges are left out, and the first line says how much is missing. A long answer that occurs
+    several times is shown only at its last place.
     """
     if not exchanges:
         return LogText()
@@ -150,7 +152,7 @@ class _LogWriter:
         return self._exchanges[self._place[answer]].number or 0
 
     def _format_series(self, index: int) -> str:
-        """The exchanges of one round under their steps, and how often they come."""
+        """The exchanges of one round under their steps, and the number of rounds."""
         start, period, rounds = self._series[index]
         times = f" (x {rounds})" if rounds > 1 and period == 1 else ""
         again = rounds - 1 if times else 0
@@ -180,14 +182,14 @@ class _LogWriter:
         return f"[Step {step}]\n" if step is not None and step != before else ""
 
     def _repeated_heading(self, index: int) -> str:
-        """The step of the first series that is shown, if its heading is among what is left out."""
+        """The step of the first series that is shown, if the heading of that step is left out."""
         start = self._series[index].start
         step = self._exchanges[start].step
         return f"\n[Step {step}]" if step is not None and step == self._exchanges[start - 1].step else ""
 
 
 class _Series(NamedTuple):
-    """``period`` exchanges from index ``start`` on, that come ``rounds`` times in a row."""
+    """``period`` exchanges from index ``start`` on, which occur ``rounds`` times in a row."""
 
     start: int
     period: int
@@ -206,7 +208,7 @@ def _find_series(exchanges: Sequence[Exchange]) -> list[_Series]:
     while (at := found[-1].end if found else 0) < len(keys):
         candidates = [_Series(at, period, _count_rounds(keys, at, period)) for period in range(1, MAX_PERIOD + 1)]
         worthwhile = [s for s in candidates if s.period == 1 or s.rounds >= _MIN_ROUNDS]
-        found.append(max(worthwhile, key=lambda s: s.end))  # the shortest period, if several reach as far
+        found.append(max(worthwhile, key=lambda s: s.end))  # if several periods reach equally far, the shortest
     return found
 
 

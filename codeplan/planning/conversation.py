@@ -9,10 +9,9 @@ from codeplan.types import Message, Value
 
 
 class ConversationTurn(Value, frozen=True):
-    """One reply of the model, and what the model was told about its plan.
-
-    ``reply`` is the program in the reply, ``plan`` the whole plan that it led to, ``told`` what the model was told of
-    the plan's run, and ``summary`` the same in a line.
+    """One reply of the model, and the report on its plan. ``reply`` is the program in the reply, ``plan`` the whole
+    plan that resulted from it, ``told`` the report on the plan's run that the model received, and ``summary`` that
+    report in one line.
     """
 
     reply: str
@@ -22,11 +21,10 @@ class ConversationTurn(Value, frozen=True):
 
 
 class PlanConversation:
-    """The messages from the task on: its two, then each reply with what the model was told of it.
-
-    What was sent once stays the same, so that endpoints' prefix caches hit. When the turns are longer than
-    MAX_CONVERSATION_CHARS, the oldest are dropped until the rest takes half of that; the first reply that stays is then
-    replaced by the whole plan of that time.
+    """The messages of the conversation: two that state the task, then each reply with the report on it. Messages that
+    were sent do not change, so that endpoints' prefix caches hit. When the turns exceed MAX_CONVERSATION_CHARS, the
+    oldest are dropped until the rest takes half of that. The first remaining reply is then replaced by the whole plan
+    of that time.
     """
 
     def __init__(self, opening: Sequence[Message]) -> None:
@@ -35,7 +33,9 @@ class PlanConversation:
         self._dropped: list[str] = []
 
     def add(self, turn: ConversationTurn, tell: Callable[[Sequence[str]], str]) -> None:
-        """Add a turn. If others are dropped for it, ``tell`` makes its text, given all dropped turns in a line each."""
+        """Add a turn. If older turns are dropped for it, ``tell`` makes its text from one line for each dropped
+        turn.
+        """
         self._turns.append(turn)
         if self._length <= MAX_CONVERSATION_CHARS:
             return
@@ -47,7 +47,7 @@ class PlanConversation:
 
     @property
     def messages(self) -> list[Message]:
-        """The messages up to what the model was told last."""
+        """The messages up to the latest report."""
         messages: list[Message] = list(self._opening)
         for number, turn in enumerate(self._turns):
             program = turn.plan if number == 0 and self._dropped else turn.reply

@@ -23,7 +23,9 @@ class Decomposer:
         self._episode, self._prompts, self._folder = episode, prompts, folder
 
     def decompose(self, task: Task, notes: tuple[str, ...] = ()) -> Decomposition | None:
-        """The plan for a task. The model gets one chance to correct an invalid plan; then the answer is None."""
+        """The plan for a task. The model gets one chance to correct an invalid plan; if that fails too, the result is
+        None.
+        """
         reply = problem = ""
         for _ in range(2):
             reply = self._ask_plan(task, notes, reply, problem)
@@ -56,7 +58,7 @@ def progress_note(episode: Episode) -> str | None:
     """What a success passes on: the agent's belongings if an action shows them, otherwise the last action.
 
     ADaPT passes information on in this way (Prasad et al., 2024, section 3.1, and its appendix for each environment).
-    With tools it is the value that the sub-task came to. None if no action was taken yet.
+    With tools, the note is the value that the sub-task returned. None if no action was taken yet.
     """
     if status := episode.action_space.status:
         return str(Turn(status, episode.act(status).text))

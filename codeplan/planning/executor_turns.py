@@ -60,7 +60,7 @@ def is_thought(line: str) -> bool:
 
 
 def written_as_thought(line: str) -> str:
-    """The line with the mark of a thought: what an executor is made to think may come without it."""
+    """The line with the mark of a thought. A model that is asked for a thought alone may leave the mark out."""
     return line if is_thought(line) else f"think: {line}"
 
 
@@ -79,7 +79,7 @@ def normalise_action(line: str, space: ActionSpace) -> str:
 
 
 def collect_turns(episode: Episode, first_event: int = 0) -> list[Turn]:
-    """An executor's thoughts and actions from an event on, in order, with failures of plans among them."""
+    """An executor's thoughts and actions after an event, in order, together with failures of plans."""
     events = episode.trace.events[first_event:]
     return [turn for event in events if (turn := _tool_turn(event) if episode.has_tools else _turn(event))]
 

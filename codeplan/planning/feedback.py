@@ -19,15 +19,17 @@ from codeplan.untrusted.terminal import one_line
 from codeplan.untrusted.variables import clip_name, variable_texts
 
 NextStart = Literal["resume", "first step", "reset"]
-"""Where the next plan starts: at the resume point, at its first step in the world as it is, or there after a reset."""
+"""Where the next plan starts: at the resume point, or at its first step, with or without a reset of the environment
+before.
+"""
 
 _MAX_VALUE: Final = 2_000  # characters of one variable
 _MAX_STRING: Final = 200  # characters of a text, alone or within a list
 _MAX_LOST, _MAX_REASON = 12, 100  # variables that could not be saved, and the characters of the reason
 _MAX_CODE: Final = 120  # characters of the line that failed
-_MAX_SUMMARY: Final = 200  # characters of what is said of an earlier attempt
+_MAX_SUMMARY: Final = 200  # characters of the line about an earlier attempt
 _PRINTED: Final = "<as printed>"
-_MIN_PRINTED: Final = 60  # characters of a value's text that is not repeated if the plan printed it
+_MIN_PRINTED: Final = 60  # characters from which on a value's text is not repeated if the plan printed it
 _MIN_IN_FEEDBACK: Final = 200  # characters of an answer that has a name in the error's message
 _MAX_SOUGHT: Final = 60_000  # characters of what was printed in which answers are sought
 _NAME: Final = re.compile(r"\w+")
@@ -37,9 +39,9 @@ class RunReport(Value, frozen=True):
     """What happened to the latest plan.
 
     ``source`` is its text after the check's fixes. ``plan`` and ``outcome`` are None if the check refused it.
-    ``problem`` is the first sentence on what went wrong. ``events`` are those of the run, ``observation`` is the newest
-    one. ``variables`` are those that the next plan can start with. ``left`` is what the next run may use.
-    ``next_start`` says where the next plan starts.
+    ``problem`` is the first sentence on what went wrong. ``events`` are the events of the run, ``observation`` is the
+    newest observation. ``variables`` are the variables that the next plan can start with. ``left`` holds the limits of
+    the next run. ``next_start`` says where the next plan starts.
     """
 
     source: str
@@ -63,7 +65,7 @@ class RunReport(Value, frozen=True):
 
 
 def describe_refusal(rejected: Rejected) -> str:
-    """The reasons of the check, one in a line."""
+    """The reasons of the check, one per line."""
     return "\n".join(str(d) for d in rejected.diagnostics)
 
 
@@ -128,7 +130,7 @@ def _next_step(outcome: Outcome | None) -> int | None:
 
 
 def _failed_line(report: RunReport) -> str:
-    """The line of code that failed, without its margin; empty if there is none."""
+    """The line of code that failed, without its indentation; empty if there is none."""
     number = report.outcome.line if isinstance(report.outcome, Failed | Stopped) else None
     lines = re.split(r"\r\n|\r|\n", report.source)
     return one_line(lines[number - 1], _MAX_CODE) if number is not None and 0 < number <= len(lines) else ""
@@ -150,10 +152,12 @@ def _fix_lines(fixes: tuple[Fix, ...]) -> tuple[str, ...]:
 
 
 def _describe_variables(report: RunReport, answers: Mapping[str, str], printed: str) -> str:
-    """The plan's saved variables as lines ``name = value``, and what could not be saved, within MAX_PART_CHARS.
+    """The plan's saved variables as lines ``name = value``, then the variables that could not be saved, within
+    MAX_PART_CHARS.
 
-    ``answers`` are the names of the answers in the log, and ``printed`` is what the prompt shows of the output: neither
-    is repeated. Left out are names that the plan does not contain, which older plans have set, and helper functions.
+    ``answers`` are the names of the answers in the log, and ``printed`` is what the prompt shows of the output:
+    neither is repeated. Helper functions are left out, and so are names that older plans set and this plan does not
+    contain.
     """
     if report.plan is None:
         return ""

@@ -26,7 +26,7 @@ _START = re.compile(r"^[ \t>`]*+(?:action[ \t]*+:[ \t]*+)?+([A-Za-z_]\w*+)[ \t]*
 
 
 class JsonCall(NamedTuple):
-    """One call of a reply. ``text`` is the reply up to the call's end; ``more`` tells that further calls follow."""
+    """One call of a reply. ``text`` is the reply up to the call's end; ``more`` is true if further calls follow."""
 
     name: str
     arguments: dict[str, Any]
@@ -85,7 +85,7 @@ def show_value(value: object) -> str:
 
 
 def _json_data(value: object) -> Any:
-    """The data as JSON has it. A result fits the bound in any notation."""
+    """The data in the form that JSON has. A result fits the bound in any notation."""
     return json_value(value, 16 * wire.MAX_RESULT_CHARS)
 
 
@@ -97,7 +97,7 @@ def _cut(text: str, most: int) -> str:
 
 
 class _RefusedJson(ValueError):
-    """Says what Python reads as JSON and JSON does not have."""
+    """Names the value that Python's reader accepts but JSON does not have."""
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -11,9 +11,8 @@ from codeplan.types import Value
 
 
 class LimitsLeft(Value, frozen=True):
-    """What may still be used; None stands for no limit.
-
-    ``asks`` are the questions of one run. ``tries`` are runs of a plan, the next one included.
+    """What is left of each limit; None means no limit. ``asks`` counts the questions of one run, ``tries`` the runs of
+    a plan, including the next one.
     """
 
     actions: int | None = None
@@ -36,11 +35,9 @@ class LimitsLeft(Value, frozen=True):
 
 
 def limits_left(episode: Episode, *, asks: int | None, tries: int | None, replans: int | None) -> LimitsLeft:
-    """What the next run of a plan may use, before its prompt is sent.
-
-    ``asks`` is the sandbox's limit for one run, ``tries`` and ``replans`` are what the method has left; None if there
-    are none. The environment's limit and the budget lower them. A repeated episode gives equal values, because time is
-    taken from its events.
+    """The limits of a plan's next run, computed before its prompt is sent. ``asks`` is the sandbox's limit for one
+    run; ``tries`` and ``replans`` are what the method has left, None without such a limit. The environment's limit and
+    the budget lower them. A replay gives equal values, because it takes times from the recorded events.
     """
     budget, meter = episode.meter.budget, episode.meter
     calls = _left(budget.model_calls, meter.model_calls + 1)  # the prompt itself is a call

@@ -16,15 +16,16 @@ AfterFailure = Literal["resume", "restart"]
 
 
 class LoopSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Settings of the loop. The defaults are the paper's limits, without its model calls that code can replace.
+    """Settings of the loop. The defaults are the paper's limits. Where code can do the work of one of the paper's
+    model calls, code does it.
 
     ``tries`` limits the runs of a plan; from run ``start_over_from`` on, plans start at step 1 again. ``resume_by``
     finds the step to resume at by a comparison of syntax, or asks the model, as in the paper. ``code_check`` sends a
     new plan back for repair if the check refuses it, or always, as in the paper (which then relies on refinement
     alone). ``resume_state`` is what the failed step resumes with: the variables at the failure, or those at its entry.
     ``fixes`` says whether the check mends plans without a model. ``after_failure="restart"`` is for comparison: it
-    resets the environment and starts each plan at step 1. ``replans`` of a plan cost no try; a further one does.
-    After ``no_progress`` refinements in a row that changed nothing, the loop ends (0: it does not).
+    resets the environment and starts each plan at step 1. A plan's first ``replans`` replans cost no try; each further
+    one does. The loop ends after ``no_progress`` refinements in a row that changed nothing (0: never).
 
     Raises: UsageError: ``tries`` or ``start_over_from`` is below 1, ``replans`` or ``no_progress`` below 0.
     """

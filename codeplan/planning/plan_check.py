@@ -27,7 +27,8 @@ def check_plan(
 
 
 def record_notices(sandbox: Sandbox, episode: Episode) -> None:
-    """Record once in an episode what is particular to the sandbox here; a replay repeats what the recording says.
+    """Record, once per episode, how the sandbox on this machine differs from the usual one. A replay repeats the
+    recorded notices.
 
     Raises SandboxError if no plan can run here.
     """

@@ -41,7 +41,7 @@ from codeplan.types import (
 def start_event(
     number: int, plan: Plan, start: int, checkpoint: Checkpoint | None, *, from_outside: bool = False
 ) -> PlanStarted:
-    """The event of a plan's start. It holds the checkpoint only if that comes ``from_outside`` the episode.
+    """The event of a plan's start. It holds the checkpoint only if the checkpoint comes ``from_outside`` the episode.
 
     Helper functions are never saved; ``plan.provides`` defines them again.
     """
@@ -69,8 +69,8 @@ def run_plan(
 ) -> Outcome:
     """Run a plan in the sandbox against an episode, and record its steps and output in the trace.
 
-    A plan that acts after the environment's end of the episode is stopped with limit ``"episode"``. ``on_event`` sees
-    each event after it is recorded; what it raises ends the run.
+    A plan that acts after the environment has ended the episode is stopped with limit ``"episode"``. ``on_event``
+    receives each event after it is recorded; an exception that it raises ends the run.
     """
 
     def record(progress: Progress) -> None:
@@ -109,14 +109,13 @@ def ending_of_value(episode: Episode, outcome: Outcome) -> Ending | None:
 
 
 def finished_with(value: Any) -> Finished:
-    """The outcome that stands for an executor that ended with this value."""
+    """The outcome recorded for an executor that ended with this value."""
     return Finished("", None, Checkpoint(), {}, ResourceUsage(), value)
 
 
 def without_timing(outcome: Outcome) -> Outcome:
-    """The outcome without what differs when the same episode is replayed: where a time limit struck, and the variables.
-
-    The step's entry then stands for them.
+    """The outcome without the parts that can differ in a replay of the same episode: where a time limit struck, and
+    the variables. The variables at the step's entry replace them.
     """
     if isinstance(outcome, Stopped) and outcome.limit in TIMING_LIMITS:
         return replace(outcome, line=None, checkpoint=None)

@@ -34,10 +34,10 @@ _ONE_SAMPLE: Final = SampleSettings()
 class Planner:
     """The PlanWriter that asks the model.
 
-    ``task`` is the episode's task or a sub-task of it. The prompts show worked examples (see
-    ``choose_samples``), then ``skills``. ``asks`` is the most questions of one run, ``tries`` and ``replans`` are what
-    the method allows; without ``asks`` or ``replans`` the prompts do not mention ``ask_llm`` or ``replan``.
-    ``refine_prompt`` is the form of the prompts for refinements.
+    ``task`` is the episode's task or a sub-task of it. The prompts show worked examples (see ``choose_samples``), then
+    ``skills``. ``asks`` is the maximum number of questions in one run; ``tries`` and ``replans`` are the method's
+    limits; without ``asks`` or ``replans`` the prompts do not mention ``ask_llm`` or ``replan``. ``refine_prompt`` is
+    the form of the prompts for refinements.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Planner:
         return self._reply
 
     def _continue(self, conversation: PlanConversation, report: RunReport, reply: str) -> str:
-        """The model's reply to the conversation, after it was told what happened to the plan of its last ``reply``."""
+        """The model's reply to the conversation, after the report on the plan of its last ``reply``."""
         name = "adaplanner/turn"
 
         def tell(dropped: Sequence[str]) -> str:

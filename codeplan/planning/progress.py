@@ -1,6 +1,5 @@
-"""Notices refinements that change nothing.
-
-The next run ends as the one before, and learns nothing new of the world; or the next plan is refused as the one before.
+"""Notices refinements that change nothing: the next run ends as the run before and learns nothing new about the world,
+or the check refuses the next plan for the same reasons.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ _KINDS: Final = {"finished": "ran to its end", "replan": "asked to replan"}
 
 
 class _RunEnd(Value, frozen=True):
-    """How a run ended, and what was observed last. Times and amounts are left out: they differ from run to run.
+    """How a run ended, and its last observation. Times and amounts are left out: they differ from run to run.
 
     A refused plan did not run; ``diagnostics`` are what the check found.
     """
@@ -31,10 +30,10 @@ class _RunEnd(Value, frozen=True):
 class ProgressMonitor:
     """Judges the runs and the refusals of one task, in order.
 
-    A refinement changes nothing if its run ends as the run before, in a world that answers the same, and no action of
-    it had an answer that is new to the task; or if its plan is refused, after repairs, for the same reasons as the plan
-    before. With ``max_unchanged`` of them in a row, there is no progress. The same holds for two replans in a row
-    without an action in between. 0 allows everything.
+    A refinement changes nothing in two cases. Either its run ends as the run before, with the same last observation,
+    and none of its actions had an answer that is new in this task. Or its plan is refused, after repairs, for the same
+    reasons as the plan before. ``max_unchanged`` such refinements in a row are a standstill, and so are two replans in
+    a row without an action in between. 0 switches this off.
     """
 
     def __init__(self, max_unchanged: int) -> None:

@@ -1,4 +1,4 @@
-"""Maximum sizes of the parts of prompts that tell of plans and their runs."""
+"""Maximum sizes of the parts of prompts that describe plans and their runs."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ MAX_PART_CHARS: Final = {
     "now": 6_000,
     "variables": 6_000,
 }
-"""Maximum lengths, in characters, of the parts of a prompt that tell of plans. A checked plan is never cut: by default
-it has at most 65,536 bytes."""
+"""Maximum lengths, in characters, of the parts of a prompt that describe plans. A checked plan is never cut: by
+default it has at most 65,536 bytes.
+"""
 
 MAX_OLDER_CHARS: Final = 6_000
 """Maximum length of the log without the answers that are shown whole, in characters."""
@@ -31,7 +32,7 @@ MAX_CONVERSATION_CHARS: Final = 80_000
 newest turn stays whole, however long it is."""
 
 MAX_ATTEMPTS: Final = 12
-"""Earlier attempts that a prompt tells of at most, the newest."""
+"""Maximum number of earlier attempts in a prompt; the newest are kept."""
 
 MAX_FIXES_SHOWN: Final = 10
-"""Fixes of the check that a prompt tells of at most."""
+"""Maximum number of the check's fixes in a prompt."""

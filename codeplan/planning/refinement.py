@@ -54,8 +54,8 @@ MAX_REPAIRS = 2
 class RefinementLoop:
     """The loop for one task of an episode. ``source`` is the text of the latest plan.
 
-    With ``is_subtask``, a plan that runs to its end has done the task as far as the loop can tell. ``claim`` is whether
-    the last plan ran to its end.
+    With ``is_subtask``, the loop takes a plan that runs to its end as success. ``claim`` is whether the last plan ran
+    to its end.
     """
 
     def __init__(
@@ -76,16 +76,16 @@ class RefinementLoop:
         self._plan_before: str | None = None
         self._latest = TakenReply("")
         self._attempt_start = 0  # the latest attempt's first event
-        self._tries = self._replans = 0  # used so far
+        self._tries = self._replans = 0  # tries and replans used so far
         self._progress = ProgressMonitor(settings.no_progress)
-        self._replanned_steps: set[tuple[int, str]] = set()  # by number and digest: what follows was asked for
+        self._replanned_steps: set[tuple[int, str]] = set()  # steps that asked for a replan, by number and digest
 
     def solve(self) -> Ending:
         """Draft, run, refine and resume until success, the episode's end, or the last try; returns the ending.
 
         A reply that is too long counts as a refused plan. The loop ends when another text is too long.
 
-        Raises: UsageError: the settings start over, and actions are real here.
+        Raises: UsageError: the settings start over, but actions are real here.
         """
         if self.settings.after_failure == "restart":
             require_fresh_world(self.episode, "after_failure=restart", "after_failure=resume")
@@ -119,7 +119,7 @@ class RefinementLoop:
         return NotSolved(f"no success in {with_count(tries, 'try', 'tries')}")
 
     def _ending_after(self, outcome: Outcome) -> Ending | None:
-        """The ending that a run brings about; None if the task goes on."""
+        """The ending that a run causes; None if the task continues."""
         self.claim = isinstance(outcome, Finished)
         if self._is_subtask:
             self.episode.note_outcome(outcome)
@@ -134,14 +134,14 @@ class RefinementLoop:
         return None
 
     def _count_attempt(self, ended: Outcome | Rejected) -> None:
-        """Count a used try, or a replan while there are some left. A refused plan is a try."""
+        """Count a used try, or a replan while replans are left. A refused plan is a try."""
         if isinstance(ended, Replan) and self._replans < self.settings.replans:
             self._replans += 1
         else:
             self._tries += 1
 
     def _find_standstill(self, ended: Outcome | Rejected) -> Ending | None:
-        """The ending if the latest refinements changed nothing, which ended in a run or in a refusal."""
+        """The ending if the latest refinements, which led to a run or to a refusal, changed nothing."""
         exchanges = () if isinstance(ended, Rejected) else self._run_events().exchanges
         return self._progress.find_standstill(ended, self.episode.observation, exchanges)
 
@@ -160,7 +160,7 @@ class RefinementLoop:
         return self._check()
 
     def _report(self, checked: Plan | Rejected, attempt: PlanAttempt | None) -> RunReport:
-        """What happened to the latest plan, which was refused or is that of ``attempt``."""
+        """The report on the latest plan, which was refused or ran as ``attempt``."""
         next_start: NextStart = "resume"
         if attempt is None or not isinstance(attempt.outcome, Replan):
             if attempt is None or self._starts_over:
@@ -187,7 +187,7 @@ class RefinementLoop:
         )
 
     def _run_events(self) -> RunEvents:
-        """What the events of the latest run tell."""
+        """The content of the latest run's events."""
         return read_run(self.episode.trace.events[self._attempt_start :], self.episode.env)
 
     def _check(self) -> Plan | Rejected:
@@ -244,10 +244,9 @@ class RefinementLoop:
             start, checkpoint = following, outcome.checkpoint
 
     def _already_written(self, plan: Plan, outcome: Outcome) -> int | None:
-        """The step that an earlier replan of this step led to; None unless the plan has asked so before.
-
-        A plan that grew keeps its ``replan``. It runs again when the plan starts over. Another step with the same code
-        has not asked: otherwise a plan of such steps could run on without a model call that counts.
+        """The step that an earlier replan of this step led to; None if this step has not asked before. A plan that was
+        extended keeps its ``replan``, which runs again when the plan starts over. Another step with the same code
+        counts as a new request. Otherwise a plan of such steps could go on without any counted model call.
         """
         if not isinstance(outcome, Replan) or not outcome.step_done or outcome.step is None:
             return None
@@ -263,7 +262,9 @@ class RefinementLoop:
         return self._tries + 1 >= self.settings.start_over_from
 
     def _resume_at(self, plan: Plan, before: PlanAttempt | None) -> tuple[int, Checkpoint | None]:
-        """The step to start from and its variables; None starts afresh. A replan is no failure: it always resumes."""
+        """The step to start from and its variables; None means a start from step 1. A replan is no failure: it always
+        resumes.
+        """
         first = plan.steps[0].number if plan.steps else 1
         if before is None:
             return first, None

@@ -1,4 +1,4 @@
-"""Takes a reply of the model as a plan: as it is, or merged into the plan before it if it holds only some steps."""
+"""Makes a plan of a model's reply: the reply itself, or its steps merged into the previous plan."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _GUARD = re.compile(r"^[ \t]*+if\b[^\n]*\bstart_from\b[^\n]*", re.MULTILINE)
 
 
 class TakenReply(Value, frozen=True):
-    """What a reply makes of a plan: the whole plan's ``source``.
+    """The plan after a reply: ``source`` is the whole plan.
 
     ``steps`` are the numbers of the steps that the reply held; None if it held the whole plan. They are empty if it
     changed only code outside the steps, or could not be merged. ``is_plan`` is false if ``source`` is only the text of

@@ -10,7 +10,7 @@ import msgspec
 from codeplan.types import Checkpoint, Finished, Outcome, Plan, Replan
 
 ResumeState = Literal["failure", "entry"]
-"""What an unfinished step resumes with: the variables at its failure, or those at its entry."""
+"""The variables with which an unfinished step resumes: those at its failure, or those at its entry."""
 
 
 class PlanAttempt(msgspec.Struct, frozen=True):
@@ -24,7 +24,7 @@ class PlanAttempt(msgspec.Struct, frozen=True):
 def find_resume_point(
     old: Plan, new: Plan, failed_step: int | None, states: dict[int, Checkpoint], suggested_step: int | None = None
 ) -> int:
-    """The step at which ``new`` resumes after ``old`` ended at ``failed_step`` (None: all that it had is done).
+    """The step at which ``new`` resumes after ``old`` ended at ``failed_step`` (None: all its steps are done).
 
     That is the first step whose syntax differs (or ``suggested_step``, the plan writer's answer), but no later than the
     failed step. From there it moves back to a step with saved variables that include every name which the remaining
@@ -39,10 +39,10 @@ def find_resume_point(
 
 
 def unfinished_step(before: PlanAttempt, plan: Plan) -> int | None:
-    """The step of the new ``plan`` that is to be done next after a run; None if only ``plan`` can say.
+    """The step of the new ``plan`` to do next after a run; None if only a comparison with ``plan`` can tell.
 
     That is the step in which the run failed, or the one after a step that is done. A step that asked to replan counts
-    as done if its block ended with that, or if the new plan has the same step: it would only do the same again.
+    as done if its block ended with that, or if the new plan has the same step, which would only repeat it.
     """
     outcome = before.outcome
     if isinstance(outcome, Finished):
@@ -90,7 +90,8 @@ def _first_difference(old: Plan, new: Plan) -> int | None:
 def _complete_steps(plan: Plan, states: dict[int, Checkpoint]) -> Iterator[int]:
     """The steps, last first, whose saved variables include all that they and later steps need from earlier ones.
 
-    Linear in the plan's names, for a worker may claim many. A need that no earlier step sets is not asked for.
+    Linear in the plan's names, because a hostile worker may claim many. Names that no earlier step sets are not
+    required.
     """
     first_set: dict[str, int] = {}
     for step in plan.steps:

@@ -17,8 +17,9 @@ from codeplan.untrusted.values import in_quotes
 _THIS_KIND, _SIMILAR, _OTHER = "another task of this kind", "a task of a similar kind", "a task of another kind"
 
 SampleOrigin = Literal["own", "paper"]
-"""codeplan's own worked examples, or those in the manner of AdaPlanner's where there are such: they ask, or leave
-something to refine."""
+"""codeplan's own worked examples, or, where they exist, examples in the manner of AdaPlanner's: these ask, or leave
+something to refine.
+"""
 
 SampleTable = Literal["nearest", "kind", "paper"]
 """The examples nearest to the task's kind, those of the task's kind alone, or exactly one: the one that the paper's
@@ -37,7 +38,9 @@ PAPER_TABLE: Final[dict[int, dict[str, str]]] = {
     },
     6: {kind: kind for kind in ("pick", "clean", "heat", "cool", "examine", "pick_two")},
 }
-"""By the number of samples in all, the kind of the one that serves each kind (Sun et al. 2023, appendix B, table 6)."""
+"""The paper's tables, by their number of samples: for each kind, the kind of the sample that serves it (Sun et al.
+2023, appendix B, table 6).
+"""
 
 _PAPER_FOLDER: Final = "paper_samples"
 
@@ -52,7 +55,7 @@ class WorkedExample(Value, frozen=True):
 
 
 class SampleSettings(Value, frozen=True, kw_only=True):
-    """Which worked examples a prompt shows: ``count`` at most, of these ``kinds`` alone if any are named.
+    """Which worked examples a prompt shows: at most ``count``; if ``kinds`` are named, only of these.
 
     ``origin`` and ``table`` are as SampleOrigin and SampleTable say.
 
@@ -73,7 +76,8 @@ class SampleSettings(Value, frozen=True, kw_only=True):
             raise UsageError("sample_table=paper chooses the kinds of the samples; leave out sample_kinds")
 
     def for_kind(self, kind: str) -> SampleSettings:
-        """The settings for a task of this kind: by the paper's table one example, of the kind that the table names.
+        """The settings for a task of this kind. With the paper's table, that is one example of the kind that the table
+        names.
 
         Raises: UsageError: the table does not have the kind.
         """
@@ -94,9 +98,9 @@ def choose_samples(
 
     A kind may have several: ``click-shape.j2``, ``click-shape_2.j2`` and so on. Examples of all other kinds come last,
     and only if ``settings.kinds`` or a count of 2 or more asks for them. An example for the same goal is left out;
-    without ``asks`` also one that asks. Of an environment with several agents, the examples for the chosen one come
-    from a folder of its own (``household/paper``) if it has them, and use only what it has. With ``method`` they are
-    that method's own (``text_planner/household/heat.j2``).
+    without ``asks``, so is an example that asks. If the environment has several agents, the examples come from the
+    chosen agent's own folder (``household/paper``) if it exists, and use only names of that agent. With ``method``
+    they are that method's own (``text_planner/household/heat.j2``).
 
     Raises: UsageError: the paper's table does not have the kind.
     """
@@ -120,7 +124,7 @@ def choose_samples(
 
 
 def _example_names(prompts: Prompts, env: Any, folders: list[str], kind: str) -> Iterator[str]:
-    """The names of a kind's examples: the kind, then the kind with _2, _3 and so on as long as there are such."""
+    """The names of a kind's examples: the kind, then the kind with _2, _3 and so on while such examples exist."""
     yield kind
     for name in (f"{kind}_{n}" for n in count(2)):
         if name in getattr(env, "kinds", ()) or not any(prompts.sample(folder, name) for folder in folders):
@@ -129,7 +133,9 @@ def _example_names(prompts: Prompts, env: Any, folders: list[str], kind: str) ->
 
 
 def _folders(env: Any, origin: SampleOrigin) -> list[str]:
-    """The folders with worked examples: those in the paper's manner if they are wanted, then the chosen agent's own."""
+    """The folders with worked examples: those in the paper's manner if the settings ask for them, then the chosen
+    agent's own.
+    """
     agents = env.agents if isinstance(env, OffersAgents) else {}
     own = [*(f"{env.name}/{name}" for name, agent in agents.items() if agent is env.agent), env.name]
     return [f"{env.name}/{_PAPER_FOLDER}", *own] if origin == "paper" else own

@@ -9,14 +9,14 @@ from typing import Final
 from codeplan.untrusted.values import value_text
 
 MIN_NAMED: Final = 30
-"""Length of the shortest answer with a name, in characters: a shorter one is repeated instead."""
+"""Minimum length of an answer with a name, in characters; prompts repeat shorter answers in full."""
 
 
 class ShownAnswers:
-    """Answers of actions, by the actions' numbers, with the names that stand for them: ``<answer 3>``.
+    """Answers of actions by the actions' numbers, and the names that replace their text in prompts: ``<answer 3>``.
 
-    An agent may give a plan the answer without its first line or sentence, such as "You arrive at loc 3."; what is left
-    of the answer has its name as well, unless another answer goes on in the same way.
+    An agent may give a plan the answer without its first line or sentence, such as "You arrive at loc 3."; the rest of
+    the answer then has the answer's name as well, unless another answer has the same rest.
     """
 
     def __init__(self, answers: Iterable[tuple[int, str]] = ()) -> None:
@@ -35,7 +35,7 @@ class ShownAnswers:
         return {name for known, name in names.items() if any(form in text for form in _forms(known))}
 
     def name_in(self, text: str, min_characters: int = 0) -> str:
-        """The text with names for the answers in it, which stand there as they are or in Python's notation.
+        """The text with each answer in it, plain or in Python's notation, replaced by the answer's name.
 
         Answers of less than ``min_characters`` stay.
         """
@@ -46,7 +46,7 @@ class ShownAnswers:
 
 
 def answer_name(number: int) -> str:
-    """What stands for the answer to the action of this number."""
+    """The name of the answer to the action with this number."""
     return f"<answer {number}>"
 
 

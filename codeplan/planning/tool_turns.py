@@ -25,7 +25,7 @@ from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import one_line
 
 _MAX_REASON: Final = 500  # characters of a reason to give up, in the ending
-_FOR_PLANS: Final = "report"  # the agent's method for the messages of assertions
+_FOR_PLANS: Final = "report"  # the agent's method that gives assertions their messages
 _DESCRIBE: Final = "describe"
 
 
@@ -114,7 +114,7 @@ class ToolTurns:
             return str(error)
 
     def _take_value(self, call: JsonCall) -> str | Ending:
-        """Have the result judged. The answer says what is missing, if somebody says so."""
+        """Have the environment judge the result. The answer says what is missing, if the verifier says so."""
         if problem := _misfit(call, ("value",)):
             return problem
         outcome = finished_with(call.arguments.get("value"))
@@ -141,14 +141,16 @@ class ToolTurns:
 
 
 def _misfit(call: JsonCall, known: Sequence[str]) -> str:
-    """What is wrong with the arguments of a call that is no tool's; empty if nothing is."""
+    """What is wrong with the arguments of ``finish``, ``give_up`` or another call that is no tool; empty if nothing is
+    wrong.
+    """
     if call.arguments.keys() <= set(known):
         return ""
     return f"{call.name} takes {', '.join(known)} and no other argument."
 
 
 def _free_name(name: str, taken: Sequence[str]) -> str:
-    """The name, with ``_task`` behind it as often as a tool has it."""
+    """The name, with ``_task`` appended until no tool has it."""
     while name in taken:
         name += "_task"
     return name
