@@ -1,1 +1,3 @@
-"""The host's side of the sandbox. It starts workers, talks to them, and verifies everything that they say."""
+"""The host's side of the sandbox. It starts workers, exchanges frames with them, and verifies every frame that they
+send.
+"""

@@ -73,8 +73,8 @@ class AgentPort:
     ) -> ResultFrame | ErrorFrame:
         """Return the result, or the message of an AgentError.
 
-        ``run_untimed`` runs the agent's or the model's own work, whose time does not count. Unpacking arguments and
-        packing results do count, because the plan decides how large they are.
+        ``run_untimed`` runs the agent's or the model's own work, whose time does not count. The time for unpacking
+        arguments and packing results does count, because the plan decides how large they are.
 
         Raises AgentBroken for any other exception of the agent or the model that is not codeplan's own, ProtocolError
         for a request that a correct worker never sends.
@@ -111,7 +111,7 @@ class AgentPort:
 
     def _call_method(self, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> object:
         least, most = self._surface.argument_counts.get(name, (1, 0))
-        if kwargs or not least <= len(args) <= most:  # otherwise it fits: binding would cost more than the call
+        if kwargs or not least <= len(args) <= most:  # bind only then: it costs more than the call
             try:
                 self._surface.signatures[name].bind(self._agent, *args, **kwargs)
             except TypeError as error:
@@ -128,7 +128,7 @@ def _pack_result(name: str, value: object, *, text_only: bool) -> ResultFrame | 
         result = ResultFrame(pack_value(value.text if isinstance(value, Observation) else value))
     except NotPlainData as reason:
         return ErrorFrame(f"{name} returned {reason}")
-    except Exception as error:  # a subclass of a plain type with a broken method
+    except Exception as error:  # the value is a subclass of a plain type with a broken method
         return ErrorFrame(
             f"{name} returned {with_article(type(value).__name__)} that cannot be read ({type(error).__name__})"
         )
@@ -138,7 +138,7 @@ def _pack_result(name: str, value: object, *, text_only: bool) -> ResultFrame | 
 
 
 def _broken(name: str, error: Exception) -> AgentBroken:
-    """The error for the user: what was raised, and where in the agent's own code."""
+    """The error for the user: the exception, and its place in the agent's own code."""
     trace = traceback.extract_tb(error.__traceback__)
     where = f"{trace[-1].filename}, line {trace[-1].lineno}" if trace else "code without a traceback"
     said = one_line(message_text(error), MAX_REASON_CHARS)
@@ -149,7 +149,9 @@ def _broken(name: str, error: Exception) -> AgentBroken:
 
 
 def _error_frame(error: AgentError) -> ErrorFrame:
-    """The error as the plan receives it. If plans lack the exception, they get its nearest base that they know."""
+    """The error as the plan receives it. If the plan language lacks the exception, the plan receives the nearest base
+    class that it has.
+    """
     kind = getattr(builtins, error.error, RuntimeError)
     bases = kind.__mro__ if isinstance(kind, type) else ()
     name = next((base.__name__ for base in bases if base.__name__ in CALL_ERRORS), "RuntimeError")

@@ -1,7 +1,7 @@
 """The port for whatever runs plans, and the capabilities that an implementation may lack.
 
-An implementation is correct if it passes ``codeplan.testing.backend.BackendContract``. One that does not do all of it
-declares the gaps as a ``PartialBackend``.
+An implementation is correct if it passes ``codeplan.testing.backend.BackendContract``. A backend that lacks parts of
+it declares them as a ``PartialBackend``.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Backend(Protocol):
 
 
 class Capability(StrEnum):
-    """What a backend may lack, if it declares so. Everything else in the contract is mandatory.
+    """The capabilities that a backend may declare as missing. Everything else in the contract is mandatory.
 
     - ASSERTIONS: A failed assertion ends the plan, whatever handlers surround it.
     - TURNS: Loop iterations are counted and limited.

@@ -1,4 +1,4 @@
-"""Where the processes that the host starts find codeplan and what it imports."""
+"""The folders from which the host's child processes import codeplan and its dependencies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from codeplan.errors import SandboxError
 def import_paths() -> list[str]:
     """The existing absolute entries of ``sys.path``, and the folder of codeplan.
 
-    Raises: SandboxError: Python took another folder for codeplan, so nothing says where codeplan is.
+    Raises: SandboxError: Python imported another folder as codeplan, so codeplan's own folder is unknown.
     """
     entries = [p for p in sys.path if os.path.isabs(p) and os.path.exists(p)]
     package = sys.modules["codeplan"]

@@ -63,7 +63,7 @@ class _Reply(NamedTuple):
 class ZygoteProcess:
     """A running zygote: the locked process from which workers are forked. Not thread-safe.
 
-    One worker is always ordered ahead, so that it has locked itself down by the time that it is needed.
+    The host always orders one worker ahead, so that this worker is locked down before a job needs it.
 
     Raises: SandboxError: the process cannot be started.
     """
@@ -92,10 +92,10 @@ class ZygoteProcess:
     def _read_ready_message(self) -> None:
         message = b""
         try:
-            while not message.endswith(b"\n") and (data := self._control.recv(1)):  # what follows is a reply
+            while not message.endswith(b"\n") and (data := self._control.recv(1)):  # the next message is a reply
                 message += data
         except ConnectionResetError:
-            pass  # it ended without reading the order
+            pass  # the zygote ended without reading the order
         except OSError as error:
             message = str(error).encode()
         if message != READY_MESSAGE:
@@ -130,12 +130,12 @@ class ZygoteProcess:
             raise
 
     def _order_ahead(self) -> None:
-        with contextlib.suppress(_ZygoteLost):  # who needs the worker will find out
+        with contextlib.suppress(_ZygoteLost):  # the next caller that needs the worker will notice
             self._send(b"f", 0)
             self._ordered = True
 
     def _receive_ahead(self) -> None:
-        """Receive the worker that was ordered ahead, because its reply comes before all later ones."""
+        """Receive the worker that was ordered ahead: its reply comes before the replies to later requests."""
         if self._ordered:
             self._ahead = self._receive()
             self._ordered = False
@@ -187,7 +187,7 @@ class ZygoteProcess:
             self._process.wait()
 
     def abandon(self) -> None:
-        """Forget the zygote in a forked child of the host: it belongs to the parent."""
+        """Forget the zygote in a forked child of the host, because the zygote belongs to the parent."""
         self._close_handles()
         self._process.returncode = 0
 
@@ -248,7 +248,7 @@ class WorkerLauncher:
         zygote = self._ensure_zygote()
         try:
             zygote.wait_until_ready()
-        except BaseException:  # also when interrupted: its ready message may be lost
+        except BaseException:  # also after an interrupt: the zygote's ready message may be lost
             self._close_zygote()
             raise
         worker = zygote.take_worker()

@@ -36,7 +36,7 @@ class CagedWorkers:
 
     def check_worker(self) -> WorkerProcess:
         """A locked worker that waits for a CheckJob."""
-        launcher.run_workers.start()  # most checked plans run next
+        launcher.run_workers.start()  # a run usually follows a check
         return self._open_worker(launcher.check_workers)
 
     def analysis_worker(self) -> WorkerProcess:
@@ -133,7 +133,7 @@ class LockedBackend:
             try:
                 return RunSession(worker, plan, port, self.limits, on_event, on_coverage).run(job)
             finally:
-                worker.kill(wait=False)  # the caller need not wait until the kernel has cleared the memory away
+                worker.kill(wait=False)  # the caller need not wait until the kernel has freed the worker's memory
 
         try:
             return repeat_if_killed(attempt)

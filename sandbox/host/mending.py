@@ -1,4 +1,6 @@
-"""Mends a plan whose meaning is clear: an analysis makes the fixes, and the host verifies what it says."""
+"""Mends faults with only one possible correction: an analysis in a worker makes the fixes, and the host verifies its
+answer.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,10 @@ from codeplan.sandbox.limits import MAX_FIX_CHARS, MAX_FIXES
 from codeplan.types import AgentApi, Fix, Plan, Rejected
 
 BEYOND_MENDING: Final = frozenset({"size", "syntax", "no-python", "empty", "text", "worker"})
-"""Rules of the check after which there is no tree to mend."""
+"""Rules of the check whose failure leaves no syntax tree to mend."""
 
 MENDED_WARNINGS: Final = frozenset({"assert-tuple"})
-"""Warnings that a fix may answer."""
+"""Rules of warnings that a fix may remove."""
 
 _Line = Annotated[str, msgspec.Meta(max_length=MAX_FIX_CHARS)]
 
@@ -28,7 +30,7 @@ class _FixRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MendedPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the analysis says: the plan after the fixes. Without fixes the source is the given one."""
+    """The analysis's answer: the plan after the fixes. Without fixes, ``source`` is the given source."""
 
     source: str
     fixes: Annotated[tuple[_FixRow, ...], msgspec.Meta(max_length=MAX_FIXES)]
@@ -51,7 +53,7 @@ def mending_arguments(api: AgentApi) -> dict[str, Any]:
 
 
 def verified_mending(findings: object) -> MendedPlan | None:
-    """The mended plan; None if the worker says something else, or that nothing is to be fixed."""
+    """The mended plan; None if the worker's answer is malformed, or if there is nothing to fix."""
     try:
         found = msgspec.convert(findings, MendedPlan)
     except msgspec.ValidationError:

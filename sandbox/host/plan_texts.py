@@ -1,4 +1,4 @@
-"""Checks plans and analyses their texts in workers, whatever kind of worker a backend has for that."""
+"""Checks plans and analyses their texts in workers of any kind."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CHECK_FRAME_EXTRA: Final = MAX_CODE_BYTES + MAX_OUTLINE_BYTES + (64 << 10)
 
 
 class TextWorkers(Protocol):
-    """Starts the workers that read plan texts. Both methods raise SandboxError if there can be none."""
+    """Starts the workers that read plan texts. Both methods raise SandboxError if no worker can start."""
 
     def check_worker(self) -> AbstractContextManager[TextWorker]:
         """A worker that waits for a CheckJob."""
@@ -50,7 +50,8 @@ class PlanTexts:
     def check(self, source: str, api: AgentApi | type, *, fixes: bool = True) -> Plan | Rejected:
         """Check ``source`` for an agent with this API, given as data or as the agent's class. Nothing of it runs.
 
-        What has only one meaning is mended, unless ``fixes`` is false: the result has the mended source and its fixes.
+        Faults with only one possible correction are mended, unless ``fixes`` is false: the result has the mended
+        source and its fixes.
 
         Raises SandboxError if no worker can start.
         """
@@ -114,7 +115,7 @@ class PlanTexts:
             return None
 
     def exchange_check(self, worker: TextWorker, job: frames.CheckJob) -> Plan | Rejected:
-        """Send the job to a worker, and verify what it answers. Raises WorkerKilled if something outside killed it."""
+        """Send the job to a worker, and verify its answer. Raises WorkerKilled if something outside killed it."""
         deadline = time.monotonic() + self.limits.wall
         worker.set_max_frame(_CHECK_FRAME_EXTRA + self.limits.source_bytes)
         try:
@@ -138,7 +139,7 @@ class PlanTexts:
         plan = verified_plan(reply.plan, source)
         if find_unreadable(plan.source, self.limits) is not None:
             raise frames.ProtocolError("the mended plan is larger than a plan may be")
-        code = reply.code if plan.source == source else b""  # otherwise the code could belong to any plan
+        code = reply.code if plan.source == source else b""  # otherwise the code could belong to another plan
         if self._code_cache is not None and code:
             self._code_cache.store(source, code)
         return plan
@@ -158,7 +159,7 @@ def killed_again(what: str, killed: WorkerKilled) -> SandboxError:
 
 
 def find_unreadable(source: str, limits: Limits) -> Diagnostic | None:
-    """Why a source is not even sent to a worker; None if it can be."""
+    """Why the host does not even send a source to a worker; None if it can."""
     if not isinstance(source, str):
         raise UsageError(f"a plan is text, not {with_article(type(source).__name__)}")
     if not source.strip():

@@ -1,4 +1,4 @@
-"""Verifies what a worker says about a source: its plan, or the reasons why it is none."""
+"""Verifies a worker's answer about a source: the plan, or the reasons for a refusal."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ def verified_plan(row: PlanRow, source: str) -> Plan:
 
 def verified_rejection(frame: RejectionFrame, source: str) -> Rejected:
     """The refusal of this source. Raises ProtocolError if it names a line beyond it."""
-    most = count_lines(source) + 1  # an unfinished source is wrong behind its last line
+    most = count_lines(source) + 1  # the error in an unfinished source lies after its last line
     if any(row.line > most for row in frame.diagnostics):
         raise ProtocolError("a refusal names a line beyond the source")
     return Rejected(source, tuple(row.to_diagnostic() for row in frame.diagnostics))
 
 
 def parser_failure() -> Diagnostic:
-    """The diagnostic for a source that crashed the parser or took it too long."""
+    """The diagnostic for a source that crashed the parser or took too long to parse."""
     return Diagnostic(0, 0, "size", "the parser gave up on this plan; write it shorter and flatter")
 
 
 def broken_check(reason: ProtocolError) -> Diagnostic:
-    """The diagnostic for a source whose worker broke the protocol, so that its check says nothing."""
+    """The diagnostic for a source whose worker broke the protocol, so that the check has no result."""
     return Diagnostic(0, 0, "worker", f"the check of this plan broke off ({reason}); write it in a simpler way")
 
 

@@ -1,4 +1,4 @@
-"""The host's side of merging a reply that holds only steps: it verifies what the worker made of it."""
+"""The host's side of merging a reply that holds only steps: it verifies the worker's answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Number = Annotated[int, msgspec.Meta(ge=-1, le=MAX_STEP)]
 
 
 class MergedReply(Value, frozen=True):
-    """A plan after the ``steps`` of a reply, by their numbers, took their places in the plan before."""
+    """The previous plan with the reply's ``steps`` (their numbers) in place of its own."""
 
     source: str
     steps: tuple[int, ...]
@@ -28,7 +28,7 @@ class _MergedRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 STEPS_ALONE: Final = "steps-alone"
-"""The rule of the check for steps whose plan is not known."""
+"""The check's rule for steps without a plan to merge them into."""
 
 NOT_MERGED: Final = Diagnostic(
     0, 0, STEPS_ALONE, "the reply's steps cannot be merged into the plan before them; write the whole plan"
@@ -36,7 +36,7 @@ NOT_MERGED: Final = Diagnostic(
 
 
 def verified_merging(findings: object, reply: str) -> MergedReply | Rejected | None:
-    """What the worker says, within bounds: the merged plan, or None for a whole plan; else a refusal of ``reply``."""
+    """The worker's verified answer: the merged plan, None if the reply is a whole plan, or a refusal of ``reply``."""
     if findings is None or isinstance(findings, Rejected):
         return findings
     try:

@@ -1,4 +1,4 @@
-"""What the host counts of a run: limits exceeded and processor time."""
+"""The host's own accounting of a run: exceeded limits and processor time."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """The host's side of one run. From StartFrame on the host treats the worker as hostile: it verifies every frame and
-counts everything that the worker may use up.
+counts the use of every limit itself.
 """
 
 from __future__ import annotations
@@ -40,10 +40,9 @@ _News = TypeVar("_News")
 
 
 class RunSession:
-    """One run, from the job to the outcome: serves the worker's calls and repeats every count that it makes.
-
-    ``port`` calls the agent and answers questions. ``on_event`` is told of each step and each output, ``on_coverage``
-    of the lines that ran; None if nobody asks. A session serves one run.
+    """One run, from the job to the outcome: serves the worker's calls and repeats each of the worker's counts.
+    ``port`` calls the agent and answers questions. ``on_event`` receives each step and each output, ``on_coverage``
+    the lines that ran; each may be None. A session serves one run.
     """
 
     def __init__(
@@ -73,10 +72,9 @@ class RunSession:
         worker.set_max_frame(_max_frame_bytes(limits))
 
     def run(self, job: frames.RunJob) -> Outcome | Rejected:
-        """Send the job and serve the run to its end.
-
-        Raises CheckpointError, what the agent, ``ask`` or a callback raise for the caller, and WorkerKilled if
-        something outside killed the worker before the agent, ``ask`` or a callback learnt of this run.
+        """Send the job and serve the run to its end. Raises CheckpointError, the exceptions that the agent, ``ask`` or
+        a callback raise for the caller, and WorkerKilled if something outside killed the worker before the agent,
+        ``ask`` or a callback was called.
         """
         self._start_from = job.start_from
         try:
@@ -183,7 +181,7 @@ class RunSession:
         self._report(self._on_coverage, LineCoverage(covered.arcs))
 
     def _verify_checkpoint(self, table: frames.CheckpointTable) -> Checkpoint:
-        """The checkpoint, if it decodes and is no larger than a correct worker makes it."""
+        """The checkpoint, if it decodes and is no larger than a correct worker's."""
         if frames.packed_size(table) > self._limits.checkpoint_bytes + _TABLE_EXTRA:
             raise frames.ProtocolError("a checkpoint is larger than it may be")
         checkpoint = table.to_checkpoint()
@@ -203,7 +201,7 @@ class RunSession:
     # ------------------------------------------------------------------ time and the outside
 
     def _report(self, callback: Callable[[_News], None] | None, news: _News) -> None:
-        """Tell the caller. From then on, the run cannot be repeated unnoticed."""
+        """Report to the caller. Afterwards the caller would notice a repetition of the run."""
         if callback is not None:
             self._seen = True
             self._run_untimed(lambda: callback(news))
@@ -246,7 +244,9 @@ class RunSession:
                 return Failed(end.step, line, end.error, end.message, *rest)
 
     def _verify_step_done(self, end: frames.EndFrame) -> None:
-        """Raises ProtocolError if the worker claims that a ``replan`` ended a step which no such call ends."""
+        """Raises ProtocolError if the worker claims that a ``replan`` ended the step, but the step does not end with
+        that call.
+        """
         if not end.step_done:
             return
         known = self._plan.step(end.step)

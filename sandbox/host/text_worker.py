@@ -9,11 +9,13 @@ from codeplan.sandbox.protocol.frames import Frame, WorkerFrame
 
 
 class WorkerDisconnected(Exception):
-    """The worker closed its end of the connection: it ended, was killed, or hung up. ``find_end`` says which."""
+    """The worker closed its end of the connection: it exited, was killed, or closed its socket. ``find_end`` says
+    which.
+    """
 
 
 class DeadlineExceeded(Exception):
-    """The deadline of a send or a receive passed. The worker still runs, until it is killed."""
+    """The deadline of a send or a receive passed. The worker keeps running until the host kills it."""
 
 
 class TextWorker(Protocol):

@@ -1,12 +1,12 @@
-"""The end of a worker, and the repetition of what was lost with one that something outside killed."""
+"""How a worker ended, and the repetition of work whose worker was killed from outside."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Final, NamedTuple, TypeVar
 
-MAX_KILLED_WORKERS: Final = 8  # how many workers of one check, run or analysis may be killed and replaced
-MAX_LOST_ZYGOTES: Final = 20  # how often it may lose its worker together with the zygote, which no plan can reach
+MAX_KILLED_WORKERS: Final = 8  # how often one check, run or analysis replaces a killed worker
+MAX_LOST_ZYGOTES: Final = 20  # the same for a worker lost together with its zygote, which no plan can reach
 
 _T = TypeVar("_T")
 
@@ -25,9 +25,8 @@ class WorkerEnd(NamedTuple):
 
 
 class WorkerKilled(Exception):
-    """Something outside killed a worker before anyone saw anything of its plan's run, so the work can be repeated.
-
-    ``had_job`` is false if the worker did not even have the plan.
+    """Something outside killed a worker before its plan's run had any visible effect, so the work can be repeated.
+    ``had_job`` is false if the worker had not received the plan yet.
     """
 
     def __init__(self, end: WorkerEnd, *, had_job: bool) -> None:
@@ -36,7 +35,7 @@ class WorkerKilled(Exception):
 
 
 def repeat_if_killed(attempt: Callable[[], _T]) -> _T:
-    """Do ``attempt`` until it ends in any way but WorkerKilled. Raises WorkerKilled if that happens too often."""
+    """Repeat ``attempt`` as long as it raises WorkerKilled. Raises WorkerKilled if that happens too often."""
     alone = with_zygote = 0
     while True:
         try:

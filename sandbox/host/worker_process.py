@@ -22,9 +22,9 @@ from codeplan.sandbox.protocol.frames import Frame, FrameAssembler, WorkerFrame,
 from codeplan.sandbox.protocol.quick_looks import receive_soon
 
 _END_SECONDS: Final = 5.0
-_EXIT_SECONDS: Final = 2.0  # a worker that closed its socket long before its end did it by itself
+_EXIT_SECONDS: Final = 2.0  # a worker that is still running this long after it closed its socket closed it on purpose
 _CHUNK: Final = 1 << 16
-_MAX_POLL_SECONDS: Final = 1_000.0  # poll takes no larger number; then it is called again
+_MAX_POLL_SECONDS: Final = 1_000.0  # poll takes no larger number, so longer waits call it again
 
 
 class WorkerProcess:
@@ -38,7 +38,7 @@ class WorkerProcess:
         self.find_status: Callable[[], int] = lambda: UNKNOWN_STATUS
         self._conversation = Conversation(state)
         self._socket = sock
-        sock.setblocking(False)  # a timeout of the socket's own would take three more system calls for each frame
+        sock.setblocking(False)  # a timeout set on the socket would cost three more system calls per frame
         self._readable, self._writable = select.poll(), select.poll()
         self._readable.register(sock, select.POLLIN)
         self._writable.register(sock, select.POLLOUT)
@@ -70,13 +70,13 @@ class WorkerProcess:
             raise WorkerDisconnected from None
 
     def receive(self, deadline: float, *, soon: bool = False) -> WorkerFrame:
-        """Receive the next frame. If it is likely to come ``soon``, look for it a few times before sleeping.
+        """Receive the next frame. With ``soon``, poll a few times before sleeping.
 
         Raises DeadlineExceeded, WorkerDisconnected, ProtocolError, and KeyboardInterrupt: the work was cancelled.
         """
         while (body := self._assembler.next_body()) is None:
             self._assembler.feed(self._read(deadline, soon))
-            soon = False  # the rest is waited for: a worker that sends single bytes would else outlast its deadline
+            soon = False  # wait for the rest: polling for single bytes could outlast the deadline
         frame = unpack_worker_frame(body)
         self._conversation.take(Sender.WORKER, frame)
         return frame
@@ -90,7 +90,7 @@ class WorkerProcess:
             return 0
 
     def _read(self, deadline: float, soon: bool) -> bytes:
-        raise_if_cancelled()  # a worker that sends without pause never lets this thread sleep
+        raise_if_cancelled()  # while a worker sends without pause, this thread never sleeps
         if self._socket.fileno() < 0:
             raise WorkerDisconnected
         try:
@@ -138,7 +138,9 @@ class WorkerProcess:
 
 
 def _kill_by_pid(pid: int) -> None:
-    """Kill without a pidfd. If the worker is gone already, its pid is too recent to belong to another process."""
+    """Kill without a pidfd. If the worker is already gone, the system has not had time to give its pid to another
+    process.
+    """
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
 

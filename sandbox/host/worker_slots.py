@@ -1,7 +1,5 @@
-"""Bounds how many workers check or analyse plans at once.
-
-Both only compute. More workers than processors need would finish no sooner, and each has megabytes of its own. Runs
-are not bounded: they mostly wait for their agents.
+"""Bounds how many workers check or analyse plans at once. This work only computes, so more workers than processors
+would not finish sooner, and each takes megabytes of memory. Runs are not bounded: they mostly wait for their agents.
 """
 
 from __future__ import annotations
@@ -32,7 +30,9 @@ class WorkerSlots:
 
     @contextmanager
     def take(self) -> Iterator[None]:
-        """Wait for a slot and hold it inside the context. An exception in a waiting thread gives up its place."""
+        """Wait for a slot and hold it inside the context. A waiting thread that is interrupted by an exception leaves
+        the queue.
+        """
         gate = threading.Lock()  # open once the thread has a slot
         gate.acquire()
         entered = False
@@ -61,7 +61,7 @@ class WorkerSlots:
             self._waiting.popleft().release()
 
     def reset_after_fork(self) -> None:
-        """Reset in a forked child: the threads that hold slots are missing."""
+        """Reset in a forked child, which does not have the threads that hold slots."""
         self._lock = threading.Lock()
         self._free = self.count
         self._waiting = deque()

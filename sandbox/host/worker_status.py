@@ -1,4 +1,4 @@
-"""Tells a worker that something outside killed from one that its own plan brought down, by its exit status."""
+"""Decides from a worker's exit status whether something outside killed it or its own plan ended it."""
 
 from __future__ import annotations
 
@@ -33,4 +33,4 @@ _OWN_SIGNALS: Final = {
         for number in (signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP, signal.SIGALRM, signal.SIGPROF)
     },
 }
-"""The signals that a worker brings upon itself. It cannot send any: the cage forbids it."""
+"""The signals that a worker's own faults cause. The cage forbids it to send signals."""
