@@ -1,4 +1,4 @@
-"""Chooses what runs plans on this machine: locked processes where the cage can be had, Monty elsewhere."""
+"""Chooses the backend of this machine: locked processes if the cage is available, otherwise Monty."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from codeplan.untrusted.values import in_quotes
 # The modules of the cage need Linux, so they are imported only there.
 
 BackendName = Literal["auto", "cage", "monty"]
-"""What runs plans: the cage's locked processes, Monty, or (``auto``) Monty only where the cage cannot be had."""
+"""The backend: the cage's locked processes, Monty, or (``auto``) Monty only if the cage is not available."""
 
 CAGE_VARIABLE: Final = "CODEPLAN_CAGE"
-"""The environment variable that, set to ``off``, makes codeplan act as if the cage could not be had."""
+"""The environment variable that, set to ``off``, makes codeplan act as if the cage were not available."""
 
 
 class Sandbox:
     """Checks and runs untrusted plans. Cheap to create, thread-safe, nothing to close.
 
     ``limits`` holds for each run. If this machine lacks a layer of the cage, Monty runs the plans, or with
-    ``allow_weak`` the locked processes without that layer. Every method raises SandboxError if nothing can run plans
-    here: ``backend`` is ``"cage"`` and a layer is missing, or Monty is to run them and is not installed.
+    ``allow_weak`` the locked processes without that layer. Every method raises SandboxError if this machine cannot run
+    plans: ``backend`` is ``"cage"`` and a layer is missing, or Monty is needed and not installed.
     """
 
     def __init__(
@@ -74,7 +74,9 @@ class Sandbox:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What a reader of the results must know: a weaker or another sandbox. Empty if the whole cage is there."""
+        """Notices for readers of the results: that the sandbox is weaker or another one. Empty if the cage is
+        complete.
+        """
         if self.uses_monty:
             lack = find_cage_lack(allow_weak=self._allow_weak)
             return (f"Monty runs the plans: {f'the cage cannot be had ({lack})' if lack else 'as asked for'}",)
@@ -83,7 +85,8 @@ class Sandbox:
     def check(self, source: str, api: AgentApi | type, *, fixes: bool = True) -> Plan | Rejected:
         """Check ``source`` for an agent with this API, given as data or as the agent's class. Nothing of it runs.
 
-        What has only one meaning is mended, unless ``fixes`` is false: the result has the mended source and its fixes.
+        Faults with only one possible correction are mended, unless ``fixes`` is false: the result has the mended
+        source and its fixes.
 
         Raises: UsageError: ``api`` is neither, for example the agent itself.
         """
@@ -156,9 +159,8 @@ def probe_layers() -> tuple[Layer, ...]:
 
 
 def find_cage_lack(*, allow_weak: bool = False) -> str:
-    """Why the cage cannot be had on this machine, as half a sentence; empty if it can.
-
-    With ``allow_weak``, a cage that lacks layers counts as one. Raises SandboxError if no worker can start at all.
+    """Why the cage is not available on this machine, as half a sentence; empty if it is. With ``allow_weak``, a cage
+    that lacks layers counts as available. Raises SandboxError if no worker can start at all.
     """
     return _find_cage_off() or ("" if allow_weak else _find_missing_layers())
 
@@ -177,13 +179,13 @@ def _find_missing_layers() -> str:
     from codeplan.sandbox.host import launcher
     from codeplan.sandbox.host.locked_backend import lacking, probe_layers
 
-    launcher.check_workers.start()  # most sandboxes check a plan next, and the probe waits for other workers
+    launcher.check_workers.start()  # a check usually comes next, and the probe waits for other workers
     missing = [f"{layer.name} ({layer.detail})" for layer in lacking(probe_layers())]
     return f"this machine lacks {', '.join(missing)}" if missing else ""
 
 
 def _monty_backend(limits: Limits, lack: str) -> MontyBackend:
-    """Monty, whose plans are checked in the cage if that can be had. Raises SandboxError if Monty is not installed."""
+    """Monty; the cage checks its plans if it is available. Raises SandboxError if Monty is not installed."""
     if lack:
         try:
             return MontyBackend(limits)

@@ -1,4 +1,4 @@
-"""Answers a job to analyse a plan's text, in whatever process reads it. It loads libcst."""
+"""Answers a job to analyse a plan's text, in the process that received it. It loads libcst."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers a job to check a plan, in whatever process reads it."""
+"""Answers a job to check a plan, in the process that received it."""
 
 from __future__ import annotations
 

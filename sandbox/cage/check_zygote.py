@@ -52,7 +52,7 @@ def serve_check(link: HostLink, job: WorkerJob, timer: PlanTimer) -> None:
         return
     from codeplan.sandbox.cage.check_answers import answer_check  # it imports libcst, so not before main
 
-    gc.disable()  # the trees are no garbage until the worker exits
+    gc.disable()  # the syntax trees stay in use until the worker exits, so collection finds no garbage
     link.send(answer_check(job))
 
 

@@ -47,7 +47,7 @@ class FrameLink:
 
 
 class SocketLink(FrameLink):
-    """A link over one socket, made before the lockdown. It looks for the host's next frame before it sleeps."""
+    """A link over one socket, made before the lockdown. It polls for the host's next frame before it sleeps."""
 
     def __init__(self, fd: int) -> None:
         super().__init__(fd, fd)
@@ -55,7 +55,7 @@ class SocketLink(FrameLink):
         self._receiver = PatientReceiver(self._socket, super()._read)
 
     def has_input(self) -> bool:
-        """Whether the host has sent something that is not received yet."""
+        """Whether the host has sent bytes that this side has not received yet."""
         return bool(select.select([self._socket], [], [], 0)[0])
 
     def _read(self, most: int) -> bytes:

@@ -2,7 +2,7 @@
 
 The zygote's warm-up leaves free blocks all over its heap. A worker that takes them writes to hundreds of shared pages,
 and each first write costs a page fault and a copy. One fresh huge page costs less than fifty of these. So the zygote
-takes all free blocks itself, except for a small one for its own use, and leaves its workers an untouched reserve.
+allocates all free blocks itself, except for a small one that it uses, and leaves its workers an untouched reserve.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # parameters of mallopt
 _DONT_NEED, _HUGE_PAGES = 4, 14  # advice to madvise
 _PAGE: Final = 4 << 10
 _HUGE_PAGE: Final = 2 << 20
-_OWN_USE: Final = 64 << 10  # bytes for the zygote itself, which would otherwise touch the reserve
+_OWN_USE: Final = 64 << 10  # bytes for the zygote's own use, so that it does not touch the reserve
 _BEFORE_START: Final = _OWN_USE + 4 * _PAGE  # room in the reserve before its first huge page
 _RESERVE: Final = 3 * _HUGE_PAGE + _BEFORE_START  # two huge pages at least, wherever it begins
 _MAX_TRIMMED: Final = 128 << 20
@@ -32,7 +32,7 @@ def prepare_fresh_heap() -> None:
     libc.mallopt(_MMAP_THRESHOLD, _MAX_TRIMMED // 2)
     libc.mallopt(_TRIM_THRESHOLD, _MAX_TRIMMED)
     reserve = libc.malloc(_RESERVE)
-    if reserve is None or not 0 <= libc.sbrk(0) - (reserve + _RESERVE) < _RESERVE:  # it does not end the heap
+    if reserve is None or not 0 <= libc.sbrk(0) - (reserve + _RESERVE) < _RESERVE:  # not the last block
         return
     _take_free_blocks(libc, reserve)
     start = -(-(reserve + _BEFORE_START) // _HUGE_PAGE) * _HUGE_PAGE

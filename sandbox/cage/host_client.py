@@ -85,7 +85,9 @@ def _processor_seconds() -> float:
 
 
 class HostClient:
-    """Implements ``HostCalls`` for the runtime. It counts like the host does, because only this side knows the line."""
+    """Implements ``HostCalls`` for the runtime. It keeps the same counts as the host, because only the worker knows
+    the line at which a limit is reached.
+    """
 
     def __init__(self, link: HostLink, job: frames.RunJob, timer: PlanTimer) -> None:
         self.methods, self.attributes = job.methods, job.attributes
@@ -101,8 +103,8 @@ class HostClient:
     def call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
         """Call an agent method.
 
-        Raises TypeError if an argument is not plain data, and what the host names (RuntimeError, mostly) if the call
-        failed.
+        Raises TypeError if an argument is not plain data, and the exception that the host names (usually RuntimeError)
+        if the call failed.
         """
         self._calls += 1
         self._require_within("calls", self._calls, self._limits.calls)
@@ -166,7 +168,7 @@ class HostClient:
             self._link.send(frame)
             reply = self._link.receive()
         except MemoryError:
-            self.failure = LimitExceeded("memory", 0, 0)  # a frame may be cut: read nothing more
+            self.failure = LimitExceeded("memory", 0, 0)  # the timer may have cut a frame short: read nothing more
             raise self.failure from None
         finally:
             self._timer.waited_seconds += time.monotonic() - began
@@ -192,7 +194,7 @@ class HostClient:
 
 
 def _failure(reply: frames.ErrorFrame) -> Exception:
-    """The exception that the host names. It is one of CALL_ERRORS: the worker may believe its host."""
+    """The exception that the host names: one of CALL_ERRORS, because the worker trusts the host."""
     kind: type[Exception] = getattr(builtins, reply.error)
     return kind(reply.message)
 

@@ -1,6 +1,5 @@
-"""Removes the host's paths and name from what Python keeps about a zygote, so that its workers know none.
-
-A path names users, folders and versions of the host. A locked worker can open no file, so it needs none either.
+"""Removes the host's paths and name from Python's data in a zygote, so that its workers do not have them. A path
+reveals users, folders and versions of the host. A locked worker cannot open files, so it needs no paths.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def remove_host_paths() -> None:
 
 
 def _path_roots() -> tuple[str, ...]:
-    """What the host's paths begin with."""
+    """The prefixes of the host's paths."""
     places = (*sys.path, sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.dirname(sys.executable))
     return tuple({place for place in places if os.path.isabs(place) and os.path.dirname(place) != place})
 

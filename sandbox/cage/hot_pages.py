@@ -1,8 +1,8 @@
 """Gives a forked worker its own copies of the pages that it will write to, all at once and before its job comes.
 
-A fork shares its memory until it writes there, and each first write to a page costs a page fault and a copy. Python
-writes to a thousand pages in a check, because it counts references in the objects themselves. The zygote finds out once
-which pages a typical job writes to. Its workers ask the kernel for copies of these while they wait for their job.
+Forked memory is shared until written; each first write to a page costs a page fault and a copy. Python writes to a
+thousand pages in a check, because it counts references in the objects themselves. The zygote finds out once which
+pages a typical job writes to. Its workers ask the kernel for copies of these while they wait for their job.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class HotPages:
 
 
 def find_hot_pages(work: Callable[[], object]) -> HotPages:
-    """Find the pages that a forked child writes to while it does ``work``; none if ``/proc`` is not there."""
+    """Find the pages that a forked child writes to while it does ``work``; none if there is no ``/proc``."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:

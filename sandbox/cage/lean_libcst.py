@@ -23,7 +23,7 @@ def install() -> None:
         raise ImportError("libcst has no native parser here; install libcst 1.8 or newer")
     sys.modules["libcst"] = lean = ModuleType("libcst")
     vars(lean).update(
-        __spec__=SimpleNamespace(_initializing=False),  # as an import sets it; without, each node costs an exception
+        __spec__=SimpleNamespace(_initializing=False),  # as an import sets it; without it, each node costs an exception
         __getattr__=partial(_make_class, lean),
         ParserSyntaxError=ParserSyntaxError,
     )
@@ -51,7 +51,7 @@ class _LeanNode(SimpleNamespace):
 
 
 def _make_class(module: ModuleType, name: str) -> type[_LeanNode]:
-    """Make the class of a name that was not asked for before."""
+    """Make the class for a name at its first use."""
     if name.startswith("__"):
         raise AttributeError(name)
     made = type(name, (_LeanNode,), {"__slots__": ()})

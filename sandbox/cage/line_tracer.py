@@ -15,7 +15,7 @@ _UNKNOWN: Final = -1
 class LineTracer:
     """Records arcs: pairs of lines that ran one after the other in one function.
 
-    A function is entered from line 0 and left to line 0. A jump by an exception is no arc.
+    A function is entered from line 0 and left to line 0. A jump that an exception causes is not an arc.
     """
 
     def __init__(self) -> None:

@@ -28,7 +28,7 @@ _SET_DEATH_SIGNAL, _SET_DUMPABLE, _SET_NO_NEW_PRIVILEGES = 1, 4, 38
 
 
 class Cage:
-    """What is prepared once before workers are forked: C library, system call filter, current size."""
+    """The data that the zygote prepares once, before it forks workers: C library, system call filter, current size."""
 
     def __init__(self) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True)
@@ -46,7 +46,7 @@ class Cage:
     def enter_namespaces(self) -> None:
         """Put this process and its future children into namespaces, as far as the kernel allows. Never raises.
 
-        Everything that a worker needs must be loaded: there are no files afterwards.
+        Everything that a worker needs must be loaded before, because there are no files afterwards.
         """
         steps: tuple[Callable[[], str], ...] = (
             lambda: namespaces.enter_user_namespace(self._libc),
@@ -66,7 +66,7 @@ class Cage:
             raise
         finally:
             os.close(reader)
-        self._parent = 0  # how a worker sees a parent that is outside its namespace
+        self._parent = 0  # the parent's pid as seen by a worker whose parent is outside its namespace
         return "sees no process of the host"
 
     def _serve_as_init(self, reader: int) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Namespaces of the kernel: what a process inside them sees is its own, and nothing of the host's.
+"""Kernel namespaces: a process inside them sees only their resources and none of the host's.
 
 A zygote enters them once and its workers are born inside, so a worker costs nothing more. Each function returns a
 description of what it has done, or raises OSError (AttributeError if the C library is too old). The kernel may refuse
@@ -26,7 +26,7 @@ _MOUNT_POINT: Final = b"/proc"  # any folder that exists: the empty file system 
 def enter_user_namespace(libc: ctypes.CDLL) -> str:
     """Enter a user namespace with the same user and group ids, and no others.
 
-    A process that has entered one without its ids cannot go back, so a child tries it first.
+    A process cannot leave a namespace in which the mapping of its ids failed, so a child process tries it first.
     """
     _finish_child(_start_child(lambda: _enter_user_namespace(libc)))
     _enter_user_namespace(libc)
@@ -72,7 +72,7 @@ def _write_text(path: str, text: str) -> None:
 
 
 def enter_mount_namespace(libc: ctypes.CDLL) -> str:
-    """Replace the file system by an empty one. Whatever needs files must be loaded before."""
+    """Replace the file system by an empty one. Code that needs files must be loaded before."""
     _unshare(libc, _NEW_MOUNT)
     _check(libc.mount(None, b"/", None, ctypes.c_ulong(_PRIVATE_TREE), None))
     options = b"size=4k,nr_inodes=1,mode=555"
@@ -99,7 +99,7 @@ def enter_ipc_namespace(libc: ctypes.CDLL) -> str:
 def enter_pid_namespace(libc: ctypes.CDLL, serve_init: Callable[[], NoReturn]) -> int:
     """Make all children from now on see only one another. Returns the pid of the first, which runs ``serve_init``.
 
-    The kernel kills the others when the first ends. This process stays outside, so pids here are still the host's.
+    The kernel kills the others when the first ends. This process stays outside, so it still sees the host's pids.
 
     Raises RuntimeError if the first cannot start: this process could not fork workers afterwards.
     """

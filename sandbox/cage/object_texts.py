@@ -1,8 +1,8 @@
 """Texts of functions, iterators and other objects without their addresses in memory.
 
-An address tells a plan where its process keeps what, differs in each run, and would reach prompts in error messages.
-Python writes these texts in many places (``str``, f-strings, ``%``, containers, its own errors), so they are changed
-where all places meet: in the types themselves, once for each zygote.
+An address reveals the layout of the process's memory to a plan, differs in each run, and would reach prompts through
+error messages. Python writes these texts in many places (``str``, f-strings, ``%``, containers, its own errors), so
+each zygote changes them once in the types themselves, which all these places use.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _code_text(code: CodeType) -> str:
 
 
 _TEXTS: Final[dict[type, Callable[[Any], str]]] = {
-    object: _object_text,  # and of all types that have no text of their own, such as iterators
+    object: _object_text,  # and the text of all types without a ``__repr__`` of their own, such as iterators
     FunctionType: _function_text,
     BuiltinFunctionType: _builtin_text,
     MethodWrapperType: _wrapper_text,

@@ -80,10 +80,10 @@ class PlanExecution:
                 return
 
     def _run_segment(self, segment: Segment) -> tuple[object] | None:
-        """Run one segment; a tuple of the plan's value if it returned."""
+        """Run one segment. Returns a tuple with the plan's value if the plan returned, otherwise None."""
         if segment.step is not None:
             self._report_step(segment.step)
-        self._step = segment.step  # only after the host knows of it
+        self._step = segment.step  # only after the host has been informed
         exec(segment.code, self._namespace)
         function: Any = self._namespace.pop("_segment_")
         self._timer.is_armed = True

@@ -1,4 +1,4 @@
-"""The zygote for runs. It is small, without the parser that checks need: less memory makes a fork faster."""
+"""The zygote for runs. It does not load the parser that checks need, because a fork is faster with less memory."""
 
 from __future__ import annotations
 

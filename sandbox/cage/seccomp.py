@@ -1,8 +1,8 @@
 """The system call filter of a worker. The kernel kills a worker that makes any other call.
 
-Allowed is what CPython needs to compute, to manage memory and to use its one socket, and only with the arguments that
-it needs: a clock of another process, for example, is refused. Calls that only look for files answer EPERM, because
-libraries try them in passing. Executable memory is never granted.
+The filter allows the calls that CPython needs to compute, to manage memory and to use its one socket, and only with
+the necessary arguments: reading another process's clock, for example, is refused. Calls that only look for files fail
+with EPERM instead, because libraries try them routinely. Executable memory is never granted.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _OWN_CLOCKS: Final = _ArgumentRule(0, (0, 1, 2, 3))
 _ARGUMENT_RULES: Final = (
     _SOCKET,  # read
     _SOCKET,  # write
-    _ArgumentRule(3, (socket.MSG_DONTWAIT,)),  # recvfrom: looks whether there is something to read
+    _ArgumentRule(3, (socket.MSG_DONTWAIT,)),  # recvfrom: checks whether there is something to read
     _ArgumentRule(1, (128, 129, 137, 138, 393)),  # futex: wait and wake in private memory
     _OWN_CLOCKS,  # clock_gettime
     _OWN_CLOCKS,  # clock_getres
@@ -147,7 +147,7 @@ def _allow_by_argument(number: int, rule: _ArgumentRule) -> list[FilterInstructi
 
 
 def _argument_at(argument: int) -> int:
-    """Where the lower half of an argument stands in the kernel's data; both architectures store it first."""
+    """The offset of an argument's lower half in the kernel's data; both architectures store it first."""
     return _ARGUMENTS_AT + 8 * argument
 
 

@@ -19,8 +19,8 @@ class WorkerRole(NamedTuple):
 
     If ``prewarmed`` is true, an idle worker runs the sample job once before it takes a real one. The real job is then
     faster, at the cost of more total work. If ``hot_pages`` is true, a worker instead copies the pages that the sample
-    job writes to; that is less work than the sample job if it writes to many. If ``fresh_heap`` is true, workers
-    allocate from fresh huge pages: faster if they need megabytes, but each then has two of its own.
+    job writes to; that is less work than the sample job if the job writes to many pages. If ``fresh_heap`` is true,
+    workers allocate from fresh huge pages: faster if they need megabytes, but each then has two of its own.
     """
 
     sample_job: WorkerJob

@@ -70,7 +70,7 @@ class _ZygoteServer:
         from codeplan.sandbox.cage.object_texts import hide_addresses
 
         warnings.simplefilter("ignore")
-        hide_addresses()  # before the warm-up: it makes the interpreter forget what it has specialised
+        hide_addresses()  # before the warm-up, because it makes the interpreter discard its specialised bytecode
         self._control = control
         self._exit_statuses: dict[int, int] = {}
         for _ in range(WARM_UP_RUNS):
@@ -80,9 +80,9 @@ class _ZygoteServer:
         remove_host_paths()
         if role.fresh_heap:
             prepare_fresh_heap()
-        gc.freeze()  # without a collection before it, whose holes workers would fill, unsharing pages
+        gc.freeze()  # no collection before it: workers would fill the freed holes and so unshare pages
         gc.disable()
-        # before the namespaces, in which there is no /proc
+        # before the namespaces are entered, because they have no /proc
         self._hot_pages = find_hot_pages(lambda: worker.warm_up(role)) if role.hot_pages else None
         self._cage.enter_namespaces()
         self._wake_socket, wake = socket.socketpair()
@@ -137,7 +137,7 @@ class _ZygoteServer:
         return _ForkedWorker(pid, ours, _open_pidfd(pid))
 
     def _become_worker(self, job_fd: int) -> NoReturn:
-        """Become a worker. This never returns into the zygote's loop, whatever happens."""
+        """Become a worker. This never returns into the zygote's loop, even after an error."""
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -177,7 +177,7 @@ class _ZygoteServer:
 
 
 def _ignore_signal(signum: int, frame: FrameType | None) -> None:
-    """Do nothing: the interpreter writes to the wake-up descriptor by itself."""
+    """Do nothing: the interpreter itself writes to the wake-up descriptor."""
 
 
 def _open_pidfd(pid: int) -> int | None:

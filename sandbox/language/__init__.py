@@ -1,1 +1,1 @@
-"""The plan language: what may be written, how that is checked and compiled, and what guards it as it runs."""
+"""The plan language: its syntax, its check, its compiler, and the guards of running plans."""

@@ -1,6 +1,6 @@
 """Checks how a plan uses its agent: names that exist, and arguments that fit the method's signature.
 
-Of an argument's value only a constant is checked, and only where the parameter is annotated as a Literal.
+The value of an argument is checked only if it is a constant and the parameter is annotated as a Literal.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _choices(method: AgentMethod) -> dict[str, list[object]]:
     defaults = [None] * (len(positional) - len(parameters.defaults)) + parameters.defaults + parameters.kw_defaults
     for parameter, default in zip([*positional, *parameters.kwonlyargs], defaults, strict=True):
         values = _literal_values(parameter.annotation)
-        if values and not any(isinstance(v, str) and "…" in v for v in values):  # otherwise a text was shortened
+        if values and not any(isinstance(v, str) and "…" in v for v in values):  # … marks a shortened text
             own = _constant(default) if default else None
             found[parameter.arg] = values + [v for v in own or () if v not in values]
     return found

@@ -147,7 +147,7 @@ def _transform_part(
     for statement in part.body:
         visited = transformer.visit(statement)
         body += visited if isinstance(visited, list) else [] if visited is None else [visited]
-    if final is not None:  # visited by now, and still in its place
+    if final is not None:  # the visitor is done with this node, which is still part of the tree
         final.func = with_location(final.func, load_name("_replan_at_end_"))
     local = names.binds - shared - names.read_before_set.keys() - names.may_be_unset
     if local and body:

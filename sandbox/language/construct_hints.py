@@ -1,4 +1,4 @@
-"""What to write instead of syntax that the plan language lacks, by the name of the syntax node."""
+"""Advice on what to write instead of syntax that the plan language lacks, by the name of the syntax node."""
 
 from __future__ import annotations
 

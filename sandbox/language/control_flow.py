@@ -160,7 +160,9 @@ def _join_states(states: Iterable[AssignmentState]) -> AssignmentState:
 
 
 def _set_when_true(test: ast.expr) -> frozenset[str]:
-    """Return the names that ``:=`` has set if the condition is true: then every part of an ``and`` was evaluated."""
+    """Return the names that ``:=`` has set if the condition is true. In that case every part of an ``and`` was
+    evaluated.
+    """
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         return frozenset().union(*map(_set_when_true, test.values))
     if isinstance(test, ast.Compare) and len(test.ops) == 1:

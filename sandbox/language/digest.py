@@ -20,8 +20,8 @@ _PREFIX = re.compile(r"^\s*\[\s*[Ss]tep\s*\d+\s*\]\s*:?\s*")
 def step_digests(outline: PlanOutline, flows: list[NameFlow]) -> dict[int, str]:
     """Return the digest of each step by number. It covers the step and the code outside that it uses.
 
-    Layout, comments, quote style, standalone strings and a ``replan`` that ends the step do not count: the step has
-    done the same with or without it.
+    Layout, comments, quote style, standalone strings and a ``replan`` that ends the step do not count: the step does
+    the same with or without them.
     """
     outside = _SharedCode(outline, flows)
     digests: dict[int, str] = {}

@@ -1,7 +1,7 @@
 """Extracts a plan's source from a model's reply.
 
 This is plain text work in linear time. It never parses Python, because a reply may be hostile and this runs in the
-host. The result may still be no plan; the check reports that.
+host. The result need not be a valid plan; the check reports that.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def add_header(code: str) -> str:
 
 
 def in_fence(code: str) -> str:
-    """Return the code as a model writes it: in a fence longer than any in the code."""
+    """Return the code in a Markdown fence, as a model writes it; the fence is longer than any in the code."""
     fence = "`" * max([3, *(len(ticks) + 1 for ticks in re.findall("`+", code))])
     return f"{fence}python\n{code}\n{fence}"
 
@@ -105,7 +105,9 @@ def _fenced_blocks(lines: list[str]) -> list[list[str]]:
 
 
 def _choose_blocks(blocks: list[list[str]]) -> list[str]:
-    """Return the last block with ``solution``, else all with steps, else the last like a body, else the longest."""
+    """Return the last block with ``solution``, else all blocks with steps, else the last block that looks like a body,
+    else the longest block.
+    """
     for block in reversed(blocks):
         if any(_SOLUTION.match(line) for line in block):
             return _dedent_lines(block)

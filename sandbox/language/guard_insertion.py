@@ -1,8 +1,7 @@
-"""Inserts the guards into a plan: the code that compiled plans run in place of the plain operation.
-
-Plans cannot define classes. So every value has an exact builtin type or one of ours, and none has hooks of the plan's
-own: iteration, unpacking, calls and reading items stay unchanged. Guarded are attributes, item writes, operators that
-make large values, handlers, assertions and loop iterations.
+"""Inserts the guards into a plan: code that compiled plans run in place of the plain operation. Plans cannot define
+classes. So every value has an exact builtin type or one of codeplan's types, and no value has hooks that the plan
+wrote. Iteration, unpacking, calls and reading items therefore need no guard. Attributes, item writes, operators that
+make large values, handlers, assertions and loop iterations have guards.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _GUARDED_OPERATORS: dict[type[ast.operator], str] = {
 """Operators by which a small plan makes a huge value, and the guards that check the size first."""
 
 _SMALL = 1000
-"""With a constant factor up to this, growth is so slow that the memory limit is enough."""
+"""Up to this constant factor, values grow so slowly that the memory limit suffices."""
 
 _WIDTH_DIGITS = 4
 """A format spec whose numbers have fewer digits than this cannot make a huge text."""
@@ -106,11 +105,11 @@ class PlanTransformer(LanguagePolicy):
         return with_location(node, ast.FormattedValue(call_function("_format_", converted, node.format_spec), -1, None))
 
     def visit_Call(self, node: ast.Call) -> VisitResult:
-        """Leave a call unchanged, starred or not: what the stars unpack has no hooks of the plan's."""
+        """Leave a call unchanged, starred or not: the unpacked values have no hooks that the plan wrote."""
         return self.node_contents_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> VisitResult:
-        """Leave unpacking unchanged: no value has an iterator of the plan's own."""
+        """Leave unpacking unchanged: no value has an iterator that the plan wrote."""
         return self.node_contents_visit(node)
 
     def visit_Assert(self, node: ast.Assert) -> VisitResult:

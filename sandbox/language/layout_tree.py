@@ -1,7 +1,6 @@
-"""Reads a plan with libcst as well, whose tree keeps layout and comments. Fixes and merged replies are made on it.
-
-Python runs what CPython reads, so the two parsers must agree: on the statements, how they are nested, the lines that
-they start on, the functions with their parameters, and the steps' numbers.
+"""Parses a plan with libcst as well, whose tree keeps layout and comments. Fixes and merged replies are made on this
+tree. CPython's reading of the plan is the one that runs, so the two parsers must agree: on the statements, how they
+are nested, the lines that they start on, the functions with their parameters, and the steps' numbers.
 """
 
 from __future__ import annotations
@@ -43,10 +42,10 @@ def parse_layout(source: str, tree: ast.Module) -> cst.Module:
         _reject(source, error.raw_line, "libcst, the parser for fixes, cannot read this line")
     except _Difference as difference:
         _reject(source, difference.line, "Python and libcst, the parser for fixes, read this statement differently")
-    except Exception:  # libcst has no error of its own for text that it cannot handle
+    except Exception:  # libcst raises no error class of its own for text that it cannot handle
         _reject(source, 0, "libcst, the parser for fixes, cannot read this plan")
     except BaseException as error:
-        if type(error).__name__ != "PanicException":  # how a failure inside the native parser arrives
+        if type(error).__name__ != "PanicException":  # the exception that a failure inside the native parser raises
             raise
         _reject(source, 0, "libcst, the parser for fixes, failed on this plan")
     return module
@@ -61,7 +60,7 @@ def _reject(source: str, line: int, problem: str) -> NoReturn:
 
 
 def _compare_block(nodes: Sequence[ast.stmt], statements: Sequence[_Statement], line: int) -> int:
-    """Compare the statements of a block, which begins on this line. Return the line behind them."""
+    """Compare the statements of a block, which begins on this line. Return the line after them."""
     i = 0
     for statement in statements:
         line += len(statement.leading_lines)
@@ -80,7 +79,7 @@ def _compare_block(nodes: Sequence[ast.stmt], statements: Sequence[_Statement], 
 
 
 def _compare_line(nodes: Sequence[ast.stmt], line: cst.SimpleStatementLine | cst.SimpleStatementSuite) -> int:
-    """Compare small statements that stand side by side. Return the line behind them."""
+    """Compare small statements on one line. Return the line after them."""
     _require(len(nodes) == len(line.body), nodes[0])
     for node, small in zip(nodes, line.body, strict=True):
         _require(_same_kind(node, small), node)
@@ -88,7 +87,7 @@ def _compare_line(nodes: Sequence[ast.stmt], line: cst.SimpleStatementLine | cst
 
 
 def _compare_compound(node: ast.stmt, statement: _Compound, line: int) -> int:
-    """Compare statements with blocks. Return the line behind the last block."""
+    """Compare statements with blocks. Return the line after the last block."""
     _require(_same_kind(node, statement) and _same_head(node, statement), node)
     _require(node.lineno == line or bool(getattr(node, "decorator_list", ())), node)
     if isinstance(node, ast.Match):
@@ -133,7 +132,7 @@ def _compare_cases(node: ast.Match, statement: cst.Match) -> int:
 
 
 def _compare_suite(nodes: Sequence[ast.stmt], suite: cst.BaseSuite, head: int) -> int:
-    """Compare a block behind a head that begins on line ``head`` or, in parentheses, further down."""
+    """Compare a block after a head that begins on line ``head`` or, in parentheses, further down."""
     if isinstance(suite, cst.SimpleStatementSuite):
         return _compare_line(nodes, suite)
     assert isinstance(suite, cst.IndentedBlock), "there are two kinds of blocks"

@@ -1,7 +1,7 @@
 """The names that statements read, set on some path, and set on every path to their end.
 
-A definite-assignment analysis in one pass over the tree. It may miss that a name is always set, but it never calls a
-name definitely set that may not be.
+A definite-assignment analysis in one pass over the tree. It may fail to see that a name is always set, but it never
+reports a name as definitely set if the name may be unset.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def analyse_flow(body: list[ast.stmt]) -> NameFlow:
     state: AssignmentState = None
     for statement in body:
         if final is not None and getattr(statement, "value", None) is final:
-            state = visitor.state  # the next step follows here, when the plan is resumed
+            state = visitor.state  # a resumed plan goes on from here to the next step
         visitor.visit(statement)
     state, binds = state if visitor.state is None else visitor.state, bound_names(body)
     return replace(visitor.flow, sets=binds if state is None else state, binds=binds)

@@ -1,4 +1,4 @@
-"""Resolves names across a plan's parts: those that a step needs from before, and undefined ones."""
+"""Resolves names across a plan's parts: the names that a step needs from earlier parts, and undefined names."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class PlanNames:
             problems.add(node, "name-undefined", self._undefined_message(name))
 
     def _defining_step(self, name: str) -> int | None:
-        """Return the step that alone binds this name, if it binds it to a function."""
+        """Return the only step that binds this name, if it binds it to a function; otherwise None."""
         homes = [(p.step, f) for p, f in self._parts if name in f.binds]
         step, f = homes[0]
         return step if len(homes) == 1 and name in f.functions else None

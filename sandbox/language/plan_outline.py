@@ -42,7 +42,9 @@ def outline_plan(tree: ast.Module) -> PlanOutline:
 
 
 def is_solution_call(statement: ast.stmt) -> bool:
-    """Return whether a statement of the module only calls the plan. It is left out: the runtime does that."""
+    """Return whether a statement of the module only calls the plan. Such a call is left out, because the runtime calls
+    the plan.
+    """
     if isinstance(statement, ast.If):
         names = {n.id for n in ast.walk(statement.test) if isinstance(n, ast.Name)}
         return names == {"__name__"}
@@ -67,7 +69,7 @@ def guard_number(test: ast.expr) -> int | None:
 def find_final_replan(body: list[ast.stmt]) -> ast.Call | None:
     """Return the call of ``replan`` that is the last statement of a block; None if the block ends otherwise.
 
-    What has no effect may follow it, and it may stand in a ``return``.
+    Statements without effect may follow it, and it may be the value of a ``return``.
     """
     last = next((s for s in reversed(body) if not has_no_effect(s)), None)
     call = last.value if isinstance(last, ast.Expr | ast.Return) else None

@@ -1,4 +1,6 @@
-"""What a plan lacks although it can run: assertions that test something, steps, a header that starts at 1."""
+"""Finds weaknesses of a plan that can run: assertions that test nothing, no steps, a header that does not start at
+1.
+"""
 
 from __future__ import annotations
 

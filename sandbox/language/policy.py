@@ -1,4 +1,5 @@
-"""The plan language: RestrictedPython's transformer, limited to what plans need and extended to what models write.
+"""The plan language: RestrictedPython's transformer, restricted to the syntax that plans need, plus syntax that models
+often use.
 
 Two things confine a plan. At compile time, this module decides what it can *name*: no name or attribute with a leading
 underscore, no classes, few imports. At run time, the guards that ``guard_insertion`` inserts decide what it can
@@ -33,7 +34,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         self._problems.add(node, "language", info)
 
     def not_allowed(self, node: ast.AST) -> None:
-        """Report a node that the language lacks, with what to write instead."""
+        """Report a node that the language lacks, and say what to write instead."""
         kind = type(node).__name__
         default = f"{kind} is not part of the plan language; write it with plain statements"
         self.error(node, CONSTRUCT_HINTS.get(kind, default))

@@ -1,1 +1,1 @@
-"""What the host and the worker say to each other: frames, checkpoints, plain values."""
+"""The data that the host and the worker exchange: frames, checkpoints, plain values."""

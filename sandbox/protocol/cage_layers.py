@@ -1,4 +1,4 @@
-"""What a worker reports about its lockdown."""
+"""A worker's report about the layers of its lockdown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 from codeplan.sandbox.limits import MAX_MESSAGE_CHARS, MAX_NAME_CHARS
 
 OPTIONAL_LAYERS: Final = ("user-namespace", "mount-namespace", "network-namespace", "ipc-namespace", "pid-namespace")
-"""The layers that plans run without, because many machines do not allow them. All others are necessary."""
+"""The optional layers, which many machines do not allow. All other layers are necessary."""
 
 
 class Layer(msgspec.Struct, frozen=True):

@@ -51,7 +51,9 @@ MAX_KEY_VALUES: Final = 100_000
 """Maximum number of values in a tuple, counting shared ones repeatedly: it bounds the time of hashing."""
 
 MAX_HASHED_VALUES: Final = 400_000
-"""Maximum number of values in all keys of a table, counting shared ones repeatedly: each way to a value hashes it."""
+"""Maximum number of values in all keys of a table, counting shared ones repeatedly, because each path to a value
+hashes it again.
+"""
 
 _DICT_TAGS: Final = frozenset({"dict", "counter", "ordered", "default"})
 IMMUTABLE_TAGS: Final = frozenset({"tuple", "frozenset"})

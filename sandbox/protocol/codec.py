@@ -2,10 +2,10 @@
 
 Only exact types are saved: None, bool, int, float, str, bytes, list, tuple, dict, set, frozenset, and Counter,
 OrderedDict, deque and defaultdict (over a builtin type). Aliases and cycles are kept, also between variables. A
-variable that reaches anything else is dropped as a whole and named, with the reason.
+variable that contains anything else is dropped as a whole, and listed with the reason.
 
-None, bools, ints below 2**53, finite floats and texts are nodes as they are. Every other node is a list of a tag (see
-``table``), then the node numbers of its parts or one text.
+None, bools, ints below 2**53, finite floats and texts are nodes by themselves. Every other node is a list of a tag
+(see ``table``), then the node numbers of its parts or one text.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Which frame may come in which state of a conversation between the host and a worker, as one table.
-
-Both sides' frames are in it. The host looks up every frame that it receives and every frame that it sends; a frame that
-the table does not have ends the conversation with a ProtocolError.
+"""One table of the frames that the host and a worker may send in each state of their conversation. The host looks up
+every frame that it receives and every frame that it sends. A frame that is not in the table ends the conversation with
+a ProtocolError.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class Sender(StrEnum):
 
 
 class Condition(StrEnum):
-    """What a RunJob must say for a frame to be allowed."""
+    """The condition on the RunJob under which a frame is allowed."""
 
     CHECKPOINT = "only if the job has a checkpoint"
     NO_CODE = "only if the job has no compiled code"
@@ -86,14 +85,14 @@ _NO_CONDITIONS: Final[frozenset[Condition]] = frozenset()
 
 
 class Conversation:
-    """The state of one conversation. It begins with a new worker, or with one that is locked down."""
+    """The state of one conversation. It begins with a new worker, or with a worker that is already locked down."""
 
     def __init__(self, state: State = State.FORKED) -> None:
         self.state = state
         self._met = _NO_CONDITIONS
 
     def take(self, sender: Sender, frame: Frame) -> None:
-        """Move on with this frame. Raises ProtocolError if ``sender`` may not send it now."""
+        """Go to the next state with this frame. Raises ProtocolError if ``sender`` may not send it now."""
         transition = _TABLE.get((self.state, sender, type(frame)))
         if transition is None:
             raise ProtocolError(f"the {sender} sent {with_article(type(frame).__name__)} in the state '{self.state}'")

@@ -1,4 +1,4 @@
-"""Decodes a checkpoint's table, which may come from anywhere: every index, tag, text and key is verified."""
+"""Decodes a checkpoint's table. The table is untrusted, so every index, tag, text and key is verified."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from codeplan.types import Checkpoint
 
 
 class CheckpointError(SandboxError):
-    """A checkpoint that ``encode`` cannot have produced; the message names the node and the problem."""
+    """A checkpoint that ``encode`` never produces; the message names the node and the problem."""
 
 
 def decode(checkpoint: Checkpoint) -> dict[str, object]:
-    """The saved variables, as new objects, with the aliases that they had.
+    """The saved variables, as new objects with the original aliases.
 
-    Compare, print and hash them with ``codeplan.untrusted`` alone: with ``==`` or ``repr`` a small table that shares
-    parts takes time without end.
+    Compare, print and hash them with ``codeplan.untrusted`` alone: with ``==`` or ``repr``, a small table with shared
+    parts can take practically forever.
 
     Raises CheckpointError if the table is damaged.
     """

@@ -1,7 +1,7 @@
 """The frames between the host and a worker: typed, tagged, length-prefixed msgpack with a maximum size.
 
 The host trusts no frame: it caps each before reading it, checks each against its type, and accepts it only in a state
-of the conversation in which it may come (see ``conversation``).
+of the conversation that allows it (see ``conversation``).
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class CheckpointErrorFrame(Frame, frozen=True):
 
 
 class StartFrame(Frame, frozen=True):
-    """The plan is compiled and its variables are restored; its code runs from here on."""
+    """The plan is compiled and its variables are restored; its code runs next."""
 
 
 class StepFrame(Frame, frozen=True):

@@ -1,4 +1,4 @@
-"""Decides whether a value is plain data: exact builtin types only, and not too much of it."""
+"""Decides whether a value is plain data: exact builtin types only, within limits of size and depth."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _PLAIN_TYPES: Final = (*_SCALAR_TYPES, list, dict)
 
 def find_non_plain(value: object, rules: PlainDataRules) -> str | None:
     """The first thing in ``value`` that breaks the rules, in words that follow "holds"; None if it is plain data."""
-    if type(value) in _SCALAR_TYPES and not rules.json_only:  # most arguments
+    if type(value) in _SCALAR_TYPES and not rules.json_only:  # the usual case for arguments
         return None
     level, count = [value], 0
     for _ in range(rules.max_depth):

@@ -13,7 +13,7 @@ from codeplan.types import Diagnostic, Plan, Step
 from codeplan.untrusted.noun_phrases import with_count
 
 MAX_POSITION: Final = 1_000_000  # largest line and column; a worker parses no more than 64,000 bytes
-MAX_STEP_NAMES: Final = 14_000  # maximum number of names that one step needs or sets: a plan has no more parts
+MAX_STEP_NAMES: Final = 14_000  # maximum number of names that one step needs or sets: no plan has more nodes
 DIGEST_CHARS: Final = 16
 _MARK_CHARS: Final = 50  # room for the mark that says how much of a message is missing
 

@@ -1,6 +1,5 @@
-"""Looks for an answer a few times before sleeping.
-
-To be woken by another processor can take longer than the rest of an agent call.
+"""Polls for an answer a few times before sleeping. A wake-up by another processor can take longer than the rest of an
+agent call.
 """
 
 from __future__ import annotations
@@ -12,18 +11,17 @@ from collections.abc import Callable
 from typing import Final
 
 USUAL_LOOKS: Final = 30
-"""How often a side looks for the other's frame before it sleeps: for as long as a quick call takes."""
+"""How often a side polls for the other's frame before it sleeps; together the polls last as long as a quick call."""
 
 MAX_LOOKS: Final = 100
-"""How often, where the other side's frames come soon after these looks."""
+"""Maximum number of polls while the other side's frames arrive soon after the usual polls."""
 
 SOON_SECONDS: Final = 0.0003
-"""A sleep this short was not worth it: more looks would have found the frame, but for the time of the waking."""
+"""After a sleep shorter than this, more polls would have found the frame sooner than the wake-up did."""
 
 
 def receive_soon(sock: socket.socket, most: int, looks: int = USUAL_LOOKS) -> bytes | None:
-    """Up to ``most`` bytes that have come or come during these looks, a microsecond each; None if none do.
-
+    """Up to ``most`` bytes that are there or arrive during this many polls of a microsecond each; None if none arrive.
     The bytes are empty if the other side is gone. Raises OSError.
     """
     for _ in range(looks if _may_look else 1):
@@ -35,10 +33,9 @@ def receive_soon(sock: socket.socket, most: int, looks: int = USUAL_LOOKS) -> by
 
 
 class PatientReceiver:
-    """Receives from a socket, and sleeps only if looking finds nothing.
-
-    It looks up to MAX_LOOKS times while the other side answers soon, and USUAL_LOOKS times after a long sleep: waiting
-    for a slow tool takes no processor time. ``sleep`` receives up to so many bytes as soon as there are any.
+    """Receives from a socket, and sleeps only if polling finds nothing. It polls up to MAX_LOOKS times while the other
+    side answers soon, and USUAL_LOOKS times after a long sleep, so waiting for a slow tool takes no processor time.
+    ``sleep`` waits for bytes and receives up to the given number.
     """
 
     def __init__(self, sock: socket.socket, sleep: Callable[[int], bytes]) -> None:
@@ -62,4 +59,4 @@ def _count_processors() -> int:
 
 
 _may_look: Final = _count_processors() > 1
-"""With one processor, the other side works only while this one sleeps."""
+"""With one processor, the other side can work only while this side sleeps."""

@@ -1,4 +1,4 @@
-"""What the host reports while a plan runs."""
+"""The events that the host reports while a plan runs."""
 
 from __future__ import annotations
 

@@ -18,7 +18,8 @@ MAX_DEPTH: Final = 32  # maximum nesting of containers
 MAX_VALUES: Final = 20_000  # maximum number of values in one tree
 MAX_INT_BITS: Final = 13_000
 """Maximum size of a whole number: 3,913 digits. Python writes numbers of at most 4,300 digits as text, and an agent
-that writes its arguments into an action must not fail."""
+must be able to write every argument into an action.
+"""
 
 _INT64_BOUND: Final = 2**63
 _SCALAR_TYPES: Final = frozenset({type(None), str, bool, int, float})
@@ -52,12 +53,12 @@ def pack_value(value: object) -> object:
 
 
 def unpack_value(packed: object) -> object:
-    """Unpack a value. Raises NotPlainData for anything that ``pack_value`` cannot have produced."""
+    """Unpack a value. Raises NotPlainData for anything that ``pack_value`` never produces."""
     return packed if type(packed) in _SCALAR_TYPES else _Unpacker().unpack(packed, 0)
 
 
 class _ValueCounter:
-    """Counts values on the way, which stops wide, deep and endless trees."""
+    """Counts values during packing and unpacking, which stops wide, deep and endless trees."""
 
     def __init__(self) -> None:
         self._left = MAX_VALUES - 1  # without the outermost value
@@ -153,7 +154,7 @@ def _build_dict(parts: list[object]) -> dict[object, object]:
 
 
 def _require_spread(keys: Collection[object]) -> None:
-    """Raise NotPlainData for keys that the other side could not put into a dict quickly."""
+    """Raise NotPlainData if too many keys have one hash: the other side could not build the dict quickly."""
     if collide(keys):
         raise NotPlainData(f"a dict with more than {MAX_SAME_HASH} keys of the same hash")
 
