@@ -1,4 +1,4 @@
-"""Tells a display what the episode waits for, which no event says before it is over."""
+"""Tells a display what the episode is waiting for, because an event is written only after the wait."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _observer: ContextVar[ActivityObserver | None] = ContextVar("activity_observer",
 
 @contextmanager
 def observe_activity(observer: ActivityObserver) -> Iterator[None]:
-    """Inside this context, the observer is told of the model calls of this thread's episodes."""
+    """Inside this context, the observer receives the model calls of this thread's episodes."""
     token = _observer.set(observer)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Ends episodes from another thread, in the way in which Ctrl-C ends those of the main thread."""
+"""Ends episodes from another thread, just as Ctrl-C ends those of the main thread."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Final, TypeVar
 _T = TypeVar("_T")
 
 POLL_SECONDS: Final = 0.2
-"""How long a thread that waits may take to notice that it is cancelled, in seconds."""
+"""Maximum time in seconds until a waiting thread notices that it is cancelled."""
 
 
 class Cancellation:
-    """Cancels the work of the threads in which it is in force.
+    """Cancels the work of all threads in which it is in force.
 
     Such a thread gets one KeyboardInterrupt: while it waits for a model, an asynchronous tool or a plan's process, or
     after the next event of its trace. So the trace ends as after Ctrl-C, and the episode can be resumed. A synchronous
@@ -46,7 +46,7 @@ class Cancellation:
 
 
 class _InForce(threading.local):
-    cancellation: Cancellation | None = None  # of the class, because a thread's missing attribute is slow to look up
+    cancellation: Cancellation | None = None  # a class attribute: a missing one is slow to look up
 
 
 _in_force = _InForce()

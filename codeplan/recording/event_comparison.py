@@ -11,7 +11,7 @@ from codeplan.untrusted.differences import describe_changes
 from codeplan.untrusted.values import in_quotes, value_text
 
 TIMING_LIMITS = frozenset({"wall", "cpu", "memory"})
-"""Limits that the same plan may reach at another place in another run."""
+"""Limits that the same plan may reach at different places in different runs."""
 
 _MAX_CHARACTERS = 300
 
@@ -28,7 +28,7 @@ def describe_difference(recorded: Event, event: Event) -> str:
 
 
 def describe_kind_mismatch(recorded: Event, kind: type) -> str:
-    """That an event of ``kind`` comes where ``recorded`` came before."""
+    """The message that an event of ``kind`` occurs where the recording has ``recorded``."""
     return f"it was {_named(recorded)}, and is now {kind.__name__}"
 
 

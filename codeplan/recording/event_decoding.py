@@ -19,7 +19,7 @@ class _FormatLine(msgspec.Struct):
 def decode_event(line: bytes | msgspec.Raw, where: str, what: str) -> Event:
     """The event on a line; ``where`` and ``what`` (as in "event of a trace") are for the message.
 
-    Raises: UsageError: the line is damaged, or the head of a trace in another format.
+    Raises: UsageError: the line is damaged, or the header of a trace in another format.
     """
     try:
         event: Event = _decoder.decode(line)

@@ -31,15 +31,15 @@ from codeplan.types import AgentTool, Completion, Message, Observation, Purpose,
 from codeplan.types.value import Amount, Count
 
 TRACE_FORMAT = 2
-"""The version of the trace format. It grows when events change; other versions are refused."""
+"""The version of the trace format. It increases when events change; other versions are refused."""
 
 
 class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
     """The header of a trace: everything needed to run the episode again.
 
     ``settings`` are those given by name; ``model_settings`` come from the model. Neither contains secrets. ``tools``
-    describe the tools of an episode in an environment of tools, ``tools_doc`` is what models read above them, and
-    ``has_verifier`` says whether it judges values.
+    describe the tools of an episode in an environment of tools, ``tools_doc`` is the text that models read above them,
+    and ``has_verifier`` says whether it judges values.
     """
 
     task: Task
@@ -90,7 +90,7 @@ class ModelCalled(TraceEvent, frozen=True, tag="model_called"):
 
 
 class ModelCallFailed(TraceEvent, frozen=True, tag="model_call_failed"):
-    """One model call without an answer: ``error`` says why, ``usage`` is what the call used nonetheless.
+    """One model call without an answer: ``error`` says why, ``usage`` is the call's usage nonetheless.
 
     ``prompt_too_long``: the model had no room for the prompt. ``reply_cut``: its reply reached the limit of tokens.
     """
@@ -108,7 +108,8 @@ class ModelCallFailed(TraceEvent, frozen=True, tag="model_call_failed"):
 class TextsEmbedded(TraceEvent, frozen=True, tag="texts_embedded"):
     """One embedding call: the number of texts, the embedding model and a digest of the texts.
 
-    The trace does not keep vectors; later events hold what they led to. A failed call is a ModelCallFailed.
+    The trace does not keep vectors; later events hold the results derived from them. A failed call is a
+    ModelCallFailed.
     """
 
     model: str
@@ -155,7 +156,7 @@ class PictureSaved(TraceEvent, frozen=True, tag="picture_saved"):
 
 
 class WarningIssued(TraceEvent, frozen=True, tag="warning_issued"):
-    """What a reader of the results must know, such as a weaker sandbox."""
+    """A warning for readers of the results, such as a weaker sandbox."""
 
     message: str
 
@@ -163,8 +164,8 @@ class WarningIssued(TraceEvent, frozen=True, tag="warning_issued"):
 class EpisodeEnded(TraceEvent, frozen=True, tag="episode_ended"):
     """The last event: the result. A trace without it belongs to an episode that is running or was killed.
 
-    ``broken_off`` means that the episode was interrupted or its infrastructure failed. Such an end says nothing about
-    the method, and the episode can be resumed.
+    ``broken_off`` means that the episode was interrupted or its infrastructure failed. The result then says nothing
+    about the method, and the episode can be resumed.
     """
 
     result: Result

@@ -1,4 +1,4 @@
-"""Locks on files that one process at a time may write. The system releases them when their holder ends."""
+"""Locks on files that only one process at a time may write. The system releases a lock when its process ends."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _POLL_SECONDS = 0.02
 def lock_exclusively(file: BinaryIO, refusal: str) -> BinaryIO:
     """Lock the file for this process and return it; the lock ends with the process.
 
-    If another process holds the lock, waits a moment: a process that was killed while it started a child may not be
-    quite gone.
+    If another process holds the lock, waits a moment: a process that was killed while it started a child may still be
+    ending.
 
     Raises: UsageError: the other process keeps the lock. The message is ``refusal``, and the file is closed.
     """
@@ -47,7 +47,7 @@ def _try_lock(file: BinaryIO) -> bool:
             import msvcrt
 
             place = file.tell()
-            file.seek(1 << 40)  # nobody writes there, and a lock forbids others to write what it covers
+            file.seek(1 << 40)  # past the content: locked bytes cannot be written
             try:
                 msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
             finally:

@@ -1,4 +1,4 @@
-"""The events of a plan: how it came about, and what it did. ``events`` has all others."""
+"""The events of a plan: how it was written, and what it did. ``events`` has all other events."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ class TraceEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", o
 class PlanDrafted(TraceEvent, frozen=True, tag="plan_drafted"):
     """A plan's source, extracted from a reply. ``number`` counts the plans of this episode from 1.
 
-    ``steps`` are the numbers of the steps in a reply that held only these: ``source`` is the plan before with them, or
-    their text alone if it could not be merged (then there are none). None: the reply held the whole plan.
+    ``steps`` are the numbers of the steps in a reply that held only these: ``source`` is the previous plan with these
+    steps, or only their text if they could not be merged (``steps`` is then empty). None: the reply held the whole
+    plan.
     """
 
     number: int
@@ -60,7 +61,9 @@ class PlanRejected(TraceEvent, frozen=True, tag="plan_rejected"):
 
 
 class PlanStarted(TraceEvent, frozen=True, tag="plan_started"):
-    """A plan starts at ``start_from`` with the ``restored`` variables; if from outside, ``checkpoint`` holds them."""
+    """A plan starts at ``start_from`` with the ``restored`` variables; if these come from outside, ``checkpoint``
+    holds them.
+    """
 
     number: int
     start_from: int
@@ -105,7 +108,9 @@ class PlanStopped(TraceEvent, frozen=True, tag="plan_stopped"):
 
 
 class PlanReplanned(TraceEvent, frozen=True, tag="plan_replanned"):
-    """The plan asked to be written on, or anew. If ``step_done``, the next plan goes on after the step."""
+    """The plan asked the model for further steps, or for another plan. If ``step_done``, the next plan goes on after
+    the step.
+    """
 
     step: int | None
     line: int | None
@@ -115,7 +120,7 @@ class PlanReplanned(TraceEvent, frozen=True, tag="plan_replanned"):
 
 
 class PlanGaveUp(TraceEvent, frozen=True, tag="plan_gave_up"):
-    """The plan holds the task for impossible."""
+    """The plan considers the task impossible."""
 
     step: int | None
     line: int | None

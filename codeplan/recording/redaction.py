@@ -19,7 +19,7 @@ def is_secret_name(name: str) -> bool:
 
 
 def remove_secrets(value: Any) -> Any:
-    """Plain data without entries, at any depth, whose names may mark secrets."""
+    """Plain data without the entries, at any depth, whose names suggest a secret."""
     if isinstance(value, Mapping):
         return {n: remove_secrets(v) for n, v in value.items() if not (isinstance(n, str) and is_secret_name(n))}
     if isinstance(value, list | tuple):

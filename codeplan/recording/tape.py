@@ -132,5 +132,5 @@ def read_tape(path: Path, below: Path | None = None) -> dict[int, list[Event]]:
 
 
 def _digest(episode: int, event: bytes | msgspec.Raw) -> str:
-    """A digest that reveals accidental changes to a line; it is no protection against forgery."""
+    """A digest that reveals accidental changes to a line. It does not protect against forgery."""
     return hashlib.sha256(b"%d " % episode + bytes(event)).hexdigest()[:16]

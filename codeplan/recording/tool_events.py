@@ -10,10 +10,9 @@ from codeplan.types import Observation
 
 
 class CallDecided(TraceEvent, frozen=True, tag="call_decided"):
-    """Whether a call of a tool may be made, before it is made.
-
-    ``by`` says who decided: ``pattern`` is one of the user's patterns (it stands in ``pattern``), ``approver`` is the
-    user himself. ``nobody`` means that the call needed approval and there was no approver. It is then refused.
+    """The decision whether a call of a tool may be made, before it is made. ``by`` says who decided: ``pattern`` is
+    one of the user's patterns (the field ``pattern`` holds it), ``approver`` is the user. ``nobody`` means that the
+    call needed approval and there was no approver. It is then refused.
     """
 
     tool: str
@@ -33,10 +32,10 @@ class CallBegun(TraceEvent, frozen=True, tag="call_begun"):
 
 
 class DoubtDecided(TraceEvent, frozen=True, tag="doubt_decided"):
-    """What was decided about a call in doubt: it is made again (``retry``), or the plan gets an error (``skip``).
+    """The decision about a call in doubt: it is made again (``retry``), or the plan gets an error (``skip``).
 
     ``by`` says who decided: the user's option, the user's pattern for tools that may be called twice (``pattern``), or
-    somebody who was asked.
+    a person who was asked.
     """
 
     tool: str
@@ -55,13 +54,13 @@ class ToolFailed(TraceEvent, frozen=True, tag="tool_failed"):
 
 
 class ValueJudged(TraceEvent, frozen=True, tag="value_judged"):
-    """The verdict on what a plan returned; None if there was no verifier."""
+    """The verdict on the value that a plan returned; None if there was no verifier."""
 
     verdict: Observation | None
 
 
 EnvironmentEvent = CallDecided | CallBegun | DoubtDecided | ToolFailed
-"""What an environment reports while it does an action."""
+"""The events that an environment reports while it does an action."""
 
 
 @runtime_checkable

@@ -1,7 +1,7 @@
 """The trace of an episode: records events as they happen, and replays recorded ones.
 
 A trace is a JSON Lines file with one event per line. Each event is on disk before anything acts on it, and never
-changes, so a killed episode leaves everything readable but a torn last line. Given its recorded answers a method is
+changes, so after a kill everything except a torn last line is readable. Given its recorded answers a method is
 deterministic: to resume, replay or fork an episode, the same method runs again while the recording answers.
 """
 
@@ -38,9 +38,9 @@ _E = TypeVar("_E")
 class Trace:
     """Collects the events of one episode: in memory, in a file if ``path`` is given, and for ``on_event``.
 
-    ``path`` must not exist: a trace is never overwritten. ``recording`` is what the episode must repeat: each event
-    must equal the recorded one, except for times, and is not written again. After the recording's end events are new,
-    or, if the trace is not ``live``, a divergence. Safe to use from several threads.
+    ``path`` must not exist: a trace is never overwritten. ``recording`` holds the events that the episode must repeat:
+    each event must equal the recorded one, except for times, and is not written again. After the recording's end
+    events are new, or, if the trace is not ``live``, a divergence. Safe to use from several threads.
 
     Raises: UsageError: the file cannot be created.
     """
@@ -196,7 +196,7 @@ class Trace:
 
     def _match_recorded(self, event: Event) -> Event:
         recorded = self.recording[len(self.events)]
-        if isinstance(recorded, CLOSING_EVENTS):  # a refused event is not in the recording
+        if isinstance(recorded, CLOSING_EVENTS):  # a refused event is not part of the recording
             self._size.require_room(event, len(_encoder.encode(event)))
         if differs := describe_difference(recorded, event):
             raise Diverged(f"event {recorded.seq} is not what was recorded: {differs}")

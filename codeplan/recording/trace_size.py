@@ -25,7 +25,7 @@ MAX_SAVED_VALUES: Final = 4_000_000
 saves many small ones could otherwise fill ten times as much memory as its trace fills on disk."""
 
 CLOSING_EVENTS: Final = (ModelCallFailed, SpanClosed, EpisodeEnded)
-"""Events that are written even to a full trace, so that it ends as it should. They are bounded by what they tell of."""
+"""Events that are written even to a full trace, so that it ends as it should. Their own content bounds their size."""
 
 _CLOSING_LINES = (b'{"event":"model_call_failed"', b'{"event":"span_closed"', b'{"event":"episode_ended"')
 
@@ -33,7 +33,8 @@ _MAX_FILLED_BYTES: Final = MAX_TRACE_BYTES - 4 * MAX_EVENT_BYTES
 
 
 def check_event_size(line: bytes, where: str) -> None:
-    """Check the length of an event's line before it is parsed: its values can take up to thirty times its memory.
+    """Check the length of an event's line before it is parsed: its values can take up to thirty times as much memory
+    as its text.
 
     ``where`` is for the message. Raises: UsageError: the line is longer than an event can be.
     """
@@ -58,7 +59,7 @@ class TraceSize:
         if isinstance(event, CLOSING_EVENTS):
             return
         if size > MAX_EVENT_BYTES:
-            # The exact size differs between a run and its replay, and the message must not.
+            # The message leaves out the exact size, which differs between a run and its replay.
             raise SizeExceeded(
                 "event", MAX_EVENT_BYTES, f"an event of the trace has more than {MAX_EVENT_BYTES:,} bytes"
             )

@@ -1,4 +1,4 @@
-"""Checks of arguments that the functions on episodes share: where a trace goes, and who is told of events."""
+"""Checks of arguments that all functions on episodes have: the folder of the trace, and the handler of events."""
 
 from __future__ import annotations
 

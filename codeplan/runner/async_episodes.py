@@ -45,7 +45,9 @@ async def ado(goal: str, *, model: str | LLM | ModelFunction, **options: Any) ->
 
 
 async def in_thread(work: Callable[[], _T]) -> _T:
-    """Do the work in a thread and await it. If the awaiting task is cancelled, the work is, and its end awaited."""
+    """Do the work in a thread and await it. If the awaiting task is cancelled, cancel the work as well and await its
+    end.
+    """
     loop = asyncio.get_running_loop()
     ended, cancellation, context = loop.create_future(), Cancellation(), contextvars.copy_context()
     outcome: list[tuple[_T | None, BaseException | None]] = []
@@ -83,7 +85,7 @@ def _tell(loop: asyncio.AbstractEventLoop, ended: asyncio.Future[None]) -> None:
 
 
 async def _end_of(ended: asyncio.Future[None]) -> None:
-    """Await the end, however often the task is cancelled meanwhile."""
+    """Await the end, even if the task is cancelled several times meanwhile."""
     while not ended.done():
         try:
             await asyncio.shield(ended)

@@ -1,7 +1,7 @@
 """Settings of models and budgets, from environment variables and from the current folder's settings file.
 
-A command-line option overrides a variable, and a variable overrides the file. Until the user trusts the file, it
-sets only what any folder may set.
+A command-line option overrides a variable, and a variable overrides the file. Until the user trusts the file, it sets
+only the harmless settings that any folder may set.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Environments in Python files of the user: ``FILE.py:NAME`` on a command line.
 
-The file runs in this process, with the rights of the user who named it. Only what the user types comes here: what a
-trace, a tape, a manifest or a bench's file names is looked up among the registered names.
+The file runs in this process, with the rights of the user who named it. This module handles only text that the user
+typed. Names in a trace, a tape, a manifest or a bench's file are looked up among the registered names.
 """
 
 from __future__ import annotations
@@ -80,7 +80,9 @@ def _of_object(env: Any) -> tuple[str, Callable[..., Any]]:
 
 
 def name_of_factory(factory: Callable[..., Any], what: str) -> str:
-    """The name of the environments that the factory makes: that of the class, or of an object that is made for it."""
+    """The name of the environments that the factory makes: the class's name, or the name of an object that is created
+    to find out.
+    """
     declared = inspect.getattr_static(factory, "name", None) if isinstance(factory, type) else None
     if isinstance(declared, str) and declared.strip():
         return declared

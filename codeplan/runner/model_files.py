@@ -1,6 +1,7 @@
 """Models in Python files of the user: ``FILE.py:NAME`` on a command line.
 
-The file runs in this process, with the rights of the user who named it. Only what the user types comes here.
+The file runs in this process, with the rights of the user who named it. This module handles only text that the user
+typed.
 """
 
 from __future__ import annotations

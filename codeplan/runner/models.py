@@ -32,7 +32,7 @@ _CACHE_SETTING = SettingSpec(
 _own: dict[str, LLM] = {}
 
 ANY_ENDPOINT_MODEL = "any other"
-"""Stands for each model behind an endpoint: their settings are alike."""
+"""Represents every model behind an endpoint, because all of them have the same settings."""
 
 
 def register(model: LLM) -> str:
@@ -67,8 +67,8 @@ def connect(name: str, **given: Any) -> LLM:
 
     The settings are those of the model's class. ``ask_model``, ``refine_model`` and ``executor_model`` name another
     model for those purposes; it shares the settings that it takes. ``NAME@URL`` is a model at another endpoint, whose
-    key is in ``CODEPLAN_ASK_API_KEY`` (``…REFINE…``, ``…EXECUTOR…``): no key goes to another endpoint. ``reply_cache``
-    is a folder for the replies of all of them.
+    key is in ``CODEPLAN_ASK_API_KEY`` (``…REFINE…``, ``…EXECUTOR…``): the main model's key never goes there.
+    ``reply_cache`` is a folder for the replies of all of them.
 
     Raises: UsageError: the name is empty, a key is missing, or a setting is unknown or has the wrong type.
     """

@@ -1,4 +1,4 @@
-"""What can be done with the trace of an episode: resume it, replay it offline, fork it."""
+"""Resumes an episode from its trace, replays it offline, or forks it."""
 
 from __future__ import annotations
 
@@ -78,12 +78,12 @@ def resume(
     ``model_overrides`` say how this machine reaches models: addresses, keys' names, retries. The budget is as recorded,
     and must not exceed ``budget`` (default: that of ``run``).
 
-    An episode with tools goes on in the world as it is: the trace answers the calls that it answers, and only what was
-    never called is called. Its tools are never taken from the trace: ``tools`` to ``tool_errors`` are as for ``do``.
-    If the episode was ended during a call, that call may have been done. Then ``in_doubt`` says what to do:
-    ``"stop"``, ``"retry"`` (make it again), ``"skip"`` (the plan gets an OSError in its place), or a function
-    ``in_doubt(tool, arguments)``, sync or async, that returns one of these. Calls of tools whose names fit a pattern in
-    ``idempotent`` are made again in any case.
+    An episode with tools continues in the present state of the world: the trace answers the recorded calls, and only
+    calls that were never made are made. Its tools are never taken from the trace: ``tools`` to ``tool_errors`` are as
+    for ``do``. If the episode was ended during a call, that call may have been done. Then ``in_doubt`` says what to
+    do: ``"stop"``, ``"retry"`` (make it again), ``"skip"`` (the plan gets an OSError in its place), or a function
+    ``in_doubt(tool, arguments)``, sync or async, that returns one of these. Calls of tools whose names fit a pattern
+    in ``idempotent`` are made again in any case.
 
     Raises:
         UsageError: there is no such trace, its episode is still running, its header is damaged, or it needs a setting,
@@ -247,7 +247,9 @@ def _recorded_setup(
     overrides: Mapping[str, Any],
     budget: Budget | None = None,
 ) -> EpisodeSetup:
-    """The participants that the header names, or those given in their place. ``budget`` is None for a replay."""
+    """The environment, method and model that the header names, or those given instead. ``budget`` is None for a
+    replay.
+    """
     live = budget is not None
     if budget is not None:
         check_budget(header.budget, budget)
@@ -272,7 +274,9 @@ def _recorded_setup(
 
 
 def _missing_library(header: EpisodeStarted, method: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """The store that stands for a replayed episode's skill library: the recording has the skills that it chose."""
+    """The store that replaces a replayed episode's skill library: the recording has the skills that the episode
+    chose.
+    """
     recorded = header.settings.get("library")
     if recorded is None or "library" in chosen or "library" not in accepted_settings({"method": method})["method"]:
         return {}

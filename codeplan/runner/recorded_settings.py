@@ -25,20 +25,20 @@ from codeplan.untrusted.terminal import parser_reason
 from codeplan.untrusted.values import in_quotes
 
 MODEL_NAMES = (*ROUTES, "embeddings")
-"""Settings that name a model. The endpoint that the user configured may be asked for a recorded one."""
+"""Settings that name a model. A recorded name may be used at the endpoint that the user configured."""
 
 _ADDRESS_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
 _MAX_SHOWN = 80
 
 
 class _RecordedRoute(msgspec.Struct):
-    """What a header says of the model of one purpose."""
+    """A header's data about the model of one purpose."""
 
     model: str
 
 
 class _RecordedModel(msgspec.Struct):
-    """What a header says of its model, as far as codeplan reads it."""
+    """The part of a header's data about its model that codeplan reads."""
 
     main_model: str | None = None
     base_url: str | None = None
@@ -67,11 +67,10 @@ def choose_settings(
 ) -> dict[str, Any]:
     """The settings of an episode that continues from a recording, or replays it (not ``live``).
 
-    ``participants`` are ``env``, ``method`` and ``model``, by name, as objects, or FixedPlan as a class.
-    ``given`` are the user's settings for this episode. Of those ``configured`` for models, the trusted ones apply, and
-    a recordable one that is as recorded.
-
-    Raises: UsageError: the recording sets what does not exist or fit, or what only the user can set and has not set.
+    ``participants`` are ``env``, ``method`` and ``model``, by name, as objects, or FixedPlan as a class. ``given`` are
+    the user's settings for this episode. Of the settings that are ``configured`` for models, the trusted ones apply,
+    and so does a recordable one that equals the recorded value. Raises: UsageError: the recording sets an unknown
+    setting or a wrong value, or a setting that only the user can set and has not set.
     """
     accepted = {name: spec for part, who in participants.items() for name, spec in _specs(part, who).items()}
     configured = {n: v for n, v in configured.items() if _is_usable(accepted.get(n), v, header.settings.get(n))}
@@ -136,7 +135,7 @@ def recorded_model_name(header: EpisodeStarted) -> str:
 
 
 def _specs(part: str, who: object) -> dict[str, SettingSpec]:
-    """The settings of a participant that is given by name; of FixedPlan, those that are declared."""
+    """The settings of a participant that is given by name; for FixedPlan, its declared settings."""
     if who is FixedPlan:
         return {spec.name: spec for spec in plugins.setting_specs(FixedPlan) if spec.trust}
     if not isinstance(who, str):
@@ -168,7 +167,9 @@ def _with_address(header: EpisodeStarted, accepted: Mapping[str, SettingSpec], l
 
 
 def _check_known(name: str, named: Mapping[str, str], replaced: set[str]) -> None:
-    """Raise UsageError for a recorded setting that nothing takes; objects may stand for what took it."""
+    """Raise UsageError for a recorded setting that no participant accepts, unless an object may have replaced the
+    participant that accepted it.
+    """
     known = {n for part, who in named.items() if part not in replaced for n in _specs(part, who)}
     if "model" in replaced:
         known |= {*_specs("model", named["model"])}
@@ -190,7 +191,7 @@ def _must_repeat(spec: SettingSpec, value: object, live: bool) -> bool:
 
 
 def _without_defaults(spec: SettingSpec, value: object) -> object:
-    """The value; of a table with defaults, such as the sandbox's limits, only what differs from them."""
+    """The value; for a table with defaults, such as the sandbox's limits, only the entries that differ from them."""
     built = plugins.with_structs(value, spec.type)
     if not isinstance(built, msgspec.Struct):
         return value

@@ -13,13 +13,13 @@ from codeplan.untrusted.terminal import one_line
 from codeplan.untrusted.values import in_quotes
 
 _DEPTH = 3
-"""How deep the episodes of a bench are in its folder."""
+"""The depth of a bench's episodes below its folder."""
 
 
 def find_trace(run: Path | str) -> Path:
     """Return the path of an episode's trace. ``run`` is the episode's folder, or the trace in it.
 
-    Whether the trace can be read is left to its reader.
+    It does not check whether the trace can be read.
 
     Raises: UsageError: there is no such folder, or no trace in it; the message names an episode further down.
     """

@@ -1,7 +1,7 @@
 """The settings file of a folder: ``codeplan.toml``, or the table ``[tool.codeplan]`` of ``pyproject.toml``.
 
-Anyone may have written it, so it is read once, within bounds and without following links: the bytes that are digested
-are the bytes that are parsed. ``split_settings`` says which of its settings need the user's trust in the folder.
+Anyone may have written it, so it is read once, within bounds and without following links: the digest is that of the
+parsed bytes. ``split_settings`` says which of its settings need the user's trust in the folder.
 """
 
 from __future__ import annotations
@@ -93,8 +93,9 @@ def read_settings_file(folder: Path) -> SettingsFile | None:
 def split_settings(settings: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The settings that any folder may set, and the names of those that need the user's trust.
 
-    Any folder may set what is declared as safe, within its declared bounds, and may lower the default limits of a
-    budget. It may not name a model: a run that would use the stand-in would then ask an endpoint, at the user's cost.
+    Any folder may set settings that are declared as safe, within their declared bounds, and may lower the default
+    limits of a budget. It may not name a model: otherwise a run that would use the stand-in would call an endpoint, at
+    the user's cost.
     """
     accepted: dict[str, Any] = {}
     ignored: list[str] = []

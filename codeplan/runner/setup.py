@@ -103,7 +103,7 @@ class EpisodeSetup:
     ) -> Result:
         """Replay a recorded episode offline, and return its recorded result.
 
-        ``header`` is what the episode must begin with; the default is the recorded header.
+        ``header`` is the header that the episode must have; the default is the recorded header.
 
         Raises: Diverged: at the first difference.
         """
@@ -123,7 +123,7 @@ class EpisodeSetup:
         return header or recorded, Trace(None, on_event, recording, live=False)
 
     def run(self, header: EpisodeStarted, trace: Trace) -> Result:
-        """Run the episode. In any case, the trace ends with how it ended."""
+        """Run the episode. In any case, the trace ends with the episode's ending."""
         with self.open_episode(header, trace) as active:
             result = self.method.solve(header.task, active.episode)
             if not isinstance(result, Result):
@@ -135,9 +135,8 @@ class EpisodeSetup:
 
     @contextmanager
     def open_episode(self, header: EpisodeStarted, trace: Trace) -> Iterator[ActiveEpisode]:
-        """An episode to act in. In any case, the trace ends with how it ended.
-
-        A spent budget is an ending, and so is what the agent made too large.
+        """An episode to act in. In any case, the trace ends with the episode's ending. A spent budget is an ending,
+        and so is a text of the agent that is too large.
         """
         trace.append(header)
         active: ActiveEpisode | None = None
@@ -152,7 +151,7 @@ class EpisodeSetup:
             assert active is not None, "nothing is refused before the episode is active"
             active.result = active.episode.result(TooLarge(e.what, e.limit, str(e)), self.method.name, False)
         except (Diverged, CallInDoubt):
-            raise  # nothing new happened: the trace stays unchanged
+            raise  # no new event: the trace stays unchanged
         except BaseException as e:
             goes_on = trace.is_live and len(trace.events) >= len(trace.recording)
             if isinstance(e, KeyboardInterrupt) and not goes_on:

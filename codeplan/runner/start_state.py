@@ -1,6 +1,7 @@
 """Reads the variables with which a plan starts at a later step: from Python, from a JSON file or from a run's trace.
 
-They may come from a stranger. Only what ``codeplan.sandbox.encode`` saves gets through, within a checkpoint's size.
+They may come from a stranger. Only values that ``codeplan.sandbox.encode`` saves are accepted, within a checkpoint's
+size.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ MAX_VARIABLES_BYTES: Final = 4 << 20
 
 
 class _FirstLine(msgspec.Struct):
-    """What tells a trace from a file of variables."""
+    """The start of a file, which distinguishes a trace from a file of variables."""
 
     event: str
 
@@ -48,7 +49,7 @@ def require_step(step: object) -> int:
 def read_start(start: Start, step: int, max_bytes: int) -> Checkpoint:
     """The variables to start with at ``step``, as a checkpoint of at most ``max_bytes``.
 
-    A trace gives those at the entry of the step in its last run of a plan.
+    From a trace, these are the variables at the entry of the step in the last run of a plan.
 
     Raises: UsageError: they cannot be read or saved, or the last run of a plan in the trace did not enter the step.
     """
@@ -71,7 +72,7 @@ def read_start(start: Start, step: int, max_bytes: int) -> Checkpoint:
 
 
 def verify_checkpoint(checkpoint: Checkpoint, what: str) -> Checkpoint:
-    """The checkpoint, if ``encode`` can have made it. Raises: UsageError: it is damaged."""
+    """The checkpoint, if ``encode`` can have produced it. Raises: UsageError: it is damaged."""
     try:
         decode(checkpoint)
     except CheckpointError as e:
@@ -109,7 +110,7 @@ def _entry_state(file: BinaryIO, step: int, where: str) -> Checkpoint:
 
 
 def _saved_again(checkpoint: Checkpoint, where: str, max_bytes: int) -> Checkpoint:
-    """The checkpoint in the form that ``encode`` gives it, with the names that were dropped before."""
+    """The checkpoint as ``encode`` writes it, with the names that were already dropped."""
     try:
         variables = decode(checkpoint)
     except CheckpointError as e:

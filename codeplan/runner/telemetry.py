@@ -1,7 +1,7 @@
 """OpenTelemetry spans of an episode, its model calls and its actions, by the conventions for generative AI.
 
-An event handler makes them with OpenTelemetry's API package alone; the application's SDK decides where they go.
-Prompts, answers, actions and observations are left out, unless the variable
+An event handler creates them with OpenTelemetry's API package alone; the application's SDK decides where they are
+sent. Prompts, answers, actions and observations are left out, unless the variable
 ``OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`` is ``true``.
 """
 
@@ -41,7 +41,7 @@ _NANO = 1_000_000_000
 def with_telemetry(on_event: EventHandler | None = None) -> EventHandler | None:
     """An event handler for one episode that makes its spans and passes each event on to ``on_event``.
 
-    If nothing has loaded OpenTelemetry, nothing has set it up either: then this is ``on_event`` itself, at no cost.
+    If OpenTelemetry is not loaded, it cannot be set up either, so this returns ``on_event`` itself, at no cost.
     """
     return EpisodeSpans(on_event) if "opentelemetry" in sys.modules else on_event
 

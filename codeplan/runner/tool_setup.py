@@ -1,4 +1,6 @@
-"""The environment of an episode with tools, made of what the user named: functions, files, servers, patterns."""
+"""Builds the environment of an episode with tools from the functions, files, servers and patterns that the user
+named.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,12 @@ from codeplan.untrusted.values import in_quotes
 VERIFY_FORM = "verify(value, tools) -> bool or str"
 
 MAX_NAMED_TOOLS = 5
-"""How many tools a message names of those that are missing, or of another form."""
+"""Maximum number of missing or different tools that a message names."""
 
 
 @dataclass(frozen=True)
 class ToolSources:
-    """What the user names for an episode with tools; ``codeplan.do`` and ``codeplan.resume`` explain each field."""
+    """The user's arguments for an episode with tools; ``codeplan.do`` and ``codeplan.resume`` explain each field."""
 
     tools: object = ()
     mcp: Iterable[str | ServerAddress] = ()
@@ -83,7 +85,8 @@ def open_tools(goal: str, sources: ToolSources, out: Path | str | None) -> Itera
 
 @contextmanager
 def open_recorded_tools(header: EpisodeStarted, sources: ToolSources, folder: Path) -> Iterator[ToolEnvironment]:
-    """The environment in which a recorded episode goes on. Its tools are those that the user names, never the trace's.
+    """The environment in which a recorded episode continues. Its tools are those that the user names, never the
+    trace's.
 
     Raises: UsageError: the user names no tools, or others than the episode had. EnvironmentFailure: as ``open_tools``.
     """
@@ -103,7 +106,7 @@ def open_recorded_tools(header: EpisodeStarted, sources: ToolSources, folder: Pa
 
 
 def require_same_tools(recorded: Sequence[AgentTool], given: Sequence[AgentTool]) -> None:
-    """Check that a recorded episode goes on with its own tools. Raises: UsageError: they differ."""
+    """Check that a recorded episode continues with its own tools. Raises: UsageError: they differ."""
     if tuple(recorded) == tuple(given):
         return
     was, now = ({tool.method.name: tool for tool in tools} for tools in (recorded, given))

@@ -1,4 +1,4 @@
-"""Makes one toolset of the user's functions, objects and files, and of the MCP servers that he names."""
+"""Makes one toolset from the user's functions, objects and files and the MCP servers that the user names."""
 
 from __future__ import annotations
 
@@ -76,6 +76,6 @@ def open_toolset(
 
 
 def tell_unused(rules: Approvals | DoubtRules, toolset: Toolset) -> None:
-    """Say on standard error which patterns name no tool: a misspelt ``deny`` refuses nothing."""
+    """Report patterns that match no tool on standard error, because a misspelt ``deny`` would refuse nothing."""
     for option, pattern in rules.unused(toolset.tools):
         echo_message(f"no tool has a name that fits {option} {in_quotes(pattern)}", err=True)

@@ -94,7 +94,7 @@ def _changed_list() -> Iterator[tuple[Path, tuple[TrustedFile, ...]]]:
         raise UsageError("there is no home folder for the list of trusted folders; set XDG_CONFIG_HOME to a folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        folder.chmod(0o700)  # so that nobody else can write a file here, however short its time
+        folder.chmod(0o700)  # so that no other user can write a file here, even for a moment
         with exclusive_lock(folder / "trusted.lock"):
             yield _list_file(folder), _read_list(_list_file(folder))
     except OSError as e:
@@ -106,7 +106,7 @@ def _write_list(file: Path, entries: list[TrustedFile]) -> None:
     text = json.dumps({"trusted": plain}, indent=1) + "\n"  # in ASCII: a path may hold bytes that are not UTF-8
     if len(text) > MAX_LIST_BYTES:
         raise UsageError("the list of trusted folders is full; remove some with: codeplan trust --forget FOLDER")
-    target = os.path.realpath(file)  # the user may keep the list elsewhere, behind a link
+    target = os.path.realpath(file)  # the list may be a link that the user made
     files.write_atomically(target, text)
     os.chmod(target, 0o600)
 
@@ -132,7 +132,7 @@ def _read_list(file: Path) -> tuple[TrustedFile, ...]:
 
 
 def _open_without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # a pipe would block
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # opening a pipe would block otherwise
 
 
 def _require_own_file(file: Path, status: os.stat_result) -> None:
@@ -140,6 +140,6 @@ def _require_own_file(file: Path, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise UsageError(f"the list of trusted folders {file} is not a regular file; remove it")
     if not hasattr(os, "geteuid"):
-        return  # Windows: a user's folder of settings is his own
+        return  # Windows: the settings folder belongs to the user alone
     if status.st_uid not in (0, os.geteuid()) or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise UsageError(f"others may write the list of trusted folders {file}; take it over with chown and chmod 600")
