@@ -1,7 +1,7 @@
 """Curation of a skill library by episodes: acquires skills from successes, filters them by paired episodes, checks
 them.
 
-``discover_skills`` runs rounds of both; ``compare_library`` measures what the library is worth on unseen tasks.
+``discover_skills`` runs rounds of both; ``compare_library`` measures the library's benefit on unseen tasks.
 """
 
 from __future__ import annotations

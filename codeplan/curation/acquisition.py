@@ -1,6 +1,7 @@
 """Skill acquisition: makes a candidate from an episode's success (Sun et al., NeurIPS 2023, section 3.3).
 
-The successful plan is completed, so that it runs from step 1, and generalised; then it must solve its own task again.
+codeplan completes the successful plan, so that it runs from step 1, and generalises it. The plan must then solve its
+own task again.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ MAX_ORIGINS = 50
 
 
 class AcquiredSkill(Value, frozen=True):
-    """The skill that a success became. If not ``is_new``, the library had it, and it got a further origin."""
+    """The skill acquired from a success. If not ``is_new``, the library already had it and recorded a further
+    origin.
+    """
 
     skill: Skill
     is_new: bool
@@ -104,7 +107,7 @@ def try_to_acquire(
 
 
 def find_refusal(episode: EpisodeRecord) -> NothingAcquired | None:
-    """Why an episode cannot yield a skill, as far as its record says; None if it may."""
+    """Why an episode cannot yield a skill, according to its record; None if it may."""
     if not episode.result.success:
         return NothingAcquired("the task was not solved")
     if not _plan_runs(episode.events):
@@ -142,7 +145,7 @@ def _prove(
 
 
 def _complete_plans(events: Sequence[Event], sandbox: Sandbox) -> Iterator[str]:
-    """Plans that may do all that the episode did, from step 1: the last plan, or merges of all plans that ran.
+    """Plans that may repeat the whole episode from step 1: the last plan, and merges of all plans that ran.
 
     One merge replaces earlier steps by number from each resume point on; the other keeps every completed step, in
     order.
@@ -176,7 +179,7 @@ def _step_numbers(run: _PlanRun) -> list[int]:
 
 
 def _plan_runs(events: Sequence[Event]) -> list[_PlanRun]:
-    """The runs since the environment was last reset. Raises: UsageError: a run's plan or start cannot be."""
+    """The runs since the environment was last reset. Raises: UsageError: a run's plan or start is impossible."""
     sources: dict[int, str] = {}
     runs: list[_PlanRun] = []
     for event in events:

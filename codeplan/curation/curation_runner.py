@@ -56,7 +56,7 @@ class CurationRunner:
 
     ``env`` and ``model`` are names or objects, as in ``codeplan.run``; an environment object runs one episode at a
     time. Each trace gets a folder of its own in ``folder``; None writes none. An infrastructure failure says nothing
-    about a skill: such an episode returns None, and ``failures`` holds the reason. Once the budget of ``spending`` is
+    about a skill. The episode then returns None, and ``failures`` holds the reason. Once the budget of ``spending`` is
     spent, no episode starts: each returns None.
     """
 

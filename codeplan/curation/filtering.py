@@ -54,8 +54,8 @@ class FilterOutcome(PairedResult, frozen=True, kw_only=True):
     """What filtering decided on one skill: its plan solved ``alone_solved`` of ``alone`` tasks; then the pairs.
 
     ``e_value`` is valid at any time; ``level`` is the level that it, or ``p_value``, is compared with; ``status`` is
-    the skill's new status. ``missing_pairs`` is above 0 if the pairs would not have sufficed for a promotion, had the
-    skill won each of them: by so many. Then nothing was run.
+    the skill's new status. ``missing_pairs`` is above 0 if there were too few pairs for a promotion, even if the skill
+    had won each of them: it is the number of missing pairs. No episode was run in that case.
     """
 
     skill: str

@@ -1,4 +1,4 @@
-"""Measures a library's worth: success with and without it on the same unseen tasks."""
+"""Measures a library's benefit: success with and without it on the same unseen tasks."""
 
 from __future__ import annotations
 

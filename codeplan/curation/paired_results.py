@@ -1,4 +1,4 @@
-"""Tasks run with and without something, and what the pairs show."""
+"""Results of tasks that ran in pairs, with and without a skill or a library, and their statistics."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from codeplan.statistics import RateDifference, mcnemar_exact, paired_difference
 from codeplan.types import Value
 
 PairOutcome: TypeAlias = tuple[bool, bool]
-"""Success with it, and without it."""
+"""Success with the skill or library, and without it."""
 
 
 class PairedResult(Value, frozen=True, kw_only=True):

@@ -1,7 +1,7 @@
 """Acquires a skill from an episode's folder, whose trace may come from a stranger.
 
-The trace says which plans ran and what was observed. Nothing else in it is believed: the task must be the
-environment's own, and the generalised plan must solve it here.
+The trace says which plans ran and what was observed. Nothing else in it is trusted: the task must be the environment's
+own, and the generalised plan must solve it here.
 """
 
 from __future__ import annotations

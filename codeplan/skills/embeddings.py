@@ -20,7 +20,7 @@ from codeplan.skills.skill import Skill
 from codeplan.types import Task
 
 MAX_CHARACTERS = 2_000
-"""The embedded part of a text."""
+"""Maximum length of the embedded part of a text, in characters."""
 
 _BATCH_SIZE = 256  # texts in a request, well below what endpoints accept
 

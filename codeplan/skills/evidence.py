@@ -20,8 +20,9 @@ class EvidenceSummary(Value, frozen=True):
     """Counts over the evidence for one version of a skill.
 
     ``shown`` and ``baseline`` count the episodes with and without the skill, ``solved`` and ``baseline_solved`` their
-    successes. ``wins`` are the pairs that only the episode with the skill solved, ``losses`` those that only the other
-    one solved. ``failing`` means that most of the last ten episodes with the skill failed (of at least three).
+    successes. ``wins`` are the pairs that only the episode with the skill solved, ``losses`` those that only the
+    episode without it solved. ``failing`` means that most of the last ten episodes with the skill failed (of at least
+    three).
     """
 
     shown: int = 0

@@ -1,7 +1,8 @@
 """Exports skills to a zip file and imports them. Imported skills are untrusted.
 
-Nothing is unpacked: the import reads members with known names, each up to a size, and ignores everything else. It
-checks each plan in the sandbox. An imported skill is a candidate, which planners do not see before it is proven here.
+Nothing is unpacked: the import reads members with known names, each up to a maximum size, and ignores everything else.
+It checks each plan in the sandbox. An imported skill is a candidate, which planners do not see before it is proven
+here.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _ARCHIVE_ERRORS = (
     *(OSError, EOFError, UnicodeDecodeError, zlib.error),
     *(zipfile.BadZipFile, NotImplementedError, RuntimeError),
 )
-"""What reading a damaged, encrypted or unusually packed archive raises."""
+"""The exceptions that reading a damaged, encrypted or unusually packed archive raises."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -59,7 +60,7 @@ class _BoundedReads(io.BufferedReader):
 
 
 class ImportResult(Value, frozen=True):
-    """What became of one imported skill: ``name`` is its name here, empty if it was refused for ``reason``."""
+    """The result of importing one skill: ``name`` is its name here, empty if it was refused for ``reason``."""
 
     source: str
     name: str
@@ -128,7 +129,7 @@ def _candidate_names(name: str, digest: str) -> Iterator[str]:
 
 
 def _to_candidate(skill: Skill, source: str) -> Skill:
-    """The skill without its claims: status, version, and runs that are not here."""
+    """The skill without data that cannot be verified here: status, version, and runs on other machines."""
     origins = tuple(
         SkillOrigin(o.task, o.goal, f"{o.model} (imported from {source})"[:500]) for o in skill.origins[:50]
     )
@@ -203,7 +204,7 @@ def _read_skill(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], s
 def _read_text(archive: zipfile.ZipFile, member: zipfile.ZipInfo | None, most: int) -> str:
     if member is None:
         raise DamagedSkill(f"it lacks its {skill_folder.MANIFEST} or its {skill_folder.PLAN}")
-    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # Python unpacks others without bound
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # Python unpacks others without a limit
         raise DamagedSkill(f"{member.filename} cannot be unpacked; pack the file with the usual method, deflate")
     with archive.open(member) as file:
         data = file.read(most + 1)

@@ -21,11 +21,11 @@ from codeplan.skills.skill import EvidenceRecord, Skill, SkillStatus
 from codeplan.types import Value
 
 SCHEMA_VERSION = 4
-"""An index with another number is built again."""
+"""The schema's version; an index with another version is built again."""
 
 MAX_QUERY_WORDS = 8
 COMMON_WORD_SKILLS = 1_000
-"""A word that this many skills have does not help to choose among them."""
+"""From this many skills on, a word is too common to help in choosing a skill."""
 
 BUSY_SECONDS = 30.0
 
@@ -77,7 +77,7 @@ class SkillIndex:
         self._db = sqlite3.connect(name, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         try:
             self._db.execute("pragma journal_mode = wal")
-            self._db.execute("pragma synchronous = off")  # what a crash loses is derived again
+            self._db.execute("pragma synchronous = off")  # data lost in a crash is derived again
             if self._db.execute("pragma user_version").fetchone()[0] != SCHEMA_VERSION or not self._has_own_tables():
                 self._create()
         except BaseException:
@@ -180,7 +180,7 @@ class SkillIndex:
     def search(self, words: Sequence[str], limit: int, env: str | None = None) -> list[IndexEntry]:
         """Return skills of any status, the best match for the words first.
 
-        Very common words are slow to rank and tell nothing: they count only if no other word matches.
+        Very common words are slow to rank and carry no information, so they count only if no other word matches.
         """
         rare, common = self._split_words_by_rarity(words)
         return self._search_text("", [f"e{_hex(env)}"] if env is not None else [], rare or common[:1], limit)

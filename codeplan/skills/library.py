@@ -66,7 +66,7 @@ class SkillLibrary:
     def find(self, task: Task, limit: int) -> Sequence[Skill]:
         """Return the active skills that fit the task best, at most ``limit``, ordered by ``SkillIndex.rank_for_task``.
 
-        Each is read from its folder; retired and damaged skills are left out whatever the index says.
+        Each is read from its folder; retired and damaged skills are left out, even if the index has them as active.
         """
         words, limit = search_words(f"{task.goal} {task.kind}"), min(limit, _MAX_LIMIT)
         ranked = self._query(lambda index: index.rank_for_task(task.env, task.kind, words, limit + _SPARE_ENTRIES))
@@ -226,7 +226,7 @@ class SkillLibrary:
         with self._mutex:
             try:
                 return self._index.query(question) if self.path.is_dir() else []
-            except UnicodeEncodeError:  # the question holds half of a surrogate pair, which no text does
+            except UnicodeEncodeError:  # the query holds half of a surrogate pair, which no stored text contains
                 return []
 
     def _load_active(self, entries: Sequence[IndexEntry], limit: int) -> list[Skill]:

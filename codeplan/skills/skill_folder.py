@@ -29,7 +29,7 @@ MAX_EVIDENCE_BYTES = 64 << 20
 
 
 class HandEditedPlan(DamagedSkill):
-    """``plan.py`` holds a plan that ``SKILL.md`` does not know: a person has edited it."""
+    """``plan.py`` holds another plan than ``SKILL.md`` says: a person has edited it."""
 
 
 def read_skill(folder: Path) -> Skill:
@@ -130,7 +130,7 @@ def repair(folder: Path) -> Skill | None:
 
 
 def _keep_plan(folder: Path, skill: Skill) -> None:
-    """Keep the plan of the skill's version in ``versions/``, where an edit of ``plan.py`` cannot lose it."""
+    """Keep the plan of the skill's version in ``versions/``, where it survives an edit of ``plan.py``."""
     copy = _version_file(folder, skill.version)
     if os.path.lexists(copy) and _read_text(copy, MAX_PLAN_BYTES, folder) == skill.plan:
         return  # otherwise a crash may have left another plan there

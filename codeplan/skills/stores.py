@@ -68,7 +68,7 @@ class FixedStore:
 class MissingStore:
     """Stands for the library of a recorded episode that is replayed without it: the trace holds the chosen skills.
 
-    Raises: UsageError if the episode goes on to ask for skills.
+    Raises: UsageError if the episode asks for further skills.
     """
 
     def __init__(self, name: str) -> None:

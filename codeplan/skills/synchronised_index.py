@@ -1,4 +1,4 @@
-"""Keeps the index in step with the folders, whatever changed them."""
+"""Keeps the index in step with the folders, regardless of which program changed them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from codeplan.untrusted.folders import list_folder
 
 INDEX_FILE = ".index.sqlite"
 _JOURNAL = "-journal"
-"""A crafted journal makes SQLite delete any file. An index has none, except for a moment when it is created."""
+"""The suffix of SQLite's journal. A crafted journal could make SQLite delete any file. An index has a journal only for
+a moment, while it is created.
+"""
 
 _T = TypeVar("_T")
 
