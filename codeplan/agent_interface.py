@@ -16,8 +16,8 @@ def agent_api(agent: type) -> AgentApi:
 
     A name is public unless it begins with an underscore. Attributes are annotations, properties, plain class values,
     and what ``__init__`` sets on ``self`` (except its first parameter, the callable that acts). A class may declare
-    other names of its methods: ``_aliases = {"press": "press_key"}``. Models know such names from elsewhere; the check
-    rewrites them. A class that is made at run time declares its whole API: ``_api``, an AgentApi.
+    other names of its methods: ``_aliases = {"press": "press_key"}``. Models often write such names out of habit; the
+    check rewrites them. A class that is made at run time declares its whole API: ``_api``, an AgentApi.
     """
     declared = vars(agent).get("_api")
     if isinstance(declared, AgentApi):
@@ -46,7 +46,7 @@ def reduced_api(agent: type, names: Collection[str], doc: str) -> AgentApi:
 def describe_api(api: AgentApi) -> str:
     """The API as the class stub that prompts show: signatures and docstrings without bodies.
 
-    Before the class stand the names of types that its signatures use, at its end the methods that are shown briefly.
+    The types that its signatures use come before the class, and the methods that are shown briefly come at its end.
     """
     lines = [line for t in api.types for line in (*t.text.splitlines(), "")]
     lines += ["class Agent:"]
@@ -81,7 +81,7 @@ def _method(name: str, function: object) -> AgentMethod:
 
 
 class _AnnotationText(str):
-    """An annotation that is a text: ``inspect`` shows it without quotes."""
+    """An annotation given as text, which ``inspect`` then shows without quotes."""
 
     __slots__ = ()
 

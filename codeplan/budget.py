@@ -1,4 +1,4 @@
-"""The budgets of an episode and of many, and what is set for the model calls in progress: deadline, temperature."""
+"""The budgets of one episode and of many, and the deadline and temperature of the model calls in progress."""
 
 from __future__ import annotations
 
@@ -39,9 +39,8 @@ def deadline_in(seconds: float | None) -> Iterator[None]:
 
 
 def sampling_temperature(of_model: float | None) -> float | None:
-    """The temperature of the model call in progress: the method's if it asks for one, else the model's own.
-
-    ``of_model`` is the model's setting. If it is None the endpoint decides, and a method changes nothing: some models
+    """The temperature of the model call in progress: the method's if it sets one, else the model's own. ``of_model``
+    is the model's setting. If it is None, the endpoint decides and a method has no influence, because some models
     refuse a temperature.
     """
     wanted = _temperature.get()
@@ -84,8 +83,8 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class TotalBudget(msgspec.Struct, frozen=True, kw_only=True):
-    """The budget of many episodes together; None is no limit. Once it is spent no episode starts; those that run are
-    finished.
+    """The budget of many episodes together; None is no limit. Once it is spent, no further episode starts; running
+    episodes finish.
 
     ``money`` (US dollars) and ``tokens`` also count the episodes of an earlier start that this one continues,
     ``seconds`` the wall time since this start. Unknown tokens and prices count as zero. Raises: UsageError for a
@@ -106,7 +105,7 @@ class TotalBudget(msgspec.Struct, frozen=True, kw_only=True):
 class Spending:
     """What many episodes have spent, from any thread, of their TotalBudget (None: no limit).
 
-    ``stopped_by`` is the budget for which an episode did not start; None if none was refused.
+    ``stopped_by`` is the budget that kept an episode from starting; None if every episode could start.
     """
 
     def __init__(self, budget: TotalBudget | None = None, results: Iterable[Result] = ()) -> None:

@@ -1,4 +1,6 @@
-"""Examines what this machine offers to codeplan. It changes nothing and uses the network only on request."""
+"""Examines which of codeplan's requirements this machine meets. It changes nothing and uses the network only on
+request.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ def solution(agent, start_from=1):
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing that was examined. ``advice`` says what to do if something is wrong, otherwise it is empty.
+    """The result of one examination. ``advice`` says what to do if something is wrong, otherwise it is empty.
 
     ``status`` is ``"ok"``, ``"missing"`` (a necessary thing) or ``"absent"`` (an optional one).
     """
@@ -134,7 +136,7 @@ def _version(name: str) -> str:
 
 
 def _sandbox() -> Iterator[Finding]:
-    """The layers of the cage, and a real run of a plan by what runs plans here."""
+    """The layers of the cage, and a real run of a plan on this machine's backend."""
     from codeplan.sandbox import Sandbox, probe_layers
 
     try:
@@ -173,7 +175,7 @@ class _ProbeAgent:
 
 
 def _settings_file() -> Iterator[Finding]:
-    """Whether the current folder's settings file, if there is one, has all of its effect."""
+    """Whether all settings in the current folder's settings file, if there is one, take effect."""
     from codeplan.runner.configuration import load_config
 
     try:

@@ -89,8 +89,8 @@ class AgentError(CodeplanError):
 class SizeExceeded(AgentError):
     """What a model, a plan or the environment made is too large. The agent loses this attempt.
 
-    A plan whose call causes it receives the message. Otherwise the attempt ends as ``TooLarge``. ``what`` is as there;
-    ``limit`` is the maximum, None if only the endpoint knows it.
+    If a plan's call causes it, the plan receives the message. Otherwise the attempt ends as ``TooLarge``. ``what`` is
+    as in ``TooLarge``; ``limit`` is the maximum, None if only the endpoint knows it.
     """
 
     exit_code = 1
@@ -102,13 +102,13 @@ class SizeExceeded(AgentError):
 
 
 class InfrastructureError(CodeplanError):
-    """Something around the agent failed. Such an episode says nothing about the agent."""
+    """Something around the agent failed. The episode's result then says nothing about the agent."""
 
 
 class ModelError(InfrastructureError):
     """The model gave no complete answer. The message names the endpoint, the cause and a remedy.
 
-    ``usage`` is what the failed call used according to the endpoint; None if unknown. ``prompt_too_long``: the model
+    ``usage`` is the failed call's usage as the endpoint reports it; None if unknown. ``prompt_too_long``: the model
     has no room for the prompt. ``reply_cut``: its reply reached the limit of tokens. ``is_users_bug``: the user's own
     function or object raised ``__cause__``.
     """
@@ -120,9 +120,10 @@ class ModelError(InfrastructureError):
 
 
 class AgentBroken(InfrastructureError):
-    """A member of the agent, or what answers ``ask_llm``, raised an exception that no plan is to blame for.
+    """A member of the agent, or the function that answers ``ask_llm``, raised an exception that is not the plan's
+    fault.
 
-    ``__cause__`` is that exception, with its traceback. No plan sees it, and no model is asked to mend it.
+    ``__cause__`` is that exception, with its traceback. No plan sees it, and no model has to mend it.
     """
 
 

@@ -23,10 +23,10 @@ Group = Literal["codeplan.envs", "codeplan.methods"]
 Trust = Literal["trusted", "recordable", "safe"]
 """Where the value of a setting may come from.
 
-- ``trusted``: from the user alone: the command line, Python arguments, environment variables, configuration. So it is
-  with addresses, keys, paths, programs and what guards this machine.
+- ``trusted``: from the user alone: the command line, Python arguments, environment variables, configuration. This
+applies to addresses, keys, paths, programs and settings that protect this machine.
 - ``recordable``: also from a recording that is replayed offline. A live episode takes it only from the user.
-- ``safe``: from anywhere. Traces, tapes, skills and manifests of strangers can set it.
+- ``safe``: from anywhere. Strangers' traces, tapes, skills and manifests can set it.
 """
 
 MAX_SEED = 2**63
@@ -52,10 +52,10 @@ _WORD = {"codeplan.envs": "environment", "codeplan.methods": "method"}
 class Setting:
     """The declaration of a setting: ``tries: Annotated[int, Setting("Runs at most.", "safe", most=1000)] = 6``.
 
-    ``help`` is one line. Without ``trust`` the setting counts as trusted. An episode that continues from a recording
-    may need a setting that it cannot take from there: ``repeat`` says whether the user must then give it always, only
-    if the episode goes on live, or never. ``most`` is the largest number that a file from elsewhere may set. If
-    ``group`` is given, the value names a plugin of this group, or is a table of its ``name`` and settings.
+    ``help`` is one line. Without ``trust`` the setting counts as trusted. A recording may not set every setting of its
+    episode: ``repeat`` says whether the user must then give the setting always, only if the episode continues live, or
+    never. ``most`` is the largest number that a file from elsewhere may set. If ``group`` is given, the value names a
+    plugin of this group, or is a table of its ``name`` and settings.
     """
 
     help: str
@@ -83,7 +83,7 @@ class SettingSpec:
 
     @property
     def trust(self) -> Trust | None:
-        """Where a value may come from; None, which means from the user alone, if that is not declared."""
+        """Where a value may come from; None if that is not declared, which means from the user alone."""
         return self.declared.trust
 
     def allows_foreign(self, value: object) -> bool:
@@ -100,9 +100,8 @@ class SettingSpec:
             raise UsageError(f"{what} does not fit: {fault}; it takes {_words(self.type)}")
 
     def parse(self, text: str) -> Any:
-        """The value that a text stands for: JSON if that has the declared type, otherwise the text, converted.
-
-        Raises: UsageError: the text stands for no value of the type.
+        """The value that a text stands for: JSON if that has the declared type, otherwise the text, converted. Raises:
+        UsageError: the text stands for no value of the type.
         """
         for candidate in (parse_json(text), text):
             if not _misfit(candidate, self.type):
@@ -145,7 +144,7 @@ def parse_assignment(text: str, option: str) -> tuple[str, Any]:
 
 
 def register(group: Group, name: str, factory: Callable[..., Any]) -> None:
-    """Make a factory known in this process, because the user named it. What a recording names is never registered.
+    """Make a factory known in this process, because the user named it. Names from recordings are never registered.
 
     Raises: UsageError: a package registers this name.
     """
@@ -279,7 +278,7 @@ def _is_harmless_plugin(value: str | dict[Any, Any], group: Group, depth: int) -
 
 
 def _types(factory: Callable[..., Any]) -> dict[str, Any]:
-    """The parameters' types; empty if a foreign factory's annotations name what cannot be imported."""
+    """The parameters' types; empty if a foreign factory's annotations name types that cannot be imported."""
     by_fields = inspect.isclass(factory) and issubclass(factory, msgspec.Struct)
     target = factory.__init__ if inspect.isclass(factory) and not by_fields else factory
     try:

@@ -21,7 +21,8 @@ Act = Callable[[str], Observation]
 
 @runtime_checkable
 class Agent(Protocol):
-    """What a plan acts through: its public methods and attributes, docstrings included, are the plan's API.
+    """The object through which a plan acts: its public methods and attributes, with their docstrings, are the plan's
+    API.
 
     Built as ``AgentClass(act)``, or as ``AgentClass(act, observation)`` if ``__init__`` takes a second parameter: the
     observation that ``reset`` returned. Methods return plain data or an Observation, which a plan sees as its text.
@@ -34,20 +35,22 @@ class Agent(Protocol):
 
 @runtime_checkable
 class Environment(Protocol):
-    """What tasks take place in. It handles one task at a time."""
+    """The world in which tasks take place. It handles one task at a time."""
 
     name: str
-    """Short and unique, as in ``codeplan run NAME``."""
+    """The environment's short, unique name, as in ``codeplan run NAME``."""
 
     agent: type
-    """Its Agent class."""
+    """The environment's Agent class."""
 
     def tasks(self, split: str) -> Sequence[Task]:
         """The tasks of a split, always in the same order; empty for an unknown split."""
         ...
 
     def reset(self, task: Task) -> Observation:
-        """Begin ``task`` from its start, in any state. The observation contains the goal's sentence."""
+        """Begin ``task`` from its start, whatever the environment's state. The observation contains the goal's
+        sentence.
+        """
         ...
 
     def step(self, action: str) -> Observation:
@@ -76,7 +79,7 @@ class HasSimilarKinds(Protocol):
     """An environment that says which kinds of tasks resemble each other, for the choice of worked examples."""
 
     similar_kinds: Mapping[str, Sequence[str]]
-    """By a kind, the kinds whose worked examples help with it as well, the nearest first."""
+    """For a kind, the other kinds whose worked examples also help, the most similar first."""
 
 
 @runtime_checkable
@@ -87,7 +90,7 @@ class OffersAgents(Protocol):
     """The environment's name."""
 
     agent: type
-    """The chosen one."""
+    """The Agent class that plans get."""
 
     agents: Mapping[str, type]
     """The Agent classes by name."""
@@ -106,7 +109,7 @@ class LimitsActions(Protocol):
     """An environment that ends an episode after a number of actions, which prompts state."""
 
     max_actions: int
-    """The actions in an episode at most, counted from the latest reset."""
+    """The maximum number of actions in an episode, counted from the latest reset."""
 
 
 @runtime_checkable
@@ -114,7 +117,7 @@ class ShowsActions(Protocol):
     """An environment whose actions and answers read better in prompts in another form."""
 
     def show_action(self, action: str, answer: str) -> tuple[str, str]:
-        """The action and its answer as prompts show them: as the plan has them, rather than as they are recorded."""
+        """The action and its answer as prompts show them: in the form that plans use, not in the recorded form."""
         ...
 
 
@@ -129,10 +132,10 @@ class ShowsPictures(Protocol):
 
 @runtime_checkable
 class JudgesValues(Protocol):
-    """An environment in which what a plan returned counts. Plans that run to their end are judged by it."""
+    """An environment that judges returned values: it decides whether the value of a finished plan achieves the task."""
 
     def judge(self, value: object) -> Observation | None:
-        """The verdict on what a plan returned, as plain data; None if there is no verifier."""
+        """The verdict on the value that a plan returned, as plain data; None if there is no verifier."""
         ...
 
 
@@ -141,26 +144,27 @@ class ActsForReal(Protocol):
     """An environment whose actions are real: they cannot be undone, and must not be repeated."""
 
     def take_up(self, in_doubt: str | None) -> None:
-        """Go on with a recorded episode in the world as it is, in place of ``reset`` and the recorded actions.
-
-        ``in_doubt`` is an action that was begun before and not answered, so it may have been done. The next ``step`` is
-        this action, and decides about it. None: there is no such action.
+        """Continue a recorded episode in the present state of the world, instead of ``reset`` and the recorded
+        actions. ``in_doubt`` is an action that was begun and not answered, so it may have been done. The next ``step``
+        gets this action, and decides what to do about it. None: there is no such action.
         """
         ...
 
 
 @runtime_checkable
 class OffersTools(Protocol):
-    """An environment whose agent is made of tools alone: an episode's header holds them, so a replay needs no other."""
+    """An environment whose agent consists of tools alone. An episode's header describes them, so a replay needs no
+    other environment.
+    """
 
     described_tools: tuple[AgentTool, ...]
     """The tools as data."""
 
     tools_doc: str
-    """What models read above them."""
+    """The text that models read above the tools."""
 
     has_verifier: bool
-    """Whether somebody judges what plans return."""
+    """Whether a verifier judges the values that plans return."""
 
 
 @runtime_checkable
@@ -196,7 +200,7 @@ class Embeds(Protocol):
 
 @runtime_checkable
 class CountsCalls(Protocol):
-    """A language model whose answer depends on how often an episode has asked the same before."""
+    """A language model whose answer depends on how often the episode has asked the same question before."""
 
     def for_episode(self) -> LLM:
         """This model for one episode, which has asked nothing yet."""
@@ -220,7 +224,8 @@ class WrapsModel(Protocol):
 
 
 def require_members(given: object, port: type, what: str) -> None:
-    """Check that an object, or a class of Agents, has every member of a port; ``what`` is it, as in "the model X".
+    """Check that an object, or a class of Agents, has every member of a port; ``what`` names it in messages, as in
+    "the model X".
 
     Raises: UsageError: members are missing, a method cannot be called, or its name is no text. The message names them.
     """
@@ -252,7 +257,9 @@ def require_synchronous(methods: Mapping[str, object], what: str) -> None:
 
 
 def has_members(given: object, port: type, what: str) -> bool:
-    """Whether an object has at least one member of a port: then it is meant for it. Raises as ``require_members``."""
+    """Whether an object has at least one member of a port, and so is meant to implement it. Raises as
+    ``require_members``.
+    """
     return any(_read(given, name, what) is not _MISSING for name in _members(port))
 
 
