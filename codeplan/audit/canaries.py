@@ -1,4 +1,4 @@
-"""What hostile plans are after on the host: a file with a secret, a place to leave a mark, a port to call."""
+"""The targets of hostile plans on the host: a file with a secret, a place to leave a mark, a port to call."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Canaries:
         return re.sub("|".join(values), lambda found: values[found[0]], source)
 
     def find_damage(self) -> str:
-        """What was touched since the last reset; empty if nothing was."""
+        """The targets that were touched since the last reset; empty if none was."""
         if os.path.lexists(self.marker):
             return "it left a mark in the file system"
         if not self.secret.is_file() or self.secret.read_text(encoding="utf-8") != self._content:

@@ -17,7 +17,7 @@ def solution(agent, start_from=1):
 """
 
 HONEST_OUTPUT = "[Step 1] You are at shelf 1. yes\n"
-"""What the honest plan prints if nothing is broken."""
+"""The output of the honest plan if nothing is broken."""
 
 CallListener = Callable[[str, tuple[object, ...]], None]
 """Receives each call that reaches the agent: the method's name and the arguments."""

@@ -1,4 +1,6 @@
-"""Monitors a host process that runs hostile plans, from outside: for death, silence, growth and what it leaves."""
+"""Monitors a host process that runs hostile plans from outside: whether it dies, hangs or grows, and which processes
+it leaves behind.
+"""
 
 from __future__ import annotations
 

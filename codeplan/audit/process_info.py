@@ -1,4 +1,4 @@
-"""What ``/proc`` says of a process: its memory and its descendants."""
+"""Reads a process's memory and descendants from ``/proc``."""
 
 from __future__ import annotations
 

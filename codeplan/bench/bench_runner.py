@@ -70,8 +70,8 @@ def run_bench(
     """Run the remaining episodes of a bench and store each outcome in ``folder``; None stores nothing.
 
     ``worker_settings`` are the other fields of EpisodeWorker. An interrupted bench continues when this is called again
-    with the same folder. Trainings come before all episodes; ``budget`` limits both together, and
-    ``training_observer`` is told of theirs.
+    with the same folder. Trainings run before all episodes; ``budget`` limits both together, and ``training_observer``
+    receives the trainings' episodes.
 
     Raises: UsageError: a setting is wrong, the folder holds another bench, or a bench with trainings has no folder.
     """

@@ -57,9 +57,10 @@ SpecEntry = str | dict[str, Any]
 class BenchSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A bench as requested: every combination of ``suites``, ``methods``, ``models`` and ``settings``.
 
-    ``common`` applies to all cells, yields to all other settings and is in no name. ``budget`` is for each episode.
-    ``split``, ``kind`` and ``n`` select tasks as in ``named_suites.select_tasks``. With ``tool_tasks``, which stand in
-    the same file, those are the only suite. With ``learn``, each method learns plans first, and a cell follows each.
+    ``common`` applies to all cells. All other settings override it, and it is in no cell's name. ``budget`` is for
+    each episode. ``split``, ``kind`` and ``n`` select tasks as in ``named_suites.select_tasks``. With ``tool_tasks``,
+    which come from the same file, these are the only suite. With ``learn``, each method first learns plans, and one
+    cell follows each plan.
     Raises: UsageError for an empty list or a number below 1.
     """
 
@@ -89,9 +90,8 @@ class BenchSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class ResolvedBench(msgspec.Struct, frozen=True):
-    """A bench that can start: the grid, each cell's settings by name, secrets included, and models without a price.
-
-    ``trainings`` come first; the cells follow their plans.
+    """A bench that can start: the grid, each cell's settings by name (including secrets), and the models without a
+    price. ``trainings`` run first; the cells then follow their plans.
     """
 
     grid: BenchGrid
@@ -136,10 +136,8 @@ def _build_spec(table: dict[str, Any], path: Path) -> BenchSpec:
 
 
 def untrusted_settings(spec: BenchSpec) -> dict[str, Any]:
-    """What a bench's file may set only if the user trusts it, by name.
-
-    These are models other than the stand-in, settings that are not safe, a budget looser than the default, and the
-    programs and Python files of tasks on tools.
+    """The names of the settings in a bench's file that need the user's trust: models other than the stand-in, settings
+    that are not safe, a budget looser than the default, and the programs and Python files of tasks on tools.
     """
     programs = spec.tool_tasks.programs if spec.tool_tasks else {}
     return {**programs, **_untrusted_of_grid(spec)}
@@ -177,12 +175,10 @@ def resolve_bench(
     offline: bool = False,
     environments: Mapping[str, Environment] | None = None,
 ) -> ResolvedBench:
-    """Return the grid of a spec, after creating each cell's environment, method and model once.
-
-    ``environments`` are objects that serve in place of those of their names.
-
-    ``model_settings`` returns a model's configured settings, to which all others are preferred. ``offline`` is for
-    playing from a tape: no model is called, and none needs a key. Raises: UsageError if a cell cannot be created.
+    """Return the grid of a spec, after creating each cell's environment, method and model once. ``environments`` are
+    objects that replace the environments with their names. ``model_settings`` returns a model's configured settings;
+    all other settings override them. ``offline`` is for playing from a tape: no model is called, and none needs a key.
+    Raises: UsageError if a cell cannot be created.
     """
     if spec.tool_tasks and "scripted" in [_split_entry(model, "model")[0] for model in spec.models]:
         raise UsageError(
@@ -233,7 +229,7 @@ class _Names(msgspec.Struct, frozen=True):
 def _combine_settings(
     suite: str, method: SpecEntry, model: SpecEntry, more: dict[str, Any]
 ) -> tuple[_Names, dict[str, Any]]:
-    """A cell's names and settings; those of a method or model are preferred to those for all."""
+    """A cell's names and settings; the settings of a method or model override those for all."""
     method_name, method_label, of_method = _split_entry(method, "method")
     model_name, model_label, of_model = _split_entry(model, "model")
     _, label, of_all = _split_entry({"name": "", **more}, "settings")
@@ -254,7 +250,7 @@ def _split_entry(entry: SpecEntry, what: str) -> tuple[str, str, dict[str, Any]]
 
 
 _OMITTED_SETTINGS = frozenset({"base_url", "extra_body", "data", "reply_cache"})
-"""Settings that are in no name: addresses, paths, and what may hold a secret."""
+"""Settings that appear in no cell's name: addresses, paths, and settings that may hold a secret."""
 
 
 def _format_setting(value: object) -> str:
@@ -283,7 +279,7 @@ def _resolve_cell(
 
 
 def _suite(suite: str, spec: BenchSpec) -> tuple[str | Environment, Callable[[Environment], tuple[Task, ...]]]:
-    """A suite's environment, and what selects its tasks there."""
+    """A suite's environment, and the selection of its tasks there."""
     if tool_tasks := spec.tool_tasks:
         return tool_tasks.example(), lambda env: tool_tasks.select(spec.kind, spec.n)
     split, kind, n = spec.split, spec.kind, spec.n

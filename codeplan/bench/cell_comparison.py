@@ -1,4 +1,6 @@
-"""Compares two cells task by task: which is better, how certain that is, and how many tasks would settle it."""
+"""Compares two cells task by task: which is better, how certain that is, and how many more tasks would make it
+certain.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,10 @@ from codeplan.types import Value
 from codeplan.untrusted.values import in_quotes
 
 MAX_CELLS = 100
-"""Cells of a bench that are compared at once."""
+"""Maximum number of cells of a bench that are compared at once."""
 
 MAX_KIND_ROWS = 2000
-"""Rows of kinds of task in all cells together."""
+"""Maximum number of rows for kinds of task, in all cells together."""
 
 MeasuredCell = Mapping[tuple[str, int], MeasuredEpisode]
 
@@ -198,7 +200,7 @@ def _mean_differences(
 
 
 def _cell_pairs(first: str, second: str | None) -> list[tuple[ComparedCell, ...]]:
-    """The cells to compare, in pairs; a cell that is alone in its suite stands alone."""
+    """The cells to compare, in pairs; the only cell of a suite has no partner."""
     ours = _find_cells(first)
     if second is None:
         heads: dict[str, ComparedCell] = {}

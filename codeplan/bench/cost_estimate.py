@@ -1,7 +1,8 @@
-"""What a bench will cost, before it is played: ranges of calls, tokens and money, from episodes of the same cells.
+"""Estimates the cost of a bench before it is played: ranges of calls, tokens and money, from episodes of the same
+cells.
 
-The episodes come from earlier benches, or from a pilot of a few tasks of each cell. Nothing is estimated for a cell
-without any: episodes of another method, model or setting say too little.
+The episodes come from earlier benches, or from a pilot of a few tasks of each cell. A cell without such episodes gets
+no estimate, because episodes of another method, model or setting say too little.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ from codeplan.untrusted.folders import list_folder
 from codeplan.untrusted.noun_phrases import with_count
 
 PILOT_TASKS = 2
-"""Tasks of each cell that a pilot plays."""
+"""Number of tasks of each cell that a pilot plays."""
 
 MAX_BENCHES = 50
-"""Earlier benches in a folder that are read, the last by name first."""
+"""Maximum number of earlier benches that are read from a folder, the last by name first."""
 
 _COSTS: dict[str, Callable[[Result], float | None]] = {
     "calls": lambda result: result.model_calls,
@@ -46,7 +47,7 @@ class CostRange(Value, frozen=True):
 class CellEstimate(Value, frozen=True):
     """What a cell's remaining ``episodes`` will cost, from ``seen`` episodes.
 
-    A cell's trainings have one estimate, and so have all cells that follow their plans.
+    A cell's trainings share one estimate, and so do all cells that follow their plans.
 
     A range is None if it cannot be estimated: nothing was seen, or an episode's value is unknown. ``money`` is in US
     dollars.
@@ -68,7 +69,7 @@ class BenchEstimate(Value, frozen=True):
 
     @property
     def unseen(self) -> tuple[str, ...]:
-        """The cells with episodes to play of which none like them was seen."""
+        """The cells with remaining episodes but without any recorded episode like them."""
         return tuple(one.cell for one in self.cells if one.episodes and not one.seen)
 
 
@@ -86,7 +87,7 @@ def estimate_cost(own: BenchRecord, earlier: Sequence[BenchRecord]) -> BenchEsti
 
 
 def _line(cell: BenchCell) -> str:
-    """The name under which a cell is estimated. Those that follow plans of the same trainings are one."""
+    """The name under which a cell is estimated. Cells that follow plans of the same trainings count as one."""
     return f"{cell.learnt.training.cell} with its plans" if cell.learnt else cell.name
 
 
@@ -167,7 +168,7 @@ def _weighted(values: Sequence[float], tasks: Sequence[Task], seen: Sequence[Res
 
 
 def _total(cells: Sequence[CellEstimate]) -> CellEstimate:
-    """The sum of the ranges: wider than need be, as the cells' errors are not all on one side."""
+    """The sum of the ranges. It is wider than necessary, because the cells' errors partly cancel out."""
     sums: dict[str, CostRange | None] = {}
     for name in _COSTS:
         ranges: list[CostRange | None] = [getattr(one, name) for one in cells]

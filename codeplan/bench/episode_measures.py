@@ -1,4 +1,4 @@
-"""Measures of an episode: those of its result, and those that only its trace shows."""
+"""Measures of an episode, from its result and from its trace."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ from codeplan.untrusted import files
 class EpisodeMeasures(Value, frozen=True):
     """The measures of an episode.
 
-    ``trajectory`` counts the actions since the last reset, ``actions`` all of them. ``inadmissible`` counts the actions
-    without effect, recognised by ``BenchCell.no_effect_prefixes``; None if the cell has none or there is no trace.
-    ``asks`` are in-plan refinements, ``refinements`` out-of-plan ones. ``tokens`` and ``money`` (US dollars) are None
-    if unknown; ``seconds`` is wall time. ``claim`` is whether the method
-    believes that the task is done, None where it does not say. ``retrials`` are the trials after the first (Reflexion,
-    Try-Again), 0 without a trace.
+    ``trajectory`` counts the actions since the last reset, ``actions`` all of them. ``inadmissible`` counts the
+    actions without effect, recognised by ``BenchCell.no_effect_prefixes``; None if the cell has none or there is no
+    trace. ``asks`` are in-plan refinements, ``refinements`` out-of-plan ones. ``tokens`` and ``money`` (US dollars)
+    are None if unknown; ``seconds`` is wall time. ``claim`` is whether the method believes that the task is done, None
+    if it does not say. ``retrials`` are the trials after the first (Reflexion, Try-Again), 0 without a trace.
     ``depth`` is that of the deepest sub-task, None for methods that do not decompose. ``plans`` are the calls that
     split a goal into sub-tasks. ``executor_runs`` are the attempts at the task and at sub-tasks in which the model
     acted or wrote a plan in code. Both are None without a trace.
@@ -174,7 +173,7 @@ def _read_observations(folder: Path, run: str) -> Iterator[str | None]:
 def _read_events(
     folder: Path, run: str, prefixes: tuple[bytes, ...], decoder: msgspec.json.Decoder[_E]
 ) -> Iterator[_E]:
-    """The events of a run's trace whose lines begin so."""
+    """The events of a run's trace whose lines begin with these bytes."""
     try:
         with files.open_to_read(folder / run / TRACE_NAME, folder) as file:
             for line in files.bounded_lines(file, MAX_LINE_BYTES):

@@ -45,8 +45,8 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
     ``folder`` is the bench's absolute path; None writes no traces. ``settings`` holds each cell's settings by name,
     secrets included. ``storage`` is an address for the traces if the folder is out of reach. ``tapes`` holds the
     arguments ``record`` and ``tape`` of ``codeplan.run``; these cannot go to another process. ``files`` are the user's
-    own environments, and ``model_files`` his own models: ``FILE.py:NAME`` with absolute paths. ``tool_tasks`` are the
-    tasks of a bench on tools. ``environments`` are objects that serve in place of those of their names, and
+    own environments, and ``model_files`` the user's own models: ``FILE.py:NAME`` with absolute paths. ``tool_tasks``
+    are the tasks of a bench on tools. ``environments`` are objects that replace the environments with their names, and
     ``cancellation`` ends the episodes of all threads; neither can go to another process.
     """
 
@@ -63,7 +63,7 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
     cancellation: Cancellation | None = None
 
     def __call__(self, job: EpisodeJob) -> EpisodeOutcome:
-        """Run the job. Raises: UsageError if a setting is wrong, which no retry would mend."""
+        """Run the job. Raises: UsageError if a setting is wrong, because no retry would help."""
         with self.cancellation.in_force() if self.cancellation else contextlib.nullcontext():
             return self._run(job)
 
@@ -109,7 +109,7 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
         given = {**settings, **self.tapes, "budget": job.cell.budget, "out": folder, "on_event": on_event}
         if self.tool_tasks:
             if folder and os.path.lexists(folder / new_episodes.TRACE_NAME):
-                _set_aside(folder)  # the world that its calls changed is gone
+                _set_aside(folder)  # the episode's world, which its calls changed, no longer exists
             return self.tool_tasks.run(job.task.id, method=job.cell.method, model=job.cell.model, **given)
         if folder and os.path.lexists(folder / new_episodes.TRACE_NAME):
             if _is_recording_of(folder, job, settings):
@@ -150,7 +150,7 @@ def attempt_episode(task: Task, play: Callable[[EventHandler], Result], method: 
         return play(on_event), False
     except (UsageError, Diverged):
         raise
-    except Exception as e:  # a fault in a method or an environment ends its episode, not the bench
+    except Exception as e:  # a bug in a method or an environment ends its episode, not the bench
         ending = ending_from_exception(e)
     return ends[-1] if ends else Result(task, ending, method, model), True
 

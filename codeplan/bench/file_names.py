@@ -1,4 +1,4 @@
-"""File names for cells, tasks and trainings, whatever these are called."""
+"""Safe file names for cells, tasks and trainings with any name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import re
 
 REPEAT_SUFFIX = re.compile(r"-r\d+\Z", re.ASCII)
-"""The end of a folder's name that holds a repeat of an episode."""
+"""The suffix of the folder of an episode's repeat."""
 
 
 def safe_file_name(name: str) -> str:

@@ -1,4 +1,4 @@
-"""The grid of a bench: its cells, their tasks, and what it may hold at most."""
+"""The grid of a bench: its cells, their tasks, and its maximum sizes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_EPISODES = 250_000
 """Larger grids are neither started nor read."""
 
 MAX_NAME_CHARS = 1_000
-"""Nor are grids with longer names."""
+"""Grids with longer names are neither started nor read."""
 
 
 class BenchCell(Value, frozen=True):
@@ -25,7 +25,7 @@ class BenchCell(Value, frozen=True):
 
     ``name`` is unique in the bench. ``settings`` are those of environment, method and model, without secrets;
     ``budget`` is for each episode. ``no_effect_prefixes`` start the observations after actions without effect; None if
-    the environment has none. ``learnt`` is the plan that the cell follows, if the bench has it learnt first.
+    the environment has none. ``learnt`` is the plan that the cell follows, if the bench first learns one.
     """
 
     name: str
@@ -78,7 +78,7 @@ def _learnt_plans(grid: BenchGrid) -> dict[str, list[LearntPlan]]:
 
 
 def find_excess(grid: BenchGrid) -> str:
-    """What of a grid is more than a bench may have, and what to do; empty if nothing is."""
+    """Which part of a grid exceeds a bench's limits, and what to do about it; empty if none does."""
     if (episodes := total_episodes(grid)) > MAX_EPISODES:
         return f"a bench has at most {MAX_EPISODES:,} episodes, not {episodes:,}; make several benches"
     for cell in grid.cells:

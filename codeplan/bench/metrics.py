@@ -1,4 +1,4 @@
-"""Metrics: what a column of a table shows, over the episodes of a cell, with a 95 % interval."""
+"""Metrics: the columns of a table. A column shows a value over the episodes of a cell, with a 95 % interval."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from codeplan.untrusted.values import in_quotes
 class Metric(msgspec.Struct, frozen=True):
     """A measure of episodes. ``value`` is None for an episode where it is unknown.
 
-    With ``per`` the metric is the ratio of two sums. A column shows ``scale`` times the mean, with ``digits`` after the
-    point. ``is_rate`` marks what an episode has or has not: its interval is Wilson's; others' are bootstrapped.
-    ``of_successes`` leaves out the episodes that failed.
+    With ``per`` the metric is the ratio of two sums. A column shows ``scale`` times the mean, with ``digits`` after
+    the point. ``is_rate`` marks a yes-or-no measure, which has Wilson's interval; the others have bootstrapped
+    intervals. ``of_successes`` leaves out the episodes that failed.
     """
 
     title: str
@@ -62,13 +62,13 @@ STANDARD_METRICS = (
     *("success", "trajectory", "actions", "in_plan", "out_of_plan", "calls", "tokens", "money"),
     "seconds",
 )
-"""The columns of a table for which none are chosen; ``usual_metrics`` adds what the episodes have besides."""
+"""The default columns of a table; ``usual_metrics`` adds columns for which the episodes have further data."""
 
 
 class MetricEstimate(Value, frozen=True):
     """A metric over some episodes, scaled for its column, with its 95 % interval.
 
-    All three are None without episodes, if an episode's value is unknown, or for a ratio with nothing below the line;
+    All three are None without episodes, if an episode's value is unknown, or for a ratio whose denominator is zero;
     ``low`` and ``high`` also for every other ratio, and if no interval was asked for.
     """
 
@@ -102,7 +102,7 @@ def parse_metrics(text: str) -> tuple[str, ...]:
 
 
 def usual_metrics(episodes: Sequence[EpisodeMeasures]) -> tuple[str, ...]:
-    """The standard metrics, and reward and claim if they say more of an episode than whether it succeeded."""
+    """The standard metrics, plus reward and claim if they differ from success in some episode."""
     more = ["reward"] if any(m.reward != m.success for m in episodes) else []
     more += ["claim"] if any(m.claim is not None and m.claim != m.success for m in episodes) else []
     return (STANDARD_METRICS[0], *more, *STANDARD_METRICS[1:])
@@ -137,5 +137,7 @@ def _interval(episodes: Sequence[MeasuredEpisode], metric: Metric) -> tuple[floa
 
 @lru_cache(maxsize=512)
 def _mean_interval(values: tuple[float, ...]) -> tuple[float, float]:
-    """The interval of a mean. It takes a while, and the page of a running bench asks again for what has not changed."""
+    """The interval of a mean. Cached, because it takes a while and the page of a running bench asks for unchanged
+    values again.
+    """
     return bootstrap_mean(values)

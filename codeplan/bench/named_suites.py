@@ -56,7 +56,7 @@ def select_tasks(
 ) -> tuple[Task, ...]:
     """Return a suite's tasks in this environment, always the same: those of ``kind``, at most ``n`` of each kind.
 
-    ``split`` is for suites that leave it open. Raises: UsageError if there is no such task or split.
+    ``split`` is for suites without a split of their own. Raises: UsageError if there is no such task or split.
     """
     named = resolve_suite(suite)
     if named.split and split:

@@ -1,4 +1,4 @@
-"""Says which options make a command's bench the one that its folder holds."""
+"""Finds the options with which a command continues the bench in its folder."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from codeplan.untrusted.terminal import one_line
 from codeplan.untrusted.values import in_quotes
 
 _MAX_SETTINGS = 3
-"""Settings that a message names."""
+"""Maximum number of settings that a message names."""
 
 
 class CellParts(Protocol):
-    """What a bench's cell tells of itself."""
+    """The parts of a bench's cell that options can set."""
 
     @property
     def suite(self) -> str: ...
@@ -27,9 +27,8 @@ class CellParts(Protocol):
 
 
 def missing_options(before: Sequence[CellParts], missing: CellParts, here: Sequence[CellParts]) -> str:
-    """What to give to play on a bench with the cells ``before``; empty if a command's options cannot say it.
-
-    ``missing`` is one of its cells that is not as it was among the cells ``here``.
+    """The options with which to continue a bench that has the cells ``before``; empty if a command's options cannot
+    express them. ``missing`` is one of those cells that has no equal among the cells ``here``.
     """
     if len(before) > 1:
         return "give its file or its paper:NAME, with the same options"

@@ -1,4 +1,4 @@
-"""A bench from Python in one call, also of an environment that is an object or a class of the caller."""
+"""Runs a bench from Python in one call, also with an environment that is the caller's object or class."""
 
 from __future__ import annotations
 

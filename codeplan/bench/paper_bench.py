@@ -19,14 +19,14 @@ from codeplan.runner import models
 from codeplan.version import VERSION
 
 PAPER_PREFIX = "paper:"
-"""What stands before an experiment's id where ``bench`` takes a suite."""
+"""The prefix of an experiment's id, where ``bench`` takes a suite."""
 
 
 class ExperimentChoice(msgspec.Struct, frozen=True, kw_only=True):
     """What the user decides about an experiment's bench.
 
-    ``settings`` go to each cell whose environment, method or model takes them, and are preferred to the preset's.
-    ``n``, ``kind`` and ``trainings`` replace the preset's, None keeps them. ``second_model`` plays the rows of a second
+    ``settings`` go to each cell whose environment, method or model accepts them, and override the preset's. ``n``,
+    ``kind`` and ``trainings`` replace the preset's; None keeps these. ``second_model`` plays the rows of a second
     model; None leaves these rows out.
     """
 
@@ -90,7 +90,7 @@ def _main_model(row: ExperimentRow, choice: ExperimentChoice) -> str:
 
 
 def _row_spec(part: ExperimentPart, row: ExperimentRow, choice: ExperimentChoice) -> BenchSpec:
-    """A bench of one cell. The user's settings are preferred to the row's, and these to the part's."""
+    """A bench of one cell. The user's settings override the row's, and these override the part's."""
     model = _main_model(row, choice)
     accepted = _accepted_settings(part, row, choice)
     given = {name: value for name, value in choice.settings.items() if name in accepted}
@@ -112,7 +112,9 @@ def _row_spec(part: ExperimentPart, row: ExperimentRow, choice: ExperimentChoice
 
 
 def _trainings(grid: TrainingGrid, model: str, choice: ExperimentChoice) -> TrainingGrid:
-    """The grid with as many trainings as chosen, and with those settings that the model takes and the user leaves."""
+    """The grid with the chosen number of trainings, and with the settings that the model accepts and the user has not
+    set.
+    """
     taken = {*models.setting_names(model)} - {*choice.settings}
     settings = {name: value for name, value in grid.settings.items() if name in taken}
     return replace(grid, settings=settings, trainings=choice.trainings or grid.trainings)

@@ -1,6 +1,7 @@
 """A paper's experiment as tables: the published rows and, below each, what a bench measured.
 
-A published figure is shown only if the bench has its data, split, number of tasks and metric; else a note says why not.
+A published figure is shown only if the bench has its data, split, number of tasks and metric; otherwise a note says
+why not.
 """
 
 from __future__ import annotations
@@ -151,13 +152,13 @@ def _is_of_kind(episode: MeasuredEpisode, kind: str) -> bool:
 
 
 def _turned(columns: tuple[str, ...], lines: list[tuple[str, ...]]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """The table with rows and columns exchanged: a column for each line, named after its row and whose it is."""
+    """The table with rows and columns exchanged: a column for each line, named after its row and its source."""
     heads = ("", *(f"{line[0]}, {line[1]}" for line in lines))
     return heads, [(column, *(line[at] for line in lines)) for at, column in enumerate(columns) if at > 1]
 
 
 def _notes(table: PublishedTable, part: ExperimentPart, cells: Sequence[PlayedCell], fault: str) -> Iterator[str]:
-    """What must be known beside the figures: what is not shown, not played or not as in the paper."""
+    """Notes on the figures: the rows that are not shown, not played or not as in the paper."""
     if fault:
         yield f"The paper's figures are not shown beside ours: {fault}."
     if table.metric not in METRICS:

@@ -5,7 +5,7 @@
     OUT/runs/<cell>/<task>[-r<repeat>]/trace.jsonl    the episode's trace
     OUT/trainings/<training>/                         learnt plans and training episodes (training_runner)
 
-All of it is readable after the bench was killed; at worst the last line is torn, and is ignored.
+Everything is readable after a kill. At worst the last line is torn; readers ignore it.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class BenchRecord(Value, frozen=True, dict=True):
 def read_bench(folder: Path | str) -> BenchRecord:
     """Read the bench in a folder, which may still be running. Raises: UsageError if it is missing or damaged.
 
-    Each episode's folder is where a bench puts it. The results' own word on that is not trusted.
+    Each episode's folder is where a bench puts it. The paths in the results are not trusted.
     """
     folder = Path(folder)
     try:

@@ -106,7 +106,9 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def programs(self) -> dict[str, str]:
-        """What the tasks start and import on this machine, by name, as a user who is to trust the file reads it."""
+        """The programs and files that the tasks start and import on this machine, by name, for a user who decides
+        whether to trust the file.
+        """
         shown = {f"servers.{name}": _words(entry) for name, entry in self.servers.items()}
         files = {f for t in self.tasks for f in (*t.tools, t.setup, t.verify) if f is not None}
         return shown | {"python": ", ".join(sorted({f"{f.partition('.py')[0]}.py" for f in files}))}
@@ -148,7 +150,7 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
 
     @contextmanager
     def open_world(self, task: ToolTask) -> Iterator[TaskWorld]:
-        """The task's own folder, with what it holds at the beginning; it is removed on exit.
+        """The task's own folder with its initial content; it is removed on exit.
 
         Raises: EnvironmentFailure: the task's setup fails.
         """
@@ -186,7 +188,7 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
     def _tell_unused(self, task: ToolTask, toolset: Toolset) -> None:
         """Say once in this process which patterns name none of the task's tools.
 
-        The file's own patterns are left out if another task has other tools: they may be meant for those.
+        The file's own patterns are left out if another task has other tools: they may be meant for that task.
         """
         if (self.here, task.name) in _checked_patterns:
             return

@@ -1,4 +1,4 @@
-"""Traces through a shared storage, for machines without a shared folder: any address that fsspec supports."""
+"""Copies traces through a shared storage, for machines without a shared folder: any address that fsspec supports."""
 
 from __future__ import annotations
 

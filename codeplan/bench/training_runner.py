@@ -1,10 +1,10 @@
-"""Runs the trainings of a bench, or what is left of them, before its cells follow the plans.
+"""Runs the remaining trainings of a bench, before its cells follow the plans.
 
     OUT/trainings/<training>/plan-1-01.txt                   the plan after the first iteration
     OUT/trainings/<training>/episodes/001/trace.jsonl        the first training episode
 
-A training is finished up to an iteration if that iteration's plan is there. What is unfinished continues from its
-traces: recorded calls are not made again.
+A training is finished up to an iteration if that iteration's plan is there. An unfinished training continues from its
+traces, without repeating recorded calls.
 """
 
 from __future__ import annotations
@@ -71,15 +71,14 @@ def training_results(folder: Path, training: Training) -> list[Result]:
 def run_trainings(
     plan: ResolvedBench, folder: Path, spending: Spending, workers: int, observer: TrainingObserver | None
 ) -> dict[str, dict[str, Any]]:
-    """Run what is left of the trainings that the grid's cells need, ``workers`` at a time.
+    """Run the remaining trainings that the grid's cells need, ``workers`` at a time.
 
     Returns each cell's settings, with the plan that it follows; those of a cell are left out if a spent budget kept
     its plan from being learnt. ``spending`` counts all training episodes, those of earlier starts included.
 
     Raises:
-        InfrastructureError: it broke trainings off; the others are finished.
-        Diverged: a training is not what was recorded of it.
-        UsageError: a folder or a file of the trainings is a link, or cannot be written.
+        InfrastructureError: it broke trainings off; the others are finished. Diverged: a training differs from its
+        recording. UsageError: a folder or a file of the trainings is a link, or cannot be written.
     """
     jobs = {job.training.name: job for job in plan.trainings}
     wanted = wanted_plans(plan.grid)

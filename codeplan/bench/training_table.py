@@ -1,4 +1,4 @@
-"""What a bench's trainings came to: success after each iteration by batch size, and tests between batch sizes.
+"""Results of a bench's trainings: success after each iteration by batch size, and tests between batch sizes.
 
 AutoPlan's Figure 3a and Table 5 (Ouyang & Li 2023). A training's value is the success rate of its plan over all
 episodes of the plan's cell.
@@ -39,7 +39,7 @@ class TrainingRates(Value, frozen=True):
     plans: tuple[LearntPlan, ...]
 
     def p_value(self, first: int, second: int, iteration: int) -> float | None:
-        """The p of the test between two batch sizes; None if there is nothing to test by."""
+        """The p of the test between two batch sizes; None if there are too few data."""
         found = welch_test(self.rates.get((first, iteration), ()), self.rates.get((second, iteration), ()))
         return found.p_value if found else None
 
@@ -49,7 +49,7 @@ class TrainingRates(Value, frozen=True):
         return self.model + STAND_IN_MARK * (self.model == "scripted")
 
     def notes(self) -> Iterator[str]:
-        """What is not evaluated yet, and the stand-in's note."""
+        """Notes on trainings that are not evaluated yet, and on the stand-in."""
         for batch, trainings in self.trainings.items():
             ended = [len(self.rates.get((batch, iteration), ())) for iteration in self.iterations]
             if min(ended) < trainings:

@@ -30,14 +30,15 @@ from codeplan.types import Task, Value
 from codeplan.untrusted.noun_phrases import with_count
 
 MAX_TRAININGS = 1000
-"""Trainings of a batch size, tasks of a batch, and iterations, each at most. So each training has its own seed:
-the grid's, plus this number for each training of the same batch size before, plus the batch size."""
+"""Trainings of a batch size, tasks of a batch, and iterations, each at most. Within these limits each training has its
+own seed: the grid's, plus this number for each training of the same batch size before, plus the batch size.
+"""
 
 MAX_PLANS = 10_000
 """Plans that one cell's trainings may write."""
 
 OWN_SETTINGS = ("plan", "folder", "batch", "batch_seed", "epochs", "per_kind")
-"""Settings of the method that a grid of trainings sets itself."""
+"""The method's settings that the grid of trainings itself sets."""
 
 
 class TrainingGrid(Value, frozen=True, forbid_unknown_fields=True):
@@ -70,7 +71,7 @@ class Training(Value, frozen=True):
     """One training of a cell: iterations of ``batch`` tasks of ``split`` and ``kind``, drawn by the seed ``draw``.
 
     ``cell`` is the name without what tells trainings apart; ``number`` counts the trainings of a batch size from 1.
-    ``settings`` are preferred to the cell's; they hold no secrets.
+    ``settings`` override the cell's; they hold no secrets.
     """
 
     cell: str

@@ -14,11 +14,11 @@ from codeplan.report.summary import end_state
 from codeplan.untrusted.terminal import one_line
 
 Part = Literal["plans", "actions", "model", "failures", "other"]
-"""What an event belongs to."""
+"""The groups of events."""
 
 PARTS: Final[tuple[Part, ...]] = get_args(Part)
 MAX_LINE: Final = 1000
-"""Characters of an event that a line keeps."""
+"""Maximum number of characters of an event in a line."""
 
 _PLANS: Final = (
     *(events.PlanDrafted, events.PlanFixed, events.PlanWarned, events.PlanStarted, events.StepEntered),
@@ -83,7 +83,7 @@ _ENDS: Final = {"success": "Success", "claimed": "Claimed", "failure": "Not solv
 
 
 def _text(view: EventView) -> str:
-    """The title and the texts of a view, without those that are worth a look on demand only."""
+    """The title and the texts of a view, without those that are shown on demand only."""
     line = view.title
     for sign, text in (part for block in view.blocks for part in _parts(block)):
         if sign == ";" or (sign == ":" and ": " in line):

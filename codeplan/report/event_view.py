@@ -1,4 +1,4 @@
-"""What every display shows of an event: a title and blocks of content.
+"""Turns an event into the view that every display shows: a title and blocks of content.
 
 Only this module knows the kinds of events. The terminal (``codeplan.report.live``) and the page
 (``codeplan.report.pages.event_renderer``) render the same views; each clips and cleans the texts for its own medium.
@@ -26,7 +26,7 @@ Role = Literal[
 
 
 class TextBlock(msgspec.Struct, frozen=True):
-    """A text of the environment, the model or the plan; ``role`` says which. A ``reply`` is worth a look on demand."""
+    """A text of the environment, the model or the plan; ``role`` says which. A ``reply`` is shown on demand."""
 
     role: Role
     text: str
@@ -49,7 +49,7 @@ class FixesBlock(msgspec.Struct, frozen=True):
 
 
 class DiagnosticsBlock(msgspec.Struct, frozen=True):
-    """Why the check refused ``source``, or what it only warned of."""
+    """Why the check refused ``source``, or its warnings."""
 
     diagnostics: tuple[Diagnostic, ...]
     source: str
@@ -71,7 +71,7 @@ class PromptBlock(msgspec.Struct, frozen=True):
 
 
 class PairsBlock(msgspec.Struct, frozen=True):
-    """Names with values: what the episode is, and its settings (the latter are shown on demand)."""
+    """Names with values: the episode's identity, and its settings (shown on demand)."""
 
     facts: dict[str, str]
     settings: dict[str, Any]
@@ -104,7 +104,7 @@ Block = (
 
 
 class EventView(msgspec.Struct, frozen=True):
-    """One event as displays show it. ``aside`` is what it cost; ``title`` is empty where the blocks say everything."""
+    """One event as displays show it. ``aside`` is its cost; ``title`` is empty if the blocks say everything."""
 
     title: str = ""
     tone: Tone = "plain"
@@ -253,7 +253,7 @@ def _episode_view(event: Event) -> EventView:
 
 
 def _episode_started_view(event: events.EpisodeStarted) -> EventView:
-    may_stay_silent = event.method == "exec" and event.model == "scripted"  # which the user need not have named
+    may_stay_silent = event.method == "exec" and event.model == "scripted"  # the user need not have named it
     model = "" if may_stay_silent else model_label(event.model)
     facts = {"Goal": event.task.goal, "Method": event.method, "Model": model}
     limits = {f"budget: {name}": value for name, value in msgspec.structs.asdict(event.budget).items()}
@@ -277,7 +277,7 @@ def _last_user_message(messages: list[Message]) -> str:
 
 
 def _cost(usage: Usage, seconds: float, retries: int = 0) -> str:
-    """Tokens, money, time and retries of a call, as far as they are known."""
+    """The known ones of a call's tokens, money, time and retries."""
     if usage.input_tokens is None or usage.output_tokens is None:
         parts = ["tokens unknown"]
     else:

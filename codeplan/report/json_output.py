@@ -12,19 +12,19 @@ from codeplan.types import Checkpoint, Failed, Finished, GiveUp, Outcome, Reject
 from codeplan.untrusted.json_values import json_value, json_variables
 
 MAX_VALUE_BYTES = 256 << 10
-"""The room of what a plan returned: as much as one variable may have."""
+"""Maximum size of a plan's value in the output; one variable has the same."""
 
 MAX_VARIABLES_BYTES = 256 << 10
-"""The room of all variables in the output: as much as a checkpoint may take in a trace."""
+"""Maximum size of all variables in the output; a checkpoint in a trace has the same."""
 
 
 def outcome_as_json(outcome: Outcome | Rejected | None, reason: str) -> dict[str, Any]:
     """Status, step, message, output and checkpoint of a plan that was executed.
 
-    ``value`` is what a finished plan returned, None for any other and if it does not fit. ``reason`` is the message if
-    the outcome has none of its own. An outcome of None means that a spent budget ended the run. ``step`` and
-    ``checkpoint`` are None if there is none. Each value in ``checkpoint`` is whole. ``truncated`` tells whether
-    variables are missing because they are too large; ``omitted`` names them and says why.
+    ``value`` is the value that a finished plan returned, None for any other outcome and if it does not fit. ``reason``
+    is the message if the outcome has none of its own. An outcome of None means that a spent budget ended the run.
+    ``step`` and ``checkpoint`` are None if there is none. Each value in ``checkpoint`` is whole. ``truncated`` is
+    whether variables are missing because they are too large; ``omitted`` names them and says why.
     """
     match outcome:
         case Finished():

@@ -1,6 +1,6 @@
 """Shows an episode on the terminal as it happens.
 
-Every text of a plan, a model or an environment is cleaned first: nothing in it can steer the terminal.
+Every text of a plan, a model or an environment is cleaned first, so it cannot control the terminal.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class LiveDisplay:
         try:
             self._print_title(view)
             self._print_blocks(view)
-        except OSError as e:  # an OSError would pass for a failure of the code that caused the event
+        except OSError as e:  # an OSError would look like a failure of the code that caused the event
             raise InfrastructureError(f"the display cannot be written ({e.strerror or e}); check the output") from e
 
     def _print_title(self, view: EventView) -> None:
@@ -115,7 +115,7 @@ class LiveDisplay:
                     self.console.print()
                     print_summary(self.console, block.result, with_failure=self._failure_in_summary)
                 case _:
-                    pass  # variables, prompts and pictures are for the page
+                    pass  # only the page shows variables, prompts and pictures
 
     def _print_block(self, block: TextBlock, success: bool) -> None:
         if block.role not in _TEXTS or (block.role == "output" and block.text.strip() == self._step_title):

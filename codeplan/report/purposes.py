@@ -1,4 +1,4 @@
-"""What a model is called for, in words."""
+"""Describes the purposes of model calls in words."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ STAND_IN_LABEL = "scripted stand-in, not a language model"
 
 
 EndState = Literal["success", "claimed", "failure"]
-"""How an episode came out: solved; only claimed, which nobody confirms or denies; or not solved."""
+"""An episode's outcome: solved; only claimed, without confirmation or denial; or not solved."""
 
 _VERDICTS: Final = {
     "success": ("✓ Success", "bold green"),
@@ -26,7 +26,7 @@ _VERDICTS: Final = {
 
 
 def end_state(result: Result) -> EndState:
-    """How the episode came out, its infrastructure aside."""
+    """The episode's outcome, without regard to its infrastructure."""
     return "success" if result.success else "claimed" if isinstance(result.ending, Claimed) else "failure"
 
 
@@ -83,7 +83,7 @@ def _calls(result: Result) -> str:
 
 
 def _money(result: Result) -> str:
-    """US dollars, as far as prices are known; empty if no endpoint was called."""
+    """US dollars for the calls with known prices; empty if no endpoint was called."""
     if result.model == "scripted" or not result.model_calls:
         return ""
     if result.usage.money is None:

@@ -1,4 +1,4 @@
-"""What displays show of calls of tools: the call, its answer, and decisions about it."""
+"""Texts for displays about calls of tools: the call, its answer, and decisions about it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ def shown_action(action: str) -> str:
 
 
 def shown_observation(action: str, observation: str) -> str:
-    """What the environment answered to the action, as displays show it: a tool's result or error as a plan has it."""
+    """The environment's answer to the action, as displays show it; a tool's result or error has the form that plans
+    get.
+    """
     if not action.startswith(_CALL):
         return observation
     return shown_answer(observation) or "''"

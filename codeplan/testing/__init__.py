@@ -1,4 +1,4 @@
-"""Tests for what others write for codeplan: contract suites, and ``cases``, unit tests of plans.
+"""Tests for code that others write for codeplan: contract suites, and ``cases``, unit tests of plans.
 
 Importing it needs no test framework. Names load on first use, because pytest imports this package in every project, for
 its plugin.

@@ -1,4 +1,4 @@
-"""What papers report, and the benches that repeat their experiments.
+"""The papers' published results, and the benches that repeat their experiments.
 
 ``published``          the papers' tables, from ``bench/papers.toml``
 ``presets``            the experiments as cells, from ``bench/presets/``

@@ -1,6 +1,5 @@
-"""Which published figures may stand beside a bench: those of the same data, split, number of tasks and metric.
-
-For all others there is a sentence that says why they are not shown.
+"""Selects the published figures that may be shown beside a bench: those of the same data, split, number of tasks and
+metric. For all others a sentence says why they are not shown.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _PRICE_CAP = ", and price lower than "
 class PaperTasks(Value, frozen=True):
     """The tasks of a published table, in codeplan's terms: a split, and how many tasks of each kind.
 
-    ``ignored`` are kinds that a bench may have besides. With ``repeats_pages`` a kind is a page, which counts once
+    ``ignored`` are additional kinds that a bench may have. With ``repeats_pages`` a kind is a page, which counts once
     however many episodes it has.
     """
 
@@ -87,7 +86,7 @@ def mismatch(table: PublishedTable, cell: BenchCell, tasks: Sequence[Task]) -> s
 def _other_shop(cell: BenchCell, tasks: Sequence[Task]) -> str:
     """Why a cell's shop is not the paper's, with 1.18 million products; empty if it is.
 
-    The goals tell: in another set of products, other goals have these numbers.
+    The goals show it: with another set of products, these numbers belong to other goals.
     """
     if not cell.settings.get("data"):
         return "the paper's products are WebShop's own, this bench's are codeplan's invented shop"
@@ -113,7 +112,7 @@ class PublishedResult(Value, frozen=True):
 
 
 class PublishedResults(Value, frozen=True):
-    """What may stand beside a bench, and sentences that say why the rest may not."""
+    """The published results to show beside a bench, and sentences that say why others are not shown."""
 
     rows: tuple[PublishedResult, ...] = ()
     reasons: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The papers' settings beside the presets': what ``bench/presets/paper_settings.toml`` holds.
+"""Compares the papers' settings with the presets'. They are in ``bench/presets/paper_settings.toml``.
 
     [[setting]]
     paper = "adapt"
@@ -12,7 +12,7 @@
     value = 19                    # what the setting is if it is the paper's
     why = ""                      # why ours differs, where it does; or what it is here, without a setting
 
-The preset's own value counts, or else the default. A setting that differs has a ``why``; a test requires it.
+The compared value is the preset's, or else the default. A test requires a ``why`` for each setting that differs.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ class PaperExperiment(Value, frozen=True, forbid_unknown_fields=True):
 
 
 class NotRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is not played or not measured, with the reason: methods, experiments and metrics by name."""
+    """The methods, experiments and metrics, by name, that are not played or not measured, with the reasons."""
 
     methods: dict[str, str]
     experiments: dict[str, str]

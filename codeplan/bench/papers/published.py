@@ -20,8 +20,8 @@ from codeplan.untrusted.values import in_quotes
 class PublishedRow(Value, frozen=True, forbid_unknown_fields=True):
     """One line of a table. ``overall`` (None if not printed) and ``kinds`` are in the table's unit.
 
-    ``overall_computed`` is ours, where nothing is printed or the print differs from its parts. ``origin`` says where
-    the authors took the row from, if they did not run it.
+    ``overall_computed`` is codeplan's own figure, if none is printed or the printed one contradicts its parts.
+    ``origin`` names the authors' source of the row, if they did not run it themselves.
     """
 
     method: str

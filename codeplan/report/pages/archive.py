@@ -35,7 +35,7 @@ _MAX_PAGES = 400
 
 
 class ArchiveSummary(msgspec.Struct, frozen=True):
-    """What the file holds: the number of episodes, its bytes, the pages of events left out, and unreadable traces.
+    """The content of the file: the number of episodes, its bytes, the pages of events left out, and unreadable traces.
 
     ``episodes_left_out`` are not listed, but count in the figures; ``columns_left_out`` are nowhere on the page.
     """

@@ -87,7 +87,7 @@ class EpisodeCatalog:
         return msgspec.structs.replace(report, episodes=tuple(self._runs))
 
     def _ask(self, number: int, read: Callable[[EpisodeView], T | None]) -> T | None:
-        """What ``read`` finds in an episode; None if there is no such episode."""
+        """The result of ``read`` for an episode; None if there is no such episode."""
         with self._lock:
             view = self._episode(number)
             return read(view) if view else None

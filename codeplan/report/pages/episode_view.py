@@ -35,7 +35,7 @@ class EpisodeView:
     def head(self) -> dict[str, Any]:
         """The task, the result, the course and the number of pages, without reading any event.
 
-        Reads what the trace has gained since the last call.
+        Reads the trace's new events since the last call.
 
         Raises: UsageError: the trace cannot be read.
         """
@@ -77,7 +77,7 @@ class EpisodeView:
         return self.index.read(at)[number - self.index.pages[at].first]
 
     def item(self, number: int, max_characters: int) -> EventItem | None:
-        """What the page shows of one event, or None; ``max_characters`` cuts each text."""
+        """The page's data for one event, or None; ``max_characters`` cuts each text."""
         event = self.event(number)
         return None if event is None else self._renderer(None, max_characters).render(number, event)
 

@@ -44,7 +44,7 @@ class EventRenderer:
         self._variables: dict[str, str] = {}
 
     def render(self, number: int, event: Event | UnreadableEvent) -> EventItem:
-        """What the page shows of the event with this number; ``state`` holds what is different from then on."""
+        """The page's data for the event with this number; ``state`` holds the changes of state from then on."""
         if isinstance(event, UnreadableEvent):
             title = f"This event cannot be shown ({event.size:,} bytes): {event.reason}"
             return {"n": number, "event": "unreadable", "title": label(title), "tone": "bad", "blocks": []}
@@ -108,7 +108,7 @@ class EventRenderer:
 
 
 def _state_after(event: Event) -> EventItem:
-    """What the event changes of the plan's state: step, line of a failure, step at which the plan started."""
+    """The event's changes to the plan's state: step, line of a failure, step at which the plan started."""
     match event:
         case events.PlanDrafted():
             return {"step": None, "line": None, "from": 1}

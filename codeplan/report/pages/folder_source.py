@@ -1,4 +1,4 @@
-"""Reads the episodes of one folder: of a bench, of a folder of run folders, or of a single run."""
+"""Reads the episodes of one folder: a bench's, a folder of runs, or a single run's."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class FolderSource:
         return os.path.lexists(self.folder / store.GRID_FILE)
 
     def read(self, skip: frozenset[Path] = frozenset()) -> ReportData:
-        """What the folder holds now, without the traces in the folders to ``skip``.
+        """The folder's present content, without the traces in the folders to ``skip``.
 
         Raises: UsageError: the bench's files are damaged.
         """

@@ -1,4 +1,4 @@
-"""What a page shows: the columns, the episodes and how they ended."""
+"""The data of a page: the columns, the episodes and how they ended."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCRIPTED = "scripted"
 
 
 class ReportColumn(msgspec.Struct, frozen=True):
-    """What the episodes of a column have in common.
+    """The common data of a column's episodes.
 
     ``name`` is unique on the page, ``short_name`` among the columns of its environment.
     """

@@ -1,4 +1,4 @@
-"""What the folders that the user named hold, as one page: each bench in them, and the runs of no bench."""
+"""Collects the folders that the user named for one page: each bench in them, and the runs outside benches."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ class ReportSource:
                 )
 
     def read(self) -> ReportData:
-        """What the folders hold now. The columns of several benches, or of a bench and runs, begin with their folder.
+        """The present content of the folders. The columns of several benches, or of a bench and runs, begin with their
+        folder.
 
         Raises: UsageError: a bench's files are damaged.
         """

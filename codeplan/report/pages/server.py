@@ -1,4 +1,4 @@
-"""Serves the pages to this machine only. Nothing can be written, and only the page itself may ask."""
+"""Serves the pages to this machine only. Requests cannot write anything, and only the page itself may send them."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def _history(library: SkillLibrary, skill: Skill) -> list[dict[str, Any]]:
     for version in range(max(1, skill.version - _MAX_VERSIONS), skill.version + 1):
         try:
             plans[version] = library.get(skill.env, skill.name, version).plan
-        except UsageError:  # the library did not keep this version
+        except UsageError:  # the library has not kept this version
             continue
     return [
         {

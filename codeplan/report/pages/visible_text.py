@@ -1,4 +1,4 @@
-"""Makes text from plans, models and environments fit for a page: invisible characters become visible signs.
+"""Makes text from plans, models and environments safe for a page: invisible characters become visible signs.
 
 The client sets data as text and never interprets it. Escape codes, invisible characters and those that reorder a line
 could still deceive a reader, so the page shows them as signs. The terminal's texts omit them.

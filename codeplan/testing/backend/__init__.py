@@ -1,4 +1,4 @@
-"""The contract of everything that runs plans, as a test class to inherit:
+"""The contract of all backends, as a test class to inherit:
 
     class TestMyBackend(BackendContract):
         def make(self, limits):

@@ -1,4 +1,4 @@
-"""What a plan reaches of the agent and the model, and what it cannot reach."""
+"""Tests which parts of the agent and the model a plan can reach."""
 
 from __future__ import annotations
 

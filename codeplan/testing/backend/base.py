@@ -1,4 +1,4 @@
-"""What all parts of the contract share: a backend under test, and assertions on the kind of an outcome."""
+"""The common base of the contract's parts: a backend under test, and assertions on the kind of an outcome."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run saves, and how a later run resumes from it."""
+"""Tests of the variables that a run saves, and of a later run that resumes with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How runs end, what they report meanwhile, and that they repeat."""
+"""Tests of how runs end, of their reports, and of their repeatability."""
 
 from __future__ import annotations
 

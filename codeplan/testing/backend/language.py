@@ -25,7 +25,7 @@ class LanguageTests(BackendTests):
         assert self.run_sample(sample) == expected_run(sample)
 
     def run_sample(self, sample: SamplePlan) -> SampleRun:
-        """What the backend makes of a sample: checked, then run."""
+        """The outcome of a sample that the backend checks and runs."""
         backend = self.make(Limits())
         plan = backend.check(sample.source, sample.world)
         assert isinstance(plan, Plan), [str(d) for d in plan.diagnostics]
@@ -75,7 +75,7 @@ class LanguageTests(BackendTests):
 
 
 def expected_run(sample: SamplePlan) -> SampleRun:
-    """What plain Python makes of a sample, with the variables that a checkpoint can hold."""
+    """The outcome of a sample in plain Python, with the variables that a checkpoint can hold."""
     ran = run_in_python(sample)
     assert isinstance(ran.variables, dict)
     return ran._replace(variables=checkpoint_values(encode(ran.variables, 1 << 20)))

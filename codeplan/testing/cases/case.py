@@ -110,7 +110,7 @@ class PlanSuite:
 
 
 class CaseRunner:
-    """Runs the cases of a suite. It builds the environment once, and the answers anew for each run.
+    """Runs the cases of a suite. It builds the environment once, and the source of answers again for each run.
 
     Only if ``live_llm`` is true may a real model that the manifest names be asked.
     """

@@ -20,14 +20,14 @@ from codeplan.types import AgentApi, Failed, Finished, GiveUp, Outcome, Plan, Re
 from codeplan.untrusted.terminal import one_line
 
 _MAX_VERDICT = 700
-"""Maximum length of a verdict on what the plan returned, in characters."""
+"""Maximum length of a verdict on the plan's value, in characters."""
 
 CoverageCallback = Callable[[LineCoverage], None]
 """Receives the lines of the plan that run."""
 
 
 class PlanRun(msgspec.Struct, frozen=True):
-    """What a plan did. ``outcome`` is the sandbox's, None if a spent budget ended the plan.
+    """One run of a plan. ``outcome`` is the sandbox's, None if a spent budget ended the plan.
 
     ``plan`` is the checked plan, None if it was refused; ``events`` are the episode's, in order.
     """

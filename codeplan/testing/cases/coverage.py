@@ -1,7 +1,7 @@
 """Coverage: the steps, lines and branches of a plan that ran, over all its cases.
 
-The sandbox's workers report what ran, an analysis in the cage what can run. Both are checked for size and range, and
-only decide a percentage.
+The sandbox's workers report the lines that ran, and an analysis in the cage finds the lines that can run. Both are
+checked for size and range, and they affect only a percentage.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LineArc = tuple[int, int]
 
 
 class RunnableLines(msgspec.Struct, frozen=True):
-    """What can run in a plan; see the analysis ``lines``."""
+    """The lines of a plan that can run; see the analysis ``lines``."""
 
     statements: tuple[tuple[int, int], ...] = ()
     branches: tuple[tuple[int, int, int], ...] = ()
@@ -47,7 +47,7 @@ class PlanCoverage:
 
     @cached_property
     def runnable(self) -> RunnableLines:
-        """What can run; nothing if the source is not Python."""
+        """The lines that can run; none if the source is not Python."""
         found = Sandbox().analyse("lines", self.source)
         return RunnableLines() if isinstance(found, Rejected) else msgspec.convert(found, RunnableLines)
 
@@ -75,19 +75,19 @@ class PlanCoverage:
 
     @property
     def lines(self) -> tuple[int, int]:
-        """How many statements ran, out of how many."""
+        """The number of statements that ran, and of all statements."""
         return len(self.runnable.statements) - len(self.missed_lines), len(self.runnable.statements)
 
     @property
     def branches(self) -> tuple[int, int]:
-        """How many branches were taken, out of how many. A condition that never ran took none."""
+        """The number of branches that were taken, and of all branches. A condition that never ran has taken none."""
         total = 2 * len(self.runnable.branches)
         never = sum(2 for first, last, _ in self.runnable.branches if not self._reached(first, last))
         return total - never - len(self.missed_branches), total
 
     @property
     def steps(self) -> tuple[int, int]:
-        """How many steps were entered, out of how many."""
+        """The number of steps that were entered, and of all steps."""
         return len(self.runnable.steps) - len(self.missed_steps), len(self.runnable.steps)
 
     def _reached(self, first: int, last: int) -> bool:

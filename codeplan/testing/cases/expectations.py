@@ -13,7 +13,7 @@ from codeplan.untrusted.patterns import MAX_SECONDS, search_pattern
 from codeplan.untrusted.values import in_quotes, value_text
 
 _MAX_VALUE = 250
-"""The room of a variable's value, and of the expected one, in a complaint; in characters."""
+"""Maximum length of a variable's value, and of the expected one, in a complaint, in characters."""
 
 
 def find_complaints(run: PlanRun, expect: Expectations) -> Iterator[str]:

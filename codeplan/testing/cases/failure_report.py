@@ -16,7 +16,7 @@ from codeplan.untrusted.terminal import clean, one_line, source_excerpt
 from codeplan.untrusted.variables import clip_name, variable_texts
 
 MAX_ACTIONS = 5
-"""How many of the last actions are shown."""
+"""Maximum number of last actions that are shown."""
 
 MAX_VARIABLES = 12
 _MAX_WIDTH = 140

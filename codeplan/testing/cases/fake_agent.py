@@ -1,4 +1,4 @@
-"""Fake agents without an environment: they have what an environment's Agent class has, and nothing else."""
+"""Fake agents without an environment: they have exactly the members of an environment's Agent class."""
 
 from __future__ import annotations
 

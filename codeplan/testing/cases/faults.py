@@ -30,7 +30,7 @@ class InjectedFault(NamedTuple):
 
     name: str
     description: str
-    """What happens, for people."""
+    """A description of the fault, for people."""
     where: Literal["action", "question", "step"]
     places: Callable[[PlanRun, Environment], Iterator[int]]
     act: FaultAction | None = None
@@ -91,7 +91,7 @@ class FaultyEnvironment:
 
 
 class FaultyTools(FaultyEnvironment):
-    """Recorded tools of which one call goes wrong. What plans return is judged as without the fault."""
+    """Recorded tools with one call that goes wrong. The values that plans return are judged as without the fault."""
 
     def __init__(self, env: RecordedCalls, strike: FaultAction, at: int) -> None:
         super().__init__(env, strike, at)

@@ -169,8 +169,8 @@ def _is_folder(path: Path, below: Path) -> bool:
 def environment_settings(manifest: PlanManifest, path: Path, text: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of the manifest's environment. ``given`` are the user's own, which come first.
 
-    A manifest may come from a stranger, so it sets only what is harmless. Of the user's settings, those that the
-    environment takes apply; recorded calls take none. Raises: ManifestError: the manifest sets anything else.
+    A manifest may come from a stranger, so it sets only harmless settings. Of the user's settings, those that the
+    environment accepts apply; recorded calls accept none. Raises: ManifestError: the manifest sets another setting.
     """
     if manifest.calls is not None:
         return {}

@@ -1,7 +1,8 @@
 """Mutation testing: changes a plan in many small ways, each of which should make a test fail.
 
 A mutant is killed in two ways: a case passes with the plan and fails with the mutant, or the plan notices a fault in a
-step and the mutant does not. So an assertion is strong if it notices some fault that nothing else in its step notices.
+step and the mutant does not. An assertion is therefore strong if it notices some fault that nothing else in its step
+notices.
 """
 
 from __future__ import annotations
@@ -201,7 +202,7 @@ def format_summary(score: MutationScore) -> str:
 
 
 def survivor_lines(score: MutationScore) -> list[str]:
-    """Return where each survivor stands that the manifest does not explain, and what it is."""
+    """Return the place and the description of each survivor that the manifest does not explain."""
     return [f"survived: {score.label}:{mutant.line}: {one_line(mutant.name)}" for mutant in score.unexplained]
 
 

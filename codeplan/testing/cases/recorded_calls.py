@@ -30,9 +30,10 @@ class UnrecordedCall(EnvironmentFailure):
 class RecordedCalls:
     """Answers the calls of a plan from a tape with one episode, as often as it is reset.
 
-    The first call of a tool with some arguments gets the first answer to this call, and so on. Of several plans, only
-    the calls count that the last one would make from its first step on. A plan succeeds if it returns what the recorded
-    plan returned, provided that this one was accepted, or ran to its end without a verifier.
+    The first call of a tool with some arguments gets the first answer to this call, and so on. If the episode had
+    several plans, only the calls count that the last plan would make from its first step on. A plan succeeds if it
+    returns the same value as the recorded plan, provided that the recorded value was accepted, or that there was no
+    verifier.
 
     Raises: UsageError: the tape cannot be read, is damaged, or holds anything but one finished episode with tools.
     """
@@ -72,7 +73,7 @@ class RecordedCalls:
         raise UnrecordedCall(f"the plan called {shown_call(action)}, which the recorded plan did not call {often}")
 
     def judge(self, value: object) -> Observation:
-        """Whether this is what the recorded plan returned. Values that were too large to record are all the same."""
+        """Whether this equals the recorded plan's value. Values that were too large to record count as equal."""
         if not is_accepted(self._result):
             return Observation("the recorded plan's result was not accepted")
         returned = storable_value(value)

@@ -1,4 +1,4 @@
-"""Writes a first test from a recorded episode: its plan, a manifest of what it did, and a tape of its answers."""
+"""Writes a first test from a recorded episode: its plan, a manifest of its behaviour, and a tape of its answers."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _first_and_last(events: list[Event], run: Path) -> tuple[EpisodeStarted, Res
 
 
 def _has_own_tools(header: EpisodeStarted) -> bool:
-    """Whether the episode called tools of the user, and no environment of another name that stands for them."""
+    """Whether the episode called the user's own tools, and not an environment with another name in their place."""
     return bool(header.tools) and header.env == ToolEnvironment.name
 
 

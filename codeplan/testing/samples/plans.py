@@ -1,4 +1,4 @@
-"""Sample plans, and what plain Python does with them: the standard for backends."""
+"""Sample plans, and their results in plain Python, which are the standard for backends."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ class SamplePlan(NamedTuple):
 
 
 class SampleAttack(NamedTuple):
-    """A hostile plan: what it tries, and its source."""
+    """A hostile plan: its aim, and its source."""
 
     name: str
     source: str
 
 
 class SampleRun(NamedTuple):
-    """What a run did, on any backend. ``error`` is the exception's name and ``message`` its text, or "".
+    """The result of a run, on any backend. ``error`` is the exception's name and ``message`` its text, or "".
 
     ``variables`` is a dict, or a BoundedValue of one that comes from a checkpoint.
     """
