@@ -1,4 +1,4 @@
-"""JSON schemas for answers that programs read, and the text that such an answer stands for."""
+"""JSON schemas for answers that programs read, and the conversion of such an answer to text."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def schema_fields(purpose: Purpose, api: str) -> dict[str, Any]:
 def answer_text(purpose: Purpose, text: str) -> str:
     """The text that an answer stands for; the text itself if it does not follow the purpose's schema.
 
-    A string stands for its characters, every other answer for its Python literal; a list of texts and numbers is JSON,
-    too. The values of parameters become one JSON object.
+    A string becomes its characters, every other answer its Python literal; a list of texts and numbers is also valid
+    JSON. The values of parameters become one JSON object.
     """
     if purpose not in _SCHEMAS or len(text) > _MAX_ANSWER_BYTES:
         return text

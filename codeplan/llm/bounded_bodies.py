@@ -17,7 +17,9 @@ MAX_EMBEDDINGS_BYTES: Final = 32 << 20
 """The same for embeddings: 256 vectors of 4096 numbers take some 23 MB."""
 
 MAX_ERROR_BYTES: Final = 64 << 10
-"""What is read of the body of an error or a redirection; the status counts, so the rest is left unread."""
+"""Maximum number of bytes that are read of the body of an error or a redirection. The status suffices, so the rest is
+not read.
+"""
 
 MAX_PIECES: Final = 100_000
 """Maximum number of chunks of a body. Each takes time, even if it holds a single byte."""
@@ -25,13 +27,15 @@ MAX_PIECES: Final = 100_000
 MAX_REDIRECTS: Final = 5
 
 ACCEPTED_ENCODINGS: Final = "gzip, deflate"
-"""What requests accept. Other encodings would need further decompressors with bounds of their own."""
+"""The encodings that requests accept. Others would need further decompressors with their own bounds."""
 
 _PIECE = 64 << 10
 
 
 class UnacceptableBodyError(Exception):
-    """The endpoint sent a body that is not read. The text completes the sentence "the model endpoint …"."""
+    """The endpoint sent a body that codeplan refuses to read. The text completes the sentence "the model endpoint
+    …".
+    """
 
 
 def bound_body(stream_class: type[Any]) -> Callable[[Any], Coroutine[Any, Any, None]]:

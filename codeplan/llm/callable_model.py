@@ -22,7 +22,7 @@ ModelFunction: TypeAlias = Callable[[list[Message]], Answer | Awaitable[Answer]]
 
 
 class CallableModel:
-    """The model that a function is. ``name`` is the function's; a lambda or an object has its type's.
+    """A model made from a function. ``name`` is the function's name; for a lambda or an object it is the type's.
 
     Stop sequences cut the text here. The function gets no maximum of tokens.
     """
@@ -64,5 +64,5 @@ async def _awaited(awaitable: Awaitable[Answer]) -> Answer:
 
 
 def is_model_function(given: object) -> bool:
-    """Whether the object stands for a model as a function does: it can be called, and is no class."""
+    """Whether the object can be a model like a function: it can be called, and is not a class."""
     return callable(given) and not inspect.isclass(given) and not hasattr(given, "complete")

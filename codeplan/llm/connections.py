@@ -27,7 +27,7 @@ _MAX_CALLS_PER_CLIENT = 8
 
 
 class RateLimits(msgspec.Struct, frozen=True):
-    """The most requests and tokens per minute; None sets no limit."""
+    """The maximum of requests and tokens per minute; None sets no limit."""
 
     requests: int | None = None
     tokens: int | None = None

@@ -78,7 +78,9 @@ def basic_login(url: str) -> str:
 
 
 def secrets(url: str, key: Secret) -> list[str]:
-    """What no message may show: the key, the URL's password (a name alone counts), decoded or not, and its login."""
+    """The texts that no message may show: the key, the URL's password (a name alone counts), decoded or not, and its
+    login.
+    """
     parts = urlsplit(url)
     password = parts.password or parts.username or ""
     return [secret for secret in (key.value, password, unquote(password), basic_login(url)) if secret]

@@ -1,4 +1,4 @@
-"""What can go wrong with a request: one sentence, whether a retry may help, and what the attempt spent."""
+"""Errors of requests: each has one sentence, whether a retry may help, and the attempt's usage."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _TRANSIENT_STATUSES = frozenset({408, 409, 425, 429})
 _LASTING_FINISH_REASONS = frozenset({"length", "content_filter", "tool_calls"})
-"""Finish reasons that the same request would get again."""
+"""Finish reasons that a retry of the request would get again."""
 _MAX_QUOTE = 240
 _MAX_SANITISED = 20_000
 _KEY_ADVICE = "set OPENAI_API_KEY to a key that is valid there"

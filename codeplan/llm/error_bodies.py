@@ -51,7 +51,9 @@ _MAX_CHARS: Final = 20_000
 
 
 class ErrorDetails(msgspec.Struct, frozen=True):
-    """What an error says, wherever its fields stand. A field that is missing, or is no text, is empty."""
+    """The content of an error, regardless of the place of its fields. A field that is missing or is not a text is
+    empty.
+    """
 
     message: str = ""
     code: str = ""
@@ -59,7 +61,7 @@ class ErrorDetails(msgspec.Struct, frozen=True):
 
 
 def read_error(body: Any) -> ErrorDetails:
-    """What an error's body says: JSON data, or text that is not JSON."""
+    """The content of an error's body: JSON data, or text that is not JSON."""
     code = kind = ""
     for _ in range(_MAX_NESTING):
         if not isinstance(body, dict):

@@ -131,7 +131,7 @@ class OpenAIModel:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """How the model is asked, for traces; never the key."""
+        """The settings of the model's requests, for traces; never the key."""
         price = self._find_price(self.name)
         known = {} if price is None else {"price": msgspec.to_builtins(price)}
         return {"base_url": self.base_url, **self._body.settings, **known}

@@ -107,7 +107,7 @@ def parse_embeddings(body: bytes, count: int) -> EmbeddingReply | None:
 def cut_reply(reply: ModelReply, stop: Sequence[str]) -> ModelReply:
     """The reply with its text up to the first stop sequence: endpoints get none, or ignore them.
 
-    What stands before the sequence is whole, even if the endpoint cut the rest off at its limit of tokens.
+    The text before the sequence is complete, even if the endpoint cut the rest off at its limit of tokens.
     """
     whole = reply.text or ""
     text = cut_at_stop(whole, stop)

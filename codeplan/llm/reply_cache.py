@@ -1,8 +1,8 @@
-"""A cache of replies on disk: a question that was asked before, with the same settings, is not paid for twice.
+"""A cache of replies on disk: a question that was already asked with the same settings costs nothing the second time.
 
 A reply's key is the SHA-256 of the model, its settings, the messages, the purpose, the call's limits, and how often
-this episode has asked the very same before. So a repeated question within an episode has a reply of its own, and an
-episode that runs again finds the same replies in the same order. Each reply is a file, ``FOLDER/ab/abcdef….json``.
+this episode has asked the same question before. So a repeated question within an episode has a reply of its own, and
+an episode that runs again finds the same replies in the same order. Each reply is a file, ``FOLDER/ab/abcdef….json``.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CachedModel:
-    """Passes calls to ``main`` whose replies are not in ``folder``, and keeps those replies there.
+    """Passes a call to ``main`` if its reply is not in ``folder``, and then keeps the reply there.
 
-    A reply from the cache has ``usage.reused_replies`` 1 and costs nothing; its tokens are those of the first call.
-    A file that is no reply is asked anew, and the completion's ``warning`` says so. ``identity`` is what distinguishes
-    models beside the settings that they report themselves. Safe to use from several threads.
+    A reply from the cache has ``usage.reused_replies`` 1 and costs nothing; its tokens are those of the first call. If
+    a file is not a valid reply, the model is asked again, and the completion's ``warning`` says so. ``identity``
+    distinguishes models in addition to the settings that they report themselves. Safe to use from several threads.
 
     Raises: UsageError: ``folder`` is a file.
     """

@@ -110,7 +110,7 @@ class RequestSettings(msgspec.Struct, frozen=True):
 
 
 def _add_tables(fields: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
-    """Both together; a table that both have is joined, and the fields of ``extra`` count."""
+    """Both tables together. Tables under the same key are merged, and the fields of ``extra`` take precedence."""
     joined = {n: {**fields[n], **extra[n]} for n in fields if isinstance(extra.get(n), dict)}
     return {**fields, **extra, **joined}
 

@@ -1,4 +1,4 @@
-"""One call of an endpoint: retried until the reply is whole, the time is up, or the error will not pass."""
+"""One call of an endpoint: retried until the reply is complete, the time is up, or the error is permanent."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """How the stand-in acts as an executor, splits goals into sub-tasks, and learns from trials.
 
-Its weaknesses are fixed, so that one can see what a method does about them. With ``span`` it keeps one thing in mind at
-a time. If ``forgetful``, it forgets to clean, heat or cool, to craft ingredients, to read a second page or to choose
-options, unless a note reminds it.
+Its weaknesses are fixed, so that the effect of a method on them is visible. With ``span`` it keeps one thing in mind
+at a time. If ``forgetful``, it forgets to clean, heat or cool, to craft ingredients, to read a second page or to
+choose options, unless a note reminds it.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def revise_text_plan(prompt: str) -> str | None:
 
 
 def write_general_plan(system: str, prompt: str) -> str | None:
-    """The plan in words that a batch's lessons lead to."""
+    """The plan in words that results from a batch's lessons."""
     rules = _acting_rules_for(system)
     return rules.write_general_plan(prompt) if rules else None
 

@@ -27,7 +27,7 @@ from codeplan.standin.webshop import refinement as webshop_refinement
 
 
 class TaskPrompt(NamedTuple):
-    """What a prompt says of a task: the goal's sentence and the first observation."""
+    """A prompt's data about a task: the goal's sentence and the first observation."""
 
     goal: str
     observation: str
@@ -46,7 +46,7 @@ class EnvironmentRules(NamedTuple):
     """A better plan, given a plan, the feedback and the parsed goal."""
     mistake_inserters: Callable[[Any], Mapping[str, MistakeInserter]]
     seed_text: Callable[[TaskPrompt], str]
-    """The text that, with the seed, decides about mistakes."""
+    """The text that, together with the seed, decides which mistakes a plan has."""
     answer_question: Callable[[str], str | None]
     """The Python literal that answers a plan's question; None if it is not understood."""
 

@@ -1,4 +1,4 @@
-"""What the stand-in reads from an executor's prompt: the task and the turns so far."""
+"""Reads an executor's prompt for the stand-in: the task and the turns so far."""
 
 from __future__ import annotations
 

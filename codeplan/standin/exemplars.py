@@ -1,7 +1,7 @@
 """How exemplars in a household prompt change the stand-in's plan.
 
-It follows a skill to the letter, right or wrong, and only sets the parameters at its head. Without an exemplar of the
-task's kind it may leave out what defines the kind: the treatment, the lamp, the second object.
+It follows a skill exactly, right or wrong, and only sets the parameters at its head. Without an exemplar of the task's
+kind it may leave out the part that defines the kind: the treatment, the lamp, the second object.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _has_exemplar(system: str, kind: str) -> bool:
 
 
 def _leave_out(plan: str, parsed: ParsedHouseholdGoal) -> str:
-    """The plan without what defines its kind."""
+    """The plan without the part that defines its kind."""
     if parsed.kind in ("examine", "pick_two"):
         return "".join(text for number, text in split_steps(plan).items() if number <= 2)  # finding and taking
     numbers = (number for number, text in split_steps(plan).items() if number and _KIND_CALLS[parsed.kind] in text)

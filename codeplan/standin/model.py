@@ -21,10 +21,9 @@ from codeplan.types import Completion, Message, Purpose, Usage
 class ScriptedModel:
     """Answers codeplan's own prompts about tasks of codeplan's own environments, without a key or a network.
 
-    It reads nothing but the messages, and chooses by the call's purpose what to do with them. It writes plans with
-    natural mistakes and mends them by what the feedback says; in the household, TextCraft, WebShop and HotpotQA it also
-    acts turn by turn.
-    Equal settings, purpose and messages give equal answers. Only first plans contain mistakes (see
+    It reads nothing but the messages; the call's purpose decides which rules apply. It writes plans with natural
+    mistakes and mends them according to the feedback; in the household, TextCraft, WebShop and HotpotQA it also acts
+    turn by turn. Equal settings, purpose and messages give equal answers. Only first plans contain mistakes (see
     ``codeplan.standin.mistakes``). ``codeplan.standin.acting`` explains the weaknesses.
 
     Raises: UsageError: a setting has no such value.

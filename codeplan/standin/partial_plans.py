@@ -1,4 +1,4 @@
-"""Writes and reads replies that hold only what changes in a plan, by line patterns, without parsing Python."""
+"""Writes and reads replies that hold only a plan's changes, by line patterns, without parsing Python."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OUTER_GUARD = re.compile(r"^if start_from <= \d+:", re.MULTILINE)
 def write_changes(before: str, after: str) -> str:
     """The steps and definitions of ``after`` that differ from those of ``before``, without a header.
 
-    It is all of ``after`` if the rest cannot be told from them.
+    It is all of ``after`` if the changes cannot be separated from the rest.
     """
     old, new = split_steps(before), split_steps(after)
     changed = [part for number, part in new.items() if number and part.rstrip() != old.get(number, "").rstrip()]
@@ -30,7 +30,9 @@ def write_changes(before: str, after: str) -> str:
 
 
 def apply_changes(before: str, reply: str) -> str:
-    """The plan that a reply leads to: with its steps and definitions, or the reply itself if it is a whole plan."""
+    """The plan after a reply: the old plan with the reply's steps and definitions, or the reply itself if it is a
+    whole plan.
+    """
     if re.search(r"^ *def solution\(", reply, re.MULTILINE):
         return reply
     inner = textwrap.indent(reply, _MARGIN) if _is_outer(reply) else reply
@@ -43,7 +45,7 @@ def apply_changes(before: str, reply: str) -> str:
 
 
 def _replace_parts(old: Mapping[_Key, str], new: Mapping[_Key, str]) -> dict[_Key, str]:
-    """The old parts with the new ones in their places, each with the empty lines behind the old one."""
+    """The old parts with the new ones in their places, each with the empty lines after the old one."""
     spaced = {key: f"{part.rstrip()}{_gap(old[key])}" if key in old else part for key, part in new.items()}
     return {**old, **spaced}
 

@@ -1,4 +1,4 @@
-"""What the stand-in reads from a prompt for a refinement: a page of its own, or a conversation."""
+"""Reads a prompt for a refinement for the stand-in: a prompt of its own, or a conversation."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class RefinementPrompt(NamedTuple):
 def read_refinement(messages: Sequence[Message]) -> RefinementPrompt | None:
     """The plan and its feedback; None if the messages lack one of them.
 
-    A page of its own holds both in sections. In a conversation the feedback is in the last turn, and the replies so far
-    make up the plan: the whole one first, then what changes in it.
+    A prompt of its own holds both in sections. In a conversation the feedback is in the last turn, and the replies so
+    far make up the plan: first the whole plan, then the changes.
     """
     last = next((m["content"] for m in reversed(messages) if m["role"] == "user"), "")
     feedback, plan = find_section(last, "feedback"), find_section(last, "plan")

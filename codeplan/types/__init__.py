@@ -1,6 +1,6 @@
 """The values that travel through codeplan: frozen plain data (msgspec structs), one module a subject.
 
-Plain data can be written to a trace, sent to a worker or compared without running anybody's code.
+Plain data can be written to a trace, sent to a worker or compared without running foreign code.
 """
 
 from __future__ import annotations

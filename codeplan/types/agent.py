@@ -39,7 +39,7 @@ class AgentMethod(Value, frozen=True):
     def explain_misfit(self, keywords: Iterable[str], error: TypeError) -> str:
         """Why a call does not fit: the keywords that the method lacks, otherwise what ``inspect`` said in ``error``.
 
-        Python would name the argument that is missing, and not the one that has another name.
+        Python would name the missing argument, and not the argument with a wrong name.
         """
         if any(p.kind == "VAR_KEYWORD" for p in self.parameters):
             return str(error)

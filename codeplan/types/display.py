@@ -1,7 +1,7 @@
 """Shows values to their reader: one line for a prompt or a debugger, a small table for a notebook.
 
-What plans, models and environments made is shown within bounds and as text alone: no method of it runs, and nothing of
-it is read as HTML.
+Data from plans, models and environments is shown within bounds and as plain text: none of its methods run, and it is
+never interpreted as HTML.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def short_repr(value: object, fields: Mapping[str, object]) -> str:
 
 
 def is_empty(part: object) -> bool:
-    """Whether a field holds nothing worth showing. Only None and builtin values are looked into."""
+    """Whether a field is empty and need not be shown. Only None and builtin values are examined."""
     return part is None or (type(part) in (str, tuple, list, dict) and not part)
 
 

@@ -7,8 +7,9 @@ from typing import Literal, TypeAlias
 from codeplan.types.value import Value
 
 SizedPart = Literal["prompt", "context", "reply", "observation", "event", "trace"]
-"""What has a maximum size: a prompt (codeplan's maximum), the model's context, a reply, an observation, an event of the
-trace, and the whole trace."""
+"""The parts with a maximum size: a prompt (codeplan's maximum), the model's context, a reply, an observation, an event
+of the trace, and the whole trace.
+"""
 
 
 class _Ending(Value, frozen=True, tag_field="type"):
@@ -77,7 +78,7 @@ class NotSolved(_Ending, frozen=True, tag="not_solved"):
 
 
 class TooLarge(_Ending, frozen=True, tag="too_large"):
-    """What the model, its plan or the environment made is too large to go on with. It counts as not solved.
+    """A text or value of the model, its plan or the environment is too large. It counts as not solved.
 
     ``what`` is the part that is too large; ``limit`` is its maximum in characters (events and traces: bytes), None if
     only the endpoint knows it.
@@ -91,7 +92,7 @@ class TooLarge(_Ending, frozen=True, tag="too_large"):
 class EnvironmentEnded(_Ending, frozen=True, tag="environment_ended"):
     """The environment ended the episode without success, for example at its action limit.
 
-    ``message`` says why, if the environment told.
+    ``message`` says why, if the environment gave a reason.
     """
 
     message: str = ""

@@ -75,7 +75,7 @@ class Usage(Value, frozen=True):
 
     @property
     def cached_share(self) -> float | None:
-        """The part of the input that came from endpoints' caches, from 0 to 1, as far as the endpoints tell.
+        """The part of the input that came from endpoints' caches, from 0 to 1, as reported by the endpoints.
 
         None if the input is unknown or empty.
         """
@@ -94,8 +94,8 @@ class Completion(Value, frozen=True):
     """A model's complete answer. A failure is an exception, never a text.
 
     ``model`` is the model that the endpoint reports. ``fingerprint`` is the endpoint's, or empty. ``retries`` counts
-    the failed attempts before this answer; ``usage`` includes what they are known to have used. ``warning`` is a
-    sentence that a reader of the trace must know, or empty.
+    the failed attempts before this answer; ``usage`` includes their known usage. ``warning`` is a sentence for readers
+    of the trace, or empty.
     """
 
     text: str

@@ -1,1 +1,1 @@
-"""Handles what plans, models, web pages and other people made: values and text shown in bounded size and time."""
+"""Handles data from plans, models, web pages and other people: shows values and text in bounded size and time."""

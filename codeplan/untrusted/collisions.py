@@ -1,6 +1,5 @@
-"""Notices keys that would take long to put into a dict or a set: each is compared with all before it of the same hash.
-
-Numbers and tuples hash alike in every process, so a plan or a recording can choose keys of one hash.
+"""Detects keys that would make a dict or a set slow: each key is compared with all earlier keys of the same hash.
+Numbers and tuples have the same hash in every process, so a plan or a recording can choose keys with one hash.
 """
 
 from __future__ import annotations
@@ -14,5 +13,5 @@ MAX_SAME_HASH: Final = 32
 
 
 def collide(keys: Collection[Any]) -> bool:
-    """Whether more than MAX_SAME_HASH keys have the same hash. Raises: TypeError: one cannot be hashed."""
+    """Whether more than MAX_SAME_HASH keys have the same hash. Raises: TypeError: a key cannot be hashed."""
     return len(keys) > MAX_SAME_HASH and max(Counter(map(hash, keys)).values()) > MAX_SAME_HASH

@@ -1,7 +1,6 @@
-"""Compares values that plans, models or others made, in time linear in their parts.
-
-``==`` on values that share parts compares each shared part again for each way that leads to it: forty nested pairs take
-2**40 steps. Hashing a tuple does the same. Here each container is visited once, and hashed by the numbers of its parts.
+"""Compares untrusted values in time linear in their parts. ``==`` compares a shared part again for each path that
+leads to it: forty nested pairs take 2**40 steps. Hashing a tuple does the same. Here each container is visited once,
+and hashed by the numbers of its parts.
 """
 
 from __future__ import annotations
@@ -79,7 +78,7 @@ class _Comparison:
             raise _TooLargeError
 
     def _same_head(self, left: Any, right: Any) -> bool:
-        """Compare two values without their parts, which wait for their turn."""
+        """Compare two values without their parts, which are queued."""
         if left is right:
             return True
         form = _form(left)
@@ -90,7 +89,7 @@ class _Comparison:
         if len(left) != len(right):
             return False
         if not self._join(id(left), id(right)):
-            return True  # equal, if all pairs that wait are equal
+            return True  # equal if all queued pairs are equal
         if form is dict:
             return self._same_items(left, right)
         if form is set:

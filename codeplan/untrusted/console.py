@@ -1,4 +1,4 @@
-"""A rich console for text from anywhere: it styles what it prints, and only clean text reaches the terminal."""
+"""A rich console for untrusted text: it prints with styles, and only clean text reaches the terminal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class CleanConsole(Console):
             yield segment if segment.control else Segment(clean(segment.text), segment.style)
 
     def on_broken_pipe(self) -> None:
-        """Raise the error, in place of rich's end of the process: the caller knows what is unfinished."""
+        """Raise the error, where rich would end the process: the caller knows what is unfinished."""
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 

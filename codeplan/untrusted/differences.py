@@ -1,8 +1,8 @@
 """Compares two untrusted texts line by line in bounded time: for the terminal, for pages and for messages.
 
-``difflib`` takes time that is cubic in the number of lines in the worst case. So it sees small pieces only. Lines that
-occur once in both texts cut large texts into pieces (the patience diff of Bram Cohen). A piece that is still too large
-is shown as replaced, and the output says so.
+``difflib`` takes time that is cubic in the number of lines in the worst case. So it gets small pieces only. Lines that
+occur once in both texts divide large texts into pieces (the patience diff of Bram Cohen). A piece that is still too
+large is shown as replaced, and the output says so.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import clean
 
 MAX_CHARACTERS = 1_000_000
-"""Characters of a text that are compared; the rest is left out."""
+"""Maximum number of characters of a text that are compared; the rest is left out."""
 
 _MAX_PIECE = 40_000
-"""The largest piece that is aligned, as the number of its lines before times the number after."""
+"""Maximum size of a piece that is aligned: its number of lines before times its number of lines after."""
 
 _MAX_EFFORT = 200_000
-"""The sizes of all aligned pieces together."""
+"""Maximum size of all aligned pieces together."""
 
 _MAX_MESSAGE_LINES = 200
 _MAX_MESSAGE_LINE_CHARACTERS = 500
@@ -49,7 +49,7 @@ _Block: TypeAlias = tuple[str, int, int, int, int]
 
 
 def compare_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[DiffRow]:
-    """Every line of both texts in order, in time linear in their length but for a sort."""
+    """Every line of both texts in order, in linear time except for a sort."""
     for what, i1, i2, j1, j2 in _Comparison(before, after).blocks():
         if what == "equal":
             yield from (DiffRow(" ", i + 1, i + 1 + j1 - i1, before[i]) for i in range(i1, i2))

@@ -1,9 +1,9 @@
 """Opens files in folders that other people may have made, without following links.
 
-A folder from elsewhere can hold links, pipes and files of any size. So a path has two parts. Links are followed in the
-part that the user named: ``below``, by default the file's folder. No component below it may be a link, each file must
-be a regular one, and reads are bounded. Files are checked through the open descriptor, so that swapping one between
-check and use gains nothing.
+A folder from elsewhere can hold links, pipes and files of any size. A path therefore has two parts. Links are followed
+in the part that the user named: ``below``, by default the file's folder. No component below it may be a link, each
+file must be a regular one, and reads are bounded. Files are checked through the open descriptor, so exchanging a file
+between check and use has no effect.
 
     read_bytes, read_text    a whole file, up to a size
     open_to_read             a file to read in parts
@@ -12,7 +12,7 @@ check and use gains nothing.
     write_atomically         a whole file; replaces a link itself, never its target
 
 A file that is written in place must have one name only: through a second hard link, the write would change a file
-elsewhere. A hard link may be read: it gives what a copy would give.
+elsewhere. A hard link may be read, because it has the same content as a copy.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def read_bounded(file: BinaryIO, max_bytes: int, path: Path | str) -> bytes:
     parts: list[bytes] = []
     size = os.fstat(file.fileno()).st_size
     left = 0 if size > max_bytes else max_bytes + 1
-    while left > 0 and (part := file.read(min(left, _CHUNK if parts else size + 1))):  # the size may lie, as in /proc
+    while left > 0 and (part := file.read(min(left, _CHUNK if parts else size + 1))):  # in /proc, size is wrong
         parts.append(part)
         left -= len(part)
     if left <= 0:

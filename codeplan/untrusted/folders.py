@@ -1,4 +1,4 @@
-"""Lists folders that other people may have made: bounded, and without following links."""
+"""Lists folders that other people may have made, within bounds and without following links."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from codeplan.untrusted.files import open_folder
 
 MAX_ENTRIES = 100_000
-"""Entries of one folder that are looked at."""
+"""Maximum number of entries of one folder that are read."""
 
 
 class FolderEntry(NamedTuple):

@@ -32,8 +32,8 @@ class JsonVariables(NamedTuple):
 def json_variables(variables: Mapping[str, object], max_bytes: int) -> JsonVariables:
     """The variables as JSON data, within ``max_bytes`` when printed in ASCII with an indentation of two blanks.
 
-    Tuples become lists; what JSON lacks becomes its Python notation. A variable is omitted if it takes more than its
-    fair share of the bytes, contains itself, or is nested deeper than MAX_DEPTH.
+    Tuples become lists; values that JSON lacks become their Python notation. A variable is omitted if it takes more
+    than its fair share of the bytes, contains itself, or is nested deeper than MAX_DEPTH.
     """
     names = _names_that_fit(variables, max_bytes // 2)
     reasons: dict[str, str] = {}
@@ -59,10 +59,10 @@ def json_value(value: object, max_bytes: int) -> Any:
 
 
 def matches_json(value: Any, expected: Any, depth: int = 0) -> bool:
-    """Whether a variable equals JSON data; the time that this takes does not grow with what the variable shares.
+    """Whether a variable equals JSON data. Shared parts of the variable do not increase the time.
 
-    As in ``json_variables``, tuples match lists, and what JSON lacks matches its Python notation as text. Data nested
-    deeper than MAX_DEPTH matches nothing.
+    As in ``json_variables``, tuples match lists, and values that JSON lacks match their Python notation as text. Data
+    nested deeper than MAX_DEPTH matches nothing.
     """
     if depth > MAX_DEPTH:
         return False
@@ -137,7 +137,7 @@ class _JsonWriter:
 
 
 def _foreign_text(value: object, most: int) -> str:
-    """What JSON lacks, in Python's notation. Raises _NotWholeError."""
+    """A value that JSON lacks, in Python's notation. Raises _NotWholeError."""
     if isinstance(value, int):
         if value.bit_length() > 4 * most:
             raise _NotWholeError(_TOO_LARGE)

@@ -1,4 +1,4 @@
-"""What the servers of this machine share: they listen on loopback, and answer only requests meant for them.
+"""Common code of codeplan's local servers: they listen on loopback, and answer only requests meant for them.
 
 A page of another site, open in the user's browser, can send requests to loopback, and a DNS name can be made to point
 here. ``LocalOnly`` refuses both, bounds each request's body, and lets no exception of the application out.
@@ -24,7 +24,7 @@ UVICORN_SETTINGS: dict[str, Any] = {
     "ws": "none",
     "lifespan": "off",
     "log_config": None,
-    "log_level": "critical",  # odd requests are no news
+    "log_level": "critical",  # malformed requests need no warning
     "server_header": False,
     "timeout_graceful_shutdown": 0,
 }
@@ -53,7 +53,8 @@ def listen(port: int, host: str = LOOPBACK) -> socket.socket:
 
 
 class LocalOnly:
-    """An ASGI application around another one. It refuses what neither the user's programs nor own pages send.
+    """An ASGI application around another one. It refuses requests that come neither from the user's programs nor from
+    its own pages.
 
     ``headers`` are added to every response. A body of more than ``max_body`` bytes is refused. ``host`` is
     a further name of this server that clients may use.
@@ -73,7 +74,7 @@ class LocalOnly:
             await reply.refuse(403, "This server answers only this machine's programs and its own pages.")
             return
         body = _BoundedBody(receive, self._max_body, reply)
-        with contextlib.suppress(Exception):  # Starlette has answered 500; a traceback helps nobody here
+        with contextlib.suppress(Exception):  # Starlette has answered 500; a traceback would not help the user
             await self._app(scope, body.receive, reply.send)
 
     def _is_own(self, headers: Headers) -> bool:
@@ -92,7 +93,7 @@ class LocalOnly:
 
 
 class _BodyRefused(Exception):
-    """A request's body was too large or too slow, and the client was told so."""
+    """A request's body was too large or too slow, and the client got an error."""
 
 
 class _BoundedBody:
@@ -104,7 +105,7 @@ class _BoundedBody:
     async def receive(self) -> _Message:
         """The next part of the body. Raises: _BodyRefused: the body is too large or too slow."""
         if self._is_complete:
-            return await self._receive()  # waits for the client to leave, without a limit
+            return await self._receive()  # waits for the client to disconnect, without a limit
         try:
             message = await asyncio.wait_for(self._receive(), MAX_BODY_SECONDS)
         except TimeoutError:

@@ -1,8 +1,8 @@
-"""Open folders: the one place where a name in a folder becomes a file, without following a link.
+"""Open folders: the only place where a name in a folder becomes an open file, without following a link.
 
-A folder is held by a descriptor where the system has such a thing, so nobody can put another folder in its place. On
-Windows it is held by its path: names that mean something else there are refused, links too, and a file that was
-exchanged while it was opened is noticed. Only somebody who exchanges a *folder* at that very moment gets past it.
+Where the system allows it, a folder is held by a descriptor, so no program can replace it by another folder. On
+Windows it is held by its path: names with a special meaning are refused, and so are links, and an exchange of a file
+while it is opened is detected. Only a program that exchanges a *folder* at that very moment gets past the check.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class OpenFolder(Protocol):
         ...
 
     def mode(self, name: str) -> int:
-        """The mode of what has this name, of a link itself. Raises: OSError."""
+        """The mode of the entry with this name; for a link, the link's own mode. Raises: OSError."""
         ...
 
     def make_folder(self, name: str) -> None:
@@ -70,7 +70,7 @@ class OpenFolder(Protocol):
         ...
 
     def scan(self) -> contextlib.AbstractContextManager[Iterator[os.DirEntry[str]]]:
-        """What is in a folder that is open to read. Raises: OSError."""
+        """The entries of a folder that is open to read. Raises: OSError."""
         ...
 
     def sync(self) -> None:
@@ -156,7 +156,7 @@ class FolderByDescriptor:
         return _require_kind(descriptor, kind, path)
 
     def _refusal(self, name: str, path: Path | str) -> OSError:
-        """The error for a name that could not be opened because of what it is."""
+        """The error for a name that could not be opened because it has the wrong kind."""
         try:
             return UnsafeFile(describe_mode(self.mode(name)), path)
         except OSError as e:
@@ -176,7 +176,7 @@ class FolderByPath:
         place = self._place(name, path)
         before = None if flags & os.O_EXCL else self._existing(place, path)
         if before is None and flags & os.O_CREAT:
-            flags |= os.O_EXCL  # a link is not followed, and what appears meanwhile is not this file
+            flags |= os.O_EXCL  # a link is not followed, and a file that appears meanwhile is a different one
         try:
             descriptor = os.open(place, flags | _FILE, 0o666)
         except OSError as e:
@@ -238,7 +238,7 @@ class FolderByPath:
             return None
 
     def _status(self, place: str, path: Path | str, kind: int) -> os.stat_result:
-        """The status of what is there, if it is of this kind. Raises: OSError, UnsafeFile."""
+        """The status of the entry, if it is of this kind. Raises: OSError, UnsafeFile."""
         try:
             status = os.lstat(place)
         except OSError as e:
@@ -249,7 +249,7 @@ class FolderByPath:
 
 
 def describe_mode(mode: int) -> str:
-    """What something is that is not what it should be: "it is a folder, not a file"."""
+    """The actual kind of an entry with the wrong kind: "it is a folder, not a file"."""
     return _KINDS.get(stat.S_IFMT(mode), "it is a file, not a folder")
 
 

@@ -27,7 +27,9 @@ _MAX_STEPS = 10_000_000
 """Without repeats, a search takes at most as many steps as the product of both lengths. More need a process too."""
 
 warnings.filterwarnings("ignore", category=FutureWarning, module=re.escape(__name__))
-"""A pattern such as ``[[a]`` means what it means today. Python warns of its future, which its author alone can mend."""
+"""A pattern such as ``[[a]`` means what it means today. Python warns that this will change; only the pattern's author
+can correct it.
+"""
 
 _COMPILE = """
 import json, re, sys
@@ -48,7 +50,8 @@ except (re.error, OverflowError, RecursionError):
 
 
 def compile_in_time(patterns: Iterable[str]) -> bool:
-    """Whether all of these texts together can be compiled in MAX_SECONDS. Others than regular expressions count little.
+    """Whether all of these texts together can be compiled in MAX_SECONDS. Patterns that are not regular expressions
+    cost little.
 
     A character class with wide characters takes milliseconds, and so a second for each 400 characters.
     """

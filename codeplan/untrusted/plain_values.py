@@ -1,4 +1,4 @@
-"""Copies what a plan made as plain data of bounded size: safe to compare, print and write as JSON."""
+"""Copies a plan's values as plain data of bounded size: safe to compare, print and write as JSON."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ def plain_variables(variables: Mapping[str, object]) -> PlainVariables:
 
 
 class _Copier:
-    """Copies values as trees of exact builtin types. What one value takes at most is also taken from all."""
+    """Copies values as trees of exact builtin types. The maximum of one value also counts towards the maximum of
+    all.
+    """
 
     def __init__(self, values: int, chars: int) -> None:
         self._all_values, self._all_chars = values, chars

@@ -9,7 +9,7 @@ from typing import Any, Final
 from codeplan.untrusted.noun_phrases import with_article
 
 ELLIPSIS: Final = "…"
-"""Stands for what is left out."""
+"""Replaces an omitted part."""
 
 MAX_TYPE_NAME: Final = 60
 """Maximum length of the name of a type, in characters."""
@@ -41,7 +41,7 @@ def _string_text(value: Any, room: int, max_string: int | None, notation: Callab
 
 
 def is_abbreviated(value: object, max_string: int | None) -> bool:
-    """Whether a scalar's text leaves something out, apart from what the room cuts off."""
+    """Whether a scalar's text is abbreviated for a reason other than the room."""
     if isinstance(value, int):
         return int.bit_length(value) > _MAX_INT_BITS
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Makes text from plans, models and environments fit for a terminal: it can neither steer nor flood it."""
+"""Makes untrusted text safe for a terminal: the text can neither control nor flood the terminal."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from codeplan.untrusted.wrapping import terminal_columns, wrap_line
 TAB = "    "
 
 MAX_REASON_CHARS = 300
-"""What is shown of a parser's message at most, in characters."""
+"""Maximum length of a parser's message, in characters."""
 
 _BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
-"""Characters that Unicode calls printable and that show nothing; text could hide in them."""
+"""Characters that Unicode calls printable but that are invisible; they could hide text."""
 
 
 def clean(text: str) -> str:
@@ -58,7 +58,7 @@ def one_line(text: str, width: int = 200) -> str:
 
 
 def message_text(error: BaseException) -> str:
-    """What an exception says. Its class may be anybody's, and fail to say it."""
+    """An exception's message. The exception's class may be foreign code, which can fail to give it."""
     single = error.args[0] if isinstance(error, KeyError) and len(error.args) == 1 else None
     try:
         return single if isinstance(single, str) else str(error)  # a KeyError's own text is in quotes

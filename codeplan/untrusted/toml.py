@@ -7,7 +7,7 @@ import tomllib
 from typing import Any
 
 MAX_KEY_PARTS = 32
-"""The dotted parts of one key. Python's parser takes time quadratic in their number."""
+"""Maximum number of dotted parts of one key. Python's parser takes time quadratic in their number."""
 
 _PART = r"""(?:(?<![\w-])[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(rf"(?:{_PART}[ \t]*+\.[ \t]*+){{{MAX_KEY_PARTS}}}", re.ASCII)

@@ -19,7 +19,7 @@ _MAX_FRAMES = 20
 _LEADING_FOLDERS = tuple(
     str(Path(file).parent) for file in (Path(__file__).parent, asyncio.__file__, concurrent.futures.__file__)
 )
-"""Where the code stands that leads to the other code."""
+"""The folder of the code that calls the other code."""
 
 
 def traceback_text(error: BaseException) -> str:
@@ -33,7 +33,7 @@ def traceback_text(error: BaseException) -> str:
 
 
 def broken_model(name: str, error: Exception) -> ModelError:
-    """The error of codeplan for what the user's own model raised. Raise it from ``error``."""
+    """codeplan's error for an exception of the user's own model. Raise it from ``error``."""
     said = one_line(f"{type(error).__name__}: {message_text(error)}", MAX_REASON_CHARS)
     broken = ModelError(f"the model {one_line(name)} failed: {said}")
     broken.is_users_bug = True

@@ -1,8 +1,8 @@
 """Shows a value that a plan, a model or a page made: as text, in bounded size and time.
 
-Through aliases a small checkpoint can stand for an endless value. So the text is written up to a limit and never
-measured first, and a container that was shown before is a short mark from then on. No method of the value runs: what is
-no builtin value is shown by the name of its type alone.
+Through aliases a small checkpoint can represent an endless value. So the text is written up to a limit without being
+measured first, and a container that was already shown becomes a short mark. No method of the value runs: a value that
+is not builtin appears as the name of its type.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from codeplan.untrusted.excerpts import left_out
 from codeplan.untrusted.scalars import ELLIPSIS, MAX_TYPE_NAME, is_abbreviated, scalar_text, type_name
 
 MAX_COUNT_CHARS: Final = 80
-"""Maximum length of what counts the rest of a value, in characters."""
+"""Maximum length of the mark that counts the rest of a value, in characters."""
 
 MAX_DEPTH: Final = 30
 """Deeper values are shown as an ellipsis."""
@@ -54,9 +54,9 @@ def in_quotes(text: object, max_characters: int = 80) -> str:
 class ValueWriter:
     """Writes values that belong together, one after the other: a container is shown once in all of them.
 
-    ``abbreviated`` tells whether an ellipsis or a mark stands in any text so far. Without ``marks_repeats`` a container
-    is shown each time that it occurs. With ``counts``, marks say how much is left out, in place of an ellipsis:
-    ``'abc'[312 characters left out]``. ``names`` are shown in place of the texts that they stand for.
+    ``abbreviated`` is whether any text so far contains an ellipsis or a mark. Without ``marks_repeats`` a container is
+    shown each time that it occurs. With ``counts``, marks say how much is left out, in place of an ellipsis:
+    ``'abc'[312 characters left out]``. ``names`` are shown in place of the texts that they name.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class ValueWriter:
         except _FullError:
             self._parts.append(self._counted_rest() if self._counts else ELLIPSIS)
             self.abbreviated = True
-            # What was left half written does not enclose the next value, and is not above it as a whole.
+            # A half-written container does not enclose the next value, and was not shown as a whole.
             self._shown_length = {known: n for known, n in self._shown_length.items() if n is not None}
         return "".join(self._parts)
 

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeVar
 from codeplan.untrusted.scalars import ELLIPSIS
 from codeplan.untrusted.values import MAX_COUNT_CHARS, ValueWriter
 
-_MAX_ROUNDS: Final = 4  # how often the room that short values leave is shared again
+_MAX_ROUNDS: Final = 4  # how often the unused room of short values is shared again
 _MIN_SHARE: Final = 100  # characters for a variable and its value; where all cannot have them, some are only named
 _MAX_NAME: Final = 60
 
@@ -19,8 +19,8 @@ _T = TypeVar("_T")
 class VariableTexts(NamedTuple):
     """Variables as text, by their whole names.
 
-    ``unshown`` are names of variables without their values; ``unnamed`` counts the rest. ``abbreviated`` tells
-    whether an ellipsis or a mark stands in the texts.
+    ``unshown`` are names of variables without their values; ``unnamed`` counts the rest. ``abbreviated`` is whether
+    the texts contain an ellipsis or a mark.
     """
 
     texts: dict[str, str]
@@ -40,9 +40,9 @@ def variable_texts(
 ) -> VariableTexts:
     """Each variable in Python's notation; all names and values together take at most ``max_characters``.
 
-    Values that need little leave their share to the others, so an early variable starves no later one. ``max_each``
-    limits one value, ``max_string`` a text within it. If there are too many variables, the last are only named.
-    ``counts`` and ``names`` are as in ``ValueWriter``.
+    Values that need little leave the rest of their share to the others, so an early variable cannot use up the room of
+    a later one. ``max_each`` limits one value, ``max_string`` a text within it. If there are too many variables, the
+    last are only named. ``counts`` and ``names`` are as in ``ValueWriter``.
     """
     shown = dict(islice(variables.items(), max(1, max_characters // _MIN_SHARE)))
     unshown = _names_that_fit(islice(variables, len(shown), None), max_characters // 4)

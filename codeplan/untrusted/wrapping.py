@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import TextIO
 
 UNKNOWN_WIDTH = 80
-"""The columns of a terminal that does not say how wide it is."""
+"""The columns of a terminal of unknown width."""
 
 _COMMAND = re.compile(
-    r"(?<=: )(?:codeplan|pip|apt-get|make|python3?) (?:(?!; |, | \().)+"  # what a message tells the reader to run
+    r"(?<=: )(?:codeplan|pip|apt-get|make|python3?) (?:(?!; |, | \().)+"  # commands for the reader to run
     r"|'codeplan [^']*'"
     r"|\b(?:codeplan|pip install) [^ ]+"
 )

@@ -53,7 +53,7 @@ def write_general_plan(reflections: str) -> str:
 
 
 class _Reading:
-    """What the turns so far tell. ``facts`` are those found, in the order of the question's pages."""
+    """The state after the turns so far. ``facts`` are the facts found, in the order of the question's pages."""
 
     def __init__(self, question: ParsedQuestion, turns: Iterable[tuple[str, str]]) -> None:
         self._question = question
@@ -73,7 +73,7 @@ class _Reading:
         return len(self.facts) == len(self._question.page_questions)
 
     def next_action(self) -> str:
-        """The action that may tell the next fact, or the line that gives up."""
+        """The action that may find the next fact, or the line that gives up."""
         wanted, entity = self._next_question()
         title = self._similar.get(entity, entity)
         if title in self._similar or (title, wanted.lookup_word) in self._exhausted:

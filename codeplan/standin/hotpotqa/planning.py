@@ -25,7 +25,7 @@ class PageQuestion(Value, frozen=True):
 
 
 class ParsedQuestion(Value, frozen=True):
-    """What to look for, and how the answer follows.
+    """The facts to look for, and the rule that gives the answer.
 
     ``answer_rule`` is ``"last"`` for the last fact, ``"least"`` or ``"most"`` for the entity with the smaller or larger
     number, ``"same"`` for yes or no.
@@ -88,7 +88,7 @@ _FACT_PATTERNS = {
 
 
 def parse_goal(goal: str) -> ParsedQuestion | None:
-    """What a question asks for; None if its form is unknown."""
+    """The parsed question; None if its form is unknown."""
     if of_maker := re.fullmatch(r"In (?:which|what) (city|year) (?:was|did) the (\w+) of (.+) (born|die)\?", goal):
         asked, role, work, end = of_maker.groups()
         if role in _MAKER_VERBS:
@@ -194,7 +194,7 @@ def answer_question(question: str) -> str | None:
 
 
 def find_fact(question: str, text: str) -> str | None:
-    """What a text says in answer to a question; None if it does not say, or if the question's form is unknown."""
+    """The answer to a question in a text; None if the text has no answer, or if the question's form is unknown."""
     pattern = _fact_pattern(question)
     found = re.search(pattern, text) if pattern else None
     return found[1] if found else None

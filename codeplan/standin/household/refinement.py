@@ -1,4 +1,4 @@
-"""Mends household plans by what the feedback says."""
+"""Mends household plans according to the feedback."""
 
 from __future__ import annotations
 

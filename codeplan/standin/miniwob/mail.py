@@ -9,7 +9,7 @@ from codeplan.types import Value
 
 
 class ParsedMailTask(Value, frozen=True):
-    """What to do with the mail of ``sender``: ``trash``, ``star``, ``reply`` or ``forward``.
+    """The action on the mail of ``sender``: ``trash``, ``star``, ``reply`` or ``forward``.
 
     ``text`` is the reply's text, or the recipient.
     """

@@ -35,7 +35,7 @@ def find_solution(goal: str, observation: str) -> WebTaskSolution | None:
 
 
 def write_plan(solution: WebTaskSolution) -> str:
-    """A plan that is correct as far as the page says."""
+    """A plan that is correct according to the page."""
     return write_steps(solution.steps, solution.helpers)
 
 

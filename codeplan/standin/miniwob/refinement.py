@@ -1,4 +1,4 @@
-"""Inserts mistakes into MiniWoB++ plans, and mends plans by what the feedback says."""
+"""Inserts mistakes into MiniWoB++ plans, and mends plans according to the feedback."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _insert_syntax_error(plan: str, which: float) -> str:
 
 
 def refine_plan(source: str, feedback: str, solution: WebTaskSolution) -> str:
-    """The plan with its failing step mended by what the page says, or done carefully; otherwise a new plan."""
+    """The plan with its failing step mended according to the page's answer, or done carefully; otherwise a new plan."""
     if has_diagnostics(feedback):
         return repair_plan(source, feedback, AGENT_VOCABULARY)
     mended = fix_unknown_method(source, feedback, AGENT_VOCABULARY) or _use_next_guess(source, feedback)

@@ -31,7 +31,7 @@ _LIFE_SPAN_ORDER = (
 
 
 class ScienceGoal(Value, frozen=True):
-    """What a task asks for, as the parts of its plan.
+    """The goal of a task, as the parts of its plan.
 
     ``thing`` is what to seek, by the name of its rule; ``places`` are the rooms to seek it in, the likeliest first.
     ``target`` and ``room`` say where it belongs; ``details`` are the values that only this kind of task has.
@@ -179,7 +179,7 @@ _MIX_AND_FOCUS = Template("""\
 
 
 def write_plan(goal: ScienceGoal) -> str:
-    """A plan that is correct as far as the stand-in knows."""
+    """A plan that is correct according to the stand-in's knowledge."""
     about, rule = _RULES[goal.thing]
     head = _HEAD.substitute(
         outline=_outline(goal),

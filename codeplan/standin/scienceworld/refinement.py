@@ -1,4 +1,4 @@
-"""Inserts mistakes into ScienceWorld plans, and mends plans by what the feedback says."""
+"""Inserts mistakes into ScienceWorld plans, and mends plans according to the feedback."""
 
 from __future__ import annotations
 
