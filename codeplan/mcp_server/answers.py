@@ -1,4 +1,4 @@
-"""What the server's tools answer, as data. Clients get it as structured content, with schemas of these classes."""
+"""The answers of the server's tools, as data. Clients get them as structured content, with schemas of these classes."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class ApprovalDesk:
         form = _form(call)
         try:
             answer = await context.session.elicit_form(form.message, form.requested_schema, context.request_id)
-        except (MCPError, ValueError):  # the client cannot ask after all, or its answer has no meaning
+        except (MCPError, ValueError):  # the client cannot ask after all, or its answer is meaningless
             return False
         return _allows(answer)
 
@@ -68,7 +68,9 @@ class ApprovalDesk:
         return InputRequiredResult(input_requests={_KEY: ElicitRequest(params=_form(call))}, request_state=ticket)
 
     def take_up(self, params: CallToolRequestParams) -> LiveRun[RunAnswer]:
-        """The run that waits for the answers in ``params``, and now goes on. Raises: UsageError: none does."""
+        """The run that waits for the answers in ``params``, and now continues. Raises: UsageError: no run waits for
+        them.
+        """
         from mcp_types import ElicitResult
 
         live = self._asked.pop(params.request_state or "", None)

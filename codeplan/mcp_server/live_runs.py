@@ -1,4 +1,4 @@
-"""Plans run in threads of their own, beside the event loop that serves clients: some at once, some waiting."""
+"""Runs plans in their own threads, beside the event loop that serves clients; some run, and others wait."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class LiveRun(RunControl, Generic[_T]):
     # ------------------------------------------------------------------ in the event loop
 
     async def next_news(self) -> StepNews | ApprovalNeeded | None:
-        """What the run tells next; None once it has ended."""
+        """The run's next news; None once it has ended."""
         return await self._news.get()
 
     @property
@@ -144,7 +144,7 @@ class LiveRuns:
         return live
 
     async def run(self, work: Callable[[], _T]) -> _T:
-        """Do work that tells nothing on its way."""
+        """Do work that reports no news."""
         live = await self.start(lambda _: work())
         while await live.next_news() is not None:
             pass

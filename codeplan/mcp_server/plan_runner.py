@@ -50,7 +50,7 @@ _MAX_CALL: Final = 500  # characters of the call in doubt
 
 
 class RunnerSettings(Value, frozen=True):
-    """What holds for each run; ``budget`` is that of one. ``allow``, ``ask`` and ``deny`` as in ``codeplan do``."""
+    """The settings of every run; ``budget`` is for one run. ``allow``, ``ask`` and ``deny`` as in ``codeplan do``."""
 
     limits: Limits = Limits()
     budget: Budget = Budget()
@@ -62,13 +62,13 @@ class RunnerSettings(Value, frozen=True):
 
 
 class RunControl:
-    """What one run asks of its client, and tells it. This base class asks and tells nothing."""
+    """The connection of one run to its client: its questions and its news. This base class has neither."""
 
     approve: Approver | None = None
     """Decides on calls that need approval; None refuses them."""
 
     on_event: EventHandler | None = None
-    """Gets each event of the run. What it raises ends the run."""
+    """Gets each event of the run. An exception that it raises ends the run."""
 
     on_plan: Callable[[Plan], None] | None = None
     """Gets the plan after its check, before it runs."""
@@ -89,7 +89,7 @@ class ToolPlanRunner:
         self._loop = LoopThread()
 
     def approvals(self, approve: Approver | None) -> Approvals:
-        """The user's patterns, with what decides on calls to be asked for."""
+        """The user's patterns, with the function that decides on calls that need approval."""
         return Approvals(self._settings.allow, self._settings.ask, self._settings.deny, approve)
 
     def close(self) -> None:
@@ -119,7 +119,7 @@ class ToolPlanRunner:
         """Go on from a run's end with a changed plan, or with its changed steps alone.
 
         It starts where the refinement loop would: at the first changed step, but no later than at the one that failed.
-        A run that was broken off is not resumed until the client was told of it once.
+        An interrupted run is resumed only after the client has once been informed of the interruption.
 
         Raises: UsageError: there is no such run, it still runs, or it was resumed already.
         """
@@ -223,7 +223,7 @@ def _start_after(run_id: str, past: PastRun, plan: Plan) -> _Start:
 
 
 class _Client:
-    """The model of each episode: the client wrote the plan, and answers no questions of it."""
+    """The model of each episode: the client, which wrote the plan and does not answer its questions."""
 
     name = "mcp-client"
 

@@ -1,4 +1,4 @@
-"""Tells a client how a run ended, in parts of bounded size: those that prompts for a refinement show."""
+"""Describes for a client how a run ended, in parts of bounded size, the same as in prompts for a refinement."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from codeplan.untrusted.excerpts import excerpt
 from codeplan.untrusted.json_values import json_value
 
 MAX_VALUE_BYTES: Final = 64 << 10
-"""Maximum size of what a plan returned, as JSON, in bytes. A larger value is left out, and the answer says so."""
+"""Maximum size of a plan's value as JSON, in bytes. A larger value is left out, and the answer says so."""
 
 MAX_PRINTED: Final = 20_000
 """Maximum length of the printed text in an answer, in characters."""
@@ -48,8 +48,8 @@ def refusal_answer(rejected: Rejected, run: str | None = None) -> RunAnswer:
 def run_answer(run: str, past: PastRun, live: Outcome | None, ending: Ending | None, resumes: str | None) -> RunAnswer:
     """How a run ended.
 
-    ``live`` is the outcome as the sandbox gave it: only that has what the plan returned. None if there is none.
-    ``ending`` is that of the episode.
+    ``live`` is the outcome from the sandbox, which alone has the plan's value. None if there is none. ``ending`` is
+    that of the episode.
     """
     outcome = live or past.attempt.outcome
     read = read_run(past.events, ToolEnvironment)

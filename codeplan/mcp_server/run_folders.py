@@ -1,6 +1,5 @@
-"""The folders of runs: a trace each, and beside it what a later run needs to go on from this one.
-
-A run's id is its folder's name. It cannot be guessed, and nothing but an id leads to a folder.
+"""The folders of runs: each holds a trace, and a file with the data that a later run needs to continue. A run's id is
+its folder's name. It cannot be guessed, and a client can name a folder only by its id.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ _ID_BYTES: Final = 100
 
 
 class RunState(Value, frozen=True):
-    """What a run's trace does not say. ``resumes`` is the run before it.
+    """The data of a run that its trace does not have. ``resumes`` is the run before it.
 
     ``entries`` are the variables at the entries of earlier steps, and at the step that it began with. ``final`` are
-    those at the plan's end, None if it did not finish. ``told`` says that a client knows how it was broken off.
+    those at the plan's end, None if it did not finish. ``told`` is whether a client knows how the run was interrupted.
     """
 
     resumes: str | None = None
@@ -103,7 +102,7 @@ class RunFolders:
             (self.path(run) / _RESUMED).unlink(missing_ok=True)
 
     def read_state(self, run: str) -> RunState:
-        """What stands beside the run's trace. Raises: UsageError: it cannot be read."""
+        """The data beside the run's trace. Raises: UsageError: it cannot be read."""
         try:
             data = files.read_bytes(self.path(run) / _STATE, MAX_STATE_BYTES, self.root)
             return msgspec.json.decode(data, type=RunState)
@@ -111,7 +110,7 @@ class RunFolders:
             raise UsageError(f"the state of the run {run} cannot be read; run the plan anew with run_plan") from None
 
     def write_state(self, run: str, state: RunState) -> None:
-        """Write what stands beside the run's trace. Raises: TraceFailure."""
+        """Write the data beside the run's trace. Raises: TraceFailure."""
         try:
             files.write_atomically(self.path(run) / _STATE, msgspec.json.encode(state), self.root)
         except OSError as e:

@@ -48,10 +48,11 @@ BROKEN_OFF = "broken off"
 
 
 class PastRun(Value, frozen=True):
-    """A run that has ended. ``attempt`` is what a resumed plan goes on from. ``events`` are those of the plan's run.
+    """A run that has ended. ``attempt`` is the attempt from which a resumed plan continues. ``events`` are those of
+    the plan's run.
 
-    ``ending`` is the episode's, None if its trace has no end. ``broken_off`` is true if the plan came to no end of
-    its own: the server was killed, the client cancelled the run, or something around the plan failed.
+    ``ending`` is the episode's, None if its trace has no end. ``broken_off`` is true if the plan did not end by
+    itself: the server was killed, the client cancelled the run, or something around the plan failed.
     """
 
     goal: str
@@ -68,7 +69,7 @@ class PastRun(Value, frozen=True):
 
 
 def read_past_run(folder: Path, state: RunState, sandbox: Sandbox, api: AgentApi) -> PastRun:
-    """The run of a folder. Nothing of its trace is believed: the plan is checked, and the variables are decoded.
+    """The run of a folder. The trace is not trusted: the plan is checked again, and the variables are decoded safely.
 
     Raises: UsageError: the trace cannot be read, is that of another episode, or its plan does not fit the tools.
     """
@@ -102,7 +103,7 @@ def _plan(events: Sequence[Event], run: str, sandbox: Sandbox, api: AgentApi) ->
 
 
 def _outcome(events: Sequence[Event], entries: dict[int, Checkpoint], state: RunState) -> Outcome:
-    """How the plan's run ended, as far as the events tell."""
+    """How the plan's run ended, according to the events."""
     end = next((e for e in reversed(events) if isinstance(e, _ENDS)), None)
     used = ResourceUsage()
     match end:

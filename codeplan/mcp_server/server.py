@@ -1,4 +1,4 @@
-"""Speaks the Model Context Protocol: offers the tools, runs them, asks the client for approvals, tells of steps."""
+"""Implements the Model Context Protocol: offers the tools, runs them, asks the client for approvals, reports steps."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _Answer = Value | LiveRun[RunAnswer]
 class PlanService:
     """What the server does for its clients. ``skills`` is the library's store, None without one.
 
-    ``at_once`` is how many plans run at a time. To be made in the server's event loop, and closed with it.
+    ``at_once`` is how many plans run at a time. Create it in the server's event loop, and close it with the loop.
     """
 
     def __init__(self, runner: ToolPlanRunner, skills: SkillStore | None, at_once: int) -> None:
@@ -63,7 +63,7 @@ class PlanService:
         )
 
     async def close(self) -> None:
-        """Cancel what runs."""
+        """Cancel all running work."""
         await asyncio.gather(self._runs.close(), self._checks.close())
 
     async def list_tools(
@@ -89,7 +89,7 @@ class PlanService:
     async def call_tool(
         self, context: ServerRequestContext[Any], params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
-        """Call a tool. What goes wrong is one sentence for the client; the server lives on."""
+        """Call a tool. An error becomes one sentence for the client, and the server continues."""
         tool = self._tools.get(params.name)
         if tool is None:
             raise _unknown_tool(params.name, self._tools)
@@ -122,7 +122,7 @@ class PlanService:
     async def _follow(
         self, live: LiveRun[RunAnswer], context: ServerRequestContext[Any], params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
-        """Hand on what the run tells until it ends, or until the client must answer first."""
+        """Pass on the run's news until it ends, or until the client must answer first."""
         try:
             while (news := await live.next_news()) is not None:
                 if isinstance(news, StepNews):
@@ -164,7 +164,7 @@ def make_server(service: PlanService) -> Server[Any]:
     from mcp.server import Server
     from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 
-    for name in ("mcp", "uvicorn"):  # faults are answered; the package would print tracebacks as well
+    for name in ("mcp", "uvicorn"):  # faults are answered; the package would also print tracebacks
         logging.getLogger(name).addHandler(logging.NullHandler())
         logging.getLogger(name).propagate = False
     server: Server[Any] = Server(

@@ -21,7 +21,8 @@ def serve(
     where: ProtocolStreams | HttpAddress,
     on_ready: Callable[[str], None],
 ) -> None:
-    """Serve until the client of the streams leaves, or until SIGINT or SIGTERM. What runs then is cancelled.
+    """Serve until the client of the streams leaves, or until SIGINT or SIGTERM. Work that is still running is then
+    cancelled.
 
     ``on_ready`` gets the URL of an HTTP server.
     """

@@ -29,7 +29,7 @@ _T = TypeVar("_T")
 
 
 class ProtocolStreams(NamedTuple):
-    """Where the protocol's messages come from and go to, a line each."""
+    """The input and the output of the protocol's messages, one per line."""
 
     input: BinaryIO
     output: BinaryIO
@@ -37,9 +37,8 @@ class ProtocolStreams(NamedTuple):
 
 @contextmanager
 def claim_standard_streams() -> Iterator[ProtocolStreams]:
-    """Take standard input and output for the protocol.
-
-    Meanwhile what tools, and the programs that they start, print goes to standard error, and they read nothing.
+    """Take standard input and output for the protocol. Meanwhile, output of tools and of programs that they start goes
+    to standard error, and their input is empty.
     """
     sys.stdout.flush()
     taken = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3) for fd in (0, 1)]
@@ -78,7 +77,7 @@ async def serve_streams(server: Server[Any], streams: ProtocolStreams) -> None:
 
 
 async def _read(streams: ProtocolStreams, received: Any, lock: asyncio.Lock) -> None:
-    """Hand on the client's messages. What is none is answered with an error."""
+    """Pass on the client's messages. A line that is not a message is answered with an error."""
     import anyio
 
     with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -152,7 +151,7 @@ def _parse_error(fault: str) -> bytes:
 async def _in_thread(work: Callable[[], _T]) -> _T:
     """Wait for work that may never end. Its thread does not keep the process from ending."""
     result: Future[_T] = Future()
-    result.set_running_or_notify_cancel()  # nobody takes it back: the thread can always leave its result
+    result.set_running_or_notify_cancel()  # it cannot be cancelled, so the thread can always set its result
 
     def run() -> None:
         try:

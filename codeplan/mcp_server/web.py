@@ -19,7 +19,7 @@ MAX_SESSIONS: Final = 100
 """How many clients may be connected at a time."""
 
 IDLE_SECONDS: Final = 1_800.0
-"""A session that is not used for so long ends."""
+"""Seconds after which an unused session ends."""
 
 PATH: Final = "/mcp"
 _KEEP_ALIVE_SECONDS: Final = 60

@@ -1,7 +1,7 @@
 """Annotations as text for the API that models read, with the names that need an explanation.
 
-A plan has no classes: whatever has fields is a dict for it. So dataclasses, pydantic models and TypedDicts are all
-described as TypedDicts, and enums as the values of their members.
+A plan has no classes: it gets every object with fields as a dict. So dataclasses, pydantic models and TypedDicts are
+all described as TypedDicts, and enums as the values of their members.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _TEXTS: Final[dict[object, tuple[str, str]]] = {
     pathlib.PurePath: ("Path", "Path = str  # a path of the file system"),
     bytes: ("bytes", "bytes = str  # text in UTF-8"),
 }
-"""Types of which a plan sees a text: the name, and what explains it."""
+"""Types that a plan gets as texts: the name, and its explanation."""
 
 _WRAPPERS: Final = frozenset(
     {
@@ -63,7 +63,7 @@ class TypeWriter:
         self._names: dict[type, str] = {}
 
     def text(self, annotation: Any) -> str:
-        """The annotation in Python's notation, ``object`` for one that says nothing."""
+        """The annotation in Python's notation, ``object`` if it allows everything."""
         if annotation is None or annotation is type(None):
             return "None"
         if annotation is Any or annotation is object or annotation is inspect.Parameter.empty:
@@ -219,7 +219,9 @@ def _optional(field: dataclasses.Field[Any]) -> str:
 
 
 def type_hints(owner: Any) -> dict[str, Any]:
-    """The annotations of a class or a function. One that names what does not exist at run time stays a text."""
+    """The annotations of a class or a function. An annotation with a name that does not exist at run time stays a
+    text.
+    """
     try:
         return typing_extensions.get_type_hints(owner, include_extras=True)
     except Exception:  # evaluating an annotation runs the developer's code
@@ -242,7 +244,7 @@ def _doc_lines(cls: type) -> list[str]:
 
 
 def _class_name(cls: type) -> str:
-    """The class's name, or that of the plain data that stands for it."""
+    """The class's name, or the type of plain data that represents it."""
     if issubclass(cls, Mapping):
         return "dict"
     if issubclass(cls, str | tuple | list | Callable):

@@ -1,4 +1,4 @@
-"""Which calls are made, which need somebody's approval, and which are refused: by patterns on the tools' names."""
+"""Decides by patterns on the tools' names which calls are made, which need approval, and which are refused."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ Approver: TypeAlias = (
     Callable[[str, Mapping[str, Any]], bool | Awaitable[bool]]
     | Callable[[str, Mapping[str, Any], str], bool | Awaitable[bool]]
 )
-"""Says whether a call of this tool with these arguments may be made. One with a third parameter also gets what the
-tool's server says about the tool (``Tool.hint``)."""
+"""Says whether a call of this tool with these arguments may be made. A function with a third parameter also gets the
+server's hint about the tool (``Tool.hint``).
+"""
 
 MAX_PATTERNS = 1_000
 """Maximum number of patterns of one kind."""
 
 
 class Rule(NamedTuple):
-    """What a call needs, and the pattern that says so; empty for the tool's own setting."""
+    """What a call needs, and the pattern that decides it; empty for the tool's own setting."""
 
     approval: Approval
     pattern: str = ""
@@ -70,7 +71,7 @@ class Approvals:
     def ask(self, tool: Tool, arguments: Mapping[str, Any]) -> object:
         """What ``approve`` says about a call; it may be awaitable. Raises what ``approve`` raises.
 
-        It gets a copy of the arguments: the call is made as the trace has it.
+        It gets a copy of the arguments, because the call must be made as the trace records it.
         """
         approve: Any = self.approve
         shown = deepcopy(dict(arguments))
@@ -112,7 +113,7 @@ def longest_match(patterns: Iterable[str], name: str) -> str | None:
 
 
 def require_callable(given: object, name: str, form: str, counts: tuple[int, ...]) -> int:
-    """How many arguments the callable takes, of these ``counts``; the first that fits.
+    """The first of these ``counts`` of arguments that the callable accepts.
 
     Raises: UsageError: it is no callable, or takes none of these numbers.
     """

@@ -27,7 +27,7 @@ Converter = Callable[[Any], Any]
 
 
 class UnsupportedType(Exception):
-    """Names the type that plain data cannot stand for."""
+    """Plain data cannot represent a type, which the message names."""
 
 
 def build_converter(annotation: Any) -> Converter | None:

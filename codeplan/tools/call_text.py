@@ -1,4 +1,4 @@
-"""Shows a call of a tool to somebody who is asked about it."""
+"""Shows a call of a tool to the person who must approve it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any, Final
 from codeplan.untrusted.values import ValueWriter
 
 MAX_SHOWN_ARGUMENT: Final = 1_000
-"""What is shown of each argument of a call that a question is about at most, in characters."""
+"""Maximum length of each argument in a question about a call, in characters."""
 
 MAX_SHOWN_TEXT: Final = 300
-"""What is shown of each text in such an argument at most, in characters."""
+"""Maximum length of each text in such an argument, in characters."""
 
 
 def call_text(tool: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
-    """The call in a line, and whether something of the arguments is left out, which … stands for.
+    """The call in a line, and whether a part of the arguments is left out, which … marks.
 
     Each argument has room of its own: a long one must not push another out of sight.
     """

@@ -21,7 +21,7 @@ MAX_API_CHARS = 40_000
 """Maximum length of the tools in a prompt, in characters, about 10,000 tokens. If all fit, all are shown in full."""
 
 MIN_FULL_CHARS = 10_000
-"""What tools in full may take even if one line for each of the others fills the rest."""
+"""Minimum room for tools in full, in characters, even if the lines for the others fill the rest."""
 
 DESCRIBE = AgentMethod(
     "describe", "(name: str) -> str", "A tool's signature and documentation.", (AgentParameter("name"),)

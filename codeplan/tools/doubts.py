@@ -1,4 +1,4 @@
-"""What happens to a call in doubt: an episode was ended after it had begun the call, and before the answer."""
+"""Decides what to do about a call in doubt: the episode ended after it had begun the call and before the answer."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ DoubtAsker: TypeAlias = Callable[[str, Mapping[str, Any]], WayOn | Awaitable[Way
 """Says what to do about a call of this tool with these arguments."""
 
 MAX_SHOWN_CALL = 500
-"""What is shown of a call in doubt at most, in characters."""
+"""Maximum length of a call in doubt in a message, in characters."""
 
 _WAYS: tuple[str, ...] = get_args(WayOn)
 
 
 class DoubtDecision(NamedTuple):
-    """What to do about a call in doubt, who says so, and by which pattern (empty without one)."""
+    """What to do about a call in doubt, who decided it, and by which pattern (empty without one)."""
 
     way: Literal["retry", "skip"]
     by: Literal["option", "pattern", "user"]
@@ -35,11 +35,10 @@ class DoubtDecision(NamedTuple):
 
 
 class DoubtRules:
-    """The user's rules: ``in_doubt`` is a way on for every call, or a function that is asked about each.
+    """The user's rules: ``in_doubt`` is one decision for all calls, or a function that decides about each.
 
-    ``idempotent`` are patterns on the names of tools that may be called twice: their calls are made again unasked.
-
-    Raises: UsageError: ``in_doubt`` is neither a way on nor such a function, or a pattern is no text.
+    ``idempotent`` are patterns on the names of tools that may be called twice: their calls are made again without a
+    question. Raises: UsageError: ``in_doubt`` is neither a decision nor such a function, or a pattern is no text.
     """
 
     def __init__(self, in_doubt: WayOn | DoubtAsker = "stop", idempotent: Iterable[str] = ()) -> None:
@@ -51,7 +50,7 @@ class DoubtRules:
         self.idempotent = read_patterns("idempotent", idempotent)
 
     def decide(self, tool: str, arguments: Mapping[str, Any], finish: Callable[[object], object]) -> DoubtDecision:
-        """The way on with a call; ``finish`` waits for an asynchronous answer.
+        """The decision about a call; ``finish`` waits for an asynchronous answer.
 
         Raises: CallInDoubt: no setting decides, or the decision is to stop. EnvironmentFailure: the function fails.
         """
@@ -72,7 +71,7 @@ class DoubtRules:
     def _ask(self, tool: str, arguments: Mapping[str, Any], finish: Callable[[object], object]) -> object:
         assert not isinstance(self._in_doubt, str)
         try:
-            way = finish(self._in_doubt(tool, deepcopy(dict(arguments))))  # the call is made as the trace has it
+            way = finish(self._in_doubt(tool, deepcopy(dict(arguments))))  # a copy: the trace has the original
         except BaseException as error:
             require_failure(error)
             said = failure_sentence(error)

@@ -87,7 +87,7 @@ class ToolEnvironment:
         return Observation(_FIRST)
 
     def take_up(self, in_doubt: str | None) -> None:
-        """Go on with a recorded episode; ``in_doubt`` is the call that the next step decides about."""
+        """Continue a recorded episode; ``in_doubt`` is the call that the next step decides about."""
         self._begun, self._in_doubt = True, in_doubt is not None
 
     def step(self, action: str) -> Observation:
@@ -106,7 +106,7 @@ class ToolEnvironment:
         return shown_call(action), shown_answer(answer)
 
     def judge(self, value: object) -> Observation | None:
-        """The verifier's verdict on what a plan returned; None without a verifier. Raises: VerifierBroken."""
+        """The verifier's verdict on the value that a plan returned; None without a verifier. Raises: VerifierBroken."""
         if self._verifier is None:
             return None
         tools = SimpleNamespace(**{tool.name: partial(self._call_for_verifier, tool) for tool in self.toolset.tools})
@@ -117,7 +117,7 @@ class ToolEnvironment:
         return Observation(f"The result was not accepted{why}")
 
     def close(self) -> None:
-        """End what asynchronous tools left running, if the loop is this environment's own."""
+        """End the tasks that asynchronous tools left running, if the loop is this environment's own."""
         if self._owns_loop:
             self._loop.close()
 
@@ -137,7 +137,7 @@ class ToolEnvironment:
             return Observation(wire.result_text(self._finish(tool.call(arguments))))
         except NotPlain as reason:
             raise AgentError(f"{tool.name} returned {reason}", "ValueError") from None
-        except BaseException as error:  # reading a result may run the tool's code as well
+        except BaseException as error:  # reading a result may also run the tool's code
             require_failure(error)
             raise self._report_failure(tool, error) from None
 
@@ -150,7 +150,9 @@ class ToolEnvironment:
         return error_for_plan(error)
 
     def _decide_doubt(self, tool: Tool, arguments: Mapping[str, Any]) -> None:
-        """If this call is in doubt, go on only to make it again. Raises: CallInDoubt; AgentError: it is skipped."""
+        """If this call is in doubt, return only if it is to be made again. Raises: CallInDoubt; AgentError: it is
+        skipped.
+        """
         if not self._in_doubt:
             return
         way, by, pattern = self._doubts.decide(tool.name, arguments, self._finish)
@@ -174,7 +176,7 @@ class ToolEnvironment:
         elif approval == "ask":
             self.on_event(CallDecided(tool=tool.name, allowed=False, by="nobody", pattern=pattern))
             needs = f"{tool.name} needs the user's approval, and there is nobody to ask"
-            wins = len(pattern) >= len(tool.name)  # over an --allow with the name
+            wins = len(pattern) >= len(tool.name)  # takes precedence over an --allow with the name
             way = f"--allow {tool.name}{f' in place of --ask {in_quotes(pattern)}' if wins else ''} would allow it"
             raise AgentError(f"{needs}; {way}", "PermissionError")
         elif pattern:
@@ -191,7 +193,9 @@ class ToolEnvironment:
             raise EnvironmentFailure(f"the function that approves calls failed: {failure_sentence(error)}") from error
 
     def _call_for_verifier(self, tool: Tool, *args: Any, **kwargs: Any) -> object:
-        """Call a tool outside the episode, as a look at the world. A verifier that is asynchronous awaits it."""
+        """Call a tool outside the episode, for a verifier that inspects the world. An asynchronous verifier awaits
+        it.
+        """
         bound = tool.signature.bind(None, *args, **kwargs).arguments
         result = tool.call({name: value for name, value in bound.items() if name != "_agent_"})
         if not self._loop.is_current:

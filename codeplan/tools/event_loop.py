@@ -15,11 +15,11 @@ _T = TypeVar("_T")
 
 
 MAX_CLOSING_SECONDS = 3
-"""How long the end of an episode waits for what asynchronous tools left running, in seconds."""
+"""How long the end of an episode waits for tasks that asynchronous tools left running, in seconds."""
 
 
 class LoopThread:
-    """One loop for one episode, started on first use. What a tool starts in it goes on between calls."""
+    """One loop for one episode, started on first use. Tasks that a tool starts in it continue between calls."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -74,7 +74,9 @@ class LoopThread:
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
-    """Run the loop until it is stopped. A task that raises SystemExit ends it, but others wait for their answers."""
+    """Run the loop until it is stopped. A task that raises SystemExit ends it, but other tasks still wait for their
+    answers.
+    """
     while True:
         try:
             loop.run_forever()

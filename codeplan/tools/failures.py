@@ -7,14 +7,13 @@ from codeplan.untrusted.surrogates import escape_surrogates
 from codeplan.untrusted.terminal import MAX_REASON_CHARS, message_text, one_line
 
 MAX_MESSAGE_CHARS = 2_000
-"""Maximum length of what a plan reads of an exception, in characters."""
+"""Maximum length of an exception's message for a plan, in characters."""
 
 
 def require_failure(error: BaseException) -> None:
-    """Raise again what is no failure of the developer's code: an error of codeplan, and the user's interrupt.
-
-    Everything else is one, also what is no ``Exception``: ``sys.exit(0)`` in a verifier must not end the program as a
-    success, and cancelled tasks and groups of errors are not codeplan's own.
+    """Raise the exception again if it is not a failure of the developer's code: an error of codeplan, or the user's
+    interrupt. Everything else is a failure, even if it is not an ``Exception``: ``sys.exit(0)`` in a verifier must not
+    end the program as a success, and cancelled tasks and groups of errors are not codeplan's own.
     """
     if isinstance(error, CodeplanError | KeyboardInterrupt):
         raise error
@@ -41,6 +40,6 @@ def _cut(text: str) -> str:
 
 
 def failure_sentence(error: BaseException) -> str:
-    """The error's name and what it says, on one line."""
+    """The error's name and message, on one line."""
     name, said = type(error).__name__, one_line(message_text(error), MAX_REASON_CHARS)
     return f"{name}: {said}" if said else name

@@ -1,6 +1,6 @@
 """Values as the data that JSON can hold, and back. Each way is one walk, with the class's writer found once.
 
-Objects with one key that begins with ``$`` stand for what JSON lacks: tuples, large numbers, odd keys and floats.
+Objects with one key that begins with ``$`` stand for values that JSON lacks, such as tuples and large numbers.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from codeplan.errors import AgentError
 from codeplan.untrusted.collisions import MAX_SAME_HASH, collide
 
 MAX_VALUES: Final = 20_000
-"""Maximum number of values in what one call takes or returns, as many as the sandbox lets through."""
+"""Maximum number of values in the arguments or the result of one call; the sandbox has the same limit."""
 
 MAX_DEPTH: Final = 30
-"""Maximum nesting of what one call takes or returns."""
+"""Maximum nesting of the arguments or the result of one call."""
 
 _MAX_READ_VALUES: Final = 2 * MAX_VALUES  # a tag is a value as well
 _MAX_READ_DEPTH: Final = 2 * MAX_DEPTH + 2  # and a level
@@ -47,7 +47,7 @@ _READ_AS_IS: Final = frozenset({NoneType, bool, str, int, float})
 
 
 class NotPlain(Exception):
-    """Says why a value has no plain data, in words that follow "returned"."""
+    """Says why plain data cannot represent a value, in words that follow "returned"."""
 
 
 def to_json_data(value: object) -> Any:
@@ -129,7 +129,7 @@ class _Writer:
         return self._count_and_write(value.model_dump(), depth + 1)
 
     def write_other(self, value: Any, depth: int) -> Any:
-        """What stands for a time, a path, bytes and the like."""
+        """The plain data for a time, a path, bytes and the like."""
         from pydantic_core import PydanticSerializationError, to_jsonable_python
 
         if hasattr(value, "dtype") and isinstance(size := getattr(value, "size", None), int):  # NumPy's, and the like

@@ -1,4 +1,4 @@
-"""The environment of a recorded episode with tools, as far as a replay needs it: the tools' descriptions, no tool."""
+"""The environment for the replay of an episode with tools: it has the tools' descriptions, but no tools."""
 
 from __future__ import annotations
 

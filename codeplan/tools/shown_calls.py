@@ -14,7 +14,7 @@ _MAX_RESULT: Final = 20_000  # characters of a result, before a prompt shortens 
 
 
 def shown_call(action: str, max_argument: int = _MAX_ARGUMENT, max_text: int = _MAX_TEXT) -> str:
-    """An action as a call in Python; what is no call stays as it is.
+    """An action as a call in Python; an action that is not a call stays as it is.
 
     At most ``max_argument`` characters of each argument are shown, and ``max_text`` of each text in it.
     """
@@ -28,7 +28,7 @@ def shown_call(action: str, max_argument: int = _MAX_ARGUMENT, max_text: int = _
 
 
 def shown_answer(observation: str) -> str:
-    """The result in an observation as a plan prints it, or its error; what is neither stays as it is."""
+    """The result in an observation as a plan prints it, or its error; any other text stays as it is."""
     try:
         answer = read_answer(observation)
     except (ValueError, AgentError):

@@ -1,4 +1,4 @@
-"""The port of a tool: what a plan reads about it, and how the host calls it."""
+"""The port of a tool: its description for plans, and the function that the host calls."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ RESERVED_PARAMETER_NAMES = frozenset({"_agent_", "self"})
 class Tool:
     """A function that plans may call as a method of their agent.
 
-    ``method`` is what plans and models know of it; its ``parameters`` decide which calls fit. ``types`` explain the
-    names that its signature uses. ``approval`` holds unless the user's patterns say otherwise. ``hint`` is what the
-    tool's server says about it, in words: it is shown where somebody approves a call, and nothing relies on it.
-    ``prepare`` makes ready what a call needs: if it raises, the call has not begun, and is not in doubt.
+    ``method`` is its description for plans and models; its ``parameters`` decide which calls fit. ``types`` explain
+    the names that its signature uses. ``approval`` holds unless the user's patterns say otherwise. ``hint`` is the
+    server's own description of the tool's effects: it is shown to the user who approves a call, and codeplan does not
+    rely on it. ``prepare`` does preparations for a call: if it raises, the call has not begun, and is not in doubt.
 
     Raises: UsageError: the name cannot be a method's name in a plan.
     """
@@ -118,7 +118,7 @@ def name_fault(name: str) -> str:
 
 
 def _signature(method: AgentMethod) -> inspect.Signature:
-    """The signature of the agent's method, with the agent in front. Defaults are the tool's own business."""
+    """The signature of the agent's method, with the agent in front. The tool itself applies its defaults."""
     agent = inspect.Parameter("_agent_", inspect.Parameter.POSITIONAL_ONLY)
     own = (
         inspect.Parameter(p.name, getattr(inspect.Parameter, p.kind), default=_default(p)) for p in method.parameters

@@ -14,11 +14,11 @@ REPORT = AgentMethod("report", "() -> str", "The last call and its answer in a s
 """The agent's own method, which the messages of assertions use."""
 
 DOC = "The tools that you may call. Results are plain data: values of the classes shown here are dicts."
-"""What models read above the tools."""
+"""The text that models read above the tools."""
 
 
 class Toolset:
-    """Tools with unique names. ``doc`` is what models read above them.
+    """Tools with unique names. ``doc`` is the text that models read above them.
 
     Raises: UsageError: there is no tool, or two have the same name.
     """

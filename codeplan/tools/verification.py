@@ -1,4 +1,4 @@
-"""The user's verifier: it decides whether what a plan returned, and what its calls have done, reaches the goal."""
+"""The user's verifier: it decides whether a plan's value, and the effects of its calls, reach the goal."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Verdict: TypeAlias = bool | str
 """True: the goal is reached. A text says what is missing, and so does False without words."""
 
 MAX_VERDICT_CHARS = 2_000
-"""Maximum length of what a verifier says, in characters."""
+"""Maximum length of a verifier's text, in characters."""
 
 
 class Verifier:
     """A function ``verify(value, tools)``, or ``verify(value)``, sync or async.
 
-    ``value`` is what the plan returned. ``tools`` has the tools as methods, for a look at the world; their calls count
-    nowhere. An asynchronous verifier awaits what asynchronous tools return. Raises: UsageError: the function takes
-    neither two arguments nor one.
+    ``value`` is the value that the plan returned. ``tools`` has the tools as methods, to inspect the world; their
+    calls count towards no limit. An asynchronous verifier awaits the results of asynchronous tools. Raises:
+    UsageError: the function takes neither two arguments nor one.
     """
 
     def __init__(self, verify: Callable[..., Verdict | Awaitable[Verdict]]) -> None:

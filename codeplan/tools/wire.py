@@ -1,6 +1,6 @@
 """Calls of tools and their answers as JSON texts: the actions and observations of an episode.
 
-See ``json_data`` for what the values in them look like.
+See ``json_data`` for the form of the values in them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_RESULT_CHARS: Final = 400_000
 
 
 class Answer(NamedTuple):
-    """What a tool answered: its result, or an error with the name of its exception (empty for a result)."""
+    """A tool's answer: its result, or an error with the name of its exception (empty for a result)."""
 
     result: Any = None
     error: str = ""

@@ -38,8 +38,9 @@ _HTTP_TYPES = ("http", "streamable-http", "streamableHttp")
 class ServerAddress:
     """A server to start (``command``) or to connect to (``url``): exactly one of them is given.
 
-    ``name`` is a Python name, which tells tools of the same name apart. ``env`` is added to the few variables that a
-    server gets; ``headers`` go with each request. Both may hold secrets, so neither is ever shown.
+    ``name`` is a Python name, which tells tools of the same name apart. ``env`` is added to the few environment
+    variables that a server gets; ``headers`` are sent with each request. Both may hold secrets, so neither is ever
+    shown.
     """
 
     name: str
@@ -160,7 +161,7 @@ def _host(url: str) -> list[str]:
 
 
 def _name_of(words: Iterable[str]) -> str:
-    """The first telling word of a command or a host, without what most servers' names share.
+    """The first distinctive word of a command or a host, without the parts that most servers' names share.
 
     Of a path it is the last part, or if that is a script with a name such as ``index.js``, the nearest folder's.
     """

@@ -1,4 +1,4 @@
-"""One connection to a server: opened once, watched, opened again where no call is in doubt, and always ended."""
+"""One connection to a server: it is opened, watched, opened again if no call is in doubt, and always ended."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class ServerConnection:
             raise
         except TimeoutError:
             failure = self._failure(f"does not answer within {START_SECONDS:g} s")
-        except Exception as error:  # the official client raises many types for what a server may answer
+        except Exception as error:  # the official client raises many types of exceptions for a server's answers
             failure = self._failure(self._transport.fault or self._unusable(error))
         await self.close()
         raise failure
@@ -215,7 +215,7 @@ class ServerConnection:
 
 
 class _InputWanted(Exception):
-    """A server answers a call with a question to the client's user."""
+    """A server answered a call with a question to the client's user."""
 
 
 @lru_cache
@@ -240,7 +240,7 @@ def _first(error: BaseException) -> Exception:
 
 
 def _said(error: MCPError, most: int) -> str:
-    """What an error says, without the lines of pydantic's that a message which cannot be read brings along."""
+    """An error's message, without the lines that pydantic adds for a message that it cannot read."""
     from mcp_types import PARSE_ERROR
 
     is_quoting = error.code == PARSE_ERROR and "\n" in error.message
@@ -253,7 +253,7 @@ def _reason(error: Exception) -> str:
 
     with contextlib.suppress(Exception):  # its text may hold anything
         found = _first(error)
-        if isinstance(found, ValidationError):  # its own text quotes what the server sent, and advertises a page
+        if isinstance(found, ValidationError):  # its own text quotes the server's message, and names a web page
             fault = found.errors(include_url=False, include_context=False, include_input=False)[0]
             place = ".".join(map(str, fault["loc"]))
             return one_line(f"what it sent breaks the protocol at {place}: {fault['msg']}", _MAX_REASON_CHARS)

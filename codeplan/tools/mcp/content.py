@@ -1,4 +1,4 @@
-"""What a server's tool answered, as data for the plan. Images and other bytes become files beside the trace."""
+"""Converts the answer of a server's tool to data for the plan. Images and other bytes become files beside the trace."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_FILES_BYTES: Final = 256 << 20
 """Maximum size of all files of one episode, in bytes."""
 
 MAX_ERROR_CHARS: Final = 2_000
-"""What a plan reads of a failed call at most, in characters."""
+"""Maximum length of a failed call's message for a plan, in characters."""
 
 _MAX_TYPE_CHARS: Final = 80
 _MAX_URI_CHARS: Final = 2_000

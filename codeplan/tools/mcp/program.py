@@ -39,7 +39,7 @@ _INHERITED: Final = (
     *("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"),
     *_CERTIFICATES,  # paths of files, without which npx and uvx reach no registry in some networks
 )
-"""The environment variables that a server gets. The others may hold keys."""
+"""The environment variables that a server gets. Other variables may hold keys."""
 
 _WATCH_SECONDS: Final = 0.1
 _MAX_STDERR_BYTES: Final = 4_000
@@ -95,7 +95,7 @@ class ServerProgram:
         try:
             yield messages, sent
         finally:
-            before = self.fault, self.has_exited  # not that the program ends now
+            before = self.fault, self.has_exited  # as they were before this ends the program
             try:
                 await _end(process)
             finally:
@@ -142,7 +142,7 @@ class ServerProgram:
         return EnvironmentFailure(f"the MCP server {self._address.name} cannot start: {reason}")
 
     async def _read(self, process: asyncio.subprocess.Process, received: Any) -> None:
-        """Hand on the messages of use until the program closes its output, or breaks a limit."""
+        """Pass on the useful messages until the program closes its output, or exceeds a limit."""
         import anyio
 
         assert process.stdout is not None
@@ -185,13 +185,13 @@ class ServerProgram:
         received.close()
 
     async def _note_end(self, process: asyncio.subprocess.Process) -> None:
-        """Keep that the program ended by itself, and how, unless something else broke the connection before."""
+        """Record how the program ended by itself, unless the connection was already broken."""
         await _exits(process, _WATCH_SECONDS)
         if not self.fault:
             self.fault, self.has_exited = _describe_end(process), True
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
-        """Keep the end of what the program writes to standard error."""
+        """Keep the last part of the program's standard error."""
         assert process.stderr is not None
         while piece := await process.stderr.read(1 << 16):
             self._errors += piece

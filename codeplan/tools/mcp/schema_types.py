@@ -1,8 +1,8 @@
 """JSON Schemas as Python types that a model reads well.
 
-Objects with known properties are written out once, as TypedDicts. What Python's types cannot say is left out: the type
-then stands for more than the schema allows, never for less. Schemas come from strangers, so their size, their depth and
-the work that they cause are limited, and a reference to another document is never followed.
+Objects with known properties are written out once, as TypedDicts. Constraints that Python's types cannot express are
+left out: the type then allows more than the schema, never less. Schemas come from strangers, so their size, their
+depth and the work that they cause are limited, and a reference to another document is never followed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The MCP servers of an episode: started together, offered as tools, and ended together."""
+"""The MCP servers of an episode: starts them together, offers their tools, and ends them together."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FILES_NOTE: Final = (
     "A tool that is said to return a str returns a dict {'text': str, 'files': list[dict]} if there is more than text, "
     "such as an image; a file has 'mime_type' and some of 'path', 'bytes', 'uri', 'text', 'name'."
 )
-"""What models read about results that are no plain text."""
+"""The note for models about results that are not plain text."""
 
 DEFAULT_SECONDS: Final = 60.0
 """How long a call may take, unless the user says otherwise."""
@@ -51,8 +51,8 @@ class McpServers:
 
     ``tools`` are those of all servers. ``taken`` are names of other tools: a tool whose name is taken carries its
     server's name. ``folder`` is where files that tools return are kept; without one they are not. ``notify`` gets
-    sentences for the user about what was changed or left out. ``restarts`` is how often a server that
-    has ended starts again.
+    sentences for the user about changed and omitted tools. ``restarts`` is how often a server that has ended starts
+    again.
 
     Raises: UsageError: the package ``mcp`` is missing, or the servers offer no tool.
     EnvironmentFailure: a server does not start.
@@ -201,7 +201,7 @@ def require_package() -> None:
     """Raises: UsageError: the package ``mcp`` is not installed."""
     if importlib.util.find_spec("mcp") is None:
         raise UsageError("MCP servers need the package mcp; install it: pip install 'codeplan[mcp]'")
-    for name in ("mcp", "client"):  # a server's faults are told here; the package would print tracebacks as well
+    for name in ("mcp", "client"):  # codeplan reports a server's faults itself; the package would also print tracebacks
         logging.getLogger(name).addHandler(logging.NullHandler())
 
 

@@ -1,4 +1,4 @@
-"""What a plan reads about a server's tool, and how its arguments become what the server expects."""
+"""Describes a server's tool for a plan, and converts the plan's arguments to the server's."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class FloodGate:
         self._messages = self._bytes = 0
 
     def lets_pass(self, message: SessionMessage | Exception, size: int = 0) -> bool:
-        """Whether the message is of use. Raises: FloodError: there were too many of no use."""
+        """Whether the message is useful. Raises: FloodError: there were too many useless ones."""
         from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCResponse
 
         found = None if isinstance(message, Exception) else message.message

@@ -1,7 +1,7 @@
 """Checks the arguments of a call by a server's schema, before the call.
 
 The schema is a stranger's. So no reference to another document is ever fetched, regular expressions are left to the
-server (they could take forever), and so is whatever takes more than a fixed number of steps.
+server (they could take forever), and so are checks of more than a fixed number of steps.
 """
 
 from __future__ import annotations
