@@ -1,6 +1,5 @@
-"""What environments share: the action limit, the end of an episode, snapshots, checks of settings, an agent's log.
-
-Environments need not use any of it: an object with the parts of ``codeplan.protocols.Environment`` is one.
+"""Common code of environments: the action limit, the end of an episode, snapshots, checks of settings, an agent's log.
+Its use is optional: any object with the members of ``codeplan.protocols.Environment`` is an environment.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from codeplan.types import Observation, Value
 from codeplan.untrusted.values import in_quotes
 
 MAX_REPORTED: Final = 3
-"""Actions that AdaPlanner's report tells of (Sun et al. 2023, section 3.2)."""
+"""Number of last actions in AdaPlanner's report (Sun et al. 2023, section 3.2)."""
 
 EPISODE_OVER = "The episode is over."
 
@@ -34,7 +33,7 @@ AgentSetting = Annotated[AgentName, Setting("paper: the agent has the papers' me
 
 
 class EpisodeSnapshot(Value, frozen=True, kw_only=True):
-    """Where an episode stands. A subclass adds the environment's state; ``actions`` is the number of actions taken."""
+    """The state of an episode. A subclass adds the environment's state; ``actions`` is the number of actions taken."""
 
     actions: int = 0
     done: bool = False
@@ -87,7 +86,7 @@ class LimitedEnvironment(Generic[_S]):
         self._current = snapshot
 
     def _apply(self, before: _S, action: str) -> tuple[_S, Observation]:
-        """The environment's state after an action, and what it answers; ``step`` counts and applies the limit."""
+        """The environment's state after an action, and its answer; ``step`` counts the action and applies the limit."""
         raise NotImplementedError
 
     def _end_at_limit(self, observation: Observation) -> Observation:

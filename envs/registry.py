@@ -21,15 +21,16 @@ def make(name: str, **settings: Any) -> Environment:
     """Build an environment from its name and settings, as in ``make("household", actions=30)``.
 
     Raises:
-        UsageError: the name or a setting is unknown, a value has the wrong type, or what the factory returned lacks
-            members of an Environment.
-        EnvironmentFailure: the factory raised an exception.
+        UsageError: the name or a setting is unknown, a value has the wrong type, or the factory's result lacks members
+        of an Environment. EnvironmentFailure: the factory raised an exception.
     """
     return build(plugins.load_factory("codeplan.envs", name), settings, f"the environment {name}")
 
 
 def build(factory: Callable[..., Any], settings: Mapping[str, Any], what: str) -> Environment:
-    """Build an environment from its factory; ``what`` is it, as in "the environment X". Raises as ``make``."""
+    """Build an environment from its factory; ``what`` names it in messages, as in "the environment X". Raises as
+    ``make``.
+    """
     try:
         env: Environment = plugins.build(factory, settings, what)
     except CodeplanError:

@@ -132,7 +132,7 @@ def _iterate(env: Environment, split: str | None) -> Iterator[Task]:
 
 
 def _nearest(kind: str, kinds: Iterable[str]) -> str:
-    """The beginning of an advice: the kind that was probably meant, if one is like it and was not given."""
+    """The first part of an advice: the kind that was probably meant; empty if ``kind`` exists or no kind is similar."""
     near = nearest_name(kind, kinds)
     return f"did you mean {in_quotes(near)}? " if near not in (None, kind) else ""
 

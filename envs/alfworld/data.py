@@ -180,7 +180,7 @@ def _task(trial: Path, split: str) -> Task | None:
         head = game_files.load_header(trial)
         solvable = head.solvable if (trial / GAME_FILE).exists() else _can_be_won(trial)
     except ValueError:
-        return Task(_id(trial), "alfworld", kind, "", 0, split)  # reset says what is wrong
+        return Task(_id(trial), "alfworld", kind, "", 0, split)  # reset reports the damage
     return Task(_id(trial), "alfworld", kind, head.goal_text, 0, split) if solvable else None
 
 

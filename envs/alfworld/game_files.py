@@ -89,7 +89,9 @@ def load_game(trial: Path) -> Game:
 
 
 def parse_game(text: str, grammar: str, walkthrough: Iterable[str] = ()) -> Game:
-    """Return the game of a PDDL problem and a grammar. Raises: ValueError, with the reason, if it cannot."""
+    """Return the game of a PDDL problem and a grammar. Raises: ValueError, with the reason, if they do not make a
+    game.
+    """
     return _build_game(parse_problem(text), parse_goal_text(grammar), parse_dialect(grammar), tuple(walkthrough))
 
 

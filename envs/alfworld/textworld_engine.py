@@ -1,6 +1,7 @@
 """ALFWorld's own engine, TextWorld, in a process of its own: a cross-check of codeplan's engine.
 
-It needs the extra ``textworld``. If this Python cannot have it, set CODEPLAN_TEXTWORLD_PYTHON to one that has it.
+It needs the extra ``textworld``. If the extra cannot be installed for this Python, set CODEPLAN_TEXTWORLD_PYTHON to a
+Python that has it.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ class HotpotQA(RestorableEnvironment[HotpotQASnapshot]):
     space: ActionSpace = ActionSpace(
         forms=("search[TITLE]", "lookup[WORDS]", "finish[ANSWER]"),
         no_effect_prefixes=("Could not find", "No more results", "Invalid action"),
-        calls=16,  # as in ReAct: seven thoughts, seven actions and the answer; plus one spare
+        calls=16,  # as in ReAct: seven thoughts, seven actions and the answer, plus one in reserve
         max_idle_turns=6,
     )
 

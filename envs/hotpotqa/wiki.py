@@ -14,7 +14,7 @@ from codeplan.types import Value
 MAX_SIMILAR_TITLES = 5
 
 _MAX_QUERY_WORDS = 32
-"""Words of a search that are used: SQLite limits the depth of an expression."""
+"""Maximum number of words of a search, because SQLite limits the depth of an expression."""
 
 
 class WikiPage(Value, frozen=True):

@@ -1,4 +1,4 @@
-"""Keeps what was read from an encyclopedia on disk: pages by title and revision, search results by query."""
+"""Caches an encyclopedia's data on disk: pages by title and revision, search results by query."""
 
 from __future__ import annotations
 

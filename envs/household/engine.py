@@ -1,4 +1,4 @@
-"""The rules of the household: what an action does to a state, and its answer.
+"""The rules of the household: an action's effect on the state, and its answer.
 
 All functions are pure. The rules are those of ALFWorld's text engine, including its oddities.
 """
@@ -107,7 +107,9 @@ def _lamp_shines_here(game: Game, state: HouseholdState, lamp: str) -> bool:
 
 
 def _find_arguments(game: Game, rule: ActionRule, action: str) -> list[int] | None:
-    """The indices of what an action names; None if it does not have the rule's form or names something unknown."""
+    """The indices of the things that an action names; None if it does not have the rule's form or names an unknown
+    thing.
+    """
     if not action.startswith(rule.prefix):
         return None
     rest = action[len(rule.prefix) :]

@@ -44,7 +44,7 @@ _FORMS = (
 
 
 class HouseholdSnapshot(EpisodeSnapshot, frozen=True):
-    """Where an episode stands. ``state`` is the engine's: a ``HouseholdState`` for ``RuleEngine``."""
+    """The state of an episode. ``state`` is the engine's: a ``HouseholdState`` for ``RuleEngine``."""
 
     state: Any
 
@@ -65,7 +65,7 @@ class GameEngine(Protocol):
         ...
 
     def close(self) -> None:
-        """Free what the engine holds."""
+        """Free the engine's resources."""
         ...
 
 

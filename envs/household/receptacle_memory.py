@@ -1,4 +1,4 @@
-"""What an agent has seen in the receptacles of a room, as plain data."""
+"""An agent's memory of the receptacles of a room, as plain data."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _PUT = re.compile(r"You (?:put|move) the ([a-z]+ \d+) (?:in/on|to) the ([a-z]+ \
 class ReceptacleMemory:
     """The receptacles that were seen.
 
-    ``seen`` has, by a receptacle's name, the objects in or on it as of the last sight of them, without what was taken
-    and with what was put since; ``closed`` has the receptacles that are closed. All of it comes from the environment's
-    answers alone, so a resumed episode has it again.
+    ``seen`` maps a receptacle's name to the objects in or on it when it was last seen, updated by the objects that the
+    agent has taken or put since; ``closed`` has the receptacles that are closed. Everything comes from the
+    environment's answers, so a resumed episode has the same memory.
     """
 
     def __init__(self) -> None:

@@ -42,7 +42,7 @@ def list_names(names: Sequence[str]) -> str:
 
 
 def describe_receptacle(game: Game, state: HouseholdState, r: int) -> str:
-    """Return what an agent at a receptacle sees of it."""
+    """Return the description of a receptacle for an agent that stands there."""
     name = game.receptacles[r].name
     contents = list_names([game.objects[o].name for o in state.contents[r]])
     if not game.receptacles[r].openable:
@@ -51,7 +51,7 @@ def describe_receptacle(game: Game, state: HouseholdState, r: int) -> str:
 
 
 def describe_object(game: Game, state: HouseholdState, o: int) -> str:
-    """Return what an agent sees of the object it holds."""
+    """Return the description of the object that the agent holds."""
     it = game.objects[o]
     if it.inner is not None:
         return f"This is a normal {it.name}. In it, you see {list_names(it.inner)}."

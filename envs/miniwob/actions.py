@@ -59,7 +59,7 @@ MAX_POINTS = 200
 """Points of a path that one action draws."""
 
 _ARROW = " -> "
-"""Stands between an XPath and what follows. No XPath contains it, except in a string."""
+"""Separates an XPath from the rest. No XPath contains it, except in a string."""
 
 _NUMBER = re.compile(r"-?\d{1,4}(\.\d{1,3})?")
 
@@ -82,7 +82,7 @@ def write_target(xpath: str, rest: str) -> str:
 
 
 def split_target(argument: str) -> tuple[str, str]:
-    """The XPath of an argument, and what follows its last arrow."""
+    """The XPath of an argument, and the text after its last arrow."""
     xpath, _, rest = argument.rpartition(_ARROW)
     return xpath, rest
 

@@ -21,7 +21,7 @@ _PATHS = (
     "/opt/google/chrome/chrome",
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 )
-"""The programs themselves. What distributions put on the PATH is often a script that starts them."""
+"""The programs themselves. The commands that distributions put on the PATH are often scripts that start them."""
 
 _NAMES = ("chrome-headless-shell", "headless_shell", "google-chrome", "google-chrome-stable", "chromium", "chrome")
 

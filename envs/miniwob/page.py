@@ -55,13 +55,13 @@ _MODIFIERS: dict[str, dict[str, object]] = {
     "shift_arrow_left": {"modifiers": _SHIFT},
     "shift_arrow_right": {"modifiers": _SHIFT},
 }
-"""What else the events of some named keys say."""
+"""Additional fields in the events of some named keys."""
 
 _LEFT_BUTTON = {"button": "left", "clickCount": 1}
 _HELD_BUTTON = {"button": "left", "buttons": 1}
 
 _DRAG_PIXELS, _MAX_DRAG_MOVES = 4.0, 300
-"""A drag moves the mouse by so many pixels at a time, at most so many times."""
+"""Pixels of each mouse move of a drag, and the maximum number of moves."""
 
 _DRAG_MOVE_MS = 16
 """Milliseconds by which each of these moves advances the page's clock: pages that animate a drag need time for it."""
@@ -126,9 +126,8 @@ class BrowserPage:
         return answer["result"].get("value")
 
     def read_script(self, name: str, form: type[T], *arguments: object) -> T:
-        """Call a function of ``page.js`` and convert what it returns, which a page may have tampered with.
-
-        Raises: EnvironmentFailure if it throws, or returns something of another form.
+        """Call a function of ``page.js`` and convert its result, which the page may have tampered with. Raises:
+        EnvironmentFailure if it throws, or its result has another form.
         """
         try:
             return msgspec.convert(self.call_script(name, *arguments), form)

@@ -40,7 +40,7 @@ class FoundElement(Value, frozen=True):
 
 
 class BrowserActionResult(Value, frozen=True):
-    """What came of an action: why it was not possible (empty if it was), and what ``find`` found."""
+    """The result of an action: why it was not possible (empty if it was), and the elements that ``find`` found."""
 
     fault: str = ""
     found: tuple[FoundElement, ...] | None = None

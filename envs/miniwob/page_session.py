@@ -19,7 +19,7 @@ from codeplan.types import Value
 SETTLE_MS = 500
 """Milliseconds by which each action advances the page's clock, so that menus open and suggestions appear.
 
-``find`` does not advance it, and ``wait`` as far as it says.
+``find`` does not advance it; ``wait`` advances it by the requested time.
 """
 
 _MAX_STATE_CHARACTERS = 110_000
@@ -50,7 +50,7 @@ class PageState(Value, frozen=True):
 
 
 class _StateReply(msgspec.Struct):
-    """What ``page.js`` says of a page. JSON has no NaN, so a reward that is no number is None."""
+    """The report of ``page.js`` on a page. JSON has no NaN, so a reward that is not a number is None."""
 
     html: Annotated[str, msgspec.Meta(max_length=_MAX_STATE_CHARACTERS)]
     done: bool

@@ -18,7 +18,7 @@ _timer: threading.Timer | None = None
 
 
 def acquire() -> EngineProcess:
-    """An engine for the caller alone, until it is given to ``release``. Starts one if none is idle.
+    """An engine for the caller's exclusive use, until the caller passes it to ``release``. Starts one if none is idle.
 
     Safe to call from any thread. Raises what EngineProcess raises.
     """
@@ -35,7 +35,7 @@ def acquire() -> EngineProcess:
 
 
 def release(engine: EngineProcess) -> None:
-    """Give an engine back: it can play another game."""
+    """Return an engine, which can then play another game."""
     with _lock:
         if engine not in _engines:
             return
@@ -47,7 +47,7 @@ def release(engine: EngineProcess) -> None:
 
 
 def discard(engine: EngineProcess) -> None:
-    """End an engine that is of no use any more."""
+    """End an engine that is no longer usable."""
     with _lock:
         _end(engine)
 
@@ -73,7 +73,7 @@ def _close_idle_engines() -> None:
 
 
 def _start_timer() -> None:
-    """Begin the idle time anew. One timer serves all engines, so that a busy bench starts few threads."""
+    """Restart the idle time. One timer serves all engines, so that a busy bench starts few threads."""
     global _timer
     _cancel_timer()
     _timer = threading.Timer(MAX_IDLE_SECONDS, _close_idle_engines)

@@ -26,8 +26,8 @@ MAX_GOLD_SECONDS = 600.0
 """Time limit for the search of a gold path; those of genetics take up to half a minute."""
 
 _OPTIONS = (
-    # The engine keeps objects in sets whose order follows Java's arbitrary hash of each object: what it says, and some
-    # of what happens, would differ from episode to episode. With equal hashes the order is that of insertion.
+    # The engine keeps objects in sets whose order follows Java's arbitrary hash of each object. Its texts and some
+    # events would therefore differ from episode to episode. With equal hashes the order is that of insertion.
     "-XX:+UnlockExperimentalVMOptions",
     "-XX:hashCode=2",
     "-XX:+IgnoreUnrecognizedVMOptions",
@@ -42,7 +42,7 @@ _MAX_LOG_BYTES = 4000
 
 
 class EngineAnswer(Value, frozen=True):
-    """What the engine says, its score (100 wins, below 0 is lost), and whether the game is over."""
+    """The engine's answer: its text, the score (100 wins, below 0 is lost), and whether the game is over."""
 
     text: str
     score: int
@@ -53,7 +53,7 @@ class EngineProcess:
     """A running engine.
 
     Its methods raise EngineLost if the process ended, EngineHangs if it does not answer, EngineError if it fails.
-    After any but the last the process is of no use.
+    After EngineLost or EngineHangs the process is no longer usable.
     """
 
     def __init__(self) -> None:
@@ -122,7 +122,7 @@ class EngineProcess:
         self._process.returncode = 0
 
     def _open(self) -> JavaReference:
-        """The engine's interface. What it prints is thrown away in Java."""
+        """The engine's interface. Java discards the engine's output."""
         calls = self._connection
         nothing = calls.call("java.io.OutputStream", "nullOutputStream", seconds=MAX_START_SECONDS)
         printer = calls.construct("java.io.PrintStream", nothing, seconds=MAX_START_SECONDS)
@@ -156,7 +156,7 @@ class EngineProcess:
 def _launch(log: IO[bytes]) -> subprocess.Popen[bytes]:
     """The Java process. It writes its first errors to ``log``.
 
-    Java ends itself when its standard input closes, which happens however this process ends.
+    Java exits when its standard input closes, which happens in whatever way this process ends.
     """
     java, archives = find_java(), os.pathsep.join(map(str, find_archives()))
     server = ("py4j.GatewayServer", "--die-on-broken-pipe", "--enable-auth", "0")

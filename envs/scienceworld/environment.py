@@ -26,10 +26,10 @@ SIMPLIFICATIONS = (
 """The engine's simplifications; ``easy`` is a set of them."""
 
 MAX_ACTION_CHARS = 1_000
-"""Maximum length of an action that the engine reads, in characters. None of its own is longer than 200."""
+"""Maximum length of an action that the engine reads, in characters. None of its own actions is longer than 200."""
 
 _TOO_LONG = "an action that is too long"
-"""What the engine reads in place of a longer action. It answers as to any other that it does not know."""
+"""The engine receives this in place of a longer action, and answers as to any unknown action."""
 
 NOT_UNDERSTOOD = "No known action matches that input."
 """The engine's answer to an action that it does not know."""
@@ -117,8 +117,8 @@ _SIMILAR_KINDS: dict[str, tuple[str, ...]] = {
 class ScienceWorld(LimitedEnvironment[EpisodeSnapshot]):
     """ScienceWorld. A task's id is its kind and its variation, as in ``find-plant/225``.
 
-    An observation's reward is the engine's score after the action, from 0 to 1. An episode ends with success at a score
-    of 100; it ends without if the plan focuses on a wrong thing.
+    An observation's reward is the engine's score after the action, from 0 to 1. An episode ends with success at a
+    score of 100, and without success if the plan focuses on a wrong thing.
     """
 
     name: str = NAME

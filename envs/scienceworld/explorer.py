@@ -1,4 +1,4 @@
-"""What an agent of ScienceWorld remembers of its actions and their answers."""
+"""The memory of an agent of ScienceWorld: its actions and their answers."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ _AMBIGUOUS = "Ambiguous request"
 
 
 class Explorer:
-    """Acts, and keeps what was seen: the map, what is held, an open question, the score.
-
-    All of it comes from the observations alone, so a resumed episode has it again.
+    """Acts, and remembers what was seen: the map, the held things, an open question, the score. Everything comes from
+    the observations, so a resumed episode has the same memory.
     """
 
     goal: str

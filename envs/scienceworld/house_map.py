@@ -1,4 +1,4 @@
-"""What an agent has seen of the house, as plain data, and ways through it."""
+"""An agent's map of the house as plain data, and ways through it."""
 
 from __future__ import annotations
 
@@ -80,6 +80,6 @@ class HouseMap:
         return list(self.rooms.get(room, {}).get("doors", {}))
 
     def _here(self, part: str) -> dict[str, Any]:
-        """A part of what is known of the current room; empty if it was not seen."""
+        """A part of the map's data on the current room; empty if the room was not seen."""
         found: dict[str, Any] = self.rooms.get(self.room or "", {}).get(part, {})
         return found

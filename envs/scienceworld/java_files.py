@@ -34,7 +34,7 @@ def find_java() -> str:
 
 
 def java_version(java: str) -> int:
-    """The major version of a Java program; 0 if it does not tell."""
+    """The major version of a Java program; 0 if it does not report one."""
     try:
         told = subprocess.run(
             [java, "-version"], capture_output=True, timeout=_MAX_VERSION_SECONDS, check=False, env={}
@@ -59,7 +59,8 @@ def find_archives() -> tuple[Path, Path]:
     """The archives of Py4J, which offers the engine's methods on a socket, and of the engine. Py4J's comes first:
     the engine's archive holds an older one, which cannot ask for a password.
 
-    They are looked up by what pip installed. Py4J's own function would take one from the current folder.
+    They are looked up among the files that pip installed, because Py4J's own function could take one from the current
+    folder.
     Raises: UsageError if one is missing.
     """
     py4j = _archive("py4j", ".jar", "share/py4j/py4j")

@@ -1,6 +1,6 @@
 """Calls methods of Java objects over Py4J's socket: one call at a time, with a time limit and a bounded answer.
 
-Py4J's own client repeats a call whose connection was lost, prints a traceback then, and reads answers of any length.
+Py4J's own client repeats a call after a lost connection, prints a traceback, and reads answers of any length.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class JavaReference(Value, frozen=True):
 
 
 JavaValue = str | int | float | bool | JavaReference | None
-"""What a call takes and returns."""
+"""The types of a call's arguments and result."""
 
 
 class Py4JConnection:
@@ -121,7 +121,7 @@ class Py4JConnection:
         return b"".join([*parts, last]).decode("utf-8", "replace")
 
     def _decode(self, answer: str) -> JavaValue:
-        """The value of an answer. Raises: EngineError if it is an exception, EngineLost if it is none of Py4J's."""
+        """The value of an answer. Raises: EngineError if it is an exception, EngineLost if it is not a Py4J answer."""
         if answer.startswith("x"):
             raise EngineError("ScienceWorld's engine failed at a call")
         try:

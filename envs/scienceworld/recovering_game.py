@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class GameSetup(Value, frozen=True):
-    """What a game begins with."""
+    """The start of a game."""
 
     kind: str
     variation: int
@@ -48,7 +48,7 @@ class RecoveringGame:
         return answer
 
     def close(self) -> None:
-        """Give the engine back. Safe to call twice."""
+        """Return the engine. Safe to call twice."""
         if self._engine is not None:
             engine_pool.release(self._engine)
         self._engine = self._setup = self._first = None
@@ -69,13 +69,13 @@ class RecoveringGame:
         return self._guard(call)
 
     def _guard(self, call: Callable[[EngineProcess], T]) -> T:
-        """The result of a call. An engine that does not give one is ended, unless it says itself that it failed."""
+        """The result of a call. An engine that gives no result is killed, unless it reports the failure itself."""
         assert self._engine is not None, "a call needs an engine"
         try:
             return call(self._engine)
         except EngineError:
             raise
-        except BaseException:  # an interrupt, too: the answer would be taken for that of the next call
+        except BaseException:  # also after an interrupt: the answer would be taken for the next call's
             engine_pool.discard(self._engine)
             self._engine = None
             raise

@@ -18,7 +18,7 @@ from codeplan.types import ActionSpace, Observation, Task
 
 
 class TextCraftSnapshot(EpisodeSnapshot, frozen=True):
-    """Where an episode stands."""
+    """The state of an episode."""
 
     inventory: Mapping[str, int] = {}
 

@@ -1,4 +1,4 @@
-"""WebShop: find a product that has what an instruction asks for, choose its options, and buy it."""
+"""WebShop: find a product that fits an instruction, choose its options, and buy it."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class WebShop(RestorableEnvironment[WebShopSnapshot]):
         return Task(f"{KIND}/{seed}", NAME, KIND, self.goal(seed).instruction, seed, split)
 
     def goal(self, seed: int) -> WebShopGoal:
-        """The goal of a seed's task, including what the instruction does not tell."""
+        """The goal of a seed's task, including the parts that the instruction does not mention."""
         template = self._template(seed)
         return make_goal(template, self.shop.catalogue.product(template.product), self._settings.price_seed)
 
@@ -110,7 +110,7 @@ class WebShop(RestorableEnvironment[WebShopSnapshot]):
         return self.reset_to_goal(self.goal(known.seed), known.id)
 
     def reset_to_goal(self, goal: WebShopGoal, seed: str = "") -> Observation:
-        """Begin an episode with a custom goal; ``seed`` determines what a search for random products finds."""
+        """Begin an episode with a custom goal; ``seed`` determines the result of a search for random products."""
         prefix = ADAPT_PREFIX if self._settings.observation_mode == "adapt" else ""
         sub_pages = SUB_PAGES if self._settings.show_attrs else SUB_PAGES[:-1]
         self._goal, self._context = goal, WebShopContext(self.shop, prefix + goal.instruction, sub_pages, seed)

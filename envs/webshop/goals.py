@@ -1,4 +1,4 @@
-"""Goals: the instruction, what it asks for, and its price cap."""
+"""Goals: the instruction, the wanted product, and the price cap."""
 
 from __future__ import annotations
 

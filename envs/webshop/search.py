@@ -11,7 +11,7 @@ from codeplan.envs.webshop.catalogue import Catalogue
 
 MAX_RESULTS = 50
 MAX_QUERY_WORDS = 1024
-"""Distinct words of a query that are searched for: Lucene, which WebShop uses, takes no more either."""
+"""Maximum number of distinct words of a query. Lucene, which WebShop uses, has the same limit."""
 
 _WORD = re.compile(r"[^\W_]+")
 _WORDS = (

@@ -36,7 +36,7 @@ class WebShopSnapshot(EpisodeSnapshot, frozen=True):
 
 
 class WebShopContext(Value, frozen=True):
-    """What is constant within an episode. ``seed`` determines the products that a random search finds."""
+    """The constant data of an episode. ``seed`` determines the products that a random search finds."""
 
     shop: ShopData
     instruction: str
