@@ -1,4 +1,4 @@
-"""Generalises a plan: what belongs to one episode becomes parameters or questions.
+"""Generalises a plan: values that belong to one episode become parameters or questions.
 
 A text in the goal or in the first observation is known before a plan runs. It becomes a parameter, assigned at the
 plan's head. A thing that only a later observation names is not: the plan asks for it before its first use.

@@ -1,7 +1,8 @@
 """Merges the plans that an episode ran one after the other into one plan.
 
 A plan resumed at step k ran only its steps from k on; earlier plans ran the steps before. Together they form one plan
-that runs from step 1. It asks no more for what is known: a ``replan`` that ends a step goes, if a step follows.
+that runs from step 1. A ``replan`` that ends a step is removed if another step follows, because it is already
+answered.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _S = TypeVar("_S", bound=ast.stmt)
 
 
 class _PlanPiece(NamedTuple):
-    """What one plan contributes: its code outside the steps, and some of its steps."""
+    """The contribution of one plan: its code outside the steps, and some of its steps."""
 
     outside: list[ast.stmt]
     steps: list[ast.If]

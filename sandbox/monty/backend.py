@@ -1,7 +1,7 @@
 """Runs plans in Monty, an interpreter of Python written in Rust (the extra ``monty``).
 
-A process of Monty runs the plans: its language has no way out, but no cage surrounds the process. Use it on machines
-without the Linux cage, and as a second opinion. ``differences`` lists what it lacks.
+A process of Monty runs the plans: its language gives no access to the system, but no cage surrounds the process. Use
+it on machines without the Linux cage, and as a second opinion. ``differences`` lists what it lacks.
 """
 
 from __future__ import annotations
@@ -50,18 +50,18 @@ DIFFERENCES: Final[Mapping[Capability, str]] = {
     Capability.ERRORS: "Monty's exceptions take one text at most, and some messages are its own, as those of json",
     Capability.TYPE_METHODS: "Monty has no methods on types, as in map(str.strip, lines)",
 }
-"""What Monty lacks of the backend contract."""
+"""The capabilities of the backend contract that Monty lacks."""
 
 NO_COVERAGE: Final = (
     "the coverage of plans needs the cage: Monty, which runs the plans here, does not say which lines run"
 )
-"""The refusal of a run that is to report its lines."""
+"""The message that refuses a run with ``on_coverage``."""
 
 
 class MontyBackend:
     """Runs plans in Monty. Thread-safe; all backends share a pool of processes, each of which serves one run.
 
-    ``text_workers`` check plans and analyse their texts: those of the cage where it can be had, processes without a
+    ``text_workers`` check plans and analyse their texts: those of the cage where it is available, processes without a
     cage elsewhere. Raises SandboxError if pydantic-monty is not installed.
     """
 

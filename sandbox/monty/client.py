@@ -1,4 +1,4 @@
-"""What a run hands to Monty's client, and what it answers: functions by name, errors, a stand-in for the agent."""
+"""The values that a run exchanges with Monty's client: functions by name, errors, a stand-in for the agent."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class AgentStandIn:
 
 
 ABSENT: Final = object()
-"""A name that is not there."""
+"""The answer for a name that does not exist."""
 
 
 def named_function(name: str) -> Callable[..., None]:

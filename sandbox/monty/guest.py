@@ -1,6 +1,6 @@
 """The code that runs inside Monty next to a plan: it saves the plan's variables to a checkpoint's table and restores
-them. It also has the builtins that take functions, in Python: a function that Monty's own ones call cannot reach the
-host, that is agent and model. Its ``next`` takes lists, which is what Monty makes of generator expressions.
+them. It also has the builtins that take functions, in Python: a function that Monty's own builtins call cannot reach
+the host, that is, agent and model. Its ``next`` takes lists, because Monty turns generator expressions into lists.
 
 Its names begin with an underscore, which a plan's cannot. It binds the builtins that it needs before the plan can
 rebind them.

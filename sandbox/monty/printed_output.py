@@ -1,4 +1,4 @@
-"""What a plan prints in Monty: collected up to the limit, and reported in pieces."""
+"""Collects the output of a plan in Monty up to the limit, and reports it in pieces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from codeplan.sandbox.protocol.values import escape_surrogates
 
 
 class PrintedOutput:
-    """The output of one run. ``is_closed`` means that nothing more is collected: the plan asked for its end."""
+    """The output of one run. ``is_closed`` means that no more output is collected, because the plan asked for its
+    end.
+    """
 
     def __init__(self, limits: Limits) -> None:
         self.is_closed = False
@@ -41,7 +43,7 @@ class PrintedOutput:
             self._pending.append(kept)
 
     def report(self, on_event: Callable[[OutputChunk], None]) -> None:
-        """Report pending output. Raises LimitExceededError if more was printed than may be."""
+        """Report pending output. Raises LimitExceededError if the output exceeds the limit."""
         if self._pending:
             text = "".join(self._pending)
             self._pending.clear()

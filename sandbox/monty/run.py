@@ -62,7 +62,9 @@ class MontyRun:
         self._request: EndRequest | None = None
 
     def run(self, session: Any) -> Outcome | Rejected:
-        """Run the script to its end. Raises what the agent, ``ask`` or a callback raise for the caller."""
+        """Run the script to its end. Raises the exceptions that the agent, ``ask`` or a callback raise for the
+        caller.
+        """
         began = processor_seconds(session.worker_pid)
         try:
             snapshot = self._timed(lambda: session.feed_start(self._script.text, **self._inputs()))
@@ -94,7 +96,7 @@ class MontyRun:
     # ------------------------------------------------------------------ turns
 
     def _answer_snapshot(self, snapshot: Any) -> Any:
-        """Answer what Monty paused for."""
+        """Answer the request for which Monty paused."""
         self._line = self._script.plan_line_at(snapshot.position.start)
         self._output.report(self._on_event)
         if isinstance(snapshot, load_monty().NameLookupSnapshot):
@@ -156,7 +158,7 @@ class MontyRun:
         return self._exchange(frames.AskFrame(escape_surrogates(question)))
 
     def _end_plan(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Record what the plan asks for. The run ends with it, whatever the plan does about the error."""
+        """Record the ending that the plan asks for. The run ends with it, even if the plan catches the error."""
         reason = args[0] if args else kwargs.get("reason")
         if type(reason) is not str or len(args) + len(kwargs) != 1:
             return error_result("TypeError", f"{name} takes one text; write {name}(f'…')")
@@ -230,7 +232,7 @@ class MontyRun:
         return Rejected(self._plan.source, (Diagnostic(line or 0, 0, "backend", shorten(message)),))
 
     def _limit_of(self, raised: BaseException) -> str | None:
-        """The limit behind an exception, if any. Of these exceptions, a plan can raise only TimeoutError itself."""
+        """The limit behind an exception, if any. A plan can raise only one of these exceptions itself: TimeoutError."""
         if isinstance(raised, MemoryError):
             return "memory"
         if isinstance(raised, RecursionError):

@@ -1,7 +1,6 @@
-"""The host's end of the processes that read plan texts where there is no cage.
-
-They run nothing of a plan, but no cage surrounds their parsers. A process serves many jobs: it could do as much harm
-with one. It works wherever Python does.
+"""The host's end of the processes that read plan texts where there is no cage. They run no code of a plan, but no cage
+surrounds their parsers. A process serves many jobs, because one job alone could do as much harm. It works on every
+system with Python.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from codeplan.sandbox.protocol.conversation import Conversation, Sender, State
 from codeplan.sandbox.protocol.frames import Frame, FrameAssembler, WorkerFrame, pack, unpack_worker_frame
 
 MAX_JOBS: Final = 500
-"""A process that has served so many jobs makes room for a new one."""
+"""After this many jobs, a new process replaces the old one."""
 
 _CHUNK: Final = 1 << 16
 _START_SECONDS: Final = 60.0

@@ -1,4 +1,4 @@
-"""The process that reads plan texts where there is no cage: it checks and analyses them, and runs nothing of them.
+"""The process that reads plan texts where there is no cage: it checks and analyses them, and runs none of their code.
 
 The host starts it with an empty environment and sends it one job after the other over standard input.
 """

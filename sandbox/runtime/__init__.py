@@ -1,1 +1,1 @@
-"""What a plan runs on inside the worker: its namespace, guards, façades and safe builtins."""
+"""The runtime of a plan inside the worker: its namespace, guards, façades and safe builtins."""

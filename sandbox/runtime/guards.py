@@ -30,7 +30,7 @@ _IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class FailureRecord(Protocol):
-    """Keeps what first ended a run, outside the plan's reach."""
+    """Keeps the first reason that ended a run, where the plan cannot reach it."""
 
     failure: PlanTermination | None
 
@@ -56,7 +56,7 @@ class PlanStopper:
         self.stop(LimitExceeded(limit, value, allowed))
 
     def raise_if_failed(self) -> None:
-        """Raise the recorded failure, if any. Nothing more is done for a failed plan."""
+        """Raise the recorded failure, if any, so that a failed plan can do nothing more."""
         if self._host.failure is not None:
             raise self._host.failure
 

@@ -20,8 +20,8 @@ _SIGN_RUN = re.compile(r"(?:[-+~][ \t]*+){8}")
 def literal_eval(text: object) -> object:
     """Return the value of the Python literal in ``text``, ignoring surrounding white space.
 
-    Raises: What ``ast.literal_eval`` raises (SyntaxError, ValueError, or TypeError for a list as a key), with the start
-    of the text; ValueError for anything but a str.
+    Raises: The exceptions of ``ast.literal_eval`` (SyntaxError, ValueError, or TypeError for a list as a key), with
+    the start of the text; ValueError for anything but a str.
     """
     if type(text) is not str:
         raise ValueError(f"literal_eval takes a text, not {type(text).__name__}; use the value as it is")

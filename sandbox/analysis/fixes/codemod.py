@@ -1,4 +1,4 @@
-"""The base of all fixes: a transformer that notes what it changes."""
+"""The base of all fixes: a transformer that records its changes."""
 
 from __future__ import annotations
 

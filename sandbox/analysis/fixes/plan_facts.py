@@ -1,4 +1,4 @@
-"""What the fixes look at before they start: a plan's syntax tree, walked once."""
+"""Facts about a plan that the fixes need: its syntax tree, walked once."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from codeplan.sandbox.runtime.names import RESERVED_NAMES
 
 
 class SolutionName(RenamedNames):
-    """Calls the only function that takes ``agent`` ``solution``, if no function is called so."""
+    """Renames the only function that takes ``agent`` to ``solution``, if no function has that name."""
 
     rule = "solution-name"
 
@@ -81,7 +81,7 @@ def _is_regular(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     given = function.args
     plain = not given.kwonlyargs and not given.posonlyargs and isinstance(function, ast.FunctionDef)
     stars = given.vararg or given.kwarg
-    # A default other than 1 is the writer's word on where to resume.
+    # A default other than 1 is the model's opinion on where to resume.
     number = not given.defaults or isinstance(given.defaults[-1], ast.Constant)
     return plain and not stars and number and parameters_of(function) == ["agent", "start_from"]
 

@@ -12,7 +12,7 @@ _DEFINITION = re.compile(r"[ \t]*+(?:def[ \t]++(\w++)|(\w++)[ \t]*+(?::[^=\n]*+)
 def leave_out_parts(source: str, numbers: Collection[int], names: Collection[str]) -> str:
     """Return the plan without the bodies of these steps and without the definitions of these names.
 
-    The parts are told by their first lines and their indentation; nothing is parsed.
+    The parts are recognised by their first lines and their indentation; nothing is parsed.
     """
     lines = source.split("\n")
     margin = next((_indent(line) for line in lines if _GUARD.match(line)), 0)

@@ -10,7 +10,9 @@ from codeplan.sandbox.analysis.replies.statements import ACTING_NAMES, Statement
 
 
 class Redefinitions(msgspec.Struct, frozen=True):
-    """What a reply defines: names set afresh, names whose values it only changes, and the heads of its loops."""
+    """The definitions in a reply: names that it sets, names whose values it only changes, and the heads of its
+    loops.
+    """
 
     fresh: frozenset[str]
     extended: frozenset[str]
@@ -39,8 +41,8 @@ def find_redefinitions(given: Sequence[Statement]) -> Redefinitions:
 class OutsideCode(msgspec.Struct, frozen=True):
     """The statements of a plan outside its steps, merged with those of a reply.
 
-    ``groups`` has for each statement of the plan those that stand at its place now. ``new`` stands before the first
-    step, ``behind`` right behind the step of that number, and ``ending`` at the plan's end.
+    ``groups`` has, for each statement of the plan, the statements that now take its place. ``new`` goes before the
+    first step, ``behind`` directly after the step with that number, and ``ending`` at the plan's end.
     """
 
     groups: tuple[list[Statement], ...]
@@ -71,8 +73,8 @@ class Layout(msgspec.Struct, frozen=True):
 def place_statements(layout: Layout, given: Sequence[tuple[Statement, int | None]]) -> OutsideCode:
     """Place the statements of a reply, each with the number of the step before it.
 
-    Definitions stand where the plan defines the name, or before the first step. Code that acts, or needs what a step
-    sets, stays behind its step.
+    Definitions go to the place where the plan defines the name, or before the first step. Code that acts, or needs a
+    name that a step sets, stays after its step.
     """
     redefined = find_redefinitions([s for s, _ in given])
     known = {s.code for s in layout.statements if not s.names or s.is_import}
