@@ -103,7 +103,7 @@ class TotalBudget(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Spending:
-    """What many episodes have spent, from any thread, of their TotalBudget (None: no limit).
+    """The spending of many episodes against their TotalBudget (None: no limit), counted from any thread.
 
     ``stopped_by`` is the budget that kept an episode from starting; None if every episode could start.
     """

@@ -87,7 +87,7 @@ class AgentError(CodeplanError):
 
 
 class SizeExceeded(AgentError):
-    """What a model, a plan or the environment made is too large. The agent loses this attempt.
+    """A text or value of a model, a plan or the environment is too large. The attempt counts as failed.
 
     If a plan's call causes it, the plan receives the message. Otherwise the attempt ends as ``TooLarge``. ``what`` is
     as in ``TooLarge``; ``limit`` is the maximum, None if only the endpoint knows it.

@@ -26,7 +26,7 @@ IDS = {"codeplan/Household-v0": "household", "codeplan/ALFWorld-v0": "alfworld",
 """The name of the environment behind each gymnasium id."""
 
 MAX_OBSERVATION_CHARS, MAX_ACTION_CHARS = 20_000, 1_000
-"""In characters. A longer observation is truncated."""
+"""Maximum length of an observation, in characters; a longer one is truncated."""
 
 _CHARACTERS = frozenset(string.printable)
 
@@ -73,7 +73,7 @@ class TextEnv(gymnasium.Env[str, str]):
         return self._text
 
     def close(self) -> None:
-        """Free what the environment holds."""
+        """Free the environment's resources."""
         self.env.close()
 
     def _choose_task(self, options: dict[str, Any]) -> Task:
@@ -82,7 +82,7 @@ class TextEnv(gymnasium.Env[str, str]):
             return envs.select(self.env, **given, split=self.split)
         tasks = self.env.tasks(self.split or envs.splits(self.env)[0])
         if not tasks:
-            return envs.select(self.env, split=self.split)  # raises: it says which tasks exist
+            return envs.select(self.env, split=self.split)  # raises an error that says which tasks exist
         return tasks[int(self.np_random.integers(len(tasks)))]
 
     def _printable_text(self, observation: Observation) -> str:

@@ -45,7 +45,9 @@ class ReplayableEnvironment:
         self._pictures = env.picture if isinstance(env, ShowsPictures) else None  # the check takes microseconds
 
     def reset(self) -> EnvironmentReset:
-        """Begin the task anew; returns the event to record. Raises: EnvironmentFailure: the environment breaks."""
+        """Begin the task from its start; returns the event to record. Raises: EnvironmentFailure: the environment
+        breaks.
+        """
         recorded = self._trace.next_recorded(EnvironmentReset)
         if recorded:
             self._needs_fast_forward = True

@@ -62,7 +62,7 @@ def returned_value(finished: Finished | None) -> Any:
 
 
 def storable_value(value: object) -> Any:
-    """What a plan returned, as JSON data; None if it is too large."""
+    """The value that a plan returned, as JSON data; None if it is too large."""
     return _storable(json_value(value, MAX_VALUE_BYTES))
 
 

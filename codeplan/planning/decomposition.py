@@ -55,7 +55,8 @@ class Decomposer:
 
 
 def progress_note(episode: Episode) -> str | None:
-    """What a success passes on: the agent's belongings if an action shows them, otherwise the last action.
+    """A success's information for the next attempt: the agent's belongings if an action shows them, otherwise the last
+    action.
 
     ADaPT passes information on in this way (Prasad et al., 2024, section 3.1, and its appendix for each environment).
     With tools, the note is the value that the sub-task returned. None if no action was taken yet.

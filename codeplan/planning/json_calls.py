@@ -35,7 +35,7 @@ class JsonCall(NamedTuple):
 
 
 class NoCall(Exception):
-    """Says in a sentence for the model why a reply holds no call that can be made."""
+    """A reply holds no call that can be made; the message tells the model why, in one sentence."""
 
 
 def read_reply(reply: str, names: Collection[str]) -> JsonCall:

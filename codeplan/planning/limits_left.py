@@ -1,4 +1,4 @@
-"""What the limits of an episode still allow, as prompts state it."""
+"""Computes what is left of an episode's limits, for prompts."""
 
 from __future__ import annotations
 

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 
 RefinePrompt = Literal["conversation", "fresh", "fresh-without-plan"]
-"""Whether a refinement goes on with the conversation, or has a prompt of its own: with the whole plan (the paper's in
-MiniWoB++), or with the error's message alone (the paper's in ALFWorld)."""
+"""Whether a refinement continues the conversation, or has a prompt of its own: with the whole plan (the paper's in
+MiniWoB++), or with the error's message alone (the paper's in ALFWorld).
+"""
 
 _ONE_SAMPLE: Final = SampleSettings()
 

@@ -20,7 +20,7 @@ from codeplan.untrusted.values import in_quotes
 ShopModule = Literal["Search", "SimpleMatch", "DetailMatch", "Buy"]
 
 FOUND_PRODUCT = "prod_id"
-"""Stands in a plan for the product that was found last."""
+"""Represents the product that was found last in a plan."""
 
 _ID = re.compile(r"\bB[0-9A-Z]{9}\b")
 _VERDICT = re.compile(r"match\s*+:\s*+(true|false)\b", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Reuses a skill's plan: the model sets its parameters, and plans anew only if that plan fails."""
+"""Reuses a skill's plan: the model sets its parameters, and writes a new plan only if that plan fails."""
 
 from __future__ import annotations
 

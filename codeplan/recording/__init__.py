@@ -1,4 +1,4 @@
-"""What an episode leaves behind: events, traces, tapes, and how recordings are compared."""
+"""The recordings of episodes: events, traces, tapes, and the comparison of recordings."""
 
 from __future__ import annotations
 

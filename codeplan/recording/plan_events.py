@@ -108,7 +108,7 @@ class PlanStopped(TraceEvent, frozen=True, tag="plan_stopped"):
 
 
 class PlanReplanned(TraceEvent, frozen=True, tag="plan_replanned"):
-    """The plan asked the model for further steps, or for another plan. If ``step_done``, the next plan goes on after
+    """The plan asked the model for further steps, or for another plan. If ``step_done``, the next plan continues after
     the step.
     """
 

@@ -99,7 +99,7 @@ class Trace:
 
     @staticmethod
     def read_resumable(path: Path) -> list[Event]:
-        """As ``read``, without the end that an interruption wrote."""
+        """The events as from ``read``, without the end that an interruption wrote."""
         return drop_interruption(*_read_lines(path))[0]
 
     def next_recorded(self, *kinds: type[_E]) -> _E | None:
@@ -137,12 +137,12 @@ class Trace:
 
     @property
     def is_live(self) -> bool:
-        """Whether the episode goes on after the recording's end; False for an offline replay."""
+        """Whether the episode continues live after the recording's end; False for an offline replay."""
         return self._live
 
     @property
     def is_replaying(self) -> bool:
-        """Whether the recording goes on; environment and model are then left alone.
+        """Whether the recording has further events; environment and model are then not used.
 
         Raises: Diverged: the recording is over and the trace is not live.
         """
@@ -156,9 +156,9 @@ class Trace:
         """Number, date, write and return a new event; during a replay, compare it and return the recorded one.
 
         Raises:
-            Diverged: the event differs from the recorded one, or ends an episode whose recording goes on.
-            SizeExceeded: the event is too large, or the trace would be.
-            TraceFailure: the event cannot be written. KeyboardInterrupt: the episode was cancelled; it is written.
+            Diverged: the event differs from the recorded one, or ends an episode whose recording has further events.
+            SizeExceeded: the event is too large, or the trace would be. TraceFailure: the event cannot be written.
+            KeyboardInterrupt: the episode was cancelled; it is written.
         """
         with self._lock:
             if self.is_replaying:

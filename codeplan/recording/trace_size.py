@@ -18,7 +18,9 @@ It holds four hundred model calls with the longest prompts and replies in ASCII;
 """
 
 MAX_LINE_BYTES: Final = 8 * MAX_EVENT_BYTES
-"""Where a trace is read line by line, a longer line counts as its end: no event is this long."""
+"""Maximum length of a line in a trace. A reader treats a longer line as the trace's end, because no event is this
+long.
+"""
 
 MAX_SAVED_VALUES: Final = 4_000_000
 """Maximum number of values in all checkpoints of an episode. In memory a value takes some hundred bytes, so a plan that

@@ -100,7 +100,7 @@ def learn(
     """Have a Learner learn from tasks; returns the method that uses what was learnt.
 
     Each episode's trace goes to a numbered folder in ``out``. Existing traces, from an interrupted training, answer
-    for model and environment, and the training goes on where they end. ``budget`` applies to each episode.
+    for model and environment, and the training continues where they end. ``budget`` applies to each episode.
     ``spending`` counts all of them: once its budget is spent, no episode starts, ``spending.stopped_by`` names that
     budget, and the method has what it had learnt until then. The other parameters are those of ``run``; a replay from
     a ``tape`` writes no traces.

@@ -203,7 +203,7 @@ def _confirm_success(header: EpisodeStarted, recording: list[Event], env: Enviro
 def _live_environment(
     header: EpisodeStarted, env: Environment | None, sources: ToolSources, folder: Path, resources: ExitStack
 ) -> Environment | None:
-    """The environment object in which the episode goes on; None if its name is enough. ``resources`` end with it."""
+    """The environment object in which the episode continues; None if its name is enough. ``resources`` end with it."""
     if header.env != ToolEnvironment.name and (sources.name_tools or sources.verify is not None):
         raise UsageError(
             f"the environment {in_quotes(header.env)} of the episode takes neither tools nor a verifier; leave them out"

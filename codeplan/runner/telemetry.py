@@ -174,7 +174,7 @@ class EpisodeSpans:
         seconds: float,
         status: Status | None = None,
     ) -> None:
-        """A span that ends at this time and took so many seconds."""
+        """A span that ends at this time and took this many seconds."""
         start = _nanoseconds(at - seconds)
         span = self._tracer.start_span(name, self._context, kind, attributes, start_time=start)
         if status:

@@ -113,7 +113,7 @@ class Rejected(Value, frozen=True):
 
 
 def refuse_warnings(checked: Plan | Rejected) -> Plan | Rejected:
-    """The result of a strict check: a plan with warnings is refused for them."""
+    """The result of a strict check, which refuses a plan with warnings."""
     if isinstance(checked, Plan) and checked.warnings:
         return Rejected(checked.source, checked.warnings, checked.fixes)
     return checked

@@ -14,7 +14,7 @@ from codeplan.types.value import Amount, Count, Value
 
 
 class LastFailure(Value, frozen=True):
-    """The last thing that went wrong in an episode, which may have succeeded all the same.
+    """The last failure in an episode; the episode may still have succeeded.
 
     ``error`` is the exception's name or the limit's. ``step`` and ``line`` are the plan's, None outside it; ``tool`` is
     the tool that failed, if it was one.
@@ -30,13 +30,13 @@ class LastFailure(Value, frozen=True):
 class Result(Value, frozen=True):
     """How an episode ended, with its counts.
 
-    ``success`` and ``reason`` (one short sentence) follow from ``ending``: they are never given, and are fields only to
-    appear in JSON. ``asks`` are in-plan refinements (``ask_llm``), ``refinements`` out-of-plan ones (a new plan after a
-    failure), ``model_calls`` all calls of any purpose. ``usage`` sums the tokens; ``seconds`` is wall time. ``trace``
-    is the path of the trace, None without a file. ``plan`` is the source of the last plan, None for methods that write
-    none. ``claim`` is whether the method believes that the task is done, None where it does not say. ``depth`` is the
-    greatest depth of a sub-task (1 if the task was not decomposed), None for methods that do not decompose.
-    ``failure`` is the last thing that went wrong, None if nothing did.
+    ``success`` and ``reason`` (one short sentence) follow from ``ending``: callers never set them, and they are fields
+    only so that they appear in JSON. ``asks`` are in-plan refinements (``ask_llm``), ``refinements`` out-of-plan ones
+    (a new plan after a failure), ``model_calls`` all calls of any purpose. ``usage`` sums the tokens; ``seconds`` is
+    wall time. ``trace`` is the path of the trace, None without a file. ``plan`` is the source of the last plan, None
+    for methods that write none. ``claim`` is whether the method believes that the task is done, None if it does not
+    say. ``depth`` is the greatest depth of a sub-task (1 if the task was not decomposed), None for methods that do not
+    decompose. ``failure`` is the last failure, None if there was none.
 
     Where the environment judges what plans return, ``value`` is what the last plan returned and ``variables`` are those
     at its end, as JSON data. They are None and empty if it did not run to its end, or if they are too large.
@@ -69,7 +69,7 @@ class Result(Value, frozen=True):
 
     @property
     def has_model(self) -> bool:
-        """Whether a model takes part: a plan that ``codeplan exec`` runs may ask none."""
+        """Whether a model takes part: a plan that ``codeplan exec`` runs may ask no model."""
         return self.method != "exec" or self.model_calls > 0
 
     def __repr__(self) -> str:

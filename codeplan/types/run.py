@@ -10,7 +10,9 @@ from codeplan.types.value import Value
 
 
 class ResourceUsage(Value, frozen=True):
-    """What a run used: wall and CPU seconds in the worker, printed characters, agent calls and questions."""
+    """The resources that a run used: wall and CPU seconds in the worker, printed characters, agent calls and
+    questions.
+    """
 
     wall: float = 0.0
     cpu: float = 0.0
@@ -20,7 +22,7 @@ class ResourceUsage(Value, frozen=True):
 
 
 class PlanOutcome(Value, frozen=True):
-    """Base of the outcomes: shows what is worth a line, and no checkpoints."""
+    """Base of the outcomes: shows the important fields in a line, without checkpoints."""
 
     def __repr__(self) -> str:
         return short_repr(self, self._shown())
@@ -41,9 +43,9 @@ _LARGE_FIELDS = frozenset({"output", "checkpoint", "entries", "usage"})
 class Finished(PlanOutcome, frozen=True, tag="finished"):
     """The plan ran to its end. Only the environment says whether the task succeeded.
 
-    ``value`` is what the plan returned, and ``variables`` are those at its end, as plain data of bounded size (see
-    ``codeplan.untrusted.plain_values``): None, bools, numbers, texts, bytes, lists, tuples, dicts and sets. ``omitted``
-    says which variables are missing, and why; its key ``return`` stands for the value.
+    ``value`` is the value that the plan returned, and ``variables`` are its variables at the end, as plain data of
+    bounded size (see ``codeplan.untrusted.plain_values``): None, bools, numbers, texts, bytes, lists, tuples, dicts
+    and sets. ``omitted`` says which variables are missing, and why; its key ``return`` stands for the value.
     """
 
     output: str
@@ -57,7 +59,9 @@ class Finished(PlanOutcome, frozen=True, tag="finished"):
 
     @property
     def value_fault(self) -> str:
-        """Why ``value`` is missing, in a sentence that says what to return; empty if it is what the plan returned."""
+        """Why ``value`` is missing, in a sentence that says what to return; empty if it is the value that the plan
+        returned.
+        """
         if "return" not in self.omitted:
             return ""
         fault = f"what the plan returned cannot be handed over: {self.omitted['return']}"
@@ -67,9 +71,9 @@ class Finished(PlanOutcome, frozen=True, tag="finished"):
 class Failed(PlanOutcome, frozen=True, tag="failed"):
     """An assertion failed, or the plan raised an exception.
 
-    ``error`` is the exception's name, such as ``"AssertionError"``. The runtime counts ``step`` itself, whatever the
-    message says; it is None outside all steps. ``checkpoint`` holds the variables at the failure, ``entries`` those at
-    the entry of each step reached.
+    ``error`` is the exception's name, such as ``"AssertionError"``. The runtime counts ``step`` itself and does not
+    read it from the message; it is None outside all steps. ``checkpoint`` holds the variables at the failure,
+    ``entries`` those at the entry of each step reached.
     """
 
     step: int | None
@@ -102,10 +106,9 @@ class Stopped(PlanOutcome, frozen=True, tag="stopped"):
 
 
 class Replan(PlanOutcome, frozen=True, tag="replan"):
-    """The plan called ``replan(reason)``: it wants to be written on, or anew, now that more is known.
-
-    This is no failure. ``step_done`` is true if the call was the last statement of its step's block: then the step is
-    done, and the next plan goes on with the step after it. Otherwise the next plan resumes as after a failure.
+    """The plan called ``replan(reason)``: it asks for further steps, or for another plan, because more is known now.
+    This is not a failure. ``step_done`` is true if the call was the last statement of its step's block: then the step
+    is done, and the next plan continues with the step after it. Otherwise the next plan resumes as after a failure.
     """
 
     step: int | None
@@ -119,7 +122,7 @@ class Replan(PlanOutcome, frozen=True, tag="replan"):
 
 
 class GiveUp(PlanOutcome, frozen=True, tag="give_up"):
-    """The plan called ``give_up(reason)``: it holds the task for impossible."""
+    """The plan called ``give_up(reason)``: it considers the task impossible."""
 
     step: int | None
     line: int | None

@@ -8,12 +8,13 @@ from codeplan.types.value import Value
 
 
 class Task(Value, frozen=True):
-    """What an agent is to achieve in an environment.
+    """A goal for an agent in an environment.
 
     ``id`` is unique within the environment; ``kind`` is the task's family (``"heat"``). ``goal`` is the sentence that
     the model sees; it is empty if only the environment's ``reset`` reveals it. ``seed`` makes a generated task
     repeatable. ``split`` is ``"train"``, ``"dev"``, ``"test"`` or the data set's own name of a split. ``notes`` are
-    what one method tells another about the task: progress, a reflection, a plan to follow. Environments give none.
+    one method's information for another about the task: progress, a reflection, a plan to follow. Environments give
+    none.
     """
 
     id: str
@@ -47,14 +48,14 @@ class Observation(Value, frozen=True):
 
 
 class ActionSpace(Value, frozen=True):
-    """What a model that writes actions itself must know about them, and the rules for its turns.
+    """The description of the actions for a model that writes actions itself, and the rules for its turns.
 
     ``forms`` lists the form of every valid action, such as ``"go to RECEPTACLE"``. An observation that begins with one
     of ``no_effect_prefixes`` says that the action did nothing. An executor gets ``calls`` model calls for one goal and
     gives up after ``max_idle_turns`` turns in a row without effect (both as in ADaPT, where it has the environment).
-    ``status`` is an action that shows all that the agent has, or empty. ``rollback`` asks methods to undo a failed
-    attempt before the next one. ``rewrites`` are pairs of a regular expression and its replacement; they correct small
-    mistakes in an action's form.
+    ``status`` is an action that shows all of the agent's belongings, or empty. ``rollback`` asks methods to undo a
+    failed attempt before the next one. ``rewrites`` are pairs of a regular expression and its replacement; they
+    correct small mistakes in an action's form.
     """
 
     forms: tuple[str, ...]
