@@ -1,4 +1,4 @@
-"""What a bench runs: cells and tasks, from flags or a file, checked before anything starts.
+"""Reads from flags or a file which cells and tasks a bench runs, and checks them before anything starts.
 
 A file is TOML. Every method runs every suite with every model and every table of settings:
 

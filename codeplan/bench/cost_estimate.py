@@ -45,7 +45,7 @@ class CostRange(Value, frozen=True):
 
 
 class CellEstimate(Value, frozen=True):
-    """What a cell's remaining ``episodes`` will cost, from ``seen`` episodes.
+    """The estimated cost of a cell's remaining ``episodes``, from ``seen`` episodes.
 
     A cell's trainings share one estimate, and so do all cells that follow their plans.
 
@@ -74,7 +74,7 @@ class BenchEstimate(Value, frozen=True):
 
 
 def estimate_cost(own: BenchRecord, earlier: Sequence[BenchRecord]) -> BenchEstimate:
-    """What the remaining trainings and episodes of a bench will cost, given those of it and of ``earlier`` benches."""
+    """Estimate the cost of a bench's remaining trainings and episodes from its own and those of ``earlier`` benches."""
     jobs = remaining_jobs(own.grid, own.outcomes)
     cells = [_estimate_trainings(name, plans, own, earlier) for name, plans in _plans_by_cell(own.grid).items()]
     first_cells = {_line(cell): cell for cell in reversed(own.cells)}
@@ -115,7 +115,7 @@ def _plans_by_cell(grid: BenchGrid) -> dict[str, list[LearntPlan]]:
 def _estimate_trainings(
     name: str, plans: Sequence[LearntPlan], own: BenchRecord, earlier: Sequence[BenchRecord]
 ) -> CellEstimate:
-    """What the remaining training episodes of a cell will cost, from those of any batch size."""
+    """The estimated cost of a cell's remaining training episodes, from training episodes of any batch size."""
     cell = next(cell for cell in own.cells if cell.learnt == plans[0])
     done = {plan.training.name: training_results(own.folder, plan.training) for plan in plans}
     seen = [result for bench in earlier for result in _like_trainings(cell, bench)]

@@ -132,7 +132,7 @@ def _published_line(row: PublishedRow, kinds: Sequence[str], *, hidden: bool) ->
 
 
 def _measured_line(one: PlayedCell, metric: Metric, kinds: Sequence[str], *, only: bool) -> tuple[str, ...]:
-    """What a cell measured: over all episodes, or those of these kinds ``only``, and by kind."""
+    """A cell's measured values: over all episodes, or only over the kinds ``only``, and by kind."""
     every = estimate_metric(
         metric, [e for e in one.episodes if not only or any(_is_of_kind(e, kind) for kind in kinds)]
     )

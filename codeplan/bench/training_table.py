@@ -27,8 +27,8 @@ TEST_NOTE = (
 class TrainingRates(Value, frozen=True):
     """The success rates, in per cent, of one cell's trainings, by batch size and iteration.
 
-    ``cell`` is the name without what tells trainings apart. A rate is there once all episodes of its plan ended;
-    ``trainings`` is how many trainings of each batch size the bench has, ``plans`` what it has learnt in them.
+    ``cell`` is the name without the part that distinguishes trainings. A plan has a rate once all of its episodes have
+    ended; ``trainings`` is the number of trainings of each batch size, ``plans`` are the plans that they have learnt.
     """
 
     cell: str

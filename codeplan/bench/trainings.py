@@ -70,8 +70,8 @@ class TrainingGrid(Value, frozen=True, forbid_unknown_fields=True):
 class Training(Value, frozen=True):
     """One training of a cell: iterations of ``batch`` tasks of ``split`` and ``kind``, drawn by the seed ``draw``.
 
-    ``cell`` is the name without what tells trainings apart; ``number`` counts the trainings of a batch size from 1.
-    ``settings`` override the cell's; they hold no secrets.
+    ``cell`` is the name without the part that distinguishes trainings; ``number`` counts the trainings of a batch size
+    from 1. ``settings`` override the cell's; they hold no secrets.
     """
 
     cell: str

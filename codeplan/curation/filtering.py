@@ -51,7 +51,7 @@ class FilterRule(Value, frozen=True):
 
 
 class FilterOutcome(PairedResult, frozen=True, kw_only=True):
-    """What filtering decided on one skill: its plan solved ``alone_solved`` of ``alone`` tasks; then the pairs.
+    """The decision of filtering on one skill: its plan solved ``alone_solved`` of ``alone`` tasks; then the pairs.
 
     ``e_value`` is valid at any time; ``level`` is the level that it, or ``p_value``, is compared with; ``status`` is
     the skill's new status. ``missing_pairs`` is above 0 if there were too few pairs for a promotion, even if the skill

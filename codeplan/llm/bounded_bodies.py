@@ -14,7 +14,7 @@ MAX_BODY_BYTES: Final = 8 << 20
 with every character escaped."""
 
 MAX_EMBEDDINGS_BYTES: Final = 32 << 20
-"""The same for embeddings: 256 vectors of 4096 numbers take some 23 MB."""
+"""Maximum decompressed size of a body with embeddings: 256 vectors of 4096 numbers take some 23 MB."""
 
 MAX_ERROR_BYTES: Final = 64 << 10
 """Maximum number of bytes that are read of the body of an error or a redirection. The status suffices, so the rest is

@@ -7,7 +7,9 @@ from typing import Any, Final
 import msgspec
 
 _STATUSES: Final = frozenset({400, 413, 422, 500})
-"""Where endpoints report it: llama.cpp has used 500, text-generation-inference uses 422. 413 means nothing else."""
+"""Status codes with which endpoints report a prompt that is too long: llama.cpp has used 500,
+text-generation-inference uses 422. 413 has no other meaning.
+"""
 
 _CODES: Final = frozenset(
     {

@@ -55,7 +55,7 @@ class RoutedModel:
         return model.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
 
     def for_episode(self) -> RoutedModel:
-        """This model for one episode: each model that counts calls begins anew."""
+        """This model for one episode: each model that counts calls starts from zero."""
         fresh = copy.copy(self)
         fresh.main = _begin(self.main)
         fresh._routes = {purpose: _begin(model) for purpose, model in self._routes.items()}

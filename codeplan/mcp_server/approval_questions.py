@@ -1,7 +1,7 @@
 """Asks a client's user about calls that need approval: in the middle of the call, or in its result.
 
 Since version 2026-07-28 of the protocol, a server returns its questions as the result of a call, and the client sends
-the call again with the answers. Before that, the server sends a request of its own while the call goes on.
+the call again with the answers. Before that version, the server sends a request of its own while the call is running.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ class ToolPlanRunner:
         return self._play(source, checked, goal.strip() or _NO_GOAL, _Start(), control)
 
     def resume(self, run_id: str, text: str, control: RunControl) -> RunAnswer:
-        """Go on from a run's end with a changed plan, or with its changed steps alone.
+        """Continue from a run's end with a changed plan, or with its changed steps alone.
 
         It starts where the refinement loop would: at the first changed step, but no later than at the one that failed.
         An interrupted run is resumed only after the client has once been informed of the interruption.

@@ -123,7 +123,7 @@ def _failure(outcome: Outcome, ending: Ending | None, code: str) -> RunFailure |
 
 
 def _resumable_step(past: PastRun, outcome: Outcome) -> int | None:
-    """Where the same plan would go on; after a step that is done, the number of the next step."""
+    """The step at which the same plan would continue; after a step that is done, the next step."""
     if isinstance(outcome, Finished) or (isinstance(outcome, Replan) and outcome.step_done):
         return None if outcome.step is None else outcome.step + 1
     plan, attempt = past.attempt.plan, past.attempt

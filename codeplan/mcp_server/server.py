@@ -45,7 +45,7 @@ _Answer = Value | LiveRun[RunAnswer]
 
 
 class PlanService:
-    """What the server does for its clients. ``skills`` is the library's store, None without one.
+    """The server's services for its clients. ``skills`` is the library's store, None without one.
 
     ``at_once`` is how many plans run at a time. Create it in the server's event loop, and close it with the loop.
     """

@@ -26,7 +26,7 @@ _KEEP_ALIVE_SECONDS: Final = 60
 
 
 class HttpAddress(NamedTuple):
-    """Where to listen. Port 0 takes a free one."""
+    """The address to listen on. Port 0 chooses a free port."""
 
     host: str
     port: int

@@ -41,7 +41,7 @@ class PlanBlock(msgspec.Struct, frozen=True):
 
 
 class FixesBlock(msgspec.Struct, frozen=True):
-    """What the check changed in a plan, and the plan's source after it."""
+    """The check's changes to a plan, and the plan's source after them."""
 
     number: int
     fixes: tuple[Fix, ...]

@@ -51,7 +51,7 @@ class _BoundedReads(io.BufferedReader):
     """A file that refuses reads of more than ``MAX_READ_BYTES``."""
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """As usual. Raises: UnsafeFile for a larger read."""
+        """Read up to ``size`` bytes. Raises: UnsafeFile for a larger read."""
         wanted = MAX_READ_BYTES + 1 if size is None or size < 0 else size
         data = super().read(min(wanted, MAX_READ_BYTES + 1))
         if len(data) > MAX_READ_BYTES:

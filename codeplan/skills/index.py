@@ -51,7 +51,7 @@ _SCHEMA_QUERY = "select type, name, sql from sqlite_schema where name not like '
 
 
 class IndexEntry(Value, frozen=True):
-    """What the index holds of a skill: everything but its plan and its evidence records."""
+    """The index's data about a skill: everything except its plan and its evidence records."""
 
     env: str
     name: str

@@ -66,7 +66,7 @@ class FixedStore:
 
 
 class MissingStore:
-    """Stands for the library of a recorded episode that is replayed without it: the trace holds the chosen skills.
+    """Replaces the library of a recorded episode that is replayed without it. The trace holds the chosen skills.
 
     Raises: UsageError if the episode asks for further skills.
     """

@@ -1,4 +1,4 @@
-"""How the stand-in acts as an executor, splits goals into sub-tasks, and learns from trials.
+"""Lets the stand-in act as an executor, split goals into sub-tasks, and learn from trials.
 
 Its weaknesses are fixed, so that the effect of a method on them is visible. With ``span`` it keeps one thing in mind
 at a time. If ``forgetful``, it forgets to clean, heat or cool, to craft ingredients, to read a second page or to

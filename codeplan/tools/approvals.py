@@ -69,7 +69,7 @@ class Approvals:
         return rule
 
     def ask(self, tool: Tool, arguments: Mapping[str, Any]) -> object:
-        """What ``approve`` says about a call; it may be awaitable. Raises what ``approve`` raises.
+        """The answer of ``approve`` about a call, which may be awaitable. Raises the exceptions of ``approve``.
 
         It gets a copy of the arguments, because the call must be made as the trace records it.
         """

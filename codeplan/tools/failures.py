@@ -20,7 +20,7 @@ def require_failure(error: BaseException) -> None:
 
 
 def failure_message(error: BaseException) -> str:
-    """What the error says, within MAX_MESSAGE_CHARS."""
+    """The error's message, within MAX_MESSAGE_CHARS."""
     said = escape_surrogates(message_text(error)[: MAX_MESSAGE_CHARS + 1])
     return _cut(said)
 

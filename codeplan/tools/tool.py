@@ -14,7 +14,7 @@ from codeplan.types import AgentMethod, AgentParameter, AgentType
 from codeplan.untrusted.values import in_quotes
 
 Approval: TypeAlias = Literal["allow", "ask", "deny"]
-"""What happens to a call: it is made, it is made if somebody approves it, or it is refused."""
+"""What happens to a call: it is made, it is made if the user approves it, or it is refused."""
 
 ToolCall: TypeAlias = Callable[[Mapping[str, Any]], object | Awaitable[object]]
 """Calls a tool with its arguments by parameter name, ``*args`` as a list and ``**kwargs`` as a dict.

@@ -44,7 +44,9 @@ def function_of_file(given: str, form: str) -> Any:
 
 
 def object_of_file(given: str, otherwise: str) -> Any:
-    """What ``FILE.py:NAME`` names. ``otherwise`` is said of a text of another form. Raises: UsageError: it has none."""
+    """The object that ``FILE.py:NAME`` names. ``otherwise`` is the message for a text of another form. Raises:
+    UsageError: it has none.
+    """
     path, names = _split(given)
     if len(names) != 1:
         raise UsageError(f"{in_quotes(given)} {otherwise}")

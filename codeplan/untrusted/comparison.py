@@ -141,7 +141,7 @@ class _KeyNumbers:
 
 
 def _form(value: object) -> type | None:
-    """The kind of container, as far as ``==`` tells kinds apart; None for a value without parts."""
+    """The kind of container, to the extent that ``==`` distinguishes kinds; None for a value without parts."""
     for kind in (list, tuple, dict, deque):
         if isinstance(value, kind):
             return kind

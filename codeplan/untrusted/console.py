@@ -25,7 +25,7 @@ class CleanConsole(Console):
         super().__init__(**{"highlight": False, "markup": False, "emoji": False, **options})
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """As rich's, with clean text."""
+        """Render as rich does, but with clean text."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(clean(segment.text), segment.style)
 

@@ -45,7 +45,9 @@ class DiffRow(NamedTuple):
 
 
 _Block: TypeAlias = tuple[str, int, int, int, int]
-"""What becomes of lines ("equal", "unaligned", or a word of difflib), the lines before from–to, the lines after."""
+"""The kind of change ("equal", "unaligned", or a word of difflib), the range of lines before, the range of lines
+after.
+"""
 
 
 def compare_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[DiffRow]:

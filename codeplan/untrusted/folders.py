@@ -71,7 +71,7 @@ def find_files(root: Path | str, name: str | None, max_depth: int) -> Iterator[P
 
 
 def _entry(entry: os.DirEntry[str]) -> FolderEntry | None:
-    """What an entry is; None for a link, a pipe, a device or a socket."""
+    """The entry, if it is a folder or a regular file; None for a link, a pipe, a device or a socket."""
     if entry.is_dir(follow_symlinks=False):
         return FolderEntry(entry.name, is_folder=True)
     return FolderEntry(entry.name, is_folder=False) if entry.is_file(follow_symlinks=False) else None

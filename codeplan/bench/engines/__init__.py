@@ -1,4 +1,4 @@
-"""Where episodes run: in threads, in processes, on Dask, on Ray. Scheduling and retries are the engine's own."""
+"""Engines that run episodes: in threads, in processes, on Dask, on Ray. Each does its own scheduling and retries."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ J_contra = TypeVar("J_contra", contravariant=True)
 R_co = TypeVar("R_co", covariant=True)
 
 MAX_RESTARTS = 3
-"""How often a job restarts whose worker died."""
+"""How often a job is restarted after its worker died."""
 
 
 class JobHandler(Protocol[J_contra, R_co]):

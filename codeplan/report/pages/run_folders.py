@@ -61,7 +61,7 @@ def read_ends(path: Path, size: int, below: Path) -> FirstAndLastEvent:
 
 
 def column_key(start: EpisodeStarted) -> tuple[str, str, str, bytes]:
-    """What the runs of one column have in common: environment, method, model and settings."""
+    """The common properties of one column's runs: environment, method, model and settings."""
     return start.env, start.method, start.model, msgspec.json.encode(start.settings, order="sorted")
 
 

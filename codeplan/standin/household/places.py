@@ -1,4 +1,4 @@
-"""Where households keep things: rules of thumb, not taken from a data set."""
+"""Rules of thumb for the places of things in households, not taken from a data set."""
 
 from __future__ import annotations
 

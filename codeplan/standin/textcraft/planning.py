@@ -154,7 +154,7 @@ _CHOOSE = Template("""\
 
 
 def write_plan(goal: ParsedCraftingGoal) -> str:
-    """A plan that is correct as far as the commands say."""
+    """A plan that is correct according to the commands."""
     work = compute_work(goal, {goal.item: 1}, {})
     return _HEAD.substitute(outline=outline(work)) + "".join(_write_steps(goal, work))
 

@@ -1,4 +1,4 @@
-"""Mends TextCraft plans by what the feedback says."""
+"""Mends TextCraft plans according to the feedback."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _use_other_variant(source: str, report: TextCraftFeedback, goal: ParsedCraft
 
 
 def _get_missing_items(source: str, report: TextCraftFeedback, goal: ParsedCraftingGoal) -> str | None:
-    """Ingredients are missing: get or craft them before the step goes on."""
+    """Ingredients are missing: get or craft them before the step continues."""
     need = re.search(r"I have (\d+) .+? and need (\d+)", report.text)
     if report.last_recipe is None or need is None or not report.last_observation.startswith("Could not find enough"):
         return None

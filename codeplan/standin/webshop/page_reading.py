@@ -64,5 +64,5 @@ def read_options(page: str) -> dict[str, list[str]]:
 
 
 def read_product_text(page: str) -> str:
-    """What a product's page says, without the instruction and the first buttons."""
+    """The text of a product's page, without the instruction and the first buttons."""
     return page.rpartition("< Prev")[2]

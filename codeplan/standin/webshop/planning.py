@@ -21,7 +21,7 @@ _STOP_WORDS = frozenset(_STOP_WORD_TEXT.split())
 
 
 class ParsedShoppingGoal(Value, frozen=True):
-    """What to search for, the words that pages should contain, and the price limit in dollars, if there is one."""
+    """The search words, the words that pages should contain, and the price limit in dollars, if there is one."""
 
     text: str
     query: str
@@ -111,7 +111,7 @@ def solution(agent, start_from=1):
 
 
 def write_plan(goal: ParsedShoppingGoal) -> str:
-    """A plan that is correct as far as the instruction says."""
+    """A plan that is correct according to the instruction."""
     affordable = "" if goal.max_price is None else f" if offer['price'] < {goal.max_price}"
     return _PLAN.substitute(
         asked=repr(goal.text), words=repr(list(goal.words)), query=repr(goal.query), affordable=affordable

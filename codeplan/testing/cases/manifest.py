@@ -11,7 +11,7 @@ from codeplan.skills.parameter_binding import SkillParameterValue
 from codeplan.untrusted.values import in_quotes
 
 MANIFEST_SUFFIX = ".plan.toml"
-"""How a manifest's file name ends."""
+"""The suffix of a manifest's file name."""
 
 MAX_SEEDS = 10_000
 """A range with more seeds is taken for a mistake."""
@@ -36,7 +36,8 @@ class PatternAnswer(_ManifestPart, frozen=True):
 
 
 class AnswerSources(_ManifestPart, frozen=True):
-    """Who answers ``ask_llm``: the first of ``tape``, ``patterns``, ``fixed`` and ``model`` that has an answer.
+    """The sources of answers to ``ask_llm``: the first of ``tape``, ``patterns``, ``fixed`` and ``model`` that has an
+    answer.
 
     Without any, the scripted model answers. ``fixed`` is the answer to every question, or answers in order.
     ``patterns`` are tried in order. ``tape`` is a tape's path. A ``model`` other than ``"scripted"`` is asked only with
@@ -57,7 +58,7 @@ class ExpectedFailure(_ManifestPart, frozen=True):
 
 
 class Expectations(_ManifestPart, frozen=True):
-    """What is expected. None, or empty, expects nothing.
+    """The expectations of a manifest. A field that is None or empty expects nothing.
 
     ``success`` is the environment's judgement, expected to be True unless ``refuses`` is given. ``actions`` and
     ``asks`` are maximum counts. ``steps`` are the steps entered, in order. From the entry of the steps in ``resumes``,

@@ -59,7 +59,7 @@ class RecordedCalls:
         return (self._task,) if split == "test" else ()
 
     def reset(self, task: Task) -> Observation:
-        """Begin the episode; all recorded answers are there again."""
+        """Begin the episode; all recorded answers are available again."""
         self._left = defaultdict(deque)
         for action, observation in self._calls:
             self._left[action].append(observation)

@@ -1,4 +1,6 @@
-"""Where MCP servers are: commands and URLs, from the command line, from Python or from an ``mcpServers`` file."""
+"""The addresses of MCP servers: commands and URLs, from the command line, from Python or from an ``mcpServers``
+file.
+"""
 
 from __future__ import annotations
 

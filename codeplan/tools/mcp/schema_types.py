@@ -215,7 +215,7 @@ def required_names(schema: Mapping[str, Any]) -> list[str]:
 
 
 def describe_schema(schema: Any, max_characters: int) -> str:
-    """What a schema says about a value in words: its description, its format and its bounds, on one line."""
+    """A schema's description of a value in words: its description, its format and its bounds, on one line."""
     if not isinstance(schema, dict):
         return ""
     said = schema.get("description")
@@ -272,7 +272,7 @@ def _literal(values: list[Any]) -> str:
 
 
 def _follow(root: Any, reference: str) -> Any:
-    """What a reference within the same document points to; None for any other."""
+    """The schema to which a reference within the same document points; None for any other reference."""
     if reference != "#" and not reference.startswith("#/"):
         return None
     _, *parts = reference.split("/", _MAX_REFERENCES + 1)

@@ -43,7 +43,7 @@ MAX_TOOLS: Final = 2_000
 
 
 MAX_NAMED: Final = 3
-"""How many tools of other names a sentence names."""
+"""Maximum number of renamed tools that a sentence names."""
 
 
 class McpServers:
@@ -184,9 +184,9 @@ def _description(tool: Any, hint: str) -> str:
 
 
 def read_hints(annotations: Any) -> str:
-    """What a server says about a tool's effects, in words of ours; empty if it says nothing of use.
+    """A server's hints about a tool's effects, in codeplan's words; empty if there are no useful ones.
 
-    By the protocol, the hints about destroying and repeating mean something only for a tool that does not only read.
+    By the protocol, the hints about destroying and repeating have a meaning only for tools that are not read-only.
     """
     said = {name: getattr(annotations, f"{name}_hint", None) for name in ("read_only", "destructive", "idempotent")}
     reaches = ["reaches other systems"] if getattr(annotations, "open_world_hint", None) is True else []

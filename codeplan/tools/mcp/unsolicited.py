@@ -14,11 +14,11 @@ MAX_UNSOLICITED: Final = 50_000
 """Maximum number of messages, between two answers, that are no answer."""
 
 MAX_UNSOLICITED_BYTES: Final = 64 << 20
-"""The same in bytes, where they are known."""
+"""Maximum size of these messages together in bytes, if their sizes are known."""
 
 
 class FloodError(Exception):
-    """Says what a server did, in words that follow its name."""
+    """A server sent too much; the message says what it did, in words that follow its name."""
 
 
 class FloodGate:

@@ -115,7 +115,7 @@ class ArgumentCheck:
 
 
 _SCHEMA_FAULTS: Final = (TypeError, ValueError, AttributeError, KeyError, ArithmeticError)
-"""What a schema of an unexpected form, or a number too large for it, makes the library raise."""
+"""The exceptions that the library raises for a schema of an unexpected form, or for a number that is too large."""
 
 
 def _of_one_dialect(schema: Any) -> Any:
@@ -132,7 +132,9 @@ def _check_nothing(_validator: Any, _value: Any, _instance: Any, _schema: Any) -
 
 
 def _check_additional(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
-    """As the library's, without regular expressions: with ``patternProperties`` the server decides."""
+    """Checks this keyword as the library does, but without regular expressions: with ``patternProperties`` the server
+    decides.
+    """
     from jsonschema import ValidationError
 
     if not isinstance(instance, dict) or schema.get("patternProperties"):
