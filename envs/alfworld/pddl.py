@@ -1,4 +1,4 @@
-"""Parses PDDL problems, as far as ALFWorld's files use the language: types, facts and the goal."""
+"""Parses PDDL problems, but only the parts of the language that ALFWorld's files use: types, facts and the goal."""
 
 from __future__ import annotations
 

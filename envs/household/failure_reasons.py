@@ -205,4 +205,6 @@ def _examine(a: FailedAction) -> Iterator[str | None]:
 
 _CAUSES = {"go": _go, "open": _open_or_close, "close": _open_or_close, "take": _take, "use": _use, "slice": _slice}
 _CAUSES |= {"examine": _examine} | dict.fromkeys(TREATMENTS, _treat)
-"""By an action's first word. The word for putting depends on the dialect, so ``_put`` is for any other word."""
+"""The checks for each action, by its first word. The word for putting depends on the dialect, so ``_put`` is for any
+other word.
+"""

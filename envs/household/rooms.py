@@ -22,7 +22,7 @@ class Room(Value, frozen=True):
 
 
 class DifficultySettings(Value, frozen=True):
-    """How a difficulty fills a room.
+    """The parameters with which a difficulty fills a room.
 
     ``furniture_factor`` multiplies the greatest number of each kind of receptacle that may occur more than once;
     ``minimum_furniture`` takes the least number of each. A kind of object is present with ``presence_probability``, in

@@ -50,7 +50,7 @@ PAPER_KEY_NAMES: tuple[str, ...] = KEY_NAMES[:7]
 """The keys that AdaPlanner's agent presses (Sun et al., NeurIPS 2023)."""
 
 MAX_ARGUMENT_LENGTH = 5_000
-"""In characters."""
+"""Maximum length of an action's argument, in characters."""
 
 MAX_WAIT_MS = 10_000
 """Longest wait of one action, in milliseconds of the page's clock."""

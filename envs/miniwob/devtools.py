@@ -73,7 +73,7 @@ class DevToolsConnection:
 
     @property
     def is_open(self) -> bool:
-        """Whether the connection is open, as far as is known."""
+        """Whether the connection is open, according to the last known state."""
         return self._open
 
     def call(self, method: str, session: str | None = None, **params: object) -> dict[str, Any]:

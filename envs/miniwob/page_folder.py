@@ -44,7 +44,7 @@ SIMILAR_PAGES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(_MAIL.split(), ("email-inbox",)),
     **dict.fromkeys(_FORMS.split(), ("login-user-popup",)),
 }
-"""By a page, the pages that need the same actions: reading a mail box, or filling in text fields."""
+"""For a page, the pages that need the same actions: reading a mail box, or filling in text fields."""
 
 REUSABLE_PAGES = frozenset(_REUSABLE.split())
 """Pages that redraw everything when an episode begins, so that an episode leaves no state to the next.

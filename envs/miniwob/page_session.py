@@ -58,7 +58,7 @@ class _StateReply(msgspec.Struct):
 
 
 class _FirstReply(_StateReply, kw_only=True):
-    """The same at the start of an episode."""
+    """The report of ``page.js`` at the start of an episode."""
 
     goal: Annotated[str, msgspec.Meta(max_length=_MAX_STATE_CHARACTERS)]
     ready: bool

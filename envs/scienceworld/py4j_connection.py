@@ -149,7 +149,7 @@ _DECODERS: dict[str, Callable[[str], JavaValue]] = {
     "r": JavaReference,
     "l": JavaReference,
 }
-"""By the letter of a value's type. ``l`` is a list, which stays on the Java side."""
+"""The decoders of values, by the letter of their type. ``l`` is a list, which stays on the Java side."""
 
 
 def _parts(arguments: tuple[JavaValue, ...]) -> str:

@@ -57,7 +57,7 @@ def serve_check(link: HostLink, job: WorkerJob, timer: PlanTimer) -> None:
 
 
 ROLE: Final = WorkerRole(frames.CheckJob(_SAMPLE, _API), serve_check, fresh_heap=True, hot_pages=True)
-"""What the workers of this zygote do."""
+"""The role of this zygote's workers."""
 
 
 def main(control_fd: int) -> NoReturn:

@@ -15,7 +15,7 @@ WorkerJob: TypeAlias = frames.CheckJob | frames.AnalysisJob | frames.RunJob
 
 
 class WorkerRole(NamedTuple):
-    """What one zygote's workers do: ``serve`` answers a job over the link; ``sample_job`` is a typical job.
+    """The role of one zygote's workers: ``serve`` answers a job over the link; ``sample_job`` is a typical job.
 
     If ``prewarmed`` is true, an idle worker runs the sample job once before it takes a real one. The real job is then
     faster, at the cost of more total work. If ``hot_pages`` is true, a worker instead copies the pages that the sample

@@ -21,7 +21,7 @@ Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 @dataclass(frozen=True)
 class NameFlow:
-    """How statements use names. Nodes are those of the first use.
+    """The use of names by statements. Nodes are those of the first use.
 
     ``reads`` holds the names that are read as the statements run, ``read_before_set`` those that may be read before
     they are set. ``deferred_reads`` are read when functions defined here are called. ``generator_names`` are read or

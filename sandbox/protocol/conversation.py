@@ -28,7 +28,7 @@ class State(StrEnum):
 
 
 class Sender(StrEnum):
-    """Who sends a frame."""
+    """The sender of a frame."""
 
     HOST = "host"
     WORKER = "worker"

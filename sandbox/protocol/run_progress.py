@@ -33,4 +33,4 @@ class LineCoverage(msgspec.Struct, frozen=True):
 
 
 Progress: TypeAlias = StepEntry | OutputChunk
-"""What ``on_event`` receives."""
+"""The events that ``on_event`` receives."""

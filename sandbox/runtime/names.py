@@ -117,7 +117,7 @@ NAME_HINTS: dict[str, str] = {
     "MemoryError": _ONLY_EXCEPTION,
     "RecursionError": _ONLY_EXCEPTION,
 }
-"""What to write instead of a builtin that plans lack."""
+"""Advice on what to write instead of a builtin that plans lack."""
 
 _ADVICE_MODULES = split_names(
     "os sys time datetime subprocess itertools functools copy pathlib io requests socket threading typing"

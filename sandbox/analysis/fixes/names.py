@@ -48,7 +48,7 @@ def _is_ask(name: str) -> bool:
 
 
 class AgentAliases(Codemod):
-    """Rewrites other names of an agent's methods, as far as the agent declares them."""
+    """Rewrites the other names of an agent's methods that the agent declares."""
 
     rule = "agent-alias"
 

@@ -1,4 +1,4 @@
-"""What the merging of a reply must know of a statement outside the steps: the names that it binds and reads."""
+"""Facts about a statement outside the steps that the merging of a reply needs: the names that it binds and reads."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class StepReply(msgspec.Struct, frozen=True, eq=False):
 def read_reply(source: str, plan: PlanParts) -> StepReply | None:
     """Read a reply to a prompt that showed ``plan``; None if it is a whole plan, or none at all.
 
-    A reply without ``def solution`` holds steps, if it has some, or if it defines a name anew that the plan defines
+    A reply without ``def solution`` holds steps, if it has some, or if it redefines a name that the plan defines
     outside its steps. One with ``def solution`` does so only if it leaves out the first steps of the plan.
 
     Raises: RejectedPlanError: the reply is not Python.
