@@ -14,7 +14,7 @@ MAX_EVENT_BYTES: Final = 8 << 20
 MAX_TRACE_BYTES: Final = 1 << 29
 """Maximum size of a trace. A larger one is neither written nor read as a whole; the report reads any size in parts.
 
-It holds four hundred model calls with the longest prompts and replies in ASCII; the default budget allows a hundred.
+It holds four hundred model calls with the longest prompts and replies in ASCII; the default budget allows two hundred.
 """
 
 MAX_LINE_BYTES: Final = 8 * MAX_EVENT_BYTES
