@@ -39,9 +39,10 @@ def deadline_in(seconds: float | None) -> Iterator[None]:
 
 
 def sampling_temperature(of_model: float | None) -> float | None:
-    """The temperature of the model call in progress: the method's if it sets one, else the model's own. ``of_model``
-    is the model's setting. If it is None, the endpoint decides and a method has no influence, because some models
-    refuse a temperature.
+    """The temperature of the model call in progress: the method's if it sets one, else the model's own.
+
+    ``of_model`` is the model's setting. If it is None, the endpoint decides and a method has no influence, because some
+    models refuse a temperature.
     """
     wanted = _temperature.get()
     return of_model if wanted is None or of_model is None else wanted

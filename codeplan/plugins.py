@@ -100,8 +100,9 @@ class SettingSpec:
             raise UsageError(f"{what} does not fit: {fault}; it takes {_words(self.type)}")
 
     def parse(self, text: str) -> Any:
-        """The value that a text stands for: JSON if that has the declared type, otherwise the text, converted. Raises:
-        UsageError: the text stands for no value of the type.
+        """The value that a text stands for: JSON if that has the declared type, otherwise the text, converted.
+
+        Raises: UsageError: the text stands for no value of the type.
         """
         for candidate in (parse_json(text), text):
             if not _misfit(candidate, self.type):

@@ -144,9 +144,10 @@ class ActsForReal(Protocol):
     """An environment whose actions are real: they cannot be undone, and must not be repeated."""
 
     def take_up(self, in_doubt: str | None) -> None:
-        """Continue a recorded episode in the present state of the world, instead of ``reset`` and the recorded
-        actions. ``in_doubt`` is an action that was begun and not answered, so it may have been done. The next ``step``
-        gets this action, and decides what to do about it. None: there is no such action.
+        """Continue a recorded episode in the present state of the world, instead of ``reset`` and the recorded actions.
+
+        ``in_doubt`` is an action that was begun and not answered, so it may have been done. The next ``step`` gets this
+        action, and decides what to do about it. None: there is no such action.
         """
         ...
 

@@ -1,4 +1,5 @@
 """Common code of environments: the action limit, the end of an episode, snapshots, checks of settings, an agent's log.
+
 Its use is optional: any object with the members of ``codeplan.protocols.Environment`` is an environment.
 """
 

@@ -159,8 +159,10 @@ def probe_layers() -> tuple[Layer, ...]:
 
 
 def find_cage_lack(*, allow_weak: bool = False) -> str:
-    """Why the cage is not available on this machine, as half a sentence; empty if it is. With ``allow_weak``, a cage
-    that lacks layers counts as available. Raises SandboxError if no worker can start at all.
+    """Why the cage is not available on this machine, as half a sentence; empty if it is.
+
+    With ``allow_weak``, a cage that lacks layers counts as available. Raises SandboxError if no worker can start at
+    all.
     """
     return _find_cage_off() or ("" if allow_weak else _find_missing_layers())
 

@@ -175,10 +175,11 @@ def resolve_bench(
     offline: bool = False,
     environments: Mapping[str, Environment] | None = None,
 ) -> ResolvedBench:
-    """Return the grid of a spec, after creating each cell's environment, method and model once. ``environments`` are
-    objects that replace the environments with their names. ``model_settings`` returns a model's configured settings;
-    all other settings override them. ``offline`` is for playing from a tape: no model is called, and none needs a key.
-    Raises: UsageError if a cell cannot be created.
+    """Return the grid of a spec, after creating each cell's environment, method and model once.
+
+    ``environments`` are objects that replace the environments with their names. ``model_settings`` returns a model's
+    configured settings; all other settings override them. ``offline`` is for playing from a tape: no model is called,
+    and none needs a key. Raises: UsageError if a cell cannot be created.
     """
     if spec.tool_tasks and "scripted" in [_split_entry(model, "model")[0] for model in spec.models]:
         raise UsageError(

@@ -77,8 +77,9 @@ def run_trainings(
     its plan from being learnt. ``spending`` counts all training episodes, those of earlier starts included.
 
     Raises:
-        InfrastructureError: it broke trainings off; the others are finished. Diverged: a training differs from its
-        recording. UsageError: a folder or a file of the trainings is a link, or cannot be written.
+        InfrastructureError: it broke trainings off; the others are finished.
+        Diverged: a training differs from its recording.
+        UsageError: a folder or a file of the trainings is a link, or cannot be written.
     """
     jobs = {job.training.name: job for job in plan.trainings}
     wanted = wanted_plans(plan.grid)

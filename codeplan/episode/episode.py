@@ -51,9 +51,10 @@ _GOAL_IN_OBSERVATION = "what the observation asks for"
 
 
 class Episode:
-    """One attempt at one task. ``observation`` is the latest observation, ``first_observation`` the one that the
-    latest reset returned. ``finished`` is the latest outcome of a plan, if that plan ran to its end; its value is the
-    result of the task or of its latest part.
+    """One attempt at one task.
+
+    ``observation`` is the latest observation, ``first_observation`` that of the latest reset. ``finished`` is the
+    outcome of the latest plan if it ran to its end; its value is the result of the task or of its latest part.
 
     Creating it resets the environment. While the trace replays a recording, the recording answers for environment and
     model; afterwards the episode fast-forwards the environment to the same state and continues live.
@@ -133,9 +134,10 @@ class Episode:
         """Ask the model. ``prompt`` names the template and its digest, for the trace.
 
         Raises:
-            BudgetExceeded: no call is left. SizeExceeded: texts made in this episode make the prompt too long, or the
-            reply is too long. UsageError: the task and the settings alone make the prompt too long. ModelError: there
-            is no complete answer.
+            BudgetExceeded: no call is left.
+            SizeExceeded: texts made in this episode make the prompt too long, or the reply is too long.
+            UsageError: the task and the settings alone make the prompt too long.
+            ModelError: there is no complete answer.
         """
         self._require_usable_start()
         return self._replayable_model.ask(messages, purpose, prompt, stop, max_tokens)
@@ -224,8 +226,7 @@ class Episode:
     def goal_of(self, task: Task) -> str:
         """The sentence that prompts show as the goal of ``task``; never empty.
 
-        If the task has no goal, this is the goal that the environment's reset revealed, possibly its whole
-        observation.
+        If the task has none, it is what the environment's reset revealed, possibly its whole observation.
         """
         return task.goal or self.first_observation.goal or _GOAL_IN_OBSERVATION
 

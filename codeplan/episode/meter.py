@@ -15,8 +15,9 @@ _TICK = 0.001  # tolerance between the two clocks, in seconds
 
 
 class Meter:
-    """Counts what an episode uses. Callers reserve before each action or call, and settle afterwards what only the
-    answer reveals.
+    """Counts what an episode uses.
+
+    Callers reserve before each action or call, and settle afterwards what only the answer reveals.
 
     ``depth`` is the greatest depth of a sub-task so far, None without decomposition. ``clock`` returns seconds from any
     origin. Safe to use from several threads.

@@ -34,9 +34,10 @@ _ENVIRONMENT_EVENTS: tuple[type[EnvironmentEvent], ...] = (CallDecided, CallBegu
 
 
 class ReplayableEnvironment:
-    """One task of an environment. During a replay the recording answers, and the environment is not used. After the
-    recording's end, the environment is fast-forwarded to the same state and answers from then on. The caller records
-    the answers.
+    """One task of an environment.
+
+    During a replay the recording answers, and the environment is not used. After the recording's end, the environment
+    is fast-forwarded to the same state and answers from then on. The caller records the answers.
     """
 
     def __init__(self, env: Environment, task: Task, trace: Trace) -> None:
@@ -74,8 +75,9 @@ class ReplayableEnvironment:
         return ActionTaken(action=action, observation=observation, seconds=seconds, cut_from=cut_from)
 
     def recorded_events(self, action: str) -> Iterator[EnvironmentEvent]:
-        """During a replay: the events that the environment reported before it answered ``action``. The caller records
-        each one immediately.
+        """During a replay: the events that the environment reported before it answered ``action``.
+
+        The caller records each one immediately.
         """
         while event := self._trace.peek_recorded(*_ENVIRONMENT_EVENTS):
             yield replace(event, action=action) if isinstance(event, CallBegun) else event

@@ -1,5 +1,6 @@
-"""The folders of runs: each holds a trace, and a file with the data that a later run needs to continue. A run's id is
-its folder's name. It cannot be guessed, and a client can name a folder only by its id.
+"""The folders of runs: each holds a trace, and a file with the data that a later run needs to continue.
+
+A run's id is its folder's name. It cannot be guessed, and a client can name a folder only by its id.
 """
 
 from __future__ import annotations

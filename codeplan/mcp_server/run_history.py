@@ -48,8 +48,9 @@ BROKEN_OFF = "broken off"
 
 
 class PastRun(Value, frozen=True):
-    """A run that has ended. ``attempt`` is the attempt from which a resumed plan continues. ``events`` are those of
-    the plan's run.
+    """A run that has ended.
+
+    ``attempt`` is the attempt from which a resumed plan continues. ``events`` are those of the plan's run.
 
     ``ending`` is the episode's, None if its trace has no end. ``broken_off`` is true if the plan did not end by
     itself: the server was killed, the client cancelled the run, or something around the plan failed.

@@ -21,8 +21,9 @@ def serve(
     where: ProtocolStreams | HttpAddress,
     on_ready: Callable[[str], None],
 ) -> None:
-    """Serve until the client of the streams leaves, or until SIGINT or SIGTERM. Work that is still running is then
-    cancelled.
+    """Serve until the client of the streams leaves, or until SIGINT or SIGTERM.
+
+    Work that is still running is then cancelled.
 
     ``on_ready`` gets the URL of an HTTP server.
     """

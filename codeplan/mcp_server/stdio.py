@@ -37,8 +37,9 @@ class ProtocolStreams(NamedTuple):
 
 @contextmanager
 def claim_standard_streams() -> Iterator[ProtocolStreams]:
-    """Take standard input and output for the protocol. Meanwhile, output of tools and of programs that they start goes
-    to standard error, and their input is empty.
+    """Take standard input and output for the protocol.
+
+    Meanwhile, output of tools and of programs that they start goes to standard error, and their input is empty.
     """
     sys.stdout.flush()
     taken = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3) for fd in (0, 1)]

@@ -50,8 +50,9 @@ class RunEvents(Value, frozen=True):
 
 
 def read_run(events: Sequence[Event], env: object = None) -> RunEvents:
-    """Read what happened in the attempt that begins with the first of these events. Actions and answers have the form
-    in which ``env`` shows them; see ``show_action``.
+    """Read what happened in the attempt that begins with the first of these events.
+
+    Actions and answers have the form in which ``env`` shows them; see ``show_action``.
     """
     exchanges: list[Exchange] = []
     printed: list[str] = []

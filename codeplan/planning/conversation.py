@@ -9,9 +9,10 @@ from codeplan.types import Message, Value
 
 
 class ConversationTurn(Value, frozen=True):
-    """One reply of the model, and the report on its plan. ``reply`` is the program in the reply, ``plan`` the whole
-    plan that resulted from it, ``told`` the report on the plan's run that the model received, and ``summary`` that
-    report in one line.
+    """One reply of the model, and the report on its plan.
+
+    ``reply`` is the program in the reply, ``plan`` the whole plan that resulted from it, ``told`` the report on the
+    plan's run that the model received, and ``summary`` that report in one line.
     """
 
     reply: str
@@ -21,10 +22,11 @@ class ConversationTurn(Value, frozen=True):
 
 
 class PlanConversation:
-    """The messages of the conversation: two that state the task, then each reply with the report on it. Messages that
-    were sent do not change, so that endpoints' prefix caches hit. When the turns exceed MAX_CONVERSATION_CHARS, the
-    oldest are dropped until the rest takes half of that. The first remaining reply is then replaced by the whole plan
-    of that time.
+    """The messages of the conversation: two that state the task, then each reply with the report on it.
+
+    Messages that were sent do not change, so that endpoints' prefix caches hit. When the turns exceed
+    MAX_CONVERSATION_CHARS, the oldest are dropped until the rest takes half of that. The first remaining reply is then
+    replaced by the whole plan of that time.
     """
 
     def __init__(self, opening: Sequence[Message]) -> None:

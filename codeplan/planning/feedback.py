@@ -36,10 +36,12 @@ _NAME: Final = re.compile(r"\w+")
 
 
 class RunReport(Value, frozen=True):
-    """The report on the latest plan. ``source`` is its text after the check's fixes. ``plan`` and ``outcome`` are None
-    if the check refused it. ``problem`` is the first sentence on what went wrong. ``events`` are the events of the
-    run, ``observation`` is the newest observation. ``variables`` are the variables that the next plan can start with.
-    ``left`` holds the limits of the next run. ``next_start`` says where the next plan starts.
+    """The report on the latest plan.
+
+    ``source`` is its text after the check's fixes. ``plan`` and ``outcome`` are None if the check refused it.
+    ``problem`` is the first sentence on what went wrong. ``events`` are the events of the run, ``observation`` is the
+    newest observation. ``variables`` are the variables that the next plan can start with. ``left`` holds the limits of
+    the next run. ``next_start`` says where the next plan starts.
     """
 
     source: str

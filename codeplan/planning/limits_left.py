@@ -11,8 +11,9 @@ from codeplan.types import Value
 
 
 class LimitsLeft(Value, frozen=True):
-    """What is left of each limit; None means no limit. ``asks`` counts the questions of one run, ``tries`` the runs of
-    a plan, including the next one.
+    """What is left of each limit; None means no limit.
+
+    ``asks`` counts the questions of one run, ``tries`` the runs of a plan, including the next one.
     """
 
     actions: int | None = None
@@ -35,9 +36,11 @@ class LimitsLeft(Value, frozen=True):
 
 
 def limits_left(episode: Episode, *, asks: int | None, tries: int | None, replans: int | None) -> LimitsLeft:
-    """The limits of a plan's next run, computed before its prompt is sent. ``asks`` is the sandbox's limit for one
-    run; ``tries`` and ``replans`` are what the method has left, None without such a limit. The environment's limit and
-    the budget lower them. A replay gives equal values, because it takes times from the recorded events.
+    """The limits of a plan's next run, computed before its prompt is sent.
+
+    ``asks`` is the sandbox's limit for one run; ``tries`` and ``replans`` are what the method has left, None without
+    such a limit. The environment's limit and the budget lower them. A replay gives equal values, because it takes times
+    from the recorded events.
     """
     budget, meter = episode.meter.budget, episode.meter
     calls = _left(budget.model_calls, meter.model_calls + 1)  # the prompt itself is a call

@@ -16,8 +16,9 @@ AfterFailure = Literal["resume", "restart"]
 
 
 class LoopSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Settings of the loop. The defaults are the paper's limits. Where code can do the work of one of the paper's
-    model calls, code does it.
+    """Settings of the loop.
+
+    The defaults are the paper's limits. Where code can do the work of one of the paper's model calls, code does it.
 
     ``tries`` limits the runs of a plan; from run ``start_over_from`` on, plans start at step 1 again. ``resume_by``
     finds the step to resume at by a comparison of syntax, or asks the model, as in the paper. ``code_check`` sends a

@@ -27,8 +27,9 @@ def check_plan(
 
 
 def record_notices(sandbox: Sandbox, episode: Episode) -> None:
-    """Record, once per episode, how the sandbox on this machine differs from the usual one. A replay repeats the
-    recorded notices.
+    """Record, once per episode, how the sandbox on this machine differs from the usual one.
+
+    A replay repeats the recorded notices.
 
     Raises SandboxError if no plan can run here.
     """

@@ -244,9 +244,10 @@ class RefinementLoop:
             start, checkpoint = following, outcome.checkpoint
 
     def _already_written(self, plan: Plan, outcome: Outcome) -> int | None:
-        """The step that an earlier replan of this step led to; None if this step has not asked before. A plan that was
-        extended keeps its ``replan``, which runs again when the plan starts over. Another step with the same code
-        counts as a new request. Otherwise a plan of such steps could go on without any counted model call.
+        """The step that an earlier replan of this step led to; None if this step has not asked before.
+
+        A plan that was extended keeps its ``replan``, which runs again when the plan starts over. Another step with the
+        same code counts as a new request. Otherwise a plan of such steps could go on without any counted model call.
         """
         if not isinstance(outcome, Replan) or not outcome.step_done or outcome.step is None:
             return None

@@ -76,8 +76,9 @@ class SampleSettings(Value, frozen=True, kw_only=True):
             raise UsageError("sample_table=paper chooses the kinds of the samples; leave out sample_kinds")
 
     def for_kind(self, kind: str) -> SampleSettings:
-        """The settings for a task of this kind. With the paper's table, that is one example of the kind that the table
-        names.
+        """The settings for a task of this kind.
+
+        With the paper's table, that is one example of the kind that the table names.
 
         Raises: UsageError: the table does not have the kind.
         """

@@ -27,8 +27,10 @@ _VERDICT = re.compile(r"match\s*+:\s*+(true|false)\b", re.IGNORECASE)
 
 
 class ModuleCall(Value, frozen=True):
-    """A sub-task: ``text`` is Search's query; for the other modules it says what to look for. ``product`` is the
-    product id for DetailMatch and Buy (``FOUND_PRODUCT`` stands for the latest find); empty for the other modules.
+    """A sub-task: ``text`` is Search's query; for the other modules it says what to look for.
+
+    ``product`` is the product id for DetailMatch and Buy (``FOUND_PRODUCT`` stands for the latest find); empty for the
+    other modules.
     """
 
     module: ShopModule

@@ -135,8 +135,10 @@ class EpisodeSetup:
 
     @contextmanager
     def open_episode(self, header: EpisodeStarted, trace: Trace) -> Iterator[ActiveEpisode]:
-        """An episode to act in. In any case, the trace ends with the episode's ending. A spent budget is an ending,
-        and so is a text of the agent that is too large.
+        """An episode to act in.
+
+        In any case, the trace ends with the episode's ending. A spent budget is an ending, and so is a text of the
+        agent that is too large.
         """
         trace.append(header)
         active: ActiveEpisode | None = None

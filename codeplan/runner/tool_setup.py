@@ -85,8 +85,9 @@ def open_tools(goal: str, sources: ToolSources, out: Path | str | None) -> Itera
 
 @contextmanager
 def open_recorded_tools(header: EpisodeStarted, sources: ToolSources, folder: Path) -> Iterator[ToolEnvironment]:
-    """The environment in which a recorded episode continues. Its tools are those that the user names, never the
-    trace's.
+    """The environment in which a recorded episode continues.
+
+    Its tools are those that the user names, never the trace's.
 
     Raises: UsageError: the user names no tools, or others than the episode had. EnvironmentFailure: as ``open_tools``.
     """

@@ -81,8 +81,9 @@ def convert_arguments(tool: str, converters: Mapping[str, Converter], arguments:
 
 
 def _validation_error(error: ValueError) -> ValidationError:
-    """The error that pydantic raised. It is imported only after a failure, because the import takes a part of a quick
-    call's time.
+    """The error that pydantic raised.
+
+    It is imported only after a failure, because the import takes a part of a quick call's time.
 
     Raises: ValueError: code of the user's annotations raised it, and pydantic let it through.
     """

@@ -107,6 +107,7 @@ class Stopped(PlanOutcome, frozen=True, tag="stopped"):
 
 class Replan(PlanOutcome, frozen=True, tag="replan"):
     """The plan called ``replan(reason)``: it asks for further steps, or for another plan, because more is known now.
+
     This is not a failure. ``step_done`` is true if the call was the last statement of its step's block: then the step
     is done, and the next plan continues with the step after it. Otherwise the next plan resumes as after a failure.
     """

@@ -1,4 +1,5 @@
 """Detects keys that would make a dict or a set slow: each key is compared with all earlier keys of the same hash.
+
 Numbers and tuples have the same hash in every process, so a plan or a recording can choose keys with one hash.
 """
 

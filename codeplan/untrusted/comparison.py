@@ -1,6 +1,7 @@
-"""Compares untrusted values in time linear in their parts. ``==`` compares a shared part again for each path that
-leads to it: forty nested pairs take 2**40 steps. Hashing a tuple does the same. Here each container is visited once,
-and hashed by the numbers of its parts.
+"""Compares untrusted values in time linear in their parts.
+
+``==`` compares a shared part again for each path that leads to it: forty nested pairs take 2**40 steps. Hashing a tuple
+does the same. Here each container is visited once, and hashed by the numbers of its parts.
 """
 
 from __future__ import annotations

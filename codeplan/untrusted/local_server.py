@@ -53,8 +53,9 @@ def listen(port: int, host: str = LOOPBACK) -> socket.socket:
 
 
 class LocalOnly:
-    """An ASGI application around another one. It refuses requests that come neither from the user's programs nor from
-    its own pages.
+    """An ASGI application around another one.
+
+    It refuses requests that come neither from the user's programs nor from its own pages.
 
     ``headers`` are added to every response. A body of more than ``max_body`` bytes is refused. ``host`` is
     a further name of this server that clients may use.

@@ -50,8 +50,9 @@ except (re.error, OverflowError, RecursionError):
 
 
 def compile_in_time(patterns: Iterable[str]) -> bool:
-    """Whether all of these texts together can be compiled in MAX_SECONDS. Patterns that are not regular expressions
-    cost little.
+    """Whether all of these texts together can be compiled in MAX_SECONDS.
+
+    Patterns that are not regular expressions cost little.
 
     A character class with wide characters takes milliseconds, and so a second for each 400 characters.
     """

@@ -126,8 +126,9 @@ class BrowserPage:
         return answer["result"].get("value")
 
     def read_script(self, name: str, form: type[T], *arguments: object) -> T:
-        """Call a function of ``page.js`` and convert its result, which the page may have tampered with. Raises:
-        EnvironmentFailure if it throws, or its result has another form.
+        """Call a function of ``page.js`` and convert its result, which the page may have tampered with.
+
+        Raises: EnvironmentFailure if it throws, or its result has another form.
         """
         try:
             return msgspec.convert(self.call_script(name, *arguments), form)

@@ -19,8 +19,9 @@ _AMBIGUOUS = "Ambiguous request"
 
 
 class Explorer:
-    """Acts, and remembers what was seen: the map, the held things, an open question, the score. Everything comes from
-    the observations, so a resumed episode has the same memory.
+    """Acts, and remembers what was seen: the map, the held things, an open question, the score.
+
+    Everything comes from the observations, so a resumed episode has the same memory.
     """
 
     goal: str

@@ -17,9 +17,10 @@ _NO_THINGS = ("nothing", "which ", "currently ", "that is ", "On the ", "In the 
 
 
 class RoomView(Value, frozen=True):
-    """The content of a room, from a look around. ``doors`` maps the room behind each door to whether the door is open
-    or closed. ``things`` maps the name of each thing to the names of the things in or on it. ``closed`` lists the
-    containers that are closed.
+    """The content of a room, from a look around.
+
+    ``doors`` maps the room behind each door to whether the door is open or closed. ``things`` maps the name of each
+    thing to the names of the things in or on it. ``closed`` lists the containers that are closed.
     """
 
     name: str

@@ -1,5 +1,6 @@
-"""Removes the host's paths and name from Python's data in a zygote, so that its workers do not have them. A path
-reveals users, folders and versions of the host. A locked worker cannot open files, so it needs no paths.
+"""Removes the host's paths and name from Python's data in a zygote, so that its workers do not have them.
+
+A path reveals users, folders and versions of the host. A locked worker cannot open files, so it needs no paths.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""The compiled code of recently checked plans, so that a run need not compile the plan again. One worker compiles the
-code and another unpacks it; the host never interprets the bytes.
+"""The compiled code of recently checked plans, so that a run need not compile the plan again.
+
+One worker compiles the code and another unpacks it; the host never interprets the bytes.
 """
 
 from __future__ import annotations

@@ -41,8 +41,9 @@ _News = TypeVar("_News")
 
 class RunSession:
     """One run, from the job to the outcome: serves the worker's calls and repeats each of the worker's counts.
-    ``port`` calls the agent and answers questions. ``on_event`` receives each step and each output, ``on_coverage``
-    the lines that ran; each may be None. A session serves one run.
+
+    ``port`` calls the agent and answers questions. ``on_event`` receives each step and each output, ``on_coverage`` the
+    lines that ran; each may be None. A session serves one run.
     """
 
     def __init__(
@@ -72,9 +73,10 @@ class RunSession:
         worker.set_max_frame(_max_frame_bytes(limits))
 
     def run(self, job: frames.RunJob) -> Outcome | Rejected:
-        """Send the job and serve the run to its end. Raises CheckpointError, the exceptions that the agent, ``ask`` or
-        a callback raise for the caller, and WorkerKilled if something outside killed the worker before the agent,
-        ``ask`` or a callback was called.
+        """Send the job and serve the run to its end.
+
+        Raises CheckpointError, the exceptions that the agent, ``ask`` or a callback raise for the caller, and
+        WorkerKilled if something outside killed the worker before the agent, ``ask`` or a callback was called.
         """
         self._start_from = job.start_from
         try:
@@ -244,9 +246,7 @@ class RunSession:
                 return Failed(end.step, line, end.error, end.message, *rest)
 
     def _verify_step_done(self, end: frames.EndFrame) -> None:
-        """Raises ProtocolError if the worker claims that a ``replan`` ended the step, but the step does not end with
-        that call.
-        """
+        """Raises ProtocolError if the worker claims that a ``replan`` ended a step that has none at its end."""
         if not end.step_done:
             return
         known = self._plan.step(end.step)

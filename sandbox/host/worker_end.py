@@ -26,6 +26,7 @@ class WorkerEnd(NamedTuple):
 
 class WorkerKilled(Exception):
     """Something outside killed a worker before its plan's run had any visible effect, so the work can be repeated.
+
     ``had_job`` is false if the worker had not received the plan yet.
     """
 

@@ -1,5 +1,7 @@
-"""Bounds how many workers check or analyse plans at once. This work only computes, so more workers than processors
-would not finish sooner, and each takes megabytes of memory. Runs are not bounded: they mostly wait for their agents.
+"""Bounds how many workers check or analyse plans at once.
+
+This work only computes, so more workers than processors would not finish sooner, and each takes megabytes of memory.
+Runs are not bounded: they mostly wait for their agents.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Inserts the guards into a plan: code that compiled plans run in place of the plain operation. Plans cannot define
-classes. So every value has an exact builtin type or one of codeplan's types, and no value has hooks that the plan
-wrote. Iteration, unpacking, calls and reading items therefore need no guard. Attributes, item writes, operators that
-make large values, handlers, assertions and loop iterations have guards.
+"""Inserts the guards into a plan: code that compiled plans run in place of the plain operation.
+
+Plans cannot define classes. So every value has an exact builtin type or one of codeplan's types, and no value has hooks
+that the plan wrote. Iteration, unpacking, calls and reading items therefore need no guard. Attributes, item writes,
+operators that make large values, handlers, assertions and loop iterations have guards.
 """
 
 from __future__ import annotations

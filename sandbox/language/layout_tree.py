@@ -1,6 +1,8 @@
-"""Parses a plan with libcst as well, whose tree keeps layout and comments. Fixes and merged replies are made on this
-tree. CPython's reading of the plan is the one that runs, so the two parsers must agree: on the statements, how they
-are nested, the lines that they start on, the functions with their parameters, and the steps' numbers.
+"""Parses a plan with libcst as well, whose tree keeps layout and comments.
+
+Fixes and merged replies are made on this tree. CPython's reading of the plan is the one that runs, so the two parsers
+must agree: on the statements, how they are nested, the lines that they start on, the functions with their parameters,
+and the steps' numbers.
 """
 
 from __future__ import annotations

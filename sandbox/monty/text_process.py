@@ -1,6 +1,7 @@
-"""The host's end of the processes that read plan texts where there is no cage. They run no code of a plan, but no cage
-surrounds their parsers. A process serves many jobs, because one job alone could do as much harm. It works on every
-system with Python.
+"""The host's end of the processes that read plan texts where there is no cage.
+
+They run no code of a plan, but no cage surrounds their parsers. A process serves many jobs, because one job alone could
+do as much harm. It works on every system with Python.
 """
 
 from __future__ import annotations

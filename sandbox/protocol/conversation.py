@@ -1,6 +1,7 @@
-"""One table of the frames that the host and a worker may send in each state of their conversation. The host looks up
-every frame that it receives and every frame that it sends. A frame that is not in the table ends the conversation with
-a ProtocolError.
+"""One table of the frames that the host and a worker may send in each state of their conversation.
+
+The host looks up every frame that it receives and every frame that it sends. A frame that is not in the table ends the
+conversation with a ProtocolError.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Polls for an answer a few times before sleeping. A wake-up by another processor can take longer than the rest of an
-agent call.
+"""Polls for an answer a few times before sleeping.
+
+A wake-up by another processor can take longer than the rest of an agent call.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ SOON_SECONDS: Final = 0.0003
 
 def receive_soon(sock: socket.socket, most: int, looks: int = USUAL_LOOKS) -> bytes | None:
     """Up to ``most`` bytes that are there or arrive during this many polls of a microsecond each; None if none arrive.
+
     The bytes are empty if the other side is gone. Raises OSError.
     """
     for _ in range(looks if _may_look else 1):
@@ -33,9 +35,10 @@ def receive_soon(sock: socket.socket, most: int, looks: int = USUAL_LOOKS) -> by
 
 
 class PatientReceiver:
-    """Receives from a socket, and sleeps only if polling finds nothing. It polls up to MAX_LOOKS times while the other
-    side answers soon, and USUAL_LOOKS times after a long sleep, so waiting for a slow tool takes no processor time.
-    ``sleep`` waits for bytes and receives up to the given number.
+    """Receives from a socket, and sleeps only if polling finds nothing.
+
+    It polls up to MAX_LOOKS times while the other side answers soon, and USUAL_LOOKS times after a long sleep, so
+    waiting for a slow tool takes no processor time. ``sleep`` waits for bytes and receives up to the given number.
     """
 
     def __init__(self, sock: socket.socket, sleep: Callable[[int], bytes]) -> None:

@@ -37,8 +37,9 @@ class ReportSource:
                 )
 
     def read(self) -> ReportData:
-        """The present content of the folders. The columns of several benches, or of a bench and runs, begin with their
-        folder.
+        """The present content of the folders.
+
+        The columns of several benches, or of a bench and runs, begin with their folder.
 
         Raises: UsageError: a bench's files are damaged.
         """
