@@ -344,8 +344,8 @@ def test_an_event_up_to_the_maximum_is_written_and_a_larger_one_is_not(tmp_path:
 
 def test_a_full_trace_takes_only_what_ends_it() -> None:
     size = TraceSize()
-    size.add(WarningIssued(message=""), MAX_TRACE_BYTES - 5 * MAX_EVENT_BYTES)
-    size.require_room(WarningIssued(message=""), MAX_EVENT_BYTES)
+    size.add(WarningIssued(message=""), (480 - 8) << 20)
+    size.require_room(WarningIssued(message=""), 8 << 20)
     size.add(WarningIssued(message=""), 1)
     with pytest.raises(SizeExceeded, match="the trace has reached") as caught:
         size.require_room(WarningIssued(message=""), MAX_EVENT_BYTES)

@@ -1,12 +1,17 @@
+import json
+import os
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import data, integers, sampled_from
+from msgspec.structs import replace
 from support.boxes import Boxes, Replies
 from support.task_runs import run_tasks
+from support.trace_samples import acted, started
 
 from codeplan import envs
 from codeplan.errors import Diverged, UsageError
-from codeplan.recording.tape import Tape, TapeRecorder
+from codeplan.recording.tape import Tape, TapeRecorder, read_tape
 from codeplan.runner.new_episodes import run
 
 OPEN = "def solution(agent, start_from=1):\n    print(agent.open({}))\n"
@@ -124,3 +129,29 @@ def test_a_tape_is_not_overwritten_and_a_damaged_line_is_named(tmp_path):
             Tape(tmp_path / "tape")
     with pytest.raises(UsageError, match="cannot be read"):
         Tape(tmp_path / "nowhere")
+
+
+def test_episodes_are_numbered_from_zero_in_the_order_in_which_they_start(tmp_path):
+    recorded(tmp_path / "tape", *[[OPEN.format(2)]] * 3)
+    lines = (tmp_path / "tape").read_text().splitlines()
+    assert list(dict.fromkeys(json.loads(line)["episode"] for line in lines)) == [0, 1, 2]
+    assert [*read_tape(tmp_path / "tape")] == [0, 1, 2]
+
+
+def test_what_does_not_begin_as_an_episode_does_not_play_and_leaves_the_others_alone(tmp_path):
+    recorder = TapeRecorder(tmp_path / "tape")
+    header = replace(started(), seq=0)
+    for first in (replace(acted(), seq=0), header):
+        recorder.start_episode()(first)
+    recorder.close()
+    tape = Tape(tmp_path / "tape")
+    assert tape.take_episode(header) == [header]
+    with pytest.raises(Diverged, match="left"):
+        tape.take_episode(header)
+
+
+def test_a_tape_of_more_than_512_mib_is_refused_before_it_is_read(tmp_path):
+    recorded(tmp_path / "tape", [OPEN.format(2)])
+    os.truncate(tmp_path / "tape", 512 * 2**20 + 1)
+    with pytest.raises(UsageError, match="cannot be read: it is larger than 536,870,912 bytes"):
+        Tape(tmp_path / "tape")

@@ -12,7 +12,6 @@ from support.trace_samples import acted, ended, started, write
 
 from codeplan.errors import UsageError
 from codeplan.recording.trace import Trace
-from codeplan.recording.trace_size import MAX_TRACE_BYTES
 
 
 def test_beside_the_events_reading_takes_no_room_for_the_file(tmp_path: Path) -> None:
@@ -29,7 +28,7 @@ def test_beside_the_events_reading_takes_no_room_for_the_file(tmp_path: Path) ->
 
 def test_a_file_that_is_larger_than_any_trace_is_refused_before_it_is_read(tmp_path: Path) -> None:
     write(tmp_path, started(), acted())
-    os.truncate(tmp_path / "trace.jsonl", MAX_TRACE_BYTES + 1)
+    os.truncate(tmp_path / "trace.jsonl", 512 * 2**20 + 1)
     for read in (Trace.read, Trace.read_resumable, Trace.resume):
         with pytest.raises(UsageError, match="cannot be read: it is larger than 536,870,912 bytes"):
             read(tmp_path / "trace.jsonl")
