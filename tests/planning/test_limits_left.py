@@ -12,9 +12,9 @@ from codeplan.recording.trace import Trace
 from codeplan.types import Observation, Task
 
 
-def episode(env=None, **budget):
+def episode(env=None, replies=(), **budget):
     env, trace = env or Boxes(max_actions=3), Trace()
-    return Episode(env, env.tasks("test")[2], Replies(), Meter(Budget(**budget), trace.now), trace)
+    return Episode(env, env.tasks("test")[2], Replies(*replies), Meter(Budget(**budget), trace.now), trace)
 
 
 def left(opened, asks=50, tries=6, replans=3):
@@ -56,6 +56,18 @@ def test_the_refinements_that_are_left_bound_tries_and_replans():
     assert (left(episode(refinements=0)).tries, left(episode(refinements=0)).replans) == (1, 0)
 
 
+def test_a_budget_that_is_spent_leaves_nothing_and_never_less():
+    opened = episode(model_calls=1, replies=("hi",))
+    opened.ask([{"role": "user", "content": "hello"}], purpose="ask")
+    now = left(opened)
+    assert (now.asks, now.replans, now.tries) == (0, 0, 6)
+
+
+def test_a_budget_gives_a_method_no_limit_that_it_does_not_have():
+    now = left(episode(refinements=1, model_calls=3), asks=None, tries=None, replans=None)
+    assert (now.asks, now.tries, now.replans) == (None, None, None)
+
+
 def test_a_limit_that_there_is_not_has_no_line():
     boxes = Boxes()
     del boxes.max_actions
@@ -68,15 +80,16 @@ def test_a_limit_that_there_is_not_has_no_line():
     )
 
 
-def test_the_seconds_are_those_of_the_recording_when_an_episode_is_repeated():
+@pytest.mark.parametrize(("ended", "seconds"), [(104.5, 5), (109.0, 1), (109.1, 0), (112.5, 0)])
+def test_the_seconds_are_those_of_the_recording_when_an_episode_is_repeated(ended, seconds):
     played = episode()
     played.act("open 1")
-    events = [replace(event, at=at) for event, at in zip(played.trace.events, (100.0, 104.5), strict=True)]
+    events = [replace(event, at=at) for event, at in zip(played.trace.events, (100.0, ended), strict=True)]
     trace = Trace(recording=events)
     boxes = Boxes(max_actions=3)
     repeated = Episode(boxes, played.task, Replies(), Meter(Budget(seconds=10), trace.now), trace)
     repeated.act("open 1")
-    assert left(repeated).seconds == 5
+    assert left(repeated).seconds == seconds
 
 
 # ------------------------------------------------------------------ the goal

@@ -5,6 +5,7 @@ from support.boxes import Boxes, Replies
 
 from codeplan.budget import Budget
 from codeplan.errors import UsageError
+from codeplan.planning.loop_settings import LoopSettings
 from codeplan.planning.resume_point import find_resume_point
 from codeplan.recording.events import PlanDrafted, PlanFailed, PlanRejected, PlanStarted, StepEntered
 from codeplan.runner.new_episodes import run
@@ -154,6 +155,12 @@ def test_a_step_added_to_a_plan_that_ended_goes_on_from_its_end():
     assert (starts(events), result.actions) == ([1, 2], 2)
 
 
+def test_a_plan_of_no_steps_runs_as_from_step_1():
+    result, _, events = play("def solution(agent, start_from=1):\n    agent.open(start_from + 1)\n")
+    assert result.success
+    assert starts(events) == [1]
+
+
 def test_a_plan_that_raises_is_refined_with_the_error():
     result, model, events = play(plan(first="[1][7] or 1"), plan(first=2))
     assert result.success
@@ -197,6 +204,13 @@ def test_a_wrong_setting_is_refused_with_what_is_valid():
         play(plan(), trees=3)
     with pytest.raises(UsageError, match="tries"):
         play(plan(), tries=0)
+
+
+@pytest.mark.parametrize(("name", "least"), [("tries", 1), ("start_over_from", 1), ("replans", 0), ("no_progress", 0)])
+def test_a_setting_of_the_loop_has_a_least_value(name, least):
+    assert getattr(LoopSettings(**{name: least}), name) == least
+    with pytest.raises(UsageError, match=rf"^{name} must be {least} or more \(got {least - 1}\)$"):
+        LoopSettings(**{name: least - 1})
 
 
 # ------------------------------------------------------------------ the resume point alone

@@ -148,6 +148,18 @@ def test_the_model_is_told_where_the_next_plan_starts(settings: dict[str, Any], 
     assert "Execution goes on" not in messages[-1]["content"]
 
 
+def test_a_plan_that_never_ran_left_the_world_as_it_is_even_if_failures_restart() -> None:
+    (messages,) = play(*["no program"] * 3, plan(), tries=2, after_failure="restart")
+    assert "The next plan starts at its first step, without the variables." in messages[-1]["content"]
+    assert "The task begins anew" not in messages[-1]["content"]
+
+
+@pytest.mark.parametrize(("settings", "told"), [({}, ["50"]), ({"asks": False}, [])])
+def test_the_questions_of_a_run_are_told_where_plans_may_ask(settings: dict[str, Any], told: list[str]) -> None:
+    (messages,) = play(plan(), plan(), tries=2, **settings)
+    assert re.findall(r"questions \(ask_llm\) in a run: (\d+)", messages[-1]["content"]) == told
+
+
 @FORMS
 def test_what_the_check_changed_is_told(form: str) -> None:
     old_form = plan(TWO_STEPS.replace("start_from <= 2", "start_from < 3"))
