@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -144,11 +145,27 @@ def test_a_strangers_grid_without_its_tasks_or_with_endless_episodes_is_refused(
 
 def test_outcomes_that_the_grid_does_not_have_are_left_out(tmp_path: Path) -> None:
     with BenchStore(tmp_path, GRID) as store:
-        for repeat in (-1, 5, 2**62):
+        for repeat in (-1, 2, 5, 2**62):
             store.append(ended(TASKS[0], repeat))
         store.append(ended(Task("other/1")))
         store.append(ended(TASKS[0]))
     assert [e.key for e in read_bench(tmp_path).outcomes] == [("a", "one/1", 0)]
+
+
+@pytest.mark.parametrize("name", ["bench.json", "results.jsonl"])
+def test_a_file_of_more_than_512_mib_is_refused_before_it_is_read(tmp_path: Path, name: str) -> None:
+    with BenchStore(tmp_path, GRID) as store:
+        store.append(ended(TASKS[0]))
+    os.truncate(tmp_path / name, 512 * 2**20 + 1)
+    with pytest.raises(UsageError, match=f"{name} cannot be read.*larger than 536,870,912 bytes"):
+        read_bench(tmp_path)
+
+
+def test_a_bench_goes_on_with_as_many_repeats_and_not_with_one_less(tmp_path: Path) -> None:
+    BenchStore(tmp_path, GRID).close()
+    BenchStore(tmp_path, GRID).close()
+    with pytest.raises(UsageError, match="holds a bench of 2 repeats; ask for at least as many"):
+        BenchStore(tmp_path, msgspec.structs.replace(GRID, repeats=1))
 
 
 def test_every_episode_has_its_own_folder_inside_the_benchs() -> None:

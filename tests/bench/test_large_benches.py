@@ -10,8 +10,7 @@ import msgspec
 import pytest
 
 from codeplan.bench import store
-from codeplan.bench.cell_comparison import MAX_CELLS, MAX_KIND_ROWS, build_overview
-from codeplan.bench.cell_statistics import MAX_ATTEMPTS
+from codeplan.bench.cell_comparison import MAX_KIND_ROWS, build_overview
 from codeplan.bench.grid import MAX_EPISODES, MAX_NAME_CHARS, BenchCell, BenchGrid
 from codeplan.bench.store import BenchStore, EpisodeOutcome, read_bench
 from codeplan.bench.tables import build_tables
@@ -62,7 +61,7 @@ def test_trainings_have_a_plan_for_each_batch_size_and_iteration(
             read_bench(tmp_path)
 
 
-@pytest.mark.parametrize(("cells", "compared", "left_out"), [(MAX_CELLS, MAX_CELLS, 0), (MAX_CELLS + 3, MAX_CELLS, 3)])
+@pytest.mark.parametrize(("cells", "compared", "left_out"), [(100, 100, 0), (103, 100, 3)])
 def test_only_so_many_cells_are_compared_at_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], cells: int, compared: int, left_out: int
 ) -> None:
@@ -76,7 +75,7 @@ def test_only_so_many_cells_are_compared_at_once(
 
 
 def test_a_cell_that_is_left_out_is_compared_by_name(tmp_path: Path) -> None:
-    folder = write_bench(tmp_path, ["first", *(f"c{i}" for i in range(MAX_CELLS)), "last"], tasks(2))
+    folder = write_bench(tmp_path, ["first", *(f"c{i}" for i in range(100)), "last"], tasks(2))
     (found,) = build_overview(f"{folder}:first", f"{folder}:last").comparisons
     assert (found.first, found.second, found.pairs) == ("first", "last", 2)
 
@@ -91,17 +90,17 @@ def test_only_so_many_kinds_have_a_row(tmp_path: Path, more: int, note: str) -> 
     assert note in " ".join(build_tables(overview)[0].notes)
 
 
-@pytest.mark.parametrize(("refinements", "attempts"), [(MAX_ATTEMPTS - 1, MAX_ATTEMPTS), (2**20, MAX_ATTEMPTS)])
+@pytest.mark.parametrize(("refinements", "attempts"), [(99, 100), (2**20, 100)])
 def test_a_claimed_number_of_refinements_makes_no_long_list(tmp_path: Path, refinements: int, attempts: int) -> None:
     folder = write_bench(tmp_path, ["a"], tasks(2), refinements=refinements)
     ((_, rows),) = build_overview(folder).statistics
     assert len(rows[-1].by_attempt) == attempts
-    assert rows[-1].by_attempt[-1] == (1.0 if refinements < MAX_ATTEMPTS else 0.0)
+    assert rows[-1].by_attempt[-1] == (1.0 if refinements < 100 else 0.0)
 
 
 def test_pass_at_k_ends_at_the_largest_number_of_attempts(tmp_path: Path) -> None:
-    ((_, rows),) = build_overview(write_bench(tmp_path, ["a"], tasks(1), repeats=MAX_ATTEMPTS + 5)).statistics
-    assert rows[-1].pass_at_k == (1.0,) * MAX_ATTEMPTS
+    ((_, rows),) = build_overview(write_bench(tmp_path, ["a"], tasks(1), repeats=105)).statistics
+    assert rows[-1].pass_at_k == (1.0,) * 100
 
 
 def test_two_cells_of_one_name_are_refused(tmp_path: Path) -> None:
