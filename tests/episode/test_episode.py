@@ -4,7 +4,8 @@ from support.boxes import Boxes, Replies
 from codeplan.budget import Budget
 from codeplan.episode.episode import Episode
 from codeplan.episode.meter import Meter
-from codeplan.errors import BudgetExceeded, EnvironmentFailure, EpisodeOver, ModelError
+from codeplan.episode.text_limits import MAX_OBSERVATION_CHARS
+from codeplan.errors import BudgetExceeded, EnvironmentFailure, EpisodeOver, ModelError, SizeExceeded
 from codeplan.recording.events import ActionTaken, EnvironmentReset, ModelCalled, SpanClosed, SpanOpened
 from codeplan.types import Observation, Task
 
@@ -84,8 +85,28 @@ def test_a_restart_begins_the_task_again_and_keeps_the_counts():
     e = episode()
     e.act("open 2")
     e.restart()
-    assert (e.success, e.observation.done, e.meter.actions) == (False, False, 1)
+    assert (e.success, e.reward, e.observation.done, e.meter.actions) == (False, 0.0, False, 1)
     assert e.act("open 1").text == "It is empty."
+
+
+@pytest.mark.parametrize(("more", "lost"), [(0, False), (1, True)])
+def test_an_episode_whose_first_observation_is_too_long_takes_no_action_and_no_question(more, lost):
+    class Wordy(Boxes):
+        def reset(self, task):
+            super().reset(task)
+            return Observation("x" * (MAX_OBSERVATION_CHARS + more))
+
+    env = Wordy()
+    e = episode(env=env)
+    if lost:
+        with pytest.raises(SizeExceeded):
+            e.act("open 1")
+        with pytest.raises(SizeExceeded):
+            e.ask(HELLO, purpose="ask")
+        assert (env.actions, e.meter.actions, e.meter.model_calls) == ([], 0, 0)
+    else:
+        assert e.act("open 1").text == "It is empty."
+        assert e.ask(HELLO, purpose="ask").text == "hi"
 
 
 def test_events_inside_a_span_bear_its_number():

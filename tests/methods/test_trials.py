@@ -7,6 +7,7 @@ from codeplan.budget import sampling_temperature
 from codeplan.errors import UsageError
 from codeplan.methods.adapt import Adapt
 from codeplan.methods.plan_and_execute import PlanAndExecute
+from codeplan.methods.react import ReAct
 from codeplan.methods.reflexion import Reflexion
 from codeplan.methods.registry import make
 from codeplan.methods.try_again import TryAgain
@@ -36,6 +37,31 @@ def test_it_does_not_try_more_often_than_it_may():
     result, model, _ = play(TryAgain(trials=2), *[GIVE_UP] * 5)
     assert not result.success
     assert len(model.asked) == 2
+
+
+DONE = "think: Task completed!"
+
+
+@pytest.mark.parametrize(
+    ("replies", "claim", "why"),
+    [
+        ([GIVE_UP, DONE], True, "says that the task is done"),
+        ([DONE, GIVE_UP], True, "says that the task is done"),
+        ([GIVE_UP, GIVE_UP], False, "says that it cannot"),
+    ],
+)
+def test_of_trials_with_the_same_reward_one_with_a_claim_is_the_best(replies, claim, why):
+    result, model, _ = play(TryAgain(trials=2), *replies)
+    assert (result.claim, len(model.asked)) == (claim, 2)
+    assert why in result.reason
+
+
+def test_a_trial_without_a_claim_counts_as_one_that_gave_up():
+    turns = ReAct(calls=1)
+    result, _, _ = play(TryAgain(trials=2, executor=turns), "open 1", GIVE_UP)
+    assert (result.success, result.claim) == (False, None)
+    result, _, _ = play(TryAgain(trials=2, executor=turns), "open 1", DONE)
+    assert result.claim is True
 
 
 def test_a_reflection_is_read_in_the_next_trial():
