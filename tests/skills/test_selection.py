@@ -5,9 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
-from support.boxes import Boxes, Replies
+from support.boxes import Boxes, BoxesInWords, Replies
 
 from codeplan.errors import UsageError
+from codeplan.methods.adaplanner import AdaPlanner
+from codeplan.methods.adapt import Adapt
 from codeplan.recording.events import ModelCalled, SkillsChosen
 from codeplan.recording.trace import Trace
 from codeplan.runner.new_episodes import run
@@ -15,6 +17,7 @@ from codeplan.runner.recorded_episodes import replay
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.selection import SkillSelector
 from codeplan.skills.skill import Skill, SkillOrigin
+from codeplan.types import Task
 
 LOOK = """def solution(agent, start_from=1):
     # Parameters, with their values for the task: find the ball
@@ -149,6 +152,24 @@ def test_planning_follows_a_reused_plan_that_fails(library):
     assert result.success
     assert model.purposes == ["bind", "plan"]
     assert [t.success for t in library.read_evidence(library.get_by_name("look-1"))] == [False]
+
+
+def test_the_best_skill_is_reused_and_gets_the_evidence_alone_though_others_fit_too(library):
+    plan, origins = LOOK.replace("the_box", "the_chest"), (SkillOrigin("x"),)
+    library.add(Skill("other", "boxes", plan, "find", "Look.", ("the_chest",), status="active", origins=origins))
+    best, second = library.find(Task("ball/2", "boxes", "find", "find the ball", 2), 2)
+    model = Replies(f'{{"{best.parameters[0]}": "2"}}')
+    assert run(Boxes(), "ball/2", model=model, library=library, reuse=True, skills=2).success
+    assert model.purposes == ["bind"]
+    assert [[t.success for t in library.read_evidence(skill)] for skill in (best, second)] == [[True], []]
+
+
+def test_a_part_of_a_task_is_no_evidence_for_a_skill(library):
+    decomposed = "Step 1: open box 1\nStep 2: open box 2\nExecution order: Step 1 AND Step 2"
+    method = Adapt(executor=AdaPlanner(library=library, tries=1), first="plan")
+    result = run(BoxesInWords(), "ball/2", method, Replies(decomposed, PLAN))
+    assert result.success
+    assert library.read_evidence(library.get_by_name("look-1")) == []
 
 
 @pytest.mark.parametrize("reply", ["I cannot", '{"the_box": ["3"]}', '{"the_box": "\\"); agent.steal(\\""}'])
