@@ -7,7 +7,7 @@ import math
 import pytest
 
 from codeplan.errors import UsageError
-from codeplan.sandbox import Limits, Sandbox
+from codeplan.sandbox import Limits, Sandbox, limits
 from codeplan.sandbox.host.agent_port import MAX_RESULT_BYTES
 from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, STOPPING_LIMITS, limit_message, shorten
 from codeplan.types import Finished
@@ -63,6 +63,11 @@ def test_messages_and_checkpoints_are_as_large_as_the_documentation_says():
     assert shorten("x" * 8_000) == "x" * 8_000
     assert shorten("x" * 8_001) == "x" * 8_000 + "… (1 more character)"
     assert (ENTRY_CHECKPOINTS_FACTOR, MAX_RESULT_BYTES) == (16, 1_000_000)
+
+
+def test_what_a_worker_may_say_of_a_plan_is_as_large_as_the_documentation_says():
+    assert (limits.MAX_STEPS, limits.MAX_DIAGNOSTICS, limits.MAX_DIAGNOSTIC_CHARS) == (1_000, 100, 1_000)
+    assert (limits.MAX_CODE_BYTES, limits.MAX_NAME_CHARS, limits.MAX_ARCS) == (262_144, 200, 20_000)
 
 
 def test_limits_cannot_be_changed():

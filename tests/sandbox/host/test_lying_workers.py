@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import msgspec
@@ -461,7 +462,10 @@ def test_names_that_many_steps_share_are_limited_together():
     rest = "\n".join(f"if start_from <= {k}:\n    assert h()" for k in range(2, 200))
     found = Sandbox().check(plan(f"def h():\n    return [{shared}]\n{first}\n{rest}"), SampleHome)
     assert isinstance(found, Rejected)
-    assert "the names in all steps take" in found.diagnostics[0].message
+    message = found.diagnostics[0].message
+    size = re.fullmatch(r"the names in all steps take ([\d,]+) bytes, more than 1,048,576; use .*", message)
+    assert size
+    assert int(size[1].replace(",", "")) > 2**20
 
 
 def test_a_plan_with_thousands_of_problems_names_a_hundred():

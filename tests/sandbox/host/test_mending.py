@@ -5,7 +5,6 @@ from support.caged import SampleHome
 
 from codeplan.sandbox import Sandbox
 from codeplan.sandbox.host.mending import verified_mending
-from codeplan.sandbox.limits import MAX_FIX_CHARS, MAX_FIXES
 from codeplan.types import Fix, Plan, Rejected
 
 ROW = {"rule": "step-guard", "line": 2, "was": "a", "now": "b"}
@@ -17,9 +16,9 @@ def answer(**changes: object) -> dict[str, object]:
 
 
 def test_an_answer_within_its_bounds_is_believed() -> None:
-    most = verified_mending({"source": "x", "fixes": [ROW | {"was": "a" * MAX_FIX_CHARS}] * MAX_FIXES})
+    most = verified_mending({"source": "x", "fixes": [ROW | {"was": "a" * 160}] * 200})
     assert most is not None
-    assert len(most.to_fixes()) == MAX_FIXES
+    assert len(most.to_fixes()) == 200
     found = verified_mending(answer())
     assert found is not None
     assert found.to_fixes() == (Fix("step-guard", 2, "a", "b"),)
@@ -27,9 +26,9 @@ def test_an_answer_within_its_bounds_is_believed() -> None:
 
 LIES = {
     "no fix": {"source": "x = 1\n", "fixes": []},
-    "too many fixes": {"source": "x", "fixes": [ROW] * (MAX_FIXES + 1)},
-    "a line too long": answer(was="a" * (MAX_FIX_CHARS + 1)),
-    "a new line too long": answer(now="a" * (MAX_FIX_CHARS + 1)),
+    "too many fixes": {"source": "x", "fixes": [ROW] * 201},
+    "a line too long": answer(was="a" * 161),
+    "a new line too long": answer(now="a" * 161),
     "a rule with a control code": answer(rule="\x1b[2J"),
     "a rule too long": answer(rule="r" * 51),
     "a line below 0": answer(line=-1),

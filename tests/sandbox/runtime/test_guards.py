@@ -99,6 +99,34 @@ def test_a_huge_message_is_truncated() -> None:
     assert error.message.endswith("(cut)")
 
 
+@pytest.mark.parametrize(("length", "cut"), [(19_999, ""), (20_000, ""), (20_001, " … (cut)")])
+def test_a_message_of_an_assertion_has_twenty_thousand_characters(length: int, cut: str) -> None:
+    error = run(plan(f"assert False, 'x' * {length}")).error
+    assert isinstance(error, AssertionFailure)
+    assert error.message == "x" * min(length, 20_000) + cut
+
+
+# ---------------------------------------------------------------------- items
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "[0, 1]",
+        "{0: 0, 1: 1}",
+        "Counter({0: 0, 1: 1})",
+        "defaultdict(int, {0: 0, 1: 1})",
+        "OrderedDict({0: 0, 1: 1})",
+        "deque([0, 1])",
+    ],
+)
+def test_a_plan_sets_and_deletes_items_of_lists_dicts_and_the_containers_of_collections(made: str) -> None:
+    source = f"from collections import Counter, OrderedDict, defaultdict, deque\nx = {made}\n"
+    ended = run(plan(source + "x[0] = 5\ny = x[0]\ndel x[0]\nz = len(x)"))
+    assert ended.error is None
+    assert (ended.variables["y"], ended.variables["z"]) == (5, 1)
+
+
 # ---------------------------------------------------------------------- turns
 
 
@@ -167,6 +195,8 @@ BOMBS = {
     "str.format": "x = '{:>9999999999}'.format(1)",
     "str.format with a nested width": "x = '{:>{}}'.format(1, 10 ** 10)",
     "percent": "n = 1\nx = '%9999999999d' % n",
+    "percent with a constant": "x = '%99999999d' % 1",
+    "percent with a constant, bytes": "x = b'%99999999d' % 1",
     "percent and star": "n = 10 ** 10\nx = '%*d' % (n, 1)",
     "percent in a variable": "t = '%9999999999d'\nx = t % (1,)",
     "ljust": "x = 'a'.ljust(10 ** 10)",
@@ -181,6 +211,18 @@ BOMBS = {
 def test_a_huge_value_from_cheap_code_is_an_uncatchable_limit(name: str) -> None:
     accepted(plan(BOMBS[name]))
     assert limit(BOMBS[name]).limit == "memory"
+
+
+def test_a_constant_factor_up_to_a_thousand_is_not_limited_and_a_larger_one_is() -> None:
+    text = "t = 'a' * 1000\nt = t * 30\n"
+    assert run(plan(text + "x = t * 1000\nn = len(x)\nx = ''")).variables["n"] == 30_000_000
+    assert limit(text + "x = t * 1001").limit == "memory"
+    assert limit(text + "x = 1001 * t").limit == "memory"
+
+
+def test_a_constant_width_has_at_most_ten_thousand_characters() -> None:
+    assert run(plan("n = len(f'{1:>10000}')")).variables["n"] == 10_000
+    assert limit("x = f'{1:>10001}'").limit == "memory"
 
 
 def test_a_handler_cannot_swallow_the_recursion_limit() -> None:
