@@ -53,7 +53,7 @@ class Sandbox:
             if lack or self._backend_name == "monty":
                 return _monty_backend(self.limits, lack)
         elif unavailable := _find_cage_off():
-            raise SandboxError(f"the cage cannot be had: {unavailable}")
+            raise SandboxError(f"the cage is not available: {unavailable}")
         from codeplan.sandbox.host.locked_backend import LockedBackend
 
         return LockedBackend(self.limits, allow_weak=self._allow_weak)
@@ -79,7 +79,7 @@ class Sandbox:
         """
         if self.uses_monty:
             lack = find_cage_lack(allow_weak=self._allow_weak)
-            return (f"Monty runs the plans: {f'the cage cannot be had ({lack})' if lack else 'as asked for'}",)
+            return (f"Monty runs the plans: {f'the cage is not available ({lack})' if lack else 'as asked for'}",)
         return tuple(f"the sandbox runs without {layer}" for layer in self.missing_layers)
 
     def check(self, source: str, api: AgentApi | type, *, fixes: bool = True) -> Plan | Rejected:
@@ -152,7 +152,7 @@ def _require_api(given: object) -> None:
 def probe_layers() -> tuple[Layer, ...]:
     """The layers of the cage on this machine, found by locking a worker. Raises SandboxError if none can start."""
     if unavailable := _find_cage_off():
-        raise SandboxError(f"the cage cannot be had: {unavailable}")
+        raise SandboxError(f"the cage is not available: {unavailable}")
     from codeplan.sandbox.host.locked_backend import probe_layers as probe
 
     return probe()
@@ -192,7 +192,7 @@ def _monty_backend(limits: Limits, lack: str) -> MontyBackend:
         try:
             return MontyBackend(limits)
         except SandboxError as error:
-            raise SandboxError(f"no plan can run here: the cage cannot be had ({lack}), and {error}") from None
+            raise SandboxError(f"no plan can run here: the cage is not available ({lack}), and {error}") from None
     from codeplan.sandbox.host.locked_backend import CagedWorkers
 
     return MontyBackend(limits, CagedWorkers(limits, allow_weak=False))

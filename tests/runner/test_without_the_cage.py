@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("pydantic_monty", reason="pydantic-monty is not installed: pip install 'codeplan[monty]'")
 
 ROOT = Path(__file__).parents[2]
-NOTICE = "Monty runs the plans: the cage cannot be had (CODEPLAN_CAGE is off)"
+NOTICE = "Monty runs the plans: the cage is not available (CODEPLAN_CAGE is off)"
 OFF = {**os.environ, "CODEPLAN_CAGE": "off"}
 
 

@@ -20,7 +20,7 @@ from codeplan.types import Finished, Plan
 pytest.importorskip("pydantic_monty", reason="pydantic-monty is not installed: pip install 'codeplan[monty]'")
 
 PRINTS = wrap_as_plan("print(agent.goto('desk 1'))")
-OFF = "the cage cannot be had (CODEPLAN_CAGE is off)"
+OFF = "the cage is not available (CODEPLAN_CAGE is off)"
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_without_the_cage_monty_runs_plans_whatever_is_allowed(allow_weak: bool)
 
 @pytest.mark.usefixtures("cage_off")
 def test_who_asks_for_the_cage_gets_it_or_nothing() -> None:
-    with pytest.raises(SandboxError, match="the cage cannot be had: CODEPLAN_CAGE is off"):
+    with pytest.raises(SandboxError, match="the cage is not available: CODEPLAN_CAGE is off"):
         Sandbox(backend="cage").run(PRINTS, SampleHome(print), str)
     with pytest.raises(SandboxError, match="CODEPLAN_CAGE is off"):
         probe_layers()

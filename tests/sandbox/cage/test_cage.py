@@ -479,7 +479,7 @@ def test_a_missing_layer_is_refused_by_name_unless_it_is_allowed():
     assert missing == "['landlock']"
     assert len(refusals) == 2
     assert all("lacks landlock" in r and "allow_weak=True or --allow-weak-sandbox" in r for r in refusals)
-    assert notice.startswith("Monty runs the plans: the cage cannot be had (this machine lacks landlock (")
+    assert notice.startswith("Monty runs the plans: the cage is not available (this machine lacks landlock (")
     assert weak == "('landlock',) Finished"
 
 
