@@ -168,6 +168,10 @@ def test_a_digest_changes_with_the_functions_that_a_step_uses() -> None:
         ("a = 1\nassert a\nif agent.location:\n    b = 1\nreplan('more')", ("a",)),
         ("match agent.location:\n    case 'x':\n        a = 1\n    case _:\n        a = 2", ("a",)),
         ("match agent.location:\n    case 'x':\n        a = 1", ()),
+        ("match agent.location:\n    case 'x':\n        a = 1\n    case _ if start_from:\n        a = 2", ()),
+        ("match agent.location:\n    case 'x' as place:\n        a = 1", ()),
+        ("while 0:\n    a = 1\nb = 1", ("b",)),
+        ("if agent.location:\n    try:\n        b = 1\n    finally:\n        give_up('no')\nelse:\n    a = 1", ("a",)),
         ("a = b = 1\ndel b", ("a",)),
         ("(a, [b, *c]) = 1, [2]", ("a", "b", "c")),
         ("x = [y := i for i in [1]]", ("x",)),
@@ -195,6 +199,11 @@ def test_a_step_sets_what_it_sets_on_every_path(body: str, sets: tuple[str, ...]
         ("print(agent.location, start_from, len('x'), ask_llm('q'))", ()),
         ("while (a := agent.location) and a != 'x':\n    print(a)\n    break", ()),
         ("print(helper())", ("b", "helper")),
+        ("if b and 3 > (a := 2):\n    print(a)", ("b",)),
+        ("if b or (a := 2):\n    print(a)", ("a", "b")),
+        ("match b:\n    case 1 if a:\n        pass", ("a", "b")),
+        ("print([i for i in [1] for j in b])", ("b",)),
+        ("def f(x=b):\n    return x\nprint(f())", ("b",)),
     ],
 )
 def test_a_step_needs_what_it_reads_before_it_has_set_it(body: str, needs: tuple[str, ...]) -> None:

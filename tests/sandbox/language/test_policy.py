@@ -52,6 +52,11 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a dotted key": ("match {}:\n    case {agent.location: 1}:\n        pass", "literals and plain names"),
     "return in finally": ("try:\n    pass\nfinally:\n    return", "would lose errors"),
     "break in finally": ("for i in [1]:\n    try:\n        pass\n    finally:\n        break", "would lose errors"),
+    "break in the else of a loop in finally": (
+        "for i in [1]:\n    try:\n        pass\n    finally:\n        for j in [1]:\n            pass\n"
+        "        else:\n            break",
+        "would lose errors",
+    ),
     "continue deep in finally": (
         "for i in [1]:\n    try:\n        pass\n    finally:\n        if i:\n            continue",
         "would lose errors",
