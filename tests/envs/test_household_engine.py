@@ -177,10 +177,24 @@ def test_two_objects_count_only_in_one_receptacle():
     assert is_goal_reached(game, after(game, *fetch, "go to countertop 1", "put apple 1 in/on countertop 1"))
 
 
-def test_a_hot_object_that_was_cooled_is_not_hot():
-    game = house(HouseholdGoal("apple", "countertop", "hot"))
-    state = after(game, *WITH_APPLE, *HEAT, *COOL, "go to countertop 1", "put apple 2 in/on countertop 1")
+@pytest.mark.parametrize(("wanted", "treatments"), [("hot", (*HEAT, *COOL)), ("cool", (*COOL, *HEAT))])
+def test_the_last_of_heating_and_cooling_counts_alone(wanted, treatments):
+    game = house(HouseholdGoal("apple", "countertop", wanted))
+    state = after(game, *WITH_APPLE, *treatments, "go to countertop 1", "put apple 2 in/on countertop 1")
     assert not is_goal_reached(game, state)
+
+
+@pytest.mark.parametrize(("kind", "slices"), [("knife", True), ("butterknife", True), ("fork", False)])
+def test_knives_and_butterknives_slice(kind, slices):
+    game = house()
+    blades = tuple(replace(it, kind=kind) if it.kind == "knife" else it for it in game.objects)
+    said = answer(replace(game, objects=blades), *WITH_KNIFE, "slice apple 2 with knife 1")
+    assert (said == "You sliced the apple 2 with the knife 1.") is slices
+
+
+def test_what_is_put_back_stands_in_its_old_place_of_the_list():
+    said = answer(house(), *WITH_APPLE, "put apple 2 in/on countertop 1", "examine countertop 1")
+    assert said == "On the countertop 1, you see a apple 2, and a knife 1."
 
 
 def test_an_earlier_state_can_be_continued():

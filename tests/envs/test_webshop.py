@@ -190,6 +190,25 @@ def test_a_search_works_on_any_page_and_clears_the_chosen_options():
     assert env.snapshot().chosen == {}
 
 
+def test_searches_are_counted_over_the_whole_episode():
+    env = mugs()
+    for action in ("search[mug]", "click[Back to Search]", "search[bottle]"):
+        env.step(action)
+    assert env.snapshot().searches == 2
+    env.step("click[Back to Search]")
+    assert env.snapshot().searches == 2
+
+
+def test_only_a_click_clicks():
+    env = mugs()
+    env.step("search[mug]")
+    before = env.snapshot()
+    env.step(f"press[{MUG.asin}]")
+    assert (env.snapshot().page, env.snapshot().product) == (before.page, before.product) == ("results", 0)
+    env.step(f"click[{MUG.asin}]")
+    assert env.snapshot().page == "item"
+
+
 def test_going_back_to_the_results_clears_the_options_but_leaving_a_text_page_does_not():
     env = mugs()
     for action in ("search[mug]", f"click[{MUG.asin}]", "click[large]", "click[Features]", "click[< Prev]"):
