@@ -123,5 +123,7 @@ def test_an_address_with_a_query_is_refused_since_logs_would_show_it(end: str) -
 
 @pytest.mark.parametrize("routed", [False, True])
 def test_a_function_of_a_file_is_no_name_of_a_model(routed):
-    with pytest.raises(UsageError, match=r"^the model 'm.py:reply' would be a function of a file, which a bench"):
+    with pytest.raises(
+        UsageError, match=r"^the model 'm.py:reply' would be a function of a file, which --model alone takes;"
+    ):
         connect("scripted", ask_model="m.py:reply") if routed else connect("m.py:reply", base_url="http://localhost/v1")

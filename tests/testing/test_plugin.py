@@ -159,7 +159,10 @@ def test_mutants_run_if_requested(project):
     found = project.runpytest("--plan-mutants")
     found.assert_outcomes(passed=1, failed=1)
     found.stdout.re_match_lines(
-        [r"clean\.py: the tests kill \d+ of 33 mutants .*", r"  clean\.py:48: step 3: assert nothing instead of seen"]
+        [
+            r"clean\.py: the tests kill \d+ of 33 mutants .*",
+            r"survived: clean\.py:48: step 3: assert nothing instead of seen",
+        ]
     )
 
 
