@@ -72,6 +72,30 @@ def test_an_environment_that_breaks_is_a_failure_of_infrastructure_that_names_th
         episode(env=Broken()).act("open 9")
 
 
+def test_the_message_of_an_environment_that_breaks_is_cut_at_500_characters():
+    class Verbose(Boxes):
+        def step(self, action):
+            raise ValueError("x" * 10_000)
+
+    with pytest.raises(EnvironmentFailure) as caught:
+        episode(env=Verbose()).act("open 1")
+    said = str(caught.value).partition("while doing 'open 1': ")[2]
+    assert (len(said), said[-2:]) == (501, "x…")
+
+
+@pytest.mark.parametrize(("purpose", "error"), [("ask", SizeExceeded), ("plan", ModelError)])
+def test_an_answer_that_is_cut_off_costs_the_attempt_only_if_a_plan_asked_for_it(purpose, error):
+    class CutOff(Replies):
+        def complete(self, messages, **how):
+            failed = ModelError("the endpoint cut off the reply")
+            failed.reply_cut = True
+            raise failed
+
+    cut = Episode(Boxes(), TASK, CutOff(), Meter(None))
+    with pytest.raises(error, match="cut off the reply"):
+        cut.ask(HELLO, purpose=purpose)
+
+
 def test_an_environment_that_returns_another_type_gets_a_clear_error():
     class Wrong(Boxes):
         def step(self, action):
