@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from support import process_states
 from support.scienceworld_engine import needs_engine
 
 from codeplan.envs.scienceworld import engine_pool, engine_process, java_files
@@ -123,7 +124,7 @@ def test_an_episode_goes_on_in_a_new_engine(env, at):
     found = [env.reset(PLANT)]
     for number, action in enumerate(WALK):
         if number == at:
-            os.kill(engine_of(env).pid, signal.SIGKILL)
+            process_states.kill(engine_of(env).pid)
         found.append(env.step(action))
     assert found == expected
     assert engine_of(env).pid != before
@@ -132,7 +133,7 @@ def test_an_episode_goes_on_in_a_new_engine(env, at):
 @needs_engine
 def test_a_reset_goes_on_in_a_new_engine(env):
     expected = env.reset(PLANT)
-    os.kill(engine_of(env).pid, signal.SIGKILL)
+    process_states.kill(engine_of(env).pid)
     assert env.reset(PLANT) == expected
 
 
@@ -155,7 +156,7 @@ def test_a_new_engine_that_answers_differently_is_an_error(env):
     env.step("open door to outside")
     _, answer = env._game._history[0]
     env._game._history[0] = ("look around", answer)
-    os.kill(engine_of(env).pid, signal.SIGKILL)
+    process_states.kill(engine_of(env).pid)
     with pytest.raises(EnvironmentFailure, match="in a new one a later answer differs"):
         env.step("go to outside")
 
@@ -164,7 +165,7 @@ def test_a_new_engine_that_answers_differently_is_an_error(env):
 def test_an_engine_that_hangs_is_killed_in_time_and_the_next_episode_begins(env, monkeypatch):
     env.reset(PLANT)
     pid = engine_of(env).pid
-    os.kill(pid, signal.SIGSTOP)
+    process_states.stop(pid)
     monkeypatch.setattr(engine_process, "MAX_ANSWER_SECONDS", 0.3)
     with pytest.raises(EngineHangs, match="did not answer within 0.3 seconds"):
         env.step("look around")

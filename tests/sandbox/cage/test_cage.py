@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support import process_states
 from support.caged import SampleHome, answer, finished, locked_worker, plan, run, stopped
 from support.zygotes import spare_workers, wait_for_workers, zygote_pid
 
@@ -372,7 +373,7 @@ def test_a_run_that_was_interrupted_while_it_waited_for_its_worker_does_not_misl
     finished(run("print(1)"))
     zygote, before = zygote_pid(launcher.run_workers), signal.signal(signal.SIGALRM, interrupt)
     wait_for_workers(zygote, 1)
-    os.kill(zygote, signal.SIGSTOP)
+    process_states.stop(zygote)
     try:
         finished(run("print(1)"))  # by the worker that was ordered ahead
         signal.setitimer(signal.ITIMER_REAL, 0.1)

@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from support import process_states
 from support.caged import SampleHome, answer, failed, finished, plan, run, stopped
 from support.zygotes import wait_for_workers, zygote_pid
 
@@ -183,7 +184,7 @@ def test_sixty_four_sandboxes_at_once():
 def test_a_zygote_that_died_is_replaced():
     finished(run("pass"))
     dead = zygote_pid(launcher.run_workers)
-    os.kill(dead, 9)
+    process_states.kill(dead)
     assert finished(run("print('again')")).output == "again\n"
     assert zygote_pid(launcher.run_workers) != dead
 
