@@ -42,6 +42,22 @@ from codeplan.types import Stopped
 BLOCKS = 20
 TURNS = 1_000_000
 PAUSE_SECONDS = 0.01
+PAGES = 900
+"""About as many pages as a trivial plan's worker writes to."""
+
+FORKING = f"""
+import os, socket, sys
+host, page = socket.socket(fileno=int(sys.argv[1])), os.sysconf("SC_PAGE_SIZE")
+memory = bytearray(b"1") * ({PAGES} * page)
+while host.recv(1):
+    child = os.fork()
+    if child == 0:
+        for start in range(0, len(memory), page):
+            memory[start] = 2
+        os._exit(0)
+    os.waitpid(child, 0)
+    host.send(b"x")
+"""
 WALL_SECONDS = 0.3
 
 Work = Callable[[], object]
@@ -147,6 +163,25 @@ def call_microseconds(run: Callable[[str], object]) -> float:
 
 
 @contextmanager
+def forks() -> Iterator[Row]:
+    """The time for a small process to fork a child that writes to as many pages as a worker and ends."""
+    ours, theirs = socket.socketpair()
+    arguments = [sys.executable, "-S", "-c", FORKING, str(theirs.fileno())]
+    with ours, subprocess.Popen(arguments, pass_fds=(theirs.fileno(),)):
+        theirs.close()
+
+        def exchange() -> None:
+            ours.send(b"x")
+            ours.recv(1)
+
+        exchange()
+        try:
+            yield Row(f"the floor: a fork that writes to {PAGES} pages", lambda: milliseconds(exchange))
+        finally:
+            ours.shutdown(socket.SHUT_RDWR)
+
+
+@contextmanager
 def echo() -> Iterator[Row]:
     """The time for two processes to exchange a message and its answer over a socket pair."""
     ours, theirs = socket.socketpair()
@@ -161,8 +196,10 @@ def echo() -> Iterator[Row]:
 
         exchange()
         name = "the floor: 60 bytes there and back"
-        yield Row(name, lambda: 1000 * milliseconds(exchange) / CALLS, "µs", share=0.1)
-        ours.shutdown(socket.SHUT_RDWR)
+        try:
+            yield Row(name, lambda: 1000 * milliseconds(exchange) / CALLS, "µs", share=0.1)
+        finally:
+            ours.shutdown(socket.SHUT_RDWR)
 
 
 class Checker:
@@ -258,6 +295,7 @@ def main() -> None:
         stack.callback(usual.close)
         stack.callback(without.close)
         tables = plans(stack.enter_context(runners()))
+        tables["a trivial plan, end to end"].append(stack.enter_context(forks()))
         tables["an agent call, over the agent's own time"].append(stack.enter_context(echo()))
         measure({**tables, **checks(usual, without), **loops(), **stops(), **starts()}, rounds)
         whole = usual.processor_milliseconds()
