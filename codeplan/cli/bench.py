@@ -68,9 +68,9 @@ ModelName = Annotated[
         help="'scripted' (a stand-in, no key needed), an endpoint's model, or FILE.py:FUNCTION. [scripted]",
     ),
 ]
-MaxMoney = Annotated[float | None, typer.Option(metavar="USD", help="Budget of the whole bench: US dollars.")]
-MaxTokens = Annotated[int | None, typer.Option(metavar="N", help="Budget of the whole bench: tokens, in and out.")]
-MaxSeconds = Annotated[float | None, typer.Option(metavar="S", help="Budget of the whole bench: seconds.")]
+MaxMoney = Annotated[float | None, typer.Option(metavar="USD", help="US dollars for the whole bench.")]
+MaxTokens = Annotated[int | None, typer.Option(metavar="N", help="Tokens, in and out, for the whole bench.")]
+MaxSeconds = Annotated[float | None, typer.Option(metavar="S", help="Seconds for the whole bench.")]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Play nothing: print ranges of the calls, tokens and money that it will take.")
 ]

@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 import typer
-from typer.core import TyperCommand
+
+from codeplan.cli.option_groups import GroupedOptions
 
 if TYPE_CHECKING:
     from codeplan.plugins import SettingSpec
@@ -23,11 +24,11 @@ ROUTE_SETTINGS = ("ask_model", "refine_model", "executor_model")
 METHOD_SETTINGS = ("resume_by", "code_check")
 
 _LIMITS = {
-    "actions": "Budget: actions.",
-    "model_calls": "Budget: model calls of any purpose.",
-    "tokens": "Budget: tokens, in and out.",
-    "money": "Budget: US dollars, if prices are known.",
-    "seconds": "Budget: seconds.",
+    "actions": "Actions.",
+    "model_calls": "Model calls of any purpose.",
+    "tokens": "Tokens, in and out.",
+    "money": "US dollars, if prices are known.",
+    "seconds": "Seconds.",
 }
 """The limits of a budget that have an option (``--max-`` and their name), with its help."""
 
@@ -36,10 +37,10 @@ _METAVARS = {"base_url": "URL", "prices": "FILE", "mistakes": "HOW", "model_seed
 _FLAGS = {"reply_cache": "--cache"}
 
 
-def command_class(*names: str, budget: bool = False) -> type[TyperCommand]:
+def command_class(*names: str, budget: bool = False) -> type[GroupedOptions]:
     """A command with an option for each of these settings, and for the limits of an episode's budget if asked for."""
 
-    class SettingsCommand(TyperCommand):
+    class SettingsCommand(GroupedOptions):
         def get_params(self, ctx: Any) -> Any:
             *declared, last = super().get_params(ctx)  # the last is --help
             return [*declared, *_options(names, budget), last]

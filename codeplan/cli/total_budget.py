@@ -17,15 +17,11 @@ if TYPE_CHECKING:
 class TotalBudgetOptions:
     """What all episodes together may spend."""
 
-    max_money: Annotated[
-        float | None, typer.Option(metavar="USD", help="Budget of all episodes together: US dollars.")
-    ] = None
+    max_money: Annotated[float | None, typer.Option(metavar="USD", help="US dollars for all episodes together.")] = None
     max_tokens: Annotated[
-        int | None, typer.Option(metavar="N", help="Budget of all episodes together: tokens, in and out.")
+        int | None, typer.Option(metavar="N", help="Tokens, in and out, for all episodes together.")
     ] = None
-    max_seconds: Annotated[
-        float | None, typer.Option(metavar="S", help="Budget of all episodes together: seconds.")
-    ] = None
+    max_seconds: Annotated[float | None, typer.Option(metavar="S", help="Seconds for all episodes together.")] = None
 
     def start(self) -> Spending:
         """Begin to count.

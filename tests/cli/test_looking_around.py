@@ -16,6 +16,7 @@ import typer
 from support.terminals import codeplan_on_terminal
 
 from codeplan.cli.app import app, main
+from codeplan.cli.option_groups import GROUPS
 
 
 class Ran(NamedTuple):
@@ -67,10 +68,23 @@ def test_help_of_each_command_has_an_example_no_default_twice_and_no_type_of_pyt
     cli: Cli, words: tuple[str, ...]
 ) -> None:
     text = cli(*words, "--help").out
-    options = " ".join(text.partition("Options:")[2].split())
+    options = " ".join(re.sub(r"Arguments:\n(  .*\n)+", "", text).split())
     assert f"Example: codeplan {' '.join(words)}" in " ".join(text.split())
     assert re.findall(r"\[[^][]+\] \[default: ", options) == []
     assert re.findall(r"<\w+( range)?>", options) == []
+
+
+def test_help_shows_a_commands_options_in_groups(cli: Cli) -> None:
+    text = cli("run", "--help").out
+    titles = re.findall(r"^(\w+):$", text, re.M)
+    assert titles == ["Arguments", "Task", "Options", "Model", "Budget", "Recording"]
+    budget = text.partition("Budget:\n")[2].partition("\n\n")[0]
+    assert re.findall(r"--[a-z-]+", budget) == list(GROUPS["Budget"])
+
+
+def test_each_grouped_option_belongs_to_a_command(cli: Cli) -> None:
+    texts = [cli(*words, "--help").out for words in all_commands()]
+    assert [o for options in GROUPS.values() for o in options if not any(f" {o} " in text for text in texts)] == []
 
 
 @pytest.mark.parametrize("group", ["skills", "sandbox"])

@@ -33,7 +33,7 @@ def test_the_help_has_default_and_values_of_the_declaration(capsys: pytest.Captu
     text = help_of("run", capsys)
     assert "--resume-by syntax|model" in text
     assert "Runs of a plan at most. [6]" in text
-    assert "Budget: model calls of any purpose. [200]" in text
+    assert "Model calls of any purpose. [200]" in text
 
 
 @pytest.mark.parametrize(
