@@ -2,21 +2,23 @@
 
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 from support.boxes import Boxes, BoxesInWords, Replies
 
-from codeplan.errors import UsageError
+from codeplan.errors import ModelError, UsageError
 from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.methods.adapt import Adapt
 from codeplan.recording.events import ModelCalled, SkillsChosen
 from codeplan.recording.trace import Trace
 from codeplan.runner.new_episodes import run
-from codeplan.runner.recorded_episodes import replay
+from codeplan.runner.recorded_episodes import replay, resume
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.selection import SkillSelector
 from codeplan.skills.skill import Skill, SkillOrigin
+from codeplan.skills.stores import FixedStore
 from codeplan.types import Task
 
 LOOK = """def solution(agent, start_from=1):
@@ -99,6 +101,26 @@ def test_a_replay_shows_the_version_that_was_recorded_and_leaves_no_evidence(lib
     assert len(library.read_evidence(library.get_by_name("look-1"))) == before
 
 
+def test_evidence_and_a_resumed_episode_keep_the_version_that_was_shown(library, tmp_path):
+    library.change(library.get_by_name("look-1"), plan=LOOK + "# newer\n")
+    newer = library.change(library.get_by_name("look-1"), status="active")
+    with pytest.raises(ModelError):
+        run(Boxes(), "ball/2", model=Replies(LOOK), library=library, out=tmp_path / "run")
+    library.change(newer, plan=LOOK + "# newest\n")
+    done = resume(tmp_path / "run", env=Boxes(), model=Replies(PLAN), library=str(library.path))
+    assert done.success
+    assert [(c.name, c.version) for c in chosen(done)[0].chosen] == [("look-1", 2)]
+    assert [(t.version, t.success) for t in library.read_evidence(newer)] == [(2, True)]
+
+
+def test_a_replay_needs_neither_the_library_nor_the_skill_that_was_named(library, tmp_path):
+    done = run(Boxes(), "ball/2", model=Replies(PLAN), library=str(library.path), skill="look-1", out=tmp_path / "run")
+    assert [c.name for c in chosen(done)[0].chosen] == ["look-1"]
+    library.close()
+    shutil.rmtree(library.path)
+    assert replay(tmp_path / "run", env=Boxes()) == done
+
+
 @pytest.mark.parametrize("status", ["candidate", "retired"])
 def test_an_inactive_skill_is_shown_only_if_it_is_named(library, status):
     library.change(library.get_by_name("look-1"), status=status)
@@ -119,6 +141,38 @@ def test_the_selection_fits_into_the_prompt(library):
     more = Replies(PLAN)
     run(Boxes(), "ball/2", model=more, library=library, skills=4)
     assert more.asked[0][1][0]["content"].count("<skill ") == 4
+
+
+def test_a_skill_that_is_too_long_leaves_its_place_to_the_next(library):
+    found = SkillOrigin("x", "find the ball")
+    library.add(Skill("long-1", "boxes", LOOK + "# long\n", "find", "Find it.", status="active", origins=(found,)))
+    best, second = library.find(Task("ball/2", "boxes", "find", "find the ball", 2), 2)
+    assert (best.name, second.name) == ("long-1", "look-1")
+    shown = Replies(PLAN)
+    run(Boxes(), "ball/2", model=shown, library=library, skills=2, skill_chars=len(LOOK))
+    assert '<skill name="look-1">' in shown.asked[0][1][0]["content"]
+
+
+def test_the_nearest_skills_are_no_more_than_the_setting_allows():
+    class Embedding(Replies):
+        def embed(self, texts, *, model):
+            raise AssertionError("a fixed store ranks nothing")
+
+    store = FixedStore(*(Skill(name, "boxes", LOOK) for name in ("look-1", "look-2", "look-3")))
+    for most in (1, 2):
+        shown = Embedding(PLAN)
+        run(Boxes(), "ball/2", model=shown, library=store, embeddings="small", skills=most)
+        assert shown.asked[0][1][0]["content"].count("<skill ") == most
+
+
+def test_skills_are_those_of_the_environment_that_the_episode_has():
+    class Chests(Boxes):
+        name = "chests"
+
+    shown = Replies(PLAN)
+    store = FixedStore(Skill("look-1", "chests", LOOK), Skill("look-2", "boxes", LOOK))
+    run(Chests(), Task("ball/2", "boxes", "find", "find the ball", 2), model=shown, library=store)
+    assert re.findall(r'<skill name="(.*?)">', shown.asked[0][1][0]["content"]) == ["look-1"]
 
 
 @pytest.mark.parametrize(("room", "count"), [(len(LOOK), 1), (len(LOOK) - 1, 0)])
