@@ -1,0 +1,238 @@
+"""The environment of an episode that continues a recording: when it is used, how often, and from which state."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.boxes import Boxes, Replies
+
+from codeplan.episode.episode import Episode
+from codeplan.episode.text_limits import MAX_GOAL_CHARS
+from codeplan.errors import Diverged, EnvironmentFailure
+from codeplan.recording.events import (
+    ActionTaken,
+    CallBegun,
+    CallDecided,
+    DoubtDecided,
+    EnvironmentReset,
+    Event,
+    PictureSaved,
+    ToolFailed,
+    ValueJudged,
+)
+from codeplan.recording.trace import Trace
+from codeplan.types import Checkpoint, Finished, Observation, ResourceUsage, Task
+
+TASK = Task("ball/2", "boxes", "find", "find the ball", 2)
+EMPTY = Observation("It is empty.")
+
+
+class Watched(Boxes):
+    """Boxes that log what is done to them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.log: list[str] = []
+
+    def reset(self, task: Task) -> Observation:
+        self.log.append("reset")
+        return super().reset(task)
+
+    def step(self, action: str) -> Observation:
+        self.log.append(action)
+        return super().step(action)
+
+
+class Real(Watched):
+    """Boxes whose actions cannot be undone."""
+
+    def take_up(self, in_doubt: str | None) -> None:
+        self.log.append(f"take up {in_doubt}")
+        self.ball = 2
+
+
+class Judge(Watched):
+    """Boxes that judge values."""
+
+    def __init__(self, verdict: Observation | None) -> None:
+        super().__init__()
+        self.verdict = verdict
+
+    def judge(self, value: object) -> Observation | None:
+        self.log.append(f"judge {value}")
+        return self.verdict
+
+
+class Pictured(Watched):
+    """Boxes whose picture is what was done to them."""
+
+    def picture(self) -> bytes:
+        return " ".join(["after", *self.log]).encode()
+
+
+def episode(env: Any, recording: tuple[Event, ...] = (), path: Path | None = None, *, live: bool = True) -> Episode:
+    return Episode(env, TASK, Replies(), trace=Trace(path, recording=recording, live=live))
+
+
+def recorded(*actions: str) -> list[Event]:
+    """The events of a reset and these actions; the action ``restart`` resets again."""
+    made = episode(Boxes())
+    for action in actions:
+        made.restart() if action == "restart" else made.act(action)
+    return made.trace.events
+
+
+def finished(value: object = 3, **omitted: str) -> Finished:
+    return Finished("", 1, Checkpoint(), {}, ResourceUsage(0, 0, 0, 0, 0), value, omitted=omitted)
+
+
+# ------------------------------------------------------------------ fast-forward
+
+
+def test_the_environment_repeats_what_followed_the_latest_recorded_reset_and_nothing_before() -> None:
+    env = Watched()
+    resumed = episode(env, tuple(recorded("open 1", "restart", "open 3")))
+    resumed.act("open 1")
+    resumed.restart()
+    resumed.act("open 3")
+    assert env.log == []
+    assert resumed.act("open 2").success
+    assert env.log == ["reset", "open 3", "open 2"]
+
+
+def test_an_environment_that_was_reset_after_the_recordings_end_repeats_nothing() -> None:
+    env = Watched()
+    resumed = episode(env, tuple(recorded("open 1")))
+    resumed.act("open 1")
+    resumed.restart()
+    resumed.act("open 3")
+    assert env.log == ["reset", "open 3"]
+
+
+def test_an_environment_whose_actions_are_real_continues_before_it_is_reset() -> None:
+    env = Real()
+    resumed = episode(env, tuple(recorded("open 1")))
+    resumed.act("open 1")
+    resumed.restart()
+    resumed.act("open 3")
+    assert env.log == ["take up None", "reset", "open 3"]
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        [],
+        [CallDecided(tool="open", allowed=True, by="approver")],
+        [DoubtDecided(tool="open", way="retry", by="user")],
+        [ToolFailed(tool="open", error="E", message="", traceback="")],
+    ],
+    ids=lambda events: "".join(type(e).__name__ for e in events),
+)
+def test_a_call_that_was_begun_is_in_doubt_whatever_was_noted_about_it(after: list[Any]) -> None:
+    trace = Trace()
+    for event in (EnvironmentReset(observation=Observation("Boxes.")), CallBegun(action="open 1"), *after):
+        trace.append(event)
+    env = Real()
+    assert episode(env, tuple(trace.events)).act("open 1") == EMPTY
+    assert env.log == ["take up open 1", "open 1"]
+
+
+def test_an_answer_that_is_another_now_is_named_with_its_event() -> None:
+    class Locked(Watched):
+        def step(self, action: str) -> Observation:
+            super().step(action)
+            return Observation("It is locked.")
+
+    resumed = episode(Locked(), tuple(recorded("open 1")))
+    resumed.act("open 1")
+    with pytest.raises(Diverged) as caught:
+        resumed.act("open 2")
+    assert str(caught.value) == (
+        f"the environment differs from the recording at event 1: it said {EMPTY}, "
+        f"and now says {Observation('It is locked.')}"
+    )
+
+
+def test_an_environment_that_breaks_at_its_reset_is_named_with_the_task() -> None:
+    class Broken(Boxes):
+        def reset(self, task: Task) -> Observation:
+            raise KeyError("no boxes")
+
+    with pytest.raises(EnvironmentFailure, match="boxes broke while resetting to task ball/2: KeyError"):
+        episode(Broken())
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_goal_that_the_environment_reveals_is_cut_at_its_maximum_length(more: int) -> None:
+    class Wordy(Boxes):
+        def reset(self, task: Task) -> Observation:
+            return Observation("Boxes.", goal="g" * (MAX_GOAL_CHARS + more))
+
+    assert episode(Wordy()).first_observation == Observation("Boxes.", goal="g" * MAX_GOAL_CHARS)
+
+
+# ------------------------------------------------------------------ verdicts
+
+
+REFUSED, ACCEPTED = Observation("no letter came"), Observation("", success=True)
+
+
+def judged(verdict: Observation | None) -> tuple[Event, ...]:
+    made = episode(Judge(verdict))
+    made.judge(finished())
+    return tuple(made.trace.events)
+
+
+def test_a_recorded_refusal_stands_without_asking_again() -> None:
+    env = Judge(ACCEPTED)
+    verdict = episode(env, judged(REFUSED)).judge(finished())
+    assert verdict is not None
+    assert (verdict.verdict, env.log) == (REFUSED, [])
+
+
+def test_a_recorded_success_is_confirmed_in_a_live_episode_alone() -> None:
+    env = Judge(ACCEPTED)
+    replayed = episode(env, judged(ACCEPTED), live=False)
+    replayed.judge(finished())
+    assert (replayed.success, env.log) == (True, [])
+    resumed = episode(env, judged(ACCEPTED))
+    resumed.judge(finished())
+    assert (resumed.success, env.log) == (True, ["reset", "judge 3"])
+
+
+@pytest.mark.parametrize(("now", "said"), [(None, ""), (REFUSED, ": 'no letter came'")])
+def test_a_recorded_success_that_is_not_confirmed_diverges(now: Observation | None, said: str) -> None:
+    with pytest.raises(Diverged) as caught:
+        episode(Judge(now), judged(ACCEPTED)).judge(finished())
+    assert str(caught.value) == f"the recording says that the result was verified, but now it is not{said}"
+
+
+def test_a_value_that_could_not_leave_the_sandbox_is_refused_without_asking() -> None:
+    env = Judge(ACCEPTED)
+    verdict = episode(env).judge(finished(None, **{"return": "it is a module"}))
+    assert isinstance(verdict, ValueJudged) and verdict.verdict is not None
+    assert verdict.verdict.text.startswith("The result was not accepted: what the plan returned cannot be handed over")
+    assert (verdict.verdict.success, env.log) == (False, ["reset"])
+
+
+# ------------------------------------------------------------------ pictures
+
+
+def test_a_picture_is_of_the_state_that_the_episode_has_reached(tmp_path: Path) -> None:
+    resumed = episode(Pictured(), tuple(recorded("open 1")), tmp_path / "trace.jsonl")
+    resumed.act("open 1")
+    assert not any(isinstance(e, PictureSaved) for e in resumed.trace.events)
+    resumed.act("open 3")
+    assert isinstance(resumed.trace.events[-2], ActionTaken)
+    saved = resumed.trace.events[-1]
+    assert isinstance(saved, PictureSaved)
+    assert (tmp_path / saved.file).read_bytes() == b"after reset open 1 open 3"
+    resumed.trace.close()
+
+
+def test_no_picture_is_made_where_there_is_no_place_beside_a_trace() -> None:
+    made = episode(Pictured())
+    made.act("open 1")
+    assert [type(e) for e in made.trace.events] == [EnvironmentReset, ActionTaken]
