@@ -164,6 +164,15 @@ def test_an_environment_that_breaks_at_its_reset_is_named_with_the_task() -> Non
         episode(Broken())
 
 
+def test_an_environment_that_answers_with_another_type_is_named_with_it_and_the_action() -> None:
+    class Wrong(Boxes):
+        def step(self, action: str) -> Any:
+            return ["a list"]
+
+    with pytest.raises(EnvironmentFailure, match=r"boxes answered a list while doing 'open 1'; reset and step must"):
+        episode(Wrong()).act("open 1")
+
+
 @pytest.mark.parametrize("more", [0, 1])
 def test_a_goal_that_the_environment_reveals_is_cut_at_its_maximum_length(more: int) -> None:
     class Wordy(Boxes):
@@ -200,6 +209,14 @@ def test_a_recorded_success_is_confirmed_in_a_live_episode_alone() -> None:
     resumed = episode(env, judged(ACCEPTED))
     resumed.judge(finished())
     assert (resumed.success, env.log) == (True, ["reset", "judge 3"])
+
+
+def test_an_environment_judges_in_the_state_that_the_episode_has_reached() -> None:
+    env = Judge(ACCEPTED)
+    resumed = episode(env, tuple(recorded("open 1")))
+    resumed.act("open 1")
+    resumed.judge(finished())
+    assert (resumed.success, env.log) == (True, ["reset", "open 1", "judge 3"])
 
 
 @pytest.mark.parametrize(("now", "said"), [(None, ""), (REFUSED, ": 'no letter came'")])

@@ -72,21 +72,24 @@ def test_the_settings_of_a_call_reach_the_model() -> None:
 def test_a_model_that_counts_calls_is_a_new_one_in_each_episode_and_counts_recorded_calls() -> None:
     class Counting(Replies):
         made: list[Counting] = []  # shared by all
+        counted: list[dict[str, Any]] = []
 
         def for_episode(self) -> Counting:
             self.made.append(Counting("first", "second"))
             return self.made[-1]
 
         def count_call(self, messages: Any, **how: Any) -> None:
-            self.asked.append((how["purpose"], messages))
+            self.counted.append(how)
             self.replies.pop(0)
 
     model = Counting()
     before, other = episode(model), episode(model)
     assert [e.ask(HELLO, purpose="act").text for e in (before, before, other)] == ["first", "second", "first"]
     resumed = episode(model, before.trace.events[:2])
-    assert [resumed.ask(HELLO, purpose="act").text for _ in range(2)] == ["first", "second"]
-    assert [[purpose for purpose, _ in made.asked] for made in Counting.made] == [["act"] * 2, ["act"], ["act"] * 2]
+    texts = [resumed.ask(HELLO, purpose="act", stop=("end",), max_tokens=9).text for _ in range(2)]
+    assert texts == ["first", "second"]
+    assert Counting.counted == [{"purpose": "act", "stop": ("end",), "max_tokens": 9}]
+    assert [len(made.asked) for made in Counting.made] == [2, 1, 1]
     assert model.asked == []
 
 
@@ -116,6 +119,7 @@ def test_a_failure_costs_what_the_endpoint_says_and_the_same_in_a_replay() -> No
         ("embed", SPENT, "the endpoint broke off"),
     ]
     again = episode(Replies(), made.trace.events)
+    again.replay_embeddings()  # the failure that comes next is none of an embedding
     with pytest.raises(ModelError, match="broke off") as caught:
         again.ask(HELLO, purpose="plan")
     assert caught.value.usage == SPENT
@@ -176,13 +180,15 @@ def test_texts_that_are_divided_otherwise_have_another_digest() -> None:
     assert digests[0] == digests[3]
 
 
-def test_an_embedding_costs_the_same_in_a_replay_and_asks_nobody() -> None:
+def test_embeddings_cost_the_same_in_a_replay_and_ask_nobody() -> None:
     made = episode(Embedding())
-    made.embed(["a"], "small")
+    for texts in (["a"], ["b", "c"]):
+        made.embed(texts, "small")
     model = Embedding()
     again = episode(model, made.trace.events)
     again.replay_embeddings()
-    assert (again.meter.usage, again.meter.model_calls, model.embedded) == (SPENT, 1, [])
+    assert again.meter.usage == made.meter.usage
+    assert (again.meter.usage.input_tokens, again.meter.model_calls, model.embedded) == (14, 2, [])
 
 
 def test_nothing_is_embedded_where_the_recording_has_another_event() -> None:

@@ -17,6 +17,7 @@ from support.lying_worker import Lie, lie_to_run, lying_worker
 from codeplan.sandbox import Limits, encode
 from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.host.session import RunSession
+from codeplan.sandbox.host.worker_end import WorkerKilled
 from codeplan.sandbox.host.worker_process import WorkerProcess
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.checkpoint_table import RETURNED_NAME
@@ -187,22 +188,45 @@ def test_what_a_plan_returned_is_its_value() -> None:
     assert (outcome.value, outcome.variables) == ([3], {"x": 1})
 
 
-@pytest.mark.parametrize(
-    ("number", "limit", "value"), [(signal.SIGXCPU, "cpu", 3.5), (signal.SIGSEGV, "worker", 0.0)], ids=str
-)
-def test_the_kernels_limit_of_processor_time_is_the_plans_limit(number: int, limit: str, value: float) -> None:
-    limits = Limits(wall=30.0, cpu=3.5)
+def killed(number: int, *sent: frames.Frame, code: bytes = b"code", limits: Limits = LIMITS) -> Outcome | Rejected:
+    """The outcome of a run whose worker sends these frames and is killed by a signal."""
     ours, theirs = socket.socketpair()
     port = AgentPort(SampleHome(lambda action: None), answer)
-    job = frames.RunJob(SOURCE, port.methods, port.attributes, 1, None, 0, limits, False, b"code")
+    job = frames.RunJob(SOURCE, port.methods, port.attributes, 1, None, 0, limits, False, code)
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process, theirs:
         worker = WorkerProcess(ours, process.pid, os.pidfd_open(process.pid))
-        theirs.sendall(b"".join(map(frames.pack, (START, enter(1)))))
+        theirs.sendall(b"".join(map(frames.pack, sent)))
         theirs.shutdown(socket.SHUT_WR)
         os.kill(process.pid, number)
         worker.find_status = lambda: -process.wait()
         with worker:
-            outcome = RunSession(worker, PLAN, port, limits, None).run(job)
+            return RunSession(worker, PLAN, port, limits, None).run(job)
+
+
+@pytest.mark.parametrize(("number", "limit", "value"), [(signal.SIGXCPU, "cpu", 3.5), (signal.SIGSEGV, "worker", 0.0)])
+def test_the_kernels_limit_of_processor_time_is_the_plans_limit(number: int, limit: str, value: float) -> None:
+    outcome = killed(number, START, enter(1), limits=Limits(wall=30.0, cpu=3.5))
     assert isinstance(outcome, Stopped)
     assert (outcome.limit, outcome.value, outcome.step) == (limit, value, 1)
     assert limit == "worker" or (outcome.allowed, outcome.usage.cpu) == (3.5, 3.5)
+
+
+@pytest.mark.parametrize("sent", [(), (START,), (START, enter(1))], ids=len)
+def test_a_run_that_is_killed_from_outside_can_be_repeated_until_the_agent_is_called(
+    sent: tuple[frames.Frame, ...],
+) -> None:
+    for code in (b"code", b""):
+        with pytest.raises(WorkerKilled) as caught:
+            killed(signal.SIGKILL, *sent, code=code)
+        assert caught.value.had_job
+    outcome = killed(signal.SIGKILL, START, enter(1), frames.AskFrame("why?"))
+    assert isinstance(outcome, Stopped)
+    assert (outcome.limit, outcome.step, outcome.usage.asks) == ("worker", 1, 1)
+    assert "killed from outside by signal 9" in outcome.message
+
+
+def test_a_worker_that_crashes_while_it_compiles_refuses_the_source_and_no_checked_plan() -> None:
+    assert isinstance(killed(signal.SIGSEGV, code=b""), Rejected)
+    outcome = killed(signal.SIGSEGV)
+    assert isinstance(outcome, Stopped)
+    assert "the worker crashed" in outcome.message

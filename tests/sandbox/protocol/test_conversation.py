@@ -62,6 +62,14 @@ def test_every_frame_has_its_place_in_the_table():
         assert (t.frame in get_args(frames.HostFrame)) == (t.sender is Sender.HOST)
 
 
+def test_a_conversation_begins_with_the_setup_of_a_new_worker():
+    conversation = Conversation()
+    with pytest.raises(frames.ProtocolError, match="^the host sent a CheckJob in the state 'forked'$"):
+        conversation.take(Sender.HOST, SAMPLES[1])
+    conversation.take(Sender.HOST, SAMPLES[0])
+    assert conversation.state is State.LOCKING
+
+
 def test_every_state_can_be_reached_and_only_the_end_has_no_way_on():
     assert {t.next_state for t in TRANSITIONS} | {State.FORKED} == set(State)
     assert set(State) - {t.state for t in TRANSITIONS} == {State.ENDED}
