@@ -8,7 +8,7 @@ import pytest
 from support.skill_samples import skill
 
 from codeplan.skills.evidence import EvidenceSummary
-from codeplan.skills.index import SCHEMA_VERSION, SkillIndex, search_words
+from codeplan.skills.index import SCHEMA_VERSION, IndexEntry, SkillIndex, search_words
 from codeplan.skills.skill import SkillOrigin
 
 
@@ -133,7 +133,40 @@ def test_faults_are_ordered_by_path(index):
     assert index.faults() == ["a/1 is damaged", "a/2 is damaged", "b/1 is damaged"]
 
 
+def test_an_entry_is_what_was_put(index):
+    made, summary = skill(version=3, pinned=True), EvidenceSummary(7, 6, 5, 4, 3, 2, True)
+    index.put_skill("household/heat-1", "as it was", made, "digest", summary, ())
+    state = (made.env, made.name, made.kind, made.status, True, 3, made.description, "digest")
+    assert index.entries() == [IndexEntry(*state, summary)]
+    assert index.entries("household", "heat", "active") == index.entries()
+    assert index.entries("alfworld") == index.entries(kind="cool") == index.entries(status="retired") == []
+
+
 # ------------------------------------------------------------------ the file
+
+
+def test_a_removed_skill_leaves_nothing_to_the_next(index):
+    put(index, "heat-1", "Boil a kettle.", origins=(SkillOrigin("t", run="runs/1"),))
+    index.remove("household/heat-1")
+    put(index, "heat-2", "Do it.")
+    assert index.entries_of_run("runs/1") == index.search(["kettle"], 5) == []
+    assert (names(index.entries()), list(index.signatures())) == (["heat-2"], ["household/heat-2"])
+
+
+def test_a_cleared_index_has_no_entries_and_no_vectors(index):
+    put(index, "heat-1", "Boil a kettle.", origins=(SkillOrigin("t", run="runs/1"),))
+    index.put_vectors("small", {"digest": b"1234"})
+    index.clear()
+    put(index, "heat-2", "Do it.")
+    assert index.entries_of_run("runs/1") == index.search(["kettle"], 5) == []
+    assert (names(index.entries()), index.read_vectors("small", ["digest"])) == (["heat-2"], {})
+
+
+def test_a_vector_that_is_stored_again_replaces_the_earlier_one(index):
+    for vector in (b"1234", b"5678"):
+        index.put_vectors("small", {"digest": vector})
+    assert index.read_vectors("small", ["digest", "other"]) == {"digest": b"5678"}
+    assert index.read_vectors("large", ["digest"]) == {}
 
 
 def test_a_change_that_fails_halfway_leaves_nothing(index):

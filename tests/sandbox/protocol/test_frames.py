@@ -172,6 +172,16 @@ def test_a_table_with_nested_nodes_is_refused_when_unpacked():
         frames.unpack_worker_frame(frames.pack(frames.StepFrame(1, table))[frames.HEADER_BYTES :])
 
 
+def test_a_table_with_a_part_too_many_is_refused_when_unpacked():
+    for more, refused in (([], False), ([{}], True)):
+        body = msgspec.msgpack.encode(["StepFrame", 1, [{"x": 0}, [1], {}, *more]])
+        if refused:
+            with pytest.raises(frames.ProtocolError, match="not of a known form"):
+                frames.unpack_worker_frame(body)
+        else:
+            assert isinstance(frames.unpack_worker_frame(body), frames.StepFrame)
+
+
 def test_half_a_surrogate_pair_is_printed_as_an_escape():
     assert escape_surrogates("a\ud800é") == "a\\ud800é"
 
