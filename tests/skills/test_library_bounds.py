@@ -72,6 +72,15 @@ def test_a_missing_skill_is_named_with_its_environment(library):
         library.get("household", "heat-1")
 
 
+def test_a_name_in_two_environments_is_refused_with_both_in_order(library):
+    library.add(skill("heat-1"))
+    assert library.get_by_name("heat-1").env == "household"
+    library.add(skill("heat-1", env="alfworld"))
+    said = "^alfworld and household have a skill heat-1; name it as in alfworld/heat-1$"
+    with pytest.raises(UsageError, match=said):
+        library.get_by_name("heat-1")
+
+
 def test_skills_of_two_environments_are_not_merged(library):
     into, other = library.add(skill("heat-1")), library.add(skill("heat-2", env="alfworld"))
     with pytest.raises(UsageError, match="household/heat-1 and alfworld/heat-2 are for different environments"):

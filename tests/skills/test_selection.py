@@ -70,6 +70,7 @@ def test_the_outcome_is_evidence_with_the_run(library, tmp_path):
     run(Boxes(), "ball/2", model=Replies(PLAN), library=library, out=tmp_path / "run")
     (trial,) = library.read_evidence(library.get_by_name("look-1"))
     assert (trial.task, trial.shown, trial.success, trial.phase) == ("ball/2", True, True, "use")
+    assert (trial.seed, trial.model, trial.version) == (2, "replies", 1)
     assert trial.run == str(tmp_path / "run")
     assert [e.name for e in library.entries_of_run(str(tmp_path / "run"))] == ["look-1"]
 
@@ -245,7 +246,7 @@ def test_invalid_settings_are_refused(library, tmp_path):
         ({"library": str(library.path), "skill": "nobody"}, "there is no skill 'nobody'"),
         ({"library": str(library.path), "skills": 0}, "count from 1"),
         ({"skill": "look-1"}, "name its folder"),
-        ({"library": 3}, "give a folder, or a SkillStore"),
+        ({"library": 3}, "the setting library is an int; give a folder, or a SkillStore"),
     ):
         with pytest.raises(UsageError, match=why):
             run(Boxes(), "ball/2", model=Replies(PLAN), **settings)

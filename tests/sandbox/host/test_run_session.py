@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -33,6 +34,7 @@ PLAN = Plan(SOURCE, tuple(Step(k, 2 * k, 2 * k, f"title {k}", "0123456789abcdef"
 SAVED = encode({"x": 1}, 1_000)
 TABLE = frames.CheckpointTable.from_checkpoint(SAVED)
 START = frames.StartFrame()
+CALL = frames.CallFrame("goto", ["desk 1"], {})
 END = frames.EndFrame("finished", None, None, "", "", 0, 0.25, TABLE)
 LIMITS = Limits(wall=30.0)  # the tests are not about time
 
@@ -79,10 +81,30 @@ def test_a_step_is_reported_with_the_title_that_the_check_found() -> None:
 
 
 def test_calls_and_questions_are_counted_apart() -> None:
-    requests = [frames.CallFrame("goto", ["desk 1"], {}), frames.ReadFrame("holding"), frames.AskFrame("why?")]
+    requests = [CALL, frames.ReadFrame("holding"), frames.AskFrame("why?")]
     outcome, _ = told(START, *requests, requests[0], END)
     assert isinstance(outcome, Finished)
     assert (outcome.usage.calls, outcome.usage.asks, outcome.usage.cpu) == (2, 1, 0.25)
+
+
+@pytest.mark.parametrize(
+    ("limit", "request_"), [("calls", CALL), ("reads", frames.ReadFrame("holding")), ("asks", frames.AskFrame("why?"))]
+)
+def test_requests_are_answered_up_to_their_limit(limit: str, request_: frames.Frame) -> None:
+    limits = msgspec.structs.replace(LIMITS, **{limit: 2})
+    assert isinstance(told(START, request_, request_, END, limits=limits)[0], Finished)
+    outcome, _ = told(START, request_, request_, request_, END, limits=limits)
+    assert isinstance(outcome, Stopped)
+    assert (outcome.limit, outcome.value, outcome.allowed) == (limit, 3, 2)
+
+
+@pytest.mark.parametrize(("less", "kind"), [(0, Finished), (1, Stopped)])
+def test_a_call_is_measured_as_it_is_packed(less: int, kind: type) -> None:
+    size = frames.packed_size(CALL)
+    outcome, _ = told(START, CALL, END, limits=Limits(wall=30.0, call_bytes=size - less))
+    assert type(outcome) is kind
+    if isinstance(outcome, Stopped):
+        assert (outcome.limit, outcome.value, outcome.allowed) == ("call_bytes", size, size - 1)
 
 
 @pytest.mark.parametrize(("letters", "kind"), [(25, Finished), (26, Stopped)])
@@ -105,8 +127,7 @@ def test_no_call_of_the_agent_counts_as_the_plans_time() -> None:
             time.sleep(1.2)
             return super().goto(receptacle)
 
-    calls = [frames.CallFrame("goto", ["desk 1"], {})] * 3
-    outcome = lie_to_run(PLAN, START, *calls, END, home=Slow(lambda action: None), limits=Limits(wall=2.0))
+    outcome = lie_to_run(PLAN, START, *[CALL] * 3, END, home=Slow(lambda action: None), limits=Limits(wall=2.0))
     assert isinstance(outcome, Finished), outcome
     assert outcome.usage.calls == 3
 
@@ -139,7 +160,7 @@ def test_a_source_that_the_worker_cannot_compile_is_refused_and_a_checked_plan_i
         assert "the parser gave up on this plan" in refused.diagnostics[0].message
     stopped = lie_to_run(PLAN, code=b"code", hang_up=False, limits=silent)
     assert isinstance(stopped, Stopped)
-    assert (stopped.limit, stopped.allowed) == ("wall", 0.2)
+    assert (stopped.limit, stopped.allowed, stopped.value > 0.2) == ("wall", 0.2, True)
 
 
 def test_a_checkpoint_that_the_worker_cannot_read_is_an_error_of_one_line() -> None:
@@ -197,6 +218,7 @@ def killed(number: int, *sent: frames.Frame, code: bytes = b"code", limits: Limi
         worker = WorkerProcess(ours, process.pid, os.pidfd_open(process.pid))
         theirs.sendall(b"".join(map(frames.pack, sent)))
         theirs.shutdown(socket.SHUT_WR)
+        resource.prlimit(process.pid, resource.RLIMIT_CORE, (0, 0))
         os.kill(process.pid, number)
         worker.find_status = lambda: -process.wait()
         with worker:
