@@ -202,6 +202,16 @@ def test_a_plan_that_gives_up_is_not_a_replan() -> None:
     assert (outcome.step, outcome.line, outcome.reason) == (1, 2, "no ball")
 
 
+@pytest.mark.parametrize(("status", "kind"), [("failed", Failed), ("give_up", GiveUp), ("replan", Replan)])
+@pytest.mark.parametrize("step", [None, 1])
+def test_an_ending_is_in_the_step_that_the_worker_names_or_outside_all(
+    status: str, kind: type, step: int | None
+) -> None:
+    outcome, _ = told(START, enter(1), end(status=status, error="E", step=step))
+    assert isinstance(outcome, Failed | GiveUp | Replan)
+    assert (type(outcome), outcome.step, outcome.line) == (kind, step, None)
+
+
 def test_what_a_plan_returned_is_its_value() -> None:
     returned = frames.CheckpointTable.from_checkpoint(encode({RETURNED_NAME: [3]}, 1_000))
     outcome, _ = told(START, end(returned=returned))
