@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import argparse
 import os
-import socket
 import statistics
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from typing import NamedTuple
 
+from sandbox_floors import PAGES, echoes, forks
 from sandbox_plans import (
     CALLS,
     LONG,
@@ -42,22 +41,6 @@ from codeplan.types import Stopped
 BLOCKS = 20
 TURNS = 1_000_000
 PAUSE_SECONDS = 0.01
-PAGES = 900
-"""About as many pages as a trivial plan's worker writes to."""
-
-FORKING = f"""
-import os, socket, sys
-host, page = socket.socket(fileno=int(sys.argv[1])), os.sysconf("SC_PAGE_SIZE")
-memory = bytearray(b"1") * ({PAGES} * page)
-while host.recv(1):
-    child = os.fork()
-    if child == 0:
-        for start in range(0, len(memory), page):
-            memory[start] = 2
-        os._exit(0)
-    os.waitpid(child, 0)
-    host.send(b"x")
-"""
 WALL_SECONDS = 0.3
 
 Work = Callable[[], object]
@@ -162,46 +145,6 @@ def call_microseconds(run: Callable[[str], object]) -> float:
     return 1000 * (milliseconds(lambda: run(MANY_CALLS)) - without - own) / CALLS
 
 
-@contextmanager
-def forks() -> Iterator[Row]:
-    """The time for a small process to fork a child that writes to as many pages as a worker and ends."""
-    ours, theirs = socket.socketpair()
-    arguments = [sys.executable, "-S", "-c", FORKING, str(theirs.fileno())]
-    with ours, subprocess.Popen(arguments, pass_fds=(theirs.fileno(),)):
-        theirs.close()
-
-        def exchange() -> None:
-            ours.send(b"x")
-            ours.recv(1)
-
-        exchange()
-        try:
-            yield Row(f"the floor: a fork that writes to {PAGES} pages", lambda: milliseconds(exchange))
-        finally:
-            ours.shutdown(socket.SHUT_RDWR)
-
-
-@contextmanager
-def echo() -> Iterator[Row]:
-    """The time for two processes to exchange a message and its answer over a socket pair."""
-    ours, theirs = socket.socketpair()
-    code = f"import socket; s = socket.socket(fileno={theirs.fileno()})\nwhile d := s.recv(100): s.send(d)"
-    with ours, subprocess.Popen([sys.executable, "-c", code], pass_fds=(theirs.fileno(),)):
-        theirs.close()
-
-        def exchange() -> None:
-            for _ in range(CALLS):
-                ours.send(b"x" * 60)
-                ours.recv(100)
-
-        exchange()
-        name = "the floor: 60 bytes there and back"
-        try:
-            yield Row(name, lambda: 1000 * milliseconds(exchange) / CALLS, "µs", share=0.1)
-        finally:
-            ours.shutdown(socket.SHUT_RDWR)
-
-
 class Checker:
     """Checks with workers of its own, so that their processor time can be told from that of others."""
 
@@ -295,8 +238,13 @@ def main() -> None:
         stack.callback(usual.close)
         stack.callback(without.close)
         tables = plans(stack.enter_context(runners()))
-        tables["a trivial plan, end to end"].append(stack.enter_context(forks()))
-        tables["an agent call, over the agent's own time"].append(stack.enter_context(echo()))
+        fork, echo = stack.enter_context(forks()), stack.enter_context(echoes(CALLS))
+        tables["a trivial plan, end to end"].append(
+            Row(f"the floor: a fork that writes to {PAGES} pages", partial(milliseconds, fork))
+        )
+        tables["an agent call, over the agent's own time"].append(
+            Row("the floor: 60 bytes there and back", lambda: 1000 * milliseconds(echo) / CALLS, "µs", share=0.1)
+        )
         measure({**tables, **checks(usual, without), **loops(), **stops(), **starts()}, rounds)
         whole = usual.processor_milliseconds()
         print(
