@@ -131,7 +131,7 @@ class SkillLibrary:
         def found(written: str) -> list[IndexEntry]:
             return self._query(lambda index: index.entries_of_run(written))
 
-        forms = (run, os.path.normpath(run), os.path.relpath(run), os.path.abspath(run))
+        forms = (run, os.path.normpath(run), os.path.relpath(run), os.path.abspath(run)) if run else ()
         return next(filter(None, map(found, forms)), [])
 
     def faults(self) -> list[str]:

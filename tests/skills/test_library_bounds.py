@@ -126,3 +126,8 @@ def test_a_users_own_list_of_ignored_files_stays(library):
     ignored.write_text("mine\n")
     library.add(skill("heat-2"))
     assert ignored.read_text() == "mine\n"
+
+
+def test_no_skill_comes_from_a_run_without_a_name(library):
+    library.add(skill(origins=(SkillOrigin("heat/1"),)))
+    assert library.entries_of_run("") == []
