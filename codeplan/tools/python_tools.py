@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+import itertools
+from collections.abc import Callable, Collection, Iterator, Mapping
 from types import FunctionType, ModuleType
 from typing import Any, TypeGuard, get_args, get_origin
 
-from codeplan.errors import UsageError
+from codeplan.errors import AgentError, UsageError
 from codeplan.tools.annotations import UNPACKS, TypeWriter, describe, signature_text, type_hints
 from codeplan.tools.arguments import Converter, UnsupportedType, build_converter, convert_arguments
 from codeplan.tools.failures import failure_sentence
@@ -132,10 +133,10 @@ def _build_tool(name: str, function: Callable[..., Any], types: TypeWriter) -> T
         raise UsageError(f"the function {in_quotes(name)} cannot be a tool: {fault}; rename it")
     if inspect.isfunction(function) and _lacks_its_object(function):
         raise UsageError(f"{function.__qualname__} is a method without its object; give it, or the object's method")
-    signature, converters = _read_signature(name, function)
+    whole, signature, converters = _read_signature(name, function)
     parameters = tuple(_parameter(p) for p in signature.parameters.values())
     method = AgentMethod(name, signature_text(signature, types), _doc(function, signature), parameters)
-    return Tool(method, _PythonCall(name, function, signature, converters), tuple(types.types.values()))
+    return Tool(method, _PythonCall(name, function, whole, signature, converters), tuple(types.types.values()))
 
 
 def _lacks_its_object(function: FunctionType) -> bool:
@@ -146,20 +147,32 @@ def _lacks_its_object(function: FunctionType) -> bool:
 
 
 class _PythonCall:
-    """Calls a function with checked arguments."""
+    """Calls a function with checked arguments. ``whole`` is its own signature, ``offered`` that without the parameters
+    that keep their defaults.
+    """
 
     def __init__(
-        self, name: str, function: Callable[..., Any], signature: inspect.Signature, converters: Mapping[str, Converter]
+        self,
+        name: str,
+        function: Callable[..., Any],
+        whole: inspect.Signature,
+        offered: inspect.Signature,
+        converters: Mapping[str, Converter],
     ) -> None:
-        self._name, self._function, self._signature, self._converters = name, function, signature, converters
-        kinds = {p.name: p.kind for p in signature.parameters.values()}
-        simple = all(kind in _BY_NAME for kind in kinds.values())
-        self._positional = [n for n, kind in kinds.items() if kind is _BY_NAME[0]] if simple else None
+        self._name, self._function, self._whole, self._converters = name, function, whole, converters
+        parameters = whole.parameters.values()
+        self._keywords = next((p.name for p in parameters if p.kind is p.VAR_KEYWORD), "")
+        self._hidden = {p.name for p in parameters if p.kind in _BY_NAME and p.name not in offered.parameters}
+        simple = all(p.kind in _BY_NAME for p in parameters)
+        before = itertools.takewhile(lambda p: p.name in offered.parameters, parameters)
+        self._positional = [p.name for p in before if p.kind is _BY_NAME[0]] if simple else None
 
     def __call__(self, arguments: Mapping[str, Any]) -> object:
         converted = convert_arguments(self._name, self._converters, arguments)
         if self._positional is None:
-            bound = inspect.BoundArguments(self._signature, converted)
+            self._refuse_hidden(converted.get(self._keywords, ()))
+            bound = inspect.BoundArguments(self._whole, converted)
+            bound.apply_defaults()  # a parameter that keeps its default may stand before one that is given
             return self._function(*bound.args, **bound.kwargs)
         args = []  # as BoundArguments has them, in a fraction of its time
         for name in self._positional:
@@ -168,9 +181,16 @@ class _PythonCall:
             args.append(converted.pop(name))
         return self._function(*args, **converted)
 
+    def _refuse_hidden(self, keywords: Collection[str]) -> None:
+        """Raises: AgentError: ``**kwargs`` would fill a parameter that keeps its default."""
+        if hidden := sorted(self._hidden.intersection(keywords)):
+            raise AgentError(f"{self._name} was called wrongly: it takes no argument {hidden[0]}", "TypeError")
 
-def _read_signature(name: str, function: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, Converter]]:
-    """The signature with evaluated annotations, and the converters of its parameters."""
+
+def _read_signature(
+    name: str, function: Callable[..., Any]
+) -> tuple[inspect.Signature, inspect.Signature, dict[str, Converter]]:
+    """The signature, that of the tool with evaluated annotations, and the converters of its parameters."""
     try:
         signature = inspect.signature(function)
     except (ValueError, TypeError):
@@ -191,7 +211,7 @@ def _read_signature(name: str, function: Callable[..., Any]) -> tuple[inspect.Si
             continue
         kept.append(parameter.replace(annotation=annotation))
         converters |= {parameter.name: converter} if converter else {}
-    return signature.replace(parameters=kept, return_annotation=hints.get("return", Any)), converters
+    return signature, signature.replace(parameters=kept, return_annotation=hints.get("return", Any)), converters
 
 
 def _annotated(function: Any) -> Any:

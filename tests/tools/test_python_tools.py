@@ -307,6 +307,32 @@ def test_a_parameter_that_no_data_can_stand_for_keeps_its_default():
     assert call(find, query="x") == "x Store"
 
 
+def test_arguments_after_a_parameter_that_keeps_its_default_reach_their_own_parameters():
+    def by_name(a: int, key: Callable[[str], str] | None = None, b: int = 0):
+        return a, key, b
+
+    def by_position(a: int = 7, key: Callable[[str], str] | None = None, b: int = 0, /):
+        return a, key, b
+
+    def with_rest(key: Callable[[str], str] | None = None, *rest: int):
+        return key, rest
+
+    assert call(by_name, a=1, b=2) == (1, None, 2)
+    assert call(by_position, a=1, b=2) == (1, None, 2)
+    assert call(by_position) == (7, None, 0)
+    assert call(with_rest, rest=[1, 2]) == (None, (1, 2))
+
+
+def test_further_arguments_by_name_do_not_fill_a_parameter_that_keeps_its_default():
+    def find(query: str, key: Callable[[str], str] | None = None, **more: object):
+        return query, key, more
+
+    assert call(find, query="x", more={"limit": 3}) == ("x", None, {"limit": 3})
+    with pytest.raises(AgentError, match="find was called wrongly: it takes no argument key") as error:
+        call(find, query="x", more={"key": 3})
+    assert error.value.error == "TypeError"
+
+
 # ------------------------------------------------------------------ refusals
 
 
