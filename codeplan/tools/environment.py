@@ -192,7 +192,7 @@ class ToolEnvironment:
             require_failure(error)
             raise EnvironmentFailure(f"the function that approves calls failed: {failure_sentence(error)}") from error
 
-    def _call_for_verifier(self, tool: Tool, *args: Any, **kwargs: Any) -> object:
+    def _call_for_verifier(self, tool: Tool, /, *args: Any, **kwargs: Any) -> object:
         """Call a tool outside the episode, for a verifier that inspects the world. An asynchronous verifier awaits
         it.
         """

@@ -83,6 +83,17 @@ def test_a_verifier_can_call_asynchronous_tools(verify):
     assert (result.ending, result.value) == (Success(), 7)
 
 
+def use(tool: str) -> str:
+    return tool
+
+
+def test_a_verifier_can_call_a_tool_whose_parameter_has_the_name_tool():
+    result, _ = do(
+        plan("return agent.use('saw')"), tools=use, verify=lambda value, tools: value == tools.use(tool="saw")
+    )
+    assert result.ending == Success()
+
+
 async def says_why(value):
     return True if value == 7 else f"{value} is not the sum"
 
