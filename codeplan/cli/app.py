@@ -120,7 +120,7 @@ def report_error(error: BaseException) -> int:
 
         echo("".join(traceback.format_exception(error)), err=True, end="")
     is_users_bug = isinstance(error, AgentBroken) or (isinstance(error, ModelError) and error.is_users_bug)
-    if is_users_bug and isinstance(error.__cause__, Exception):
+    if is_users_bug and error.__cause__ is not None:
         from codeplan.untrusted.tracebacks import traceback_text
 
         echo(traceback_text(error.__cause__), err=True)

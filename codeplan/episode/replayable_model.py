@@ -114,7 +114,7 @@ class ReplayableModel:
             return self._llm.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
         except CodeplanError:
             raise
-        except Exception as e:
+        except (Exception, SystemExit) as e:  # sys.exit(0) in a model must not end the program as a success
             if type(self._llm).__module__.partition(".")[0] == "codeplan":
                 raise  # a bug of codeplan
             raise broken_model(self._llm.name, e) from e

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TypeVar
 
-from codeplan.recording.cancellation import wait_for_result
+from codeplan.recording.cancellation import run_until_stopped, wait_for_result
 
 T = TypeVar("T")
 
@@ -76,7 +76,7 @@ def _background_loop() -> asyncio.AbstractEventLoop:
     with _lock:
         if _running is None:
             _running = asyncio.new_event_loop()
-            threading.Thread(target=_running.run_forever, name="codeplan-llm", daemon=True).start()
+            threading.Thread(target=run_until_stopped, args=(_running,), name="codeplan-llm", daemon=True).start()
         return _running
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
@@ -38,16 +39,16 @@ class CallableModel:
         """Call the function. Its own usage is kept; a text has unknown usage.
 
         Raises:
-            ModelError: the function raises an exception; ``is_users_bug`` is true.
+            ModelError: the function raises an exception, SystemExit included; ``is_users_bug`` is true.
             UsageError: it returns neither a text nor a Completion.
         """
         try:
             answer = self._function([Message(role=m["role"], content=m["content"]) for m in messages])
             if isinstance(answer, Awaitable):
-                answer = run_and_wait(_awaited(answer))
+                answer = run_and_wait(self._awaited(answer))
         except CodeplanError:
             raise
-        except Exception as e:
+        except (Exception, SystemExit) as e:  # sys.exit(0) in a model must not end the program as a success
             raise broken_model(self.name, e) from e
         completion = Completion(answer, _UNKNOWN) if isinstance(answer, str) else answer
         if not isinstance(completion, Completion) or not isinstance(completion.text, str):
@@ -55,12 +56,18 @@ class CallableModel:
             raise UsageError(f"the model {self.name} returned {found}; a function that is a model returns a text")
         return msgspec.structs.replace(completion, text=cut_at_stop(completion.text, stop))
 
+    async def _awaited(self, awaitable: Awaitable[Answer]) -> Answer:
+        """The answer. A cancelled task of the function's own is a failure of the function, not the user's interrupt."""
+        try:
+            return await awaitable
+        except (SystemExit, asyncio.CancelledError) as error:
+            task = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+                raise
+            raise broken_model(self.name, error) from error
+
 
 _UNKNOWN = Usage(None, None)
-
-
-async def _awaited(awaitable: Awaitable[Answer]) -> Answer:
-    return await awaitable
 
 
 def is_model_function(given: object) -> bool:

@@ -1,4 +1,4 @@
-"""Ends episodes from another thread, just as Ctrl-C ends those of the main thread."""
+"""Ends episodes from another thread, just as Ctrl-C ends those of the main thread, and waits for other threads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
+
+if TYPE_CHECKING:
+    import asyncio
 
 _T = TypeVar("_T")
 
@@ -80,3 +83,15 @@ def wait_for_lock(lock: threading.Lock) -> None:
     """Acquire the lock. Raises: KeyboardInterrupt: this thread's work was cancelled."""
     while not lock.acquire(timeout=-1 if current_cancellation() is None else POLL_SECONDS):
         raise_if_cancelled()
+
+
+def run_until_stopped(loop: asyncio.AbstractEventLoop) -> None:
+    """Run the event loop in this thread until it is stopped. A task that raises SystemExit ends the loop's run, but
+    other tasks still wait for their answers.
+    """
+    while True:
+        try:
+            loop.run_forever()
+        except (SystemExit, KeyboardInterrupt):
+            continue
+        return

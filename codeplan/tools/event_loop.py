@@ -9,7 +9,7 @@ from concurrent.futures import CancelledError
 from types import CoroutineType
 from typing import Any, TypeVar
 
-from codeplan.recording.cancellation import wait_for_lock
+from codeplan.recording.cancellation import run_until_stopped, wait_for_lock
 
 _T = TypeVar("_T")
 
@@ -68,21 +68,11 @@ class LoopThread:
     def _running_loop(self) -> asyncio.AbstractEventLoop:
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
-            self._thread = threading.Thread(target=_serve, args=(self._loop,), name="codeplan-tools", daemon=True)
+            self._thread = threading.Thread(
+                target=run_until_stopped, args=(self._loop,), name="codeplan-tools", daemon=True
+            )
             self._thread.start()
         return self._loop
-
-
-def _serve(loop: asyncio.AbstractEventLoop) -> None:
-    """Run the loop until it is stopped. A task that raises SystemExit ends it, but other tasks still wait for their
-    answers.
-    """
-    while True:
-        try:
-            loop.run_forever()
-        except (SystemExit, KeyboardInterrupt):
-            continue
-        return
 
 
 async def _awaited(awaitable: Awaitable[_T]) -> _T:

@@ -32,7 +32,7 @@ def traceback_text(error: BaseException) -> str:
     return text if len(text) <= MAX_TRACEBACK_CHARS else "…" + text[-MAX_TRACEBACK_CHARS:]
 
 
-def broken_model(name: str, error: Exception) -> ModelError:
+def broken_model(name: str, error: BaseException) -> ModelError:
     """codeplan's error for an exception of the user's own model. Raise it from ``error``."""
     said = one_line(f"{type(error).__name__}: {message_text(error)}", MAX_REASON_CHARS)
     broken = ModelError(f"the model {one_line(name)} failed: {said}")

@@ -1,6 +1,7 @@
 """Environments, agents and models of the user's own: what they lack is named, and a function is a model."""
 
 import asyncio
+import sys
 from functools import partial
 
 import pytest
@@ -109,6 +110,49 @@ def test_an_exception_of_a_function_is_a_failure_of_the_model():
     with pytest.raises(ModelError, match="^the model broken failed: ValueError: no route$") as failed:
         codeplan.run(Boxes(), model=broken)
     assert isinstance(failed.value.__cause__, ValueError)
+
+
+def quits(messages):
+    sys.exit(0)
+
+
+async def quits_later(messages):
+    sys.exit(0)
+
+
+async def cancels_itself(messages):
+    raise asyncio.CancelledError
+
+
+class Quits:
+    name = "quits"
+
+    def complete(self, messages, *, purpose, stop=(), max_tokens=None):
+        sys.exit(0)
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (quits, "SystemExit: 0"),
+        (quits_later, "SystemExit: 0"),
+        (cancels_itself, "CancelledError"),
+        (Quits(), "SystemExit: 0"),
+    ],
+)
+def test_a_model_that_leaves_the_program_has_failed(model, said):
+    with pytest.raises(ModelError, match=rf"^the model \w+ failed: {said}"):
+        codeplan.run(Boxes(), model=model)
+
+
+def test_later_models_answer_after_a_task_of_another_left_the_program():
+    async def leaves_a_task(messages):
+        task = asyncio.create_task(quits_later(messages))
+        await asyncio.wait([task])
+        return PLAN
+
+    assert codeplan.run(Boxes(), "ball/2", model=leaves_a_task).success
+    assert codeplan.run(Boxes(), "ball/2", model=answer_later).success
 
 
 @pytest.mark.parametrize("returned", [None, b"text", ["a"], 3])
