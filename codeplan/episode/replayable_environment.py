@@ -143,7 +143,7 @@ class ReplayableEnvironment:
             observation = do()
         except CodeplanError:
             raise
-        except Exception as e:
+        except (Exception, SystemExit) as e:  # sys.exit(0) in an environment must not end the program as a success
             raise EnvironmentFailure(
                 f"the environment {self._env.name} broke while {doing()}: {value_text(e, _MAX_ERROR)}"
             ) from e

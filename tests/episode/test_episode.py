@@ -72,6 +72,15 @@ def test_an_environment_that_breaks_is_a_failure_of_infrastructure_that_names_th
         episode(env=Broken()).act("open 9")
 
 
+def test_an_environment_that_leaves_the_program_has_broken():
+    class Quits(Boxes):
+        def step(self, action):
+            raise SystemExit(0)
+
+    with pytest.raises(EnvironmentFailure, match=r"boxes broke while doing 'open 9': SystemExit\(0\)"):
+        episode(env=Quits()).act("open 9")
+
+
 def test_the_message_of_an_environment_that_breaks_is_cut_at_500_characters():
     class Verbose(Boxes):
         def step(self, action):
