@@ -12,12 +12,13 @@ from msgspec.structs import replace
 from codeplan.episode.embedding import find_embedding_model
 from codeplan.episode.meter import Meter
 from codeplan.episode.text_limits import MAX_PROMPT_CHARS, MAX_REPLY_CHARS, bound_text, prompt_too_long, reply_too_long
-from codeplan.errors import CodeplanError, ModelError, SizeExceeded
+from codeplan.errors import CodeplanError, ModelError, SizeExceeded, UsageError
 from codeplan.protocols import LLM, CountsCalls
 from codeplan.recording.activity import tell_model_call
 from codeplan.recording.events import ActionTaken, Event, ModelCalled, ModelCallFailed, TextsEmbedded, WarningIssued
 from codeplan.recording.trace import Trace
 from codeplan.types import Completion, Embeddings, Message, Purpose, Usage
+from codeplan.untrusted.noun_phrases import with_article
 from codeplan.untrusted.tracebacks import broken_model
 
 
@@ -111,13 +112,17 @@ class ReplayableModel:
         self, messages: Sequence[Message], purpose: Purpose, stop: Sequence[str], max_tokens: int | None
     ) -> Completion:
         try:
-            return self._llm.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
+            completion = self._llm.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
         except CodeplanError:
             raise
         except (Exception, SystemExit) as e:  # sys.exit(0) in a model must not end the program as a success
             if type(self._llm).__module__.partition(".")[0] == "codeplan":
                 raise  # a bug of codeplan
             raise broken_model(self._llm.name, e) from e
+        if not isinstance(completion, Completion) or not isinstance(completion.text, str):
+            found = with_article(type(completion).__name__)
+            raise UsageError(f"the model {self._llm.name} returned {found}; it returns a codeplan.Completion of a text")
+        return completion
 
     def _is_made_by_agent(self, purpose: Purpose) -> bool:
         """Whether the prompt of a call may contain text that a model, a plan or an action made in this episode.

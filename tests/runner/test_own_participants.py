@@ -161,6 +161,15 @@ def test_a_function_must_return_a_text(returned):
         codeplan.run(Boxes(), model=lambda messages: returned)
 
 
+@pytest.mark.parametrize("returned", [None, PLAN, Completion(None)])
+def test_an_llm_must_return_a_completion(returned):
+    model = Replies(PLAN)
+    model.complete = lambda *_, **__: returned
+    found = type(returned).__name__
+    with pytest.raises(UsageError, match=rf"returned a {found}; it returns a codeplan.Completion of a text"):
+        codeplan.run(Boxes(), model=model)
+
+
 def test_an_agent_class_without_its_own_act_keeps_working():
     class Own(BoxAgent):
         """Looks for the ball, too."""
