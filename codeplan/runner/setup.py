@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import msgspec
@@ -14,7 +14,16 @@ from codeplan.budget import Budget
 from codeplan.episode.episode import Episode
 from codeplan.episode.meter import Meter
 from codeplan.episode.method import Method
-from codeplan.errors import BudgetExceeded, CallInDoubt, Diverged, InfrastructureError, SizeExceeded, UsageError
+from codeplan.errors import (
+    BudgetExceeded,
+    CallInDoubt,
+    CodeplanError,
+    Diverged,
+    EnvironmentFailure,
+    InfrastructureError,
+    SizeExceeded,
+    UsageError,
+)
 from codeplan.llm.callable_model import CallableModel, ModelFunction, is_model_function
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.protocols import LLM, Agent, Environment, OffersTools, has_members, require_members, require_synchronous
@@ -25,7 +34,7 @@ from codeplan.runner import models
 from codeplan.sandbox.limits import shorten
 from codeplan.types import BudgetSpent, Crashed, InfrastructureFailed, Interrupted, NotSolved, Result, Task, TooLarge
 from codeplan.untrusted.noun_phrases import with_article
-from codeplan.untrusted.values import in_quotes
+from codeplan.untrusted.values import in_quotes, value_text
 from codeplan.version import VERSION
 
 _SECRET_SETTINGS = frozenset({"api_key", "base_url", "extra_body", "reply_cache"})
@@ -61,7 +70,7 @@ class EpisodeSetup:
         self.model = _connect_model(model, shares["model"], offline)
         self.env = envs.make(env, **shares["env"]) if isinstance(env, str) else env
         if isinstance(env, str):
-            self._resources.enter_context(closing(self.env))
+            self._resources.enter_context(_closing(self.env))
         if isinstance(self.env.agent, type):
             what = f"the Agent class {self.env.agent.__name__}"
             require_members(self.env.agent, Agent, what)
@@ -180,6 +189,20 @@ class OfflineModel:
 
     def complete(self, *_: object, **__: object) -> Any:
         raise AssertionError("the recording answers in place of the model")
+
+
+@contextmanager
+def _closing(env: Environment) -> Iterator[None]:
+    """Close the environment at the end. Raises: EnvironmentFailure: it breaks then."""
+    try:
+        yield
+    finally:
+        try:
+            env.close()
+        except CodeplanError:
+            raise
+        except (Exception, SystemExit) as e:
+            raise EnvironmentFailure(f"the environment {env.name} broke while closing: {value_text(e, 500)}") from e
 
 
 def _connect_model(model: str | LLM | ModelFunction, settings: Mapping[str, Any], offline: bool) -> LLM:

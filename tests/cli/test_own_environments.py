@@ -73,6 +73,11 @@ class OfOdd(metaclass=Odd):
 async def make_later():
     return Late()
 
+class Stuck(Crates):
+    name = "stuck"
+    def close(self):
+        raise ValueError("it is stuck")
+
 class House(Crates):
     name = "household"
 
@@ -167,6 +172,12 @@ def test_what_is_no_environment_is_told_in_a_sentence(run, given, code, sentence
     ended, out, err = run("run", given)
     assert (ended, out) == (code, "")
     assert err.startswith(f"codeplan: {sentence}") and err.count("\n") == 1
+
+
+def test_an_environment_that_breaks_while_closing_is_named(run):
+    code, _, err = run("run", "mine.py:Stuck", "--task", "ball/3", "--json")
+    assert code == 4
+    assert "the environment stuck broke while closing: ValueError('it is stuck')" in err and "internal" not in err
 
 
 @pytest.mark.parametrize("engine", ["threads", "processes"])
