@@ -14,6 +14,7 @@ import msgspec
 from codeplan.errors import BudgetExceeded, UsageError
 from codeplan.types import Result, Usage
 from codeplan.untrusted.noun_phrases import with_count
+from codeplan.untrusted.values import in_quotes
 
 _deadline: ContextVar[float | None] = ContextVar("codeplan_deadline", default=None)
 _temperature: ContextVar[float | None] = ContextVar("codeplan_temperature", default=None)
@@ -64,7 +65,7 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     ``tokens`` counts input and output; ``money`` is in US dollars. Both are known only after a call, so the call that
     exceeds one is the last. A call with unknown tokens or price does not count towards them.
 
-    Raises: UsageError: a limit is negative or infinite.
+    Raises: UsageError: a limit is no number, negative or infinite, or a count is not whole.
     """
 
     setting_trust: ClassVar[str] = "recordable"
@@ -79,8 +80,11 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:
             value = getattr(self, name)
-            if value is not None and not 0 <= value < float("inf"):
-                raise UsageError(f"the budget {name} is {value}; give a number from 0 up, or leave it out")
+            if value is None:
+                continue
+            kind, said = (int | float, "a number") if name in ("money", "seconds") else (int, "a whole number")
+            if isinstance(value, bool) or not isinstance(value, kind) or not 0 <= value < float("inf"):
+                raise UsageError(f"the budget {name} is {in_quotes(value)}; give {said} from 0 up, or leave it out")
 
 
 class TotalBudget(msgspec.Struct, frozen=True, kw_only=True):

@@ -61,6 +61,19 @@ def test_a_budget_that_is_not_a_number_or_that_no_trace_could_hold_is_refused(se
         Budget(seconds=float(seconds))
 
 
+@pytest.mark.parametrize("given", [2.5, True, "3"])
+def test_a_count_that_no_trace_could_be_read_with_is_refused(given):
+    with pytest.raises(UsageError, match=f"^the budget actions is {given!r}; give a whole number from 0 up"):
+        Budget(actions=given)
+
+
+@pytest.mark.parametrize("given", [False, "3"])
+def test_a_budget_of_time_is_a_number(given):
+    assert Budget(seconds=3).seconds == 3
+    with pytest.raises(UsageError, match=f"^the budget seconds is {given!r}; give a number from 0 up"):
+        Budget(seconds=given)
+
+
 def test_threads_cannot_overspend():
     meter = Meter(Budget(actions=100))
     refused = []
