@@ -51,27 +51,40 @@ class _Rewriter:
     def _dict(self, cls: type, fields: dict[str, tuple[Any, bool]]) -> Any:
         if cls in self._rewritten:
             return self._rewritten[cls]
-        self._rewritten[cls] = dict[str, Any]  # for a class that contains itself
-        needed = {n: self._field(kind, required) for n, (kind, required) in fields.items()}
-        self._rewritten[cls] = typing_extensions.TypedDict(cls.__name__, needed)  # type: ignore[operator]
-        return self._rewritten[cls]
-
-    def _field(self, kind: Any, required: bool) -> Any:
-        marked = get_origin(kind) in (typing_extensions.Required, typing_extensions.NotRequired)
-        rewritten = self.rewrite(get_args(kind)[0] if marked else kind)
-        return rewritten if required else typing_extensions.NotRequired[rewritten]
+        blank = {n: _marked(Any, required) for n, (_, required) in fields.items()}
+        self._rewritten[cls] = new = typing_extensions.TypedDict(cls.__name__, blank)  # type: ignore[operator]
+        new.__annotations__ = {  # only now: a field may contain the class itself
+            n: _marked(self.rewrite(_unmarked(kind)), required) for n, (kind, required) in fields.items()
+        }
+        return new
 
     def _dataclass(self, cls: Any) -> Any:
         """The dataclass itself, unless one of its fields needs a rewritten dict."""
-        from pydantic import AfterValidator
-
         hints = type_hints(cls)
         given = [f for f in dataclasses.fields(cls) if f.init]
-        if cls in self._visited:  # it contains itself
+        if cls in self._rewritten:  # it contains itself
+            return _made_from(self._rewritten[cls], cls)
+        if cls in self._visited:  # as above, and whether it must be rewritten is not known yet
             return cls
         self._visited.add(cls)
         if all(self.rewrite(hints[f.name]) is hints[f.name] for f in given):
             return cls
         missing = dataclasses.MISSING
         fields = {f.name: (hints[f.name], f.default is missing and f.default_factory is missing) for f in given}
-        return typing.Annotated[self._dict(cls, fields), AfterValidator(lambda values: cls(**values))]
+        return _made_from(self._dict(cls, fields), cls)
+
+
+def _made_from(fields: Any, cls: Any) -> Any:
+    """The type of a dataclass that is made from the dict of its fields."""
+    from pydantic import AfterValidator
+
+    return typing.Annotated[fields, AfterValidator(lambda values: cls(**values))]
+
+
+def _unmarked(kind: Any) -> Any:
+    marked = get_origin(kind) in (typing_extensions.Required, typing_extensions.NotRequired)
+    return get_args(kind)[0] if marked else kind
+
+
+def _marked(kind: Any, required: bool) -> Any:
+    return kind if required else typing_extensions.NotRequired[kind]

@@ -46,6 +46,17 @@ class Node:
     children: "list[Node]" = dataclasses.field(default_factory=list)
 
 
+class Branch(TypedDict):
+    size: int
+    parts: "NotRequired[list[Branch]]"
+
+
+@dataclasses.dataclass
+class Shelf:
+    filter: Filter
+    inner: "list[Shelf]" = dataclasses.field(default_factory=list)
+
+
 @dataclasses.dataclass
 class Order:
     filters: list[Filter]
@@ -455,6 +466,20 @@ def test_a_wrong_argument_is_named_by_its_path_in_one_sentence(arguments, error,
         call(take, **arguments)
     assert caught.value.error == error
     assert str(caught.value).isprintable() and len(str(caught.value)) <= 300
+
+
+def test_dicts_that_contain_themselves_are_checked_at_every_depth():
+    def grow(branch: Branch, shelf: Shelf | None = None):
+        return branch, shelf
+
+    assert call(grow, branch={"size": 1, "parts": [{"size": 2}]})[0] == {"size": 1, "parts": [{"size": 2}]}
+    with pytest.raises(AgentError, match=r"branch\.parts\[0\]\.parts\[0\]\.leaves: .*\(given: 3\)"):
+        call(grow, branch={"size": 1, "parts": [{"size": 2, "parts": [{"size": 2, "leaves": 3}]}]})
+    red: Filter = {"colour": Colour.RED}
+    inner = {"filter": {"colour": "red"}, "inner": [{"filter": {"colour": "red"}}]}
+    assert call(grow, branch={"size": 1}, shelf=inner)[1] == Shelf(red, [Shelf(red)])
+    with pytest.raises(AgentError, match=r"shelf\.inner\[0\]\.filter\.colour: Field required"):
+        call(grow, branch={"size": 1}, shelf={"filter": {"colour": "red"}, "inner": [{"filter": {}}]})
 
 
 def test_a_model_takes_the_names_that_are_shown_and_its_aliases():
