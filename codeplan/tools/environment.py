@@ -21,6 +21,7 @@ from codeplan.tools.tool_agent import agent_class_for
 from codeplan.tools.toolset import Toolset
 from codeplan.tools.verification import Verifier
 from codeplan.types import ActionSpace, AgentTool, Observation, Task
+from codeplan.untrusted.surrogates import is_utf8
 from codeplan.untrusted.terminal import echo
 from codeplan.untrusted.tracebacks import traceback_text
 from codeplan.untrusted.values import in_quotes
@@ -42,7 +43,7 @@ class ToolEnvironment:
     about the call during which a resumed episode was ended; without them the episode stays as it is. Asynchronous tools
     run in ``loop``, if several episodes share one.
 
-    Raises: UsageError: the goal is empty.
+    Raises: UsageError: the goal is empty, or is not text in UTF-8.
     """
 
     name = "tools"
@@ -217,9 +218,11 @@ def _action_space(toolset: Toolset) -> ActionSpace:
 
 
 def require_goal(goal: object) -> None:
-    """Raises: UsageError: the goal is empty."""
+    """Raises: UsageError: the goal is empty, or no text that a trace can hold."""
     if not isinstance(goal, str) or not goal.strip():
         raise UsageError("the goal is empty; say in a sentence what is to be done")
+    if not is_utf8(goal):
+        raise UsageError(f"the goal {in_quotes(goal)} is not text in UTF-8; type it again")
 
 
 async def _collect(items: AsyncIterator[Any]) -> list[Any]:

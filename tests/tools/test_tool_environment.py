@@ -237,6 +237,11 @@ def test_an_empty_goal_is_refused(goal):
         environment(echo, goal=goal)
 
 
+def test_a_goal_that_no_trace_can_hold_is_refused():
+    with pytest.raises(UsageError, match=r"the goal 'look \\udcff' is not text in UTF-8; type it again"):
+        environment(echo, goal="look \udcff")
+
+
 @pytest.mark.parametrize(
     ("action", "message"),
     [
