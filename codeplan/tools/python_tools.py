@@ -162,7 +162,7 @@ class _PythonCall:
         self._name, self._function, self._whole, self._converters = name, function, whole, converters
         parameters = whole.parameters.values()
         self._keywords = next((p.name for p in parameters if p.kind is p.VAR_KEYWORD), "")
-        self._hidden = {p.name for p in parameters if p.kind in _BY_NAME and p.name not in offered.parameters}
+        self._names = {p.name for p in parameters if p.kind in _BY_NAME}
         simple = all(p.kind in _BY_NAME for p in parameters)
         before = itertools.takewhile(lambda p: p.name in offered.parameters, parameters)
         self._positional = [p.name for p in before if p.kind is _BY_NAME[0]] if simple else None
@@ -170,7 +170,7 @@ class _PythonCall:
     def __call__(self, arguments: Mapping[str, Any]) -> object:
         converted = convert_arguments(self._name, self._converters, arguments)
         if self._positional is None:
-            self._refuse_hidden(converted.get(self._keywords, ()))
+            self._require_further(converted.get(self._keywords, ()))
             bound = inspect.BoundArguments(self._whole, converted)
             bound.apply_defaults()  # a parameter that keeps its default may stand before one that is given
             return self._function(*bound.args, **bound.kwargs)
@@ -181,10 +181,10 @@ class _PythonCall:
             args.append(converted.pop(name))
         return self._function(*args, **converted)
 
-    def _refuse_hidden(self, keywords: Collection[str]) -> None:
-        """Raises: AgentError: ``**kwargs`` would fill a parameter that keeps its default."""
-        if hidden := sorted(self._hidden.intersection(keywords)):
-            raise AgentError(f"{self._name} was called wrongly: it takes no argument {hidden[0]}", "TypeError")
+    def _require_further(self, keywords: Collection[str]) -> None:
+        """Raises: AgentError: ``**kwargs`` would fill a parameter, unchecked or although it keeps its default."""
+        if found := sorted(self._names.intersection(keywords)):
+            raise AgentError(f"{self._name} was called wrongly: it takes no further argument {found[0]}", "TypeError")
 
 
 def _read_signature(

@@ -334,14 +334,15 @@ def test_arguments_after_a_parameter_that_keeps_its_default_reach_their_own_para
     assert call(with_rest, rest=[1, 2]) == (None, (1, 2))
 
 
-def test_further_arguments_by_name_do_not_fill_a_parameter_that_keeps_its_default():
-    def find(query: str, key: Callable[[str], str] | None = None, **more: object):
-        return query, key, more
+def test_further_arguments_by_name_fill_no_parameter():
+    def find(query: str, key: Callable[[str], str] | None = None, *, limit: int = 5, **more: object):
+        return query, key, limit, more
 
-    assert call(find, query="x", more={"limit": 3}) == ("x", None, {"limit": 3})
-    with pytest.raises(AgentError, match="find was called wrongly: it takes no argument key") as error:
-        call(find, query="x", more={"key": 3})
-    assert error.value.error == "TypeError"
+    assert call(find, query="x", more={"most": 3}) == ("x", None, 5, {"most": 3})
+    for name in ("query", "key", "limit"):
+        with pytest.raises(AgentError, match=f"find was called wrongly: it takes no further argument {name}$") as error:
+            call(find, query="x", more={name: "3"})
+        assert error.value.error == "TypeError"
 
 
 # ------------------------------------------------------------------ refusals
