@@ -143,7 +143,7 @@ def replay(
     require_handler(on_event)
     recording = Trace.read_resumable(find_trace(folder))
     header = _header(recording, folder)
-    with _recorded_setup(header, recording, env, method, OfflineModel(header.model), settings, {}) as setup:
+    with _recorded_setup(header, recording, env, method, _silent_model(header, recording), settings, {}) as setup:
         return setup.replay(recording, on_event)
 
 
@@ -195,7 +195,7 @@ def _confirm_success(header: EpisodeStarted, recording: list[Event], env: Enviro
 
     Raises: Diverged: it does not confirm the recorded success, or the recording has another end than it leads to.
     """
-    model = OfflineModel(header.model)
+    model = _silent_model(header, recording)
     with _recorded_setup(header, recording, env, model=model, overrides={}, budget=header.budget, **given) as setup:
         setup.run(header, Trace(recording=recording))
 
@@ -235,6 +235,12 @@ def _header(recording: list[Event] | tuple[Event, ...], folder: Path | str) -> E
     if not recording or not isinstance(recording[0], EpisodeStarted):
         raise UsageError(f"the trace in {folder} has no header; it cannot run again")
     return recording[0]
+
+
+def _silent_model(header: EpisodeStarted, recording: list[Event]) -> OfflineModel:
+    """The model of a replay, named as at the episode's end: a resumed episode may continue with another model."""
+    end = recording[-1]
+    return OfflineModel((isinstance(end, EpisodeEnded) and end.result.model) or header.model)
 
 
 def _recorded_setup(

@@ -321,6 +321,19 @@ def test_a_fork_goes_another_way_from_an_event(tmp_path):
     assert Trace.read(tmp_path / "run" / "trace.jsonl") == whole
 
 
+def test_an_episode_that_goes_on_with_another_model_is_replayed(tmp_path):
+    def other(messages):
+        return OPEN.format(2)
+
+    whole = recorded(tmp_path / "run")
+    at = [i for i, e in enumerate(whole) if isinstance(e, ModelCalled)][1]
+    forked = fork(tmp_path / "run", at, tmp_path / "other", env=Boxes(), model=other)
+    assert forked.model == "other" and replay(tmp_path / "other", env=Boxes()) == forked
+    cut(tmp_path / "run", at)
+    resumed = resume(tmp_path / "run", env=Boxes(), model=other)
+    assert resumed.model == "other" and replay(tmp_path / "run", env=Boxes()) == resumed
+
+
 def test_a_fork_takes_a_plan_in_place_of_the_models(tmp_path):
     recorded(tmp_path / "run")
     result = fork(tmp_path / "run", 1, tmp_path / "other", plan=OPEN.format(2), env=Boxes(), model=Replies())
