@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+import threading
 import traceback
 from collections.abc import Sequence
 from contextlib import redirect_stdout
@@ -26,6 +27,7 @@ from codeplan.untrusted.values import in_quotes
 
 _numbers = count(1)
 _loaded: dict[Path, ModuleType] = {}
+_loading = threading.RLock()  # reentrant: a file may begin an episode with tools of another file
 
 
 def tools_of_file(given: str) -> tuple[Tool, ...]:
@@ -61,15 +63,18 @@ def _split(given: str) -> tuple[Path, list[str]]:
 
 
 def _load(path: Path) -> ModuleType:
-    """The file as a module, loaded once. What it imports from its own folder is found.
+    """The file as a module, loaded once, by whichever thread is first. What it imports from its own folder is found.
 
     What it prints meanwhile goes to standard error: standard output may be for a JSON document.
     """
     if not os.path.isfile(path):  # the method raises for names that no file can have
         raise UsageError(f"there is no file {_shown(path)}; name a Python file: tools.py, or tools.py:NAME")
-    known = _loaded.get(path.resolve())
-    if known is not None:
-        return known
+    with _loading:
+        known = _loaded.get(path.resolve())
+        return _load_first(path) if known is None else known
+
+
+def _load_first(path: Path) -> ModuleType:
     name = path.stem if path.stem not in sys.modules else f"{path.stem}_{next(_numbers)}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:

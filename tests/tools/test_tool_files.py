@@ -1,6 +1,7 @@
 """Tools and verifiers from files of the user."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -47,6 +48,16 @@ def test_a_files_own_functions_are_tools(file):
 def test_names_choose_functions_and_objects(file):
     assert [t.name for t in tools_of_file(f"{file}:store, find")] == ["get", "find"]
     assert function_of_file(f"{file}:verify", "f(x)")(1, 2) is True
+
+
+def test_a_file_that_several_threads_name_at_once_is_loaded_once(tmp_path):
+    lines = ["import pathlib, time", "with pathlib.Path(__file__).with_name('log').open('a') as log: log.write('x')"]
+    lines += ["time.sleep(0.1)", "count = []", "def add() -> int:", "    count.append(1)", "    return len(count)"]
+    (tmp_path / "shared.py").write_text("\n".join(lines))
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(tools_of_file, [str(tmp_path / "shared.py")] * 4))
+    assert [tools[0].call({}) for tools in found] == [1, 2, 3, 4]
+    assert (tmp_path / "log").read_text() == "x"
 
 
 @pytest.mark.parametrize(
