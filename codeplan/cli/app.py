@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -92,6 +93,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is None:
         os.environ["PYTHONSAFEPATH"] = "1"  # Python programs that we start do not import from the current folder
+    code = _run(arguments)
+    if arguments is None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # one more Ctrl-C would only show where Python's end was
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # replace characters that the terminal cannot encode

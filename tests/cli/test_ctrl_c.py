@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -86,6 +88,22 @@ def test_an_interrupted_discovery_keeps_its_skills(endpoint: Served, tmp_path: P
     library = SkillLibrary(skills)
     assert library.entries()
     assert library.faults() == []
+
+
+LATE_CTRL_C = """
+import atexit, os, signal, sys
+from codeplan.cli import main
+
+sys.argv = ["codeplan", "methods"]
+code = main()
+atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))
+sys.exit(code)
+"""
+
+
+def test_ctrl_c_while_a_command_ends_shows_no_traceback() -> None:
+    ended = subprocess.run([sys.executable, "-c", LATE_CTRL_C], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def test_an_interrupted_filtering_keeps_its_evidence(endpoint: Served, tmp_path: Path) -> None:
