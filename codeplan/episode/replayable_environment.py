@@ -23,6 +23,7 @@ from codeplan.recording.events import (
 from codeplan.recording.tool_events import EnvironmentEvent
 from codeplan.recording.trace import Trace
 from codeplan.types import Finished, Observation, Task
+from codeplan.types.value import MAX_AMOUNT
 from codeplan.untrusted.noun_phrases import with_article
 from codeplan.untrusted.values import in_quotes, value_text
 
@@ -153,10 +154,32 @@ class ReplayableEnvironment:
                 f"the environment {self._env.name} answered {answer} while {doing()}; "
                 "reset and step must return a codeplan.Observation"
             )
+        if wrong := _wrong_field(observation):
+            raise EnvironmentFailure(f"the environment {self._env.name} answered, while {doing()}, with {wrong}")
         text, cut_from = bound_text(observation.text, MAX_OBSERVATION_CHARS)
         goal = bound_text(observation.goal, MAX_GOAL_CHARS)[0] if observation.goal else ""
         unchanged = text is observation.text and goal is observation.goal
         return (observation if unchanged else replace(observation, text=text, goal=goal)), cut_from
+
+
+def _wrong_field(observation: Observation) -> str:
+    """What a trace cannot hold of an observation, and what to give instead; empty if it is sound."""
+    if not isinstance(observation.text, str):
+        return f"{_typed(observation.text)} as text; give a str"
+    for name in ("done", "success"):
+        if type(value := getattr(observation, name)) is not bool:
+            return f"{_typed(value)} as {name}; give Python's True or False"
+    reward = observation.reward
+    if type(reward) not in (float, int):
+        return f"{_typed(reward)} as reward; give a Python float"
+    if not -MAX_AMOUNT <= reward <= MAX_AMOUNT:
+        return f"the reward {in_quotes(reward)}; give a number between {-MAX_AMOUNT:g} and {MAX_AMOUNT:g}"
+    return ""
+
+
+def _typed(value: object) -> str:
+    kind = type(value)
+    return with_article(kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}")
 
 
 def _action_in_doubt(events: Sequence[Event]) -> str | None:

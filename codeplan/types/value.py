@@ -9,7 +9,10 @@ import msgspec
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 """A number of things. A file from elsewhere cannot hold one that is too large to calculate with."""
 
-Amount = Annotated[float, msgspec.Meta(ge=-1e100, le=1e100)]
+MAX_AMOUNT = 1e100
+"""The greatest amount, in either direction."""
+
+Amount = Annotated[float, msgspec.Meta(ge=-MAX_AMOUNT, le=MAX_AMOUNT)]
 """Seconds, money or a reward, with the same limit."""
 
 

@@ -1,4 +1,7 @@
+from fractions import Fraction
+
 import pytest
+from msgspec.structs import replace
 from support.boxes import Boxes, Replies
 
 from codeplan.budget import Budget
@@ -112,6 +115,42 @@ def test_an_environment_that_returns_another_type_gets_a_clear_error():
 
     with pytest.raises(EnvironmentFailure, match="must return a codeplan.Observation"):
         episode(env=Wrong()).act("open 1")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("text", None, "a NoneType as text; give a str"),
+        ("reward", float("nan"), "the reward nan; give a number between"),
+        ("reward", float("inf"), "the reward inf; give a number between"),
+        ("reward", -2e100, "the reward -2e\\+100; give a number between"),
+        ("reward", True, "a bool as reward; give a Python float"),
+        ("reward", Fraction(1, 2), "a fractions.Fraction as reward; give a Python float"),
+        ("success", 1, "an int as success; give Python's True or False"),
+        ("done", None, "a NoneType as done; give Python's True or False"),
+    ],
+)
+def test_an_observation_that_no_trace_could_hold_is_refused_where_it_was_made(field, value, message):
+    class Odd(Boxes):
+        def step(self, action):
+            return replace(super().step(action), **{field: value})
+
+    e = episode(env=Odd())
+    with pytest.raises(
+        EnvironmentFailure, match=f"the environment boxes answered, while doing 'open 2', with {message}"
+    ):
+        e.act("open 2")
+    assert not any(isinstance(event, ActionTaken) for event in e.trace.events)
+
+
+@pytest.mark.parametrize("reward", [1e100, -1e100, -3, 0])
+def test_a_reward_may_be_any_number_that_a_trace_can_hold(reward):
+    class Rewarding(Boxes):
+        def step(self, action):
+            return replace(super().step(action), reward=reward)
+
+    e = episode(env=Rewarding())
+    assert e.act("open 1").reward == reward
 
 
 def test_a_restart_begins_the_task_again_and_keeps_the_counts():
