@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from codeplan.episode.embedding import find_embedding_model
@@ -19,6 +20,7 @@ from codeplan.recording.events import ActionTaken, Event, ModelCalled, ModelCall
 from codeplan.recording.trace import Trace
 from codeplan.types import Completion, Embeddings, Message, Purpose, Usage
 from codeplan.untrusted.noun_phrases import with_article
+from codeplan.untrusted.terminal import parser_reason
 from codeplan.untrusted.tracebacks import broken_model
 
 
@@ -119,9 +121,7 @@ class ReplayableModel:
             if type(self._llm).__module__.partition(".")[0] == "codeplan":
                 raise  # a bug of codeplan
             raise broken_model(self._llm.name, e) from e
-        if not isinstance(completion, Completion) or not isinstance(completion.text, str):
-            found = with_article(type(completion).__name__)
-            raise UsageError(f"the model {self._llm.name} returned {found}; it returns a codeplan.Completion of a text")
+        _require_recordable(completion, self._llm.name)
         return completion
 
     def _is_made_by_agent(self, purpose: Purpose) -> bool:
@@ -137,6 +137,20 @@ class ReplayableModel:
     def _upcoming_embedding(self) -> TextsEmbedded | ModelCallFailed | None:
         failed = self._trace.peek_recorded(ModelCallFailed)
         return failed if failed and failed.purpose == "embed" else self._trace.peek_recorded(TextsEmbedded)
+
+
+def _require_recordable(completion: object, name: str) -> None:
+    """Raise UsageError unless a model returned a Completion that a trace can hold."""
+    if not isinstance(completion, Completion):
+        found = with_article(type(completion).__name__)
+        raise UsageError(f"the model {name} returned {found}; complete must return a codeplan.Completion")
+    if not isinstance(completion.usage, Usage):
+        found = with_article(type(completion.usage).__name__)
+        raise UsageError(f"the model {name} returned {found} as usage; give a codeplan.Usage")
+    try:
+        msgspec.convert(msgspec.to_builtins(completion), Completion)
+    except (msgspec.ValidationError, TypeError) as e:
+        raise UsageError(f"the model {name} returned a wrong Completion: {parser_reason(e)}") from None
 
 
 def _model_error_from(recorded: ModelCallFailed) -> ModelError:

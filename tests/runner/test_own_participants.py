@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from fractions import Fraction
 from functools import partial
 
 import pytest
@@ -161,13 +162,33 @@ def test_a_function_must_return_a_text(returned):
         codeplan.run(Boxes(), model=lambda messages: returned)
 
 
-@pytest.mark.parametrize("returned", [None, PLAN, Completion(None)])
-def test_an_llm_must_return_a_completion(returned):
-    model = Replies(PLAN)
-    model.complete = lambda *_, **__: returned
-    found = type(returned).__name__
-    with pytest.raises(UsageError, match=rf"returned a {found}; it returns a codeplan.Completion of a text"):
-        codeplan.run(Boxes(), model=model)
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        (PLAN, "the model mine returned a str; complete must return a codeplan.Completion"),
+        (None, "the model mine returned a NoneType; complete must return a codeplan.Completion"),
+        (Completion(PLAN, {"input_tokens": 3}), "the model mine returned a dict as usage; give a codeplan.Usage"),
+        (Completion(PLAN, Usage(-1, 2)), "the model mine returned a wrong Completion: Expected `int` >= 0"),
+        (Completion(PLAN, Usage(1.5, 2)), "the model mine returned a wrong Completion: Expected `int | null`"),
+        (Completion(PLAN, Usage(money=float("nan"))), "the model mine returned a wrong Completion: Expected `float`"),
+        (
+            Completion(PLAN, Usage(Fraction(3), 2)),
+            "the model mine returned a wrong Completion: Encoding objects of type",
+        ),
+        (Completion(PLAN, model=None), "the model mine returned a wrong Completion: Expected `str`, got `null`"),
+    ],
+)
+def test_an_answer_that_no_trace_could_hold_is_refused(returned, message, tmp_path):
+    class Mine:
+        name = "mine"
+
+        def complete(self, messages, *, purpose, stop=(), max_tokens=None):
+            return returned
+
+    with pytest.raises(UsageError) as refused:
+        codeplan.run(Boxes(), model=Mine(), out=tmp_path / "run")
+    assert str(refused.value).startswith(message)
+    assert codeplan.Trace.read(tmp_path / "run" / "trace.jsonl")
 
 
 def test_an_agent_class_without_its_own_act_keeps_working():
