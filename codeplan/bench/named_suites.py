@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import msgspec
 
 from codeplan import envs, plugins
@@ -56,7 +58,8 @@ def select_tasks(
 ) -> tuple[Task, ...]:
     """Return a suite's tasks in this environment, always the same: those of ``kind``, at most ``n`` of each kind.
 
-    ``split`` is for suites without a split of their own. Raises: UsageError if there is no such task or split.
+    ``split`` is for suites without a split of their own. Raises: UsageError if there is no such task or split, or if
+    two of the tasks have the same id.
     """
     named = resolve_suite(suite)
     if named.split and split:
@@ -71,4 +74,7 @@ def select_tasks(
         of_kind = f" of kind {kind}" if kind else ""
         has = ", ".join(dict.fromkeys(task.kind for task in every)) or "no tasks at all"
         raise UsageError(f"{env.name} has no task{of_kind} in its split {wanted}; that split has: {has}")
+    if twice := [id for id, count in Counter(task.id for task in found).items() if count > 1]:
+        which = f"the id {in_quotes(twice[0])} in its split {wanted}"
+        raise UsageError(f"{env.name} has several tasks with {which}; give each an id of its own")
     return tuple(found)

@@ -5,6 +5,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 import codeplan
 from codeplan.bench import TotalBudget
@@ -51,6 +52,16 @@ def test_an_object_of_a_known_name_is_played_itself() -> None:
 def test_a_class_plays_several_episodes_at_a_time() -> None:
     outcome = codeplan.bench.run(Kitchen, kind="clean", n=2, jobs=2)
     assert all(one.result.success for one in outcome.bench.outcomes)
+
+
+def test_tasks_with_one_id_are_refused() -> None:
+    class Twins(Kitchen):
+        def tasks(self, split: str) -> list[codeplan.Task]:
+            return [replace(task, id="twin") for task in super().tasks(split)]
+
+    with pytest.raises(codeplan.UsageError, match="kitchen has several tasks with the id 'twin' in its split test"):
+        codeplan.bench.run(Twins(), kind="clean", n=2)
+    assert codeplan.bench.run(Twins(), kind="clean", n=1).bench.outcomes
 
 
 def test_one_object_does_not_play_several_episodes_at_a_time() -> None:
