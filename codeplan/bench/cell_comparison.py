@@ -4,8 +4,8 @@ certain.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from statistics import fmean
 
 from msgspec.structs import replace
@@ -15,7 +15,7 @@ from codeplan.bench.episode_measures import EpisodeMeasures, MeasuredEpisode, me
 from codeplan.bench.grid import BenchCell
 from codeplan.bench.metrics import METRICS, usual_metrics
 from codeplan.bench.papers.comparable import PublishedResults, published_results
-from codeplan.bench.store import BenchRecord, read_bench
+from codeplan.bench.store import GRID_FILE, BenchRecord, read_bench
 from codeplan.errors import UsageError
 from codeplan.statistics import RateDifference, bootstrap_mean, mcnemar_exact, paired_difference, tasks_needed
 from codeplan.types import Value
@@ -229,7 +229,7 @@ def _distinct_labels(first: ComparedCell, second: ComparedCell) -> tuple[Compare
 
 def _find_cells(spec: str) -> list[ComparedCell]:
     """The cells that ``FOLDER`` or ``FOLDER:CELL`` names."""
-    folder, _, part = spec.rpartition(":") if ":" in spec and not Path(spec).exists() else (spec, "", "")
+    folder, part = _split_spec(spec)
     bench = read_bench(folder)
     found = [c for c in bench.cells if c.name == part] or [c for c in bench.cells if part in c.name]
     if part and len(found) != 1:
@@ -237,3 +237,12 @@ def _find_cells(spec: str) -> list[ComparedCell]:
         names = ", ".join(c.name for c in bench.cells)
         raise UsageError(f"{folder} has {what} called {in_quotes(part)}; its cells are: {names}")
     return [ComparedCell(bench, cell, cell.name) for cell in found]
+
+
+def _split_spec(spec: str) -> tuple[str, str]:
+    """The folder and the cell of ``FOLDER:CELL``. Both may hold colons: the folder is the longest that is a bench."""
+    if ":" not in spec or os.path.exists(spec):
+        return spec, ""
+    places = [place for place, sign in enumerate(spec) if sign == ":"]
+    place = next((p for p in reversed(places) if os.path.exists(os.path.join(spec[:p], GRID_FILE))), places[0])
+    return spec[:place], spec[place + 1 :]

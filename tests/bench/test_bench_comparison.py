@@ -142,3 +142,13 @@ def test_scripted_cells_are_marked_and_published_results_are_separate(tmp_path: 
     assert theirs.title.startswith("Published")
     assert any(row[:3] == ("textcraft: adapt", "GPT-3.5 (gpt-3.5-turbo-instruct)", "52.00") for row in theirs.rows)
     assert not any("†" in cell for row in theirs.rows for cell in row)
+
+
+def test_the_name_of_a_cell_and_of_a_folder_may_hold_colons(tmp_path: Path) -> None:
+    folder = bench(tmp_path / "at:noon", {"m.qwen3:8b": "1", "m.qwen3:32b": "0"})
+    (found,) = build_overview(f"{folder}:m.qwen3:8b", f"{folder}:32b").comparisons
+    assert (found.first, found.second, found.only_first) == ("m.qwen3:8b", "m.qwen3:32b", 1)
+    with pytest.raises(UsageError, match="no cell called 'qwen3:9b'"):
+        build_overview(f"{folder}:qwen3:9b")
+    with pytest.raises(UsageError, match="no cell called 'xxx"):
+        build_overview(f"{folder}:{'x' * 300}")
