@@ -37,13 +37,17 @@ def estimate_bench(
     from msgspec.structs import replace
 
     from codeplan.bench.cost_estimate import estimate_cost, is_bench, pilot_grid, read_earlier_benches
+    from codeplan.bench.grid import find_excess
     from codeplan.bench.store import BenchRecord, read_bench
+    from codeplan.errors import UsageError
 
     def estimate() -> BenchEstimate:
         played = read_bench(folder).outcomes if folder and is_bench(folder) else ()
         own = BenchRecord(folder or Path(os.devnull), plan.grid, played)  # in which there are no trainings
-        return estimate_cost(own, [b for b in benches if not folder or b.folder != folder])
+        return estimate_cost(own, [b for b in benches if not folder or b.folder.resolve() != folder.resolve()])
 
+    if excess := find_excess(plan.grid):
+        raise UsageError(excess)
     benches = read_earlier_benches(earlier or options.RUNS)
     found = estimate()
     if play and found.unseen:

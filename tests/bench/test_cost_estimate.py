@@ -182,6 +182,23 @@ def test_a_dry_run_plays_nothing_and_a_pilot_two_tasks_of_each_cell(
     assert len((tmp_path / "out" / "results.jsonl").read_text().splitlines()) == 12
 
 
+def test_a_bench_counts_its_own_episodes_once_however_its_folder_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["bench", "household", "--kind", "clean", "-n", "1", "--out", "runs/own"]) == 0
+    capsys.readouterr()
+    for name in ("runs/own", str(tmp_path / "runs/own"), "runs/../runs/own"):
+        assert main(["bench", "household", "--kind", "clean", "-n", "3", "--out", name, "--dry-run", "--json"]) == 0
+        (cell,) = json.loads(capsys.readouterr().out)["estimate"]["cells"]
+        assert (cell["seen"], cell["episodes"]) == (1, 2)
+
+
+def test_a_dry_run_of_too_many_episodes_is_refused_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "household", "-n", "1", "--repeats", "1000000000000", "--dry-run"]) == 2
+    assert "at most 250,000 episodes, not 6,000,000,000,000" in capsys.readouterr().err
+
+
 def test_a_dry_run_needs_no_key_and_its_pilot_does(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
