@@ -7,10 +7,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+import msgspec
+
 from codeplan.errors import UsageError
 from codeplan.protocols import Environment, GeneratesTasks
 from codeplan.types import Task
 from codeplan.untrusted.differences import nearest_name
+from codeplan.untrusted.terminal import parser_reason
 from codeplan.untrusted.values import in_quotes
 
 _SEED = re.compile("[0-9]{1,20}")
@@ -80,6 +83,16 @@ def list_tasks(env: Environment, split: str, kind: str | None = None) -> list[Ta
             f"its splits: {', '.join(splits(env))}"
         )
     return tasks
+
+
+def require_recordable(task: Task, env: str) -> None:
+    """Raise UsageError unless a trace can hold this task of an environment."""
+    try:
+        msgspec.convert(msgspec.to_builtins(task), Task)
+    except (msgspec.ValidationError, TypeError) as e:
+        raise UsageError(
+            f"the task {in_quotes(task.id)} of {env} is no sound codeplan.Task: {parser_reason(e)}"
+        ) from None
 
 
 def draw_order(tasks: Iterable[Task], seed: int | None) -> list[Task]:

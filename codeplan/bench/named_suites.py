@@ -7,7 +7,7 @@ from collections import Counter
 import msgspec
 
 from codeplan import envs, plugins
-from codeplan.envs.selection import take_of_each_kind
+from codeplan.envs.selection import require_recordable, take_of_each_kind
 from codeplan.errors import UsageError
 from codeplan.protocols import Environment
 from codeplan.types import Task
@@ -58,8 +58,8 @@ def select_tasks(
 ) -> tuple[Task, ...]:
     """Return a suite's tasks in this environment, always the same: those of ``kind``, at most ``n`` of each kind.
 
-    ``split`` is for suites without a split of their own. Raises: UsageError if there is no such task or split, or if
-    two of the tasks have the same id.
+    ``split`` is for suites without a split of their own. Raises: UsageError if there is no such task or split, if
+    two of the tasks have the same id, or if no trace could hold one of them.
     """
     named = resolve_suite(suite)
     if named.split and split:
@@ -74,6 +74,8 @@ def select_tasks(
         of_kind = f" of kind {kind}" if kind else ""
         has = ", ".join(dict.fromkeys(task.kind for task in every)) or "no tasks at all"
         raise UsageError(f"{env.name} has no task{of_kind} in its split {wanted}; that split has: {has}")
+    for task in found:
+        require_recordable(task, env.name)
     if twice := [id for id, count in Counter(task.id for task in found).items() if count > 1]:
         which = f"the id {in_quotes(twice[0])} in its split {wanted}"
         raise UsageError(f"{env.name} has several tasks with {which}; give each an id of its own")

@@ -11,6 +11,7 @@ import msgspec
 
 from codeplan import envs, methods, plugins
 from codeplan.budget import Budget
+from codeplan.envs.selection import require_recordable
 from codeplan.episode.episode import Episode
 from codeplan.episode.meter import Meter
 from codeplan.episode.method import Method
@@ -86,9 +87,10 @@ class EpisodeSetup:
     def header(self, task: Task, budget: Budget) -> EpisodeStarted:
         """The first event of an episode with this setup.
 
-        Raises: UsageError: ``task`` is not a Task, or ``budget`` not a Budget.
+        Raises: UsageError: ``task`` is not a Task, or no trace can hold it, or ``budget`` is not a Budget.
         """
         _require_type(task, Task)
+        require_recordable(task, self.env.name)
         _require_type(budget, Budget)
         settings = {n: _plain(v) for n, v in self._settings.items() if n not in self._omitted_settings}
         settings |= self.method.settings if isinstance(self.method, FixedPlan) else {}

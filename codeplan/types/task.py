@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from codeplan.types.value import Value
+from codeplan.types.value import Seed, Value
 
 
 class Task(Value, frozen=True):
@@ -21,7 +21,7 @@ class Task(Value, frozen=True):
     env: str = ""
     kind: str = ""
     goal: str = ""
-    seed: int = 0
+    seed: Seed = 0
     split: str = "test"
     notes: tuple[str, ...] = ()
 

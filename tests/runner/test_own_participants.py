@@ -1,11 +1,13 @@
 """Environments, agents and models of the user's own: what they lack is named, and a function is a model."""
 
 import asyncio
+import re
 import sys
 from fractions import Fraction
 from functools import partial
 
 import pytest
+from msgspec.structs import replace
 from support.boxes import BoxAgent, Boxes, Replies
 
 import codeplan
@@ -264,3 +266,35 @@ def test_a_wrong_folder_or_handler_is_refused_before_anything_runs(argument, mes
             call()
         assert str(refused.value) == message
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("id", 3, "the task 3 of boxes is no sound codeplan.Task: Expected `str`, got `int` - at `$.id`"),
+        ("kind", None, "Expected `str`, got `null` - at `$.kind`"),
+        ("seed", 2**63, "Expected `int` <= 9223372036854775807 - at `$.seed`"),
+        ("seed", -(2**63) - 1, "Expected `int` >= -9223372036854775808 - at `$.seed`"),
+        ("seed", Fraction(1), "Encoding objects of type Fraction is unsupported"),
+    ],
+)
+def test_a_task_that_no_trace_could_hold_is_refused_before_anything_runs(field, value, message, tmp_path):
+    class Odd(Boxes):
+        def tasks(self, split):
+            return [replace(task, **{field: value}) for task in super().tasks(split)[1:2]]
+
+    model = Replies(PLAN)
+    with pytest.raises(UsageError, match=re.escape(message)):
+        codeplan.run(Odd(), model=model, out=tmp_path / "run")
+    with pytest.raises(UsageError, match=re.escape(message)):
+        codeplan.bench.run(Odd(), out=tmp_path / "bench")
+    assert (model.asked, [*tmp_path.iterdir()]) == ([], [])
+
+
+@pytest.mark.parametrize("seed", [2**63 - 1, -(2**63)])
+def test_a_seed_may_have_sixty_four_bits(seed):
+    class Odd(Boxes):
+        def reset(self, task):
+            return super().reset(replace(task, seed=2))
+
+    assert codeplan.run(Odd(), codeplan.Task("ball", seed=seed), model=Replies(PLAN)).success
