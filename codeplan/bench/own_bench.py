@@ -19,6 +19,7 @@ from codeplan.recording.cancellation import current_cancellation
 from codeplan.runner.async_episodes import in_thread
 from codeplan.runner.environment_files import name_of_factory
 from codeplan.untrusted.noun_phrases import with_article
+from codeplan.untrusted.values import in_quotes
 
 
 def run(
@@ -48,13 +49,14 @@ def run(
 
     Raises: UsageError: the input is wrong, such as several jobs for one object.
     """
+    _require_whole(n=n, repeats=repeats, jobs=jobs)
     name, environments = _name_environment(env)
     if environments and jobs not in (None, 1):
         raise UsageError(f"one environment object plays one episode at a time, not {jobs}; give its class, or jobs=1")
     spec = BenchSpec(
         suites=(name,),
-        methods=_listed(method),
-        models=_listed(model),
+        methods=_listed("method", method),
+        models=_listed("model", model),
         common=settings,
         repeats=repeats,
         split=split,
@@ -82,8 +84,21 @@ async def abench(env: str | Environment | Callable[[], Environment], *arguments:
     return await in_thread(lambda: run(env, *arguments, **options))
 
 
-def _listed(given: str | Sequence[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+def _require_whole(**numbers: object) -> None:
+    """Raise UsageError unless each number is None or a whole number from 1 up."""
+    for name, number in numbers.items():
+        if number is not None and (type(number) is not int or number < 1):
+            raise UsageError(f"{name} is {in_quotes(number)}; give a whole number from 1 up")
+
+
+def _listed(what: str, given: object) -> tuple[str, ...]:
+    names = (given,) if isinstance(given, str) else given
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise UsageError(
+            f"a bench takes the name of a {what}, or several names, not {with_article(type(given).__name__)}; "
+            f"codeplan.run takes a {what} of yours"
+        )
+    return tuple(names)
 
 
 def _name_environment(env: Any) -> tuple[str, dict[str, Environment]]:

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -52,6 +53,25 @@ def test_an_object_of_a_known_name_is_played_itself() -> None:
 def test_a_class_plays_several_episodes_at_a_time() -> None:
     outcome = codeplan.bench.run(Kitchen, kind="clean", n=2, jobs=2)
     assert all(one.result.success for one in outcome.bench.outcomes)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"model": lambda messages: ""}, "a bench takes the name of a model, or several names, not a function"),
+        ({"model": [3]}, "a bench takes the name of a model, or several names, not a list"),
+        ({"method": {"react": 1}}, "a bench takes the name of a method, or several names, not a dict"),
+        ({"jobs": 0}, "jobs is 0; give a whole number from 1 up"),
+        ({"jobs": -1}, "jobs is -1; give a whole number from 1 up"),
+        ({"repeats": "2"}, "repeats is '2'; give a whole number from 1 up"),
+        ({"n": 1.5}, "n is 1.5; give a whole number from 1 up"),
+        ({"n": True}, "n is True; give a whole number from 1 up"),
+    ],
+)
+def test_wrong_arguments_are_named(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(codeplan.UsageError) as refused:
+        codeplan.bench.run("household", **{"kind": "clean", "n": 1, **arguments})
+    assert str(refused.value).startswith(message)
 
 
 def test_tasks_with_one_id_are_refused() -> None:
