@@ -132,7 +132,21 @@ def _interval(episodes: Sequence[MeasuredEpisode], metric: Metric) -> tuple[floa
     by_task: dict[str, list[float]] = {}
     for ended, measures in episodes:
         by_task.setdefault(ended.task.id, []).append(metric.value(measures) or 0.0)
-    return _mean_interval(tuple(fmean(values) for values in by_task.values()))
+    means = tuple(fmean(values) for values in by_task.values())
+    if len({len(values) for values in by_task.values()}) < 2:
+        return _mean_interval(means)
+    low, high = _mean_interval(_weighted(list(by_task.values()), len(episodes)))
+    return max(low, min(means)), min(high, max(means))
+
+
+def _weighted(by_task: Sequence[Sequence[float]], episodes: int) -> tuple[float, ...]:
+    """A value for each task, for tasks that have unequal numbers of episodes, as in an unfinished bench.
+
+    Their mean is that of all episodes, and its bootstrapped interval is that of the mean of all episodes, a ratio of
+    two sums over the tasks, to the first order (Cochran 1977, "Sampling Techniques", section 6.3).
+    """
+    mean, usual = sum(map(sum, by_task)) / episodes, episodes / len(by_task)
+    return tuple(mean + (sum(values) - mean * len(values)) / usual for values in by_task)
 
 
 @lru_cache(maxsize=512)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -60,6 +62,26 @@ def test_each_interval_is_that_of_its_metric(tmp_path: Path) -> None:
     assert (found["score"].low, found["score"].high) == (100 * low, 100 * high)
     low, high = wilson_interval(3, 8)
     assert (found["success"].value, found["success"].low, found["success"].high) == (37.5, 100 * low, 100 * high)
+
+
+def test_the_interval_of_an_unfinished_bench_is_that_of_its_mean() -> None:
+    """Two episodes of each task in the first half, one of each in the second: the mean is over all episodes."""
+    played = [(task, 10.0 if task < 75 else 0.0) for task in [*range(150), *range(75)]]
+    episodes = [
+        (EpisodeOutcome("a", Task(f"t/{task}"), 0, "", Result(Task(""), Success())), measures(actions=value))
+        for task, value in played
+    ]
+    found = estimate_metric(METRICS["actions"], episodes)
+    resampled = resampled_means([[10.0, 10.0]] * 75 + [[0.0]] * 75)
+    assert found.value == pytest.approx(20 / 3)
+    assert (found.low, found.high) == pytest.approx((resampled[50], resampled[1950]), abs=0.15)
+
+
+def resampled_means(by_task: list[list[float]]) -> list[float]:
+    """The means over all episodes of 2,000 resamples of the tasks, in order."""
+    rng = random.Random(0)
+    drawn = (rng.choices(by_task, k=len(by_task)) for _ in range(2000))
+    return sorted(fmean([value for values in tasks for value in values]) for tasks in drawn)
 
 
 def test_comparisons_have_the_chosen_metrics(tmp_path: Path) -> None:
