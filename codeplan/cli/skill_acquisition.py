@@ -140,6 +140,8 @@ def acquisition_sentence(found: AcquiredSkill | NothingAcquired, library: SkillL
     name = f"{found.skill.env}/{found.skill.name}"
     if found.is_new:
         return f"candidate {name} in {library.path}; codeplan skills filter {found.skill.env} tests it on other tasks"
+    if found.was_known:
+        return f"{library.path} has the skill of this episode already: {name} ({found.skill.status})"
     return f"{library.path} has a skill of this shape, {name} ({found.skill.status}); it got this episode as an origin"
 
 

@@ -46,11 +46,12 @@ MAX_ORIGINS = 50
 
 class AcquiredSkill(Value, frozen=True):
     """The skill acquired from a success. If not ``is_new``, the library already had it and recorded a further
-    origin.
+    origin; if ``was_known``, it had this very episode as an origin, and recorded nothing.
     """
 
     skill: Skill
     is_new: bool
+    was_known: bool = False
 
 
 class NothingAcquired(Value, frozen=True):
@@ -100,7 +101,8 @@ def try_to_acquire(
         proven = _prove(source, episode, runner, sandbox, api)
         if isinstance(proven, _Proof):
             found = _add_or_merge(library, proven.skill, sandbox)
-            runner.record_evidence(library, found.skill, proven.again, "acquire")
+            if not found.was_known:
+                runner.record_evidence(library, found.skill, proven.again, "acquire")
             return found
         refusals.append(proven)
     return next((r for r in refusals if r.broken_off), refusals[0])
@@ -257,6 +259,8 @@ def _add_or_merge(library: SkillLibrary, skill: Skill, sandbox: Sandbox) -> Acqu
             if not (library.path / named.env / named.name).exists():
                 raise
         if there := _same_shape(library, named, sandbox):
+            if all(origin.run and origin in there.origins for origin in skill.origins):
+                return AcquiredSkill(there, is_new=False, was_known=True)
             origins = tuple(dict.fromkeys([*there.origins, *skill.origins]))[:MAX_ORIGINS]
             there = library.change(there, origins=origins) if origins != there.origins else there
             return AcquiredSkill(there, is_new=False)

@@ -137,6 +137,15 @@ def test_a_retired_skill_stays_retired_when_it_is_found_again(library, tmp_path)
     assert acquire_skill(runner, library, ran).status == "retired"
 
 
+def test_an_episode_that_is_acquired_again_is_no_further_evidence(library, tmp_path):
+    runner, ran = household("heat/2003", tmp_path)
+    assert try_to_acquire(runner, library, ran).is_new
+    again = try_to_acquire(runner, library, ran)
+    assert (again.is_new, again.was_known) == (False, True)
+    assert [t.success for t in library.read_evidence(again.skill)] == [True]
+    assert len(library.get("household", again.skill.name).origins) == 1
+
+
 def test_a_plan_whose_skill_the_library_could_not_read_again_is_refused(library):
     """A manifest holds at most 200 parameters, and the plan has 300 of its own."""
     block = "".join(f'    p{n} = "x"\n' for n in range(300))
