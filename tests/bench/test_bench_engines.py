@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -20,6 +21,7 @@ from codeplan.bench.engines.processes import divide_cores
 from codeplan.bench.episode_worker import EpisodeWorker
 from codeplan.bench.store import BenchRecord, order_outcomes
 from codeplan.errors import InfrastructureError, UsageError
+from codeplan.recording.cancellation import raise_if_cancelled
 
 
 class Square(msgspec.Struct, frozen=True):
@@ -50,6 +52,38 @@ class Sleep(msgspec.Struct, frozen=True):
 
     def handle_lost(self, job: int, reason: str) -> int:
         raise AssertionError("nobody died")
+
+
+class OwnModel:
+    """Refuses job 1 once job 0 runs, which asks a function of the user's for a reply fifty times."""
+
+    def __init__(self) -> None:
+        self.running, self.replies, self.interrupted = threading.Event(), 0, False
+
+    def __call__(self, job: int) -> int:
+        if job:
+            self.running.wait()
+            raise UsageError("no such setting")
+        self.running.set()
+        try:
+            while self.replies < 50:
+                time.sleep(0.1)
+                self.replies += 1
+                raise_if_cancelled()  # as the trace does after each event
+        except KeyboardInterrupt:
+            self.interrupted = True
+        return job
+
+    def handle_lost(self, job: int, reason: str) -> int:
+        raise AssertionError("nobody died")
+
+
+def test_threads_do_not_play_their_jobs_to_the_end_when_the_bench_ends() -> None:
+    model = OwnModel()
+    with pytest.raises(UsageError, match="no such setting"):
+        [*engines.make_engine("threads", 2).run([0, 1], model)]
+    assert model.interrupted
+    assert model.replies < 50
 
 
 class Refuse(msgspec.Struct, frozen=True):

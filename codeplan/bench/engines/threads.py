@@ -10,17 +10,24 @@ from typing import Any
 from codeplan.bench.engines.engine import J, JobHandler, R
 from codeplan.bench.engines.job_window import submit_in_window
 from codeplan.llm.background_loop import cancel_calls_on_interrupt
+from codeplan.recording.cancellation import Cancellation
 
 
 class ThreadEngine:
-    """``workers`` threads. An interrupt cancels the model calls of all of them."""
+    """``workers`` threads. An interrupt, or a job that raises, cancels the work of all of them."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
 
     def run(self, jobs: Iterable[J], handler: JobHandler[J, R]) -> Generator[R, None, None]:
         """Run the jobs."""
-        return run_in_threads(self.workers, jobs, handler)
+        cancellation = Cancellation()
+
+        def handle(job: J) -> R:
+            with cancellation.in_force():
+                return handler(job)
+
+        return run_in_threads(self.workers, jobs, handle, cancellation.cancel)
 
 
 def run_in_threads(
