@@ -10,7 +10,8 @@ A bench's file asks for a grid with a table; each method and model of the bench 
     seed = 0                      # added to the seeds of all draws
     settings = { top_p = 0.9 }    # of the trainings only
 
-``codeplan learn ENV -n 6 --draw 1002 --set batch=2 --set batch_seed=null`` repeats the second training of two tasks.
+``codeplan learn ENV -n 6 --draw 1002 --set batch=2 --set batch_seed=null --out DIR`` repeats the second training of two
+tasks.
 """
 
 from __future__ import annotations
