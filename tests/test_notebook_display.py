@@ -24,6 +24,7 @@ from codeplan.types import (
     Step,
     Success,
     Task,
+    Usage,
 )
 from codeplan.types.display import MAX_CELL, MAX_ROWS, MAX_SOURCE
 
@@ -174,3 +175,17 @@ def test_a_bench_counts_what_ended_and_what_was_solved() -> None:
     bench = BenchRecord(Path("runs/b"), BenchGrid((cell,), {"s": tasks}), (ended, broken))
     assert repr(bench) == "BenchRecord(folder='runs/b', cells=['c'], ended=1, total=3)"
     assert "Bench: 1 of 3 episodes ended" in bench._repr_html_()
+
+
+def test_a_bench_shows_no_money_for_a_cell_of_which_a_part_is_unknown() -> None:
+    tasks = (Task("1"), Task("2"))
+    cells = (BenchCell("known", "s", "e", "m", "gpt"), BenchCell("partly", "s", "e", "m", "gpt"))
+    spent = {"known": (0.25, 0.5), "partly": (0.25, None)}
+    ended = tuple(
+        EpisodeOutcome(name, task, 0, "", Result(task, Success(), model_calls=1, usage=Usage(1, 1, money=money)))
+        for name, costs in spent.items()
+        for task, money in zip(tasks, costs, strict=True)
+    )
+    shown = BenchRecord(Path("b"), BenchGrid(cells, {"s": tasks}), ended)._repr_html_()
+    assert "<td>known</td><td>2</td><td>2</td><td>$0.75</td>" in shown
+    assert "<td>partly</td><td>2</td><td>2</td><td>–</td>" in shown

@@ -23,7 +23,7 @@ from codeplan.bench.grid import BenchCell, BenchGrid, find_excess, require_conta
 from codeplan.errors import TraceFailure, UsageError
 from codeplan.recording.file_lock import lock_exclusively
 from codeplan.runner.run_folders import describe_episode_folder
-from codeplan.types import Result, Task, Value
+from codeplan.types import NO_USAGE, Result, Task, Value
 from codeplan.types.display import MAX_ROWS, html_list, html_text, short_repr
 from codeplan.types.value import Count
 from codeplan.untrusted import files
@@ -93,7 +93,7 @@ class BenchRecord(Value, frozen=True, dict=True):
 
     def _html_row(self, cell: str) -> tuple[str, ...]:
         results = [outcome.result for outcome in self.outcomes_of(cell) if not outcome.broken]
-        money = sum(result.usage.money or 0.0 for result in results)
+        money = sum((result.usage for result in results), NO_USAGE).money
         solved = f"{sum(result.success for result in results):,}" if results else "–"
         return html_text(cell), f"{len(results):,}", solved, f"${money:.2f}" if money else "–"
 
