@@ -49,6 +49,14 @@ def test_nothing_is_overwritten_and_an_episode_without_a_plan_is_reported(tmp_pa
         new_test(tmp_path / "run", tmp_path / "other")
 
 
+def test_an_episode_whose_plans_were_all_refused_becomes_no_test(tmp_path):
+    refused = codeplan.run("household", "clean/22", model=lambda messages: "import os", out=tmp_path / "run")
+    assert refused.plan is not None
+    with pytest.raises(UsageError, match="no plan of the episode in .*run was ever run, so a test of it cannot pass"):
+        new_test(tmp_path / "run", tmp_path / "tests")
+    assert not (tmp_path / "tests").exists()
+
+
 def test_the_command_reports_mutants_as_text_and_json(tmp_path, capsys):
     path = write(tmp_path, MANIFEST + "[mutation]\nat_least = 0.5\n")
     assert main(["mutate", str(path)]) == 0

@@ -62,7 +62,7 @@ def new_test(run: Path, out: Path, on_left_out: Callable[[list[str]], None] | No
     other tests after their tasks.
     ``on_left_out`` gets the names of recorded settings that a manifest cannot set, if there are any.
 
-    Raises: UsageError: the trace is unreadable or has no plan, a file exists already, or a file cannot be written.
+    Raises: UsageError: the trace is unreadable, no plan of it ran, a file exists already, or a file cannot be written.
         Existing files are never overwritten.
     """
     path = find_trace(run)
@@ -118,6 +118,8 @@ def _first_and_last(events: list[Event], run: Path) -> tuple[EpisodeStarted, Res
         raise UsageError(f"the episode in {run} is incomplete; finish it first with: codeplan resume {run}")
     if events[-1].result.plan is None:
         raise UsageError(f"the episode in {run} wrote no plan (its method is {events[0].method})")
+    if not any(isinstance(e, PlanStarted) for e in events):
+        raise UsageError(f"no plan of the episode in {run} was ever run, so a test of it cannot pass; take another run")
     return events[0], events[-1].result
 
 
