@@ -7,7 +7,7 @@ import inspect
 import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping
 from types import FunctionType, ModuleType
-from typing import Any, TypeGuard, get_args, get_origin
+from typing import Annotated, Any, Optional, TypeGuard, TypeVar, get_args, get_origin
 
 from codeplan.errors import AgentError, UsageError
 from codeplan.tools.annotations import UNPACKS, TypeWriter, describe, signature_text, type_hints
@@ -199,7 +199,7 @@ def _read_signature(
     kept: list[inspect.Parameter] = []
     converters: dict[str, Converter] = {}
     for parameter in signature.parameters.values():
-        annotation = hints.get(parameter.name, Any)
+        annotation = _with_none(parameter, hints.get(parameter.name, Any))
         try:
             converter = build_converter(_whole(parameter, annotation))
         except UnsupportedType as type_name:
@@ -212,6 +212,15 @@ def _read_signature(
         kept.append(parameter.replace(annotation=annotation))
         converters |= {parameter.name: converter} if converter else {}
     return signature, signature.replace(parameters=kept, return_annotation=hints.get("return", Any)), converters
+
+
+def _with_none(parameter: inspect.Parameter, annotation: Any) -> Any:
+    """The annotation, with None if that is the parameter's default: ``a: int = None`` takes None."""
+    if parameter.default is not None or annotation in (Any, object) or isinstance(annotation, str | TypeVar):
+        return annotation
+    words = describe(annotation)
+    optional = Optional[annotation]  # noqa: UP045  # the operator | knows no annotation in quotes
+    return Annotated[optional, words] if words else optional
 
 
 def _annotated(function: Any) -> Any:

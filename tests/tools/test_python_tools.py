@@ -318,6 +318,19 @@ def test_a_parameter_that_no_data_can_stand_for_keeps_its_default():
     assert call(find, query="x") == "x Store"
 
 
+def test_a_parameter_whose_default_is_none_takes_none():
+    def find(a: int = None, b: Annotated[int, Field(gt=0, description="above zero")] = None, *, c: object = None):  # noqa: RUF013
+        return a, b, c
+
+    assert signature(find) == "(a: int | None = None, b: int | None = None, *, c: object = None)"
+    assert "above zero" in tool(find).method.doc
+    assert call(find, a=None, b=None, c=None) == call(find) == (None, None, None)
+    assert call(find, a=1, b=2) == (1, 2, None)
+    for wrong in ({"a": "x"}, {"b": 0}):
+        with pytest.raises(AgentError):
+            call(find, **wrong)
+
+
 def test_arguments_after_a_parameter_that_keeps_its_default_reach_their_own_parameters():
     def by_name(a: int, key: Callable[[str], str] | None = None, b: int = 0):
         return a, key, b
