@@ -13,6 +13,7 @@ from codeplan.cli import model_options, options, setting_options
 from codeplan.cli.episode import make_event_handler, playing
 from codeplan.cli.setting_options import given_limits
 from codeplan.cli.tool_options import ToolOptions, WayOn, ask_about_doubt, on_terminal, show_value
+from codeplan.cli.waiting_line import without_line
 from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import echo_message
 
@@ -115,19 +116,26 @@ def resume(
     doubt.
     """
     from codeplan.recording.events import EpisodeStarted
+    from codeplan.recording.trace import Trace
     from codeplan.runner.recorded_episodes import resume as resume_episode
+    from codeplan.runner.run_folders import find_trace
 
     given = live.arguments(context)
-    show, runs = given.pop("on_event"), False
+    show, runs, shown = given.pop("on_event"), False, 0
 
     def on_event(event: Event) -> None:
-        nonlocal runs
+        nonlocal runs, shown
         runs = runs or isinstance(event, EpisodeStarted)
+        if runs and shown == recorded and not (live.as_json or live.quiet):
+            with without_line():
+                echo_message(f"the trace held {with_count(recorded, 'event')}; what follows is new", err=True)
+        shown += 1
         show(event)
 
     given |= sources.arguments()
     given |= {"in_doubt": in_doubt or (ask_about_doubt if on_terminal() else "stop"), "idempotent": idempotent or ()}
     with playing(f"run: codeplan resume {folder}", as_json=live.as_json):
+        recorded = len(Trace.read_resumable(find_trace(folder)))
         result = resume_episode(folder, on_event=on_event, **given)
     if not runs:
         confirmed = " but your verifier, which confirms it" if given["verify"] and result.success else ""

@@ -118,6 +118,21 @@ def test_an_episode_is_named_by_its_folder_or_by_the_trace_that_a_run_prints(cli
     assert cli("skills", "add", trace).code == 0
 
 
+@pytest.mark.parametrize(("held", "events"), [(1, "1 event"), (25, "25 events")])
+def test_a_resumed_episode_says_where_its_trace_ended(cli: Cli, tmp_path: Path, held: int, events: str) -> None:
+    assert cli("run", "household", "--task", "clean/22", "-q", "--out", "first").code == 0
+    lines = (tmp_path / "first" / "trace.jsonl").read_bytes().splitlines(keepends=True)
+    for number, options in enumerate(((), ("-q",), ("--json",))):
+        folder = tmp_path / f"killed-{number}"
+        folder.mkdir()
+        (folder / "trace.jsonl").write_bytes(b"".join(lines[:held]))
+        said = f"the trace held {events}; what follows is new\n" if not options else ""
+        assert cli("resume", folder.name, *options).err == said
+    assert (
+        cli("resume", "killed-0").err == "codeplan: the episode has ended before; this is its result, and nothing ran\n"
+    )
+
+
 def test_a_branch_and_a_test_get_folders_of_their_own_if_none_is_named(cli: Cli, tmp_path: Path) -> None:
     assert cli("run", "household", "--task", "clean/22", "-q", "--out", "first").code == 0
     branched = [cli("fork", "first/trace.jsonl", "--at", "5", "-q") for _ in range(2)]
