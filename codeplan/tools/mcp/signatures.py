@@ -15,6 +15,7 @@ from codeplan.tools.mcp.schema_types import SchemaWriter, TypeTable, describe_sc
 from codeplan.tools.tool import RESERVED_PARAMETER_NAMES
 from codeplan.types import AgentMethod, AgentParameter, AgentType
 from codeplan.untrusted.excerpts import excerpt
+from codeplan.untrusted.surrogates import is_utf8
 from codeplan.untrusted.terminal import clean, one_line
 from codeplan.untrusted.values import in_quotes, value_text
 
@@ -192,17 +193,9 @@ def _json_data(tool: str, name: str, value: Any, depth: int = 1) -> Any:
         return {_json_data(tool, name, k): _json_data(tool, name, v, depth + 1) for k, v in value.items()}
     if isinstance(value, float) and not math.isfinite(value):
         raise _not_json(tool, name, value_text(value, 40))
-    if isinstance(value, str) and not _is_encodable(value):
+    if isinstance(value, str) and not is_utf8(value):
         raise _not_json(tool, name, "text with half of a surrogate pair")
     return value
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _not_json(tool: str, name: str, what: str) -> AgentError:
