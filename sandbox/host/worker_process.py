@@ -15,6 +15,7 @@ from typing import Final
 from codeplan.recording.cancellation import POLL_SECONDS, current_cancellation, raise_if_cancelled
 from codeplan.sandbox.cage.zygote import UNKNOWN_STATUS
 from codeplan.sandbox.host.text_worker import DeadlineExceeded, WorkerDisconnected
+from codeplan.sandbox.host.thread_placement import leave_processor_of
 from codeplan.sandbox.host.worker_end import WorkerEnd
 from codeplan.sandbox.host.worker_status import find_worker_end
 from codeplan.sandbox.protocol.conversation import Conversation, Sender, State
@@ -25,6 +26,7 @@ _END_SECONDS: Final = 5.0
 _EXIT_SECONDS: Final = 2.0  # a worker that is still running this long after it closed its socket closed it on purpose
 _CHUNK: Final = 1 << 16
 _MAX_POLL_SECONDS: Final = 1_000.0  # poll takes no larger number, so longer waits call it again
+_PLACEMENT_CHECKS: Final = 4  # a poll may also fail because the plan computes for long
 
 
 class WorkerProcess:
@@ -44,6 +46,7 @@ class WorkerProcess:
         self._writable.register(sock, select.POLLOUT)
         self._pidfd = pidfd
         self._assembler = FrameAssembler(_CHUNK)
+        self._placement_checks = _PLACEMENT_CHECKS
 
     def __enter__(self) -> WorkerProcess:
         return self
@@ -94,7 +97,7 @@ class WorkerProcess:
         if self._socket.fileno() < 0:
             raise WorkerDisconnected
         try:
-            data = receive_soon(self._socket, _CHUNK) if soon else None
+            data = self._poll() if soon else None
             if data is None:
                 _wait(self._readable, deadline)
                 data = self._socket.recv(_CHUNK)
@@ -102,6 +105,14 @@ class WorkerProcess:
             raise WorkerDisconnected from None
         if not data:
             raise WorkerDisconnected
+        return data
+
+    def _poll(self) -> bytes | None:
+        """What arrives while this thread polls. If nothing does, see that the worker has a processor to run on."""
+        data = receive_soon(self._socket, _CHUNK)
+        if data is None and self._placement_checks:
+            self._placement_checks -= 1
+            leave_processor_of(self.pid)
         return data
 
     def find_end(self) -> WorkerEnd:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from codeplan.recording.cancellation import Cancellation
+from codeplan.sandbox.host import worker_process
 from codeplan.sandbox.host.text_worker import DeadlineExceeded, WorkerDisconnected
 from codeplan.sandbox.host.worker_process import WorkerProcess
 from codeplan.sandbox.protocol.frames import AcceptanceFrame, CheckJob, ProtocolError, pack, unpack_host_frame
@@ -112,3 +113,31 @@ def test_a_worker_that_sends_without_pause_does_not_keep_its_thread_from_being_c
     cancellation.cancel()
     with cancellation.in_force(), pytest.raises(KeyboardInterrupt):
         worker.receive(time.monotonic() + 5, soon=soon)
+
+
+def test_where_a_worker_runs_is_asked_only_after_polls_that_find_nothing_and_four_times_at_most(
+    ends: Ends, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker, _ = ends
+    asked: list[int] = []
+    monkeypatch.setattr(worker_process, "leave_processor_of", asked.append)
+
+    def receive(soon: bool) -> None:
+        with pytest.raises((DeadlineExceeded, ProtocolError)):
+            worker.receive(time.monotonic() + 0.01, soon=soon)
+
+    receive(soon=False)
+    assert asked == []
+    for times in (1, 2, 3, 4, 4, 4):
+        receive(soon=True)
+        assert asked == [worker.pid] * times
+
+
+def test_where_a_worker_runs_is_not_asked_if_polling_finds_its_frame(
+    ends: Ends, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker, theirs = ends
+    monkeypatch.setattr(worker_process, "leave_processor_of", pytest.fail)
+    worker.send(SMALL, time.monotonic() + 5)
+    theirs.send(pack(ACCEPTED))
+    assert worker.receive(time.monotonic() + 5, soon=True) == ACCEPTED
