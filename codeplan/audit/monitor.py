@@ -9,7 +9,6 @@ import os
 import select
 import signal
 import subprocess
-import sys
 import time
 from typing import IO, Final
 
@@ -25,7 +24,7 @@ from codeplan.audit.process_info import (
 )
 from codeplan.audit.target import SECRET_VARIABLE, AttackCase, AttackReport
 from codeplan.errors import SandboxError
-from codeplan.sandbox.host.import_paths import import_paths
+from codeplan.sandbox.host.import_paths import import_paths, python_program
 
 MAX_SILENCE_SECONDS: Final = 8.0  # a host that takes longer to answer counts as hung
 MAX_GROWTH_BYTES: Final = 400 << 20  # a host that grows by more counts as unprotected from its plans
@@ -125,7 +124,7 @@ def _kill_orphan(pid: int) -> None:
 def _start_host(secret: str, *, unrestricted: bool) -> subprocess.Popen[bytes]:
     mode = ["--unrestricted"] if unrestricted else []
     return subprocess.Popen(
-        [sys.executable, "-P", "-c", _BOOTSTRAP, *mode, "--", *import_paths()],
+        [python_program(), "-P", "-c", _BOOTSTRAP, *mode, "--", *import_paths()],
         env={**os.environ, SECRET_VARIABLE: secret},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

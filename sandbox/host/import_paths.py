@@ -1,4 +1,4 @@
-"""The folders from which the host's child processes import codeplan and its dependencies."""
+"""The Python of the host's child processes, and the folders from which they import codeplan and its dependencies."""
 
 from __future__ import annotations
 
@@ -7,6 +7,14 @@ import sys
 from pathlib import Path
 
 from codeplan.errors import SandboxError
+
+
+def python_program() -> str:
+    """The absolute path of this Python; empty if Python does not know it.
+
+    With a relative folder in PATH, ``sys.executable`` is relative, but some child processes start in another folder.
+    """
+    return os.path.abspath(sys.executable) if sys.executable else ""
 
 
 def import_paths() -> list[str]:

@@ -9,14 +9,13 @@ import signal
 import socket
 import struct
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from codeplan.errors import SandboxError
 from codeplan.sandbox.cage.zygote import READY_MESSAGE, REPLY_FORMAT, REQUEST_FORMAT, UNKNOWN_STATUS
-from codeplan.sandbox.host.import_paths import import_paths
+from codeplan.sandbox.host.import_paths import import_paths, python_program
 from codeplan.sandbox.host.worker_end import MAX_LOST_ZYGOTES
 from codeplan.sandbox.host.worker_process import WorkerProcess
 from codeplan.sandbox.protocol.conversation import State
@@ -78,7 +77,7 @@ class ZygoteProcess:
                 self._process = _start(arguments, theirs.fileno())
             except OSError as error:
                 self._control.close()
-                raise SandboxError(f"the sandbox could not start {sys.executable or 'Python'}: {error}") from error
+                raise SandboxError(f"the sandbox could not start {python_program() or 'Python'}: {error}") from error
         self._order_ahead()
 
     def wait_until_ready(self) -> None:
@@ -205,7 +204,7 @@ def _worker_of(reply: _Reply) -> WorkerProcess:
 
 def _start(arguments: list[str], fd: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-s", "-S", "-P", "-c", _BOOTSTRAP, *arguments],
+        [python_program(), "-s", "-S", "-P", "-c", _BOOTSTRAP, *arguments],
         env=_ENVIRONMENT,
         cwd="/",
         stdin=subprocess.DEVNULL,

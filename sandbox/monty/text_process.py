@@ -10,7 +10,6 @@ import atexit
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from contextlib import contextmanager
 from typing import BinaryIO, Final, cast
 
 from codeplan.errors import SandboxError
-from codeplan.sandbox.host.import_paths import import_paths
+from codeplan.sandbox.host.import_paths import import_paths, python_program
 from codeplan.sandbox.host.text_worker import DeadlineExceeded, WorkerDisconnected
 from codeplan.sandbox.host.worker_end import WorkerEnd
 from codeplan.sandbox.protocol.conversation import Conversation, Sender, State
@@ -52,7 +51,7 @@ class TextProcess:
         environment = {"PYTHONHASHSEED": "0"} | {n: os.environ[n] for n in _INHERITED if n in os.environ}
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-s", "-S", "-P", "-c", _BOOTSTRAP, *import_paths()],
+                [python_program(), "-s", "-S", "-P", "-c", _BOOTSTRAP, *import_paths()],
                 env=environment,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -60,7 +59,7 @@ class TextProcess:
                 bufsize=0,
             )
         except OSError as error:
-            raise SandboxError(f"codeplan could not start {sys.executable or 'Python'}: {error}") from error
+            raise SandboxError(f"codeplan could not start {python_program() or 'Python'}: {error}") from error
         self._stdin, self._stdout = cast("BinaryIO", self._process.stdin), cast("BinaryIO", self._process.stdout)
         self._wait_until_ready()
 
