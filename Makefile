@@ -4,7 +4,7 @@
 # make crosscheck   long comparisons: with ALFWorld's own engine, random sequences, mutants of plans
 # make crosscheck-scienceworld   150 gold paths beside the package itself, and 1,000 episodes; half an hour
 # make test-openai-2   the model client on the older major of its package
-# make test-engines    benches on Dask and on Ray
+# make test-engines    benches on Dask, on Ray and on the tools of five servers
 # make docs    the documentation as a site, in build/site
 # make golden  rewrite the prompts that the tests compare (tests/prompts/golden); read what changed
 # make fuzz    foreign data of every kind, ten minutes each, or: make fuzz SECONDS=60 TARGET=traces
@@ -43,7 +43,7 @@ test-openai-2: $(VENV)/installed-test
 	$(VENV)-openai-2/bin/python -m pytest -q -n 2 tests/llm
 
 test-engines: $(VENV)/installed-engines
-	$(BIN)/python -m pytest -q tests/bench/test_bench_engines.py
+	CODEPLAN_TEST_OF_BENCH_PAGE=1 $(BIN)/python -m pytest -q tests/bench/test_bench_engines.py tests/docs/test_bench_page.py
 
 check: check-style check-mypy check-pyright
 

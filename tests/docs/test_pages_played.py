@@ -79,11 +79,11 @@ def test_benches(read: Read, serve: Serve, tmp_path: Path) -> None:
     assert "100%" in page.play("bench alfworld-unseen")
     shutil.copytree(ROOT / "benchmarks" / "tool_tasks", tmp_path / "benchmarks" / "tool_tasks")
     page.play("trust benchmarks/tool_tasks/tasks.toml")
-    page.skip("bench benchmarks/tool_tasks/tasks.toml")  # test_tool_tasks.py has such a bench, with a model's replies
+    page.skip("bench benchmarks/tool_tasks/tasks.toml")  # needs five servers: test_bench_page.py
     page.play("bench household -n 2 --cache replies --out first")
     page.play("bench household -n 2 --cache replies --out second")
     for engine in ("ray", "dask"):
-        page.skip(f"bench grid.toml --engine {engine}")  # needs a cluster; test_bench_engines.py has one of each
+        page.skip(f"bench grid.toml --engine {engine}")  # needs a cluster: test_bench_page.py
     page.play("papers")
     page.interrupt("bench paper:adapt-table2", lambda: page.has("table2/runs/*/*/trace.jsonl"))
     page.play("papers adapt-table2 --bench table2")
