@@ -102,21 +102,24 @@ class SizeExceeded(AgentError):
 
 
 class InfrastructureError(CodeplanError):
-    """Something around the agent failed. The episode's result then says nothing about the agent."""
+    """Something around the agent failed. The episode's result then says nothing about the agent.
+
+    ``is_users_bug``: the user's own code raised ``__cause__``, so commands print its traceback, too.
+    """
+
+    is_users_bug: bool = False
 
 
 class ModelError(InfrastructureError):
     """The model gave no complete answer. The message names the endpoint, the cause and a remedy.
 
     ``usage`` is the failed call's usage as the endpoint reports it; None if unknown. ``prompt_too_long``: the model
-    has no room for the prompt. ``reply_cut``: its reply reached the limit of tokens. ``is_users_bug``: the user's own
-    function or object raised ``__cause__``.
+    has no room for the prompt. ``reply_cut``: its reply reached the limit of tokens.
     """
 
     usage: Usage | None = None
     prompt_too_long: bool = False
     reply_cut: bool = False
-    is_users_bug: bool = False
 
 
 class AgentBroken(InfrastructureError):
@@ -125,6 +128,8 @@ class AgentBroken(InfrastructureError):
 
     ``__cause__`` is that exception, with its traceback. No plan sees it, and no model has to mend it.
     """
+
+    is_users_bug = True
 
 
 class VerifierBroken(InfrastructureError):

@@ -80,7 +80,7 @@ class TextEnv(gymnasium.Env[str, str]):
         if options:
             given = {"id": options.get("task"), "kind": options.get("kind"), "seed": options.get("seed")}
             return envs.select(self.env, **given, split=self.split)
-        tasks = self.env.tasks(self.split or envs.splits(self.env)[0])
+        tasks = envs.tasks_of(self.env, self.split or envs.splits(self.env)[0])
         if not tasks:
             return envs.select(self.env, split=self.split)  # raises an error that says which tasks exist
         return tasks[int(self.np_random.integers(len(tasks)))]

@@ -1,8 +1,8 @@
 """Environments, found by name.
 
-``make`` builds an environment from its name, ``names`` lists the installed ones, ``select`` picks one of its tasks, and
-``splits`` names its sets of tasks. A package adds an environment with an entry point of the group ``codeplan.envs``: it
-names a callable that takes settings by keyword and returns an Environment.
+``make`` builds an environment from its name, ``names`` lists the installed ones, ``select`` picks one of its tasks,
+``splits`` names its sets of tasks, and ``tasks_of`` lists one of them. A package adds an environment with an entry
+point of the group ``codeplan.envs``: it names a callable that takes settings by keyword and returns an Environment.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from codeplan.lazy import lazy_names
 
 if TYPE_CHECKING:
     from codeplan.envs.registry import make, names
-    from codeplan.envs.selection import select, splits
+    from codeplan.envs.selection import select, splits, tasks_of
 
-__getattr__, __dir__ = lazy_names(__name__, {"registry": "make names", "selection": "select splits"})
+__getattr__, __dir__ = lazy_names(__name__, {"registry": "make names", "selection": "select splits tasks_of"})
 
-__all__ = ["make", "names", "select", "splits"]
+__all__ = ["make", "names", "select", "splits", "tasks_of"]

@@ -37,7 +37,9 @@ def build(factory: Callable[..., Any], settings: Mapping[str, Any], what: str) -
         raise
     except (Exception, SystemExit) as e:
         said = one_line(f"{type(e).__name__}: {message_text(e)}", MAX_REASON_CHARS)
-        raise EnvironmentFailure(f"{what} cannot be built: {said}") from e
+        broken = EnvironmentFailure(f"{what} cannot be built: {said}")
+        broken.is_users_bug = True
+        raise broken from e
     if inspect.iscoroutine(env):
         env.close()
         raise UsageError(f"{what} comes from an asynchronous function; write one that returns an Environment")

@@ -5,15 +5,17 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from codeplan.errors import UsageError
+from codeplan.errors import CodeplanError, EnvironmentFailure, UsageError
 from codeplan.protocols import Environment, GeneratesTasks
 from codeplan.types import Task
 from codeplan.untrusted.differences import nearest_name
+from codeplan.untrusted.noun_phrases import with_article
 from codeplan.untrusted.terminal import parser_reason
+from codeplan.untrusted.tracebacks import broken_environment
 from codeplan.untrusted.values import in_quotes
 
 _SEED = re.compile("[0-9]{1,20}")
@@ -28,6 +30,32 @@ def splits(env: Environment) -> tuple[str, ...]:
     They are the environment's attribute ``splits`` if it has one, otherwise ``DEFAULT_SPLITS``.
     """
     return tuple(getattr(env, "splits", DEFAULT_SPLITS))
+
+
+def tasks_of(env: Environment, split: str) -> Sequence[Task]:
+    """Return the tasks of a split, as ``env.tasks`` has them; what it yields one by one becomes a list.
+
+    Raises: EnvironmentFailure: the environment breaks, or gives something else than tasks.
+    """
+    try:
+        tasks: object = env.tasks(split)
+        if isinstance(tasks, Iterable) and not isinstance(tasks, Sequence):
+            tasks = list(tasks)
+    except CodeplanError:
+        raise
+    except (Exception, SystemExit) as e:  # sys.exit(0) in an environment must not end the program as a success
+        raise broken_environment(env.name, f"listing the tasks of its split {split}", e) from e
+    if not isinstance(tasks, Sequence) or isinstance(tasks, str):
+        raise _no_tasks(env, split, with_article(type(tasks).__name__))
+    if isinstance(tasks, list | tuple) and (others := [t for t in tasks if not isinstance(t, Task)]):
+        raise _no_tasks(env, split, f"a list with {with_article(type(others[0]).__name__)}")
+    return tasks
+
+
+def _no_tasks(env: Environment, split: str, found: str) -> EnvironmentFailure:
+    return EnvironmentFailure(
+        f"the environment {env.name} gave {found} for its split {split}; tasks must return a list of codeplan.Task"
+    )
 
 
 def select(
@@ -49,7 +77,7 @@ def select(
             raise UsageError(f"give a task by its id ({id}), or by kind and seed, not by both")
         return _find_by_id(env, id, split)
     if seed is not None and isinstance(env, GeneratesTasks):
-        return _require_split(env.task(env.kinds[0] if kind is None else kind, seed), split)
+        return _require_split(_make_task(env, env.name, env.kinds[0] if kind is None else kind, seed), split)
     if kind is not None and isinstance(env, GeneratesTasks) and kind not in env.kinds:
         raise UsageError(
             f"{env.name} has no tasks of kind {in_quotes(kind)}; {_nearest(kind, env.kinds)}{_describe_choices(env)}"
@@ -73,7 +101,7 @@ def list_tasks(env: Environment, split: str, kind: str | None = None) -> list[Ta
 
     Raises: UsageError: there are none.
     """
-    tasks = [task for task in env.tasks(split) if kind in (None, task.kind)]
+    tasks = [task for task in tasks_of(env, split) if kind in (None, task.kind)]
     if not tasks:
         of_kind = f" of kind {kind}" if kind else ""
         kinds = getattr(env, "kinds", ())
@@ -120,8 +148,24 @@ def _generate(env: Environment, id: str) -> Task | None:
     kind, _, seed = id.rpartition("/")
     if not isinstance(env, GeneratesTasks) or kind not in env.kinds or not _SEED.fullmatch(seed):
         return None
-    task = env.task(kind, int(seed))
+    task = _make_task(env, env.name, kind, int(seed))
     return task if task.id == id else None
+
+
+def _make_task(env: GeneratesTasks, name: str, kind: str, seed: int) -> Task:
+    """Raises: EnvironmentFailure: the environment breaks, or gives something else than a task."""
+    try:
+        task: object = env.task(kind, seed)
+    except CodeplanError:
+        raise
+    except (Exception, SystemExit) as e:
+        raise broken_environment(name, f"making the task {kind}/{seed}", e) from e
+    if not isinstance(task, Task):
+        found = with_article(type(task).__name__)
+        raise EnvironmentFailure(
+            f"the environment {name} gave {found} for {kind}/{seed}; task must return a codeplan.Task"
+        )
+    return task
 
 
 def _find_first(env: Environment, kind: str | None, seed: int | None, split: str | None) -> Task:
@@ -141,7 +185,7 @@ def _require_split(task: Task, split: str | None) -> Task:
 
 def _iterate(env: Environment, split: str | None) -> Iterator[Task]:
     for name in splits(env) if split is None else (split,):
-        yield from env.tasks(name)
+        yield from tasks_of(env, name)
 
 
 def _nearest(kind: str, kinds: Iterable[str]) -> str:
@@ -151,6 +195,6 @@ def _nearest(kind: str, kinds: Iterable[str]) -> str:
 
 
 def _describe_choices(env: Environment) -> str:
-    names = ", ".join(s for s in splits(env) if len(env.tasks(s))) or "none"
+    names = ", ".join(s for s in splits(env) if len(tasks_of(env, s))) or "none"
     kinds = env.kinds if isinstance(env, GeneratesTasks) else dict.fromkeys(t.kind for t in _iterate(env, None))
     return f"its kinds: {', '.join(kinds) or 'none'}; its splits: {names}"

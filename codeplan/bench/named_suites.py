@@ -68,7 +68,7 @@ def select_tasks(
     wanted = named.split or split or there[0]
     if wanted not in there:
         raise UsageError(f"{env.name} has no split {wanted} here; there are: {', '.join(there)}")
-    every = take_of_each_kind(env.tasks(wanted)[: named.first], named.of_each_kind)
+    every = take_of_each_kind(envs.tasks_of(env, wanted)[: named.first], named.of_each_kind)
     found = take_of_each_kind([task for task in every if kind in (None, task.kind)], n)
     if not found:
         of_kind = f" of kind {kind}" if kind else ""

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -103,14 +103,14 @@ def _run(arguments: Sequence[str] | None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # replace characters that the terminal cannot encode
+    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        given = list(sys.argv[1:] if arguments is None else arguments)
         code = app(args=given or ["--help"], standalone_mode=False)
         sys.stdout.flush()
     except SystemExit as exit:  # the reader of our output closed it
         code = exit.code
     except BaseException as error:
-        code = report_error(error)
+        code = report_error(error, given)
         _discard_output()
         return code
     if code == INTERRUPTED:  # typer returns this code for every interrupt and prints nothing
@@ -118,16 +118,16 @@ def _run(arguments: Sequence[str] | None) -> int:
     return code if isinstance(code, int) else 0
 
 
-def report_error(error: BaseException) -> int:
-    """Print the error as one message on stderr and return its exit code."""
-    from codeplan.errors import AgentBroken, CodeplanError, ModelError
+def report_error(error: BaseException, arguments: Sequence[str] = ()) -> int:
+    """Print the error as one message on stderr and return its exit code. ``arguments`` are the command line's."""
+    from codeplan.errors import CodeplanError, InfrastructureError
     from codeplan.untrusted.files import UnsafeFile
 
     if os.environ.get("CODEPLAN_DEBUG"):
         import traceback
 
         echo("".join(traceback.format_exception(error)), err=True, end="")
-    is_users_bug = isinstance(error, AgentBroken) or (isinstance(error, ModelError) and error.is_users_bug)
+    is_users_bug = isinstance(error, InfrastructureError) and error.is_users_bug
     if is_users_bug and error.__cause__ is not None:
         from codeplan.untrusted.tracebacks import traceback_text
 
@@ -140,7 +140,7 @@ def report_error(error: BaseException) -> int:
         return _print_error("interrupted", INTERRUPTED)
     if isinstance(error, CodeplanError):
         return _print_error("; ".join([str(error), *getattr(error, "__notes__", ())]), error.exit_code)
-    if (usage := _usage(error)) is not None:
+    if (usage := _usage(error, arguments)) is not None:
         return _print_error(usage, 2)
     if isinstance(error, UnsafeFile):
         return _print_error(f"{error.filename}: {error.strerror}", 2)
@@ -161,13 +161,24 @@ def _discard_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _usage(error: BaseException) -> str | None:
+def _usage(error: BaseException, arguments: Sequence[str]) -> str | None:
     """The usage error of the command line's parser in one line; None for any other error."""
     tell = getattr(error, "format_message", None)
     if tell is None:
         return None
-    path = getattr(getattr(error, "ctx", None), "command_path", None) or "codeplan"
-    return f"{tell().rstrip('.')}; see '{path} --help'"
+    return f"{tell().rstrip('.')}; see '{_command_path(arguments)} --help'"
+
+
+def _command_path(arguments: Sequence[str]) -> str:
+    """The command that the arguments begin with, as in "codeplan skills add"."""
+    names = ["codeplan"]
+    commands: dict[str, Any] = vars(typer.main.get_command(app))["commands"]
+    for name in arguments:
+        if name not in commands:
+            break
+        names.append(name)
+        commands = getattr(commands[name], "commands", {})
+    return " ".join(names)
 
 
 def _print_error(sentence: str, code: int) -> int:

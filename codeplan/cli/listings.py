@@ -175,7 +175,7 @@ def _about(name: str, data: str | None = None, closely: bool = False) -> dict[st
 def _tasks_of(environment: Environment) -> dict[str, Any]:
     from codeplan import envs
 
-    splits = {split: list(environment.tasks(split)) for split in envs.splits(environment)}
+    splits = {split: list(envs.tasks_of(environment, split)) for split in envs.splits(environment)}
     tasks = [task for split in splits.values() for task in split]
     kinds = list(getattr(environment, "kinds", None) or dict.fromkeys(task.kind for task in tasks if task.kind))
     counts = {split: len(found) for split, found in splits.items()}

@@ -91,7 +91,7 @@ class CurationRunner:
         with self._open_env() as env:
             if split not in envs.splits(env):
                 raise UsageError(f"{self.env} has no split {split}; there are: {', '.join(envs.splits(env))}")
-            return list(env.tasks(split))
+            return list(envs.tasks_of(env, split))
 
     def find_task(self, id: str) -> Task:
         """Return the environment's task with this id. Raises: UsageError if there is none."""

@@ -25,7 +25,8 @@ from codeplan.recording.trace import Trace
 from codeplan.types import Finished, Observation, Task
 from codeplan.types.value import MAX_AMOUNT
 from codeplan.untrusted.noun_phrases import with_article
-from codeplan.untrusted.values import in_quotes, value_text
+from codeplan.untrusted.tracebacks import broken_environment
+from codeplan.untrusted.values import in_quotes
 
 _MAX_ERROR = 500
 """Maximum length of an environment's exception in a message, in characters."""
@@ -145,9 +146,7 @@ class ReplayableEnvironment:
         except CodeplanError:
             raise
         except (Exception, SystemExit) as e:  # sys.exit(0) in an environment must not end the program as a success
-            raise EnvironmentFailure(
-                f"the environment {self._env.name} broke while {doing()}: {value_text(e, _MAX_ERROR)}"
-            ) from e
+            raise broken_environment(self._env.name, doing(), e) from e
         if not isinstance(observation, Observation):
             answer = with_article(type(observation).__name__)
             raise EnvironmentFailure(

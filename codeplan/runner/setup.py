@@ -20,7 +20,6 @@ from codeplan.errors import (
     CallInDoubt,
     CodeplanError,
     Diverged,
-    EnvironmentFailure,
     InfrastructureError,
     SizeExceeded,
     UsageError,
@@ -35,7 +34,8 @@ from codeplan.runner import models
 from codeplan.sandbox.limits import shorten
 from codeplan.types import BudgetSpent, Crashed, InfrastructureFailed, Interrupted, NotSolved, Result, Task, TooLarge
 from codeplan.untrusted.noun_phrases import with_article
-from codeplan.untrusted.values import in_quotes, value_text
+from codeplan.untrusted.tracebacks import broken_environment
+from codeplan.untrusted.values import in_quotes
 from codeplan.version import VERSION
 
 _SECRET_SETTINGS = frozenset({"api_key", "base_url", "extra_body", "reply_cache"})
@@ -204,7 +204,7 @@ def _closing(env: Environment) -> Iterator[None]:
         except CodeplanError:
             raise
         except (Exception, SystemExit) as e:
-            raise EnvironmentFailure(f"the environment {env.name} broke while closing: {value_text(e, 500)}") from e
+            raise broken_environment(env.name, "closing", e) from e
 
 
 def _connect_model(model: str | LLM | ModelFunction, settings: Mapping[str, Any], offline: bool) -> LLM:

@@ -8,13 +8,15 @@ import traceback
 from pathlib import Path
 from types import TracebackType
 
-from codeplan.errors import ModelError
+from codeplan.errors import EnvironmentFailure, ModelError
 from codeplan.untrusted.surrogates import escape_surrogates
 from codeplan.untrusted.terminal import MAX_REASON_CHARS, message_text, one_line
+from codeplan.untrusted.values import value_text
 
 MAX_TRACEBACK_CHARS = 8_000
 """Maximum length of a traceback, in characters."""
 
+_MAX_ERROR = 500
 _MAX_FRAMES = 20
 _LEADING_FOLDERS = tuple(
     str(Path(file).parent) for file in (Path(__file__).parent, asyncio.__file__, concurrent.futures.__file__)
@@ -36,6 +38,13 @@ def broken_model(name: str, error: BaseException) -> ModelError:
     """codeplan's error for an exception of the user's own model. Raise it from ``error``."""
     said = one_line(f"{type(error).__name__}: {message_text(error)}", MAX_REASON_CHARS)
     broken = ModelError(f"the model {one_line(name)} failed: {said}")
+    broken.is_users_bug = True
+    return broken
+
+
+def broken_environment(name: str, doing: str, error: BaseException) -> EnvironmentFailure:
+    """codeplan's error for an exception of an environment, as in "while closing". Raise it from ``error``."""
+    broken = EnvironmentFailure(f"the environment {name} broke while {doing}: {value_text(error, _MAX_ERROR)}")
     broken.is_users_bug = True
     return broken
 

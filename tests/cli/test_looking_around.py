@@ -269,3 +269,19 @@ def test_a_reader_that_closes_the_output_leaves_an_episode_that_can_be_resumed(t
         assert running.stderr is not None
         assert "SystemExit" not in running.stderr.read()
     assert main(["resume", str(folder), "-q"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "place"),
+    [
+        ("run --set", "codeplan run"),
+        ("skills add --out", "codeplan skills add"),
+        ("skills discover --modle x", "codeplan skills discover"),
+        ("skills los", "codeplan skills"),
+        ("--foo", "codeplan"),
+        ("run run --foo", "codeplan run"),
+    ],
+)
+def test_a_usage_error_names_the_help_of_its_command(given, place, capsys):
+    assert main(given.split()) == 2
+    assert capsys.readouterr().err.split("; see ")[1] == f"'{place} --help'\n"

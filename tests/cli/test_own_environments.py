@@ -22,6 +22,7 @@ def solution(agent, start_from=1):
         assert 'ball' in agent.open(box), f'Error in [Step 1]: no ball. {agent.report()}'
 """
 MORE = """
+import sys
 from typing import Annotated
 from codeplan.plugins import Setting
 
@@ -77,6 +78,36 @@ class Stuck(Crates):
     name = "stuck"
     def close(self):
         raise ValueError("it is stuck")
+
+class Empties(Crates):
+    name = "empties"
+    def tasks(self, split):
+        return [][0]
+
+class Leaves(Crates):
+    name = "leaves"
+    def tasks(self, split):
+        sys.exit()
+
+class Falls(Crates):
+    name = "falls"
+    def step(self, action):
+        return 1 / 0
+
+class Rests(Crates):
+    name = "rests"
+    def reset(self, task):
+        return 1 / 0
+
+class Dicts(Crates):
+    name = "dicts"
+    def tasks(self, split):
+        return [{"id": "a"}]
+
+class Nothing(Crates):
+    name = "nothing"
+    def tasks(self, split):
+        return None
 
 class House(Crates):
     name = "household"
@@ -147,9 +178,7 @@ def test_the_parameters_of_a_class_are_settings(run):
             "the environment 'mine.py:make_sized' needs a value for size before its name is known",
         ),
         ("mine.py:make_nothing", 2, "the environment 'mine.py:make_nothing' has no attribute name"),
-        ("mine.py:make_broken", 4, "the environment 'mine.py:make_broken' cannot be built: ValueError: no boxes"),
         ("mine.py:Nameless", 2, "the environment 'mine.py:Nameless' has a name that is no text"),
-        ("mine.py:Exits", 4, "the environment 'mine.py:Exits' cannot be built: SystemExit: 7"),
         (
             "mine.py:Unreadable",
             2,
@@ -174,10 +203,45 @@ def test_what_is_no_environment_is_told_in_a_sentence(run, given, code, sentence
     assert err.startswith(f"codeplan: {sentence}") and err.count("\n") == 1
 
 
-def test_an_environment_that_breaks_while_closing_is_named(run):
-    code, _, err = run("run", "mine.py:Stuck", "--task", "ball/3", "--json")
+@pytest.mark.parametrize(
+    ("given", "line", "sentence"),
+    [
+        (
+            "make_broken",
+            "raise ValueError(",
+            "the environment 'mine.py:make_broken' cannot be built: ValueError: no boxes",
+        ),
+        ("Exits", "raise SystemExit(7)", "the environment 'mine.py:Exits' cannot be built: SystemExit: 7"),
+        ("Stuck", "raise ValueError(", "the environment stuck broke while closing: ValueError('it is stuck')"),
+        ("Empties", "[][0]", "the environment empties broke while listing the tasks of its split test: IndexError("),
+        ("Leaves", "sys.exit()", "the environment leaves broke while listing the tasks of its split test: SystemExit("),
+        ("Falls", "1 / 0", "the environment falls broke while doing 'open 1': ZeroDivisionError("),
+        ("Rests", "1 / 0", "the environment rests broke while resetting to task ball/1: ZeroDivisionError("),
+    ],
+)
+def test_the_developer_sees_where_an_environment_breaks(run, given, line, sentence):
+    code, _, err = run("run", f"mine.py:{given}", "--json")
+    *trace, last = err.splitlines()
     assert code == 4
-    assert "the environment stuck broke while closing: ValueError('it is stuck')" in err and "internal" not in err
+    assert last.startswith(f"codeplan: {sentence}")
+    assert trace[0] == "Traceback (most recent call last):"
+    assert "mine.py" in trace[1]
+    assert line in trace[2]
+
+
+@pytest.mark.parametrize("command", ["run", "bench", "tasks"])
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ("Dicts", "the environment dicts gave a list with a dict for its split test; tasks must return a list of"),
+        ("Nothing", "the environment nothing gave a NoneType for its split test; tasks must return a list of codeplan"),
+    ],
+)
+def test_what_is_no_list_of_tasks_is_told_in_a_sentence(run, command, given, sentence):
+    code, out, err = run(command, f"mine.py:{given}")
+    assert (code, out) == (4, "")
+    assert err.startswith(f"codeplan: {sentence}")
+    assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize("engine", ["threads", "processes"])

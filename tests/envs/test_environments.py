@@ -5,7 +5,7 @@ from support.boxes import Boxes
 
 from codeplan import envs
 from codeplan.envs.household.environment import Household
-from codeplan.errors import UsageError
+from codeplan.errors import EnvironmentFailure, UsageError
 
 
 def test_an_environment_is_made_by_its_name():
@@ -111,3 +111,42 @@ def test_a_listed_task_is_selected(choice, expected):
 def test_an_unknown_listed_task_is_refused(choice, error):
     with pytest.raises(UsageError, match=error):
         envs.select(Boxes(), **choice)
+
+
+class Yielding(Boxes):
+    def tasks(self, split):
+        return (task for task in super().tasks(split))
+
+
+class Naming(Boxes):
+    def tasks(self, split):
+        return "ball/1"
+
+
+def test_tasks_that_are_yielded_one_by_one_are_a_list():
+    assert envs.tasks_of(Yielding(), "test") == Boxes().tasks("test")
+    assert envs.select(Yielding(), id="ball/2").id == "ball/2"
+
+
+def test_a_text_is_no_list_of_tasks():
+    with pytest.raises(EnvironmentFailure, match=r"^the environment boxes gave a str for its split test; tasks must "):
+        envs.tasks_of(Naming(), "test")
+
+
+class Maker(Boxes):
+    """Generates tasks, but not all of them."""
+
+    kinds = ("find",)
+
+    def task(self, kind, seed):
+        return {1: None, 2: {}[kind] if seed == 2 else None}[seed]
+
+
+def test_an_environment_that_makes_no_task_is_named():
+    with pytest.raises(
+        EnvironmentFailure, match=r"boxes gave a NoneType for find/1; task must return a codeplan.Task$"
+    ):
+        envs.select(Maker(), kind="find", seed=1)
+    with pytest.raises(EnvironmentFailure, match=r"boxes broke while making the task find/2: KeyError\('find'\)$") as e:
+        envs.select(Maker(), kind="find", seed=2)
+    assert e.value.is_users_bug
