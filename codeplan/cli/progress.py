@@ -116,7 +116,7 @@ def bench_progress(bench: BenchRecord) -> Iterator[BenchProgressBar | None]:
 
 @contextmanager
 def learning_progress(episodes: int) -> Iterator[EventHandler | None]:
-    """The handler of the events of a training with so many episodes; None without a terminal."""
+    """The handler of the events of a training of ``episodes`` episodes; None without a terminal."""
     with _progress() as progress:
         if progress is None:
             yield None

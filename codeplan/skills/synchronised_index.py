@@ -1,4 +1,4 @@
-"""Keeps the index in step with the folders, regardless of which program changed them."""
+"""Keeps the index in step with the folders, also if other programs change them."""
 
 from __future__ import annotations
 

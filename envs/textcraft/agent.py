@@ -175,7 +175,7 @@ class TextCraftAgent:
         )
 
     def _require_held(self, times: int, command: _Command, taken: Mapping[str, int]) -> None:
-        """Raise AgentError that says what is missing to follow a command so many times."""
+        """Raise AgentError if ingredients are missing to follow a command ``times`` times; it names them."""
         missing = {name: times * n - self.held.get(name, 0) for name, n in taken.items()}
         lacking = ", ".join(f"{n} {name}" for name, n in missing.items() if n > 0)
         if lacking:

@@ -15,8 +15,8 @@ def apply_action(
 ) -> tuple[WebShopSnapshot, str]:
     """The snapshot after an action, and the client's answer.
 
-    Searches work on the search page only, button names are case-sensitive, and only the first page of results is
-    reachable, of which the first ``products`` are shown. A click on an option is answered with a sentence, a thought
+    Searches work on the search page only, and button names are case-sensitive. Only the first page of results is
+    reachable, and it shows the first ``products``. A click on an option is answered with a sentence, a thought
     with ``OK.``
     """
     if action.startswith("think["):

@@ -59,7 +59,7 @@ NO_COVERAGE: Final = (
 
 
 class MontyBackend:
-    """Runs plans in Monty. Thread-safe; all backends share a pool of processes, each of which serves one run.
+    """Runs plans in Monty. Thread-safe; all backends share a pool of processes, and each process serves one run.
 
     ``text_workers`` check plans and analyse their texts: those of the cage where it is available, processes without a
     cage elsewhere. Raises SandboxError if pydantic-monty is not installed.

@@ -1,4 +1,4 @@
-"""Mutation testing: changes a plan in many small ways, each of which should make a test fail.
+"""Mutation testing: changes a plan in many small ways. Each change should make a test fail.
 
 A mutant is killed in two ways: a case passes with the plan and fails with the mutant, or the plan notices a fault in a
 step and the mutant does not. An assertion is therefore strong if it notices some fault that nothing else in its step
