@@ -42,7 +42,7 @@ from codeplan.runner.settings_file import tightens_budget
 from codeplan.runner.setup import EpisodeSetup
 from codeplan.types import Task
 from codeplan.untrusted.files import read_user_text
-from codeplan.untrusted.terminal import parser_reason
+from codeplan.untrusted.terminal import parser_reason, shell_word
 from codeplan.untrusted.toml import parse_toml
 from codeplan.untrusted.values import in_quotes
 from codeplan.version import VERSION
@@ -118,7 +118,7 @@ def read_spec(path: Path, is_trusted: Callable[[str], bool] = lambda sha256: Tru
     if (names := untrusted_settings(spec)) and not is_trusted(hashlib.sha256(text.encode()).hexdigest()):
         raise UsageError(
             f"{path} sets what only a file that you trust may set: {', '.join(names)}; "
-            f"look at it, then run: codeplan trust {path}"
+            f"look at it, then run: codeplan trust {shell_word(path)}"
         )
     return spec
 

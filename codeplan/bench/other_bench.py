@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from codeplan.untrusted.terminal import one_line
+from codeplan.untrusted.terminal import shell_word
 from codeplan.untrusted.values import in_quotes
 
 _MAX_SETTINGS = 3
@@ -38,7 +37,7 @@ def missing_options(before: Sequence[CellParts], missing: CellParts, here: Seque
     if cell.suite != missing.suite:
         return f"name the suite {in_quotes(missing.suite)}"
     parts = {"--method": (cell.method, missing.method), "--model": (cell.model, missing.model)}
-    given = [f"{option} {shlex.quote(one_line(there, 80))}" for option, (name, there) in parts.items() if name != there]
+    given = [f"{option} {shell_word(there)}" for option, (name, there) in parts.items() if name != there]
     if given:
         return f"give {' '.join(given)}"
     changed = _changed_settings(missing.settings, cell.settings)

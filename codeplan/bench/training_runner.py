@@ -31,6 +31,7 @@ from codeplan.types import Result
 from codeplan.untrusted.files import is_regular_file, refuse_links
 from codeplan.untrusted.folders import list_folder
 from codeplan.untrusted.noun_phrases import with_count
+from codeplan.untrusted.terminal import shell_word
 
 TRAININGS_FOLDER = "trainings"
 
@@ -94,7 +95,7 @@ def run_trainings(
         failures = [failure for failure in running if failure]
     if failures:
         broken = f"{len(failures)} of {with_count(len(wanted), 'training')} broken off"
-        failures[0].add_note(f"{broken}; to continue, repeat the command with --out {folder}")
+        failures[0].add_note(f"{broken}; to continue, repeat the command with --out {shell_word(folder)}")
         raise failures[0]
     return {
         cell.name: {**plan.settings[cell.name], "plan": str(_plan_file(folder, cell.learnt).resolve())}

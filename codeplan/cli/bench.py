@@ -12,6 +12,7 @@ import typer
 from codeplan.cli import options, setting_options
 from codeplan.cli.standard_output import reserved_for_json
 from codeplan.untrusted.noun_phrases import with_count
+from codeplan.untrusted.terminal import shell_word
 
 if TYPE_CHECKING:
     from codeplan.bench.bench_runner import BenchOutcome
@@ -216,7 +217,7 @@ def _run(
     try:
         return run_bench(plan, runs_on, folder, budget=budget, **observers, **worker_settings)
     except KeyboardInterrupt:
-        way_on = f"; to go on, repeat the command with --out {folder}" if folder else ""
+        way_on = f"; to go on, repeat the command with --out {shell_word(folder)}" if folder else ""
         raise RunInterruptedError(f"interrupted{way_on}") from None
 
 

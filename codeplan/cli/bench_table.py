@@ -18,7 +18,7 @@ from codeplan.bench.tables import BenchTable, statistics_table
 from codeplan.bench.training_table import build_training_tables
 from codeplan.cli.text_tables import format_table, terminal_width
 from codeplan.untrusted.console import print_wrapped
-from codeplan.untrusted.terminal import clean, one_line
+from codeplan.untrusted.terminal import clean, one_line, shell_word
 from codeplan.untrusted.wrapping import wrap_line
 
 _GROUPED = (("cell", "kind"), ("row", "whose"))
@@ -49,7 +49,7 @@ def print_bench(console: Console, bench: BenchRecord, folder: Path | None) -> No
     if any(cell.model == "scripted" for cell in bench.cells):
         _print_note(console, STAND_IN_NOTE)
     if len(bench.cells) > 1 and folder:
-        _print_note(console, f"Intervals, tests and more: codeplan compare {folder}")
+        _print_note(console, f"Intervals, tests and more: codeplan compare {shell_word(folder)}")
     if folder:
         _print_note(console, f"Traces and results: {folder}")
 

@@ -10,6 +10,7 @@ import typer
 from codeplan.cli import model_options, options, setting_options
 from codeplan.cli.episode import Method, make_event_handler, playing
 from codeplan.cli.tool_options import ToolOptions, show_value, tell_unverified
+from codeplan.untrusted.terminal import shell_word
 
 Goal = Annotated[str, typer.Argument(metavar="GOAL", help="What is to be done, in a sentence.")]
 _MODEL_SETTINGS = tuple(name for name in setting_options.MODEL_SETTINGS if name != "mistakes")
@@ -57,7 +58,7 @@ def do(
     with new as folder:
         show = make_event_handler(as_json, quiet)
         arguments = {**sources.arguments(), **given, "method": method}
-        again = f"run: codeplan resume {folder}; name the tools again, as for this command"
+        again = f"run: codeplan resume {shell_word(folder)}; name the tools again, as for this command"
         with playing(again, as_json=as_json):
             result = do_with_tools(goal, out=folder, on_event=show, **arguments)
     if not as_json:

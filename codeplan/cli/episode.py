@@ -13,6 +13,7 @@ from codeplan.cli import model_options, options, setting_options, skill_acquisit
 from codeplan.cli.standard_output import reserved_for_json
 from codeplan.cli.waiting_line import above_line, waiting_line
 from codeplan.errors import CodeplanError
+from codeplan.untrusted.terminal import shell_word
 
 if TYPE_CHECKING:
     from codeplan.recording.events import EpisodeStarted, Event
@@ -99,7 +100,7 @@ def run(
 def _play(folder: Path, on_event: Callable[[Event], None], arguments: dict[str, Any], as_json: bool) -> Result:
     from codeplan.runner.new_episodes import run as run_episode
 
-    with playing(f"run: codeplan resume {folder}", as_json=as_json):
+    with playing(f"run: codeplan resume {shell_word(folder)}", as_json=as_json):
         return run_episode(out=folder, on_event=on_event, **arguments)
 
 

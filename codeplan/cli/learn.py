@@ -10,7 +10,7 @@ import typer
 from codeplan.cli import model_options, options
 from codeplan.cli.total_budget import TotalBudgetOptions, end_spending
 from codeplan.untrusted.noun_phrases import with_count
-from codeplan.untrusted.terminal import echo_message
+from codeplan.untrusted.terminal import echo_message, shell_word
 
 if TYPE_CHECKING:
     from codeplan.types import Task
@@ -91,7 +91,8 @@ def learn(
     kept = kept if plans else "no plan is learnt yet"
     if plans:
         used = out / ("plan.txt" if "" in plans else "plans")
-        use = f"; use it: codeplan run {env} --method {method} --set plan={used}" if _accepts_folder(method) else ""
+        again_with = f"codeplan run {shell_word(env)} --method {shell_word(method)} --set {shell_word(f'plan={used}')}"
+        use = f"; use it: {again_with}" if _accepts_folder(method) else ""
         part = "a part of " if spending.stopped_by else ""
         echo_message(f"{learnt.plan}\n\nlearnt from {part}{with_count(len(tasks), 'task')}; {kept}{use}")
     end_spending(spending, False, f"{kept}; {again} and a larger budget to continue")

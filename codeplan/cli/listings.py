@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from codeplan.cli import options
-from codeplan.untrusted.terminal import echo, echo_message, one_line
+from codeplan.untrusted.terminal import echo, echo_message, one_line, shell_word
 
 if TYPE_CHECKING:
     from codeplan.doctor import Finding
@@ -197,7 +196,7 @@ def _print_env(about: dict[str, Any], given: str) -> None:
         echo_message(note, "  ")
     data = f" --data {about['data']}" if about["data"] else ""
     example = f" --task {about['example']}" if about["example"] else ""
-    echo(f"  run     codeplan run {one_line(shlex.quote(given))}{data}{example}")
+    echo(f"  run     codeplan run {shell_word(given)}{data}{example}")
     _print_faults(about["faults"])
 
 

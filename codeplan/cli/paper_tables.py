@@ -20,7 +20,7 @@ from codeplan.cli.bench_table import bench_table_text
 from codeplan.cli.text_tables import terminal_width
 from codeplan.untrusted.console import print_wrapped
 from codeplan.untrusted.noun_phrases import with_count
-from codeplan.untrusted.terminal import one_line
+from codeplan.untrusted.terminal import one_line, shell_word
 from codeplan.untrusted.values import in_quotes
 
 _WIDTH = 80
@@ -139,5 +139,5 @@ def print_experiment(console: Console, experiment: PaperExperiment, bench: Bench
     for table in build_paper_tables(experiment, bench):
         console.print(f"{bench_table_text(table, terminal_width())}\n", soft_wrap=True)
     if folder:
-        print_wrapped(console, Text(one_line(f"Statistics and tests: codeplan compare {folder}", 1000)))
+        print_wrapped(console, Text(one_line(f"Statistics and tests: codeplan compare {shell_word(folder)}", 1000)))
         print_wrapped(console, Text(one_line(f"Traces and results: {folder}", 1000)))

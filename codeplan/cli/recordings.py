@@ -15,7 +15,7 @@ from codeplan.cli.setting_options import given_limits
 from codeplan.cli.tool_options import ToolOptions, WayOn, ask_about_doubt, on_terminal, show_value
 from codeplan.cli.waiting_line import without_line
 from codeplan.untrusted.noun_phrases import with_count
-from codeplan.untrusted.terminal import echo_message
+from codeplan.untrusted.terminal import echo_message, shell_word
 
 if TYPE_CHECKING:
     from codeplan.recording.events import Event
@@ -134,7 +134,7 @@ def resume(
 
     given |= sources.arguments()
     given |= {"in_doubt": in_doubt or (ask_about_doubt if on_terminal() else "stop"), "idempotent": idempotent or ()}
-    with playing(f"run: codeplan resume {folder}", as_json=live.as_json):
+    with playing(f"run: codeplan resume {shell_word(folder)}", as_json=live.as_json):
         recorded = len(Trace.read_resumable(find_trace(folder)))
         result = resume_episode(folder, on_event=on_event, **given)
     if not runs:
@@ -200,6 +200,6 @@ def fork(
     arguments = live.arguments(context)
     origin = find_trace(folder).parent.resolve().name
     new = contextlib.nullcontext(out) if out else options.new_run_folder("fork", origin, at)
-    with new as branch, playing(f"run: codeplan resume {branch}", as_json=live.as_json):
+    with new as branch, playing(f"run: codeplan resume {shell_word(branch)}", as_json=live.as_json):
         result = fork_episode(folder, at, branch, plan=source, answer=answer, **arguments)
     live.end(result)

@@ -11,7 +11,7 @@ import typer
 from codeplan.cli import options
 from codeplan.cli.skill_library import open_library
 from codeplan.untrusted.noun_phrases import with_count
-from codeplan.untrusted.terminal import echo, echo_message, one_line
+from codeplan.untrusted.terminal import echo, echo_message, one_line, shell_word
 
 if TYPE_CHECKING:
     from codeplan.skills.library import SkillLibrary
@@ -47,9 +47,8 @@ def report(runs: Runs, out: Out = Path("report.html"), library: Skills = None) -
     if written.episodes_left_out:
         echo_message(f"not listed, but in the figures: {with_count(written.episodes_left_out, 'further episode')}")
     if written.left_out:
-        names = one_line(" ".join(map(str, runs)), 400)
         left = f"left out to limit the size: {with_count(written.left_out, 'page')} of events"
-        echo_message(f"{left}; to see them, run: codeplan view {names}")
+        echo_message(f"{left}; to see them, run: codeplan view {' '.join(map(shell_word, runs))}")
 
 
 def view(runs: Runs, port: options.Port = 0, library: Skills = None) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codeplan.cli import options
-from codeplan.untrusted.terminal import echo, echo_message
+from codeplan.untrusted.terminal import echo, echo_message, shell_word
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +64,7 @@ def _print_rows(rows: list[EventRow], width: int, run: Path) -> None:
             line.truncate(console.width, overflow="ellipsis")
         console.print(line, soft_wrap=True)
     if is_cut:
-        echo_message(f"in full: codeplan show {run} --event N", err=True)
+        echo_message(f"in full: codeplan show {shell_word(run)} --event N", err=True)
 
 
 def _show_event(recorded: list[Event], number: int, as_json: bool) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codeplan.cli import options
-from codeplan.untrusted.terminal import echo, echo_message, one_line
+from codeplan.untrusted.terminal import echo, echo_message, one_line, shell_word
 
 if TYPE_CHECKING:
     from codeplan.testing.cases.mutation import MutationScore
@@ -100,7 +100,7 @@ def new_test(folder: options.Run, out: NewOut = PLAN_TESTS, env: options.OwnEnv 
 
     for path in write(folder, out, _report_left_out):
         echo(str(path))
-    echo_message(f"run it with: codeplan test {out}", err=True)
+    echo_message(f"run it with: codeplan test {shell_word(out)}", err=True)
 
 
 def _storage(given: list[str]) -> tuple[str, ...]:
@@ -123,8 +123,8 @@ def _storage(given: list[str]) -> tuple[str, ...]:
 
 
 def _report_left_out(names: list[str]) -> None:
-    options = " ".join(f"--plan-set {name}=…" for name in names)
-    echo_message(f"a manifest cannot set {', '.join(names)}; give codeplan test {options}", "codeplan: ", err=True)
+    command = " ".join(("codeplan test", *(f"--plan-set {name}=…" for name in names)))
+    echo_message(f"a manifest cannot set {', '.join(names)}; give {command}", "codeplan: ", err=True)
 
 
 def _is_installed() -> bool:

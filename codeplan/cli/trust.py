@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from codeplan.cli import options
+from codeplan.untrusted.terminal import shell_word
 
 if TYPE_CHECKING:
     from codeplan.runner.trusted_folders import TrustedFile
@@ -93,7 +94,9 @@ def _read_bench(path: Path) -> _Candidate:
 
     spec = read_spec(path, accept)
     if not digests:
-        raise UsageError(f"the bench in {path} sets nothing that needs your trust; run it with: codeplan bench {path}")
+        raise UsageError(
+            f"the bench in {path} sets nothing that needs your trust; run it with: codeplan bench {shell_word(path)}"
+        )
     return _Candidate(path.resolve(), digests[0], describe_settings(untrusted_settings(spec)))
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import shlex
 from pathlib import Path
 
 from codeplan.errors import UsageError
 from codeplan.runner.new_episodes import TRACE_NAME
 from codeplan.untrusted.folders import find_files
-from codeplan.untrusted.terminal import one_line
+from codeplan.untrusted.terminal import shell_word
 from codeplan.untrusted.values import in_quotes
 
 _DEPTH = 3
@@ -42,4 +41,4 @@ def describe_episode_folder(folder: Path) -> str:
     """Say that a folder, in which a bench is wanted, holds an episode, and how to see it; empty if it holds none."""
     if not os.path.lexists(folder / TRACE_NAME):
         return ""
-    return f"it holds one episode; see it with: codeplan show {one_line(shlex.quote(str(folder)), 400)}"
+    return f"it holds one episode; see it with: codeplan show {shell_word(folder)}"

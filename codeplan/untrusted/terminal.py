@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 import unicodedata
+from pathlib import Path
 
 from codeplan.untrusted.wrapping import terminal_columns, wrap_line
 
@@ -55,6 +57,11 @@ def one_line(text: str, width: int = 200) -> str:
     """The text on one line of at most ``width`` characters."""
     line = clean(" ".join(text[: width * 8].split()))
     return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def shell_word(argument: str | Path) -> str:
+    """A command's argument, as a user may copy it from a message into a shell: in quotes if it needs them."""
+    return one_line(shlex.quote(str(argument)), 400)
 
 
 def message_text(error: BaseException) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplan.untrusted.terminal import clean, clip_lines, one_line, source_excerpt
+from codeplan.untrusted.terminal import clean, clip_lines, one_line, shell_word, source_excerpt
 
 
 @given(st.text())
@@ -52,3 +54,7 @@ def test_of_a_very_long_line_only_the_part_around_the_column_is_shown() -> None:
 @pytest.mark.parametrize("line", [0, 3, -1])
 def test_without_a_line_there_is_nothing_to_point_at(line: int) -> None:
     assert source_excerpt("a\nb", line, 0) == []
+
+
+def test_a_commands_argument_is_in_quotes_if_a_shell_would_split_it() -> None:
+    assert [shell_word("runs/first"), shell_word(Path("my runs"))] == ["runs/first", "'my runs'"]

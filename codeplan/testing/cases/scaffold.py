@@ -20,7 +20,7 @@ from codeplan.testing.cases.recorded_calls import is_accepted
 from codeplan.tools.environment import ToolEnvironment
 from codeplan.types import Result
 from codeplan.untrusted import files
-from codeplan.untrusted.terminal import one_line
+from codeplan.untrusted.terminal import one_line, shell_word
 from codeplan.untrusted.toml import parse_toml
 
 _MANIFEST = """\
@@ -115,7 +115,7 @@ def _write_new(path: Path, text: str) -> None:
 def _first_and_last(events: list[Event], run: Path) -> tuple[EpisodeStarted, Result]:
     """Return the first event and the last event's result."""
     if not (events and isinstance(events[0], EpisodeStarted) and isinstance(events[-1], EpisodeEnded)):
-        raise UsageError(f"the episode in {run} is incomplete; finish it first with: codeplan resume {run}")
+        raise UsageError(f"the episode in {run} is incomplete; finish it first with: codeplan resume {shell_word(run)}")
     if events[-1].result.plan is None:
         raise UsageError(f"the episode in {run} wrote no plan (its method is {events[0].method})")
     if not any(isinstance(e, PlanStarted) for e in events):
