@@ -138,6 +138,8 @@ class ToolEnvironment:
             return Observation(wire.result_text(self._finish(tool.call(arguments))))
         except NotPlain as reason:
             raise AgentError(f"{tool.name} returned {reason}", "ValueError") from None
+        except AgentError:  # the tool refuses the call
+            raise
         except BaseException as error:  # reading a result may also run the tool's code
             require_failure(error)
             raise self._report_failure(tool, error) from None

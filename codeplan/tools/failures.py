@@ -13,9 +13,10 @@ MAX_MESSAGE_CHARS = 2_000
 def require_failure(error: BaseException) -> None:
     """Raise the exception again if it is not a failure of the developer's code: an error of codeplan, or the user's
     interrupt. Everything else is a failure, even if it is not an ``Exception``: ``sys.exit(0)`` in a verifier must not
-    end the program as a success, and cancelled tasks and groups of errors are not codeplan's own.
+    end the program as a success, and cancelled tasks and groups of errors are not codeplan's own. So is the error of a
+    call that the developer's code made, such as one with a wrong argument.
     """
-    if isinstance(error, CodeplanError | KeyboardInterrupt):
+    if isinstance(error, CodeplanError | KeyboardInterrupt) and not isinstance(error, AgentError):
         raise error
 
 

@@ -128,6 +128,7 @@ def test_a_value_that_nobody_accepts_is_not_solved():
         (lambda value: None, "returned a value of the type NoneType; return True, False or a text"),
         (lambda value: 1, "returned a value of the type int"),
         (lambda value: {}[value], "the verifier failed: KeyError: 7"),
+        (lambda value, tools: tools.get([]), "the verifier failed: AgentError: get was called wrongly: key: "),
     ],
 )
 def test_a_broken_verifier_ends_the_episode_and_is_never_a_success(verify, why, tmp_path):
