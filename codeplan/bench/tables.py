@@ -6,6 +6,8 @@ import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
 
+import msgspec
+
 from codeplan.bench.cell_comparison import BenchOverview, CellComparison
 from codeplan.bench.cell_statistics import CellStatistics
 from codeplan.bench.metrics import METRICS, MetricEstimate
@@ -48,12 +50,14 @@ class BenchTable(Value, frozen=True):
 def build_tables(overview: BenchOverview) -> list[BenchTable]:
     """Return the tables of an overview: statistics, success by attempt, comparisons and, separately, published results.
 
-    Success by attempt is left out if no episode had a second one.
+    Success by attempt is left out if no episode had a second one. Without a published result, the first table's notes
+    say why.
     """
-    found = [statistics_table(overview), *_attempt_tables(overview)] + [
-        _comparison_table(c) for c in overview.comparisons
-    ]
-    return found + ([_published_table(overview.published)] if overview.published != PublishedResults() else [])
+    figures, published = statistics_table(overview), overview.published
+    if not published.rows:
+        figures = msgspec.structs.replace(figures, notes=(*figures.notes, *published.reasons))
+    found = [figures, *_attempt_tables(overview), *map(_comparison_table, overview.comparisons)]
+    return found + ([_published_table(published)] if published.rows else [])
 
 
 def format_tables(tables: Sequence[BenchTable], format_name: str) -> str:

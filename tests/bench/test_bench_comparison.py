@@ -144,6 +144,16 @@ def test_scripted_cells_are_marked_and_published_results_are_separate(tmp_path: 
     assert not any("†" in cell for row in theirs.rows for cell in row)
 
 
+def test_without_a_published_result_there_is_no_table_of_them_but_the_reason(tmp_path: Path) -> None:
+    cell = BenchCell("ours", "textcraft", "textcraft", "adapt", "gpt")
+    tasks = tuple(envs.make("textcraft").tasks("test"))[:1]
+    with BenchStore(tmp_path, BenchGrid((cell,), {"textcraft": tasks})) as store:
+        store.append(EpisodeOutcome(cell.name, tasks[0], 0, "", Result(tasks[0], Success())))
+    found = build_tables(build_overview(str(tmp_path)))
+    assert all(table.rows for table in found)
+    assert any("the paper has 200 tasks, this bench 1" in note for note in found[0].notes)
+
+
 def test_the_name_of_a_cell_and_of_a_folder_may_hold_colons(tmp_path: Path) -> None:
     folder = bench(tmp_path / "at:noon", {"m.qwen3:8b": "1", "m.qwen3:32b": "0"})
     (found,) = build_overview(f"{folder}:m.qwen3:8b", f"{folder}:32b").comparisons
