@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 
 import pytest
 
@@ -14,7 +14,8 @@ from codeplan.untrusted.values import in_quotes
 
 
 class SessionWatch:
-    """A plugin for one session. ``interrupted`` says that the user pressed Ctrl-C.
+    """A plugin for one session. ``interrupted`` says that the user pressed Ctrl-C, ``deselected`` how many tests
+    options such as -k left out.
 
     ``exit_code`` is that of a session which pytest itself broke off: 3 if its time was over, 2 for all else, such as
     manifests that cannot be read.
@@ -23,6 +24,7 @@ class SessionWatch:
     def __init__(self) -> None:
         self.interrupted = False
         self.exit_code = 2
+        self.deselected = 0
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_cmdline_main(self, config: pytest.Config) -> None:
@@ -36,6 +38,10 @@ class SessionWatch:
                 raise UsageError(f"there is no file or folder {what}; name manifests (*.plan.toml), or their folder")
             if not os.path.isdir(place) and not path.endswith(MANIFEST_SUFFIX):
                 raise UsageError(f"{what} is no manifest (*.plan.toml); to run tests in Python, use pytest itself")
+
+    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
+        """Count the tests that options leave out."""
+        self.deselected += len(items)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> Generator[None, object, object]:

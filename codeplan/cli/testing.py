@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codeplan.cli import options
+from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import echo, echo_message, one_line, shell_word
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ def run_tests(arguments: Arguments = None) -> None:
     code = int(pytest.main([*ours, *given[:end], "-W", _ALREADY_IMPORTED, *given[end:]], plugins=[watch]))
     if watch.interrupted:
         raise typer.Exit(130)
+    if code == pytest.ExitCode.NO_TESTS_COLLECTED and watch.deselected:
+        raise UsageError(f"no test ran: the options select none of the {with_count(watch.deselected, 'test')}")
     if code == pytest.ExitCode.NO_TESTS_COLLECTED:
         raise UsageError("no test ran; tests are manifests (*.plan.toml), and one is made with: codeplan new-test RUN")
     raise typer.Exit({0: 0, 1: 1, 2: watch.exit_code}.get(code, 2))

@@ -68,6 +68,16 @@ def test_a_folder_without_tests_is_told_what_tests_are(
     assert "one is made with: codeplan new-test RUN" in capsys.readouterr().err
 
 
+def test_options_that_select_no_test_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plan.py").write_text(PLAN)
+    (tmp_path / "a.plan.toml").write_text(MANIFEST.replace("0-200", "0-1"))
+    assert main(["test", "-k", "nowhere"]) == 2
+    assert capsys.readouterr().err == "codeplan: no test ran: the options select none of the 2 tests\n"
+
+
 @pytest.mark.parametrize("more", [(), ("-W", "error")], ids=["shown", "error"])
 def test_without_pytest_s_cache_nothing_warns_of_its_folder(tmp_path: Path, more: tuple[str, ...]) -> None:
     (tmp_path / "plan.py").write_text(PLAN)
