@@ -72,7 +72,7 @@ def test_too_few_killed_mutants_are_reported_and_each_survivor_is_named_once(tmp
     assert main(["mutate", str(strict)]) == 1
     shown = capsys.readouterr()
     assert (shown.out + shown.err).count("step 4: assert nothing instead of agent.holding != found") == 1
-    assert shown.err.endswith("the manifest asks for 100 %\n")
+    assert shown.err.endswith("; 100 % are required (at_least in [mutation])\n")
 
 
 def test_a_plan_without_a_manifest_gets_a_hint(tmp_path, capsys):

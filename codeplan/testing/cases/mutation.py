@@ -226,7 +226,7 @@ def _complaints(score: MutationScore) -> Iterator[str]:
         counted = len(score.results) - len(score.explained)
         yield (
             f"{score.label}: the tests kill {score.killed} of {with_count(counted, 'mutant')} "
-            f"({_percent(score.killed, counted)}); the manifest asks for {100 * score.target.at_least:g} %"
+            f"({_percent(score.killed, counted)}); {100 * score.target.at_least:g} % are required (at_least in [mutation])"
         )
     survived = {mutant.name for mutant in score.survivors}
     for name in score.target.survivors:
