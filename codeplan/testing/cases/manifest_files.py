@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -90,7 +90,20 @@ def _locate_error(message: str) -> tuple[TomlKey, str]:
     missing = re.fullmatch(r"Object missing required field `(.*)`", complaint)
     if missing:
         return (*key, missing[1]), "this key is missing"
+    wrong = re.fullmatch(r"Invalid enum value '(.*)'", complaint, re.DOTALL)
+    if wrong:
+        texts, lists = _accepted_values(key)
+        also = ", or a list" if lists else ""
+        return key, f"there is no value {in_quotes(wrong[1])}; {plugins.suggest_names(wrong[1], texts)}{also}"
     return key, complaint.replace("`", "'")
+
+
+def _accepted_values(key: TomlKey) -> tuple[list[str], bool]:
+    """Return the texts that a key takes by its type, and whether it also takes a list."""
+    kind = get_type_hints(_part_at(key)).get(str(key[-1]))
+    choices = (kind,) if get_origin(kind) is Literal else get_args(kind)
+    texts = [text for choice in choices if get_origin(choice) is Literal for text in get_args(choice)]
+    return texts, any(get_origin(choice) is tuple for choice in choices)
 
 
 def _part_at(key: TomlKey) -> type[msgspec.Struct]:
