@@ -189,6 +189,8 @@ def _split(path: Path | str, below: Path | str | None) -> tuple[str, list[str]]:
     whole = _checked_name(path)
     if below is None:
         root, name = os.path.split(whole)
+        if name in ("", ".", ".."):
+            raise UnsafeFile("it is a folder, not a file", whole)
         root, parts = root or ".", [name]
     else:
         root = os.fspath(below)

@@ -155,6 +155,15 @@ def test_a_path_out_of_the_folder_is_refused(name: str, foreign: Path, outside: 
         files.read_bytes(foreign / name, 1000, foreign)
 
 
+@pytest.mark.parametrize("name", [".", "..", "folder/"])
+def test_a_folder_that_the_user_names_as_a_file_is_told_to_be_one(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UnsafeFile, match="it is a folder, not a file"):
+        files.read_bytes(name, 1000)
+
+
 def test_a_file_with_a_second_hard_link_is_read_but_not_written(foreign: Path, outside: Path) -> None:
     os.link(outside, foreign / "evidence.jsonl")
     assert files.read_text(foreign / "evidence.jsonl", 1000) == SECRET
