@@ -37,11 +37,14 @@ def show(folder: options.Run, only: Only = None, event: Number = None, as_json: 
     from codeplan.recording.trace import Trace
     from codeplan.report.event_list import PARTS, event_rows
     from codeplan.runner.run_folders import find_trace
+    from codeplan.untrusted.values import in_quotes
 
     unknown = next((part for part in only or () if part not in PARTS), None)
     if unknown is not None:
         raise UsageError(f"--only takes {', '.join(PARTS[:-1])} or {PARTS[-1]}, not '{unknown}'")
     recorded = Trace.read(find_trace(folder))
+    if not recorded:
+        raise UsageError(f"the trace in {in_quotes(str(folder), 400)} holds no event")
     if event is not None:
         _show_event(recorded, event, as_json)
         return

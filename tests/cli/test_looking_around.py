@@ -233,6 +233,14 @@ def test_show_refuses_what_is_not_there_in_one_line(cli: Cli, tmp_path: Path) ->
     assert refused.err == "codeplan: --only takes plans, actions, model, failures or other, not 'plan'\n"
 
 
+def test_show_says_that_a_trace_is_empty(cli: Cli, tmp_path: Path) -> None:
+    """A bench or a run that was killed at its very beginning leaves one."""
+    (tmp_path / "trace.jsonl").write_text("")
+    refused = cli("show", str(tmp_path))
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err == f"codeplan: the trace in '{tmp_path}' holds no event\n"
+
+
 def test_tasks_lists_ids_and_goals(cli: Cli) -> None:
     lines = cli("tasks", "household", "--kind", "clean", "-n", "2").out.splitlines()
     assert lines[0].startswith("clean/0  put a clean ")
