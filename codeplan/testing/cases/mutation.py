@@ -223,10 +223,10 @@ def _percent(part: int, whole: int) -> str:
 
 def _complaints(score: MutationScore) -> Iterator[str]:
     if score.share < score.target.at_least:
-        counted = len(score.results) - len(score.explained)
+        counted, least = len(score.results) - len(score.explained), f"{100 * score.target.at_least:g} %"
         yield (
             f"{score.label}: the tests kill {score.killed} of {with_count(counted, 'mutant')} "
-            f"({_percent(score.killed, counted)}); {100 * score.target.at_least:g} % are required (at_least in [mutation])"
+            f"({_percent(score.killed, counted)}); {least} are required (at_least in [mutation])"
         )
     survived = {mutant.name for mutant in score.survivors}
     for name in score.target.survivors:
