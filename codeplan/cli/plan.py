@@ -219,8 +219,7 @@ def _print_diagnostics(path: str, source: str, diagnostics: Iterable[Diagnostic]
     columns = terminal_columns(sys.stdout)
     room = {"width": columns - 6} if columns else {}
     for d in diagnostics:
-        place = f":{d.line}:{d.column}" if d.line else ""  # a problem of the whole plan has none
-        label = f"{_display_name(path)}{place}: "
+        label = f"{_display_name(path)}{d.place}: "
         echo_message(f"{kind}{one_line(d.message, 1000)} [{d.rule}]", label)
         for line in source_excerpt(source, d.line, d.column, **room):
             echo(f"    {line}")

@@ -19,6 +19,11 @@ class Diagnostic(Value, frozen=True):
     rule: str
     message: str
 
+    @property
+    def place(self) -> str:
+        """What follows a file's name: ``:3:5``; empty for the whole plan."""
+        return f":{self.line}:{self.column}" if self.line else ""
+
     def __str__(self) -> str:
         column = f", column {self.column}" if self.column else ""
         return f"{f'line {self.line}{column}: ' if self.line else ''}{self.message} [{self.rule}]"

@@ -8,6 +8,7 @@ from support.plan_suites import CLEANS, MANIFEST, TAKES, clean_plan, messages, v
 from codeplan.sandbox.analysis.parameter_comments import PARAMETERS_CLOSING, PARAMETERS_OPENING
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import Skill
+from codeplan.testing.cases.failure_report import format_report
 from codeplan.testing.cases.faults import FAULTS, wrong_answer
 from codeplan.testing.cases.manifest_files import ManifestError
 
@@ -88,6 +89,12 @@ def test_a_plan_that_works_only_on_its_own_episode_fails_on_others(tmp_path):
 def test_each_unmet_expectation_is_one_sentence(tmp_path, expect, message):
     found = verdicts(write(tmp_path, MANIFEST + f"expect = {{ {expect} }}\n"))
     assert messages(found["clean/418"]) == [message]
+
+
+def test_a_refusal_of_the_whole_plan_has_no_line(tmp_path):
+    found = verdicts(write(tmp_path, MANIFEST, "x = 1\n"))
+    report = format_report("clean.py", found["clean/418"].complaints)
+    assert "  clean.py: there is no function `solution`" in report
 
 
 def test_an_expected_failure_must_match_step_and_message(tmp_path):

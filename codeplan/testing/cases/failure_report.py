@@ -51,7 +51,7 @@ def _of_run(label: str, run: PlanRun) -> Iterator[str]:
 
 def _of_refusal(label: str, rejected: Rejected) -> Iterator[str]:
     for d in rejected.diagnostics:
-        yield f"{label}:{d.line}:{d.column}: {one_line(d.message, 600)} [{d.rule}]"
+        yield f"{label}{d.place}: {one_line(d.message, 600)} [{d.rule}]"
         yield from (f"    {line}" for line in source_excerpt(rejected.source, d.line, d.column))
 
 
