@@ -140,7 +140,7 @@ def parse_assignment(text: str, option: str) -> tuple[str, Any]:
     """
     name, equals, value = text.partition("=")
     if not (name.isidentifier() and equals):
-        raise UsageError(f"{option} takes NAME=VALUE, not {in_quotes(text)}; for example {option} actions=60")
+        raise UsageError(f"{option} takes NAME=VALUE, not {in_quotes(text)}")
     return name, parse_json(value)
 
 

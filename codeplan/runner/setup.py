@@ -269,11 +269,21 @@ def _split_settings(participants: Mapping[str, object], settings: Mapping[str, A
 def _unknown_setting(name: str, known: Iterable[str], participants: Mapping[str, object]) -> str:
     """The error for a setting that neither method, environment nor model accepts.
 
-    A model behind an endpoint accepts more settings than the scripted one.
+    A model behind an endpoint accepts more settings than the scripted one, and than a function or an object.
     """
-    if participants.get("model") == "scripted" and name in models.setting_names(models.ANY_ENDPOINT_MODEL):
-        return f"the scripted model has no setting {in_quotes(name)}; --model NAME (model=NAME) gives one that has"
+    model, limit = participants.get("model", ""), name.removeprefix("max_")
+    own = not isinstance(model, str)
+    if (own or model == "scripted") and name in models.setting_names(models.ANY_ENDPOINT_MODEL):
+        what = "a model that is a function or an object of yours" if own else "the scripted model"
+        return f"{what} has no setting {in_quotes(name)}; --model NAME (model=NAME) gives one that has"
+    if limit in Budget.__struct_fields__:
+        return f"there is no setting {in_quotes(name)} here; {_limit_advice(limit)}"
     return f"there is no setting {in_quotes(name)} here; {plugins.suggest_names(name, known)}"
+
+
+def _limit_advice(name: str) -> str:
+    flag = "" if name == "refinements" else f"--max-{name.replace('_', '-')} N, in Python "
+    return f"to limit the {name.replace('_', ' ')}, give {flag}budget=codeplan.Budget({name}=N)"
 
 
 def _plain(value: object) -> Any:

@@ -334,10 +334,17 @@ def test_only_true_approves():
         ({"deny": [""]}, "deny has a pattern that is no name of a tool: ''"),
         ({"allow": [3]}, "allow has a pattern that is no name"),
         ({"mcp_config": 3}, "mcp_config is the path of a JSON file, not 3"),
-        ({"goal": 3, "tools": []}, "the goal is empty|there are no tools"),
+        ({"goal": 3, "tools": []}, "the goal is a text, not 3|there are no tools"),
         ({"tool_errors": "ignore"}, "tool_errors is plan or stop, not 'ignore'"),
         ({"model": "scripted"}, "the scripted stand-in knows codeplan's own environments only"),
         ({"nonsense": 1}, "there is no setting 'nonsense' here"),
+        ({"temperature": 1}, "a model that is a function or an object of yours has no setting 'temperature'; --model"),
+        (
+            {"max_actions": 1},
+            r"to limit the actions, give --max-actions N, in Python budget=codeplan.Budget\(actions=N",
+        ),
+        ({"model_calls": 1}, "to limit the model calls, give --max-model-calls N"),
+        ({"max_refinements": 1}, r"to limit the refinements, give budget=codeplan.Budget\(refinements=N\)"),
     ],
     ids=lambda v: next(iter(v)) if isinstance(v, dict) else "",
 )
