@@ -15,6 +15,8 @@ def require_out(out: object) -> None:
     if not isinstance(out, str | os.PathLike):
         raise UsageError(f"out is the path of a folder, not {in_quotes(out)}")
     path = str(out)
+    if not path:
+        raise UsageError("out is empty; name a folder, or give None for no trace")
     if "\0" in path or not is_utf8(path):
         raise UsageError(f"the folder's path {in_quotes(path)} is not text in UTF-8; name another folder")
 

@@ -220,8 +220,10 @@ def _action_space(toolset: Toolset) -> ActionSpace:
 
 
 def require_goal(goal: object) -> None:
-    """Raises: UsageError: the goal is empty, or no text that a trace can hold."""
-    if not isinstance(goal, str) or not goal.strip():
+    """Raises: UsageError: the goal is empty, or not a text that a trace can hold."""
+    if not isinstance(goal, str):
+        raise UsageError(f"the goal is a text, not {in_quotes(goal)}")
+    if not goal.strip():
         raise UsageError("the goal is empty; say in a sentence what is to be done")
     if not is_utf8(goal):
         raise UsageError(f"the goal {in_quotes(goal)} is not text in UTF-8; type it again")

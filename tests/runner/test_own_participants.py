@@ -241,12 +241,13 @@ def test_asynchronous_participants_are_refused_before_anything_runs(arguments, s
     ("argument", "message"),
     [
         ({"out": 3}, "out is the path of a folder, not 3"),
+        ({"out": ""}, "out is empty; name a folder, or give None for no trace"),
         ({"out": "new\udcff"}, r"the folder's path 'new\udcff' is not text in UTF-8; name another folder"),
         ({"out": "new\0"}, r"the folder's path 'new\x00' is not text in UTF-8; name another folder"),
         ({"on_event": 3}, "on_event must be a function on_event(event), not 3"),
         ({"on_event": lambda: None}, "on_event must be a function on_event(event); its signature is another one"),
     ],
-    ids=["out", "bytes", "null", "on_event", "signature"],
+    ids=["out", "empty", "bytes", "null", "on_event", "signature"],
 )
 def test_a_wrong_folder_or_handler_is_refused_before_anything_runs(argument, message, tmp_path):
     def unused(messages):

@@ -231,9 +231,11 @@ def test_the_environment_has_one_task_and_begins_it_once():
         env.reset(task)
 
 
-@pytest.mark.parametrize("goal", ["", " \n", None])
-def test_an_empty_goal_is_refused(goal):
-    with pytest.raises(UsageError, match="the goal is empty"):
+@pytest.mark.parametrize(
+    ("goal", "why"), [("", "is empty"), (" \n", "is empty"), (None, "is a text, not None"), (3, "is a text, not 3")]
+)
+def test_an_empty_goal_is_refused(goal, why):
+    with pytest.raises(UsageError, match=f"the goal {why}"):
         environment(echo, goal=goal)
 
 
