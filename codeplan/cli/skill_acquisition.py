@@ -133,13 +133,14 @@ def acquisition_document(found: AcquiredSkill | NothingAcquired) -> dict[str, An
 def acquisition_sentence(found: AcquiredSkill | NothingAcquired, library: SkillLibrary) -> str:
     """What became of a success, in one sentence."""
     from codeplan.curation.acquisition import NothingAcquired
-    from codeplan.untrusted.terminal import one_line
+    from codeplan.untrusted.terminal import one_line, shell_word
 
     if isinstance(found, NothingAcquired):
         return one_line(f"no skill: {found.reason}", 600)
     name = f"{found.skill.env}/{found.skill.name}"
     if found.is_new:
-        return f"candidate {name} in {library.path}; codeplan skills filter {found.skill.env} tests it on other tasks"
+        test = f"codeplan skills filter {shell_word(found.skill.env)} --library {shell_word(library.path)}"
+        return f"candidate {name} in {library.path}; {test} tests it on other tasks"
     if found.was_known:
         return f"{library.path} has the skill of this episode already: {name} ({found.skill.status})"
     return f"{library.path} has a skill of this shape, {name} ({found.skill.status}); it got this episode as an origin"

@@ -22,6 +22,7 @@ from codeplan.skills.skill import EvidenceRecord, Skill, SkillStatus
 from codeplan.skills.synchronised_index import SynchronisedIndex
 from codeplan.types import Task
 from codeplan.untrusted import files
+from codeplan.untrusted.terminal import shell_word
 from codeplan.untrusted.values import in_quotes
 
 LOCK_FILE, IGNORE_FILE = ".lock", ".gitignore"
@@ -103,9 +104,7 @@ class SkillLibrary:
         if len(there) > 1:
             raise UsageError(f"{' and '.join(there)} have a skill {own}; name it as in {there[0]}/{own}")
         if not there:
-            raise UsageError(
-                f"there is no skill {in_quotes(name, 120)} in {self.path}; codeplan skills list shows its skills"
-            )
+            raise self._missing(in_quotes(name, 120))
         return self.get(there[0], own, version)
 
     def read_evidence(self, skill: Skill) -> list[EvidenceRecord]:
@@ -278,8 +277,12 @@ class SkillLibrary:
     def _existing_folder(self, env: str, name: str) -> Path:
         place = self._folder(env, name)
         if not place.is_dir():
-            raise UsageError(f"there is no skill {env}/{name} in {self.path}; codeplan skills list shows its skills")
+            raise self._missing(f"{env}/{name}")
         return place
+
+    def _missing(self, name: str) -> UsageError:
+        see = f"codeplan skills list --library {shell_word(self.path)}"
+        return UsageError(f"there is no skill {name} in {self.path}; {see} shows its skills")
 
     def _folder(self, env: str, name: str) -> Path:
         return self.path / manifest.require_valid_name(env, "an environment") / manifest.require_valid_name(name)

@@ -79,6 +79,8 @@ def test_both_commands_give_the_same_candidate(tmp_path):
 def test_an_acquired_skill_is_not_shown_before_it_is_proven(tmp_path):
     run_it = ("run", "household", "--task", "clean/3", "--library", "lib", "--acquire")
     assert codeplan(tmp_path, *run_it, "--out", "first", "-q")[0] == 0
+    code, out, _ = codeplan(tmp_path, "skills", "add", "first", "--library", "my lib")
+    assert "; codeplan skills filter household --library 'my lib' tests it on other tasks" in out
     code, out, err = codeplan(tmp_path, *run_it, "--out", "second", "-q")
     assert (code, err) == (0, "")
     assert "has a skill of this shape" in out
