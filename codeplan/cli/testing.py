@@ -103,7 +103,8 @@ def new_test(folder: options.Run, out: NewOut = PLAN_TESTS, env: options.OwnEnv 
 
     for path in write(folder, out, _report_left_out):
         echo(str(path))
-    echo_message(f"run it with: codeplan test {shell_word(out)}", err=True)
+    own = " --plan-env FILE.py:NAME" if env else ""
+    echo_message(f"run it with: codeplan test {shell_word(out)}{own}", err=True)
 
 
 def _storage(given: list[str]) -> tuple[str, ...]:

@@ -266,6 +266,7 @@ def test_recordings_and_tests_of_plans_take_the_file(run, monkeypatch):
     assert run("exec", "plan.py", *named, "--task", "ball/2")[0] == 0
     code, out, err = run("new-test", "one", "-o", "tests", *named)
     assert code == 0, err
+    assert err.endswith("run it with: codeplan test tests --plan-env FILE.py:NAME\n")
     assert run("mutate", "tests/ball_3.plan.toml", *named)[0] in (0, 1)
     assert run("test", "tests", "--plan-env", "mine.py:Crates", "-q")[0] == 0
     shown = run("envs", "mine.py:Crates")[1]

@@ -28,6 +28,7 @@ def told(tmp_path, text):
         (MANIFEST + "expect = { refuses = { stp = 1 } }\n", "clean.plan.toml:7: tasks[0].expect.refuses.stp: there is no such key"),
         (MANIFEST.replace("clean.py", "dirty.py"), "clean.plan.toml:1: plan: there is no file 'dirty.py' beside the manifest"),
         (MANIFEST.replace("household", "houshold"), "clean.plan.toml:2: env: there is no environment 'houshold'; did you mean"),
+        (MANIFEST.replace("household", "crates"), "clean.plan.toml:2: env: there is no environment 'crates'; there are: alfworld, hotpotqa, household, miniwob, scienceworld, textcraft, webshop; your own is named by codeplan test --plan-env FILE.py:NAME"),
         (MANIFEST.replace('env = "household"', ""), "clean.plan.toml:1: env: this key is missing"),
         (MANIFEST.replace('plan = "clean.py"', ""), "clean.plan.toml:1: plan: give exactly one of"),
         ('sample = "heat"\n' + MANIFEST, "clean.plan.toml:1: sample: give exactly one of"),

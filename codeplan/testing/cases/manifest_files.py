@@ -146,10 +146,9 @@ def _problems_of_plan(manifest: PlanManifest, path: Path) -> Iterator[tuple[Toml
     if manifest.calls is not None:
         yield from _problems_of_calls(manifest, path)
     elif manifest.env not in known:
-        yield (
-            ("env",),
-            f"there is no environment {in_quotes(manifest.env)}; {plugins.suggest_names(manifest.env, known)}",
-        )
+        there = plugins.suggest_names(manifest.env, known)
+        own = "your own is named by codeplan test --plan-env FILE.py:NAME, or codeplan mutate --env FILE.py:NAME"
+        yield ("env",), f"there is no environment {in_quotes(manifest.env)}; {there}; {own}"
     given = [name for name in ("plan", "skill", "sample") if getattr(manifest, name) is not None]
     if len(given) != 1:
         yield (given[1] if given else "plan",), "give exactly one of: plan (its file), skill (its folder), sample"
