@@ -134,7 +134,8 @@ def resume(
 
     given |= sources.arguments()
     given |= {"in_doubt": in_doubt or (ask_about_doubt if on_terminal() else "stop"), "idempotent": idempotent or ()}
-    with playing(f"run: codeplan resume {shell_word(folder)}", as_json=live.as_json):
+    again = "; name the tools again, as for this command" if sources.name_tools else ""
+    with playing(f"run: codeplan resume {shell_word(folder)}{again}", as_json=live.as_json):
         recorded = len(Trace.read_resumable(find_trace(folder)))
         result = resume_episode(folder, on_event=on_event, **given)
     if not runs:

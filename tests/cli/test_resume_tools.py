@@ -146,3 +146,11 @@ def test_on_a_terminal_it_asks(in_doubt, answer, code, decided):
     assert b"Some of the arguments are too long to show" in shown
     trace = Trace.read(in_doubt / "run" / "trace.jsonl")
     assert [e.way for e in trace if isinstance(e, DoubtDecided)] == decided
+
+
+def test_a_resumed_episode_that_is_interrupted_says_to_name_the_tools_again(in_doubt, capsys):
+    stopping = TOOLS.replace("    return to", "    raise KeyboardInterrupt")
+    (in_doubt / "stopping.py").write_text(stopping)
+    assert main(["resume", "run", "--tools", "stopping.py", *OPTIONS[2:], "--in-doubt", "retry"]) == 130
+    said = "codeplan: interrupted; to go on, run: codeplan resume run; name the tools again, as for this command\n"
+    assert capsys.readouterr().err == said
