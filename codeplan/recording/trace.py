@@ -22,6 +22,7 @@ from codeplan.errors import Diverged, TraceFailure, UsageError
 from codeplan.recording.cancellation import raise_if_cancelled
 from codeplan.recording.event_comparison import describe_difference, describe_kind_mismatch
 from codeplan.recording.event_decoding import decode_event
+from codeplan.recording.event_handlers import guard_handler
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler
 from codeplan.recording.file_lock import lock_exclusively
 from codeplan.recording.interruption import drop_interruption
@@ -55,7 +56,7 @@ class Trace:
         self.path = path
         self.events: list[Event] = []
         self.recording = list(recording)
-        self._on_event, self._live = on_event, live
+        self._on_event, self._live = guard_handler(on_event), live
         self._lock = threading.Lock()
         self._file = _create(path) if path else None
         self._clock_offset: float | None = None
@@ -171,8 +172,7 @@ class Trace:
                 self._write(packed)
                 self._size.add(event, len(packed))
             self.events.append(event)
-        if self._on_event:
-            self._on_event(event)
+        self._on_event(event)
         raise_if_cancelled()
         return event
 

@@ -27,6 +27,7 @@ from codeplan.errors import (
 from codeplan.llm.callable_model import CallableModel, ModelFunction, is_model_function
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.protocols import LLM, Agent, Environment, OffersTools, has_members, require_members, require_synchronous
+from codeplan.recording.event_handlers import HandlerError, handler_errors_unwrapped
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler
 from codeplan.recording.redaction import remove_secrets
 from codeplan.recording.trace import Trace
@@ -151,6 +152,11 @@ class EpisodeSetup:
         In any case, the trace ends with the episode's ending. A spent budget is an ending, and so is a text of the
         agent that is too large.
         """
+        with handler_errors_unwrapped(), self._open(header, trace) as active:
+            yield active
+
+    @contextmanager
+    def _open(self, header: EpisodeStarted, trace: Trace) -> Iterator[ActiveEpisode]:
         trace.append(header)
         active: ActiveEpisode | None = None
         try:
@@ -169,7 +175,7 @@ class EpisodeSetup:
             goes_on = trace.is_live and len(trace.events) >= len(trace.recording)
             if isinstance(e, KeyboardInterrupt) and not goes_on:
                 raise  # as above: a recording still answers
-            ending = ending_from_exception(e)
+            ending = ending_from_exception(e.error if isinstance(e, HandlerError) else e)
             broken = active.episode.result(ending, self.method.name) if active else Result(header.task, ending)
             trace.append(EpisodeEnded(result=broken, broken_off=True))
             raise
@@ -277,13 +283,10 @@ def _unknown_setting(name: str, known: Iterable[str], participants: Mapping[str,
         what = "a model that is a function or an object of yours" if own else "the scripted model"
         return f"{what} has no setting {in_quotes(name)}; --model NAME (model=NAME) gives one that has"
     if limit in Budget.__struct_fields__:
-        return f"there is no setting {in_quotes(name)} here; {_limit_advice(limit)}"
+        flag = "" if limit == "refinements" else f"--max-{limit.replace('_', '-')} N, in Python "
+        way = f"to limit the {limit.replace('_', ' ')}, give {flag}budget=codeplan.Budget({limit}=N)"
+        return f"there is no setting {in_quotes(name)} here; {way}"
     return f"there is no setting {in_quotes(name)} here; {plugins.suggest_names(name, known)}"
-
-
-def _limit_advice(name: str) -> str:
-    flag = "" if name == "refinements" else f"--max-{name.replace('_', '-')} N, in Python "
-    return f"to limit the {name.replace('_', ' ')}, give {flag}budget=codeplan.Budget({name}=N)"
 
 
 def _plain(value: object) -> Any:

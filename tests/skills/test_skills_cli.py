@@ -128,10 +128,7 @@ def test_export_import_and_rebuild(library):
     ("arguments", "why"),
     [
         (["import", "none.zip"], "there is no file none.zip; name a zip file of skills, or a library's folder\n"),
-        (
-            ["show", "nobody"],
-            "skills list --library /",
-        ),
+        (["show", "nobody"], "skills list --library /"),
         (["show", "../../etc"], "is not a valid name for an environment"),
         (["show", "heat-1@9"], "has no version 9; its latest is 1"),
         (["show", "heat-1@x"], "is not a version"),

@@ -8,11 +8,11 @@ from support.boxes import Replies
 
 import codeplan
 from codeplan.errors import Diverged, UsageError, VerifierBroken
-from codeplan.recording.events import ActionTaken, CallDecided, ToolFailed, ValueJudged
+from codeplan.recording.events import ActionTaken, CallDecided, EpisodeEnded, ToolFailed, ValueJudged
 from codeplan.recording.trace import Trace
 from codeplan.tools import ToolEnvironment, Toolset, python_tools
 from codeplan.tools.verification import Verifier
-from codeplan.types import Claimed, EnvironmentEnded, InfrastructureFailed, LastFailure, NotSolved, Success
+from codeplan.types import Claimed, Crashed, EnvironmentEnded, InfrastructureFailed, LastFailure, NotSolved, Success
 
 
 class Store:
@@ -367,3 +367,33 @@ def test_a_difference_from_the_recording_is_found(tmp_path):
 def test_what_is_no_address_of_a_server_is_refused(mcp):
     with pytest.raises(UsageError, match="^an MCP server is a command or a URL, not 3$"):
         do(TOTAL, mcp=mcp)
+
+
+# ------------------------------------------------------------------ the handler of events
+
+
+class Boom(Exception):
+    pass
+
+
+def test_what_a_handler_raises_at_any_event_ends_the_episode_as_it_is(tmp_path):
+    """Some events happen while a plan calls a tool or asks the model; neither is to blame."""
+    asking = plan("found = agent.get('a')", "ask_llm('more?')", "assert found == 3, 'Error in [Step 1]: none'")
+    given = {"verify": lambda value: True, "approve": lambda tool, arguments: True}
+    kinds = []
+    do(asking, "no", on_event=lambda event: kinds.append(type(event).__name__), **given)
+    assert {"CallDecided", "CallBegun", "ActionTaken", "ModelCalled", "ValueJudged"} <= {*kinds}
+
+    for number, kind in enumerate(kinds):
+        left = [number]
+
+        def on_event(event, left=left, kind=kind):
+            left[0] -= 1
+            if left[0] == -1:
+                raise Boom(kind)
+
+        with pytest.raises(Boom, match=kind):
+            do(asking, "no", on_event=on_event, out=tmp_path / str(number), **given)
+        endings = [e.result.ending for e in events(tmp_path / str(number), EpisodeEnded)]
+        crashed = [Crashed("Boom", kind)] if number else []  # an episode that has not begun has no ending
+        assert endings == ([Success()] if kind == "EpisodeEnded" else crashed)
