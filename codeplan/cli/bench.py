@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +13,7 @@ import typer
 from codeplan.cli import options, setting_options
 from codeplan.cli.standard_output import reserved_for_json
 from codeplan.untrusted.noun_phrases import with_count
-from codeplan.untrusted.terminal import shell_word
+from codeplan.untrusted.terminal import one_line, shell_word
 
 if TYPE_CHECKING:
     from codeplan.bench.bench_runner import BenchOutcome
@@ -232,7 +233,9 @@ def _raise_incomplete(outcome: BenchOutcome) -> None:
         outcome.stopped_by.add_note(so_far)
         raise outcome.stopped_by
     if ended < total:
-        raise InfrastructureError(f"infrastructure broke episodes off: {so_far}")
+        reasons = Counter(one_line(e.result.reason, 400) for e in outcome.bench.outcomes if e.broken)
+        why = "".join(f", most often for this reason: {reason}" for reason, _ in reasons.most_common(1))
+        raise InfrastructureError(f"episodes were broken off{why}; {so_far}")
 
 
 def _show(

@@ -70,7 +70,9 @@ def test_a_spent_budget_and_broken_infrastructure_have_exit_codes(capsys: pytest
     assert "1 of 6 episodes ended; repeat the command with the same --out" in capsys.readouterr().err
     dead = ["--model", "tiny", "--base-url", "http://127.0.0.1:9/v1", "--set", "max_retries=0", "--retries", "0"]
     assert main([*ONE, *dead, "--out", "dead"]) == 4
-    assert "0 of 1 episode ended" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "episodes were broken off, most often for this reason: infrastructure: the model endpoint " in said
+    assert "(Connection refused)" in said and "; 0 of 1 episode ended; repeat the command" in said
 
 
 def test_a_tape_is_recorded_and_played_without_a_folder(capsys: pytest.CaptureFixture[str]) -> None:
