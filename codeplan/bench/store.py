@@ -140,13 +140,17 @@ class BenchStore:
     """Writes to a bench's folder, which it locks until it is closed.
 
     If the folder holds a bench, ``grid`` must be the same, or the same with more cells, tasks or repeats. Raises:
-    UsageError if it is another bench, still running, or too large, or if the folder is not writable.
+    UsageError if it is another bench, still running, or too large, or if the folder holds an episode or is not
+    writable.
     """
 
     def __init__(self, folder: Path | str, grid: BenchGrid) -> None:
         if excess := find_excess(grid):
             raise UsageError(excess)
         self.folder = Path(folder)
+        holds_bench = os.path.lexists(self.folder / GRID_FILE)
+        if not holds_bench and (episode := describe_episode_folder(self.folder)):
+            raise UsageError(f"the bench needs a folder of its own, not {self.folder}: {episode}")
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             file = files.open_to_append(self.folder / RESULTS_FILE)

@@ -66,6 +66,14 @@ def test_a_folder_is_written_by_one_bench_at_a_time(tmp_path: Path) -> None:
         BenchStore(tmp_path, GRID)
 
 
+def test_a_bench_is_not_mixed_with_an_episode(tmp_path: Path) -> None:
+    """A report of the folder would leave the episode out."""
+    (tmp_path / "trace.jsonl").write_text("")
+    with pytest.raises(UsageError, match="needs a folder of its own, not .*: it holds one episode; see it with: "):
+        BenchStore(tmp_path, GRID)
+    assert [file.name for file in tmp_path.iterdir()] == ["trace.jsonl"]
+
+
 def test_a_bench_may_grow_and_is_not_mixed_with_another(tmp_path: Path) -> None:
     BenchStore(tmp_path, GRID).close()
     more = BenchGrid((*GRID.cells, BenchCell("b", "s", "e", "m", "n")), {"s": (*TASKS, Task("three/1"))}, 3, "0.2.0")
@@ -120,6 +128,7 @@ def test_a_missing_or_damaged_bench_is_refused(tmp_path: Path) -> None:
     (tmp_path / "trace.jsonl").touch()
     with pytest.raises(UsageError, match=f"it holds one episode; see it with: codeplan show {tmp_path}"):
         read_bench(tmp_path)
+    (tmp_path / "trace.jsonl").unlink()
     BenchStore(tmp_path, GRID).close()
     for damaged in (b"{}", b'{"cell":"\xff'):
         (tmp_path / "results.jsonl").write_bytes(damaged + b"\n")
