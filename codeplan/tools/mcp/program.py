@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from codeplan.errors import EnvironmentFailure
 from codeplan.tools.mcp.addresses import ServerAddress
+from codeplan.tools.mcp.messages import read_message
 from codeplan.tools.mcp.unsolicited import MAX_MESSAGE_BYTES, FloodError, FloodGate
 from codeplan.untrusted.terminal import one_line
 from codeplan.untrusted.values import in_quotes
 
 if TYPE_CHECKING:
-    from mcp.shared.message import SessionMessage
+    pass
 
 EXIT_SECONDS: Final = 2.0
 """How long a program may take to exit, after its input is closed and again after SIGTERM."""
@@ -60,6 +61,11 @@ class ServerProgram:
         """Why the connection ended, in words that follow the server's name; empty if it is open."""
         self.has_exited = False
         """Whether the connection ended because the program did."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the connection has ended."""
+        return bool(self.fault)
 
     @property
     def last_words(self) -> str:
@@ -151,7 +157,7 @@ class ServerProgram:
             try:
                 while True:
                     line = await process.stdout.readuntil(b"\n")
-                    message = _parse(line)
+                    message = read_message(line)
                     if gate.lets_pass(message, len(line)):
                         await received.send(message)
             except asyncio.IncompleteReadError:
@@ -196,21 +202,6 @@ class ServerProgram:
         while piece := await process.stderr.read(1 << 16):
             self._errors += piece
             del self._errors[:-_MAX_STDERR_BYTES]
-
-
-def _parse(line: bytes) -> SessionMessage | Exception:
-    """The message of a line; an exception for what is none, such as a program's log."""
-    from mcp.shared.message import SessionMessage
-    from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, REQUEST_TIMEOUT, JSONRPCError, jsonrpc_message_adapter
-
-    try:
-        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-    except ValueError as error:
-        return error
-    # Servers send these two codes as well, but from the client they say that no answer came.
-    if isinstance(message, JSONRPCError) and message.error.code in (CONNECTION_CLOSED, REQUEST_TIMEOUT):
-        message.error.code = INTERNAL_ERROR
-    return SessionMessage(message)
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
