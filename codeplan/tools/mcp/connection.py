@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from codeplan.errors import AgentError, EnvironmentFailure
 from codeplan.tools.mcp.addresses import ServerAddress
+from codeplan.tools.mcp.content import NO_WORDS
 from codeplan.tools.mcp.program import ServerProgram
 from codeplan.tools.mcp.web import ServerSite
 from codeplan.untrusted.terminal import one_line
@@ -77,7 +78,7 @@ class ServerConnection:
         EnvironmentFailure: it has ended, and cannot be started again.
         """
         from mcp import MCPError
-        from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, REQUEST_TIMEOUT
+        from mcp_types import REQUEST_TIMEOUT
 
         await self.require_open()
         try:
@@ -86,13 +87,11 @@ class ServerConnection:
         except TimeoutError:
             raise self._no_answer(tool) from None
         except MCPError as error:
-            if error.code == CONNECTION_CLOSED or self.is_lost:
+            if self.is_lost:
                 raise self._lost(tool) from None
             if error.code == REQUEST_TIMEOUT:
                 raise self._no_answer(tool) from None
-            kind = "ValueError" if error.code in (INVALID_PARAMS, METHOD_NOT_FOUND) else "RuntimeError"
-            status = self._last_words if self.address.url else ""
-            raise AgentError(f"{tool} failed: {_said(error, 2 * _MAX_REASON_CHARS)}{status}", kind) from None
+            raise self._refused(tool, error) from None
         except _InputWanted:
             raise AgentError(f"{tool} asks for input before it goes on, and codeplan gives servers none") from None
         except ValueError as error:  # pydantic's too
@@ -117,7 +116,7 @@ class ServerConnection:
     @property
     def is_lost(self) -> bool:
         """Whether the server has ended, or its connection."""
-        return bool(self._transport.fault) or self._task is None or self._task.done()
+        return self._transport.is_over or self._task is None or self._task.done()
 
     async def require_open(self) -> None:
         """Start the server again if it has ended since the last call: no call is in doubt.
@@ -180,6 +179,20 @@ class ServerConnection:
     def _new_transport(self) -> ServerProgram | ServerSite:
         return ServerProgram(self.address) if self.address.command else ServerSite(self.address, self._seconds)
 
+    def _refused(self, tool: str, error: MCPError) -> AgentError:
+        """The error of a call that the server answered with one.
+
+        CONNECTION_CLOSED is also the official client's word for an answer that a site cut off.
+        """
+        from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND
+
+        said = _said(error, 2 * _MAX_REASON_CHARS) or NO_WORDS
+        status = self._last_words if self.address.url else ""
+        if error.code == CONNECTION_CLOSED:
+            return AgentError(f"{tool} failed: {said}{status}; whether it was done is unknown", "ConnectionError")
+        kind = "ValueError" if error.code in (INVALID_PARAMS, METHOD_NOT_FOUND) else "RuntimeError"
+        return AgentError(f"{tool} failed: {said}{status}", kind)
+
     def _no_answer(self, tool: str) -> AgentError:
         return AgentError(
             f"{tool} did not answer within {self._seconds:g} s; whether it was done is unknown", "TimeoutError"
@@ -196,10 +209,13 @@ class ServerConnection:
         """Why the server cannot be used, in words that follow its name."""
         if self.address.url:
             from httpx2 import ConnectError, TimeoutException
+            from mcp import MCPError
+            from mcp_types import REQUEST_TIMEOUT
 
-            if isinstance(_first(error), TimeoutException):
+            found = _first(error)
+            if isinstance(found, TimeoutException) or (isinstance(found, MCPError) and found.code == REQUEST_TIMEOUT):
                 return "does not answer in time"
-            if isinstance(_first(error), ConnectError):
+            if isinstance(found, ConnectError):
                 place = one_line(urlsplit(self.address.url).netloc.rpartition("@")[2], _MAX_REASON_CHARS)
                 return f"cannot be reached at {place}: {_reason(error)}; is it running, and is its URL right?"
         return f"cannot be used: {_reason(error)}"

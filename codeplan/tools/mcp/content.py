@@ -27,6 +27,9 @@ MAX_FILES_BYTES: Final = 256 << 20
 MAX_ERROR_CHARS: Final = 2_000
 """Maximum length of a failed call's message for a plan, in characters."""
 
+NO_WORDS: Final = "it does not say why"
+"""The words for a failure about which a server says nothing."""
+
 _MAX_TYPE_CHARS: Final = 80
 _MAX_URI_CHARS: Final = 2_000
 _SUFFIXES: Final = {
@@ -90,7 +93,7 @@ def read_result(tool: str, result: CallToolResult, *, wrapper: str, store: FileS
     Raises: AgentError: the tool failed; with its words.
     """
     if result.is_error:
-        words = _text(result).strip() or "it does not say why"
+        words = _text(result).strip() or NO_WORDS
         raise AgentError(f"{tool} failed: {_bounded(words)}")
     structured: Any = result.structured_content
     if structured is not None:

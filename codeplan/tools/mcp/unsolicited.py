@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from codeplan.tools.mcp.messages import mark_as_servers_own
+
 if TYPE_CHECKING:
     from mcp.shared.message import SessionMessage
 
@@ -43,11 +45,13 @@ class FloodGate:
 
 
 class GatedStream:
-    """A stream of messages with a FloodGate. A flood ends it."""
+    """A stream of messages from a site, with a FloodGate. A flood ends it."""
 
     def __init__(self, stream: Any) -> None:
         self._stream, self._gate = stream, FloodGate()
         self.flood: FloodError | None = None
+        self.is_over = False
+        """Whether no message comes any more."""
 
     @property
     def last_context(self) -> Any:
@@ -57,15 +61,19 @@ class GatedStream:
     async def receive(self) -> Any:
         """The next message of use."""
         import anyio
+        from mcp_types import REQUEST_TIMEOUT
 
         while True:
-            message = await self._stream.receive()
             try:
+                message = await self._stream.receive()
                 if self._gate.lets_pass(message):
-                    return message
+                    return mark_as_servers_own(message, (REQUEST_TIMEOUT,))
             except FloodError as flood:
-                self.flood = flood
+                self.flood, self.is_over = flood, True
                 raise anyio.EndOfStream from None
+            except BaseException:  # the stream has ended, or its reader is cancelled because the connection broke
+                self.is_over = True
+                raise
 
     async def aclose(self) -> None:
         """Close the stream."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Final
+
+import msgspec
 
 from codeplan.tools.mcp.addresses import ServerAddress
 from codeplan.tools.mcp.unsolicited import MAX_MESSAGE_BYTES, GatedStream
@@ -17,10 +19,17 @@ _KEPT_SECONDS: Final = 2.0
 moment is in doubt."""
 
 
+class _Sent(msgspec.Struct):
+    """A message to the server. Without an ``id`` it is a notification."""
+
+    id: Any = None
+
+
 class ServerSite:
     """A server at a URL as a transport of the official client: ``connect`` yields its streams.
 
-    ``seconds`` is how long a response may pause.
+    ``seconds`` is how long a response may pause that answers no request. How long a request may take is the session's
+    matter: for the official client, a response that pauses for too long breaks the whole connection.
     """
 
     def __init__(self, address: ServerAddress, seconds: float) -> None:
@@ -35,6 +44,11 @@ class ServerSite:
         """Why the connection is of no more use, in words that follow the server's name; empty if it is open."""
         flood = self._stream.flood if self._stream else None
         return self._fault or (str(flood) if flood else "")
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the connection is of no more use. Without a ``fault``, its requests know why."""
+        return bool(self.fault) or (self._stream is not None and self._stream.is_over)
 
     @property
     def has_exited(self) -> bool:
@@ -70,10 +84,14 @@ class ServerSite:
             if not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
                 response.stream = bounded(response.stream)
 
+        async def leave_time(request: Any) -> None:
+            if request.method == "POST" and msgspec.json.decode(request.content, type=_Sent).id is not None:
+                request.extensions["timeout"] = {**request.extensions["timeout"], "read": None}
+
         headers = {**self._address.headers, "accept-encoding": "identity"}
         timeout = httpx2.Timeout(_CONNECT_SECONDS, read=self._seconds)
         limits = httpx2.Limits(keepalive_expiry=_KEPT_SECONDS)
-        hooks = {"response": [check]}
+        hooks: dict[str, list[Callable[..., Any]]] = {"request": [leave_time], "response": [check]}
         async with (
             httpx2.AsyncClient(headers=headers, timeout=timeout, limits=limits, event_hooks=hooks) as client,
             streamable_http_client(self._address.url, http_client=client, max_sse_event_size=MAX_MESSAGE_BYTES) as (

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import socket
 import threading
 import time
 from contextlib import contextmanager
@@ -153,7 +154,7 @@ def test_a_list_of_tools_that_does_not_come_is_not_blamed_on_the_missing_stream(
     with site(None) as (server, address):
         server.hanging = threading.Event()
         server.RequestHandlerClass = type("Hanging", (Site,), {"answer": hang})
-        with pytest.raises(EnvironmentFailure, match="cannot be used: .*timed out$"):
+        with pytest.raises(EnvironmentFailure, match=r"the MCP server site does not answer in time$"):
             McpServers([address], seconds=2).__enter__()
         server.hanging.set()
 
@@ -242,3 +243,57 @@ def test_a_connection_that_its_server_is_about_to_close_is_not_used_again():
     with site(answer, Impatient) as (_, address), McpServers([address]) as servers:
         time.sleep(3.5)
         assert servers.tools[0].call({}) == "hi"
+
+
+def test_a_call_that_takes_too_long_leaves_the_connection_open():
+    release, numbers = threading.Event(), []
+
+    def call(handler, number):
+        numbers.append(number)
+        if len(numbers) < 4:
+            release.wait(30)
+        handler.answer(number, text("in time"))
+
+    with site(call) as (server, address), McpServers([address], seconds=0.5) as servers:
+        for _ in range(3):
+            with pytest.raises(AgentError, match=r"look did not answer within 0\.5 s"):
+                servers.tools[0].call({})
+        assert servers.tools[0].call({}) == "in time"
+        release.set()
+        assert [method for method, _ in server.seen].count("initialize") == 1
+
+
+def test_after_a_dropped_connection_the_next_call_is_made():
+    numbers = []
+
+    def call(handler, number):
+        numbers.append(number)
+        if len(numbers) > 1:
+            handler.answer(number, text("again"))
+        else:
+            handler.close_connection = True
+            handler.connection.shutdown(socket.SHUT_RDWR)
+
+    with site(call) as (_, address), McpServers([address]) as servers:
+        with pytest.raises(AgentError, match="the MCP server site ended during look; whether it was done is unknown"):
+            servers.tools[0].call({})
+        servers.tools[0].prepare()
+        assert servers.tools[0].call({}) == "again"
+
+
+@pytest.mark.parametrize("code", [-32_000, -32_001, -32_603])
+@pytest.mark.parametrize("status", [200, 500])
+def test_a_site_says_itself_why_a_call_failed_whatever_the_code(code, status):
+    def call(handler, number):
+        error = {"code": code, "message": "the shelf is empty"}
+        handler.send(status, json.dumps({"jsonrpc": "2.0", "id": number, "error": error}).encode())
+
+    assert fault_of(call).startswith("look failed: the shelf is empty")
+
+
+def test_a_failed_call_without_words_says_so():
+    def call(handler, number):
+        error = {"code": 1, "message": ""}
+        handler.send(200, json.dumps({"jsonrpc": "2.0", "id": number, "error": error}).encode())
+
+    assert fault_of(call) == "look failed: it does not say why"
