@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from keyword import iskeyword
 from typing import Any, Final
+from urllib.parse import unquote
 
 from codeplan.tools.mcp.names import class_name
 from codeplan.types import AgentType
@@ -159,7 +161,8 @@ class SchemaWriter:
         required = required_names(schema)
         lines = []
         for key, part in list(properties.items())[:MAX_FIELDS]:
-            shown = key if key.isidentifier() and len(key) <= _MAX_LITERAL_CHARS else in_quotes(key, _MAX_LITERAL_CHARS)
+            is_name = key.isidentifier() and not iskeyword(key) and len(key) <= _MAX_LITERAL_CHARS
+            shown = key if is_name else in_quotes(key, _MAX_LITERAL_CHARS)
             kind = self.text(part, f"{name} {key}", depth + 1)
             notes = [describe_schema(part, _MAX_COMMENT_CHARS), "" if key in required else self._optional]
             comment = "; ".join(note for note in notes if note)
@@ -172,7 +175,7 @@ class SchemaWriter:
         if len(members) > _MAX_MEMBERS:
             return "object"
         beside = {k: v for k, v in schema.items() if k in ("type", "properties", "required")}
-        whole = [{**beside, **m} if isinstance(m, dict) and "$ref" not in m else m for m in members]
+        whole = [_joined(beside, m) if isinstance(m, dict) and "$ref" not in m else m for m in members]
         return self._join([self.text(m, hint, depth + 1) for m in whole])
 
     def _merged(self, parts: Any, schema: dict[str, Any], hint: str, depth: int) -> str:
@@ -206,6 +209,15 @@ class SchemaWriter:
         if not parts or "object" in parts:
             return "object"
         return " | ".join(sorted(parts, key=lambda part: part == "None"))
+
+
+def _joined(beside: dict[str, Any], member: dict[str, Any]) -> dict[str, Any]:
+    """A member of a union with what stands beside the union: the properties of both."""
+    own, shared = member.get("properties"), beside.get("properties")
+    if not isinstance(own, dict) or not isinstance(shared, dict):
+        return {**beside, **member}
+    required = [*required_names(beside), *required_names(member)]
+    return {**beside, **member, "properties": {**shared, **own}, "required": required}
 
 
 def required_names(schema: Mapping[str, Any]) -> list[str]:
@@ -280,6 +292,8 @@ def _follow(root: Any, reference: str) -> Any:
         return None
     found = root
     for part in parts:
-        key = part.replace("~1", "/").replace("~0", "~").replace("%25", "%")
+        key = unquote(part).replace("~1", "/").replace("~0", "~")
+        if isinstance(found, list):
+            found = dict(zip(map(str, range(_MAX_REFERENCES)), found, strict=False))
         found = found.get(key) if isinstance(found, dict) else None
     return found

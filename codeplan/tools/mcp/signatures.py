@@ -35,6 +35,8 @@ _IN_ARGUMENTS: Final = "may be left out"
 _IN_RESULTS: Final = "may be missing"
 _SAID: Final = {"default", "description", "title", "type"}
 _WRAPPERS: Final = ("result", "content")
+_PARTS: Final = ("anyOf", "oneOf", "allOf")
+_MAX_ALTERNATIVES: Final = 100
 
 
 class UnusableTool(Exception):
@@ -98,12 +100,16 @@ class _Parameters:
         self._writer = SchemaWriter(table, schema, _IN_ARGUMENTS)
         whole = self._writer.resolve(schema)
         properties = whole.get("properties", {}) if isinstance(whole, dict) else None
-        if not isinstance(properties, dict) or len(properties) > MAX_PARAMETERS or _needs_whole(whole, properties):
+        required = dict.fromkeys(required_names(whole)) if isinstance(whole, dict) else {}
+        if (
+            not isinstance(properties, dict)
+            or len(properties.keys() | required.keys()) > MAX_PARAMETERS
+            or self._needs_whole(whole, properties)
+        ):
             self._add_whole(schema)
             return
-        required = [name for name in required_names(whole) if name in properties]
-        for name in (*dict.fromkeys(required), *(n for n in properties if n not in required)):
-            self._add(name, properties[name], name in required)
+        for name in (*required, *(n for n in properties if n not in required)):
+            self._add(name, properties.get(name, {}), name in required)
 
     @property
     def types(self) -> tuple[AgentType, ...]:
@@ -127,20 +133,29 @@ class _Parameters:
         if kind in ("object", "dict") and isinstance(schema, dict) and not schema.keys() <= _SAID:
             self.notes.append(f"{name} fits the JSON Schema {schema_text(schema)}")
 
+    def _needs_whole(self, schema: Mapping[str, Any], properties: Mapping[str, Any]) -> bool:
+        """Whether parameters would not tell what the tool takes: alternatives, or names that are not listed."""
+        if properties:
+            return not self._names_in_parts(schema) <= properties.keys()
+        named = (*_PARTS, "patternProperties")
+        return any(schema.get(key) for key in named) or schema.get("additionalProperties") not in (None, False)
+
+    def _names_in_parts(self, schema: Mapping[str, Any]) -> set[str]:
+        """The properties that only some of the schema's alternatives, or several schemas together, name."""
+        lists = [parts for key in _PARTS if isinstance(parts := schema.get(key), list)]
+        found: set[str] = set()
+        for part in (self._writer.resolve(p) for parts in lists for p in parts[:_MAX_ALTERNATIVES]):
+            if isinstance(part, dict):
+                listed = part.get("properties")
+                found |= {*required_names(part), *(listed if isinstance(listed, dict) else ())}
+        return found
+
     def _add_whole(self, schema: Any) -> None:
         kind = self._writer.text(schema, f"{class_name(self._tool)}Arguments")
         self.wire_names = None
         self.texts = [f"{_WHOLE}: {kind if kind != 'object' else 'dict'}"]
         self.parameters = [AgentParameter(_WHOLE)]
         self.notes = [f"{_WHOLE} fits the JSON Schema {schema_text(schema)}"]
-
-
-def _needs_whole(schema: Mapping[str, Any], properties: Mapping[str, Any]) -> bool:
-    """Whether parameters would not tell what the tool takes: alternatives, or names that are not listed."""
-    if properties:
-        return False
-    named = ("anyOf", "oneOf", "allOf", "patternProperties")
-    return any(schema.get(key) for key in named) or schema.get("additionalProperties") not in (None, False)
 
 
 def _returns(tool: str, schema: Any, table: TypeTable) -> tuple[str, tuple[AgentType, ...], str]:

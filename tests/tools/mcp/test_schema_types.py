@@ -50,6 +50,10 @@ def written(schema, hint="thing"):
         ({"allOf": [{"type": "integer"}]}, "int"),
         ({"$ref": "#/$defs/a", "$defs": {"a": {"type": "integer"}}}, "int"),
         ({"$ref": "#/$defs/a~1b", "$defs": {"a/b": {"type": "integer"}}}, "int"),
+        ({"$ref": "#/$defs/a%20b", "$defs": {"a b": {"type": "integer"}}}, "int"),
+        ({"$ref": "#/anyOf/1", "anyOf": [{}, {"type": "integer"}]}, "int"),
+        ({"$ref": "#/anyOf/2", "anyOf": [{}, {"type": "integer"}]}, "object"),
+        ({"$ref": "#/anyOf/x", "anyOf": [{}]}, "object"),
         ({"$ref": "https://example.org/schema"}, "object"),
         ({"$ref": "other.json#/$defs/a", "$defs": {"a": {"type": "integer"}}}, "object"),
         ({"$ref": "$defs/a", "$defs": {"a": {"type": "integer"}}}, "object"),
@@ -207,6 +211,23 @@ def test_all_of_several_objects_are_one():
     assert written({"allOf": parts[:1]})[1] == ["class Thing(TypedDict):  # a dict\n    a: str"]
 
 
+def test_alternatives_have_the_properties_beside_them():
+    shared = {"properties": {"a": {"type": "string"}}, "required": ["a"]}
+    others = [{"properties": {"b": {"type": "integer"}}, "required": ["b"]}, {"properties": {"c": {}}}]
+    assert written({**shared, "anyOf": others}) == (
+        "Thing | Thing2",
+        [
+            "class Thing(TypedDict):  # a dict\n    a: str\n    b: int",
+            "class Thing2(TypedDict):  # a dict\n    a: str\n    c: object  # may be missing",
+        ],
+    )
+
+
+def test_a_key_that_is_a_word_of_python_is_a_text():
+    text = written({"properties": {"from": {"type": "integer"}, "to": {"type": "integer"}}, "required": ["from", "to"]})
+    assert text[1] == ["class Thing(TypedDict):  # a dict\n    'from': int\n    to: int"]
+
+
 def deep(levels):
     schema = {"type": "string"}
     for _ in range(levels):
@@ -249,7 +270,7 @@ def test_required_parameters_come_first_and_optional_ones_have_defaults():
             "tag": {"type": "string"},
             "any": {"type": ["string", "null"]},
         },
-        "required": ["from", "missing"],
+        "required": ["from"],
     }
     found = signature(schema, description='Find """all""".\x1b[31m')
     assert found.method.signature == (
@@ -259,6 +280,13 @@ def test_required_parameters_come_first_and_optional_ones_have_defaults():
     assert [p.required for p in found.method.parameters] == [True, False, False, False]
     given = {"from_": (1, 2), "tag": None, "any": None, "limit": 3}
     assert found.wire_arguments(given) == {"from": [1, 2], "any": None, "limit": 3}
+
+
+def test_a_required_name_that_is_not_listed_is_a_parameter_too():
+    found = signature({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["b", "a"]})
+    assert found.method.signature == "(b: object, a: str) -> str"
+    assert found.wire_arguments({"b": 1, "a": "x"}) == {"b": 1, "a": "x"}
+    assert signature({"type": "object", "required": ["b"]}).method.signature == "(b: object) -> str"
 
 
 @pytest.mark.parametrize("names", [["a-b", "a_b", "a b"], ["", "\x1b", "日本"], ["class", "Class", "self"]])
@@ -275,6 +303,9 @@ def test_every_parameter_gets_a_name_of_its_own(names):
         {"type": "object", "additionalProperties": True},
         {"oneOf": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]},
         {"properties": {f"p{n}": {} for n in range(100)}},
+        {"properties": {"a": {}}, "allOf": [{"properties": {"b": {}}, "required": ["b"]}]},
+        {"properties": {"a": {}}, "anyOf": [{"required": ["b"]}, {"$ref": "#/$defs/c"}], "$defs": {"c": {}}},
+        {"properties": {"a": {}}, "oneOf": [{"$ref": "#/$defs/c"}], "$defs": {"c": {"properties": {"d": {}}}}},
         {"properties": 3},
         "nonsense",
     ],
