@@ -78,12 +78,14 @@ class Diverged(CodeplanError):
 class AgentError(CodeplanError):
     """Raised by an agent's method. The plan receives the message in the built-in exception that ``error`` names.
 
-    That is one of the exceptions that plans know (``codeplan.sandbox.runtime.names``), otherwise a RuntimeError.
+    That is one of the exceptions that plans know (``codeplan.sandbox.runtime.names``), otherwise a RuntimeError. An
+    exception's class stands for its name.
     """
 
-    def __init__(self, message: str = "", error: str = "RuntimeError") -> None:
+    def __init__(self, message: str = "", error: str | type[BaseException] = "RuntimeError") -> None:
         super().__init__(message)
-        self.error = error
+        name = error.__name__ if isinstance(error, type) else error
+        self.error = name if isinstance(name, str) and name else "RuntimeError"
 
 
 class SizeExceeded(AgentError):

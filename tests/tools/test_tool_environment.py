@@ -63,6 +63,8 @@ def fail(kind: str):
         "exit": SystemExit(3),
         "refused": AgentError("not today"),
         "typed": AgentError("not today", "PermissionError"),
+        "of_a_class": AgentError("not today", PermissionError),
+        "of_nothing": AgentError("not today", ""),
         "long": ValueError("x" * 50_000),
     }[kind]
 
@@ -104,6 +106,8 @@ def test_the_check_knows_the_tools_and_their_signatures():
         ("exit", "RuntimeError", "SystemExit: 3"),
         ("refused", "RuntimeError", "not today"),
         ("typed", "PermissionError", "not today"),
+        ("of_a_class", "PermissionError", "not today"),
+        ("of_nothing", "RuntimeError", "not today"),
     ],
 )
 def test_a_tools_exception_reaches_the_plan_by_type_and_message(kind, error, message):
