@@ -150,18 +150,17 @@ _ClassWriter: TypeAlias = Callable[[_Writer, Any, int], Any]
 
 _EXACT_WRITERS: Final[dict[type, _ClassWriter]] = {
     **dict.fromkeys(_WRITTEN_AS_IS, _Writer.write_as_is),
-    **{
-        int: _Writer.write_whole,
-        float: _Writer.write_float,
-        list: _Writer.write_list,
-        tuple: _Writer.write_tuple,
-        dict: _Writer.write_dict,
-    },
+    int: _Writer.write_whole,
+    float: _Writer.write_float,
+    list: _Writer.write_list,
+    tuple: _Writer.write_tuple,
+    dict: _Writer.write_dict,
 }
 _ABSTRACT_WRITERS: Final[tuple[tuple[Any, _ClassWriter], ...]] = (
     (Enum, _Writer.write_member),
     (str, _Writer.write_text),
-    (Integral, _Writer.write_whole),
+    # NumPy's durations are Integral; tolist makes most of them a timedelta
+    (Integral, lambda w, value, depth: w.write(value.tolist() if hasattr(value, "dtype") else int(value), depth)),
     (Real, _Writer.write_float),
     (tuple, _Writer.write_odd_tuple),
     (Mapping, _Writer.write_mapping),

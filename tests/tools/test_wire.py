@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from codeplan.errors import AgentError
 from codeplan.tools import wire
-from codeplan.tools.json_data import NotPlain, from_json_data
+from codeplan.tools.json_data import NotPlain, from_json_data, to_json_data
 
 scalars = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.builds(lambda: 10**5000)
@@ -137,6 +137,8 @@ def test_an_array_becomes_a_list():
     assert wire.read_answer(wire.result_text({"ones": OneArray(3)})).result == {"ones": [1, 1, 1]}
     numpy = pytest.importorskip("numpy")
     values = [numpy.float32(1.5), numpy.bool_(True), numpy.array([[1, 2]]), numpy.datetime64("2024-05-01")]
+    durations = [numpy.timedelta64(3, "D"), numpy.timedelta64("NaT"), numpy.timedelta64(3, "ns"), numpy.int8(3)]
+    assert to_json_data(durations) == ["P3D", None, 3, 3]
     assert wire.read_answer(wire.result_text(values)).result == [1.5, True, [[1, 2]], "2024-05-01"]
 
 
