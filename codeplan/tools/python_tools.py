@@ -168,6 +168,8 @@ class _PythonCall:
         self._positional = [p.name for p in before if p.kind is _BY_NAME[0]] if simple else None
 
     def __call__(self, arguments: Mapping[str, Any]) -> object:
+        if self._keywords in self._converters:  # a TypedDict of them may require some
+            arguments = {self._keywords: {}, **arguments}
         converted = convert_arguments(self._name, self._converters, arguments)
         if self._positional is None:
             self._require_further(converted.get(self._keywords, ()))

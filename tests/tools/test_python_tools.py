@@ -529,8 +529,9 @@ def test_keywords_can_be_named_by_a_typed_dict(unpack):
     take.__annotations__["options"] = unpack[Options]
     assert signature(take) == "(**options: Unpack[Options])"
     assert call(take, options={"name": "x", "size": "3"}) == {"name": "x", "size": 3}
-    with pytest.raises(AgentError, match="options.name: Field required"):
-        call(take, options={"size": 3})
+    for given in ({"options": {"size": 3}}, {}):
+        with pytest.raises(AgentError, match="options.name: Field required"):
+            call(take, **given)
 
 
 def test_a_function_without_annotations_takes_any_data():
