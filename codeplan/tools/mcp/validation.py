@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 MAX_STEPS: Final = 100_000
 """Maximum number of steps of one check: keywords that are evaluated, and parts of messages."""
 
+MAX_DEPTH: Final = 120
+"""Maximum number of keywords within one another in a check. A schema that contains itself would use up Python's stack,
+and the library's compiled code panics if that happens in it.
+"""
+
 _MAX_GIVEN: Final = 80
 _MAX_PATH: Final = 100
 _MAX_SENTENCE: Final = 300
@@ -31,7 +36,7 @@ _Keyword = Callable[[Any, Any, Any, Any], "Iterator[ValidationError] | None"]
 
 
 class _TooManySteps(Exception):
-    """The check takes too long."""
+    """The check takes too long, or goes too deep."""
 
 
 class ArgumentCheck:
@@ -39,7 +44,7 @@ class ArgumentCheck:
 
     def __init__(self, schema: Any) -> None:
         self._schema = schema
-        self._steps = 0
+        self._steps = self._depth = 0
 
     def require_valid(self, tool: str, arguments: dict[str, Any]) -> None:
         """Raises: AgentError: an argument does not fit; one sentence with its path.
@@ -55,7 +60,7 @@ class ArgumentCheck:
 
         if self._validator is None:
             return None
-        self._steps = 0
+        self._steps = self._depth = 0
         try:
             error = exceptions.best_match(self._validator.iter_errors(arguments))
         except (Unresolvable, RecursionError, _TooManySteps, *_SCHEMA_FAULTS):
@@ -107,9 +112,15 @@ class ArgumentCheck:
     def _counted(self, check: _Keyword) -> _Keyword:
         def counted(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
             self._spend(1 + (len(value) // 10 if isinstance(value, list) else 0))
-            for error in check(validator, value, instance, schema) or ():
-                self._spend(len(error.message) // 50)  # the library writes the whole value into it
-                yield error
+            self._depth += 1
+            try:
+                if self._depth > MAX_DEPTH:
+                    raise _TooManySteps
+                for error in check(validator, value, instance, schema) or ():
+                    self._spend(len(error.message) // 50)  # the library writes the whole value into it
+                    yield error
+            finally:
+                self._depth -= 1
 
         return counted
 

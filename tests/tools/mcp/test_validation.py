@@ -5,6 +5,7 @@ import time
 import pytest
 
 from codeplan.errors import AgentError
+from codeplan.tools.json_data import MAX_DEPTH as MAX_NESTING
 from codeplan.tools.mcp.validation import ArgumentCheck
 
 
@@ -84,6 +85,24 @@ def test_a_number_that_the_check_cannot_compare_is_left_to_the_server():
 )
 def test_a_schema_that_cannot_be_used_lets_the_server_decide(schema):
     assert fault(schema, a=1) is None
+
+
+def deeper(frames, work):
+    return deeper(frames - 1, work) if frames else work()
+
+
+def test_a_schema_that_contains_itself_ends_the_check_wherever_the_stack_stands():
+    for frames in range(60):
+        assert deeper(frames, lambda: fault({"type": "object", "allOf": [{"$ref": "#"}]}, a=1)) is None
+
+
+def test_an_argument_may_be_nested_as_deeply_as_a_call_allows():
+    row = {"anyOf": [{"type": "array", "items": {"$ref": "#/$defs/row"}}, {"type": "integer"}]}
+    value, wrong = 1, "x"
+    for _ in range(MAX_NESTING - 1):
+        value, wrong = [value], [wrong]
+    schema = {"properties": {"a": {"$ref": "#/$defs/row"}}, "$defs": {"row": row}}
+    assert fault(schema, a=value) is None and fault(schema, a=wrong) is not None
 
 
 def doubling(levels):
