@@ -86,6 +86,15 @@ def mixed(_):
     }
 
 
+def picture(_):
+    block = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
+    return {"content": [block], "structuredContent": {"content": [block]}}
+
+
+def unfit(_):
+    return {"content": [], "structuredContent": {"why": "the jar is shut"}, "isError": True}
+
+
 def ask(_):
     send({"id": 99, "method": "sampling/createMessage", "params": {"messages": [], "maxTokens": 10}})
     answer = json.loads(sys.stdin.readline())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -85,18 +86,18 @@ class FileStore:
             )
 
 
-def read_result(tool: str, result: CallToolResult, *, wrapper: str, store: FileStore) -> Any:
+def read_result(tool: str, result: CallToolResult, *, wrapper: str | None, store: FileStore) -> Any:
     """The structured content, else the text, else a dict of the text and the files.
 
-    ``wrapper`` is the only key of the structured content, in which the result stands; empty if there is none.
+    ``wrapper`` is that of the tool's signature.
 
     Raises: AgentError: the tool failed; with its words.
     """
     if result.is_error:
-        words = _text(result).strip() or NO_WORDS
+        words = _text(result).strip() or _structured_words(result) or NO_WORDS
         raise AgentError(f"{tool} failed: {_bounded(words)}")
     structured: Any = result.structured_content
-    if structured is not None:
+    if structured is not None and (wrapper is not None or not result.content):
         wrapped = isinstance(structured, dict) and structured.keys() == {wrapper}
         return structured[wrapper] if wrapped else structured
     if all(block.type == "text" for block in result.content):
@@ -107,6 +108,11 @@ def read_result(tool: str, result: CallToolResult, *, wrapper: str, store: FileS
 
 def _text(result: CallToolResult) -> str:
     return "\n".join(block.text for block in result.content if block.type == "text")
+
+
+def _structured_words(result: CallToolResult) -> str:
+    """The structured content of a failure as JSON; empty if there is none."""
+    return json.dumps(result.structured_content, ensure_ascii=False) if result.structured_content else ""
 
 
 def _bounded(words: str) -> str:

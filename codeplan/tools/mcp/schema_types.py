@@ -102,9 +102,9 @@ class SchemaWriter:
             return "object"
         if isinstance(reference := schema.get("$ref"), str):
             return self._referenced(reference, depth)
-        if (values := _values(schema)) is not None:
+        if (values := listed_values(schema)) is not None:
             return _literal(values)
-        if members := _alternatives(schema):
+        if members := alternatives(schema):
             return self._union(members, schema, hint, depth)
         if parts := schema.get("allOf"):
             return self._merged(parts, schema, hint, depth)
@@ -236,7 +236,7 @@ def describe_schema(schema: Any, max_characters: int) -> str:
     facts += [one_line(schema["format"], 40)] if isinstance(schema.get("format"), str) else []
     if isinstance(pattern := schema.get("pattern"), str):
         facts.append(f"matches {in_quotes(pattern, 60)}")
-    if (values := _values(schema)) is not None and len(values) > _MAX_LITERALS:
+    if (values := listed_values(schema)) is not None and len(values) > _MAX_LITERALS:
         facts.append(f"one of {len(values):,} values, such as {value_text(values[:5], _MAX_LITERAL_CHARS)}")
     return f"{words}{' ' if words else ''}({', '.join(facts)})" if facts else words
 
@@ -254,14 +254,15 @@ def _number(value: object) -> str:
     return value_text(value, 30)
 
 
-def _alternatives(schema: dict[str, Any]) -> list[Any]:
+def alternatives(schema: dict[str, Any]) -> list[Any]:
+    """The schemas of which a value fits any, or one."""
     for key in ("anyOf", "oneOf"):
         if isinstance(members := schema.get(key), list) and members:
             return members
     return []
 
 
-def _values(schema: dict[str, Any]) -> list[Any] | None:
+def listed_values(schema: dict[str, Any]) -> list[Any] | None:
     """The values that a schema lists; None if it lists none."""
     if "const" in schema:
         return [schema["const"]]

@@ -138,6 +138,7 @@ class McpServers:
         """The tool, or None if it cannot be used. Notes tell the user what is changed or left out."""
         server = connection.address.name
         try:
+            require_calls(tool)
             hint = read_hints(tool.annotations)
             described = write_signature(
                 name, _description(tool, hint), tool.input_schema, tool.output_schema, self._table
@@ -181,6 +182,12 @@ def _description(tool: Any, hint: str) -> str:
     """The server's description, and its hints in words."""
     said = (tool.description or tool.title or "").strip()
     return "\n".join(part for part in (said, f"The server says: {hint}." if hint else "") if part)
+
+
+def require_calls(tool: Any) -> None:
+    """Raises: UnusableTool: the tool takes no plain calls."""
+    if tool.execution is not None and tool.execution.task_support == "required":
+        raise UnusableTool("it can be called only as a task of the protocol, which codeplan does not offer")
 
 
 def read_hints(annotations: Any) -> str:

@@ -11,7 +11,15 @@ from typing import Any, Final
 from codeplan.errors import AgentError
 from codeplan.tools.json_data import MAX_DEPTH
 from codeplan.tools.mcp.names import class_name, python_name, unique_name
-from codeplan.tools.mcp.schema_types import SchemaWriter, TypeTable, describe_schema, required_names, schema_text
+from codeplan.tools.mcp.schema_types import (
+    SchemaWriter,
+    TypeTable,
+    alternatives,
+    describe_schema,
+    listed_values,
+    required_names,
+    schema_text,
+)
 from codeplan.tools.tool import RESERVED_PARAMETER_NAMES
 from codeplan.types import AgentMethod, AgentParameter, AgentType
 from codeplan.untrusted.excerpts import excerpt
@@ -37,6 +45,7 @@ _SAID: Final = {"default", "description", "title", "type"}
 _WRAPPERS: Final = ("result", "content")
 _PARTS: Final = ("anyOf", "oneOf", "allOf")
 _MAX_ALTERNATIVES: Final = 100
+_BLOCKS: Final = ("text", "image", "audio", "resource", "resource_link")
 
 
 class UnusableTool(Exception):
@@ -49,14 +58,15 @@ class ToolSignature:
 
     ``wire_names`` are the server's names of the parameters; None if the one parameter is the whole argument.
     ``not_null`` are optional parameters for which None means that they are left out. ``wrapper`` is the
-    only key of the server's result, whose value is the result for the plan; empty if the whole is.
+    only key of the server's structured content, whose value is the result for the plan; empty if the whole is; None if
+    it only repeats the content, which is then the result.
     """
 
     method: AgentMethod
     types: tuple[AgentType, ...]
     wire_names: Mapping[str, str] | None
     not_null: frozenset[str]
-    wrapper: str
+    wrapper: str | None
 
     def wire_arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments as JSON data by the server's names. Raises: AgentError: JSON cannot hold one."""
@@ -158,8 +168,8 @@ class _Parameters:
         self.notes = [f"{_WHOLE} fits the JSON Schema {schema_text(schema)}"]
 
 
-def _returns(tool: str, schema: Any, table: TypeTable) -> tuple[str, tuple[AgentType, ...], str]:
-    """The result's type, what explains it, and the wrapper's key.
+def _returns(tool: str, schema: Any, table: TypeTable) -> tuple[str, tuple[AgentType, ...], str | None]:
+    """The result's type, what explains it, and the wrapper.
 
     Structured content is always an object. So servers put a list or a text into one with a single key.
     """
@@ -171,8 +181,28 @@ def _returns(tool: str, schema: Any, table: TypeTable) -> tuple[str, tuple[Agent
     properties = whole.get("properties") if isinstance(whole, dict) else None
     for wrapper in _WRAPPERS:
         if isinstance(properties, dict) and properties.keys() == {wrapper} == set(required_names(whole)):
+            if _is_list_of_blocks(writer, properties[wrapper]):
+                return "str", (), None
             return writer.text(properties[wrapper], hint), tuple(writer.types.values()), wrapper
     return writer.text(schema, hint), tuple(writer.types.values()), ""
+
+
+def _is_list_of_blocks(writer: SchemaWriter, schema: Any) -> bool:
+    """Whether a schema describes the protocol's own blocks of content, images and resources among them."""
+    whole = writer.resolve(schema)
+    items = writer.resolve(whole.get("items")) if isinstance(whole, dict) else None
+    if not isinstance(items, dict):
+        return False
+    found: set[object] = set()
+    for member in alternatives(items) or [items]:
+        block = writer.resolve(member)
+        properties = block.get("properties") if isinstance(block, dict) else None
+        kind = writer.resolve(properties.get("type")) if isinstance(properties, dict) else None
+        values = listed_values(kind) if isinstance(kind, dict) else None
+        if values is None or not all(value in _BLOCKS for value in values):
+            return False
+        found |= {*values}
+    return not found <= {"text"}
 
 
 def _doc(description: str, notes: list[str]) -> str:

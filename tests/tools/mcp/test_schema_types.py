@@ -317,6 +317,11 @@ def test_what_parameters_cannot_say_is_one_dict(schema):
     assert "JSON Schema" in found.method.doc
 
 
+def blocks(kind):
+    items = {"type": "object", "properties": {"type": kind}}
+    return {"properties": {"content": {"type": "array", "items": items}}, "required": ["content"]}
+
+
 @pytest.mark.parametrize(
     ("output", "returns", "wrapper"),
     [
@@ -325,6 +330,11 @@ def test_what_parameters_cannot_say_is_one_dict(schema):
         ({"properties": {"result": {"type": "integer"}}}, "FindResult", ""),
         ({"properties": {"n": {"type": "integer"}}, "required": ["n"]}, "FindResult", ""),
         ({"type": "object"}, "dict", ""),
+        (blocks({"const": "image"}), "str", None),
+        (blocks({"enum": ["text", "resource"]}), "str", None),
+        (blocks({"const": "text"}), "list[FindResultItem]", "content"),
+        (blocks({"enum": ["image", "sculpture"]}), "list[FindResultItem]", "content"),
+        (blocks({"type": "string"}), "list[FindResultItem]", "content"),
     ],
 )
 def test_the_output_schema_is_the_return_type(output, returns, wrapper):

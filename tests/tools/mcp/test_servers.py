@@ -139,6 +139,29 @@ def test_a_files_name_is_made_here(tmp_path):
     assert Path(found["path"]) == tmp_path / "run" / "files" / "8f434346648f6b96.bin"
 
 
+def test_an_image_that_is_also_structured_content_becomes_a_file(tmp_path):
+    image = {"type": "object", "properties": {"type": {"enum": ["image", "audio"]}, "data": {"type": "string"}}}
+    text = {"type": "object", "properties": {"type": {"const": "text"}}}
+    output = {"properties": {"content": {"type": "array", "items": {"anyOf": [image, text]}}}, "required": ["content"]}
+    tools = [{"name": "picture", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object", **output}}]
+    with opened(raw(tools=f"json.loads({json.dumps(tools)!r})"), folder=tmp_path) as servers:
+        assert servers.tools[0].method.signature == "() -> str"
+        (file,) = call(servers, "picture")["files"]
+    assert Path(file["path"]).read_bytes() == b"hi"
+
+
+def test_a_failure_without_text_has_the_words_of_its_structured_content():
+    assert fault_of("unfit") == ("RuntimeError", 'unfit failed: {"why": "the jar is shut"}')
+
+
+def test_a_tool_that_takes_no_plain_calls_is_left_out():
+    said, tool = [], {"inputSchema": {"type": "object"}}
+    tools = [{"name": "study", **tool, "execution": {"taskSupport": "required"}}, {"name": "look", **tool}]
+    with opened(raw(tools=repr(tools)), notify=said.append) as servers:
+        assert [t.name for t in servers.tools] == ["look"]
+    assert len(said) == 1 and "the tool study of the MCP server raw is left out: it can be called only" in said[0]
+
+
 def test_a_file_that_is_not_encoded_is_an_error():
     assert fault_of("blob") == ("RuntimeError", "blob returned a file that is not encoded in base64")
 
