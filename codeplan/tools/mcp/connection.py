@@ -50,6 +50,7 @@ class ServerConnection:
         self._client: Client | None = None
         self._task: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
+        self._opening = asyncio.Lock()  # several runs of plans may find the server lost at the same time
 
     async def open(self) -> list[Any]:
         """Start the server, and list its tools. Raises: EnvironmentFailure: it does not start, or answers nonsense."""
@@ -81,14 +82,15 @@ class ServerConnection:
         from mcp_types import REQUEST_TIMEOUT
 
         await self.require_open()
+        transport = self._transport  # that of this call, even if another call replaces a lost one
         try:
             async with asyncio.timeout(self._seconds + _GRACE_SECONDS):
                 return await self._request(wire_name, arguments)
         except TimeoutError:
             raise self._no_answer(tool) from None
         except MCPError as error:
-            if self.is_lost:
-                raise self._lost(tool) from None
+            if transport.is_over or self.is_lost:
+                raise self._lost(tool, transport) from None
             if error.code == REQUEST_TIMEOUT:
                 raise self._no_answer(tool) from None
             raise self._refused(tool, error) from None
@@ -123,13 +125,14 @@ class ServerConnection:
 
         Raises: EnvironmentFailure: it has ended too often, or does not start.
         """
-        if not self.is_lost:
-            return
-        if not self._restarts_left:
-            raise self._failure(f"{self._transport.fault or 'ended'} again")
-        self._restarts_left -= 1
-        await self.close()
-        await self.open()
+        async with self._opening:
+            if not self.is_lost:
+                return
+            if not self._restarts_left:
+                raise self._failure(f"{self._transport.fault or 'ended'} again")
+            self._restarts_left -= 1
+            await self.close()
+            await self.open()
 
     async def _hold(self, ready: asyncio.Future[None]) -> None:
         """Keep the connection open until ``close``. It must be opened and closed by one task."""
@@ -198,10 +201,10 @@ class ServerConnection:
             f"{tool} did not answer within {self._seconds:g} s; whether it was done is unknown", "TimeoutError"
         )
 
-    def _lost(self, tool: str) -> AgentError:
+    def _lost(self, tool: str, transport: ServerProgram | ServerSite) -> AgentError:
         return AgentError(
-            f"the MCP server {self.address.name} {self._transport.fault or 'ended'} during {tool}"
-            f"{self._last_words}; whether it was done is unknown",
+            f"the MCP server {self.address.name} {transport.fault or 'ended'} during {tool}"
+            f"{_in_brackets(transport.last_words)}; whether it was done is unknown",
             "ConnectionError",
         )
 
@@ -226,8 +229,11 @@ class ServerConnection:
 
     @property
     def _last_words(self) -> str:
-        words = self._transport.last_words
-        return f" (its last words: {words})" if words else ""
+        return _in_brackets(self._transport.last_words)
+
+
+def _in_brackets(last_words: str) -> str:
+    return f" (its last words: {last_words})" if last_words else ""
 
 
 class _InputWanted(Exception):

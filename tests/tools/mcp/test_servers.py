@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -347,6 +348,20 @@ def test_a_server_that_was_killed_between_calls_is_started_again(tmp_path):
         time.sleep(0.2)
         assert call(servers, "echo") == "{}"
     assert_gone(map(int, pids.read_text().split()))
+
+
+def test_calls_that_find_a_server_killed_at_the_same_time_start_it_once(tmp_path):
+    pids = tmp_path / "pids"
+    with opened(raw("read", PIDFILE=str(pids)), restarts=1) as servers, ThreadPoolExecutor(4) as threads:
+        os.kill(int(pids.read_text().split()[0]), signal.SIGKILL)
+        time.sleep(0.5)
+
+        def read(_):
+            servers.tools[0].prepare()
+            return call(servers, "read")
+
+        assert list(threads.map(read, range(4))) == ["{}"] * 4
+    assert len(pids.read_text().splitlines()) == 2
 
 
 @pytest.mark.parametrize("env", [{}, {"STUBBORN": "1"}])
