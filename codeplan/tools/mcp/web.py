@@ -85,7 +85,8 @@ class ServerSite:
                 response.stream = bounded(response.stream)
 
         async def leave_time(request: Any) -> None:
-            if request.method == "POST" and msgspec.json.decode(request.content, type=_Sent).id is not None:
+            # read, because the content of a request that was redirected is a stream
+            if request.method == "POST" and msgspec.json.decode(await request.aread(), type=_Sent).id is not None:
                 request.extensions["timeout"] = {**request.extensions["timeout"], "read": None}
 
         headers = {**self._address.headers, "accept-encoding": "identity"}

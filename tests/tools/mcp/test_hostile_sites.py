@@ -62,6 +62,15 @@ class Refusal(Site):
         self.send(401, b"{}")
 
 
+class Moved(Site):
+    def do_POST(self):
+        if self.path == "/mcp":
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send(307, b"", location="/moved")
+        else:
+            super().do_POST()
+
+
 class Impatient(Site):
     """Closes a connection that was not used for 3 seconds when the next call arrives. uvicorn does so after 5."""
 
@@ -261,6 +270,14 @@ def test_a_call_that_takes_too_long_leaves_the_connection_open():
         assert servers.tools[0].call({}) == "in time"
         release.set()
         assert [method for method, _ in server.seen].count("initialize") == 1
+
+
+def test_a_redirect_within_the_site_is_followed():
+    with (
+        site(lambda handler, n: handler.answer(n, text("hi")), Moved) as (_, address),
+        McpServers([address]) as servers,
+    ):
+        assert servers.tools[0].call({}) == "hi"
 
 
 def test_after_a_dropped_connection_the_next_call_is_made():
