@@ -6,6 +6,7 @@ server (they could take forever), and so are checks of more than a fixed number 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -39,12 +40,19 @@ class _TooManySteps(Exception):
     """The check takes too long, or goes too deep."""
 
 
+class _Spent(threading.local):
+    """What the present check of a thread has spent: the runs of ``codeplan mcp`` check at the same time."""
+
+    steps = 0
+    depth = 0
+
+
 class ArgumentCheck:
     """The check of one tool's arguments. A schema that cannot be used lets everything pass."""
 
     def __init__(self, schema: Any) -> None:
         self._schema = schema
-        self._steps = self._depth = 0
+        self._spent = _Spent()
 
     def require_valid(self, tool: str, arguments: dict[str, Any]) -> None:
         """Raises: AgentError: an argument does not fit; one sentence with its path.
@@ -60,7 +68,7 @@ class ArgumentCheck:
 
         if self._validator is None:
             return None
-        self._steps = self._depth = 0
+        self._spent.steps = self._spent.depth = 0
         try:
             error = exceptions.best_match(self._validator.iter_errors(arguments))
         except (Unresolvable, RecursionError, _TooManySteps, *_SCHEMA_FAULTS):
@@ -105,22 +113,22 @@ class ArgumentCheck:
         return bounded(schema, registry=Registry())  # the library's own registry fetches
 
     def _spend(self, steps: int) -> None:
-        self._steps += steps
-        if self._steps > MAX_STEPS:
+        self._spent.steps += steps
+        if self._spent.steps > MAX_STEPS:
             raise _TooManySteps
 
     def _counted(self, check: _Keyword) -> _Keyword:
         def counted(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
             self._spend(1 + (len(value) // 10 if isinstance(value, list) else 0))
-            self._depth += 1
+            self._spent.depth += 1
             try:
-                if self._depth > MAX_DEPTH:
+                if self._spent.depth > MAX_DEPTH:
                     raise _TooManySteps
                 for error in check(validator, value, instance, schema) or ():
                     self._spend(len(error.message) // 50)  # the library writes the whole value into it
                     yield error
             finally:
-                self._depth -= 1
+                self._spent.depth -= 1
 
         return counted
 

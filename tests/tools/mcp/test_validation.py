@@ -1,6 +1,7 @@
 """Arguments are checked before the call, and no schema of a stranger can hang or reach the network."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -103,6 +104,21 @@ def test_an_argument_may_be_nested_as_deeply_as_a_call_allows():
         value, wrong = [value], [wrong]
     schema = {"properties": {"a": {"$ref": "#/$defs/row"}}, "$defs": {"row": row}}
     assert fault(schema, a=value) is None and fault(schema, a=wrong) is not None
+
+
+def test_checks_at_the_same_time_do_not_use_up_each_others_steps():
+    items = {"allOf": [{"type": "integer"}] * 3}
+    check = ArgumentCheck({"properties": {"a": {"type": "array", "items": items}}})
+
+    def is_refused(_):
+        try:
+            check.require_valid("find", {"a": [*[0] * 19_000, "x"]})
+        except AgentError:
+            return True
+        return False
+
+    with ThreadPoolExecutor(2) as threads:
+        assert list(threads.map(is_refused, range(2))) == [True] * 2
 
 
 def doubling(levels):
