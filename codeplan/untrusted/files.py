@@ -54,9 +54,12 @@ def read_text(path: Path | str, max_bytes: int, below: Path | str | None = None)
 
 
 def read_user_text(path: Path | str, max_bytes: int) -> str:
-    """Return the text of a file that the user named. Raises: as ``read_text``, but a link is followed."""
+    """Return the text of a file that the user named, without a byte order mark, which editors of Windows put first.
+
+    Raises: as ``read_text``, but a link is followed.
+    """
     with open_user_file(path) as file:
-        return _decode(read_bounded(file, max_bytes, path), path)
+        return _decode(read_bounded(file, max_bytes, path), path).removeprefix("\ufeff")
 
 
 def read_bounded(file: BinaryIO, max_bytes: int, path: Path | str) -> bytes:

@@ -71,6 +71,12 @@ def test_the_file_gives_commands_and_urls(monkeypatch):
     assert (remote.url, remote.headers) == ("https://x.example/mcp", {"Authorization": "k1"})
 
 
+def test_a_byte_order_mark_is_no_part_of_the_file(tmp_path):
+    path = tmp_path / "mcp.json"
+    path.write_text(json.dumps({"mcpServers": {"a": {"command": "x"}}}), encoding="utf-8-sig")
+    assert [a.name for a in read_config(path)] == ["a"]
+
+
 def test_disabled_servers_are_left_out(tmp_path):
     path = tmp_path / "mcp.json"
     path.write_text(json.dumps({"mcpServers": {"a": {"command": "x", "disabled": True}, "b": {"command": "y"}}}))
