@@ -107,8 +107,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     try:
         code = app(args=given or ["--help"], standalone_mode=False)
         sys.stdout.flush()
-    except SystemExit as exit:  # the reader of our output closed it
-        code = exit.code
+    except SystemExit as exit:
+        code = 0 if isinstance(exit.__context__, BrokenPipeError) else exit.code  # the reader closed our output
     except BaseException as error:
         code = report_error(error, given)
         _discard_output()

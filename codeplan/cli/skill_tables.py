@@ -124,7 +124,7 @@ def _share(solved: int, of: int) -> str:
 
 
 def _interval(low: float, high: float) -> str:
-    return f"{100 * low:.0f}-{100 * high:.0f} %"
+    return f"{100 * low:.0f}–{100 * high:.0f} %"
 
 
 def _difference(r: FilterOutcome | LibraryComparison) -> str:

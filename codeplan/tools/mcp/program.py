@@ -12,7 +12,7 @@ import shutil
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from codeplan.errors import EnvironmentFailure
 from codeplan.tools.mcp.addresses import ServerAddress
@@ -20,9 +20,6 @@ from codeplan.tools.mcp.messages import read_message
 from codeplan.tools.mcp.unsolicited import MAX_MESSAGE_BYTES, FloodError, FloodGate
 from codeplan.untrusted.terminal import one_line
 from codeplan.untrusted.values import in_quotes
-
-if TYPE_CHECKING:
-    pass
 
 EXIT_SECONDS: Final = 2.0
 """How long a program may take to exit, after its input is closed and again after SIGTERM."""
