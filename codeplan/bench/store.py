@@ -27,11 +27,15 @@ from codeplan.types import NO_USAGE, Result, Task, Value
 from codeplan.types.display import MAX_ROWS, html_list, html_text, short_repr
 from codeplan.types.value import Count
 from codeplan.untrusted import files
+from codeplan.untrusted.json_sizes import ValueLimit
 from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import parser_reason
 
 MAX_BENCH_BYTES = 1 << 29
 """Larger files are not read."""
+
+MAX_BENCH_VALUES = 20_000_000
+"""Files with more values, nested ones included, are not read."""
 
 GRID_FILE = "bench.json"
 RESULTS_FILE = "results.jsonl"
@@ -116,7 +120,9 @@ def read_bench(folder: Path | str) -> BenchRecord:
     """
     folder = Path(folder)
     try:
-        grid = msgspec.json.decode(files.read_bytes(folder / GRID_FILE, MAX_BENCH_BYTES), type=BenchGrid)
+        text = files.read_bytes(folder / GRID_FILE, MAX_BENCH_BYTES)
+        ValueLimit(MAX_BENCH_VALUES).check(text, str(folder / GRID_FILE))
+        grid = msgspec.json.decode(text, type=BenchGrid)
     except OSError as e:
         missing = f"it has no {GRID_FILE}; name the folder of a bench, as given to --out"
         other = missing if isinstance(e, FileNotFoundError) else f"{GRID_FILE} cannot be read ({e.strerror})"
@@ -212,12 +218,14 @@ def order_outcomes(grid: BenchGrid, outcomes: Iterable[EpisodeOutcome]) -> tuple
 def _read_outcomes(path: Path) -> Iterator[tuple[EpisodeOutcome, int]]:
     """The outcomes in a file of JSON lines, each with the place where its line ends. A torn last line is left out."""
     decoder, end = msgspec.json.Decoder(EpisodeOutcome), 0
+    values = ValueLimit(MAX_BENCH_VALUES)
     try:
         with files.open_to_read(path) as file:
             if os.fstat(file.fileno()).st_size > MAX_BENCH_BYTES:
                 raise UsageError(f"{path} cannot be read: it is larger than {MAX_BENCH_BYTES:,} bytes")
             for number, line in enumerate(files.bounded_lines(file, MAX_BENCH_BYTES), 1):
                 end += len(line)
+                values.check(line, f"{path}, line {number}")
                 yield _decode_outcome(decoder, line, f"{path}, line {number}"), end
     except OSError as e:
         raise UsageError(f"{path} cannot be read: {e.strerror}") from None

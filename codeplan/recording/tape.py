@@ -17,12 +17,15 @@ from codeplan.errors import Diverged, UsageError
 from codeplan.recording.event_decoding import decode_event
 from codeplan.recording.events import EpisodeStarted, Event, EventHandler
 from codeplan.recording.trace import check_sequence
-from codeplan.recording.trace_size import check_event_size
+from codeplan.recording.trace_size import MAX_TRACE_VALUES, LineSizes
 from codeplan.untrusted import files
 from codeplan.untrusted.terminal import parser_reason
 
 MAX_TAPE_BYTES = 1 << 29
 """A larger tape is not read."""
+
+MAX_TAPE_VALUES = 2 * MAX_TRACE_VALUES
+"""A tape with more values, nested ones included, is not read."""
 
 _Key = tuple[str, str, str, str]
 
@@ -116,6 +119,7 @@ def read_tape(path: Path, below: Path | None = None) -> dict[int, list[Event]]:
     except OSError as e:
         raise UsageError(f"the tape {path} cannot be read: {e.strerror}") from None
     episodes: dict[int, list[Event]] = {}
+    checked = LineSizes(MAX_TAPE_VALUES)
     for number, line in enumerate(lines, 1):
         try:
             decoded = _decoder.decode(line)
@@ -123,7 +127,7 @@ def read_tape(path: Path, below: Path | None = None) -> dict[int, list[Event]]:
             raise UsageError(f"{path}, line {number} is no line of a tape: {parser_reason(e)}") from None
         if decoded.digest != _digest(decoded.episode, decoded.event):
             raise UsageError(f"{path}, line {number} was changed after it was recorded; record the tape again")
-        check_event_size(bytes(decoded.event), f"{path}, line {number}")
+        checked.check(bytes(decoded.event), f"{path}, line {number}")
         event = decode_event(decoded.event, f"{path}, line {number}", "line of a tape")
         events = episodes.setdefault(decoded.episode, [])
         check_sequence(event, len(events), path, number)

@@ -27,7 +27,7 @@ from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, Event
 from codeplan.recording.file_lock import lock_exclusively
 from codeplan.recording.interruption import drop_interruption
 from codeplan.recording.recording_list import Recording
-from codeplan.recording.trace_size import CLOSING_EVENTS, MAX_LINE_BYTES, MAX_TRACE_BYTES, TraceSize, check_event_size
+from codeplan.recording.trace_size import CLOSING_EVENTS, MAX_LINE_BYTES, MAX_TRACE_BYTES, LineSizes, TraceSize, measure
 from codeplan.types.display import short_repr
 from codeplan.untrusted import files
 
@@ -164,13 +164,14 @@ class Trace:
         with self._lock:
             if self.is_replaying:
                 event = self._match_recorded(msgspec.structs.replace(event, span=span))
-                self._size.add(event, len(_encoder.encode(event)))
+                self._size.add(event, *measure(_encoder.encode(event)))
             else:
                 event = msgspec.structs.replace(event, seq=len(self.events), at=self.now(), span=span)
                 packed = _encoder.encode(event)
-                self._size.require_room(event, len(packed))
+                size = measure(packed)
+                self._size.require_room(event, *size)
                 self._write(packed)
-                self._size.add(event, len(packed))
+                self._size.add(event, *size)
             self.events.append(event)
         self._on_event(event)
         raise_if_cancelled()
@@ -197,7 +198,7 @@ class Trace:
     def _match_recorded(self, event: Event) -> Event:
         recorded = self.recording[len(self.events)]
         if isinstance(recorded, CLOSING_EVENTS):  # a refused event is not part of the recording
-            self._size.require_room(event, len(_encoder.encode(event)))
+            self._size.require_room(event, *measure(_encoder.encode(event)))
         if differs := describe_difference(recorded, event):
             raise Diverged(f"event {recorded.seq} is not what was recorded: {differs}")
         if isinstance(event, EpisodeEnded) and recorded is not self.recording[-1]:
@@ -265,16 +266,14 @@ def _require_start(events: Sequence[Event], path: Path) -> None:
 
 
 def _parse_lines(file: BinaryIO, path: Path | str) -> tuple[list[Event], array[int]]:
-    """The events, and for each the size of the file up to the end of its line.
-
-    Reads line by line: the whole file would take as much memory again.
-    """
+    """The events, and for each the size of the file up to its line's end. The whole file is never in memory."""
     events: list[Event] = []
     sizes = array("Q", [0])
+    checked = LineSizes()
     try:
         for line in _whole_lines(file, path):
             number = len(events) + 1
-            check_event_size(line.removesuffix(b"\n"), f"{path}, line {number}")
+            checked.check(line.removesuffix(b"\n"), f"{path}, line {number}")
             event = decode_event(line, f"{path}, line {number}", "event of a trace")
             check_sequence(event, len(events), path, number)
             events.append(event)

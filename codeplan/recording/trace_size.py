@@ -7,6 +7,7 @@ from typing import Final
 from codeplan.errors import SizeExceeded, UsageError
 from codeplan.recording.events import EpisodeEnded, Event, ModelCallFailed, SpanClosed
 from codeplan.types import Checkpoint
+from codeplan.untrusted.json_sizes import ValueLimit, count_values
 
 MAX_EVENT_BYTES: Final = 8 << 20
 """Maximum size of an event in JSON. The longest prompt with the longest reply fits, in any script."""
@@ -26,38 +27,58 @@ MAX_SAVED_VALUES: Final = 4_000_000
 """Maximum number of values in all checkpoints of an episode. In memory a value takes some hundred bytes, so a plan that
 saves many small ones could otherwise fill ten times as much memory as its trace fills on disk."""
 
+MAX_TRACE_VALUES: Final = 12_000_000
+"""Maximum number of values in all events of a trace, nested ones included. A value takes at most some hundred bytes in
+memory. A trace with more is neither written nor read as a whole."""
+
 CLOSING_EVENTS: Final = (ModelCallFailed, SpanClosed, EpisodeEnded)
 """Events that are written even to a full trace, so that it ends as it should. Their own content bounds their size."""
 
 _CLOSING_LINES = (b'{"event":"model_call_failed"', b'{"event":"span_closed"', b'{"event":"episode_ended"')
 
 _MAX_FILLED_BYTES: Final = MAX_TRACE_BYTES - 4 * MAX_EVENT_BYTES
+_MAX_FILLED_VALUES: Final = MAX_TRACE_VALUES - 2_000_000
 
 
-def check_event_size(line: bytes, where: str) -> None:
-    """Check the length of an event's line before it is parsed: its values can take up to thirty times as much memory
-    as its text.
+class LineSizes:
+    """Checks the lines of events before they are parsed: values can take thirty times as much memory as their text.
 
-    ``where`` is for the message. Raises: UsageError: the line is longer than an event can be.
+    ``max_values`` is the maximum number of values in all lines.
     """
-    most = MAX_LINE_BYTES if line.startswith(_CLOSING_LINES) else MAX_EVENT_BYTES
-    if len(line) > most:
-        raise UsageError(f"{where} is too long for an event: it has {len(line):,} bytes, more than {most:,}")
+
+    def __init__(self, max_values: int = MAX_TRACE_VALUES) -> None:
+        self._values = ValueLimit(max_values)
+
+    def check(self, line: bytes, where: str) -> None:
+        """Check the next line; ``where`` is for the message.
+
+        Raises: UsageError: the line is longer than an event can be, or the lines hold too many values.
+        """
+        most = MAX_LINE_BYTES if line.startswith(_CLOSING_LINES) else MAX_EVENT_BYTES
+        if len(line) > most:
+            raise UsageError(f"{where} is too long for an event: it has {len(line):,} bytes, more than {most:,}")
+        self._values.check(line, where)
+
+
+def measure(packed: bytes) -> tuple[int, int]:
+    """The bytes and the values of an event in JSON."""
+    return len(packed), count_values(packed)
 
 
 class TraceSize:
-    """Counts the bytes of a trace's events, and the values in their checkpoints."""
+    """Counts the bytes and values of a trace's events, and the values in their checkpoints."""
 
     def __init__(self) -> None:
-        self._bytes = self._values = 0
+        self._bytes = self._values = self._saved = 0
 
-    def add(self, event: Event, size: int) -> None:
-        """Count an event of this many bytes."""
+    def add(self, event: Event, size: int, values: int = 0) -> None:
+        """Count an event of this many bytes and values."""
         self._bytes += size
-        self._values += _count_saved_values(event)
+        self._values += values
+        self._saved += _count_saved_values(event)
 
-    def require_room(self, event: Event, size: int) -> None:
-        """Check that there is room for an event of this many bytes. Raises: SizeExceeded."""
+    def require_room(self, event: Event, size: int, values: int = 0) -> None:
+        """Check that there is room for an event of this many bytes and values. Raises: SizeExceeded."""
         if isinstance(event, CLOSING_EVENTS):
             return
         if size > MAX_EVENT_BYTES:
@@ -67,7 +88,9 @@ class TraceSize:
             )
         if self._bytes + size > _MAX_FILLED_BYTES:
             raise SizeExceeded("trace", _MAX_FILLED_BYTES, f"the trace has reached {_MAX_FILLED_BYTES:,} bytes")
-        if self._values + _count_saved_values(event) > MAX_SAVED_VALUES:
+        if self._values + values > _MAX_FILLED_VALUES:
+            raise SizeExceeded("trace", _MAX_FILLED_VALUES, f"the trace has reached {_MAX_FILLED_VALUES:,} values")
+        if self._saved + _count_saved_values(event) > MAX_SAVED_VALUES:
             raise SizeExceeded(
                 "trace", MAX_SAVED_VALUES, f"the trace's checkpoints have reached {MAX_SAVED_VALUES:,} values"
             )

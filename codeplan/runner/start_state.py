@@ -17,7 +17,7 @@ import msgspec
 from codeplan.errors import UsageError
 from codeplan.recording.event_decoding import decode_event
 from codeplan.recording.events import Event, PlanRejected, PlanStarted, StepEntered
-from codeplan.recording.trace_size import MAX_LINE_BYTES, MAX_TRACE_BYTES, check_event_size
+from codeplan.recording.trace_size import MAX_LINE_BYTES, MAX_TRACE_BYTES, LineSizes
 from codeplan.sandbox import CheckpointError, decode, encode
 from codeplan.sandbox.limits import MAX_NAME_CHARS
 from codeplan.types import Checkpoint
@@ -93,12 +93,12 @@ def _is_trace(file: BinaryIO) -> bool:
 def _entry_state(file: BinaryIO, step: int, where: str) -> Checkpoint:
     """The variables at the last entry of the step since a plan last started."""
     state: Checkpoint | None = None
-    size = 0
+    size, checked = 0, LineSizes()
     for number, line in enumerate(files.bounded_lines(file, MAX_LINE_BYTES), 1):
         size += len(line)
         if size > MAX_TRACE_BYTES:
             raise UsageError(f"{where} is larger than {MAX_TRACE_BYTES:,} bytes, which is too large for a trace")
-        check_event_size(line, f"{where}, line {number}")
+        checked.check(line, f"{where}, line {number}")
         event = decode_event(line, f"{where}, line {number}", "event of a trace")
         if isinstance(event, PlanStarted):
             state = None

@@ -26,7 +26,13 @@ from codeplan.methods.try_again import TryAgain
 from codeplan.planning.prompt_sizes import MAX_CONVERSATION_CHARS, MAX_OLDER_CHARS, MAX_PART_CHARS, MAX_WHOLE_CHARS
 from codeplan.recording.events import EpisodeEnded, ModelCalled, PlanRejected, StepEntered, TextPrinted, WarningIssued
 from codeplan.recording.trace import Trace
-from codeplan.recording.trace_size import MAX_EVENT_BYTES, MAX_SAVED_VALUES, MAX_TRACE_BYTES, TraceSize
+from codeplan.recording.trace_size import (
+    MAX_EVENT_BYTES,
+    MAX_SAVED_VALUES,
+    MAX_TRACE_BYTES,
+    MAX_TRACE_VALUES,
+    TraceSize,
+)
 from codeplan.types import (
     BudgetSpent,
     Checkpoint,
@@ -436,6 +442,7 @@ def test_the_documentation_names_the_sizes() -> None:
         "an observation": f"{MAX_OBSERVATION_CHARS:,} characters",
         "an event of a trace": f"{MAX_EVENT_BYTES >> 20} MiB",
         "a trace": f"{MAX_TRACE_BYTES - 4 * MAX_EVENT_BYTES >> 20} MiB",
+        "the events of a trace": f"{MAX_TRACE_VALUES - 2_000_000:,} values, nested ones included",
         "the checkpoints of an episode": f"{MAX_SAVED_VALUES:,} values",
     }
     assert f"{MAX_PART_CHARS['feedback']:,} characters, the plan {MAX_PART_CHARS['source']:,}, and the log" in text

@@ -1,0 +1,96 @@
+"""Files with too many values are refused before they are parsed: their size in memory is many times that of the file."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from support.trace_samples import acted, started, write
+
+from codeplan.bench import store
+from codeplan.bench.grid import BenchCell, BenchGrid
+from codeplan.bench.store import EpisodeOutcome, read_bench
+from codeplan.errors import SizeExceeded, UsageError
+from codeplan.recording import tape
+from codeplan.recording.events import StepEntered
+from codeplan.recording.tape import TapeRecorder, read_tape
+from codeplan.recording.trace import Trace
+from codeplan.recording.trace_size import MAX_SAVED_VALUES, MAX_TRACE_VALUES, LineSizes, TraceSize
+from codeplan.types import Checkpoint, Result, Success, Task
+from codeplan.untrusted.json_sizes import ValueLimit, count_values
+
+MANY = [[]] * 1000
+
+
+@pytest.mark.parametrize(
+    ("value", "most"),
+    [("a" * 9999, 1), ("," * 9999, 1), ('",[{' * 9999, 1), ("\\" * 9999, 1), (MANY, 2001), ({"a": [1, 2]}, 4)],
+)
+def test_values_are_counted_and_signs_within_texts_are_not(value: Any, most: int) -> None:
+    text = json.dumps(value).encode()
+    assert count_values(text) == most
+
+
+@pytest.mark.parametrize("piece", [b'"', b"\\", b'"\\', b'",', b'"\\"', b"[", b"a"])
+def test_counting_takes_linear_time(piece: bytes) -> None:
+    begun = time.process_time()
+    count_values(piece * 2_000_000)
+    assert time.process_time() - begun < 5
+
+
+def test_the_limit_is_for_all_texts_together() -> None:
+    limit = ValueLimit(10)
+    limit.check(b"[1,2,3]", "line 1")
+    with pytest.raises(UsageError, match="line 2: the file holds more than 10 values up to here"):
+        limit.check(b"[1,2,3,4,5,6]", "line 2")
+
+
+def test_a_trace_with_too_many_values_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = StepEntered(step=1, title="", checkpoint=Checkpoint(nodes=MANY))
+    path = write(tmp_path, started(), *[full] * 3)
+    assert len(Trace.read(path)) == 4
+    monkeypatch.setattr(LineSizes.__init__, "__defaults__", (5000,))
+    with pytest.raises(UsageError, match=r"line 4: the file holds more than 5,000 values"):
+        Trace.read(path)
+
+
+def test_what_may_be_written_may_be_read() -> None:
+    """An episode ends before its trace is too large to be read."""
+    size, event = TraceSize(), acted()
+    size.add(event, 1, MAX_TRACE_VALUES - 2_000_000)
+    with pytest.raises(SizeExceeded, match="the trace has reached 10,000,000 values"):
+        size.require_room(event, 1, 1)
+
+
+def test_a_tape_with_too_many_values_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recorder = TapeRecorder(tmp_path / "tape.jsonl")
+    handle = recorder.start_episode()
+    for number in range(4):
+        handle(StepEntered(seq=number, step=1, title="", checkpoint=Checkpoint(nodes=MANY)))
+    recorder.close()
+    assert len(read_tape(tmp_path / "tape.jsonl")[0]) == 4
+    monkeypatch.setattr(tape, "MAX_TAPE_VALUES", 5000)
+    with pytest.raises(UsageError, match="the file holds more than 5,000 values"):
+        read_tape(tmp_path / "tape.jsonl")
+
+
+@pytest.mark.parametrize("where", [store.GRID_FILE, store.RESULTS_FILE])
+def test_a_bench_with_too_many_values_is_not_read(where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    task, in_grid = Task("t/0"), where == store.GRID_FILE
+    cell = BenchCell("c", "s", "e", "m", "x", settings={"a": MANY} if in_grid else {})
+    outcome = EpisodeOutcome("c", task, 0, "", Result(task, Success(), value=None if in_grid else MANY))
+    (tmp_path / store.GRID_FILE).write_bytes(msgspec.json.encode(BenchGrid((cell,), {"s": (task,)})))
+    (tmp_path / store.RESULTS_FILE).write_bytes(msgspec.json.encode(outcome) + b"\n")
+    assert len(read_bench(tmp_path).outcomes) == 1
+    monkeypatch.setattr(store, "MAX_BENCH_VALUES", 1000)
+    with pytest.raises(UsageError, match=rf"{re.escape(where)}.*: the file holds more than 1,000 values"):
+        read_bench(tmp_path)
+
+
+def test_the_limit_leaves_room_for_the_checkpoints_of_an_episode() -> None:
+    assert MAX_SAVED_VALUES < MAX_TRACE_VALUES // 2
