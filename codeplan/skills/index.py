@@ -7,7 +7,6 @@ section 3).
 from __future__ import annotations
 
 import contextlib
-import functools
 import sqlite3
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,12 +15,10 @@ from typing import Any
 
 import msgspec
 
+from codeplan.skills import index_schema
 from codeplan.skills.evidence import EvidenceSummary
 from codeplan.skills.skill import EvidenceRecord, Skill, SkillStatus
 from codeplan.types import Value
-
-SCHEMA_VERSION = 4
-"""The schema's version; an index with another version is built again."""
 
 MAX_QUERY_WORDS = 8
 COMMON_WORD_SKILLS = 1_000
@@ -30,24 +27,6 @@ COMMON_WORD_SKILLS = 1_000
 BUSY_SECONDS = 30.0
 
 _USABLE = "and status = 'active' and failing = 0"
-
-_TABLES = """
-create table skills (
-    id integer primary key, env text not null, name text not null, kind text not null, status text not null,
-    pinned integer not null, version integer not null, description text not null, digest text not null,
-    shown integer not null, solved integer not null, baseline integer not null, baseline_solved integer not null,
-    wins integer not null, losses integer not null, failing integer not null, unique (env, name));
-create index by_kind on skills (env, kind, status, failing, solved desc, name);
-create index by_env on skills (env, status, failing, solved desc, name);
-create table runs (skill integer not null, run text not null, primary key (run, skill)) without rowid;
-create index runs_of on runs (skill);
-create table files (path text primary key, signature text not null, skill integer, fault text) without rowid;
-create table vectors (model text not null, digest text not null, vector blob not null, primary key (model, digest));
-create virtual table texts using fts5 (tags, name, description, goals, tokenize = 'porter unicode61');
-"""
-
-
-_SCHEMA_QUERY = "select type, name, sql from sqlite_schema where name not like 'sqlite_%' order by type, name"
 
 
 class IndexEntry(Value, frozen=True):
@@ -69,7 +48,7 @@ class SkillIndex:
     """One connection to an index. Not thread-safe."""
 
     def __init__(self, path: Path | None) -> None:
-        """Open the index; create it if it is missing or has another schema. ``None`` keeps it in memory.
+        """Open the index; create it if it is missing, or not one of ours. ``None`` keeps it in memory.
 
         Raises: sqlite3.Error if the file is damaged or cannot be written.
         """
@@ -78,8 +57,8 @@ class SkillIndex:
         try:
             self._db.execute("pragma journal_mode = wal")
             self._db.execute("pragma synchronous = off")  # data lost in a crash is derived again
-            if self._db.execute("pragma user_version").fetchone()[0] != SCHEMA_VERSION or not self._has_own_tables():
-                self._create()
+            if not index_schema.is_own(self._db):
+                index_schema.create(self._db)
         except BaseException:
             self._db.close()
             raise
@@ -242,32 +221,6 @@ class SkillIndex:
             match = f'{{name description goals}} : "{word}"'
             self._counts[word] = self._db.execute(query, (match, COMMON_WORD_SKILLS)).fetchone()[0]
         return self._counts[word]
-
-    # -------------------------------------------------------------- the file
-
-    def _has_own_tables(self) -> bool:
-        """Whether the file holds what ``_create`` makes: views and triggers from elsewhere could run without end."""
-        return self._db.execute(_SCHEMA_QUERY).fetchall() == _expected_schema()
-
-    def _create(self) -> None:
-        self._db.execute("begin immediate")
-        for kind, name in self._db.execute(
-            "select type, name from sqlite_schema where type in ('table', 'view') and name not like 'sqlite_%'"
-        ).fetchall():
-            quoted = name.replace('"', '""')
-            self._db.execute(f'drop {kind} if exists "{quoted}"')
-        for statement in _TABLES.strip().split(";\n"):
-            self._db.execute(statement.rstrip(";"))
-        self._db.execute(f"pragma user_version = {SCHEMA_VERSION}")
-        self._db.execute("commit")
-
-
-@functools.cache
-def _expected_schema() -> list[tuple[str, str, str | None]]:
-    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
-        for statement in _TABLES.strip().split(";\n"):
-            db.execute(statement.rstrip(";"))
-        return db.execute(_SCHEMA_QUERY).fetchall()
 
 
 def search_words(text: str) -> list[str]:
