@@ -32,10 +32,15 @@ def pytest_report_header(config: pytest.Config) -> Generator[None, list[str | li
     return [[shown for line in part if (shown := _CONFIGURATION.sub("", line))] for part in lines]
 
 
+MAX_DEPTH = 50
+"""Deeper folders are left out: pytest descends by recursion."""
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Leave out links, and files that are no manifests."""
-    if collection_path.is_symlink():
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out links, files that are no manifests, and what is nested too deeply."""
+    depth = len(collection_path.parts) - len(config.invocation_params.dir.parts)
+    if depth > MAX_DEPTH or collection_path.is_symlink():
         return True
     return None if collection_path.is_dir() or collection_path.name.endswith(MANIFEST_SUFFIX) else True
 

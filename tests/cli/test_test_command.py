@@ -50,6 +50,32 @@ def test_a_file_that_is_no_manifest_is_not_run(
     assert (capsys.readouterr().err, (tmp_path / "ran").exists()) == (said, False)
 
 
+@pytest.mark.parametrize("given", ["\x1b[31mX", "a\u202eb", "a\nb", "-k\x1b]0;t\x07"])
+def test_an_argument_that_cannot_be_printed_is_refused(
+    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The shell may have taken it from a stranger's folder, as in ``codeplan test *``."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["test", given]) == 2
+    out, err = capsys.readouterr()
+    assert "has characters that cannot be printed" in err
+    assert (out + err).replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize(("depth", "found"), [(20, True), (60, False)])
+def test_folders_nested_too_deeply_are_left_out(
+    depth: int, found: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """pytest descends by recursion, and would end with a traceback in some thousand folders."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "/".join(["d"] * depth)
+    folder.mkdir(parents=True)
+    (folder / "a.plan.toml").write_text(MANIFEST.replace("0-200", "0-1"))
+    (folder / "plan.py").write_text(PLAN)
+    main(["test", ".", "--collect-only", "-q"])
+    assert ("a.plan.toml::clean/0" in capsys.readouterr().out) == found
+
+
 def test_a_module_that_is_named_is_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
