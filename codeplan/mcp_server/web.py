@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from codeplan.errors import UsageError
 from codeplan.mcp_server.stdio import MAX_MESSAGE_BYTES
-from codeplan.untrusted.local_server import LOOPBACK, UVICORN_SETTINGS, LocalOnly, listen
+from codeplan.untrusted.local_server import LOOPBACK, LocalOnly, listen, uvicorn_settings
 from codeplan.untrusted.values import in_quotes
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ async def serve_http(server: Server[Any], address: HttpAddress, on_ready: Callab
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # LocalOnly does it
     )
     app = LocalOnly(inner, port, max_body=MAX_MESSAGE_BYTES, host=address.name)
-    web = uvicorn.Server(uvicorn.Config(app, **UVICORN_SETTINGS, timeout_keep_alive=_KEEP_ALIVE_SECONDS))
+    web = uvicorn.Server(uvicorn.Config(app, **uvicorn_settings(), timeout_keep_alive=_KEEP_ALIVE_SECONDS))
     web.capture_signals = contextlib.nullcontext  # type: ignore[assignment]  # the caller ends the server
     async with server.session_manager.run():
         on_ready(f"http://{address.name}:{port}{PATH}")

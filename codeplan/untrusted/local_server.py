@@ -13,22 +13,12 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
 from codeplan.errors import UsageError
+from codeplan.untrusted.local_connections import ACCEPTED_AT_ONCE, bounded_protocol
 
 LOOPBACK = "127.0.0.1"
 
 MAX_BODY_SECONDS = 60.0
 """The longest time that a client may take to send a request's body."""
-
-UVICORN_SETTINGS: dict[str, Any] = {
-    "http": "h11",  # it bounds the size of a request's head
-    "ws": "none",
-    "lifespan": "off",
-    "log_config": None,
-    "log_level": "critical",  # malformed requests need no warning
-    "server_header": False,
-    "timeout_graceful_shutdown": 0,
-}
-"""The settings of uvicorn that all servers share."""
 
 _Scope = MutableMapping[str, Any]
 _Message = MutableMapping[str, Any]
@@ -36,6 +26,20 @@ _Receive = Callable[[], Awaitable[_Message]]
 _Send = Callable[[_Message], Awaitable[None]]
 _App = Callable[[_Scope, _Receive, _Send], Awaitable[None]]
 Headers = Iterable[tuple[bytes, bytes]]
+
+
+def uvicorn_settings() -> dict[str, Any]:
+    """The settings of uvicorn that all servers share. Raises: ImportError: it is not installed."""
+    return {
+        "http": bounded_protocol(),  # h11 bounds the size of a request's head
+        "backlog": ACCEPTED_AT_ONCE,
+        "ws": "none",
+        "lifespan": "off",
+        "log_config": None,
+        "log_level": "critical",  # malformed requests need no warning
+        "server_header": False,
+        "timeout_graceful_shutdown": 0,
+    }
 
 
 def listen(port: int, host: str = LOOPBACK) -> socket.socket:
@@ -102,13 +106,15 @@ class _BoundedBody:
 
     def __init__(self, receive: _Receive, max_bytes: int, reply: _Reply) -> None:
         self._receive, self._left, self._reply, self._is_complete = receive, max_bytes, reply, False
+        self._until = asyncio.get_running_loop().time() + MAX_BODY_SECONDS
 
     async def receive(self) -> _Message:
         """The next part of the body. Raises: _BodyRefused: the body is too large or too slow."""
         if self._is_complete:
             return await self._receive()  # waits for the client to disconnect, without a limit
         try:
-            message = await asyncio.wait_for(self._receive(), MAX_BODY_SECONDS)
+            async with asyncio.timeout_at(self._until):
+                message = await self._receive()
         except TimeoutError:
             await self._reply.refuse(408, "The body took too long.")
             raise _BodyRefused from None
@@ -139,6 +145,7 @@ class _Reply:
         self._is_refused = True
         body = f"{sentence}\n".encode()
         plain = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
+        plain.append((b"connection", b"close"))  # the rest of the body is not read
         await self._pass_on({"type": "http.response.start", "status": status, "headers": plain})
         await self._pass_on({"type": "http.response.body", "body": body})
 

@@ -14,7 +14,7 @@ from codeplan.recording.events import PictureSaved
 from codeplan.report.pages.catalog import EpisodeCatalog
 from codeplan.report.pages.html_page import content_security_policy, render_page
 from codeplan.report.pages.pictures import read_png
-from codeplan.untrusted.local_server import LOOPBACK, UVICORN_SETTINGS, LocalOnly, listen
+from codeplan.untrusted.local_server import LOOPBACK, LocalOnly, listen, uvicorn_settings
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -37,7 +37,7 @@ def serve(catalog: EpisodeCatalog, port: int, on_ready: Callable[[str], None]) -
         raise UsageError("view needs the extra web; install it: pip install 'codeplan[web]'") from None
     listener = listen(port)
     port = listener.getsockname()[1]
-    server = uvicorn.Server(uvicorn.Config(application(catalog, port), **UVICORN_SETTINGS))
+    server = uvicorn.Server(uvicorn.Config(application(catalog, port), **uvicorn_settings()))
     on_ready(f"http://{LOOPBACK}:{port}/")
     server.run(sockets=[listener])
 

@@ -21,7 +21,7 @@ from codeplan.standin.server.bodies import ServerReply
 from codeplan.standin.server.faults import FaultChooser, FaultSettings
 from codeplan.types import Completion, Message
 from codeplan.untrusted import files
-from codeplan.untrusted.local_server import LOOPBACK, UVICORN_SETTINGS, LocalOnly, listen
+from codeplan.untrusted.local_server import LOOPBACK, LocalOnly, listen, uvicorn_settings
 
 if TYPE_CHECKING:
     import uvicorn
@@ -85,7 +85,7 @@ class StandInServer:
         listener = listen(port)
         port = listener.getsockname()[1]
         app = LocalOnly(self._application(), port, max_body=_MAX_BODY_BYTES)
-        settings = {**UVICORN_SETTINGS, "timeout_keep_alive": _KEEP_ALIVE_SECONDS}
+        settings = {**uvicorn_settings(), "timeout_keep_alive": _KEEP_ALIVE_SECONDS}
         self._server: uvicorn.Server = uvicorn.Server(uvicorn.Config(app, **settings))
         self._server.capture_signals = contextlib.nullcontext  # type: ignore[assignment]  # leave Ctrl-C to the caller
         self._serving = asyncio.create_task(self._server.serve(sockets=[listener]))

@@ -1,0 +1,117 @@
+"""Connections that send nothing, or too slowly, are closed, and the others are served."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import uvicorn
+
+from codeplan.untrusted import local_connections, local_server
+from codeplan.untrusted.local_server import LOOPBACK, LocalOnly, listen, uvicorn_settings
+
+
+async def hello(scope: Any, receive: Any, send: Any) -> None:
+    while (await receive()).get("more_body"):
+        pass
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+    await send({"type": "http.response.body", "body": b"hi"})
+
+
+@contextlib.asynccontextmanager
+async def serving() -> AsyncIterator[int]:
+    listener = listen(0)
+    port: int = listener.getsockname()[1]
+    server = uvicorn.Server(uvicorn.Config(LocalOnly(hello, port, max_body=1000), **uvicorn_settings()))
+    server.capture_signals = contextlib.nullcontext  # type: ignore[assignment]
+    running = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        yield port
+    finally:
+        server.should_exit = True
+        await running
+
+
+def head(port: int, more: str = "") -> bytes:
+    return f"POST / HTTP/1.1\r\nHost: {LOOPBACK}:{port}\r\n{more}\r\n".encode()
+
+
+async def answer(port: int, sent: bytes) -> bytes:
+    reader, writer = await asyncio.open_connection(LOOPBACK, port)
+    try:
+        writer.write(sent)
+        with contextlib.suppress(ConnectionError):
+            return await reader.read(1000)
+        return b""
+    finally:
+        writer.close()
+
+
+async def drip(port: int, first: bytes, piece: bytes) -> tuple[bytes, float]:
+    """What the server answers to pieces that never end, and after how many seconds."""
+    reader, writer = await asyncio.open_connection(LOOPBACK, port)
+    begun = time.monotonic()
+    writer.write(first)
+    reading = asyncio.create_task(reader.read())
+    with contextlib.suppress(ConnectionError):
+        while not reading.done() and time.monotonic() - begun < 10:
+            writer.write(piece)
+            await asyncio.sleep(0.05)
+    writer.close()
+    with contextlib.suppress(ConnectionError):
+        return await reading, time.monotonic() - begun
+    return b"", time.monotonic() - begun
+
+
+def test_further_connections_are_closed_and_the_server_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_connections, "max_connections", lambda: 3)
+
+    async def attack() -> tuple[bytes, bytes]:
+        async with serving() as port:
+            idle = [await asyncio.open_connection(LOOPBACK, port) for _ in range(3)]
+            refused = await answer(port, head(port))
+            for _, writer in idle:
+                writer.close()
+            await asyncio.sleep(0.1)
+            return refused, await answer(port, head(port))
+
+    refused, served = asyncio.run(attack())
+    assert refused == b""
+    assert served.startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize("piece", [b"", b"X-A: 1\r\n"])
+@pytest.mark.parametrize("requests", [0, 1])
+def test_a_head_that_takes_too_long_ends_the_connection(
+    requests: int, piece: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if it is not the connection's first."""
+    monkeypatch.setattr(local_connections, "MAX_HEAD_SECONDS", 0.5)
+
+    async def attack() -> tuple[bytes, float]:
+        async with serving() as port:
+            return await drip(port, head(port) * requests + b"GET / HTTP/1.1\r\n", piece)
+
+    answered, seconds = asyncio.run(attack())
+    assert answered.count(b"HTTP/1.1 200") == requests
+    assert seconds < 4
+
+
+def test_a_body_that_takes_too_long_is_refused_even_if_it_never_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_server, "MAX_BODY_SECONDS", 0.5)
+
+    async def attack() -> tuple[bytes, float]:
+        async with serving() as port:
+            return await drip(port, head(port, "Content-Length: 900\r\n"), b"a")
+
+    answered, seconds = asyncio.run(attack())
+    assert answered.startswith(b"HTTP/1.1 408")
+    assert seconds < 4
+
+
+def test_files_are_left_for_everything_else() -> None:
+    assert local_connections.max_connections() > 0
