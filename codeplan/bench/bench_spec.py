@@ -19,6 +19,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import math
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -50,6 +51,9 @@ from codeplan.version import VERSION
 MAX_SPEC_BYTES = 1_000_000
 """A larger file is not read."""
 
+MAX_COMBINATIONS = 1_000
+"""Maximum number of combinations of suite, method, model and settings. Each is tried on before the bench starts."""
+
 SpecEntry = str | dict[str, Any]
 """A name, or a table of ``name`` and settings; ``label`` replaces them in the cell's name."""
 
@@ -61,7 +65,7 @@ class BenchSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     each episode. ``split``, ``kind`` and ``n`` select tasks as in ``named_suites.select_tasks``. With ``tool_tasks``,
     which come from the same file, these are the only suite. With ``learn``, each method first learns plans, and one
     cell follows each plan.
-    Raises: UsageError for an empty list or a number below 1.
+    Raises: UsageError for an empty list, too many combinations, or a number below 1.
     """
 
     suites: tuple[str, ...]
@@ -81,6 +85,10 @@ class BenchSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         for name in ("suites", "methods", "models", "settings"):
             if not getattr(self, name):
                 raise UsageError(f"a bench without {name} has nothing to run; name at least one")
+        count = math.prod(map(len, (self.suites, self.methods, self.models, self.settings)))
+        if count > MAX_COMBINATIONS:
+            what = "combinations of suite, method, model and settings"
+            raise UsageError(f"a bench has at most {MAX_COMBINATIONS:,} {what}, not {count:,}; make several benches")
         for name in ("repeats", "n"):
             number = getattr(self, name)
             if number is not None and number < 1:

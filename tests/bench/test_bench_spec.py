@@ -130,3 +130,12 @@ def test_an_entry_without_a_name_is_quoted_within_bounds(entry: dict[str, object
     with pytest.raises(UsageError) as caught:
         plan(methods=[entry])
     assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize(("methods", "models"), [(1001, 1), (3000, 3000)])
+def test_too_many_combinations_are_refused_before_any_is_tried_on(methods: int, models: int, tmp_path: Path) -> None:
+    """A file of 70 KB could otherwise ask for nine million."""
+    lists = f"methods = {['adaplanner'] * methods}\nmodels = {['scripted'] * models}\n"
+    (tmp_path / "grid.toml").write_text('suites = ["household"]\n' + lists)
+    with pytest.raises(UsageError, match=rf"at most 1,000 combinations .*, not {methods * models:,}"):
+        read_spec(tmp_path / "grid.toml")
