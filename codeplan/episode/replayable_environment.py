@@ -53,6 +53,8 @@ class ReplayableEnvironment:
         """
         recorded = self._trace.next_recorded(EnvironmentReset)
         if recorded:
+            self._needs_fast_forward = False
+            self._confirm_success(recorded, self._reset_env)
             self._needs_fast_forward = True
             return recorded
         if isinstance(self._env, ActsForReal):
@@ -69,12 +71,27 @@ class ReplayableEnvironment:
             Diverged: the environment answers the recorded actions differently.
         """
         if recorded := self._trace.next_recorded(ActionTaken):
+            self._confirm_success(recorded, lambda: self._step_env(action))
             return replace(recorded, action=action)  # the trace compares it with the recorded action
         self._fast_forward()
         started = time.perf_counter()
         observation, cut_from = self._step_env(action)
         seconds = time.perf_counter() - started
         return ActionTaken(action=action, observation=observation, seconds=seconds, cut_from=cut_from)
+
+    def _confirm_success(
+        self, recorded: EnvironmentReset | ActionTaken, do: Callable[[], tuple[Observation, int]]
+    ) -> None:
+        """Have the environment confirm a recorded success of an episode that continues.
+
+        The recording may come from a stranger, and an episode that is done uses the environment for nothing else.
+        Where actions are real, they are not repeated, and ``judge`` decides about success. Raises: Diverged.
+        """
+        if not recorded.observation.success or not self._trace.is_live or isinstance(self._env, ActsForReal):
+            return
+        self._fast_forward()
+        _require_same(recorded.seq, recorded.observation, do()[0])
+        self._needs_fast_forward = True  # what follows in the recording is repeated with all before it
 
     def recorded_events(self, action: str) -> Iterator[EnvironmentEvent]:
         """During a replay: the events that the environment reported before it answered ``action``.

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from support.boxes import Boxes, Replies
 
 from codeplan.episode.episode import Episode
@@ -253,3 +254,27 @@ def test_no_picture_is_made_where_there_is_no_place_beside_a_trace() -> None:
     made = episode(Pictured())
     made.act("open 1")
     assert [type(e) for e in made.trace.events] == [EnvironmentReset, ActionTaken]
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_a_recorded_success_of_an_action_counts_only_if_the_environment_confirms_it(live: bool) -> None:
+    """An episode that is done would otherwise not use the environment at all."""
+    opened = ActionTaken(action="open 1", observation=Observation("You found it.", 1.0, True, True), seconds=0.0)
+    made = Episode(Watched(), TASK, Replies())
+    begun = made.trace.events[0]
+    recording: list[Event] = [begun, replace(opened, seq=1)]
+    env = Watched()
+    episode = Episode(env, TASK, Replies(), trace=Trace(recording=recording, live=live))
+    if not live:
+        assert episode.act("open 1").success
+        assert env.log == []
+        return
+    with pytest.raises(Diverged, match="differs from the recording at event 1"):
+        episode.act("open 1")
+    assert env.log == ["reset", "open 1"]
+
+
+def test_a_success_at_the_reset_is_confirmed_too() -> None:
+    begun = EnvironmentReset(seq=0, observation=Observation("Solved.", 1.0, True, True))
+    with pytest.raises(Diverged, match="differs from the recording at event 0"):
+        Episode(Watched(), TASK, Replies(), trace=Trace(recording=[begun]))

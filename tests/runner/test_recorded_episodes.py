@@ -64,7 +64,8 @@ def test_an_episode_killed_anywhere_ends_with_the_same_trace(tmp_path):
         after = Trace.read(folder / "trace.jsonl")
         same(whole, after)
         live = [e for e in whole[lines:] if isinstance(e, ActionTaken)]
-        assert env.actions == (["open 1", "open 3", "open 2"] if live else [])
+        success = any(isinstance(e, ActionTaken) and e.observation.success for e in whole[:lines])
+        assert env.actions == (["open 1", "open 3", "open 2"] if live or success else [])
 
 
 def test_an_episode_that_ended_is_not_run_again(tmp_path):
