@@ -26,7 +26,7 @@ from codeplan.types import Finished, Observation, Task
 from codeplan.types.value import MAX_AMOUNT
 from codeplan.untrusted.noun_phrases import with_article
 from codeplan.untrusted.tracebacks import broken_environment
-from codeplan.untrusted.values import in_quotes
+from codeplan.untrusted.values import in_quotes, value_text
 
 _MAX_ERROR = 500
 """Maximum length of an environment's exception in a message, in characters."""
@@ -205,7 +205,11 @@ def _action_in_doubt(events: Sequence[Event]) -> str | None:
 
 
 def _require_same(seq: int, recorded: Observation, now: Observation) -> None:
-    if recorded != now:
-        raise Diverged(
-            f"the environment differs from the recording at event {seq}: it said {recorded}, and now says {now}"
-        )
+    if recorded == now:
+        return
+    differs = f"it said {recorded}, and now says {now}"
+    if recorded.text == now.text:
+        name = next(n for n in Observation.__struct_fields__ if getattr(recorded, n) != getattr(now, n))
+        differs = f"its {name} was {value_text(getattr(recorded, name), _MAX_ERROR)}, and now is "
+        differs += value_text(getattr(now, name), _MAX_ERROR)
+    raise Diverged(f"the environment differs from the recording at event {seq}: {differs}")

@@ -274,6 +274,16 @@ def test_a_recorded_success_of_an_action_counts_only_if_the_environment_confirms
     assert env.log == ["reset", "open 1"]
 
 
+def test_a_changed_flag_is_named_where_the_text_is_the_same() -> None:
+    made = Episode(Watched(), TASK, Replies())
+    begun = made.trace.events[0]
+    empty = made.act("open 1")
+    opened = ActionTaken(seq=1, action="open 1", observation=replace(empty, done=True, success=True), seconds=0.0)
+    episode = Episode(Watched(), TASK, Replies(), trace=Trace(recording=[begun, opened]))
+    with pytest.raises(Diverged, match=r"at event 1: its done was True, and now is False$"):
+        episode.act("open 1")
+
+
 def test_a_success_at_the_reset_is_confirmed_too() -> None:
     begun = EnvironmentReset(seq=0, observation=Observation("Solved.", 1.0, True, True))
     with pytest.raises(Diverged, match="differs from the recording at event 0"):
