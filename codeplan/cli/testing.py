@@ -10,7 +10,6 @@ import typer
 from codeplan.cli import options
 from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import echo, echo_message, one_line, shell_word
-from codeplan.untrusted.values import in_quotes
 
 if TYPE_CHECKING:
     from codeplan.testing.cases.mutation import MutationScore
@@ -61,6 +60,8 @@ def run_tests(arguments: Arguments = None) -> None:
 
     given = arguments or []
     if (odd := next((word for word in given if not word.isprintable()), None)) is not None:
+        from codeplan.untrusted.values import in_quotes
+
         raise UsageError(f"{in_quotes(odd, 200)} has characters that cannot be printed, and pytest prints it as it is")
     end = given.index("--") if "--" in given else len(given)
     plugin = [] if _is_installed() else ["-p", "codeplan.testing.plugin"]

@@ -191,7 +191,7 @@ def test_an_answer_of_a_model_that_is_no_text_is_an_error_of_the_question(answer
         ("int", "RuntimeError", "int: no"),
         ("__import__", "RuntimeError", "__import__: no"),
         ("\ud800", "RuntimeError", "\\ud800: no"),
-        ("", "RuntimeError", ": no"),
+        ("", "RuntimeError", "no"),
     ],
 )
 def test_an_error_has_the_nearest_name_that_plans_know(error: str, name: str, message: str) -> None:
