@@ -17,12 +17,12 @@ class HandlerError(CodeplanError):
         self.error = error
 
 
-def guard_handler(on_event: EventHandler | None) -> EventHandler:
-    """The handler, whose errors become HandlerError; without one, a handler that does nothing."""
+def guard_handler(on_event: EventHandler | None) -> EventHandler | None:
+    """The handler, whose errors become HandlerError; None if there is none."""
+    if on_event is None:
+        return None
 
     def handle(event: Event) -> None:
-        if on_event is None:
-            return
         try:
             on_event(event)
         except CodeplanError:

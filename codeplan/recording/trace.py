@@ -173,7 +173,8 @@ class Trace:
                 self._write(packed)
                 self._size.add(event, *size)
             self.events.append(event)
-        self._on_event(event)
+        if self._on_event:
+            self._on_event(event)
         raise_if_cancelled()
         return event
 
