@@ -27,7 +27,7 @@ from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, Event
 from codeplan.recording.file_lock import lock_exclusively
 from codeplan.recording.interruption import drop_interruption
 from codeplan.recording.recording_list import Recording
-from codeplan.recording.trace_size import CLOSING_EVENTS, MAX_LINE_BYTES, MAX_TRACE_BYTES, LineSizes, TraceSize, measure
+from codeplan.recording.trace_size import CLOSING_EVENTS, MAX_LINE_BYTES, MAX_TRACE_BYTES, LineSizes, TraceSize
 from codeplan.types.display import short_repr
 from codeplan.untrusted import files
 
@@ -164,14 +164,12 @@ class Trace:
         with self._lock:
             if self.is_replaying:
                 event = self._match_recorded(msgspec.structs.replace(event, span=span))
-                self._size.add(event, *measure(_encoder.encode(event)))
+                self._size.count(event, _encoder.encode(event))
             else:
                 event = msgspec.structs.replace(event, seq=len(self.events), at=self.now(), span=span)
                 packed = _encoder.encode(event)
-                size = measure(packed)
-                self._size.require_room(event, *size)
+                self._size.add(event, packed)
                 self._write(packed)
-                self._size.add(event, *size)
             self.events.append(event)
         if self._on_event:
             self._on_event(event)
@@ -199,7 +197,7 @@ class Trace:
     def _match_recorded(self, event: Event) -> Event:
         recorded = self.recording[len(self.events)]
         if isinstance(recorded, CLOSING_EVENTS):  # a refused event is not part of the recording
-            self._size.require_room(event, *measure(_encoder.encode(event)))
+            self._size.require_room(event, _encoder.encode(event))
         if differs := describe_difference(recorded, event):
             raise Diverged(f"event {recorded.seq} is not what was recorded: {differs}")
         if isinstance(event, EpisodeEnded) and recorded is not self.recording[-1]:

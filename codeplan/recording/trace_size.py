@@ -60,46 +60,51 @@ class LineSizes:
         self._values.check(line, where)
 
 
-def measure(packed: bytes) -> tuple[int, int]:
-    """The bytes and the values of an event in JSON."""
-    return len(packed), count_values(packed)
-
-
 class TraceSize:
     """Counts the bytes and values of a trace's events, and the values in their checkpoints."""
 
     def __init__(self) -> None:
         self._bytes = self._values = self._saved = 0
 
-    def add(self, event: Event, size: int, values: int = 0) -> None:
-        """Count an event of this many bytes and values."""
-        self._bytes += size
-        self._values += values
-        self._saved += _count_saved_values(event)
+    def count(self, event: Event, packed: bytes) -> None:
+        """Count an event and its JSON, even if there is no room for it."""
+        self._bytes, self._values, self._saved = self._with(event, packed)
 
-    def require_room(self, event: Event, size: int, values: int = 0) -> None:
-        """Check that there is room for an event of this many bytes and values. Raises: SizeExceeded."""
-        if isinstance(event, CLOSING_EVENTS):
-            return
-        if size > MAX_EVENT_BYTES:
-            # The message leaves out the exact size, which differs between a run and its replay.
-            raise SizeExceeded(
-                "event", MAX_EVENT_BYTES, f"an event of the trace has more than {MAX_EVENT_BYTES:,} bytes"
-            )
-        if self._bytes + size > _MAX_FILLED_BYTES:
-            raise SizeExceeded("trace", _MAX_FILLED_BYTES, f"the trace has reached {_MAX_FILLED_BYTES:,} bytes")
-        if self._values + values > _MAX_FILLED_VALUES:
-            raise SizeExceeded("trace", _MAX_FILLED_VALUES, f"the trace has reached {_MAX_FILLED_VALUES:,} values")
-        if self._saved + _count_saved_values(event) > MAX_SAVED_VALUES:
-            raise SizeExceeded(
-                "trace", MAX_SAVED_VALUES, f"the trace's checkpoints have reached {MAX_SAVED_VALUES:,} values"
-            )
+    def add(self, event: Event, packed: bytes) -> None:
+        """Count an event and its JSON if there is room for it. Raises: SizeExceeded."""
+        sums = self._with(event, packed)
+        _require_room(event, len(packed), *sums)
+        self._bytes, self._values, self._saved = sums
+
+    def require_room(self, event: Event, packed: bytes) -> None:
+        """Check that there is room for an event and its JSON. Raises: SizeExceeded."""
+        _require_room(event, len(packed), *self._with(event, packed))
+
+    def _with(self, event: Event, packed: bytes) -> tuple[int, int, int]:
+        saved = _count_saved_values(event)
+        return self._bytes + len(packed), self._values + count_values(packed), self._saved + saved
+
+
+def _require_room(event: Event, size: int, total: int, values: int, saved: int) -> None:
+    """Check an event's size, and the sums with it. Raises: SizeExceeded."""
+    if isinstance(event, CLOSING_EVENTS):
+        return
+    if size > MAX_EVENT_BYTES:
+        # The message leaves out the exact size, which differs between a run and its replay.
+        raise SizeExceeded("event", MAX_EVENT_BYTES, f"an event of the trace has more than {MAX_EVENT_BYTES:,} bytes")
+    if total > _MAX_FILLED_BYTES:
+        raise SizeExceeded("trace", _MAX_FILLED_BYTES, f"the trace has reached {_MAX_FILLED_BYTES:,} bytes")
+    if values > _MAX_FILLED_VALUES:
+        raise SizeExceeded("trace", _MAX_FILLED_VALUES, f"the trace has reached {_MAX_FILLED_VALUES:,} values")
+    if saved > MAX_SAVED_VALUES:
+        reached = f"the trace's checkpoints have reached {MAX_SAVED_VALUES:,} values"
+        raise SizeExceeded("trace", MAX_SAVED_VALUES, reached)
 
 
 def _count_saved_values(event: Event) -> int:
     """The names and values in an event's checkpoint, with the parts of each value."""
     saved = getattr(event, "checkpoint", None)
-    if saved is None or not isinstance(saved, Checkpoint):
+    if not isinstance(saved, Checkpoint):
         return 0
     parts = sum(len(node) for node in saved.nodes if isinstance(node, list))
     return len(saved.names) + len(saved.nodes) + len(saved.dropped) + parts

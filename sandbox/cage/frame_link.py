@@ -10,7 +10,8 @@ from typing import Final
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.quick_looks import PatientReceiver
 
-_READ_BYTES: Final = 1 << 20
+_CHUNK: Final = 1 << 16
+_MAX_FRAME: Final = (1 << 32) - 1  # the host bounds what it sends
 
 
 class FrameLink:
@@ -18,6 +19,7 @@ class FrameLink:
 
     def __init__(self, read_fd: int, write_fd: int) -> None:
         self._read_fd, self._write_fd = read_fd, write_fd
+        self._received = frames.FrameAssembler(_MAX_FRAME)
 
     def send(self, frame: frames.Frame) -> int:
         """Send a frame and return its size in bytes."""
@@ -29,18 +31,12 @@ class FrameLink:
 
     def receive(self) -> frames.HostFrame:
         """Receive the host's next frame."""
-        length = int.from_bytes(self._read_exactly(frames.HEADER_BYTES), "big")
-        return frames.unpack_host_frame(self._read_exactly(length))
-
-    def _read_exactly(self, count: int) -> bytes:
-        parts = []
-        while count:
-            part = self._read(min(count, _READ_BYTES))
-            if not part:
+        while (body := self._received.next_body()) is None:
+            data = self._read(_CHUNK)
+            if not data:
                 os._exit(0)
-            parts.append(part)
-            count -= len(part)
-        return b"".join(parts)
+            self._received.feed(data)
+        return frames.unpack_host_frame(body)
 
     def _read(self, most: int) -> bytes:
         return os.read(self._read_fd, most)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import sys
 import traceback
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 from codeplan.agent_interface import agent_api
@@ -34,17 +35,50 @@ class _AgentSurface:
         self.signatures = {m.name: inspect.signature(getattr(agent, m.name)) for m in api.methods}
         self.methods = {m.name: m for m in api.methods}
         self.attributes = frozenset(a.name for a in api.attributes)
-        self.argument_counts = {name: counts for name, s in self.signatures.items() if (counts := _argument_counts(s))}
+        self._simple = {name: simple for name, s in self.signatures.items() if (simple := _SimpleParameters.of(s))}
+
+    def require_fit(self, agent: object, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        """Check that a method takes these arguments. Raises: AgentError: it does not."""
+        if (simple := self._simple.get(name)) and simple.fit(len(args), kwargs):
+            return
+        try:
+            self.signatures[name].bind(agent, *args, **kwargs)
+        except TypeError as error:
+            method = self.methods[name]
+            form, why = name + method.signature.split(" -> ")[0], method.explain_misfit(kwargs, error)
+            raise AgentError(f"{form} was called wrongly: {why}") from None
 
 
-def _argument_counts(signature: inspect.Signature) -> tuple[int, int] | None:
-    """Minimum and maximum number of positional arguments after ``self``; None if counting is not enough."""
-    own = list(signature.parameters.values())[1:]
-    if any(p.kind not in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in own):
-        return None
-    return sum(p.default is p.empty for p in own), len(own)
+class _SimpleParameters(NamedTuple):
+    """Parameters that each take one argument. ``Signature.bind`` would cost more than a quick call."""
+
+    places: dict[str, int]  # of those that may be given by name; by name only: _NO_PLACE
+    required: tuple[tuple[int, str], ...]
+    least: int  # arguments by position, if none is given by name
+    most: int
+
+    @classmethod
+    def of(cls, signature: inspect.Signature) -> _SimpleParameters | None:
+        """The parameters after ``self``; None if one takes many arguments."""
+        own = list(signature.parameters.values())[1:]
+        if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in own):
+            return None
+        places = {p.name: _NO_PLACE if p.kind is p.KEYWORD_ONLY else place for place, p in enumerate(own)}
+        by_name = {p.name: places[p.name] for p in own if p.kind is not p.POSITIONAL_ONLY}
+        required = tuple((places[p.name], p.name) for p in own if p.default is p.empty)
+        most = sum(place != _NO_PLACE for place in places.values())
+        return cls(by_name, required, max((place + 1 for place, _ in required), default=0), most)
+
+    def fit(self, given: int, kwargs: dict[str, Any]) -> bool:
+        """Whether so many arguments by position, and these by name, fit."""
+        if not kwargs:
+            return self.least <= given <= self.most
+        if given > self.most or any(self.places.get(name, -1) < given for name in kwargs):
+            return False
+        return all(place < given or name in kwargs for place, name in self.required)
 
 
+_NO_PLACE: Final = sys.maxsize
 _surfaces: Final[WeakKeyDictionary[type, _AgentSurface]] = WeakKeyDictionary()
 
 
@@ -110,14 +144,7 @@ class AgentPort:
         return lambda: self._call_method(call.method, args, kwargs)
 
     def _call_method(self, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> object:
-        least, most = self._surface.argument_counts.get(name, (1, 0))
-        if kwargs or not least <= len(args) <= most:  # bind only then: it costs more than the call
-            try:
-                self._surface.signatures[name].bind(self._agent, *args, **kwargs)
-            except TypeError as error:
-                method = self._surface.methods[name]
-                form, why = name + method.signature.split(" -> ")[0], method.explain_misfit(kwargs, error)
-                raise AgentError(f"{form} was called wrongly: {why}") from None
+        self._surface.require_fit(self._agent, name, args, kwargs)
         return getattr(self._agent, name)(*args, **kwargs)
 
 

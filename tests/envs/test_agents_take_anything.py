@@ -43,8 +43,10 @@ CALLS = 400
 
 def a_call(port, rng, words):
     """A call with a fitting number of odd arguments, or with words of the last observation."""
-    method, (least, most) = rng.choice(list(port._surface.argument_counts.items()))
-    arguments = [rng.choice(words if rng.random() < 0.6 else ODD) for _ in range(rng.randint(least, most))]
+    method, signature = rng.choice(list(port._surface.signatures.items()))
+    own = list(signature.parameters.values())[1:]
+    count = rng.randint(sum(p.default is p.empty for p in own), len(own))
+    arguments = [rng.choice(words if rng.random() < 0.6 else ODD) for _ in range(count)]
     return frames.CallFrame(method, [pack_value(a) for a in arguments], {})
 
 

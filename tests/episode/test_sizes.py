@@ -349,15 +349,18 @@ def test_an_event_up_to_the_maximum_is_written_and_a_larger_one_is_not(tmp_path:
 
 
 def test_a_full_trace_takes_only_what_ends_it() -> None:
-    size = TraceSize()
-    size.add(WarningIssued(message=""), (480 - 8) << 20)
-    size.require_room(WarningIssued(message=""), 8 << 20)
-    size.add(WarningIssued(message=""), 1)
+    size, warned, packed = TraceSize(), WarningIssued(message=""), b" " * MAX_EVENT_BYTES
+    for _ in range(480 // 8 - 1):
+        size.add(warned, packed)
+    size.require_room(warned, packed)
+    size.add(warned, b" ")
     with pytest.raises(SizeExceeded, match="the trace has reached") as caught:
-        size.require_room(WarningIssued(message=""), MAX_EVENT_BYTES)
+        size.add(warned, packed)
     assert caught.value.what == "trace"
-    ended = EpisodeEnded(result=Result(TASK, Success()))
-    size.require_room(ended, MAX_EVENT_BYTES)
+    size.require_room(warned, packed[1:])  # what was refused does not count
+    size.add(EpisodeEnded(result=Result(TASK, Success())), packed)
+    with pytest.raises(SizeExceeded, match="the trace has reached"):
+        size.add(warned, b" ")
 
 
 def test_an_agents_error_reaches_the_plan_and_the_episode_goes_on(tmp_path: Path) -> None:
@@ -422,11 +425,10 @@ def test_an_endpoint_without_room_for_the_first_prompt_is_a_failure_of_infrastru
 def test_checkpoints_of_many_small_values_end_an_episode(saved: Checkpoint) -> None:
     size, event = TraceSize(), StepEntered(step=1, title="", checkpoint=saved)
     for _ in range(49):
-        size.require_room(event, 1)
-        size.add(event, 1)
-    size.add(event, 1)
+        size.add(event, b"")
+    size.count(event, b"")
     with pytest.raises(SizeExceeded, match="the trace's checkpoints have reached 4,000,000 values"):
-        size.require_room(event, 1)
+        size.add(event, b"")
 
 
 def test_the_documentation_names_the_sizes() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from codeplan.errors import AgentBroken, AgentError, BudgetExceeded
@@ -141,6 +143,37 @@ def test_arguments_by_name_must_fit_the_signature():
     for arguments in ({"other": 5}, {"first": 5, "other": 6}):
         assert isinstance(port.answer(CallFrame("named", [], arguments)), ErrorFrame)
     assert isinstance(port.answer(CallFrame("one", [1], {"first": 1})), ErrorFrame)
+
+
+class Parameters:
+    """An agent with parameters of every kind."""
+
+    def a(self): ...
+    def b(self, x): ...
+    def c(self, x, y=1): ...
+    def d(self, x, /, y, z=1): ...
+    def e(self, x=1, /, *, y): ...
+    def f(self, x, *, y=1, z): ...
+    def g(self, *x, y=1): ...
+    def h(self, x, **y): ...
+
+
+@pytest.mark.parametrize("method", "abcdefgh")
+def test_a_call_fits_exactly_if_python_says_so(method: str) -> None:
+    port, function = AgentPort(Parameters(), str), getattr(Parameters(), method)
+    answers = set()
+    for count, size in itertools.product(range(5), range(4)):
+        for names in itertools.combinations("xyzw", size):
+            kwargs = dict.fromkeys(names, 1)
+            try:
+                function(*[1] * count, **kwargs)
+                fits = True
+            except TypeError:
+                fits = False
+            answer = port.answer(CallFrame(method, [1] * count, kwargs))
+            assert isinstance(answer, ResultFrame) == fits, (count, names)
+            answers.add(fits)
+    assert answers == {True, False}
 
 
 def test_a_call_that_does_not_fit_never_reaches_the_agent():

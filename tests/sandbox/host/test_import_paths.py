@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+import codeplan
 from codeplan.sandbox.host.import_paths import python_program
 
+PROJECT = str(Path(codeplan.__file__).parents[1])
 RUN_A_PLAN = """
 import sys
 from codeplan.sandbox import Limits, Sandbox
@@ -25,7 +27,7 @@ def test_plans_run_by_a_python_that_a_relative_folder_in_path_names(tmp_path: Pa
         pytest.importorskip("pydantic_monty")
     (tmp_path / "bin").symlink_to(Path(sys.executable).parent)
     name = Path(sys.executable).name
-    environment = os.environ | {"PATH": "bin", "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = os.environ | {"PATH": "bin", "PYTHONPATH": os.pathsep.join([PROJECT, *sys.path])}
     environment |= {"CODEPLAN_CAGE": "off"} if cage == "off" else {}
     script = RUN_A_PLAN.format(program=f"bin/{name}")
     done = subprocess.run(
