@@ -431,6 +431,15 @@ def test_checkpoints_of_many_small_values_end_an_episode(saved: Checkpoint) -> N
         size.add(event, b"")
 
 
+def test_checkpoints_may_hold_the_maximum_number_of_values_and_no_more() -> None:
+    size, saved = TraceSize(), Checkpoint(nodes=[None] * (MAX_SAVED_VALUES // 50))
+    for _ in range(50):
+        size.add(StepEntered(step=1, title="", checkpoint=saved), b"")
+    size.add(WarningIssued(message=""), b"")
+    with pytest.raises(SizeExceeded, match="the trace's checkpoints have reached"):
+        size.add(StepEntered(step=1, title="", checkpoint=Checkpoint(nodes=[None])), b"")
+
+
 def test_the_documentation_names_the_sizes() -> None:
     text = (Path(__file__).parents[2] / "docs" / "models.md").read_text()
     table = dict(re.findall(r"^\| ((?:an?|the) .*?) \| (.*?) \|", text.partition("## Sizes")[2], re.MULTILINE))

@@ -56,3 +56,12 @@ def test_the_record_of_a_failed_call_may_be_longer(tmp_path: Path) -> None:
     failed = ModelCallFailed(purpose="plan", messages=[], error="x" * (MAX_EVENT_BYTES + 1), seconds=0.0, seq=1)
     write_trace(tmp_path / "trace.jsonl", [HEADER, failed])
     assert Trace.read(tmp_path / "trace.jsonl") == [HEADER, failed]
+
+
+def test_a_line_may_have_the_maximum_length_and_no_more(tmp_path: Path) -> None:
+    longest = PLAIN + b" " * (MAX_EVENT_BYTES - len(PLAIN) - 1) + b"}"
+    (tmp_path / "trace.jsonl").write_bytes(longest + b"\n")
+    assert Trace.read(tmp_path / "trace.jsonl") == [HEADER]
+    (tmp_path / "trace.jsonl").write_bytes(b" " + longest + b"\n")
+    with pytest.raises(UsageError, match="line 1 is too long for an event"):
+        Trace.read(tmp_path / "trace.jsonl")
