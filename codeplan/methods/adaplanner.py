@@ -47,7 +47,7 @@ class AdaPlanner:
         *,
         tries: Annotated[int, Setting("Runs of a plan at most.", "safe", most=1000)] = 6,
         start_over_from: Annotated[
-            int, Setting("From this run on, plans start at step 1 again.", "safe", most=1000)
+            int, Setting("From this run on, plans start at step 1 again; with tools never.", "safe", most=1000)
         ] = 4,
         resume_by: Annotated[
             ResumeBy, Setting("Who finds the step to resume at: code or the model.", "safe")

@@ -20,13 +20,14 @@ class LoopSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     The defaults are the paper's limits. Where code can do the work of one of the paper's model calls, code does it.
 
-    ``tries`` limits the runs of a plan; from run ``start_over_from`` on, plans start at step 1 again. ``resume_by``
-    finds the step to resume at by a comparison of syntax, or asks the model, as in the paper. ``code_check`` sends a
-    new plan back for repair if the check refuses it, or always, as in the paper (which then relies on refinement
-    alone). ``resume_state`` is what the failed step resumes with: the variables at the failure, or those at its entry.
-    ``fixes`` says whether the check mends plans without a model. ``after_failure="restart"`` is for comparison: it
-    resets the environment and starts each plan at step 1. A plan's first ``replans`` replans cost no try; each further
-    one does. The loop ends after ``no_progress`` refinements in a row that changed nothing (0: never).
+    ``tries`` limits the runs of a plan; from run ``start_over_from`` on, plans start at step 1 again, but never where
+    actions are real. ``resume_by`` finds the step to resume at by a comparison of syntax, or asks the model, as in the
+    paper. ``code_check`` sends a new plan back for repair if the check refuses it, or always, as in the paper (which
+    then relies on refinement alone). ``resume_state`` is what the failed step resumes with: the variables at the
+    failure, or those at its entry. ``fixes`` says whether the check mends plans without a model.
+    ``after_failure="restart"`` is for comparison: it resets the environment and starts each plan at step 1. A plan's
+    first ``replans`` replans cost no try; each further one does. The loop ends after ``no_progress`` refinements in a
+    row that changed nothing (0: never).
 
     Raises: UsageError: ``tries`` or ``start_over_from`` is below 1, ``replans`` or ``no_progress`` below 0.
     """

@@ -8,9 +8,22 @@ from collections.abc import Sequence
 from typing import Final
 
 from codeplan.planning.action_log import Exchange
-from codeplan.types import Diagnostic, Failed, NoProgress, Observation, Outcome, Rejected, Replan, Stopped, Value
+from codeplan.types import (
+    Diagnostic,
+    Failed,
+    Finished,
+    GiveUp,
+    NoProgress,
+    Observation,
+    Outcome,
+    Rejected,
+    Replan,
+    Stopped,
+    Value,
+)
+from codeplan.untrusted.values import in_quotes
 
-_KINDS: Final = {"finished": "ran to its end", "replan": "asked to replan"}
+_MAX_OBSERVATION: Final = 300  # characters of the last observation in an ending
 
 
 class _RunEnd(Value, frozen=True):
@@ -71,8 +84,10 @@ def _run_end(outcome: Outcome | Rejected, observation: Observation) -> _RunEnd:
             return _RunEnd(kind, step, limit, "", observation)
         case Replan(step=step, reason=reason):
             return _RunEnd(kind, step, "", reason, observation)
-        case _:
-            return _RunEnd(kind, outcome.step, "", "", observation)
+        case GiveUp(step=step):
+            return _RunEnd(kind, step, "", "", observation)
+        case Finished():
+            return _RunEnd(kind, None, "", "", observation)
 
 
 def _count(refinements: int) -> str:
@@ -82,5 +97,7 @@ def _count(refinements: int) -> str:
 def _describe(end: _RunEnd) -> str:
     if end.diagnostics:
         return f"each plan was refused: {end.diagnostics[0]}"
+    if end.kind == "finished":
+        return f"each plan ran to its end; then came: {in_quotes(end.observation.text, _MAX_OBSERVATION)}"
     where = f"in step {end.step}" if end.step is not None else "outside the steps"
-    return f"each plan {_KINDS.get(end.kind) or f'ended with {end.error}'} {where}"
+    return f"each plan {'asked to replan' if end.kind == 'replan' else f'ended with {end.error}'} {where}"

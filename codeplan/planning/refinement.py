@@ -21,7 +21,7 @@ from codeplan.planning.plan_run import ending_of_value, run_plan, start_event, w
 from codeplan.planning.plan_writer import PlanWriter
 from codeplan.planning.progress import ProgressMonitor
 from codeplan.planning.reply_taking import TakenReply, take_reply
-from codeplan.planning.resume_point import PlanAttempt, find_resume_point, last_state, unfinished_step
+from codeplan.planning.resume_point import PlanAttempt, find_resume_point, last_state, step_after_all, unfinished_step
 from codeplan.recording.events import PlanDrafted
 from codeplan.sandbox import Sandbox
 from codeplan.types import (
@@ -233,6 +233,7 @@ class RefinementLoop:
         start, checkpoint = self._resume_at(plan, before)
         self._attempt_start = len(self.episode.trace.events)
         entries = {k: c for k, c in before.entries.items() if k < start} if before else {}
+        entries |= {start: checkpoint} if checkpoint else {}
         while True:
             self.episode.record(start_event(self._plan_count, plan, start, checkpoint))
             outcome = run_plan(self.sandbox, self.episode, plan, self.agent, self.ask, start, checkpoint)
@@ -259,8 +260,8 @@ class RefinementLoop:
 
     @property
     def _starts_over(self) -> bool:
-        """Whether the next run starts at step 1 after a failure."""
-        return self._tries + 1 >= self.settings.start_over_from
+        """Whether the next run starts at step 1 after a failure. Real actions are not done again."""
+        return self._tries + 1 >= self.settings.start_over_from and not self.episode.acts_for_real
 
     def _resume_at(self, plan: Plan, before: PlanAttempt | None) -> tuple[int, Checkpoint | None]:
         """The step to start from and its variables; None means a start from step 1. A replan is no failure: it always
@@ -276,6 +277,8 @@ class RefinementLoop:
                 return first, None
             if self._starts_over:
                 return first, None
+        if self.episode.acts_for_real and (end := step_after_all(before, plan)):
+            return end, before.outcome.checkpoint
         states = before.entries | last_state(plan, before, self.settings.resume_state)
         suggested = None
         if self.settings.resume_by == "model":

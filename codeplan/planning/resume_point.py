@@ -38,6 +38,15 @@ def find_resume_point(
     return next((step for step in _complete_steps(new, states) if step <= candidate), numbers[0])
 
 
+def step_after_all(before: PlanAttempt, plan: Plan) -> int | None:
+    """The number after the last step of a plan of which a run has done all steps; None if it has something to do.
+
+    From there only the code outside the steps runs, such as a changed ``return``.
+    """
+    done = isinstance(before.outcome, Finished) and plan.steps and _first_difference(before.plan, plan) is None
+    return plan.steps[-1].number + 1 if done else None
+
+
 def unfinished_step(before: PlanAttempt, plan: Plan) -> int | None:
     """The step of the new ``plan`` to do next after a run; None if only a comparison with ``plan`` can tell.
 

@@ -292,7 +292,7 @@ def test_plans_that_end_without_success_are_no_progress_either():
     idle = HEAD + "    if start_from <= 1:\n        x = agent.open(1)\n        assert x\n"
     result, _, _ = play(*[idle] * 9)
     assert result.ending == NoProgress(
-        "no progress: 2 refinements in a row led to the same end; each plan ran to its end in step 1"
+        "no progress: 2 refinements in a row led to the same end; each plan ran to its end; then came: 'It is empty.'"
     )
 
 

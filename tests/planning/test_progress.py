@@ -62,8 +62,7 @@ def test_one_that_changes_nothing_is_told_in_the_singular_and_more_in_the_plural
     ("outcome", "said"),
     [
         (stopped(2), "each plan ended with calls in step 2"),
-        (finished(2), "each plan ran to its end in step 2"),
-        (finished(None), "each plan ran to its end outside the steps"),
+        (finished(2), "each plan ran to its end; then came: 'It is empty.'"),
         (replan(), "each plan asked to replan in step 1"),
     ],
 )
@@ -80,7 +79,7 @@ def test_each_kind_of_end_is_described(outcome: Outcome, said: str) -> None:
         (stopped(), stopped(value=77), True),
         (stopped(), stopped(limit="wall"), False),
         (stopped(), stopped(step=2), False),
-        (finished(), finished(2), False),
+        (finished(), finished(2), True),
         (replan(), replan("look elsewhere"), False),
         (replan(), replan(step=2), False),
         (finished(), failed(), False),

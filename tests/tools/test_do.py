@@ -8,11 +8,20 @@ from support.boxes import Replies
 
 import codeplan
 from codeplan.errors import Diverged, UsageError, VerifierBroken
-from codeplan.recording.events import ActionTaken, CallDecided, EpisodeEnded, ToolFailed, ValueJudged
+from codeplan.recording.events import ActionTaken, CallDecided, EpisodeEnded, PlanStarted, ToolFailed, ValueJudged
 from codeplan.recording.trace import Trace
 from codeplan.tools import ToolEnvironment, Toolset, python_tools
 from codeplan.tools.verification import Verifier
-from codeplan.types import Claimed, Crashed, EnvironmentEnded, InfrastructureFailed, LastFailure, NotSolved, Success
+from codeplan.types import (
+    Claimed,
+    Crashed,
+    EnvironmentEnded,
+    InfrastructureFailed,
+    LastFailure,
+    NoProgress,
+    NotSolved,
+    Success,
+)
 
 
 class Store:
@@ -115,6 +124,61 @@ def test_a_value_that_is_no_plain_data_is_not_accepted_and_the_model_reads_why(v
     assert "what the plan returned cannot be handed over: " in first.text and first.text in str(model.asked[1])
     assert (last is None) is (not options)
     assert codeplan.replay(tmp_path).value == 7
+
+
+class Post:
+    """A tool whose calls cannot be undone."""
+
+    def __init__(self):
+        self.sent = []
+
+    def send(self, text: str) -> int:
+        self.sent.append(text)
+        return len(self.sent)
+
+
+SEND = """```python
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        count = agent.send('one')
+    return count
+```"""
+MORE = SEND.replace("    return", "    if start_from <= 2:\n        count = agent.send('two')\n    return")
+
+
+def test_a_plan_that_stays_the_same_after_a_refusal_makes_no_call_again():
+    post = Post()
+    result, model = do(*[SEND] * 9, tools=post, verify=lambda value: "send two")
+    assert post.sent == ["one"]
+    assert (result.actions, model.purposes) == (1, ["plan", "refine", "refine"])
+    assert result.ending == NoProgress(
+        "no progress: 2 refinements in a row led to the same end; each plan ran to its end; "
+        "then came: 'The result was not accepted: send two'"
+    )
+
+
+def test_code_outside_the_steps_runs_again_without_them(tmp_path):
+    post = Post()
+    result, _ = do(SEND, SEND.replace("return count", "return count + 6"), tools=post, verify=says_why, out=tmp_path)
+    assert (result.success, result.value, post.sent) == (True, 7, ["one"])
+    assert [e.start_from for e in events(tmp_path, PlanStarted)] == [1, 2]
+    assert codeplan.replay(tmp_path).value == 7
+
+
+def test_a_step_that_follows_an_unchanged_plan_runs_with_its_variables(tmp_path):
+    post = Post()
+    result, _ = do(SEND, SEND, MORE, tools=post, verify=lambda value: value == 2, out=tmp_path)
+    assert (result.success, result.value, post.sent) == (True, 2, ["one", "two"])
+    assert [e.start_from for e in events(tmp_path, PlanStarted)] == [1, 2, 2]
+
+
+def test_plans_over_tools_never_start_over():
+    """By default, others do from the fourth run on."""
+    post = Post()
+    fails = MORE.replace("agent.send('two')", "agent.send({text!r})\n        assert count == 6")
+    replies = [fails.format(text=f"try {number}") for number in range(1, 6)]
+    result, _ = do(*replies, tools=post)
+    assert (result.value, post.sent) == (6, ["one", "try 1", "try 2", "try 3", "try 4", "try 5"])
 
 
 def test_a_value_that_nobody_accepts_is_not_solved():
