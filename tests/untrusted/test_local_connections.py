@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import resource
 import time
 from collections.abc import AsyncIterator
 from typing import Any
@@ -26,7 +27,8 @@ async def hello(scope: Any, receive: Any, send: Any) -> None:
 async def serving() -> AsyncIterator[int]:
     listener = listen(0)
     port: int = listener.getsockname()[1]
-    server = uvicorn.Server(uvicorn.Config(LocalOnly(hello, port, max_body=1000), **uvicorn_settings()))
+    settings = uvicorn_settings() | {"timeout_keep_alive": 1000}  # uvicorn's own timer does not help
+    server = uvicorn.Server(uvicorn.Config(LocalOnly(hello, port, max_body=1000), **settings))
     server.capture_signals = contextlib.nullcontext  # type: ignore[assignment]
     running = asyncio.create_task(server.serve(sockets=[listener]))
     try:
@@ -91,6 +93,32 @@ def test_further_connections_are_closed_and_the_server_goes_on(monkeypatch: pyte
     assert served.startswith(b"HTTP/1.1 200")
 
 
+def test_a_connection_that_sends_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_connections, "MAX_HEAD_SECONDS", 0.5)
+
+    async def attack() -> tuple[bytes, bool]:
+        async with serving() as port:
+            return await drip(port, b"", b"")
+
+    assert asyncio.run(attack()) == (b"", True)
+
+
+def test_a_body_may_take_longer_than_a_head(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_connections, "MAX_HEAD_SECONDS", 0.2)
+
+    async def ask() -> bytes:
+        async with serving() as port:
+            reader, writer = await asyncio.open_connection(LOOPBACK, port)
+            writer.write(head(port, "Content-Length: 2\r\n"))
+            await asyncio.sleep(1)
+            writer.write(b"ab")
+            answered = await reader.read(1000)
+            writer.close()
+            return answered
+
+    assert asyncio.run(ask()).startswith(b"HTTP/1.1 200")
+
+
 @pytest.mark.parametrize("piece", [b"", b"X-A: 1\r\n"])
 @pytest.mark.parametrize("requests", [0, 1])
 def test_a_head_that_takes_too_long_ends_the_connection(
@@ -120,5 +148,11 @@ def test_a_body_that_takes_too_long_is_refused_even_if_it_never_pauses(monkeypat
     assert ended
 
 
-def test_files_are_left_for_everything_else() -> None:
-    assert local_connections.max_connections() > 0
+@pytest.mark.parametrize(("files", "most"), [(300, 200), (resource.RLIM_INFINITY, 682)])
+def test_a_third_of_the_files_is_left_for_everything_else(files: int, most: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (files, files))
+    assert local_connections.max_connections() == most
+
+
+def test_a_client_has_ten_seconds_for_a_head_and_a_minute_for_a_body() -> None:
+    assert (local_connections.MAX_HEAD_SECONDS, local_server.MAX_BODY_SECONDS) == (10, 60)
