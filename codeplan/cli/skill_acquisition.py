@@ -84,7 +84,7 @@ def open_target(method: str, settings: dict[str, Any]) -> SkillLibrary:
     Raises: UsageError: no library is named, or it cannot be one.
     """
     from codeplan.errors import UsageError
-    from codeplan.runner.setup import accepted_settings
+    from codeplan.runner.setting_shares import accepted_settings
 
     folder = settings.get("library")
     if not isinstance(folder, str) or not folder:

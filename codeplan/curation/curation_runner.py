@@ -20,7 +20,7 @@ from codeplan.llm.callable_model import CallableModel, ModelFunction
 from codeplan.protocols import LLM, Environment
 from codeplan.recording.events import Event
 from codeplan.runner import new_episodes
-from codeplan.runner.setup import accepted_settings
+from codeplan.runner.setting_shares import accepted_settings
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import EvidencePhase, EvidenceRecord, Skill
 from codeplan.types import AgentApi, Result, Task, Value

@@ -23,7 +23,7 @@ from codeplan.recording.events import EpisodeEnded, EpisodeStarted
 from codeplan.recording.trace import Trace
 from codeplan.runner.recorded_settings import choose_settings, main_model_name
 from codeplan.runner.run_folders import find_trace
-from codeplan.runner.setup import accepted_settings
+from codeplan.runner.setting_shares import accepted_settings
 from codeplan.skills.library import SkillLibrary
 from codeplan.untrusted.values import in_quotes
 

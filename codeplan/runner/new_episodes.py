@@ -75,12 +75,20 @@ def run(
         chosen = (
             envs.select(setup.env, id=task, kind=kind, seed=seed) if task is None or isinstance(task, str) else task
         )
-        header = setup.header(chosen, budget or Budget())
         handler = _combine_handlers(on_event, record.start_episode()) if record else on_event
         if tape:
+            header = setup.header(chosen, budget or Budget())
             return setup.replay(tape.take_episode(header), handler, header)
-        with closing(Trace(Path(out) / TRACE_NAME if out else None, telemetry.with_telemetry(handler))) as trace:
-            return setup.run(header, trace)
+        return run_live(setup, chosen, budget, out, handler)
+
+
+def run_live(
+    setup: EpisodeSetup, task: Task, budget: Budget | None, out: Path | str | None, on_event: EventHandler | None
+) -> Result:
+    """Run one episode of a setup. The parameters, and what is raised, are as for ``run``."""
+    header = setup.header(task, budget or Budget())
+    with closing(Trace(Path(out) / TRACE_NAME if out else None, telemetry.with_telemetry(on_event))) as trace:
+        return setup.run(header, trace)
 
 
 def learn(

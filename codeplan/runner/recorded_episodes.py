@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,8 @@ from codeplan.runner.environment_files import require_recorded
 from codeplan.runner.new_episodes import TRACE_NAME
 from codeplan.runner.recorded_settings import check_budget, choose_settings, main_model_name
 from codeplan.runner.run_folders import find_trace
-from codeplan.runner.setup import EpisodeSetup, OfflineModel, accepted_settings
+from codeplan.runner.setting_shares import accepted_settings
+from codeplan.runner.setup import AnyEnvironment, EnvironmentToOpen, EpisodeSetup, OfflineModel
 from codeplan.runner.start_state import recorded_start
 from codeplan.runner.tool_setup import ToolSources, open_recorded_tools, require_same_tools
 from codeplan.sandbox.language.extraction import in_fence
@@ -108,19 +109,19 @@ def resume(
     require_handler(on_event)
     path = find_trace(folder)
     trace = Trace.resume(path, telemetry.with_telemetry(on_event))
-    with closing(trace), ExitStack() as resources:
+    with closing(trace):
         header = _header(trace.recording, folder)
         end = trace.recording[-1]
         if isinstance(end, EpisodeEnded):
             if end.result.success and verify is not None and header.env == ToolEnvironment.name:
-                env = _live_environment(header, env, sources, path.parent, resources)
-                _confirm_success(header, trace.recording, env, method=method, settings=settings)
+                live = _live_environment(header, env, sources, path.parent)
+                _confirm_success(header, trace.recording, live, method=method, settings=settings)
             if on_event:
                 on_event(end)
             return end.result
-        env = _live_environment(header, env, sources, path.parent, resources)
+        live = _live_environment(header, env, sources, path.parent)
         with _recorded_setup(
-            header, trace.recording, env, method, model, settings, model_overrides or {}, budget or Budget()
+            header, trace.recording, live, method, model, settings, model_overrides or {}, budget or Budget()
         ) as setup:
             return setup.run(header, trace)
 
@@ -190,7 +191,7 @@ def fork(
             return setup.run(header, trace)
 
 
-def _confirm_success(header: EpisodeStarted, recording: list[Event], env: Environment | None, **given: Any) -> None:
+def _confirm_success(header: EpisodeStarted, recording: list[Event], env: AnyEnvironment | None, **given: Any) -> None:
     """Have the user's verifier judge the value of an episode that has ended; the trace answers everything else.
 
     Raises: Diverged: it does not confirm the recorded success, or the recording has another end than it leads to.
@@ -201,9 +202,9 @@ def _confirm_success(header: EpisodeStarted, recording: list[Event], env: Enviro
 
 
 def _live_environment(
-    header: EpisodeStarted, env: Environment | None, sources: ToolSources, folder: Path, resources: ExitStack
-) -> Environment | None:
-    """The environment object in which the episode continues; None if its name is enough. ``resources`` end with it."""
+    header: EpisodeStarted, env: Environment | None, sources: ToolSources, folder: Path
+) -> AnyEnvironment | None:
+    """The environment object in which the episode continues; None if its name is enough."""
     if header.env != ToolEnvironment.name and (sources.name_tools or sources.verify is not None):
         raise UsageError(
             f"the environment {in_quotes(header.env)} of the episode takes neither tools nor a verifier; leave them out"
@@ -211,7 +212,7 @@ def _live_environment(
     if env is not None and sources.name_tools:
         raise UsageError("give an environment or tools, not both")
     if header.env == ToolEnvironment.name and env is None:
-        return resources.enter_context(open_recorded_tools(header, sources, folder))
+        return EnvironmentToOpen(open_recorded_tools(header, sources, folder))
     if isinstance(env, ToolEnvironment):
         require_same_tools(header.tools, env.described_tools)
     return env
@@ -246,16 +247,14 @@ def _silent_model(header: EpisodeStarted, recording: list[Event]) -> OfflineMode
 def _recorded_setup(
     header: EpisodeStarted,
     recording: list[Event] | tuple[Event, ...],
-    env: Environment | None,
+    env: AnyEnvironment | None,
     method: Method | None,
     model: LLM | ModelFunction | None,
     settings: dict[str, Any],
     overrides: Mapping[str, Any],
     budget: Budget | None = None,
 ) -> EpisodeSetup:
-    """The environment, method and model that the header names, or those given instead. ``budget`` is None for a
-    replay.
-    """
+    """What the header names, or what is given instead. ``budget`` is None for a replay."""
     live = budget is not None
     if budget is not None:
         check_budget(header.budget, budget)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from codeplan import envs, methods, plugins
+from codeplan import envs, methods
 from codeplan.budget import Budget
 from codeplan.envs.selection import require_recordable
 from codeplan.episode.episode import Episode
@@ -32,16 +32,26 @@ from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, Event
 from codeplan.recording.redaction import remove_secrets
 from codeplan.recording.trace import Trace
 from codeplan.runner import models
+from codeplan.runner.setting_shares import split_settings
 from codeplan.sandbox.limits import shorten
 from codeplan.types import BudgetSpent, Crashed, InfrastructureFailed, Interrupted, NotSolved, Result, Task, TooLarge
 from codeplan.untrusted.noun_phrases import with_article
 from codeplan.untrusted.tracebacks import broken_environment
-from codeplan.untrusted.values import in_quotes
 from codeplan.version import VERSION
 
 _SECRET_SETTINGS = frozenset({"api_key", "base_url", "extra_body", "reply_cache"})
 """Settings that may contain a key, or an address with a password, or a path of the user's; the model reports its own.
 Others are recognised by their names (see ``codeplan.recording.redaction``)."""
+
+
+class EnvironmentToOpen(NamedTuple):
+    """An environment that starts programs: it is opened once method and model are there, and closed with the setup."""
+
+    opening: AbstractContextManager[Environment]
+
+
+AnyEnvironment: TypeAlias = Environment | EnvironmentToOpen
+"""An environment, or one to open."""
 
 
 class EpisodeSetup:
@@ -54,7 +64,7 @@ class EpisodeSetup:
 
     def __init__(
         self,
-        env: str | Environment,
+        env: str | AnyEnvironment,
         method: str | Method,
         model: str | LLM | ModelFunction,
         settings: Mapping[str, Any],
@@ -62,22 +72,18 @@ class EpisodeSetup:
         offline: bool = False,
     ) -> None:
         for given, port in ((env, Environment), (method, Method), (model, LLM)):
-            _require_participant(given, port)
-        shares = _split_settings({"env": env, "method": method, "model": model}, settings)
+            if not isinstance(given, EnvironmentToOpen):
+                _require_participant(given, port)
+        shares = split_settings({"env": env, "method": method, "model": model}, settings)
         self._settings = settings
         output_only = {"folder"} & shares["method"].keys() - shares["env"].keys()  # where a Learner writes
         self._omitted_settings = _SECRET_SETTINGS | output_only
-        self._resources = ExitStack()
         self.method = methods.make(method, **shares["method"]) if isinstance(method, str) else method
         self.model = _connect_model(model, shares["model"], offline)
-        self.env = envs.make(env, **shares["env"]) if isinstance(env, str) else env
-        if isinstance(env, str):
-            self._resources.enter_context(_closing(self.env))
-        if isinstance(self.env.agent, type):
-            what = f"the Agent class {self.env.agent.__name__}"
-            require_members(self.env.agent, Agent, what)
-            public = {n: f for n, f in inspect.getmembers_static(self.env.agent) if not n.startswith("_")}
-            require_synchronous(public, what)
+        with ExitStack() as resources:
+            self.env = _open(env, shares["env"], resources)
+            _require_usable_agent(self.env)
+            self._resources = resources.pop_all()
 
     def __enter__(self) -> EpisodeSetup:
         return self
@@ -213,6 +219,25 @@ def _closing(env: Environment) -> Iterator[None]:
             raise broken_environment(env.name, "closing", e) from e
 
 
+def _open(env: str | AnyEnvironment, settings: Mapping[str, Any], resources: ExitStack) -> Environment:
+    """The environment; ``resources`` close what this opens."""
+    if isinstance(env, EnvironmentToOpen):
+        return resources.enter_context(env.opening)
+    if not isinstance(env, str):
+        return env
+    made = envs.make(env, **settings)
+    resources.enter_context(_closing(made))
+    return made
+
+
+def _require_usable_agent(env: Environment) -> None:
+    if isinstance(env.agent, type):
+        what = f"the Agent class {env.agent.__name__}"
+        require_members(env.agent, Agent, what)
+        public = {n: f for n, f in inspect.getmembers_static(env.agent) if not n.startswith("_")}
+        require_synchronous(public, what)
+
+
 def _connect_model(model: str | LLM | ModelFunction, settings: Mapping[str, Any], offline: bool) -> LLM:
     if isinstance(model, LLM):
         return model
@@ -249,44 +274,6 @@ def ending_from_exception(error: BaseException) -> Interrupted | InfrastructureF
     # A replay raises the public class of the error, not the subclass that a model's client raised.
     public = next(c for c in type(error).__mro__ if c.__module__ == InfrastructureError.__module__)
     return InfrastructureFailed(public.__name__, shorten(str(error)))
-
-
-def accepted_settings(participants: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
-    """The names of the settings that ``env``, ``method`` and ``model`` each accept; an object accepts none."""
-    return {part: _setting_names(part, name) if isinstance(name, str) else () for part, name in participants.items()}
-
-
-def _setting_names(part: str, name: str) -> tuple[str, ...]:
-    if part == "model":
-        return models.setting_names(name)
-    return plugins.setting_names(plugins.load_factory("codeplan.envs" if part == "env" else "codeplan.methods", name))
-
-
-def _split_settings(participants: Mapping[str, object], settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The settings of each participant. Raises: UsageError: no participant accepts a setting."""
-    accepted = accepted_settings(participants)
-    known = {name for names in accepted.values() for name in names}
-    for name in settings:
-        if name not in known:
-            raise UsageError(_unknown_setting(name, known, participants))
-    return {part: {n: v for n, v in settings.items() if n in names} for part, names in accepted.items()}
-
-
-def _unknown_setting(name: str, known: Iterable[str], participants: Mapping[str, object]) -> str:
-    """The error for a setting that neither method, environment nor model accepts.
-
-    A model behind an endpoint accepts more settings than the scripted one, and than a function or an object.
-    """
-    model, limit = participants.get("model", ""), name.removeprefix("max_")
-    own = not isinstance(model, str)
-    if (own or model == "scripted") and name in models.setting_names(models.ANY_ENDPOINT_MODEL):
-        what = "a model that is a function or an object of yours" if own else "the scripted model"
-        return f"{what} has no setting {in_quotes(name)}; --model NAME (model=NAME) gives one that has"
-    if limit in Budget.__struct_fields__:
-        flag = "" if limit == "refinements" else f"--max-{limit.replace('_', '-')} N, in Python "
-        way = f"to limit the {limit.replace('_', ' ')}, give {flag}budget=codeplan.Budget({limit}=N)"
-        return f"there is no setting {in_quotes(name)} here; {way}"
-    return f"there is no setting {in_quotes(name)} here; {plugins.suggest_names(name, known)}"
 
 
 def _plain(value: object) -> Any:

@@ -13,7 +13,8 @@ from codeplan.llm.callable_model import ModelFunction
 from codeplan.protocols import LLM
 from codeplan.recording.events import EventHandler
 from codeplan.runner.arguments import require_handler, require_out
-from codeplan.runner.new_episodes import run
+from codeplan.runner.new_episodes import run_live
+from codeplan.runner.setup import EnvironmentToOpen, EpisodeSetup
 from codeplan.runner.tool_setup import ToolSources, open_tools
 from codeplan.tools.approvals import Approver
 from codeplan.tools.environment import ToolErrors
@@ -84,5 +85,7 @@ def do(
         deny=deny,
         tool_errors=tool_errors,
     )
-    with open_tools(goal, sources, out) as env:
-        return run(env, method=method, model=model, budget=budget, out=out, on_event=on_event, **settings)
+    env = EnvironmentToOpen(open_tools(goal, sources, out))
+    with EpisodeSetup(env, method, model, settings) as setup:
+        (task,) = setup.env.tasks("test")
+        return run_live(setup, task, budget, out, on_event)

@@ -120,13 +120,13 @@ class Slow(Replies):
     def complete(self, messages, **options):
         if self.replies:
             return super().complete(messages, **options)
-        time.sleep(0.6)
+        time.sleep(4.1)
         raise ModelError("no answer within the time that was left")
 
 
 def test_a_call_that_outlasts_the_budget_is_on_the_trace_and_replays(tmp_path):
-    result = run(Boxes(), "ball/2", model=Slow(OPEN.format(1)), out=tmp_path / "run", budget=Budget(seconds=0.5))
-    assert result.reason == "budget: the budget of 0.5 seconds is spent"
+    result = run(Boxes(), "ball/2", model=Slow(OPEN.format(1)), out=tmp_path / "run", budget=Budget(seconds=4))
+    assert result.reason == "budget: the budget of 4 seconds is spent"
     assert result.model_calls == 2
     failed = Trace.read(tmp_path / "run" / "trace.jsonl")[-2]
     assert isinstance(failed, ModelCallFailed)

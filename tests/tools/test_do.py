@@ -1,6 +1,7 @@
 """A goal reached with the user's own tools: verified, claimed, approved, refused, failed."""
 
 import json
+import shlex
 import textwrap
 
 import pytest
@@ -179,6 +180,14 @@ def test_plans_over_tools_never_start_over():
     replies = [fails.format(text=f"try {number}") for number in range(1, 6)]
     result, _ = do(*replies, tools=post)
     assert (result.value, post.sent) == (6, ["one", "try 1", "try 2", "try 3", "try 4", "try 5"])
+
+
+def test_no_server_is_started_for_a_model_that_cannot_be_reached(tmp_path, monkeypatch):
+    for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(variable, raising=False)
+    with pytest.raises(UsageError, match="OPENAI_API_KEY"):
+        codeplan.do("look", mcp=[shlex.join(["touch", str(tmp_path / "started")])], model="gpt-4.1")
+    assert not (tmp_path / "started").exists()
 
 
 def test_a_value_that_nobody_accepts_is_not_solved():
