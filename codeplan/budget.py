@@ -84,7 +84,7 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
                 continue
             kind, said = (int | float, "a number") if name in ("money", "seconds") else (int, "a whole number")
             if isinstance(value, bool) or not isinstance(value, kind) or not 0 <= value < float("inf"):
-                raise UsageError(f"the budget {name} is {in_quotes(value)}; give {said} from 0 up, or leave it out")
+                raise UsageError(f"the budget of {name} is {in_quotes(value)}; give {said} from 0 up, or leave it out")
 
 
 class TotalBudget(msgspec.Struct, frozen=True, kw_only=True):

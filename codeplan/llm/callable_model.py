@@ -14,7 +14,9 @@ from codeplan.llm.background_loop import run_and_wait
 from codeplan.llm.replies import cut_at_stop
 from codeplan.types import Completion, Message, Purpose, Usage
 from codeplan.untrusted.noun_phrases import with_article
+from codeplan.untrusted.terminal import one_line
 from codeplan.untrusted.tracebacks import broken_model
+from codeplan.untrusted.values import in_quotes
 
 Answer: TypeAlias = str | Completion
 
@@ -26,9 +28,12 @@ class CallableModel:
     """A model made from a function. ``name`` is the function's name; for a lambda or an object it is the type's.
 
     Stop sequences cut the text here. The function gets no maximum of tokens.
+
+    Raises: UsageError: the function cannot be called with the messages alone.
     """
 
     def __init__(self, function: ModelFunction) -> None:
+        _require_one_argument(function)
         own = getattr(function, "__name__", "")
         self.name = own if isinstance(own, str) and own.isidentifier() else type(function).__name__
         self._function = function
@@ -68,6 +73,21 @@ class CallableModel:
 
 
 _UNKNOWN = Usage(None, None)
+
+
+def _require_one_argument(function: ModelFunction) -> None:
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # Python cannot tell
+        return
+    try:
+        signature.bind([])
+    except TypeError as error:
+        name = getattr(function, "__name__", type(function).__name__)
+        raise UsageError(
+            f"the model {in_quotes(name)} cannot be called with the messages ({one_line(str(error), 200)}); write "
+            "a function of one argument: def model(messages), with messages as dicts of role and content"
+        ) from None
 
 
 def is_model_function(given: object) -> bool:

@@ -44,7 +44,10 @@ def _tools_of(thing: object, types: TypeWriter) -> Iterator[Tool]:
 
 def _functions_of(thing: object) -> list[tuple[str, Callable[..., Any]]]:
     if isinstance(thing, ModuleType):
-        return _required(_module_functions(thing), f"the module {thing.__name__} has no public functions")
+        return _required(
+            _module_functions(thing),
+            f"the module {thing.__name__} has no public functions; define one, or name objects: FILE.py:NAME",
+        )
     if isinstance(thing, type):
         name = thing.__name__
         raise UsageError(

@@ -6,6 +6,7 @@ The file runs in this process, with the rights of the user who named it.
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import os
 import sys
 import threading
@@ -22,7 +23,8 @@ from codeplan.errors import UsageError
 from codeplan.tools.python_tools import python_tools
 from codeplan.tools.tool import Tool
 from codeplan.untrusted.differences import nearest_name
-from codeplan.untrusted.terminal import MAX_REASON_CHARS, message_text, one_line
+from codeplan.untrusted.noun_phrases import with_article, with_count
+from codeplan.untrusted.terminal import MAX_REASON_CHARS, echo_message, message_text, one_line
 from codeplan.untrusted.values import in_quotes
 
 _numbers = count(1)
@@ -37,7 +39,10 @@ def tools_of_file(given: str) -> tuple[Tool, ...]:
     """
     path, names = _split(given)
     module = _load(path)
-    return python_tools(*(_member(module, path, name) for name in names) if names else (module,))
+    things = [(name, _member(module, path, name)) for name in names]
+    for name, thing in things:
+        _tell_foreign_object(name, thing, module)
+    return python_tools(*(thing for _, thing in things) if names else (module,))
 
 
 def function_of_file(given: str, form: str) -> Any:
@@ -55,6 +60,17 @@ def object_of_file(given: str, otherwise: str) -> Any:
     return _member(_load(path), path, names[0])
 
 
+def _tell_foreign_object(name: str, thing: object, module: ModuleType) -> None:
+    """Tell the user how many methods of an object become tools, if its class is not of the file: it may be there for
+    another purpose, such as a path.
+    """
+    kind = type(thing)
+    if inspect.isroutine(thing) or kind.__module__ in ("builtins", "functools", module.__name__):
+        return
+    tools = with_count(len(python_tools(thing)), "tool")
+    echo_message(f"{name} is {with_article(kind.__name__)}, with its public methods as {tools}", "codeplan: ", err=True)
+
+
 def _split(given: str) -> tuple[Path, list[str]]:
     file, _, names = given.partition(".py:")
     if not names:
@@ -68,7 +84,8 @@ def _load(path: Path) -> ModuleType:
     What it prints meanwhile goes to standard error: standard output may be for a JSON document.
     """
     if not os.path.isfile(path):  # the method raises for names that no file can have
-        raise UsageError(f"there is no file {_shown(path)}; name a Python file: tools.py, or tools.py:NAME")
+        wrong = f"{_shown(path)} is a folder" if os.path.isdir(path) else f"there is no file {_shown(path)}"
+        raise UsageError(f"{wrong}; name a Python file: FILE.py, or FILE.py:NAME")
     with _loading:
         known = _loaded.get(path.resolve())
         return _load_first(path) if known is None else known

@@ -51,7 +51,7 @@ def test_a_budget_without_limits_never_ends():
 
 
 def test_a_negative_budget_is_refused_with_its_name():
-    with pytest.raises(UsageError, match="budget actions is -1"):
+    with pytest.raises(UsageError, match="budget of actions is -1"):
         Budget(actions=-1)
 
 
@@ -63,14 +63,14 @@ def test_a_budget_that_is_not_a_number_or_that_no_trace_could_hold_is_refused(se
 
 @pytest.mark.parametrize("given", [2.5, True, "3"])
 def test_a_count_that_no_trace_could_be_read_with_is_refused(given):
-    with pytest.raises(UsageError, match=f"^the budget actions is {given!r}; give a whole number from 0 up"):
+    with pytest.raises(UsageError, match=f"^the budget of actions is {given!r}; give a whole number from 0 up"):
         Budget(actions=given)
 
 
 @pytest.mark.parametrize("given", [False, "3"])
 def test_a_budget_of_time_is_a_number(given):
     assert Budget(seconds=3).seconds == 3
-    with pytest.raises(UsageError, match=f"^the budget seconds is {given!r}; give a number from 0 up"):
+    with pytest.raises(UsageError, match=f"^the budget of seconds is {given!r}; give a number from 0 up"):
         Budget(seconds=given)
 
 

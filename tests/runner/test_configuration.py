@@ -100,7 +100,7 @@ def test_the_stand_in_takes_only_its_own_settings() -> None:
         ("api = 'telepathy'", "codeplan.toml: api: "),
         ("[budget]\nmony = 1", "codeplan.toml: budget: there is no key mony"),
         ("[budget]\nmoney = 'much'", "codeplan.toml: budget.money: expected float"),
-        ("[budget]\nmoney = -1", "codeplan.toml: the budget money is -1"),
+        ("[budget]\nmoney = -1", "codeplan.toml: the budget of money is -1"),
         ("budget = 3", "codeplan.toml: budget: expected object"),
         ("api_key = 'sk-secret'", "keys do not belong in a file"),
         ("[tool]\ncodeplan = 3", "codeplan.toml: expected object"),

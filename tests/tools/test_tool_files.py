@@ -96,8 +96,24 @@ def test_a_name_that_leads_to_no_file_is_refused(tmp_path, monkeypatch, name):
 def test_a_file_without_functions_a_folder_and_another_kind_of_file_are_refused(tmp_path):
     (tmp_path / "empty.py").write_text("x = 3")
     (tmp_path / "notes.txt").write_text("x = 3")
-    for name, why in (("empty.py", "no public functions"), ("", "there is no file"), ("notes.txt", "must end in .py")):
+    for name, why in (
+        ("empty.py", "has no public functions; define one, or name objects: FILE.py:NAME"),
+        ("", "is a folder; name a Python file: FILE.py, or FILE.py:NAME"),
+        ("absent.py", "there is no file .*absent.py'; name a Python file"),
+        ("notes.txt", "must end in .py"),
+    ):
         with pytest.raises(UsageError, match=why):
             tools_of_file(str(tmp_path / name))
     with pytest.raises(UsageError, match="names no single function; write FILE.py:FUNCTION"):
         function_of_file(str(tmp_path / "empty.py"), "f(x)")
+
+
+def test_an_object_of_a_class_from_elsewhere_is_announced(file, tmp_path, capsys):
+    """It may be there for another purpose."""
+    path = tmp_path / "places.py"
+    path.write_text("from pathlib import Path\nfrom collections import Counter\nFOLDER = Path('x')\ndef find(): ...\n")
+    tools = tools_of_file(f"{path}:FOLDER,find")
+    said = capsys.readouterr().err
+    assert said == f"codeplan: FOLDER is a PosixPath, with its public methods as {len(tools) - 1} tools\n"
+    tools_of_file(f"{file}:store,find")
+    assert capsys.readouterr().err == ""
