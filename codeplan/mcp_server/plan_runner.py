@@ -17,7 +17,7 @@ from codeplan.mcp_server.run_folders import RunFolders, RunState
 from codeplan.mcp_server.run_history import PastRun, read_past_run
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.planning.reply_taking import take_reply
-from codeplan.planning.resume_point import find_resume_point, last_state, unfinished_step
+from codeplan.planning.resume_point import find_resume_point, last_state, step_after_all, unfinished_step
 from codeplan.recording.events import EventHandler, PlanStarted
 from codeplan.recording.trace import Trace
 from codeplan.runner.new_episodes import TRACE_NAME, run
@@ -121,7 +121,7 @@ class ToolPlanRunner:
         It starts where the refinement loop would: at the first changed step, but no later than at the one that failed.
         An interrupted run is resumed only after the client has once been informed of the interruption.
 
-        Raises: UsageError: there is no such run, it still runs, or it was resumed already.
+        Raises: UsageError: there is no such run, it still runs, it was resumed already, or has done all of the plan.
         """
         folder = self.folders.find(run_id)
         state = self.folders.read_state(run_id)
@@ -215,7 +215,13 @@ class _Start(Value, frozen=True):
 
 
 def _start_after(run_id: str, past: PastRun, plan: Plan) -> _Start:
+    """Where the plan starts. Raises: UsageError: the run has done all of its steps, and would do them again."""
     attempt = past.attempt
+    if step_after_all(attempt, plan):
+        raise UsageError(
+            f"the run {run_id} has done all steps of this plan; change or add a step, or make its calls again with "
+            "run_plan"
+        )
     states = attempt.entries | last_state(plan, attempt, "failure")
     step = find_resume_point(attempt.plan, plan, unfinished_step(attempt, plan), states)
     entries = {number: c for number, c in attempt.entries.items() if number < step}

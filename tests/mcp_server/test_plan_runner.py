@@ -84,6 +84,19 @@ def test_a_finished_run_goes_on_with_its_variables_as_they_were(runner, shop):
     assert shop._calls == []
 
 
+def test_a_finished_run_makes_no_call_again_for_the_same_plan(runner, shop):
+    done = runner.run(PLAN, "", ALONE)
+    shop._calls.clear()
+    for text in (PLAN, STEP_2, f"# no change\n{PLAN}"):
+        with pytest.raises(
+            UsageError, match=f"the run {done.run} has done all steps of this plan; change or add a step"
+        ):
+            runner.resume(done.run, text, ALONE)
+    assert shop._calls == []
+    more = "    if start_from <= 3:\n        return len(names)\n"
+    assert runner.resume(done.run, more, ALONE).value == 2
+
+
 def test_a_replan_goes_on_after_its_step(runner, shop):
     looked = runner.run(plan("names = agent.fruits()\nprint(names)\nreplan('the names')"), "", ALONE)
     assert (looked.ended, looked.failure.error, looked.failure.message) == ("replan", "replan", "the names")
