@@ -16,6 +16,9 @@ from codeplan.untrusted import local_connections, local_server
 from codeplan.untrusted.local_server import LOOPBACK, LocalOnly, listen, uvicorn_settings
 
 
+MAX_BODY = 1000
+
+
 async def hello(scope: Any, receive: Any, send: Any) -> None:
     while (await receive()).get("more_body"):
         pass
@@ -28,7 +31,7 @@ async def serving() -> AsyncIterator[int]:
     listener = listen(0)
     port: int = listener.getsockname()[1]
     settings = uvicorn_settings() | {"timeout_keep_alive": 1000}  # uvicorn's own timer does not help
-    server = uvicorn.Server(uvicorn.Config(LocalOnly(hello, port, max_body=1000), **settings))
+    server = uvicorn.Server(uvicorn.Config(LocalOnly(hello, port, max_body=MAX_BODY), **settings))
     server.capture_signals = contextlib.nullcontext  # type: ignore[assignment]
     running = asyncio.create_task(server.serve(sockets=[listener]))
     try:
@@ -134,6 +137,15 @@ def test_a_head_that_takes_too_long_ends_the_connection(
     answered, ended = asyncio.run(attack())
     assert answered.count(b"HTTP/1.1 200") == requests
     assert ended
+
+
+@pytest.mark.parametrize(("size", "status"), [(MAX_BODY, b"200"), (MAX_BODY + 1, b"413")])
+def test_a_body_may_have_the_maximum_size_and_no_more(size: int, status: bytes) -> None:
+    async def ask() -> bytes:
+        async with serving() as port:
+            return await answer(port, head(port, f"Content-Length: {size}\r\n") + b"a" * size)
+
+    assert asyncio.run(ask()).startswith(b"HTTP/1.1 " + status)
 
 
 def test_a_body_that_takes_too_long_is_refused_even_if_it_never_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
