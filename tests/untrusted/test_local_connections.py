@@ -15,23 +15,35 @@ import uvicorn
 from codeplan.untrusted import local_connections, local_server
 from codeplan.untrusted.local_server import LOOPBACK, LocalOnly, listen, uvicorn_settings
 
-
 MAX_BODY = 1000
 
 
 async def hello(scope: Any, receive: Any, send: Any) -> None:
     while (await receive()).get("more_body"):
         pass
+    await say_hi(send)
+
+
+async def say_hi(send: Any) -> None:
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
     await send({"type": "http.response.body", "body": b"hi"})
 
 
+async def patient(scope: Any, receive: Any, send: Any) -> None:
+    """Answers a second after the request, and looks meanwhile whether the client is still there."""
+    while (await receive()).get("more_body"):
+        pass
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(receive(), 1)
+    await say_hi(send)
+
+
 @contextlib.asynccontextmanager
-async def serving() -> AsyncIterator[int]:
+async def serving(app: Any = hello) -> AsyncIterator[int]:
     listener = listen(0)
     port: int = listener.getsockname()[1]
     settings = uvicorn_settings() | {"timeout_keep_alive": 1000}  # uvicorn's own timer does not help
-    server = uvicorn.Server(uvicorn.Config(LocalOnly(hello, port, max_body=MAX_BODY), **settings))
+    server = uvicorn.Server(uvicorn.Config(LocalOnly(app, port, max_body=MAX_BODY), **settings))
     server.capture_signals = contextlib.nullcontext  # type: ignore[assignment]
     running = asyncio.create_task(server.serve(sockets=[listener]))
     try:
@@ -70,13 +82,23 @@ async def drip(port: int, first: bytes, piece: bytes) -> tuple[bytes, bool]:
     writer.write(first)
     reading = asyncio.create_task(read())
     with contextlib.suppress(ConnectionError):
-        while not reading.done() and time.monotonic() - begun < 60:
+        while not reading.done() and time.monotonic() - begun < 30:
             writer.write(piece)
             await asyncio.sleep(0.05)
     ended = reading.done()
     writer.close()
     await reading
     return b"".join(answered), ended
+
+
+def test_an_answer_may_take_longer_than_a_body(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_server, "MAX_BODY_SECONDS", 0.3)
+
+    async def ask() -> bytes:
+        async with serving(patient) as port:
+            return await answer(port, head(port, "Content-Length: 1\r\n") + b"a")
+
+    assert asyncio.run(ask()).startswith(b"HTTP/1.1 200")
 
 
 def test_further_connections_are_closed_and_the_server_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
