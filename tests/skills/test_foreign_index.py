@@ -19,6 +19,8 @@ ROW: dict[str, Any] = {
     **{"pinned": 0, "version": 1, "failing": 0, "env": "household", "name": "ghost", "status": "active"},
 }
 COLUMNS = [name for name in ROW if name != "id"]
+CONTRADICTIONS = [("solved", 2**63 - 1), ("baseline_solved", 1)]
+CONTRADICTIONS += [(name, -1) for name in ("solved", "baseline_solved", "wins", "losses")]
 
 
 @pytest.fixture
@@ -53,18 +55,26 @@ def test_a_value_of_another_type_is_read_again_from_the_folder(library: SkillLib
         assert [found.name for found in again.find(task(), 1)] == [skill().name]
 
 
-@pytest.mark.parametrize("counts", ["solved = 9223372036854775807", "wins = -1", "baseline_solved = 1"])
+@pytest.mark.parametrize("counts", [f"{name} = {value}" for name, value in CONTRADICTIONS])
 def test_counts_that_contradict_one_another_are_counted_again(library: SkillLibrary, counts: str) -> None:
     write(library, f"update skills set {counts}")
     with closing(SkillLibrary(library.path)) as again:
         tally = again.entries()[0].evidence
-        assert (tally.solved, tally.wins, tally.baseline_solved) == (0, 0, 0)
+        assert (tally.solved, tally.baseline_solved, tally.wins, tally.losses) == (0, 0, 0, 0)
 
 
 def test_a_reason_that_is_no_text_is_found_again(library: SkillLibrary, capsys: pytest.CaptureFixture[str]) -> None:
     write(library, "update files set fault = ?", (b"\xff",))
     assert main(["skills", "list", "--library", str(library.path)]) == 0
     assert "left out" not in capsys.readouterr().err
+
+
+def test_a_vector_that_is_no_bytes_is_dropped(library: SkillLibrary) -> None:
+    library.store_vectors("small", {"digest": b"vector"})
+    library.close()
+    write(library, "update vectors set vector = 'text'")
+    with closing(SkillLibrary(library.path)) as again:
+        assert again.read_vectors("small", ["digest"]) == {}
 
 
 def test_an_own_index_is_kept(library: SkillLibrary) -> None:
