@@ -19,6 +19,9 @@ HOST_PATHS = sorted(
     {sys.prefix, sys.base_prefix, str(Path(sys.executable).parent), str(Path(codeplan.__file__).resolve().parents[1])}
 )
 
+SAME_EVERYWHERE = ["/bin:/usr/bin", "/usr/lib/os-release"]
+"""Constants of the library, which hold the path of a Python that is installed in /usr."""
+
 
 @pytest.fixture(scope="module", autouse=True)
 def _unguarded_workers() -> Iterator[None]:
@@ -96,7 +99,7 @@ def test_no_object_of_the_worker_holds_a_path():
         if type(thing) is str or type(thing) is bytes:
             count += 1
             text = thing if type(thing) is str else thing.decode('latin-1')
-            found += [text[:200] for p in paths if p in text]
+            found += [text[:200] for p in paths if p in text and text[::-1] not in {[t[::-1] for t in SAME_EVERYWHERE]!r}]
         else:
             waiting += gc.get_referents(thing)
     print(count > 10_000, found)

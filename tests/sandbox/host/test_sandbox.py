@@ -159,7 +159,7 @@ def test_two_hundred_runs_leave_no_process_descriptor_or_memory():
         resident(os.getpid()),
     )
     assert zygote_pid(launcher.run_workers) == zygote
-    assert after[:2] == before[:2]
+    assert (after[0] <= before[0], after[1]) == (True, before[1])  # what earlier tests left open may be closed by now
     assert after[2] - before[2] < 2 << 20
     assert after[3] - before[3] < 8 << 20
 
