@@ -82,7 +82,7 @@ class ReplayableEnvironment:
     def _confirm_success(
         self, recorded: EnvironmentReset | ActionTaken, do: Callable[[], tuple[Observation, int]]
     ) -> None:
-        """Have the environment confirm a recorded success of an episode that continues.
+        """Repeat what led to a recorded success, if the episode is to continue, and compare the answer.
 
         The recording may come from a stranger, and an episode that is done uses the environment for nothing else.
         Where actions are real, they are not repeated, and ``judge`` decides about success. Raises: Diverged.

@@ -39,9 +39,9 @@ def find_resume_point(
 
 
 def step_after_all(before: PlanAttempt, plan: Plan) -> int | None:
-    """The number after the last step of a plan of which a run has done all steps; None if it has something to do.
+    """If a run has done all steps of the plan: the number after the last one. None if a step is left to do.
 
-    From there only the code outside the steps runs, such as a changed ``return``.
+    A run that starts there does only what is outside the steps, such as a changed ``return``.
     """
     done = isinstance(before.outcome, Finished) and plan.steps and _first_difference(before.plan, plan) is None
     return plan.steps[-1].number + 1 if done else None

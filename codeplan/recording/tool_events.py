@@ -10,7 +10,7 @@ from codeplan.types import Observation
 
 
 class CallDecided(TraceEvent, frozen=True, tag="call_decided"):
-    """The decision whether a call of a tool may be made, before it is made.
+    """A call of a tool was allowed or refused, before it was made.
 
     ``by`` says who decided: ``pattern`` is one of the user's patterns (the field ``pattern`` holds it), ``approver`` is
     the user. ``nobody`` means that the call needed approval and there was no approver. It is then refused.

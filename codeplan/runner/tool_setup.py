@@ -5,7 +5,7 @@ named.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,11 +52,11 @@ class ToolSources:
         return not empty or bool(self.mcp) or self.mcp_config is not None
 
 
-@contextmanager
-def open_tools(goal: str, sources: ToolSources, out: Path | str | None) -> Iterator[ToolEnvironment]:
-    """The environment of the tools, with its servers; all end with the context. ``out`` is the episode's folder.
+def open_tools(goal: str, sources: ToolSources, out: Path | str | None) -> AbstractContextManager[ToolEnvironment]:
+    """The environment of the tools. Its servers start when the context is entered, and all ends with the context.
 
-    Raises: UsageError: the input is wrong. EnvironmentFailure: a server does not start.
+    ``out`` is the episode's folder. Raises: UsageError: the input is wrong. EnvironmentFailure, on entering: a server
+    does not start.
     """
     if sources.tool_errors not in ("plan", "stop"):
         raise UsageError(f"tool_errors is plan or stop, not {in_quotes(sources.tool_errors)}")
@@ -73,23 +73,29 @@ def open_tools(goal: str, sources: ToolSources, out: Path | str | None) -> Itera
     doubts = DoubtRules(sources.in_doubt, sources.idempotent)
     require_goal(goal)
     folder = Path(out) if out else None
-    with open_toolset(own, sources.mcp, sources.mcp_config, sources.mcp_timeout, folder) as toolset:
-        tell_unused(approvals, toolset)
-        tell_unused(doubts, toolset)
-        env = ToolEnvironment(
-            goal, toolset, verifier=verifier, approvals=approvals, doubts=doubts, tool_errors=sources.tool_errors
-        )
-        with closing(env):
-            yield env
+
+    @contextmanager
+    def opening() -> Iterator[ToolEnvironment]:
+        with open_toolset(own, sources.mcp, sources.mcp_config, sources.mcp_timeout, folder) as toolset:
+            tell_unused(approvals, toolset)
+            tell_unused(doubts, toolset)
+            env = ToolEnvironment(
+                goal, toolset, verifier=verifier, approvals=approvals, doubts=doubts, tool_errors=sources.tool_errors
+            )
+            with closing(env):
+                yield env
+
+    return opening()
 
 
-@contextmanager
-def open_recorded_tools(header: EpisodeStarted, sources: ToolSources, folder: Path) -> Iterator[ToolEnvironment]:
-    """The environment in which a recorded episode continues.
+def open_recorded_tools(
+    header: EpisodeStarted, sources: ToolSources, folder: Path
+) -> AbstractContextManager[ToolEnvironment]:
+    """The environment in which a recorded episode continues, opened as by ``open_tools``.
 
     Its tools are those that the user names, never the trace's.
 
-    Raises: UsageError: the user names no tools, or others than the episode had. EnvironmentFailure: as ``open_tools``.
+    Raises: UsageError: the user names no tools, or, on entering, others than the episode had.
     """
     if not sources.name_tools:
         names = _named([tool.method.name for tool in header.tools])
@@ -101,9 +107,15 @@ def open_recorded_tools(header: EpisodeStarted, sources: ToolSources, folder: Pa
         raise UsageError(
             "the episode has a verifier, which is never taken from a trace; name it: --verify FILE.py:NAME"
         )
-    with open_tools(header.task.goal, sources, folder) as env:
-        require_same_tools(header.tools, env.described_tools)
-        yield env
+    opening = open_tools(header.task.goal, sources, folder)
+
+    @contextmanager
+    def with_same_tools() -> Iterator[ToolEnvironment]:
+        with opening as env:
+            require_same_tools(header.tools, env.described_tools)
+            yield env
+
+    return with_same_tools()
 
 
 def require_same_tools(recorded: Sequence[AgentTool], given: Sequence[AgentTool]) -> None:

@@ -70,7 +70,7 @@ class _SimpleParameters(NamedTuple):
         return cls(by_name, required, max((place + 1 for place, _ in required), default=0), most)
 
     def fit(self, given: int, kwargs: dict[str, Any]) -> bool:
-        """Whether so many arguments by position, and these by name, fit."""
+        """Whether a call with ``given`` arguments by position, and with these by name, leaves nothing out or over."""
         if not kwargs:
             return self.least <= given <= self.most
         if given > self.most or any(self.places.get(name, -1) < given for name in kwargs):

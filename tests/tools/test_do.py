@@ -182,6 +182,15 @@ def test_plans_over_tools_never_start_over():
     assert (result.value, post.sent) == (6, ["one", "try 1", "try 2", "try 3", "try 4", "try 5"])
 
 
+def test_wrong_tools_and_an_empty_goal_are_told_before_a_missing_key(tmp_path, monkeypatch):
+    for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(variable, raising=False)
+    with pytest.raises(UsageError, match="the goal is empty"):
+        codeplan.do(" ", tools=Store(), model="gpt-4.1")
+    with pytest.raises(UsageError, match="there is no file"):
+        codeplan.do("look", tools=str(tmp_path / "absent.py"), model="gpt-4.1")
+
+
 def test_no_server_is_started_for_a_model_that_cannot_be_reached(tmp_path, monkeypatch):
     for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(variable, raising=False)

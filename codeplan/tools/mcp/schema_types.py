@@ -255,7 +255,7 @@ def _number(value: object) -> str:
 
 
 def alternatives(schema: dict[str, Any]) -> list[Any]:
-    """The schemas of which a value fits any, or one."""
+    """The members of ``anyOf`` or ``oneOf``: a value must fit one of them. Empty if the schema has neither."""
     for key in ("anyOf", "oneOf"):
         if isinstance(members := schema.get(key), list) and members:
             return members
