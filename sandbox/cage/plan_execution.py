@@ -13,7 +13,7 @@ from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, MAX_NAME_CHARS, Li
 from codeplan.sandbox.protocol import frames, values
 from codeplan.sandbox.protocol.checkpoint_table import RETURNED_NAME
 from codeplan.sandbox.protocol.codec import encode
-from codeplan.sandbox.runtime.namespace import make_namespace, plan_variables
+from codeplan.sandbox.runtime.namespace import PlanRuntime, plan_variables
 from codeplan.sandbox.runtime.termination import (
     AssertionFailure,
     GiveUpRequested,
@@ -26,10 +26,10 @@ _RUNTIME_FRAMES: Final = 30  # stack frames that guards and the runtime may add 
 
 
 class PlanExecution:
-    """One run of a compiled plan."""
+    """One run of a compiled plan. The process has one ``runtime``, which serves one run after the other."""
 
-    def __init__(self, link: HostLink, job: frames.RunJob, timer: PlanTimer) -> None:
-        self._link, self._job, self._timer = link, job, timer
+    def __init__(self, link: HostLink, job: frames.RunJob, timer: PlanTimer, runtime: PlanRuntime) -> None:
+        self._link, self._job, self._timer, self._runtime = link, job, timer, runtime
         self._limits: Limits = job.limits
         self._calls = HostClient(link, job, timer)
         self._dropped = job.checkpoint.dropped if job.checkpoint else {}
@@ -58,7 +58,7 @@ class PlanExecution:
     def _run_to_end(self, program: Program, variables: dict[str, object]) -> BaseException | None:
         """The exception that ended the plan; None if it finished."""
         try:
-            self._namespace = make_namespace(
+            self._namespace = self._runtime.begin(
                 self._calls,
                 turns=self._limits.turns,
                 seed=self._job.seed,

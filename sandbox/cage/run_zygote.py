@@ -9,6 +9,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, NoReturn, TypeAlias
 
+import msgspec
+
 from codeplan.sandbox.cage import zygote
 from codeplan.sandbox.cage.host_client import HostLink, PlanTimer
 from codeplan.sandbox.cage.plan_execution import PlanExecution
@@ -18,6 +20,7 @@ from codeplan.sandbox.limits import Limits, shorten
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
 from codeplan.sandbox.protocol.plan_rows import diagnostic_rows
+from codeplan.sandbox.runtime.namespace import PlanRuntime
 
 CompilePlan: TypeAlias = Callable[[str], Program]
 """Compiles a plan's source to a program."""
@@ -35,12 +38,11 @@ def solution(agent, start_from=1):
 def main(control_fd: int, compile_source: CompilePlan = compile_plan) -> NoReturn:
     """Serve as the zygote for runs. (The audit passes another compiler.)"""
     _preload_modules()
-    code = [compile_source(_SAMPLE).pack() for _ in range(zygote.WARM_UP_RUNS)][
-        -1
-    ]  # plans without precompiled code need the compiler
     saved = encode({"x": [1]}, 1_000)
-    job = frames.RunJob(_SAMPLE, frozenset({"report"}), frozenset(), 1, saved, 0, Limits(), code=code)
-    zygote.main(control_fd, WorkerRole(job, partial(serve_run, compile_source=compile_source), prewarmed=True))
+    text = frames.RunJob(_SAMPLE, frozenset({"report"}), frozenset(), 1, saved, 0, Limits())
+    checked = msgspec.structs.replace(text, code=compile_source(_SAMPLE).pack())
+    serve = partial(serve_run, compile_source=compile_source, runtime=PlanRuntime())
+    zygote.main(control_fd, WorkerRole(checked, serve, prewarmed=True, other_samples=(text,)))
 
 
 def _preload_modules() -> None:
@@ -50,7 +52,9 @@ def _preload_modules() -> None:
     random.Random("a")
 
 
-def serve_run(link: HostLink, job: WorkerJob, timer: PlanTimer, compile_source: CompilePlan) -> None:
+def serve_run(
+    link: HostLink, job: WorkerJob, timer: PlanTimer, compile_source: CompilePlan, runtime: PlanRuntime
+) -> None:
     """Answer a RunJob; ignore any other job."""
     if not isinstance(job, frames.RunJob):
         return
@@ -64,4 +68,4 @@ def serve_run(link: HostLink, job: WorkerJob, timer: PlanTimer, compile_source: 
         link.send(frames.CheckpointErrorFrame(shorten(str(error))))
         return
     link.send(frames.StartFrame())
-    PlanExecution(link, job, timer).run(program, variables)
+    PlanExecution(link, job, timer, runtime).run(program, variables)

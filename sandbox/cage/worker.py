@@ -17,6 +17,7 @@ WorkerJob: TypeAlias = frames.CheckJob | frames.AnalysisJob | frames.RunJob
 class WorkerRole(NamedTuple):
     """The role of one zygote's workers: ``serve`` answers a job over the link; ``sample_job`` is a typical job.
 
+    The zygote runs it, and ``other_samples``, until the interpreter has specialised the bytecode that they need.
     If ``prewarmed`` is true, an idle worker runs the sample job once before it takes a real one. The real job is then
     faster, at the cost of more total work. If ``hot_pages`` is true, a worker instead copies the pages that the sample
     job writes to; that is less work than the sample job if the job writes to many pages. If ``fresh_heap`` is true,
@@ -28,15 +29,26 @@ class WorkerRole(NamedTuple):
     prewarmed: bool = False
     fresh_heap: bool = False
     hot_pages: bool = False
+    other_samples: tuple[WorkerJob, ...] = ()
+
+
+def run_samples(role: WorkerRole) -> None:
+    """Run all samples once, so that all modules are loaded."""
+    for job in (*role.other_samples, role.sample_job):
+        _run_sample(role, job)
 
 
 def warm_up(role: WorkerRole) -> None:
-    """Run the sample job so that all modules are loaded and their memory pages are private to this process.
+    """Run the sample job so that the memory pages that it writes to are private to this process.
 
     Forked memory is shared until written; each first write to a page costs a page fault of a few microseconds.
     """
-    frames.unpack_host_frame(frames.pack(role.sample_job)[frames.HEADER_BYTES :])
-    role.serve(_SampleLink(), role.sample_job, PlanTimer())
+    _run_sample(role, role.sample_job)
+
+
+def _run_sample(role: WorkerRole, job: WorkerJob) -> None:
+    frames.unpack_host_frame(frames.pack(job)[frames.HEADER_BYTES :])
+    role.serve(_SampleLink(), job, PlanTimer())
 
 
 def serve_job(job_fd: int, cage: Cage, role: WorkerRole) -> None:

@@ -32,7 +32,7 @@ READY_MESSAGE: Final = b"ready\n"
 UNKNOWN_STATUS: Final = -1  # the wait status of an unknown worker
 _MAX_REMEMBERED: Final = 256
 _NAMESPACE_END_SECONDS: Final = 2.0  # how long a pid namespace without its first process may take to end
-WARM_UP_RUNS: Final = 10  # how often the zygote runs the sample job, until the interpreter has specialised its bytecode
+_WARM_UP_RUNS: Final = 10  # how often the zygote runs the samples, until the interpreter has specialised their bytecode
 
 
 def main(control_fd: int, role: WorkerRole) -> NoReturn:
@@ -73,8 +73,8 @@ class _ZygoteServer:
         hide_addresses()  # before the warm-up, because it makes the interpreter discard its specialised bytecode
         self._control = control
         self._exit_statuses: dict[int, int] = {}
-        for _ in range(WARM_UP_RUNS):
-            worker.warm_up(role)
+        for _ in range(_WARM_UP_RUNS):
+            worker.run_samples(role)
         self._serve_job, self._role = worker.serve_job, role
         self._cage = Cage()
         remove_host_paths()

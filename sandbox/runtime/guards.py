@@ -8,10 +8,11 @@ from __future__ import annotations
 import operator
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable
 from itertools import chain, compress, repeat
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
+from codeplan.sandbox.runtime.current_run import CurrentRun
 from codeplan.sandbox.runtime.size_guard import SizeGuard
 from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, PlanTermination, find_limit
 
@@ -29,23 +30,18 @@ _IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-class FailureRecord(Protocol):
-    """Keeps the first reason that ended a run, where the plan cannot reach it."""
-
-    failure: PlanTermination | None
-
-
 class PlanStopper:
-    """Ends the plan. It records the reason with the host before it raises, so that the plan cannot hide it."""
+    """Ends the plan. It records the reason with the run's host before it raises, so that the plan cannot hide it."""
 
-    def __init__(self, host: FailureRecord) -> None:
-        self._host = host
+    def __init__(self, run: CurrentRun) -> None:
+        self._run = run
 
     def record(self, reason: PlanTermination) -> PlanTermination:
         """Record ``reason`` unless a failure is recorded already. Return the recorded failure."""
-        if self._host.failure is None:
-            self._host.failure = reason
-        return self._host.failure
+        host = self._run.host
+        if host.failure is None:
+            host.failure = reason
+        return host.failure
 
     def stop(self, reason: PlanTermination) -> NoReturn:
         """Raise ``reason``, or the failure that was recorded before it."""
@@ -57,31 +53,30 @@ class PlanStopper:
 
     def raise_if_failed(self) -> None:
         """Raise the recorded failure, if any, so that a failed plan can do nothing more."""
-        if self._host.failure is not None:
-            raise self._host.failure
+        failure = self._run.host.failure
+        if failure is not None:
+            raise failure
 
 
-def make_guards(
-    stopper: PlanStopper, size_guard: SizeGuard, space: MutableMapping[str, Any], turns: int
-) -> dict[str, object]:
-    """Return the guards of one run for the namespace ``space``.
+def count_turns(stopper: PlanStopper, turns: int) -> dict[str, object]:
+    """Return the guards that cap one run's loop iterations and calls of the plan's functions together.
 
-    ``turns`` caps loop iterations and calls of the plan's functions together. ``_turns_`` yields that many ones, one
-    for each turn, and then stops the plan.
+    ``_turns_`` yields ``turns`` ones, one for each turn, and then stops the plan.
     """
 
     def out_of_turns() -> NoReturn:
         stopper.stop_at_limit("turns", turns + 1, turns)
 
     left = chain(repeat(1, turns), iter(out_of_turns, None))
+    return {"_turns_": left, "_turn_": left.__next__}
 
+
+def make_guards(stopper: PlanStopper, size_guard: SizeGuard) -> dict[str, object]:
+    """Return the guards that are the same for every run."""
     return {
         **_failure_guards(stopper),
         **_inplace_guards(size_guard),
-        "_turns_": left,
-        "_turn_": left.__next__,
         "_counted_": compress,
-        "_keep_": space.update,
         "_locals_": locals,
         "_exception_": Exception,
         "_item_": read_item,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import random
 import re
 import string
 from collections import Counter, OrderedDict, defaultdict, deque
@@ -12,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from codeplan.sandbox.runtime.attributes import ModuleFacade
+from codeplan.sandbox.runtime.current_run import CurrentRun
 from codeplan.sandbox.runtime.names import ALLOWED_MODULES
 from codeplan.sandbox.runtime.qualnames import set_name
 from codeplan.sandbox.runtime.size_guard import SizeGuard
@@ -27,9 +27,9 @@ _DUMPS_OPTIONS = frozenset({"skipkeys", "ensure_ascii", "allow_nan", "indent", "
 
 
 def make_modules(
-    size_guard: SizeGuard, seed: int, ask: Callable[[str], str], literal_eval: Callable[[object], object]
+    run: CurrentRun, size_guard: SizeGuard, ask: Callable[[str], str], literal_eval: Callable[[object], object]
 ) -> dict[str, ModuleFacade]:
-    """Return the modules of one run by name. ``seed`` seeds the run's random numbers."""
+    """Return the modules by name. The random numbers are those of ``run``."""
     members: dict[str, dict[str, object]] = {
         "ast": {"literal_eval": literal_eval},
         "collections": {"Counter": Counter, "OrderedDict": OrderedDict, "defaultdict": defaultdict, "deque": deque},
@@ -40,7 +40,7 @@ def make_modules(
         },
         "large_language_model": {"ask": ask, "ask_llm": ask},
         "math": _math_members(size_guard),
-        "random": _random_members(seed),
+        "random": _random_members(run),
         "re": _re_members(),
         "string": {name: getattr(string, name) for name in ALLOWED_MODULES["string"]},
     }
@@ -70,15 +70,14 @@ def _math_members(size_guard: SizeGuard) -> dict[str, object]:
     return members
 
 
-def _random_members(seed: int) -> dict[str, object]:
-    """Return the methods of a generator that belongs to this run, so that results are repeatable."""
-    generator = random.Random(seed)
-    members: dict[str, object] = {name: getattr(generator, name) for name in ALLOWED_MODULES["random"]}
+def _random_members(run: CurrentRun) -> dict[str, object]:
+    """Return the methods of the run's own generator, so that results are repeatable."""
+    members: dict[str, object] = {name: getattr(run.generator, name) for name in ALLOWED_MODULES["random"]}
 
     def reseed(value: Any = None) -> None:
         if type(value) not in (int, str, float, bytes, type(None)):
             raise TypeError(f"seed takes a number or a text, not {type(value).__name__}")
-        generator.seed(seed if value is None else value)
+        run.generator.seed(run.seed if value is None else value)
 
     members["seed"] = set_name("seed", reseed)
     return members

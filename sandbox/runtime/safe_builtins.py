@@ -24,7 +24,7 @@ _NO_DEFAULT = object()
 
 
 def make_builtins(guarded_getattr: Callable[[Any, str], Any], size_guard: SizeGuard) -> dict[str, object]:
-    """Return the builtins of one run by name."""
+    """Return the builtins by name."""
 
     def getattr_(value: Any, name: str, default: Any = _NO_DEFAULT, /) -> Any:
         _check_attribute_name(getattr, name)

@@ -32,7 +32,7 @@ _MAX_LENGTHS: dict[type, int] = {str: MAX_TEXT, bytes: MAX_TEXT, list: MAX_ITEMS
 
 
 class SizeGuard:
-    """The checked operations of one run. A huge result ends the plan with the limit ``memory``."""
+    """The checked operations. A huge result ends the plan with the limit ``memory``."""
 
     def __init__(self, limit: StopAtLimit) -> None:
         self._limit = limit

@@ -7,7 +7,7 @@ from typing import Any
 from codeplan.agent_interface import agent_api
 from codeplan.sandbox.language.checking import check_source
 from codeplan.sandbox.language.compilation import compile_plan
-from codeplan.sandbox.runtime.namespace import make_namespace, plan_variables
+from codeplan.sandbox.runtime.namespace import PlanRuntime, plan_variables
 from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, PlanTermination
 from codeplan.testing.samples.object_worlds import SampleWalker
 from codeplan.testing.samples.plans import wrap_as_plan as plan
@@ -63,11 +63,12 @@ def run(
     start_from: int = 1,
     variables: dict[str, object] | None = None,
     dropped: dict[str, str] | None = None,
+    runtime: PlanRuntime | None = None,
 ) -> GuardedRun:
-    """Run a plan with guards."""
+    """Run a plan with guards, on a new runtime unless one is given."""
     program = compile_plan(source)
     host = InProcessHost()
-    space = make_namespace(
+    space = (runtime or PlanRuntime()).begin(
         host, turns=turns, seed=0, start_from=start_from, variables=variables or {}, dropped=dropped or {}
     )
     error: BaseException | None = None
