@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-PAGES = 900
+PAGES = 750
 """About as many pages as a trivial plan's worker writes to."""
 
 _FORKS = f"""
