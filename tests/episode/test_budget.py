@@ -37,6 +37,17 @@ def test_the_call_after_the_one_that_spent_the_tokens_is_refused():
         meter.reserve_call("ask")
 
 
+def test_a_call_is_allowed_until_the_tokens_are_spent_and_unknown_ones_are_none():
+    meter = Meter(Budget(tokens=100))
+    meter.settle(Usage(None, 99))
+    meter.settle(Usage())
+    meter.reserve_call("plan")
+    meter.settle(Usage(1, None))
+    with pytest.raises(BudgetExceeded) as caught:
+        meter.reserve_call("plan")
+    assert (caught.value.kind, caught.value.value) == ("tokens", 100)
+
+
 def test_time_runs_out():
     meter = Meter(Budget(seconds=0))
     with pytest.raises(BudgetExceeded, match="seconds"):

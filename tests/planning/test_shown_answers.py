@@ -13,7 +13,7 @@ from support.order_files import order_environment
 
 from codeplan.planning.action_log import Exchange, LogText, format_log
 from codeplan.planning.prompt_sizes import MAX_OLDER_CHARS, MAX_WHOLE_CHARS
-from codeplan.planning.shown_answers import ShownAnswers
+from codeplan.planning.shown_answers import MIN_NAMED, ShownAnswers
 from codeplan.runner.new_episodes import run
 from codeplan.types import Observation
 
@@ -143,6 +143,31 @@ def test_a_name_stands_only_for_an_answer_that_the_log_shows(pairs: list[tuple[s
         for number in re.findall(r"<answer (\d+)>", log.whole.name_in(text)):
             answer = exchanges[int(number) - 1].answer
             assert "\n    ".join(answer.strip().splitlines()) in log.text
+
+
+def test_an_answer_of_thirty_characters_has_a_name_and_a_shorter_one_has_none() -> None:
+    assert MIN_NAMED == 30
+    assert ShownAnswers([(1, "x" * 30)]).name_in(f"a {'x' * 30}") == "a <answer 1>"
+    assert ShownAnswers([(1, "x" * 29)]).name_in("x" * 29) == "x" * 29
+
+
+def test_answers_below_a_length_stay_and_those_of_that_length_do_not() -> None:
+    shown = ShownAnswers([(1, "x" * 40), (2, "y" * 39)])
+    assert shown.name_in("x" * 40 + " " + "y" * 39, 40) == "<answer 1> " + "y" * 39
+    assert shown.name_in("x" * 40 + " " + "y" * 39) == "<answer 1> <answer 2>"
+
+
+def test_a_text_that_is_an_answer_and_nothing_more_contains_it() -> None:
+    assert ShownAnswers([(1, "x" * 40)]).found_in("x" * 40) == {"<answer 1>"}
+    assert ShownAnswers([(1, "x" * 40)]).found_in("x" * 39) == set()
+
+
+def test_the_answer_of_the_first_exchange_that_is_not_left_out_is_shown() -> None:
+    exchanges = [Exchange(n, None, f"read {n}", f"{n} " + "x" * 60) for n in range(1, 9)]
+    log = format_log(exchanges, 300, 100)
+    first = int(re.findall(r"^(\d)\. read", log.text, re.MULTILINE)[0])
+    assert 1 < first < 8
+    assert set(log.shown.names.values()) == {f"<answer {n}>" for n in range(first, 9)}
 
 
 def test_without_an_answer_no_text_changes() -> None:
