@@ -213,6 +213,31 @@ def test_a_huge_value_from_cheap_code_is_an_uncatchable_limit(name: str) -> None
     assert limit(BOMBS[name]).limit == "memory"
 
 
+LARGEST = {
+    "text": "n = {}\nx = 'ab' * n",
+    "bytes": "n = {}\nx = b'ab' * n",
+    "list": "n = {}\nx = [0] * n",
+    "tuple": "n = {}\nx = n * (0,)",
+    "whole number by **": "n = {}\nx = 1 ** n\ny = 2 ** n",
+    "whole number by <<": "n = {}\nx = 1 << n",
+}
+LARGEST_FACTORS = {
+    "text": 10_000_000,
+    "bytes": 10_000_000,
+    "list": 2_000_000,
+    "tuple": 2_000_000,
+    "whole number by **": 50_000,
+    "whole number by <<": 99_999,
+}
+
+
+@pytest.mark.parametrize("kind", LARGEST)
+def test_the_largest_value_of_one_operation(kind: str) -> None:
+    largest = LARGEST_FACTORS[kind]
+    assert run(plan(LARGEST[kind].format(largest) + "\nx = y = 0")).error is None
+    assert limit(LARGEST[kind].format(largest + 1)).limit == "memory"
+
+
 def test_a_constant_factor_up_to_a_thousand_is_not_limited_and_a_larger_one_is() -> None:
     text = "t = 'a' * 1000\nt = t * 30\n"
     assert run(plan(text + "x = t * 1000\nn = len(x)\nx = ''")).variables["n"] == 30_000_000
