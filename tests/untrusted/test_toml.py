@@ -61,6 +61,12 @@ def test_twice_the_text_takes_at_most_about_twice_the_steps(make: Callable[[int]
         ("a = " + "[" * 100_000, "nested too deeply"),
         ("a = " + "{a = " * 100_000, "nested too deeply"),
         ("a = " + "1" * 5000, "too many digits"),
+        ("x = 1\na = 0x" + "f" * 4000, "the whole number of a has more than 64 bits"),
+        ("[x]\ny = [{b = [1, 0x8000000000000000]}]", "the whole number of b has more than 64 bits"),
+        ("a = -9223372036854775809", "the whole number of a has more than 64 bits"),
+        ("[[" + "b." * MAX_KEY_PARTS + "c]]", "(at line 1)"),
+        ("x = {y = 1, " + "b." * MAX_KEY_PARTS + "c = 1}", "(at line 1)"),
+        ("x = 1\n\t" + "'b' . " * MAX_KEY_PARTS + "c = 1", "(at line 2)"),
         ("a = [", "Invalid value (at end of document)"),
     ],
 )
@@ -71,7 +77,10 @@ def test_a_refusal_gives_its_reason(text: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a.b.c = 1", "[a.b]\nc = '...........................................'", "b." * 31 + "c = 1", "x = 1.5"]
+    "text",
+    ["a.b.c = 1", "[a.b]\nc = '...........................................'", "b." * 31 + "c = 1", "x = 1.5"]
+    + ["# " + "a." * 40 + "b\nc = 1", "c = '" + "a." * 40 + "'", 'c = "see ' + "a." * 40 + 'b" # ' + "a." * 40]
+    + ["a = [9223372036854775807, -9223372036854775808, 0x7fffffffffffffff]"],
 )
 def test_ordinary_text_is_parsed_as_by_python(text: str) -> None:
     assert parse_toml(text) == tomllib.loads(text)
