@@ -140,7 +140,7 @@ def _read(path: Path) -> bytes | None:
 def _codeplan_table(content: bytes, name: str) -> Any:
     """The table with codeplan's settings in a file of this name; empty if there is none."""
     try:
-        text = content.decode()
+        text = content.decode("utf-8-sig")  # editors of Windows put a byte order mark first
     except UnicodeDecodeError:
         raise UsageError(f"the settings file {name} is not text in UTF-8; save it as UTF-8") from None
     table = toml_files.parse_toml(text.replace("\r\n", "\n"), name)

@@ -103,6 +103,11 @@ def test_a_changed_or_moved_file_is_not_trusted(tmp_path: Path, change: Callable
         assert load_config(place, {}).settings == {}
 
 
+def test_a_byte_order_mark_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "codeplan.toml").write_bytes(b"\xef\xbb\xbftemperature = 0.5\n[budget]\nmodel_calls = 3\n")
+    assert load_config(tmp_path, {}).budget == {"model_calls": 3}
+
+
 def test_a_folder_is_known_by_its_real_path(tmp_path: Path) -> None:
     real, link = tmp_path / "real", tmp_path / "link"
     real.mkdir()
