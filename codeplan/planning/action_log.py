@@ -67,7 +67,7 @@ def read_run(events: Sequence[Event], env: object = None) -> RunEvents:
                 actions += 1
                 exchanges.append(Exchange(actions, step, *show_action(env, event.action, event.observation.text)))
             case ModelCalled(purpose="ask"):
-                exchanges.append(Exchange(None, step, event.messages[-1]["content"], event.completion.text.strip()))
+                exchanges.append(Exchange(None, step, event.question, event.completion.text.strip()))
             case TextPrinted():
                 printed.append(event.text)
     output = "\n".join(line for line in "".join(printed).split("\n") if line.rstrip() not in titles)

@@ -88,6 +88,11 @@ class ModelCalled(TraceEvent, frozen=True, tag="model_called"):
     prompt: str = ""
     cut_from: Count = 0
 
+    @property
+    def question(self) -> str:
+        """The text of the last message; empty if there is none, as in a forged event."""
+        return self.messages[-1]["content"] if self.messages else ""
+
 
 class ModelCallFailed(TraceEvent, frozen=True, tag="model_call_failed"):
     """One model call without an answer: ``error`` says why, ``usage`` is the call's usage nonetheless.

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.foreign_values import count_steps
 
+from codeplan.errors import ModelError
 from codeplan.planning.action_log import Exchange, format_log, read_run
 from codeplan.recording.events import ActionTaken, ModelCalled, PlanStarted, StepEntered, TextPrinted
+from codeplan.recording.tape import TapeRecorder
+from codeplan.testing.cases.answer_models import taped_llm
 from codeplan.types import Checkpoint, Completion, Observation
 
 
@@ -173,3 +178,13 @@ def test_the_events_of_an_attempt_become_exchanges_and_output() -> None:
     )
     assert run.exchanges == (Exchange(1, 2, "open 1", "Empty."), Exchange(None, 2, "Where?", "2"))
     assert (run.printed, run.started_from) == ("seen: Empty.\n", 2)
+
+
+def test_a_forged_question_without_a_message_is_an_empty_one(tmp_path: Path) -> None:
+    asked = ModelCalled(purpose="ask", messages=[], completion=Completion("2"), seconds=0)
+    assert read_run([asked]).exchanges == (Exchange(None, None, "", "2"),)
+    recorder = TapeRecorder(tmp_path / "tape.jsonl")
+    recorder.start_episode()(msgspec.structs.replace(asked, seq=0))
+    recorder.close()
+    with pytest.raises(ModelError, match="no such question"):
+        taped_llm(tmp_path / "tape.jsonl").complete([{"role": "user", "content": "Where?"}], purpose="ask")

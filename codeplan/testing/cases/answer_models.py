@@ -85,7 +85,7 @@ def taped_llm(path: Path) -> ScriptedLLM:
     for events in read_tape(path, path.parent).values():
         for event in events:
             if isinstance(event, ModelCalled) and event.purpose == "ask":
-                recorded.setdefault(event.messages[-1]["content"], []).append(event.completion.text)
+                recorded.setdefault(event.question, []).append(event.completion.text)
 
     def answer_of(question: str) -> str | None:
         answers = recorded.get(question, [])
