@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codeplan.cli import options, setting_options
+from codeplan.cli.default_folders import new_run_folder
 from codeplan.cli.standard_output import reserved_for_json
 from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import one_line, shell_word
@@ -186,7 +187,7 @@ def _folder(out: Path | None, suite: str, replay: Path | None) -> Iterator[Path 
     if out or replay:
         yield out
         return
-    with options.new_run_folder("bench", Path(suite).stem) as folder:
+    with new_run_folder("bench", Path(suite).stem) as folder:
         yield folder
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codeplan.cli import options
+from codeplan.cli.default_folders import RUNS
 from codeplan.cli.text_tables import format_table, terminal_width
 from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import one_line
@@ -48,7 +49,7 @@ def estimate_bench(
 
     if excess := find_excess(plan.grid):
         raise UsageError(excess)
-    benches = read_earlier_benches(earlier or options.RUNS)
+    benches = read_earlier_benches(earlier or RUNS)
     found = estimate()
     if play and found.unseen:
         play(replace(plan, grid=pilot_grid(plan.grid, found.unseen)), folder)

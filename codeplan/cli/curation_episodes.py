@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codeplan.cli import model_options, options
+from codeplan.cli.default_folders import new_run_folder
 
 if TYPE_CHECKING:
     from codeplan.budget import Spending
@@ -61,7 +62,7 @@ class EpisodeOptions:
         given: dict[str, Any] = options.collect_settings(self.more, base_url=self.base_url, reply_cache=self.cache)
         name, given = options.select_model(config, self.model, given)
         given |= {"budget": options.make_budget(config), **tapes}
-        kept = contextlib.nullcontext(out) if out or tapes["tape"] else options.new_run_folder("skills", command, env)
+        kept = contextlib.nullcontext(out) if out or tapes["tape"] else new_run_folder("skills", command, env)
         with kept as folder, _say_how_to_go_on(command), curation_progress() as bar:
             yield CurationRunner(env, name, folder=folder, workers=self.jobs, observer=bar, spending=spending, **given)
 

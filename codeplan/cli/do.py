@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from codeplan.cli import model_options, options, setting_options
+from codeplan.cli.default_folders import new_run_folder
 from codeplan.cli.episode import Method, make_event_handler, playing
 from codeplan.cli.tool_options import ToolOptions, show_value, tell_unverified
 from codeplan.untrusted.terminal import shell_word
@@ -54,7 +55,7 @@ def do(
     given = options.command_run(context)
     if not sources.name_tools:
         raise UsageError("there are no tools; name a Python file with --tools FILE.py, or an MCP server with --mcp")
-    new = contextlib.nullcontext(out) if out else options.new_run_folder("do", goal)
+    new = contextlib.nullcontext(out) if out else new_run_folder("do", goal)
     with new as folder:
         show = make_event_handler(as_json, quiet)
         arguments = {**sources.arguments(), **given, "method": method}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codeplan.cli import model_options, options, setting_options, skill_acquisition
+from codeplan.cli.default_folders import new_run_folder
 from codeplan.cli.standard_output import reserved_for_json
 from codeplan.cli.waiting_line import above_line, waiting_line
 from codeplan.errors import CodeplanError
@@ -87,7 +88,7 @@ def run(
     target = skill_acquisition.open_target(method, given) if acquire else None
     name = (env, task) if task else (env, kind, seed)
     selection = {"env": env, "task": task, "kind": kind, "seed": seed}
-    new = contextlib.nullcontext(out) if out else options.new_run_folder(*name)
+    new = contextlib.nullcontext(out) if out else new_run_folder(*name)
     with new as folder, options.open_tapes(record, replay) as tapes:
         arguments = {**tapes, **selection, "method": method, **given}
         events: list[Event] = []

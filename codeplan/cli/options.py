@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from codeplan.sandbox import Limits
     from codeplan.types import Result
 
-RUNS = Path("runs")
-"""The folder for traces if --out names none."""
-
 _PARTICIPANTS = {"env", "task", "kind", "seed", "method", "model"}
 _NO_SETTINGS = _PARTICIPANTS | {"source", "budget", "out", "on_event", "record", "tape", "model_overrides"}
 """Parameters of a run that --set refuses: they are not settings, or have no form on a command line."""
@@ -199,37 +196,6 @@ def open_tapes(record: Path | None, replay: Path | None) -> Iterator[dict[str, A
     finally:
         if recorder:
             recorder.close()
-
-
-@contextlib.contextmanager
-def new_run_folder(*words: str | int | None) -> Iterator[Path]:
-    """A new folder in ``runs/``, named after the time and the words. An empty one is removed at the end."""
-    from codeplan.errors import UsageError
-    from codeplan.untrusted.files import create_folder
-
-    try:
-        create_folder(RUNS)
-        folder = _new_folder("-".join(str(w) for w in words if w is not None))
-    except OSError as e:
-        raise UsageError(f"cannot create a folder for the trace in {RUNS}: {e.strerror}; name one with --out") from None
-    try:
-        yield folder
-    finally:
-        with contextlib.suppress(OSError):
-            folder.rmdir()
-
-
-def _new_folder(name: str) -> Path:
-    import time
-
-    safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in name)[:80].rstrip(".")
-    stamp = time.strftime("%Y%m%d-%H%M%S")
-    for number in range(1, 1000):
-        folder = RUNS / (f"{stamp}-{safe}" + (f"-{number}" if number > 1 else ""))
-        with contextlib.suppress(FileExistsError):
-            folder.mkdir()
-            return folder
-    raise FileExistsError(17, "1000 runs started within a second")
 
 
 def make_console() -> Console:

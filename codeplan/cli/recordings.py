@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from codeplan.cli import model_options, options, setting_options
+from codeplan.cli.default_folders import new_run_folder
 from codeplan.cli.episode import make_event_handler, playing
 from codeplan.cli.setting_options import given_limits
 from codeplan.cli.tool_options import ToolOptions, WayOn, ask_about_doubt, on_terminal, show_value
@@ -200,7 +201,7 @@ def fork(
     source = read_plan(plan) if plan else None
     arguments = live.arguments(context)
     origin = find_trace(folder).parent.resolve().name
-    new = contextlib.nullcontext(out) if out else options.new_run_folder("fork", origin, at)
+    new = contextlib.nullcontext(out) if out else new_run_folder("fork", origin, at)
     with new as branch, playing(f"run: codeplan resume {shell_word(branch)}", as_json=live.as_json):
         result = fork_episode(folder, at, branch, plan=source, answer=answer, **arguments)
     live.end(result)

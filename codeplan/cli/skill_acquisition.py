@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codeplan.cli import model_options, options, setting_options
+from codeplan.cli.default_folders import new_run_folder
 from codeplan.cli.setting_options import given_limits
 from codeplan.cli.skill_library import DEFAULT_FOLDER, LibraryFolder, open_library
 from codeplan.cli.waiting_line import waiting_line
@@ -64,7 +65,7 @@ def add(
         "budget": options.make_budget(config, **given_limits(context)),
     }
     opened = open_library(library, create=True)
-    new = contextlib.nullcontext(out) if out else options.new_run_folder("skills", "add")
+    new = contextlib.nullcontext(out) if out else new_run_folder("skills", "add")
     with new as folder, waiting_line("The plan solves its task again"):
         found = acquire_from_run(run, opened, model=model, out=folder, **own, **given)
     if isinstance(found, NothingAcquired) and found.broken_off:

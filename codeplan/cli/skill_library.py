@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from codeplan.cli.default_folders import require_no_link
 from codeplan.untrusted.terminal import echo_message
 
 if TYPE_CHECKING:
@@ -19,15 +20,15 @@ DEFAULT_FOLDER = Path("skills")
 
 
 def open_library(folder: Path, create: bool = False) -> SkillLibrary:
-    """The library. A link that the user did not type is not followed: the current folder may come from elsewhere.
+    """The library.
 
     Raises: UsageError: the folder does not exist (unless ``create`` is given), or is the default one and a link.
     """
     from codeplan.errors import UsageError
     from codeplan.skills.library import SkillLibrary
 
-    if folder == DEFAULT_FOLDER and folder.is_symlink():
-        raise UsageError(f"{folder} is a link; name the library's real folder with --library")
+    if folder == DEFAULT_FOLDER:
+        require_no_link(folder, "--library")
     if not create and not folder.is_dir():
         raise UsageError(
             f"there is no skill library at {folder}; name one with --library, or "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codeplan.cli import options
+from codeplan.cli.default_folders import require_no_link
 from codeplan.untrusted.noun_phrases import with_count
 from codeplan.untrusted.terminal import echo, echo_message, one_line, shell_word
 
@@ -105,6 +106,8 @@ def new_test(folder: options.Run, out: NewOut = PLAN_TESTS, env: options.OwnEnv 
     """Make a test from a recorded episode: its plan, a manifest, and a tape if the plan asked something."""
     from codeplan.testing.cases.scaffold import new_test as write
 
+    if out == PLAN_TESTS:
+        require_no_link(out, "--out")
     for path in write(folder, out, _report_left_out):
         echo(str(path))
     own = " --plan-env FILE.py:NAME" if env else ""

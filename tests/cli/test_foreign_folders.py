@@ -170,6 +170,15 @@ def test_a_new_test_is_not_written_through_a_link(
     assert "exists already" in run("new-test", episode, "--out", "tests")
 
 
+@pytest.mark.parametrize("link", ["tests", "tests/plans"])
+def test_a_new_test_does_not_enter_a_default_folder_behind_a_link(
+    link: str, tmp_path: Path, episode: Path, own: Path, run: Callable[..., str]
+) -> None:
+    (tmp_path / link).parent.mkdir(exist_ok=True)
+    (tmp_path / link).symlink_to(own.parent)
+    assert f"{link} is a link; name the real folder with --out" in run("new-test", episode)
+
+
 def test_pictures_are_not_saved_through_a_linked_folder(tmp_path: Path, own: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "pictures").symlink_to(own.parent)
