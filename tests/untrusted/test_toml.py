@@ -78,9 +78,16 @@ def test_a_refusal_gives_its_reason(text: str, said: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["a.b.c = 1", "[a.b]\nc = '...........................................'", "b." * 31 + "c = 1", "x = 1.5"]
-    + ["# " + "a." * 40 + "b\nc = 1", "c = '" + "a." * 40 + "'", 'c = "see ' + "a." * 40 + 'b" # ' + "a." * 40]
-    + ["a = [9223372036854775807, -9223372036854775808, 0x7fffffffffffffff]"],
+    [
+        "a.b.c = 1",
+        "[a.b]\nc = '...........................................'",
+        "b." * 31 + "c = 1",
+        "x = 1.5",
+        "# " + "a." * 40 + "b\nc = 1",
+        "c = '" + "a." * 40 + "'",
+        'c = "see ' + "a." * 40 + 'b" # ' + "a." * 40,
+        "a = [9223372036854775807, -9223372036854775808, 0x7fffffffffffffff]",
+    ],
 )
 def test_ordinary_text_is_parsed_as_by_python(text: str) -> None:
     assert parse_toml(text) == tomllib.loads(text)
