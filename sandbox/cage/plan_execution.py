@@ -64,7 +64,7 @@ class PlanExecution:
                 seed=self._job.seed,
                 start_from=self._job.start_from,
                 variables={name: value for name, value in variables.items() if program.is_plan_variable(name)},
-                dropped=self._dropped,
+                dropped={name: why for name, why in self._dropped.items() if program.is_plan_variable(name)},
             )
             self._run_segments(program)
         except BaseException as error:

@@ -50,14 +50,15 @@ class Segment:
 
 @dataclass(frozen=True)
 class Program:
-    """A compiled plan: its segments in execution order, and the names that it binds somewhere."""
+    """A compiled plan: its segments in execution order, and the names that it binds or imports somewhere."""
 
     segments: tuple[Segment, ...]
     binds: frozenset[str] = frozenset()
+    imports: frozenset[str] = frozenset()
 
     def pack(self) -> bytes:
         """Return the program as bytes for another process of the same Python."""
-        return marshal.dumps(([(s.step, s.line, s.code) for s in self.segments], self.binds))
+        return marshal.dumps(([(s.step, s.line, s.code) for s in self.segments], self.binds, self.imports))
 
     @classmethod
     def unpack(cls, packed: bytes) -> Program:
@@ -66,12 +67,12 @@ class Program:
         Use it only in the cage: forged bytes can crash the process or hold any program. Raises ValueError, EOFError,
         TypeError.
         """
-        segments, binds = marshal.loads(packed)
-        return cls(tuple(Segment(*part) for part in segments), binds)
+        segments, binds, imports = marshal.loads(packed)
+        return cls(tuple(Segment(*part) for part in segments), binds, imports)
 
     def is_plan_variable(self, name: str) -> bool:
-        """Return whether a saved variable belongs to the plan, rather than to the runtime."""
-        return name in self.binds or name not in PREDEFINED_NAMES
+        """Return whether a saved variable belongs to the plan, rather than to the runtime or to an import."""
+        return name in self.binds or (name not in PREDEFINED_NAMES and name not in self.imports)
 
 
 def compile_plan(source: str) -> Program:
@@ -112,7 +113,7 @@ def build_program(
                 segments.append(Segment(p.step, p.node.lineno, code))
     except SyntaxError as error:
         problems.add_at(error.lineno or 0, 0, "syntax", str(error.msg))
-    return Program(tuple(segments), rebound)
+    return Program(tuple(segments), rebound, frozenset(b.name for b in given))
 
 
 def _check_solution(outline: PlanOutline, problems: DiagnosticCollector) -> None:

@@ -29,7 +29,7 @@ class _Builtins(dict[str, object]):
     """Builtins that explain dropped names. Python asks them only for names found nowhere else."""
 
     def __init__(self, names: dict[str, object], dropped: dict[str, str]) -> None:
-        super().__init__(names)
+        super().__init__((n, value) for n, value in names.items() if n not in dropped or not _is_plans_own(n))
         self._dropped = dropped
 
     def __missing__(self, name: str) -> object:

@@ -196,3 +196,22 @@ def test_a_saved_variable_does_not_hide_a_builtin_that_the_plan_never_sets():
         "if start_from <= 1:\n    sum = 0\nif start_from <= 2:\n    print(sum)", start_from=2, checkpoint=saved
     )
     assert finished(resumed).output == "3\n"
+
+
+def test_an_import_of_the_plan_wins_over_a_saved_variable_of_the_name():
+    saved = failed(run("choice, kept = 'desk 1', 2\nassert False")).checkpoint
+    body = "from random import choice\nif start_from <= 2:\n    print(choice([kept]))\n    assert kept"
+    assert finished(run(body, start_from=2, checkpoint=saved)).output == "2\n"
+
+
+@pytest.mark.parametrize("name", ["data", "map", "Counter", "string", "len"])
+def test_a_variable_that_was_not_saved_does_not_become_the_builtin_of_its_name(name):
+    body = f"if start_from <= 1:\n    {name} = 'x' * 2_000\n    assert {name}\nif start_from <= 2:\n    print({name})"
+    lost = Checkpoint(dropped={name: "it is too large"})
+    ended = failed(run(body, start_from=2, checkpoint=lost))
+    assert (ended.error, ended.message.startswith(f"{name} was not saved (it is too large)")) == ("NotSaved", True)
+
+
+def test_a_builtin_stays_where_another_plan_had_a_variable_of_its_name():
+    lost = Checkpoint(dropped={"len": "it is too large", "agent": "x", "_getattr_": "x"})
+    assert finished(run("print(len('ab'), 'a'.upper())\nagent.report()", checkpoint=lost)).output == "2 A\n"
