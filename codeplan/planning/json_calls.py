@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Collection
 from typing import Any, Final, NamedTuple, NoReturn
@@ -104,6 +105,12 @@ def _refuse_constant(name: str) -> NoReturn:
     raise _RefusedJson(f"JSON has no {name}")
 
 
+def _finite(text: str) -> float:
+    if not math.isfinite(value := float(text)):
+        raise _RefusedJson("a number is too large")
+    return value
+
+
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
@@ -113,4 +120,4 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_without_twins, parse_constant=_refuse_constant)
+_DECODER = json.JSONDecoder(object_pairs_hook=_without_twins, parse_float=_finite, parse_constant=_refuse_constant)

@@ -14,6 +14,7 @@ from codeplan.sandbox.limits import MAX_NAME_CHARS
 from codeplan.sandbox.protocol.plan_rows import DIGEST_CHARS
 from codeplan.sandbox.protocol.values import escape_surrogates
 
+_DECIMAL_BITS = 10_000  # a whole number with more is written in hexadecimal: Python refuses to write 4,300 digits
 _PREFIX = re.compile(r"^\s*\[\s*[Ss]tep\s*\d+\s*\]\s*:?\s*")
 
 
@@ -119,7 +120,7 @@ def _write_node(value: object, written: list[str]) -> None:
                 _write_node(part, written)
         written.append("]")
     else:
-        written.append(f"{kind.__name__}:{value!r}")
+        written.append(f"{kind.__name__}:{_constant_text(value)}")
 
 
 class _RelevantFields(dict[type[ast.AST], tuple[str, ...]]):
@@ -135,3 +136,8 @@ _RELEVANT_FIELDS = _RelevantFields()
 
 def _hash(texts: list[str]) -> str:
     return hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_CHARS]
+
+
+def _constant_text(value: object) -> str:
+    """A constant in a form that is the same in every process; Python writes no long number in decimal."""
+    return f"{value:x}" if type(value) is int and value.bit_length() > _DECIMAL_BITS else repr(value)

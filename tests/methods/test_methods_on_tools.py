@@ -80,6 +80,7 @@ MISTAKES = {
     'get {"key": ' + "[" * 9000 + "]" * 9000 + "}": "or are nested too deeply.",
     'get {"key": ' + "9" * 5000 + "}": "hold a number that is too long",
     "get {}": "TypeError: get(key: str) was called without key",
+    'get {"key": -1e999}': "are no JSON object: a number is too large.",
     'get {"key": "a", "kind": 1}': "TypeError: get(key: str) has no parameter 'kind'",
     'get {"key": 1}': "TypeError: get was called wrongly: key: Input should be a valid string (given: 1)",
     'get {"key": "z"}': "KeyError: z",

@@ -134,6 +134,11 @@ def test_a_digest_changes_with_the_code_and_not_with_its_layout(other: str, same
     assert (accepted(steps(other)).steps[0].digest == before) is same
 
 
+def test_a_whole_number_may_be_longer_than_python_writes_in_decimal() -> None:
+    digests = [accepted(steps(f"x = {hex(16**9000 + n)}\nassert x")).steps[0].digest for n in (0, 0, 1)]
+    assert digests[0] == digests[1] != digests[2]
+
+
 def test_a_digest_changes_with_the_functions_that_a_step_uses() -> None:
     def digests(inner: str, unused: str) -> list[str]:
         helpers = (
