@@ -39,7 +39,8 @@ class StepGuards(Codemod):
             return updated_node
         statements = [part for s in original_node.body.body for part in split_chain(s)]
         found = [guard_bound(s.test) if isinstance(s, cst.If) and s.orelse is None else None for s in statements]
-        numbers = _step_numbers([k for k in found if k is not None])
+        given = [k for k in found if k is not None]
+        numbers = given if any(map(_is_unreadable_guard, statements)) else _step_numbers(given)
         if numbers is None:
             return updated_node
         fresh = iter(numbers)
@@ -87,6 +88,23 @@ def guard_bound(test: cst.BaseExpression) -> int | None:
         return None if inner is None else _bound(_negated(inner[0]), inner[1])
     found = _comparison(test)
     return None if found is None else _bound(*found)
+
+
+def _is_unreadable_guard(statement: cst.BaseStatement) -> bool:
+    """Return whether this may be a step whose number nobody can tell, such as ``if start_from <= True:``.
+
+    Then no other step is renumbered: it may be the wrong one.
+    """
+    return (
+        isinstance(statement, cst.If)
+        and guard_bound(statement.test) is None
+        and _comparison(statement.test) is None
+        and _reads_start(statement.test)
+    )
+
+
+def _reads_start(node: cst.CSTNode) -> bool:
+    return is_name(node, "start_from") or any(map(_reads_start, node.children))
 
 
 def _comparison(test: cst.BaseExpression) -> tuple[type[cst.BaseCompOp], int] | None:

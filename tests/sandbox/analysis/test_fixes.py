@@ -138,6 +138,9 @@ def test_a_fixed_plan_passes_the_check_that_refused_it(name: str) -> None:
 LEFT = {
     "a guard of one step alone": HEAD + STEP.replace("<= 1", "== 1"),
     "a guard with a second condition": HEAD + STEP.replace("<= 1", "<= 1 and agent.holding"),
+    "a guard whose number nobody can tell before a step": HEAD + STEP.replace("<= 1", "<= True") + SECOND,
+    "a guard with a negative number before a step": HEAD + STEP.replace("<= 1", "<= -1") + SECOND,
+    "a guard with a second condition before a step": HEAD + STEP.replace("<= 1", "<= 1 and agent.holding") + SECOND,
     "steps in no order": HEAD + STEP.replace("<= 1", "<= 2") + STEP,
     "a step with else": HEAD + STEP + "    else:\n        pass\n",
     "a chain that ends in else": HEAD + STEP + SECOND.replace("if", "elif", 1) + "    else:\n        pass\n",
