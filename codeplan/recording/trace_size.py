@@ -7,7 +7,7 @@ from typing import Final
 from codeplan.errors import SizeExceeded, UsageError
 from codeplan.recording.events import EpisodeEnded, Event, ModelCallFailed, SpanClosed
 from codeplan.types import Checkpoint
-from codeplan.untrusted.json_sizes import ValueLimit, count_values
+from codeplan.untrusted.json_sizes import MAX_NESTING, TOO_DEEP, ValueLimit, count_values, is_too_deep
 
 MAX_EVENT_BYTES: Final = 8 << 20
 """Maximum size of an event in JSON. The longest prompt with the longest reply fits, in any script."""
@@ -52,7 +52,8 @@ class LineSizes:
     def check(self, line: bytes, where: str) -> None:
         """Check the next line; ``where`` is for the message.
 
-        Raises: UsageError: the line is longer than an event can be, or the lines hold too many values.
+        Raises: UsageError: the line is longer than an event can be, its values are nested too deep, or the lines hold
+            too many values.
         """
         most = MAX_LINE_BYTES if line.startswith(_CLOSING_LINES) else MAX_EVENT_BYTES
         if len(line) > most:
@@ -71,7 +72,9 @@ class TraceSize:
         self._bytes, self._values, self._saved = self._with(event, packed)
 
     def add(self, event: Event, packed: bytes) -> None:
-        """Count an event and its JSON if there is room for it. Raises: SizeExceeded."""
+        """Count an event and its JSON if there is room for it, and it can be read again. Raises: SizeExceeded."""
+        if is_too_deep(packed):
+            raise SizeExceeded("event", MAX_NESTING, f"an event of the trace holds {TOO_DEEP}")
         sums = self._with(event, packed)
         _require_room(event, len(packed), *sums)
         self._bytes, self._values, self._saved = sums

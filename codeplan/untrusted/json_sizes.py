@@ -1,17 +1,26 @@
-"""Counts the values in JSON text before it is parsed.
+"""Counts the values in JSON text, and how deep they are nested, before it is parsed.
 
 Parsed, the text ``[],[],[]`` takes twenty-five times its size in memory. So a maximum size in bytes is not enough.
+What walks through the values recurses, so their depth is bounded too.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 from typing import Final
 
 from codeplan.errors import UsageError
 
+MAX_NESTING: Final = 200
+"""Maximum nesting of lists and objects. Results may nest 40 deep; Python's stack has room for some 490."""
+
+TOO_DEEP: Final = f"values nested deeper than {MAX_NESTING}"
+
 _FEW: Final = 50  # a count that is too high by so little does no harm
 _STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+_NESTING_CHANGES: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+_OTHER_BYTES: Final = bytes(b for b in range(256) if b not in _NESTING_CHANGES)
 
 
 def count_values(text: bytes) -> int:
@@ -20,14 +29,24 @@ def count_values(text: bytes) -> int:
     return most if most <= _FEW else _count_signs(_STRING.sub(b"", text))
 
 
+def is_too_deep(text: bytes) -> bool:
+    """Whether lists and objects in the text are nested deeper than ``MAX_NESTING``. Takes linear time."""
+    if text.count(b"[") + text.count(b"{") <= MAX_NESTING:
+        return False
+    brackets = _STRING.sub(b"", text).translate(None, _OTHER_BYTES)
+    return max(accumulate(map(_NESTING_CHANGES.__getitem__, brackets)), default=0) > MAX_NESTING
+
+
 class ValueLimit:
-    """Counts down the values that all texts of a file may hold together."""
+    """Counts down the values that all texts of a file may hold together, and refuses those nested too deep."""
 
     def __init__(self, most: int) -> None:
         self._most = self._left = most
 
     def check(self, text: bytes, where: str) -> None:
-        """Count the next text; ``where`` is for the message. Raises: UsageError: the texts hold too many values."""
+        """Count the next text; ``where`` is for the message. Raises: UsageError: too many values, or too deep."""
+        if is_too_deep(text):
+            raise UsageError(f"{where}: it holds {TOO_DEEP}")
         self._left -= count_values(text)
         if self._left < 0:
             raise UsageError(f"{where}: the file holds more than {self._most:,} values up to here, which is too many")

@@ -1,4 +1,7 @@
-"""Files with too many values are refused before they are parsed: their size in memory is many times that of the file."""
+"""Files with too many values, or too deep ones, are refused before they are parsed.
+
+Their size in memory is many times that of the file, and what shows them recurses.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,14 @@ from codeplan.bench.grid import BenchCell, BenchGrid
 from codeplan.bench.store import EpisodeOutcome, read_bench
 from codeplan.errors import SizeExceeded, UsageError
 from codeplan.recording import tape
-from codeplan.recording.events import StepEntered
+from codeplan.recording.events import EpisodeEnded, StepEntered
 from codeplan.recording.tape import TapeRecorder, read_tape
 from codeplan.recording.trace import Trace
 from codeplan.recording.trace_size import MAX_SAVED_VALUES, MAX_TRACE_VALUES, LineSizes, TraceSize
+from codeplan.report.json_output import to_plain_data
+from codeplan.report.pages.trace_index import UnreadableEvent, decode_event
 from codeplan.types import Checkpoint, Result, Success, Task
-from codeplan.untrusted.json_sizes import ValueLimit, count_values
+from codeplan.untrusted.json_sizes import MAX_NESTING, ValueLimit, count_values, is_too_deep
 
 MANY = [[]] * 1000
 
@@ -79,6 +84,64 @@ def test_a_tape_with_too_many_values_is_not_read(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(tape, "MAX_TAPE_VALUES", 5000)
     with pytest.raises(UsageError, match="the file holds more than 5,000 values"):
         read_tape(tmp_path / "tape.jsonl")
+
+
+def nested(depth: int) -> Any:
+    value: Any = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def ended_with(depth: int) -> EpisodeEnded:
+    """The end of an episode, whose JSON is nested so deep."""
+    return EpisodeEnded(result=Result(Task("t/0"), Success(), value=nested(depth - 2)))
+
+
+def test_depth_is_counted_and_signs_within_texts_are_not() -> None:
+    assert not is_too_deep(b"[" * MAX_NESTING + b"]" * MAX_NESTING)
+    assert is_too_deep(b"[" * MAX_NESTING + b'{"a":0}' + b"]" * MAX_NESTING)
+    assert not is_too_deep(b"[" + b'{"a":[]},' * 500 + b"0]")
+    assert not is_too_deep(json.dumps('"[{\\' * 500).encode())
+
+
+def test_a_trace_with_values_too_deep_is_not_read(tmp_path: Path) -> None:
+    path = write(tmp_path / "most", started(), ended_with(MAX_NESTING))
+    (read,) = Trace.read(path)[1:]
+    assert json.dumps(to_plain_data(read), indent=2).count("[") > MAX_NESTING - 10
+    path = write(tmp_path / "more", started(), ended_with(MAX_NESTING + 1))
+    with pytest.raises(UsageError, match=r"line 2: it holds values nested deeper than 200"):
+        Trace.read(path)
+
+
+def test_the_report_shows_no_values_that_are_too_deep() -> None:
+    shown = decode_event(msgspec.json.encode(ended_with(MAX_NESTING + 1)))
+    assert isinstance(shown, UnreadableEvent)
+    assert "nested deeper than 200" in shown.reason
+    assert decode_event(msgspec.json.encode(ended_with(MAX_NESTING))) == ended_with(MAX_NESTING)
+
+
+def test_what_is_too_deep_to_be_read_is_not_written() -> None:
+    trace = Trace(None)
+    with pytest.raises(SizeExceeded, match="nested deeper than 200"):
+        trace.append(ended_with(MAX_NESTING + 1))
+    trace.append(ended_with(MAX_NESTING))
+
+
+@pytest.mark.parametrize("where", [store.GRID_FILE, store.RESULTS_FILE])
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_bench_with_values_too_deep_is_not_read(where: str, more: int, tmp_path: Path) -> None:
+    task, in_grid = Task("t/0"), where == store.GRID_FILE
+    deep = {"deep": nested(MAX_NESTING + more - (4 if in_grid else 3))}
+    cell = BenchCell("c", "s", "e", "m", "x", settings=deep if in_grid else {})
+    outcome = EpisodeOutcome("c", task, 0, "", Result(task, Success(), variables={} if in_grid else deep))
+    (tmp_path / store.GRID_FILE).write_bytes(msgspec.json.encode(BenchGrid((cell,), {"s": (task,)})))
+    (tmp_path / store.RESULTS_FILE).write_bytes(msgspec.json.encode(outcome) + b"\n")
+    if not more:
+        assert json.dumps(to_plain_data(read_bench(tmp_path)), default=repr)
+        return
+    with pytest.raises(UsageError, match=rf"{re.escape(where)}.*: it holds values nested deeper than 200"):
+        read_bench(tmp_path)
 
 
 @pytest.mark.parametrize("where", [store.GRID_FILE, store.RESULTS_FILE])

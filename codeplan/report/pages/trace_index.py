@@ -17,6 +17,7 @@ from codeplan.recording.events import Event, PlanDrafted, PlanFixed
 from codeplan.recording.trace_size import MAX_LINE_BYTES
 from codeplan.report.pages.visible_text import label
 from codeplan.untrusted import files
+from codeplan.untrusted.json_sizes import TOO_DEEP, is_too_deep
 
 MAX_PAGE_EVENTS = 200
 MAX_PAGE_BYTES = 1 << 20
@@ -195,6 +196,8 @@ def decode_event(line: bytes) -> Event | UnreadableEvent:
     """The event on a line, or why it cannot be shown."""
     if len(line) > MAX_EVENT_BYTES:
         return _too_large(len(line))
+    if is_too_deep(line):
+        return UnreadableEvent(f"it holds {TOO_DEEP}", len(line))
     try:
         event: Event = _event_decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
