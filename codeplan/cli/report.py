@@ -32,7 +32,7 @@ def add_to(app: typer.Typer) -> None:
 def report(runs: Runs, out: Out = Path("report.html"), library: Skills = None) -> None:
     """Write one HTML file that shows benches and episodes, without a server or a network.
 
-    The middle of very long episodes is left out, and the page says so; codeplan view shows all of them.
+    Many pictures and the middle of very long episodes are left out, and the page says so; codeplan view shows them.
     """
     from codeplan.report.pages.archive import write_archive
     from codeplan.report.pages.report_source import ReportSource
@@ -46,9 +46,11 @@ def report(runs: Runs, out: Out = Path("report.html"), library: Skills = None) -
         echo_message(f"{left}; name fewer folders, or compare the cells by name: codeplan compare FOLDER:CELL")
     if written.episodes_left_out:
         echo_message(f"not listed, but in the figures: {with_count(written.episodes_left_out, 'further episode')}")
-    if written.left_out:
-        left = f"left out to limit the size: {with_count(written.left_out, 'page')} of events"
-        echo_message(f"{left}; to see them, run: codeplan view {' '.join(map(shell_word, runs))}")
+    left = [f"{with_count(written.left_out, 'page')} of events"] if written.left_out else []
+    left += [with_count(written.pictures_left_out, "picture")] if written.pictures_left_out else []
+    if left:
+        see = f"to see them, run: codeplan view {' '.join(map(shell_word, runs))}"
+        echo_message(f"left out to limit the size: {', '.join(left)}; {see}")
 
 
 def view(runs: Runs, port: options.Port = 0, library: Skills = None) -> None:

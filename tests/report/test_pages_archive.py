@@ -111,6 +111,24 @@ def test_pictures_are_in_the_file_and_others_files_are_not(tmp_path: Path) -> No
     assert [items[n]["blocks"][0]["picture"] for n in (2, 3)] == [None, None]
 
 
+def test_one_picture_named_many_times_is_embedded_while_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Compressed, the second copy of a picture takes almost no room; so pictures count before compression."""
+    write(tmp_path / "run", started(), *[PictureSaved(file="1.png")] * 1000, ended(started()))
+    (tmp_path / "run" / "1.png").write_bytes(PNG + bytes(30_000))
+    monkeypatch.setattr(archive, "MAX_FILE_BYTES", 1_000_000)
+    assert main(["report", str(tmp_path), "-o", str(tmp_path / "page.html")]) == 0
+    page = (tmp_path / "page.html").read_text()
+    pages = [block(page, f"e0p{number}") for number in re.findall(r'id="e0p(\d+)"', page)]
+    shown = [b for p in pages for item in p["items"] for b in item["blocks"] if b["type"] == "picture"]
+    assert sum(len(picture["picture"] or "") for picture in shown) < 1_000_000
+    assert sum(bool(picture["picture"]) for picture in shown) == 24
+    left_out = sum(picture.get("left_out", False) for picture in shown)
+    assert left_out + 24 == len(shown)
+    assert f"{left_out} pictures; to see them, run: codeplan view" in " ".join(capsys.readouterr().out.split())
+
+
 def test_a_page_replaces_an_older_page_but_no_other_file(bench: Path, tmp_path: Path) -> None:
     out = tmp_path / "page.html"
     out.write_text("my thesis")

@@ -258,6 +258,15 @@ def test_a_picture_is_shown_where_it_was_recorded(chromium: Chromium, tmp_path: 
     assert tab.complaints == []
 
 
+def test_a_picture_without_room_is_named(chromium: Chromium, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "run", started(), PictureSaved(file="1.png"))
+    monkeypatch.setattr(archive, "MAX_FILE_BYTES", 0)
+    (tmp_path / "run" / "1.png").write_bytes(PNG + bytes(9000))
+    tab = chromium.open(paged(tmp_path / "run", tmp_path) + "#/episode/0")
+    assert "Picture 1.png is left out to limit the size here." in tab.text("#timeline")
+    assert tab.complaints == []
+
+
 # ------------------------------------------------------------------ under attack
 
 

@@ -15,14 +15,17 @@ from codeplan.report.pages import skills
 from codeplan.report.pages.episode_view import EpisodeView
 from codeplan.report.pages.html_page import PAGE_MARK, render_page
 from codeplan.report.pages.overview import build_overview
-from codeplan.report.pages.pictures import picture_data_url
+from codeplan.report.pages.pictures import EmbeddedPictures
 from codeplan.report.pages.report_data import MAX_EPISODES, ReportEpisode
 from codeplan.report.pages.report_source import ReportSource
 from codeplan.skills.library import SkillLibrary
 from codeplan.untrusted.files import open_to_read, write_atomically
 
 MAX_FILE_BYTES = 48 << 20
-"""Limit for all episodes together, compressed. Beyond it, the middle of long episodes is left out."""
+"""Limit for all episodes together, compressed; pictures also count before compression.
+
+Beyond it, pictures and the middle of long episodes are left out.
+"""
 
 MAX_SKILL_BYTES = 16 << 20
 """Limit for all skills' plans and trials. Skills beyond it appear with their figures only."""
@@ -38,6 +41,7 @@ class ArchiveSummary(msgspec.Struct, frozen=True):
     """The content of the file: the number of episodes, its bytes, the pages of events left out, and unreadable traces.
 
     ``episodes_left_out`` are not listed, but count in the figures; ``columns_left_out`` are nowhere on the page.
+    ``pictures_left_out`` are those in the pages of events that are there.
     """
 
     episodes: int
@@ -46,6 +50,7 @@ class ArchiveSummary(msgspec.Struct, frozen=True):
     unread: tuple[Path, ...]
     episodes_left_out: int = 0
     columns_left_out: int = 0
+    pictures_left_out: int = 0
 
 
 def write_archive(source: ReportSource, out: Path, library: SkillLibrary | None = None) -> ArchiveSummary:
@@ -63,15 +68,26 @@ def write_archive(source: ReportSource, out: Path, library: SkillLibrary | None 
     text = render_page(report.name, build_overview(report) | {"skills": library is not None}, blocks)
     _write(out, text.encode())
     unlisted = len(report.episodes) - len(listed)
-    return ArchiveSummary(len(listed), len(text), packed.left_out, report.unread, unlisted, report.columns_left_out)
+    return ArchiveSummary(
+        len(listed),
+        len(text),
+        packed.left_out,
+        report.unread,
+        unlisted,
+        report.columns_left_out,
+        packed.pictures_left_out,
+    )
 
 
 class _EpisodeBlocks:
-    """The episodes as blocks of the page. ``left_out`` counts the pages of events that did not fit."""
+    """The episodes as blocks of the page.
+
+    ``left_out`` counts the pages of events that did not fit, ``pictures_left_out`` the pictures of the other pages.
+    """
 
     def __init__(self, runs: tuple[ReportEpisode, ...]) -> None:
         self._runs, self._room = runs, MAX_FILE_BYTES
-        self.left_out = 0
+        self.left_out = self.pictures_left_out = 0
 
     def blocks(self) -> Iterator[str]:
         """Each episode's head and the pages that fit. Each episode gets an equal share of the remaining room."""
@@ -79,27 +95,30 @@ class _EpisodeBlocks:
             yield from self._episode(f"e{at}", run, max(_MIN_EPISODE_BYTES, self._room // (len(self._runs) - at)))
 
     def _episode(self, name: str, run: ReportEpisode, room: int) -> Iterator[str]:
-        view = EpisodeView(run, lambda event, file: picture_data_url(run.folder, file), MAX_TEXT_CHARACTERS)
+        pictures = EmbeddedPictures(run.folder)
+        view = EpisodeView(run, pictures.address, MAX_TEXT_CHARACTERS)
         try:
             head = view.head()
         except UsageError:  # the result has no trace
             return
-        yield self._block(name, head)
+        yield self._block(name, _pack(head))
         pages = len(head["pages"])
         kept = 0
         for number in _from_both_ends(pages):
+            pictures.start_page(room)
             block = _pack(view.page(number))
-            room -= len(block)
+            size = max(len(block), pictures.size)
+            room -= size
             if (room < 0 and kept > 0) or kept >= _MAX_PAGES:
                 break
             kept += 1
-            yield self._block(f"{name}p{number}", block)
+            self.pictures_left_out += pictures.left_out
+            yield self._block(f"{name}p{number}", block, size)
         self.left_out += pages - kept
 
-    def _block(self, name: str, value: Any) -> str:
-        text = value if isinstance(value, str) else _pack(value)
-        self._room -= len(text)
-        return _element(name, text)
+    def _block(self, name: str, packed: str, size: int = 0) -> str:
+        self._room -= max(len(packed), size)
+        return _element(name, packed)
 
 
 def _skills(library: SkillLibrary, episodes: Mapping[Path, int]) -> Iterator[str]:

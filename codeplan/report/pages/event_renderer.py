@@ -26,7 +26,8 @@ _MAX_DEPTH, _MAX_ITEMS, _MAX_TEXT = 6, 500, 2000  # of data, such as the setting
 
 EventItem = dict[str, Any]
 PictureAddress = Callable[[int, str], str | None]
-"""The address of a picture, from the event's number and its file; None if the picture cannot be shown."""
+"""The address of a picture, from the event's number and its file; None if it cannot be shown, empty if it has no room.
+"""
 
 
 class EventRenderer:
@@ -88,7 +89,9 @@ class EventRenderer:
             case event_view.PairsBlock():
                 return {"type": "pairs", "facts": visible_data(block.facts), "settings": visible_data(block.settings)}
             case event_view.PictureBlock():
-                return {"type": "picture", "file": label(block.file), "picture": self._picture(number, block.file)}
+                address = self._picture(number, block.file)
+                shown = {"type": "picture", "file": label(block.file), "picture": address or None}
+                return shown | _present(left_out=address == "")
             case event_view.ResultBlock():
                 state_name = "broken" if block.broken_off else end_state(block.result)
                 reason = "" if block.result.success else self._clip(block.result.reason)

@@ -119,7 +119,7 @@ const BLOCKS = {
   picture: (block, item) =>
     block.picture
       ? h("img", { src: block.picture, alt: `The page after event ${item.n}`, loading: "lazy", class: "picture" })
-      : quietly(`Picture ${block.file} cannot be shown here.`),
+      : quietly(`Picture ${block.file} ${block.left_out ? "is left out to limit the size" : "cannot be shown"} here.`),
   result: (block, item, id, at) => [
     h("p", { class: "head" }, h("span", { class: "what" }, "The episode ends"), " ", badge(block.state)),
     block.reason && text(block.reason, id, item.n, (whole) => whole.blocks[at].reason),
