@@ -23,7 +23,10 @@ _MAX_PIECE = 40_000
 """Maximum size of a piece that is aligned: its number of lines before times its number of lines after."""
 
 _MAX_EFFORT = 200_000
-"""Maximum size of all aligned pieces together."""
+"""Maximum size of all aligned pieces of one comparison together."""
+
+MAX_SHARED_EFFORT = 20 * _MAX_EFFORT
+"""Maximum size of all aligned pieces of the comparisons that share a ``DiffEffort``. They take a few seconds."""
 
 _MAX_MESSAGE_LINES = 200
 _MAX_MESSAGE_LINE_CHARACTERS = 500
@@ -44,15 +47,25 @@ class DiffRow(NamedTuple):
     text: str
 
 
+class DiffEffort:
+    """The effort left to several comparisons: the size of the pieces that they may still align together."""
+
+    def __init__(self) -> None:
+        self.left = MAX_SHARED_EFFORT
+
+
 _Block: TypeAlias = tuple[str, int, int, int, int]
 """The kind of change ("equal", "unaligned", or a word of difflib), the range of lines before, the range of lines
 after.
 """
 
 
-def compare_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[DiffRow]:
-    """Every line of both texts in order, in linear time except for a sort."""
-    for what, i1, i2, j1, j2 in _Comparison(before, after).blocks():
+def compare_lines(before: Sequence[str], after: Sequence[str], effort: DiffEffort | None = None) -> Iterator[DiffRow]:
+    """Every line of both texts in order, in linear time except for a sort.
+
+    ``effort`` is shared with other comparisons. When it is spent, only lines that occur once are aligned.
+    """
+    for what, i1, i2, j1, j2 in _Comparison(before, after, effort or DiffEffort()).blocks():
         if what == "equal":
             yield from (DiffRow(" ", i + 1, i + 1 + j1 - i1, before[i]) for i in range(i1, i2))
             continue
@@ -103,13 +116,13 @@ def nearest_name(name: str, valid: Iterable[str]) -> str | None:
 class _Comparison:
     """Aligns the lines of two texts and counts the effort that this takes."""
 
-    def __init__(self, before: Sequence[str], after: Sequence[str]) -> None:
-        self._before, self._after, self._effort = before, after, _MAX_EFFORT
+    def __init__(self, before: Sequence[str], after: Sequence[str], shared: DiffEffort) -> None:
+        self._before, self._after, self._effort, self._shared = before, after, _MAX_EFFORT, shared
 
     def blocks(self) -> Iterator[_Block]:
         i, j = 0, 0
         end = len(self._before), len(self._after)
-        if end[0] * end[1] <= _MAX_PIECE:
+        if end[0] * end[1] <= min(_MAX_PIECE, self._shared.left):
             yield from self._align(0, end[0], 0, end[1])
             return
         for i2, j2 in [*_common_unique_lines(self._before, self._after), end]:
@@ -130,10 +143,11 @@ class _Comparison:
 
     def _align(self, i1: int, i2: int, j1: int, j2: int) -> Iterator[_Block]:
         size = (i2 - i1) * (j2 - j1)
-        if size > min(_MAX_PIECE, self._effort):
+        if size > min(_MAX_PIECE, self._effort, self._shared.left):
             yield "unaligned", i1, i2, j1, j2
             return
         self._effort -= size
+        self._shared.left -= size
         matcher = difflib.SequenceMatcher(None, self._before[i1:i2], self._after[j1:j2], autojunk=False)
         for what, a1, a2, b1, b2 in matcher.get_opcodes():
             yield what, i1 + a1, i1 + a2, j1 + b1, j1 + b2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import random
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,9 +16,12 @@ from support.trace_samples import PNG, acted, ended, hostile, started, write
 
 from codeplan.cli.app import main
 from codeplan.errors import UsageError
-from codeplan.recording.events import PictureSaved
+from codeplan.recording.events import PictureSaved, PlanDrafted
 from codeplan.report.pages import archive
+from codeplan.report.pages.plan_text import MAX_CHARACTERS
 from codeplan.report.pages.report_source import ReportSource
+from codeplan.untrusted import differences
+from codeplan.untrusted.differences import TOO_LARGE
 
 
 class Elements(HTMLParser):
@@ -127,6 +131,31 @@ def test_one_picture_named_many_times_is_embedded_while_there_is_room(
     left_out = sum(picture.get("left_out", False) for picture in shown)
     assert left_out + 24 == len(shown)
     assert f"{left_out} pictures; to see them, run: codeplan view" in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_diffs_of_an_episode_s_plans_share_their_effort(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each diff is bounded, but a trace may hold thousands of plans."""
+    monkeypatch.setattr(differences, "MAX_SHARED_EFFORT", 10 * 200 * 200)
+    plans = ["\n".join(random.Random(seed).choices("ab", k=200)) for seed in range(250)]
+    plans.append(plans[-1].removesuffix("\n" + plans[-1][-1]))
+    drafts = [PlanDrafted(number=1, origin="plan", source=plan) for plan in plans]
+    write(tmp_path / "run", started(), *drafts, ended(started()))
+    page = written(tmp_path, tmp_path / "page.html")
+    items = [item for number in (0, 1) for item in block(page, f"e0p{number}")["items"]]
+    diffs = [b["diff"] for item in items for b in item["blocks"] if b["type"] == "plan" and b["diff"]]
+    whole = [diff for diff in diffs if ["@", None, None, TOO_LARGE] in diff]
+    assert (len(diffs), len(whole)) == (250, 239)
+    assert [row[0] for row in diffs[-1]] == [" "] * 199 + ["-"]
+
+
+def test_a_long_plan_does_not_fill_every_page(tmp_path: Path) -> None:
+    """Each page of events holds the plan before it."""
+    plan = PlanDrafted(number=1, origin="plan", source=("A" * 2000 + "\n") * 1500)
+    write(tmp_path / "run", started(), plan, *[acted()] * 400, ended(started()))
+    page = written(tmp_path, tmp_path / "page.html")
+    plan_lines = block(page, "e0p2")["context"]["plan"]
+    assert sum(map(len, plan_lines["lines"])) <= MAX_CHARACTERS
+    assert plan_lines["whole"] == 1501
 
 
 def test_a_page_replaces_an_older_page_but_no_other_file(bench: Path, tmp_path: Path) -> None:

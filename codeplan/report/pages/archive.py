@@ -19,6 +19,7 @@ from codeplan.report.pages.pictures import EmbeddedPictures
 from codeplan.report.pages.report_data import MAX_EPISODES, ReportEpisode
 from codeplan.report.pages.report_source import ReportSource
 from codeplan.skills.library import SkillLibrary
+from codeplan.untrusted.differences import DiffEffort
 from codeplan.untrusted.files import open_to_read, write_atomically
 
 MAX_FILE_BYTES = 48 << 20
@@ -96,7 +97,7 @@ class _EpisodeBlocks:
 
     def _episode(self, name: str, run: ReportEpisode, room: int) -> Iterator[str]:
         pictures = EmbeddedPictures(run.folder)
-        view = EpisodeView(run, pictures.address, MAX_TEXT_CHARACTERS)
+        view = EpisodeView(run, pictures.address, MAX_TEXT_CHARACTERS, DiffEffort())
         try:
             head = view.head()
         except UsageError:  # the result has no trace

@@ -14,17 +14,20 @@ from codeplan.report.pages.report_data import ReportEpisode
 from codeplan.report.pages.trace_index import TraceIndex, UnreadableEvent
 from codeplan.report.pages.visible_text import label
 from codeplan.runner.new_episodes import TRACE_NAME
+from codeplan.untrusted.differences import DiffEffort
 
 
 class EpisodeView:
     """An episode, readable in pages.
 
     ``picture`` gives the address of a picture from the number of its event and its file. ``max_characters`` cuts each
-    text.
+    text. All diffs of the episode share ``effort``; without it, those of each page have an effort of their own.
     """
 
-    def __init__(self, episode: ReportEpisode, picture: PictureAddress, max_characters: int) -> None:
-        self.episode, self._picture, self._max_characters = episode, picture, max_characters
+    def __init__(
+        self, episode: ReportEpisode, picture: PictureAddress, max_characters: int, effort: DiffEffort | None = None
+    ) -> None:
+        self.episode, self._picture, self._max_characters, self._effort = episode, picture, max_characters, effort
         self.index = TraceIndex(episode.folder / TRACE_NAME, episode.root)
 
     @property
@@ -82,4 +85,4 @@ class EpisodeView:
         return None if event is None else self._renderer(None, max_characters).render(number, event)
 
     def _renderer(self, plan: str | None, max_characters: int) -> EventRenderer:
-        return EventRenderer(self._picture, max_characters, self.index.started_at, plan)
+        return EventRenderer(self._picture, max_characters, self.index.started_at, plan, self._effort)

@@ -16,6 +16,7 @@ from codeplan.report.pages.variable_text import dropped_variables, variable_text
 from codeplan.report.pages.visible_text import clip, label, make_visible
 from codeplan.report.summary import end_state
 from codeplan.types import Checkpoint
+from codeplan.untrusted.differences import DiffEffort
 from codeplan.untrusted.values import value_text
 
 _MAX_VARIABLE_CHARACTERS = 2000
@@ -34,13 +35,19 @@ class EventRenderer:
     """Renders consecutive events of an episode.
 
     ``max_characters`` cuts each text. ``plan`` is the source of the plan before the first event, or None. Diffs compare
-    with the latest plan, changed variables with the latest checkpoint.
+    with the latest plan, within ``effort``; changed variables with the latest checkpoint.
     """
 
     def __init__(
-        self, picture: PictureAddress, max_characters: int, started: float = 0.0, plan: str | None = None
+        self,
+        picture: PictureAddress,
+        max_characters: int,
+        started: float = 0.0,
+        plan: str | None = None,
+        effort: DiffEffort | None = None,
     ) -> None:
         self._picture, self._max_characters, self._started = picture, max_characters, started
+        self._effort = effort or DiffEffort()
         self._viewer = EventViewer(plan)
         self._variables: dict[str, str] = {}
 
@@ -70,7 +77,7 @@ class EventRenderer:
                 return {"type": "text", "role": block.role, "text": self._clip(block.text)}
             case event_view.PlanBlock():
                 state["plan"] = {"plan": block.number, **plan_layout(block.source)}
-                diff = None if block.before is None else diff_rows(block.before, block.source)
+                diff = None if block.before is None else diff_rows(block.before, block.source, self._effort)
                 return {"type": "plan", "diff": diff}
             case event_view.FixesBlock():
                 state["plan"] = {"plan": block.number, **plan_layout(block.source)}

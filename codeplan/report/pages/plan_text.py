@@ -9,9 +9,11 @@ import re
 from typing import Any
 
 from codeplan.report.pages.visible_text import make_visible
-from codeplan.untrusted.differences import DiffRow, compare_lines
+from codeplan.untrusted.differences import DiffEffort, DiffRow, compare_lines
 
 MAX_LINES = 1500
+MAX_CHARACTERS = 200_000
+"""Limits for one plan. Each page of events holds the plan before it. The check refuses plans over 64,000 bytes."""
 
 _STEP = re.compile(r"^( *)if start_from <= (\d{1,6}):")
 
@@ -38,10 +40,10 @@ def step_ranges(lines: list[str]) -> list[list[int]]:
     return ranges
 
 
-def diff_rows(before: str, after: str) -> list[DiffRow]:
-    """The first lines of both plans, compared."""
-    return list(compare_lines(_lines(before), _lines(after)))
+def diff_rows(before: str, after: str, effort: DiffEffort | None = None) -> list[DiffRow]:
+    """The first lines of both plans, compared; ``effort`` is as for ``compare_lines``."""
+    return list(compare_lines(_lines(before), _lines(after), effort))
 
 
 def _lines(source: str) -> list[str]:
-    return [make_visible(line[:2000]) for line in source.split("\n", MAX_LINES)[:MAX_LINES]]
+    return [make_visible(line[:2000]) for line in source[:MAX_CHARACTERS].split("\n", MAX_LINES)[:MAX_LINES]]
