@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -23,8 +24,7 @@ def describe_difference(recorded: Event, event: Event) -> str:
         return ""
     if type(was) is not type(now):
         return describe_kind_mismatch(was, type(now))
-    fields = [f for f in was.__struct_fields__ if getattr(was, f) != getattr(now, f)]
-    return "; ".join(f"{f} {_change(getattr(was, f), getattr(now, f))}" for f in fields)
+    return "; ".join(_field_changes(was, now))
 
 
 def describe_kind_mismatch(recorded: Event, kind: type) -> str:
@@ -38,10 +38,22 @@ def _without_times(event: Event) -> Event:
     if "seconds" in event.__struct_fields__:
         changes["seconds"] = 0.0
     if isinstance(event, EpisodeEnded):
-        changes["result"] = msgspec.structs.replace(event.result, seconds=0.0, trace=None, failure=None)
+        changes["result"] = msgspec.structs.replace(event.result, seconds=0.0, trace=None)
     if isinstance(event, PlanStopped) and event.limit in TIMING_LIMITS:
         changes |= {"value": 0.0, "line": None}
     return msgspec.structs.replace(event, **changes)
+
+
+def _field_changes(was: msgspec.Struct, now: msgspec.Struct, path: str = "") -> Iterator[str]:
+    """The fields that differ, those of a field of the same type one by one."""
+    for name in was.__struct_fields__:
+        before, after = getattr(was, name), getattr(now, name)
+        if before == after:
+            continue
+        if isinstance(before, msgspec.Struct) and type(before) is type(after):
+            yield from _field_changes(before, after, f"{path}{name}.")
+        else:
+            yield f"{path}{name} {_change(before, after)}"
 
 
 def _named(event: Event) -> str:

@@ -26,7 +26,7 @@ from codeplan.recording.events import (
 from codeplan.recording.trace import Trace
 from codeplan.runner.new_episodes import run
 from codeplan.runner.recorded_episodes import fork, replay, resume
-from codeplan.types import Success
+from codeplan.types import LastFailure, Success
 
 OPEN = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] look')\n        assert 'ball' in agent.open({}), 'no'\n"
 ASK = OPEN.format("int(ask_llm('Which?'))")
@@ -272,6 +272,17 @@ def test_a_tampered_trace_is_caught_at_the_event(tmp_path, kind, change, message
     with pytest.raises(Diverged, match=f"event {at} ") as caught:
         replay(tmp_path / "run", env=Boxes())
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("failure", [None, LastFailure("NeverHappened", "forged", 3, 1)])
+def test_a_forged_failure_in_the_result_is_a_difference(tmp_path, failure):
+    events = recorded(tmp_path / "run")
+    assert events[-1].result.failure.error == "AssertionError"
+    events[-1] = msgspec.structs.replace(events[-1], result=msgspec.structs.replace(events[-1].result, failure=failure))
+    path = tmp_path / "run" / "trace.jsonl"
+    path.write_bytes(b"".join(msgspec.json.encode(e) + b"\n" for e in events))
+    with pytest.raises(Diverged, match=f"event {len(events) - 1} is not what was recorded: result.failure"):
+        replay(tmp_path / "run", env=Boxes())
 
 
 def test_a_line_that_is_missing_from_a_trace_is_named(tmp_path):
