@@ -16,7 +16,7 @@ import msgspec
 from codeplan.errors import Diverged, UsageError
 from codeplan.recording.event_decoding import decode_event
 from codeplan.recording.events import EpisodeStarted, Event, EventHandler
-from codeplan.recording.trace import check_sequence
+from codeplan.recording.trace import check_order
 from codeplan.recording.trace_size import MAX_TRACE_VALUES, LineSizes
 from codeplan.untrusted import files
 from codeplan.untrusted.terminal import parser_reason
@@ -130,7 +130,7 @@ def read_tape(path: Path, below: Path | None = None) -> dict[int, list[Event]]:
         checked.check(bytes(decoded.event), f"{path}, line {number}")
         event = decode_event(decoded.event, f"{path}, line {number}", "line of a tape")
         events = episodes.setdefault(decoded.episode, [])
-        check_sequence(event, len(events), path, number)
+        check_order(event, events, path, number)
         events.append(event)
     return episodes
 

@@ -157,7 +157,7 @@ class Trace:
         """Number, date, write and return a new event; during a replay, compare it and return the recorded one.
 
         Raises:
-            Diverged: the event differs from the recorded one, or ends an episode whose recording has further events.
+            Diverged: the event differs from the recorded one.
             SizeExceeded: the event is too large, or the trace would be. TraceFailure: the event cannot be written.
             KeyboardInterrupt: the episode was cancelled; it is written.
         """
@@ -200,8 +200,6 @@ class Trace:
             self._size.require_room(event, _encoder.encode(event))
         if differs := describe_difference(recorded, event):
             raise Diverged(f"event {recorded.seq} is not what was recorded: {differs}")
-        if isinstance(event, EpisodeEnded) and recorded is not self.recording[-1]:
-            raise Diverged(f"event {recorded.seq + 1} was recorded after the episode's end")
         return recorded
 
     def _write(self, packed: bytes) -> None:
@@ -217,10 +215,15 @@ class Trace:
             raise TraceFailure(f"the trace {self.path} cannot be written: {e.strerror}") from e
 
 
-def check_sequence(event: Event, wanted: int, path: Path | str, line: int) -> None:
-    """Check that the event of this line has the sequence number ``wanted``. Raises: UsageError: it has another one."""
-    if event.seq != wanted:
-        raise UsageError(f"{path}, line {line} is out of order: it holds event {event.seq}, not {wanted}")
+def check_order(event: Event, before: Sequence[Event], path: Path | str, line: int) -> None:
+    """Check that the event of this line can follow the events ``before``.
+
+    Raises: UsageError: it has another number than the next, or the episode has ended before it.
+    """
+    if event.seq != len(before):
+        raise UsageError(f"{path}, line {line} is out of order: it holds event {event.seq}, not {len(before)}")
+    if before and isinstance(before[-1], EpisodeEnded):
+        raise UsageError(f"{path}, line {line} is damaged: its event follows the episode's end")
 
 
 def write_trace(path: Path, events: Sequence[Event]) -> None:
@@ -274,7 +277,7 @@ def _parse_lines(file: BinaryIO, path: Path | str) -> tuple[list[Event], array[i
             number = len(events) + 1
             checked.check(line.removesuffix(b"\n"), f"{path}, line {number}")
             event = decode_event(line, f"{path}, line {number}", "event of a trace")
-            check_sequence(event, len(events), path, number)
+            check_order(event, events, path, number)
             events.append(event)
             sizes.append(sizes[-1] + len(line))
     except OSError as e:

@@ -7,7 +7,7 @@ from hypothesis.strategies import data, integers, sampled_from
 from msgspec.structs import replace
 from support.boxes import Boxes, Replies
 from support.task_runs import run_tasks
-from support.trace_samples import acted, started
+from support.trace_samples import acted, ended, started
 
 from codeplan import envs
 from codeplan.errors import Diverged, UsageError
@@ -136,6 +136,16 @@ def test_episodes_are_numbered_from_zero_in_the_order_in_which_they_start(tmp_pa
     lines = (tmp_path / "tape").read_text().splitlines()
     assert list(dict.fromkeys(json.loads(line)["episode"] for line in lines)) == [0, 1, 2]
     assert [*read_tape(tmp_path / "tape")] == [0, 1, 2]
+
+
+def test_a_tape_with_an_event_after_the_end_is_damaged(tmp_path):
+    recorder = TapeRecorder(tmp_path / "tape")
+    handle = recorder.start_episode()
+    for number, event in enumerate((started(), ended(started()), acted())):
+        handle(replace(event, seq=number))
+    recorder.close()
+    with pytest.raises(UsageError, match="line 3 is damaged: its event follows the episode's end"):
+        Tape(tmp_path / "tape")
 
 
 def test_what_does_not_begin_as_an_episode_does_not_play_and_leaves_the_others_alone(tmp_path):

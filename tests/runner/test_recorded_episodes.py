@@ -12,6 +12,7 @@ from support.boxes import Boxes, Replies
 from support.killed_episodes import kill_command
 
 from codeplan.budget import Budget
+from codeplan.curation.recorded_acquisition import read_episode
 from codeplan.errors import Diverged, InfrastructureError, ModelError, UsageError
 from codeplan.recording.event_comparison import describe_difference
 from codeplan.recording.events import (
@@ -21,12 +22,14 @@ from codeplan.recording.events import (
     ModelCalled,
     ModelCallFailed,
     PlanDrafted,
+    SpanClosed,
     TextPrinted,
 )
-from codeplan.recording.trace import Trace
+from codeplan.recording.trace import Trace, write_trace
 from codeplan.runner.new_episodes import run
 from codeplan.runner.recorded_episodes import fork, replay, resume
-from codeplan.types import LastFailure, Success
+from codeplan.testing.cases.scaffold import new_test
+from codeplan.types import LastFailure, Result, Success, Task
 
 OPEN = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] look')\n        assert 'ball' in agent.open({}), 'no'\n"
 ASK = OPEN.format("int(ask_llm('Which?'))")
@@ -295,14 +298,26 @@ def test_a_line_that_is_missing_from_a_trace_is_named(tmp_path):
             do(tmp_path / "run", env=Boxes())
 
 
-def test_what_was_recorded_after_the_end_is_no_part_of_the_episode(tmp_path):
+@pytest.mark.parametrize("broken_off", [False, True])
+@pytest.mark.parametrize("more", [SpanClosed(id=1), EpisodeEnded(result=Result(Task("a"), Success()))])
+def test_a_trace_that_goes_on_after_the_end_is_damaged_for_every_reader(tmp_path, more, broken_off):
     events = recorded(tmp_path / "run")
-    won = msgspec.structs.replace(events[-1].result, ending=Success())
-    more = msgspec.structs.replace(events[-1], result=won, seq=len(events))
-    with (tmp_path / "run" / "trace.jsonl").open("ab") as file:
-        file.write(msgspec.json.encode(more) + b"\n")
-    with pytest.raises(Diverged, match=f"event {len(events)} was recorded after the episode's end"):
-        replay(tmp_path / "run", env=Boxes())
+    end = msgspec.structs.replace(events[-1], broken_off=broken_off)
+    path = tmp_path / "run" / "trace.jsonl"
+    path.unlink()
+    write_trace(path, [*events[:-1], end, msgspec.structs.replace(more, seq=len(events))])
+    with pytest.raises(UsageError) as caught:
+        Trace.read(path)
+    assert str(caught.value) == f"{path}, line {len(events) + 1} is damaged: its event follows the episode's end"
+    readers = (
+        lambda: replay(tmp_path / "run", env=Boxes()),
+        lambda: resume(tmp_path / "run", env=Boxes()),
+        lambda: new_test(tmp_path / "run", tmp_path / "test"),
+        lambda: read_episode(tmp_path / "run"),
+    )
+    for read in readers:
+        with pytest.raises(UsageError, match="follows the episode's end"):
+            read()
 
 
 def test_a_changed_reply_is_caught_where_it_first_makes_a_difference(tmp_path):
