@@ -6,6 +6,7 @@ alone (Sun et al., NeurIPS 2023, section 3.3); here a paired test decides, at a 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
@@ -138,10 +139,14 @@ def _unused_tasks(skill: Skill, tasks: Iterable[Task], earlier: Iterable[Evidenc
 def missing_pairs(pairs: Sequence[PairOutcome], left: int, level: float, test: FilterTest) -> int:
     """How many more than ``left`` pairs a promotion needs after ``pairs``, if the skill wins each of them."""
     wins, losses = count_discordant(pairs)
-    needed = 0
-    while not (can_reach(wins, losses, needed, level) if test == "sequential" else mcnemar_exact(0, needed) <= level):
-        needed += 1
-    return max(0, needed - left)
+
+    def is_enough(more: int) -> bool:
+        return can_reach(wins, losses, more, level) if test == "sequential" else mcnemar_exact(0, more) <= level
+
+    most = 1
+    while not is_enough(most):
+        most *= 2
+    return max(0, bisect_left(range(most), True, key=is_enough) - left)
 
 
 def _can_decide(pairs: Sequence[PairOutcome], left: int, level: float, test: FilterTest) -> bool:

@@ -3,6 +3,7 @@
 import pytest
 from support.boxes import Boxes, Replies
 from support.curation_samples import made, poisoned
+from support.foreign_values import count_steps
 
 from codeplan.curation.checks import check_skills
 from codeplan.curation.curation_runner import CurationRunner
@@ -43,6 +44,14 @@ def test_too_few_pairs_for_a_promotion_are_counted_and_nothing_is_run(runner, li
 def test_earlier_wins_count_towards_the_pairs_of_the_sequential_test():
     assert missing_pairs([(True, False)] * 5, 2, 0.05, "sequential") == 0
     assert missing_pairs([(True, False)] * 5, 1, 0.05, "sequential") == 1
+
+
+@pytest.mark.parametrize(("test", "level"), [("sequential", 0.05), ("fixed", 1e-300)])
+def test_missing_pairs_are_not_counted_one_by_one(test, level):
+    lost = [(False, True)] * 2_000
+    assert count_steps(lambda: missing_pairs(lost, 0, level, test)) < 2 * len(lost) + 400  # two to count a pair
+    needed = missing_pairs(lost, 0, level, test)
+    assert (missing_pairs(lost, needed, level, test), missing_pairs(lost, needed - 1, level, test)) == (0, 1)
 
 
 def test_a_skill_that_raises_success_is_promoted_with_its_statistics(runner, library):

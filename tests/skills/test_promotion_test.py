@@ -9,6 +9,8 @@ from math import comb, isclose
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.foreign_values import count_steps
+from support.steps import count_lines
 
 from codeplan.skills.promotion_test import can_reach, e_value, sequential_verdict
 
@@ -21,6 +23,20 @@ def test_the_e_value_is_the_documented_integral():
 
     for wins, losses in itertools.product(range(7), repeat=2):
         assert isclose(e_value(wins, losses), integral(wins, losses), rel_tol=1e-5)
+
+
+def test_the_e_value_is_the_exact_sum_of_binomial_coefficients():
+    for wins, losses in itertools.product(range(61), repeat=2):
+        n = wins + losses
+        exact = Fraction(sum(comb(n + 1, j) for j in range(wins + 1)), (n + 1) * comb(n, wins))
+        assert e_value(wins, losses) == float(exact)
+
+
+@pytest.mark.parametrize("losses", [0, 900, 1_000, 1_100])
+def test_a_win_costs_a_term_and_no_call(losses):
+    """A file of evidence may hold a hundred thousand pairs."""
+    assert count_steps(lambda: e_value(1_000, losses)) < 10
+    assert count_lines(lambda: e_value(100_000, 100 * losses)) < 4 * 100_000
 
 
 def test_the_e_value_is_finite_for_any_number_of_wins():
