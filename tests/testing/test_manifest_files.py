@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.foreign_values import count_steps
 from support.plan_suites import MANIFEST, write
 
 from codeplan.testing.cases import toml_lines
@@ -72,6 +73,33 @@ def test_names_of_cases_are_stable_and_unique(tmp_path):
 def test_a_range_of_seeds_has_both_ends(tmp_path):
     text = MANIFEST.replace("seed = 418", 'seeds = "3-5"')
     assert [case.seed for case in PlanSuite(write(tmp_path, text)).cases] == [3, 4, 5]
+
+
+RANGE = 'kind = "clean"\nseeds = "0-9999"\n'
+TOO_MANY = "a manifest has at most 10,000 tests, one for each task and check; write several"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (f"[[tasks]]\n{RANGE}" * 1_000, "6: tasks[1]"),
+        ('[[tasks]]\nkind = "clean"\nseeds = "0-999999999"\n', "3: tasks[0]"),
+        (f"[[tasks]]\n{RANGE}expect = {{ resumes = 'all' }}\n", "3: tasks[0]"),
+        (f"[[tasks]]\n{RANGE}faults = ['slow'" + ", 'slow'" * 10_000 + "]\n", "3: tasks[0]"),
+        ("[[tasks]]\nid = 'clean/1'\n[[tasks]]\nids = ['clean/1'" + ", 'clean/1'" * 20_000 + "]\n", "5: tasks[1]"),
+    ],
+    ids=["ranges", "range", "resumed", "faults", "ids"],
+)
+def test_a_manifest_of_too_many_tests_is_refused_before_they_are_made(tmp_path, text, place):
+    head = 'plan = "clean.py"\nenv = "household"\n'
+    said: list[str] = []
+    assert count_steps(lambda: said.append(told(tmp_path, head + text))) < 500_000
+    assert said == [f"clean.plan.toml:{place}: {TOO_MANY}"]
+
+
+def test_a_manifest_may_have_as_many_tests_as_the_limit(tmp_path):
+    text = MANIFEST.replace('kind = "clean"\nseed = 418\n', RANGE)
+    assert len(PlanSuite(write(tmp_path, text)).cases) == 10_000
 
 
 def test_the_line_of_a_key_is_found_through_tables_arrays_and_long_texts():

@@ -17,7 +17,14 @@ from codeplan.testing.cases import expectations, manifest_files
 from codeplan.testing.cases.answer_models import FallbackModel, scripted_llm, taped_llm
 from codeplan.testing.cases.case_run import CoverageCallback, PlanRun, run_once
 from codeplan.testing.cases.faults import FAULTS, InjectedFault, inject_fault, locate_fault
-from codeplan.testing.cases.manifest import AnswerSources, Expectations, PlanManifest, TaskSelection, seeds_of
+from codeplan.testing.cases.manifest import (
+    MAX_TESTS,
+    AnswerSources,
+    Expectations,
+    PlanManifest,
+    TaskSelection,
+    seeds_of,
+)
 from codeplan.testing.cases.recorded_calls import RecordedCalls
 from codeplan.testing.cases.rewording import WordReplacements, replace_words
 from codeplan.testing.cases.toml_lines import line_of
@@ -64,9 +71,10 @@ class CaseVerdict(NamedTuple):
 
 
 class PlanSuite:
-    """A manifest with its plan and its cases. ``settings`` are the user's own for environments of any manifest.
+    """A manifest with its plan and its cases, in the manifest's order. ``settings`` are the user's own for environments
+    of any manifest.
 
-    Raises: ManifestError: the manifest is unusable, or sets what only the user can set.
+    Raises: ManifestError: the manifest is unusable, has too many tests, or sets what only the user can set.
     """
 
     def __init__(self, path: Path, settings: Mapping[str, Any] | None = None) -> None:
@@ -77,17 +85,23 @@ class PlanSuite:
         self.source = manifest_files.plan_source(self.manifest, path)
         file = self.manifest.plan or (f"{self.manifest.skill}/{skill_folder.PLAN}" if self.manifest.skill else None)
         self.label = str(path.parent / file) if file else f"{self.manifest.env}/{self.manifest.sample}.j2"
-
-    @cached_property
-    def cases(self) -> tuple[PlanCase, ...]:
-        """All cases in the manifest's order."""
-        seen: dict[str, int] = {}
-        return tuple(case for i, tasks in enumerate(self.manifest.tasks) for case in self._cases_of(tasks, i, seen))
+        self.cases = tuple(self._find_cases())
 
     @property
     def is_live(self) -> bool:
         """Whether a real model answers."""
         return self.manifest.answers.model not in (None, "scripted")
+
+    def _find_cases(self) -> Iterator[PlanCase]:
+        """Yield all cases. Raises: ManifestError: they are too many."""
+        left, seen = MAX_TESTS, dict[str, int]()
+        for i, tasks in enumerate(self.manifest.tasks):
+            for case in self._cases_of(tasks, i, seen):
+                if not left:
+                    problem = f"a manifest has at most {MAX_TESTS:,} tests, one for each task and check; write several"
+                    raise manifest_files.manifest_error(self.path, self.text, ("tasks", i), problem)
+                left -= 1
+                yield case
 
     def _cases_of(self, tasks: TaskSelection, index: int, seen: dict[str, int]) -> Iterator[PlanCase]:
         """Yield the cases of some tasks. ``seen`` counts names, so that a repeated task gets a name of its own."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -13,8 +14,8 @@ from codeplan.untrusted.values import in_quotes
 MANIFEST_SUFFIX = ".plan.toml"
 """The suffix of a manifest's file name."""
 
-MAX_SEEDS = 10_000
-"""A range with more seeds is taken for a mistake."""
+MAX_TESTS = 10_000
+"""Maximum number of tests of a manifest."""
 
 MAX_NAMES = 100
 """Maximum number of words that are replaced in a plan."""
@@ -137,13 +138,16 @@ class PlanManifest(_ManifestPart, frozen=True):
     mutation: MutationTarget | None = None
 
 
-def seeds_of(tasks: TaskSelection) -> tuple[int, ...]:
-    """Return the selected seeds; empty if tasks are named otherwise. Raises ValueError for a malformed range."""
+def seeds_of(tasks: TaskSelection) -> Sequence[int]:
+    """Return the selected seeds, which may be a billion; empty if tasks are named otherwise.
+
+    Raises: ValueError: a range is malformed.
+    """
     if tasks.seed is not None:
         return (tasks.seed,)
     if not isinstance(tasks.seeds, str):
         return tasks.seeds or ()
     found = re.fullmatch(r"\s*(\d{1,9})\s*-\s*(\d{1,9})\s*", tasks.seeds, re.ASCII)
-    if not found or not 0 <= int(found[2]) - int(found[1]) < MAX_SEEDS:
+    if not found or int(found[1]) > int(found[2]):
         raise ValueError(f'{in_quotes(tasks.seeds)} is not a range of seeds; write "0-9", which includes both ends')
-    return tuple(range(int(found[1]), int(found[2]) + 1))
+    return range(int(found[1]), int(found[2]) + 1)

@@ -64,7 +64,7 @@ def read_manifest(path: Path, text: str) -> PlanManifest:
     """Return the manifest in a file's text. Raises ManifestError."""
     manifest = _convert(path, text)
     for key, problem in _problems(manifest, path):
-        raise _manifest_error(path, text, key, problem)
+        raise manifest_error(path, text, key, problem)
     return manifest
 
 
@@ -76,7 +76,7 @@ def _convert(path: Path, text: str) -> PlanManifest:
         number = int(line[1]) if line else text.count("\n") + 1
         raise ManifestError(f"{path}:{number}: this is not TOML: {parser_reason(e)}") from None
     except msgspec.ValidationError as e:
-        raise _manifest_error(path, text, *_locate_error(str(e))) from None
+        raise manifest_error(path, text, *_locate_error(str(e))) from None
 
 
 def _locate_error(message: str) -> tuple[TomlKey, str]:
@@ -119,7 +119,8 @@ def _part_at(key: TomlKey) -> type[msgspec.Struct]:
     return next((parts[name] for name in reversed(key) if name in parts), PlanManifest)
 
 
-def _manifest_error(path: Path, text: str, key: TomlKey, problem: str) -> ManifestError:
+def manifest_error(path: Path, text: str, key: TomlKey, problem: str) -> ManifestError:
+    """The error about a key, with its line in the file's text."""
     shown = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in key).lstrip(".")
     told = one_line(f"{shown + ': ' if shown else ''}{problem}", MAX_REASON_CHARS * 2)
     return ManifestError(f"{path}:{line_of(text, key)}: {told}")
@@ -189,7 +190,7 @@ def environment_settings(manifest: PlanManifest, path: Path, text: str, given: M
     specs = {spec.name: spec for spec in plugins.setting_specs(plugins.load_factory("codeplan.envs", manifest.env))}
     for name, value in manifest.settings.items():
         if name not in given and (problem := _problem_of_setting(name, value, specs)):
-            raise _manifest_error(path, text, ("settings", name), problem)
+            raise manifest_error(path, text, ("settings", name), problem)
     return {**manifest.settings, **{name: value for name, value in given.items() if name in specs}}
 
 
