@@ -38,7 +38,7 @@ from codeplan.runner.toolsets import collect_tools, open_toolset, tell_unused
 from codeplan.tools.approvals import Approvals, require_callable
 from codeplan.tools.environment import ToolEnvironment, ToolErrors
 from codeplan.tools.failures import failure_sentence, require_failure
-from codeplan.tools.mcp import DEFAULT_SECONDS, ServerAddress, server_of_entry
+from codeplan.tools.mcp import DEFAULT_SECONDS, ServerAddress, parse_entry, server_of_entry
 from codeplan.tools.python_tools import python_tools
 from codeplan.tools.tool_files import function_of_file
 from codeplan.tools.toolset import Toolset
@@ -100,6 +100,8 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
         names = [task.name for task in self.tasks]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise UsageError(f"two tasks are called {twice}; rename one")
+        for name, entry in self.servers.items():
+            parse_entry(_server(name), entry)
         for task in self.tasks:
             if unknown := next((name for name in task.servers if name not in self.servers), None):
                 raise UsageError(f"the task {task.name} uses the server {in_quotes(unknown)}, which the file lacks")
@@ -109,7 +111,7 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
         """The programs and files that the tasks start and import on this machine, by name, for a user who decides
         whether to trust the file.
         """
-        shown = {f"servers.{name}": _words(entry) for name, entry in self.servers.items()}
+        shown = {f"servers.{name}": _words(name, entry) for name, entry in self.servers.items()}
         files = {f for t in self.tasks for f in (*t.tools, t.setup, t.verify) if f is not None}
         return shown | {"python": ", ".join(sorted({f"{f.partition('.py')[0]}.py" for f in files}))}
 
@@ -199,7 +201,7 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
 
     def _addresses(self, task: ToolTask, folder: Path) -> list[ServerAddress]:
         entries = {name: self._placed_entry(self.servers[name], folder) for name in task.servers}
-        return [server_of_entry(f"the server {in_quotes(name)}", name, entry) for name, entry in entries.items()]
+        return [server_of_entry(_server(name), name, entry) for name, entry in entries.items()]
 
     def _placed_entry(self, value: Any, folder: Path) -> Any:
         if isinstance(value, str):
@@ -258,10 +260,14 @@ def take_tool_tasks(table: dict[str, Any], here: Path) -> tuple[ToolTaskSet, dic
     return tasks, {name: value for name, value in table.items() if name not in own}
 
 
-def _words(entry: dict[str, Any]) -> str:
+def _server(name: str) -> str:
+    return f"the server {in_quotes(name)}"
+
+
+def _words(name: str, entry: dict[str, Any]) -> str:
     """How a server is reached, in a line: its command with arguments, or its address."""
-    command = [entry.get("command"), *(entry.get("args") or ())] if entry.get("command") else [entry.get("url")]
-    return " ".join(word if isinstance(word, str) else in_quotes(word) for word in command)
+    found = parse_entry(_server(name), entry)
+    return " ".join((found.command, *found.args)) if found.command else found.url
 
 
 def _with_folder(verify: Callable[..., Any], folder: Path) -> Callable[[object, object], Any]:

@@ -242,11 +242,19 @@ BAD = [
     ('kind = "files"', 'knd = "files"', "Object contains unknown field `knd`"),
     ('kind = "files"', 'allow = [""]', "allow has a pattern that is no name of a tool: ''"),
     ("[[tasks]]", "[servers]\nx = 3\n[[tasks]]", "Expected `object`, got `int`"),
-    (
-        "[[tasks]]",
-        "[servers.x]\nargs = []\n[[tasks]]\nservers = ['x']",
-        "the server 'x' needs either a command or a url",
-    ),
+    *[
+        ("[[tasks]]", f"[servers.x]\n{entry}\n[[tasks]]", f"the server 'x' is not understood: Expected {why}")
+        for entry, why in (
+            ("command = 'x'\nargs = 5", "`array`, got `int` - at `$.args`"),
+            ("command = 'x'\nargs = true", "`array`, got `bool` - at `$.args`"),
+            ("command = 'x'\nargs = {a = 1}", "`array`, got `object` - at `$.args`"),
+            ("command = 'x'\nargs = ['y', 5]", "`str`, got `int` - at `$.args[1]`"),
+            ("command = 5", "`str`, got `int` - at `$.command`"),
+            ("url = ['http://localhost']", "`str`, got `array` - at `$.url`"),
+            ("command = 'x'\nenv = 'KEY'", "`object`, got `str` - at `$.env`"),
+        )
+    ],
+    ("[[tasks]]", "[servers.x]\nargs = []\n[[tasks]]", "the server 'x' needs either a command or a url"),
     ('methods = ["react"]', 'suites = ["household"]', "a file has either suites or tasks of its own, not both"),
     ('methods = ["react"]', "tool_tasks = 1", "there is no setting tool_tasks; tasks on tools stand under [[tasks]]"),
     ('methods = ["react"]', 'methods = ["reakt"]', "reakt"),

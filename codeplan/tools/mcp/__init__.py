@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codeplan.tools.mcp.addresses import ServerAddress, parse_address, read_config, server_of_entry
+from codeplan.tools.mcp.addresses import ServerAddress, parse_address, parse_entry, read_config, server_of_entry
 from codeplan.tools.mcp.connection import MAX_RESTARTS
 from codeplan.tools.mcp.servers import DEFAULT_SECONDS, FILES_NOTE, MAX_SECONDS, McpServers
 
@@ -14,6 +14,7 @@ __all__ = [
     "McpServers",
     "ServerAddress",
     "parse_address",
+    "parse_entry",
     "read_config",
     "server_of_entry",
 ]

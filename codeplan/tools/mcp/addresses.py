@@ -98,7 +98,9 @@ def with_unique_names(addresses: Iterable[ServerAddress]) -> tuple[ServerAddress
     return tuple(named.values())
 
 
-class _Entry(msgspec.Struct):
+class ServerEntry(msgspec.Struct):
+    """One entry of ``mcpServers``, as it is written."""
+
     command: str = ""
     args: list[str] = []
     env: dict[str, str] = {}
@@ -118,18 +120,24 @@ def _of_file(path: Path, name: str, entry: object) -> ServerAddress:
 
 def server_of_entry(where: str, name: str, entry: object) -> ServerAddress:
     """The server of one entry of ``mcpServers``, as data; messages name it by ``where``. Raises as ``read_config``."""
-    try:
-        found = msgspec.convert(_with_variables(entry, where), _Entry)
-    except msgspec.ValidationError as error:
-        raise UsageError(f"{where} is not understood: {parser_reason(error)}") from None
-    if bool(found.command) == bool(found.url):
-        raise UsageError(f"{where} needs either a command or a url")
+    found = parse_entry(where, _with_variables(entry, where))
     if found.url and found.type not in ("", *_HTTP_TYPES):
         raise UsageError(f"{where} has the type {in_quotes(found.type)}; codeplan connects to streamable HTTP only")
     if found.url and not found.url.startswith(("http://", "https://")):
         raise UsageError(f"{where} has a url that begins with neither http:// nor https://")
     command = (found.command, *found.args) if found.command else ()
     return ServerAddress(python_name(name, "server"), command, found.url, found.env, found.headers, found.cwd)
+
+
+def parse_entry(where: str, entry: object) -> ServerEntry:
+    """The entry with its types checked; variables stay as they are. Raises: UsageError: it is not understood."""
+    try:
+        found = msgspec.convert(entry, ServerEntry)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{where} is not understood: {parser_reason(error)}") from None
+    if bool(found.command) == bool(found.url):
+        raise UsageError(f"{where} needs either a command or a url")
+    return found
 
 
 def _with_variables(value: Any, where: str) -> Any:
