@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -97,8 +98,8 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if not self.tasks:
             raise UsageError("there are no tasks; describe at least one under [[tasks]]")
-        names = [task.name for task in self.tasks]
-        if twice := next((name for name in names if names.count(name) > 1), None):
+        counts = Counter(task.name for task in self.tasks)
+        if twice := next((name for name, count in counts.items() if count > 1), None):
             raise UsageError(f"two tasks are called {twice}; rename one")
         for name, entry in self.servers.items():
             parse_entry(_server(name), entry)

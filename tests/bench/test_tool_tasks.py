@@ -12,6 +12,7 @@ from support.reply_server import reply
 
 from codeplan.bench.bench_spec import read_spec
 from codeplan.bench.store import read_bench
+from codeplan.bench.tool_tasks import ToolTask, ToolTaskSet
 from codeplan.cli.app import main
 from codeplan.errors import UsageError
 
@@ -279,6 +280,23 @@ def test_two_tasks_of_one_name_are_refused(folder):
     (folder / "tasks.toml").write_text(text + text[text.index("[[tasks]]") :])
     with pytest.raises(UsageError, match="two tasks are called first; rename one"):
         read_spec(folder / "tasks.toml")
+
+
+class ComparedName(str):
+    """A name that counts how often it is compared with another."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        ComparedName.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_the_names_of_many_tasks_are_not_compared_with_each_other(folder):
+    names = [ComparedName(f"task-{number}") for number in range(400)]
+    ToolTaskSet(here=str(folder), tasks=tuple(ToolTask(name=name, goal="Do it.", tools=("own.py",)) for name in names))
+    assert ComparedName.compared < len(names)
 
 
 def test_tapes_and_splits_are_refused(folder, capsys):
