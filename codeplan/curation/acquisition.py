@@ -256,7 +256,7 @@ def _add_or_merge(library: SkillLibrary, skill: Skill, sandbox: Sandbox) -> Acqu
         try:
             return AcquiredSkill(library.add(named), is_new=True)
         except UsageError:
-            if not (library.path / named.env / named.name).exists():
+            if not library.has_name(named.env, named.name):
                 raise
         if there := _same_shape(library, named, sandbox):
             if all(origin.run and origin in there.origins for origin in skill.origins):

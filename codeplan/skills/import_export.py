@@ -117,7 +117,7 @@ def _import_one(library: SkillLibrary, source: str, found: Skill | str, sandbox:
     digest = manifest.plan_digest(skill.plan)
     if any(e.digest == digest for e in library.entries(skill.env)):
         return ImportResult(source, "", "the library has a skill with this plan already")
-    free = (name for name in _candidate_names(skill.name, digest) if not (library.path / skill.env / name).exists())
+    free = (name for name in _candidate_names(skill.name, digest) if not library.has_name(skill.env, name))
     return ImportResult(source, library.add(msgspec.structs.replace(skill, name=next(free))).name)
 
 

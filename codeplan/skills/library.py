@@ -133,6 +133,10 @@ class SkillLibrary:
         forms = (run, os.path.normpath(run), os.path.relpath(run), os.path.abspath(run)) if run else ()
         return next(filter(None, map(found, forms)), [])
 
+    def has_name(self, env: str, name: str) -> bool:
+        """Whether a skill has this name, or a file, a damaged skill or a link, which may lead nowhere."""
+        return os.path.lexists(self._folder(env, name))
+
     def faults(self) -> list[str]:
         """Return what cannot be used: one line for each file, with the reason."""
         return self._query(lambda index: index.faults())
@@ -145,13 +149,16 @@ class SkillLibrary:
     # -------------------------------------------------------------- writing
 
     def add(self, skill: Skill) -> Skill:
-        """Add a new skill. Raises: UsageError if the name is taken."""
+        """Add a new skill. Raises: UsageError if the name is taken, or its folder cannot be created."""
         manifest.require_valid_name(skill.env, "an environment")
         place = self._folder(skill.env, manifest.require_valid_name(skill.name))
         with self._lock():
-            if place.exists():
+            if self.has_name(skill.env, skill.name):
                 raise UsageError(f"{self.path} already has a skill {skill.env}/{skill.name}")
-            skill_folder.create_folder(place, skill)
+            try:
+                skill_folder.create_folder(place, skill)
+            except OSError as e:
+                raise UsageError(f"the skill {place} cannot be created: {e.strerror}") from None
             self._index.update_folder(f"{skill.env}/{skill.name}")
         return skill
 

@@ -1,5 +1,6 @@
 """Out and in: what comes in is a candidate, checked, with no claim that counts."""
 
+import os
 import zipfile
 
 import pytest
@@ -72,6 +73,34 @@ def test_a_name_that_is_taken_is_not_overwritten(library, tmp_path):
     assert row.name.startswith("heat-1-")
     assert library.get_by_name("heat-1").plan == PLAN
     assert library.get_by_name("heat-1").status == "active"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda place: place.symlink_to("nowhere"),
+        lambda place: place.symlink_to(place.name),
+        lambda place: place.write_text("x"),
+        os.mkfifo,
+    ],
+    ids=["dangling link", "link to itself", "file", "pipe"],
+)
+def test_a_name_that_something_else_has_is_taken(library, tmp_path, make):
+    (library.path / "household").mkdir(parents=True)
+    make(library.path / "household" / "heat-1")
+    (row,) = import_skills(library, foreign(tmp_path / "a.zip"))
+    assert row.name.startswith("heat-1-")
+    with pytest.raises(UsageError, match="already has a skill household/heat-1$"):
+        library.add(skill())
+
+
+@pytest.mark.parametrize("target", ["nowhere", "..", None])
+def test_a_skill_is_not_created_where_an_environment_is_no_folder(library, tmp_path, target):
+    library.path.mkdir()
+    place = library.path / "household"
+    place.write_text("x") if target is None else place.symlink_to(target)
+    with pytest.raises(UsageError, match="the skill .*/household/heat-1 cannot be created: it is a "):
+        import_skills(library, foreign(tmp_path / "a.zip"))
 
 
 def test_a_skill_whose_names_are_all_taken_gets_a_new_one(library, tmp_path):
