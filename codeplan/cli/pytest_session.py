@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Sequence
+from typing import Any
 
 import pytest
 
 from codeplan.errors import UsageError
 from codeplan.testing.cases.manifest import MANIFEST_SUFFIX
+from codeplan.testing.only_plans import SKIPPED, SKIPPED_OUTPUT
 from codeplan.testing.time_limit import OUT_OF_TIME
 from codeplan.untrusted.values import in_quotes
 
 
 class SessionWatch:
     """A plugin for one session. ``interrupted`` says that the user pressed Ctrl-C, ``deselected`` how many tests
-    options such as -k left out.
+    options such as -k left out, ``skipped`` what is named as a manifest and is none.
 
     ``exit_code`` is that of a session which pytest itself broke off: 3 if its time was over, 2 for all else, such as
     manifests that cannot be read.
@@ -25,6 +27,7 @@ class SessionWatch:
         self.interrupted = False
         self.exit_code = 2
         self.deselected = 0
+        self.skipped: set[str] = set()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_cmdline_main(self, config: pytest.Config) -> None:
@@ -72,6 +75,13 @@ class SessionWatch:
         self.interrupted = self.interrupted or not isinstance(excinfo.value, pytest.Session.Interrupted)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Keep whether the time was over."""
+        """Keep whether the time was over, and what was skipped."""
+        found: set[str] = session.config.stash.get(SKIPPED, set())
+        self.skipped |= found
         if session.config.stash.get(OUT_OF_TIME, False):
             self.exit_code = 3
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Keep what a worker of pytest-xdist skipped."""
+        self.skipped.update(getattr(node, "workeroutput", {}).get(SKIPPED_OUTPUT, ()))

@@ -28,6 +28,9 @@ LiveLlm = Annotated[bool, typer.Option("--live-llm", help="Ask the real model th
 PLAN_TESTS = Path("tests/plans")
 """The folder for a new test, unless the user names one."""
 
+MAX_SKIPPED = 5
+"""Maximum number of lines about manifests that were left out."""
+
 _ALREADY_IMPORTED = "ignore:Module already imported so cannot be rewritten:pytest.PytestAssertRewriteWarning"
 """The command line imports codeplan before pytest can rewrite its assertions. Without this filter pytest warns,
 and fails in projects that turn warnings into errors.
@@ -69,6 +72,7 @@ def run_tests(arguments: Arguments = None) -> None:
     watch = SessionWatch()
     ours = [*plugin, *ARGUMENTS, *_storage(given)]
     code = int(pytest.main([*ours, *given[:end], "-W", _ALREADY_IMPORTED, *given[end:]], plugins=[watch]))
+    _print_skipped(sorted(watch.skipped))
     if watch.interrupted:
         raise typer.Exit(130)
     if code == pytest.ExitCode.NO_TESTS_COLLECTED and watch.deselected:
@@ -112,6 +116,14 @@ def new_test(folder: options.Run, out: NewOut = PLAN_TESTS, env: options.OwnEnv 
         echo(str(path))
     own = " --plan-env FILE.py:NAME" if env else ""
     echo_message(f"run it with: codeplan test {shell_word(out)}{own}", err=True)
+
+
+def _print_skipped(lines: list[str]) -> None:
+    """Print what is named as a manifest and was left out."""
+    for line in lines[:MAX_SKIPPED]:
+        echo_message(f"left out: {line}", "codeplan: ", err=True)
+    if len(lines) > MAX_SKIPPED:
+        echo_message(f"and {len(lines) - MAX_SKIPPED:,} more", "codeplan: ", err=True)
 
 
 def _storage(given: list[str]) -> tuple[str, ...]:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from codeplan.testing.cases.manifest import MANIFEST_SUFFIX
+from codeplan.untrusted.open_folders import describe_mode
+from codeplan.untrusted.terminal import one_line
 
 ARGUMENTS = ("-p", __name__, "-c", os.devnull, "--rootdir=.", "--noconftest")
 """Arguments for pytest; later ones override them."""
@@ -56,3 +59,32 @@ def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collecto
 def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector:
     """Collect a folder as a plain one: pytest would import the ``__init__.py`` of a package."""
     return pytest.Dir.from_parent(parent, path=path)
+
+
+SKIPPED = pytest.StashKey[set[str]]()
+"""Lines about what is named as a manifest but is a link, a folder or a pipe: its path and the reason."""
+
+SKIPPED_OUTPUT = "codeplan_skipped"
+"""The key of these lines in what a worker of pytest-xdist sends to the session that the user started."""
+
+
+def pytest_collectstart(collector: pytest.Collector) -> None:
+    """Keep which manifests of a folder pytest leaves out, unless the user named only other files in it."""
+    if not isinstance(collector, pytest.Dir):
+        return
+    if any(collector.session.isinitpath(path) for path in (collector.path, *collector.path.parents)):
+        collector.config.stash.setdefault(SKIPPED, set()).update(_skipped(collector))
+
+
+def _skipped(folder: pytest.Dir) -> Iterator[str]:
+    with suppress(OSError), os.scandir(folder.path) as entries:
+        for entry in entries:
+            if entry.name.endswith(MANIFEST_SUFFIX) and not entry.is_file(follow_symlinks=False):
+                name = one_line(os.path.relpath(entry.path, folder.config.rootpath))
+                yield f"{name}: {describe_mode(entry.stat(follow_symlinks=False).st_mode)}"
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Send the lines about what was left out to the session that the user started."""
+    if (output := getattr(session.config, "workeroutput", None)) is not None:
+        output[SKIPPED_OUTPUT] = sorted(session.config.stash.get(SKIPPED, ()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -92,6 +93,62 @@ def test_a_folder_without_tests_is_told_what_tests_are(
     monkeypatch.chdir(tmp_path)
     assert main(["test", ".", "-q"]) == 2
     assert "one is made with: codeplan new-test RUN" in capsys.readouterr().err
+
+
+NO_TEST = "codeplan: no test ran; tests are manifests (*.plan.toml), and one is made with: codeplan new-test RUN\n"
+LINK = "it is a link, and links are not followed here"
+
+
+def make_no_manifests(folder: Path) -> None:
+    """Put a link, a link to nothing, a folder, a pipe and a link with an escape character in a folder."""
+    (folder / "real").write_text(MANIFEST)
+    (folder / "a.plan.toml").symlink_to("real")
+    (folder / "b.plan.toml").symlink_to("nowhere")
+    (folder / "c.plan.toml").mkdir()
+    os.mkfifo(folder / "d.plan.toml")
+    (folder / "e\x1b]0;t\x07.plan.toml").symlink_to("real")
+
+
+@pytest.mark.parametrize("more", [(), ("-n", "2")], ids=["here", "xdist"])
+def test_manifests_that_are_no_files_are_left_out_in_a_sentence_each(
+    more: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    make_no_manifests(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    said = [f"a.plan.toml: {LINK}", f"b.plan.toml: {LINK}", "c.plan.toml: it is a folder, not a file"]
+    said += ["d.plan.toml: it is a pipe, not a file", f"e]0;t.plan.toml: {LINK}"]
+    lines = "".join(f"codeplan: left out: {line}\n" for line in said)
+    assert main(["test", "-q", *more]) == 2
+    assert capfd.readouterr().err == lines + NO_TEST
+    (tmp_path / "plan.py").write_text(PLAN)
+    (tmp_path / "good.plan.toml").write_text(MANIFEST.replace("0-200", "0-1"))
+    assert main(["test", "-q", *more]) == 0
+    assert capfd.readouterr().err == lines
+
+
+def test_many_manifests_that_are_links_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "inner"
+    folder.mkdir()
+    for number in range(20, 1_030):
+        (folder / f"{number}.plan.toml").symlink_to("nowhere")
+    monkeypatch.chdir(tmp_path)
+    assert main(["test", "-q"]) == 2
+    *lines, more, none = capsys.readouterr().err.splitlines(keepends=True)
+    assert len(lines) == 5 and all(line.startswith("codeplan: left out: inner/") for line in lines)
+    assert (more, none) == ("codeplan: and 1,005 more\n", NO_TEST)
+
+
+def test_a_manifest_that_is_named_tells_nothing_of_the_links_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_no_manifests(tmp_path)
+    (tmp_path / "plan.py").write_text(PLAN)
+    (tmp_path / "good.plan.toml").write_text(MANIFEST.replace("0-200", "0-1"))
+    monkeypatch.chdir(tmp_path)
+    assert main(["test", "-q", "good.plan.toml"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_options_that_select_no_test_are_told(
