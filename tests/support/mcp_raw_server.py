@@ -29,6 +29,18 @@ def huge(arguments):
     return text("x" * arguments.get("size", 20 << 20))
 
 
+def table(_):
+    return {"content": [], "structuredContent": {"rows": [[]] * 240_000}}
+
+
+def wide(_):
+    return {"content": [], "structuredContent": {"rows": [[]] * 300_000}}
+
+
+def commas(_):
+    return text('["' * 600_000)
+
+
 def endless(_):
     while True:
         sys.stdout.write("x" * (1 << 20))

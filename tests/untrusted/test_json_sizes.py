@@ -27,7 +27,7 @@ from codeplan.recording.trace_size import MAX_SAVED_VALUES, MAX_TRACE_VALUES, Li
 from codeplan.report.json_output import to_plain_data
 from codeplan.report.pages.trace_index import UnreadableEvent, decode_event
 from codeplan.types import Checkpoint, Result, Success, Task
-from codeplan.untrusted.json_sizes import MAX_NESTING, ValueLimit, count_values, is_too_deep
+from codeplan.untrusted.json_sizes import MAX_NESTING, ValueLimit, count_values, has_more_values, is_too_deep
 
 MANY = [[]] * 1000
 
@@ -39,6 +39,7 @@ MANY = [[]] * 1000
 def test_values_are_counted_and_signs_within_texts_are_not(value: Any, most: int) -> None:
     text = json.dumps(value).encode()
     assert count_values(text) == most
+    assert has_more_values(text, most - 1) and not has_more_values(text, most)
 
 
 @pytest.mark.parametrize("piece", [b'"', b"\\", b'"\\', b'",', b'"\\"', b"[", b"a"])

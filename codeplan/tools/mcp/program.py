@@ -17,7 +17,7 @@ from typing import Any, Final
 from codeplan.errors import EnvironmentFailure
 from codeplan.tools.mcp.addresses import ServerAddress
 from codeplan.tools.mcp.messages import read_message
-from codeplan.tools.mcp.unsolicited import MAX_MESSAGE_BYTES, FloodError, FloodGate
+from codeplan.tools.mcp.unsolicited import MAX_MESSAGE_BYTES, FloodError, FloodGate, require_size
 from codeplan.untrusted.terminal import one_line
 from codeplan.untrusted.values import in_quotes
 
@@ -154,6 +154,7 @@ class ServerProgram:
             try:
                 while True:
                     line = await process.stdout.readuntil(b"\n")
+                    require_size(line)
                     message = read_message(line)
                     if gate.lets_pass(message, len(line)):
                         await received.send(message)

@@ -5,12 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from codeplan.tools.mcp.messages import mark_as_servers_own
+from codeplan.untrusted.json_sizes import has_more_values
 
 if TYPE_CHECKING:
     from mcp.shared.message import SessionMessage
 
 MAX_MESSAGE_BYTES: Final = 16 << 20
 """Maximum size of one message of a server, in bytes."""
+
+MAX_MESSAGE_VALUES: Final = 500_000
+"""Maximum number of JSON values of one message. A plan takes 20,000 of a result; the rest is room for large tables
+that come as text too, and for lists of tools. Parsed, so many values take some 200 MB.
+"""
 
 MAX_UNSOLICITED: Final = 50_000
 """Maximum number of messages, between two answers, that are no answer."""
@@ -21,6 +27,14 @@ MAX_UNSOLICITED_BYTES: Final = 64 << 20
 
 class FloodError(Exception):
     """A server sent too much; the message says what it did, in words that follow its name."""
+
+
+def require_size(message: bytes | bytearray) -> None:
+    """Raises: FloodError: a message that is not parsed yet is too large."""
+    if len(message) > MAX_MESSAGE_BYTES:
+        raise FloodError(f"sent a message of more than {MAX_MESSAGE_BYTES >> 20} MiB")
+    if has_more_values(message, MAX_MESSAGE_VALUES):
+        raise FloodError(f"sent a message of more than {MAX_MESSAGE_VALUES:,} JSON values")
 
 
 class FloodGate:

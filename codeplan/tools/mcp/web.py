@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager
 from typing import Any, Final
 
 import msgspec
 
 from codeplan.tools.mcp.addresses import ServerAddress
-from codeplan.tools.mcp.unsolicited import MAX_MESSAGE_BYTES, GatedStream
+from codeplan.tools.mcp.unsolicited import MAX_MESSAGE_BYTES, FloodError, GatedStream, require_size
 from codeplan.untrusted.values import in_quotes
 
 _CONNECT_SECONDS: Final = 20.0
@@ -17,6 +18,12 @@ _CONNECT_SECONDS: Final = 20.0
 _KEPT_SECONDS: Final = 2.0
 """How long an unused connection is kept. Many servers close theirs after 5 seconds, and a call that is sent at that
 moment is in doubt."""
+
+_BLANK_LINES: Final = re.compile(rb"(?>\r\n|\r|\n){2,}+")
+"""The end of an event of a stream."""
+
+_DATA: Final = re.compile(rb"(?:\A|(?<=[\r\n]))data:([^\r\n]*)")
+"""A line of an event's data. A quotation mark in its other lines would make values look like text."""
 
 
 class _Sent(msgspec.Struct):
@@ -63,6 +70,9 @@ class ServerSite:
     def kill(self) -> None:
         """There is no program to kill."""
 
+    def _refuse(self, flood: FloodError) -> None:
+        self._fault = str(flood)
+
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[tuple[Any, Any]]:
         """Open the connection; the session ends afterwards."""
@@ -81,8 +91,10 @@ class ServerSite:
             if encoding != "identity":
                 self._fault = "sent a compressed message, which is not read"
                 raise httpx2.DecodingError(f"the encoding {in_quotes(encoding, 40)} was not asked for")
-            if not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
-                response.stream = bounded(response.stream)
+            is_events = response.headers.get("content-type", "").lower().startswith("text/event-stream")
+            if is_events:
+                response.encoding = "utf-8"  # whatever the site says: in other encodings, values are not counted
+            response.stream = bounded(response.stream, is_events, self._refuse)
 
         async def leave_time(request: Any) -> None:
             # read, because the content of a request that was redirected is a stream
@@ -106,20 +118,43 @@ class ServerSite:
 
 def _bounded_stream_class(httpx: Any) -> type[Any]:
     class BoundedStream(httpx.AsyncByteStream):  # type: ignore[misc]
-        """A body of at most MAX_MESSAGE_BYTES."""
+        """A body, or a stream of events, without messages that are too large; ``refuse`` hears of such a one."""
 
-        def __init__(self, stream: Any) -> None:
-            self._stream = stream
+        def __init__(self, stream: Any, is_events: bool, refuse: Callable[[FloodError], None]) -> None:
+            self._stream, self._is_events, self._refuse = stream, is_events, refuse
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
-            left = MAX_MESSAGE_BYTES
-            async for piece in self._stream:
-                left -= len(piece)
-                if left < 0:
-                    raise httpx.StreamError(f"a message of more than {MAX_MESSAGE_BYTES >> 20} MiB")
-                yield piece
+            try:
+                async with aclosing(_bounded(self._stream, self._is_events)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+            except FloodError as flood:
+                self._refuse(flood)
+                # of all errors, the official client takes these alone for the end of a request
+                raise (httpx.SSEError if self._is_events else httpx.StreamError)(str(flood)) from None
 
         async def aclose(self) -> None:
             await self._stream.aclose()
 
     return BoundedStream
+
+
+async def _bounded(pieces: Any, is_events: bool) -> AsyncGenerator[bytes, None]:
+    """The pieces, each checked before the message that it ends is parsed. Raises: FloodError: one is too large."""
+    message = bytearray()
+    async for piece in pieces:
+        has_ended = is_events and _BLANK_LINES.search(message[-1:] + piece)
+        message += piece
+        if has_ended:
+            *events, rest = _BLANK_LINES.split(bytes(message))
+            message = bytearray(rest)
+            for event in events:
+                require_size(_event_data(event))
+        elif len(message) > MAX_MESSAGE_BYTES:
+            require_size(message)
+        yield piece
+    require_size(_event_data(message) if is_events else message)
+
+
+def _event_data(event: bytes | bytearray) -> bytes:
+    return b"\n".join(_DATA.findall(event))

@@ -137,7 +137,8 @@ def test_a_body_that_is_too_large_is_not_read():
         except OSError:
             pass
 
-    assert "more than 16 MiB" in fault_of(call)
+    words = "sent a message of more than 16 MiB during look; whether it was done is unknown"
+    assert fault_of(call) == f"the MCP server site {words}"
 
 
 def test_a_compressed_body_is_not_unpacked():
@@ -314,3 +315,47 @@ def test_a_failed_call_without_words_says_so():
         handler.send(200, json.dumps({"jsonrpc": "2.0", "id": number, "error": error}).encode())
 
     assert fault_of(call) == "look failed: it does not say why"
+
+
+TABLE = b'{"content":[],"structuredContent":{"rows":[' + b"[]," * 300_000 + b"[]]}}"
+
+
+def answer_in_events(number, newline, *, first=b"", result=TABLE):
+    message = b'{"jsonrpc":"2.0","id":%d,"result":%b}' % (number, result)
+    return newline.join([first, b"event: message", b"data: " + message, b"", b""]).lstrip(newline)
+
+
+def test_a_body_of_too_many_values_is_not_parsed():
+    def call(handler, number):
+        handler.send(200, b'{"jsonrpc":"2.0","id":%d,"result":%b}' % (number, TABLE))
+
+    words = "sent a message of more than 500,000 JSON values during look; whether it was done is unknown"
+    assert fault_of(call) == f"the MCP server site {words}"
+
+
+@pytest.mark.parametrize("first", [b"", b': "', b": ping\n"])
+@pytest.mark.parametrize("newline", [b"\n", b"\r\n", b"\r"])
+def test_an_event_of_too_many_values_is_not_parsed(newline, first):
+    def call(handler, number):
+        handler.send(200, answer_in_events(number, newline, first=first), **{"content-type": "text/event-stream"})
+
+    assert "sent a message of more than 500,000 JSON values during look" in fault_of(call)
+
+
+def test_events_in_an_encoding_that_hides_their_values_are_not_read():
+    def call(handler, number):
+        body = answer_in_events(number, b"\n", result=b"{}").decode().encode("cp500")
+        handler.send(200, body, **{"content-type": "text/event-stream; charset=cp500"})
+
+    assert fault_of(call).startswith("look failed: SSE stream ended without a response")
+
+
+def test_many_events_may_have_many_values_together():
+    log = b'data: {"jsonrpc":"2.0","method":"notifications/message","params":{"data":[' + b"[]," * 9_999 + b"[]]}}\n\n"
+
+    def call(handler, number):
+        body = log * 50 + answer_in_events(number, b"\n", result=json.dumps(text('["' * 600_000)).encode())
+        handler.send(200, body, **{"content-type": "text/event-stream"})
+
+    with site(call) as (_, address), McpServers([address]) as servers:
+        assert servers.tools[0].call({}) == '["' * 600_000

@@ -178,6 +178,18 @@ def test_a_result_that_is_too_large_ends_the_connection_in_a_sentence():
     )
 
 
+def test_a_result_of_too_many_values_ends_the_connection_before_it_is_parsed():
+    assert fault_of("wide") == (
+        "ConnectionError",
+        "the MCP server raw sent a message of more than 500,000 JSON values during wide; whether it was done is unknown",
+    )
+
+
+def test_a_large_table_and_a_text_full_of_brackets_are_read():
+    assert len(one_tool("table")["rows"]) == 240_000
+    assert one_tool("commas") == '["' * 600_000
+
+
 @pytest.mark.parametrize(
     ("tool", "message"),
     [
