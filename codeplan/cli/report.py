@@ -42,8 +42,9 @@ def report(runs: Runs, out: Out = Path("report.html"), library: Skills = None) -
     for path in written.unread:
         echo_message(f"left out: the beginning of {one_line(str(path), 400)} cannot be read", "codeplan: ", err=True)
     if written.columns_left_out:
-        left = f"left out to limit the size: {with_count(written.columns_left_out, 'column')}, with their episodes"
-        echo_message(f"{left}; name fewer folders, or compare the cells by name: codeplan compare FOLDER:CELL")
+        columns = with_count(written.columns_left_out, "column")
+        way_out = "name fewer folders, or compare the cells by name: codeplan compare FOLDER:CELL"
+        echo_message(f"left out to limit the size: {columns}, with their episodes; {way_out}")
     if written.episodes_left_out:
         echo_message(f"not listed, but in the figures: {with_count(written.episodes_left_out, 'further episode')}")
     left = [f"{with_count(written.left_out, 'page')} of events"] if written.left_out else []

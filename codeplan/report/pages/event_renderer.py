@@ -97,8 +97,8 @@ class EventRenderer:
                 return {"type": "pairs", "facts": visible_data(block.facts), "settings": visible_data(block.settings)}
             case event_view.PictureBlock():
                 address = self._picture(number, block.file)
-                shown = {"type": "picture", "file": label(block.file), "picture": address or None}
-                return shown | _present(left_out=address == "")
+                picture = {"type": "picture", "file": label(block.file), "picture": address or None}
+                return picture | _present(left_out=address == "")
             case event_view.ResultBlock():
                 state_name = "broken" if block.broken_off else end_state(block.result)
                 reason = "" if block.result.success else self._clip(block.result.reason)
