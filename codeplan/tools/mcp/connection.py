@@ -185,13 +185,14 @@ class ServerConnection:
     def _refused(self, tool: str, error: MCPError) -> AgentError:
         """The error of a call that the server answered with one.
 
-        CONNECTION_CLOSED is also the official client's word for an answer that a site cut off.
+        CONNECTION_CLOSED is also the official client's word for an answer that a site cut off, and PARSE_ERROR for one
+        that cannot be read: it may be a result.
         """
-        from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND
+        from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, PARSE_ERROR
 
         said = _said(error, 2 * _MAX_REASON_CHARS) or NO_WORDS
         status = self._last_words if self.address.url else ""
-        if error.code == CONNECTION_CLOSED:
+        if error.code in (CONNECTION_CLOSED, PARSE_ERROR):
             return AgentError(f"{tool} failed: {said}{status}; whether it was done is unknown", "ConnectionError")
         kind = "ValueError" if error.code in (INVALID_PARAMS, METHOD_NOT_FOUND) else "RuntimeError"
         return AgentError(f"{tool} failed: {said}{status}", kind)

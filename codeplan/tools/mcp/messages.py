@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
@@ -10,9 +11,20 @@ import msgspec
 
 if TYPE_CHECKING:
     from mcp.shared.message import SessionMessage
-    from mcp_types import JSONRPCError, JSONRPCMessage
+    from mcp_types import JSONRPCMessage, RequestId
 
-_NO_ANSWER: Final = "what the server sent is no answer of JSON-RPC 2.0"
+_UNREADABLE: Final = "the server's answer is no JSON-RPC 2.0 that codeplan can read"
+
+_ANSWER: Final = re.compile(
+    rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"[^"]*+"\s*,\s*|"id"\s*:\s*(?P<id>[^,\[{]*+),\s*)*+"(?:result|error)"'
+)
+"""How an answer begins, in the order that most servers write."""
+
+_MAX_ID_DIGITS: Final = 9
+
+
+class UnreadableAnswer(Exception):
+    """An answer cannot be read, not even to which request it belongs. The message follows the server's name."""
 
 
 class _Head(msgspec.Struct):
@@ -23,18 +35,21 @@ class _Head(msgspec.Struct):
 
 
 def read_message(line: bytes) -> SessionMessage | Exception:
-    """The message of a line; an exception for what is none, such as a program's log."""
+    """The message of a line; an exception for what is none, such as a program's log.
+
+    An unreadable answer is the error PARSE_ERROR, which no server can send itself. Raises: UnreadableAnswer.
+    """
     from mcp.shared.message import SessionMessage
-    from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT, jsonrpc_message_adapter
+    from mcp_types import CONNECTION_CLOSED, PARSE_ERROR, REQUEST_TIMEOUT, jsonrpc_message_adapter
 
     found: JSONRPCMessage | None
     try:
         found = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError as error:
-        found = _read_loosely(line) or _unreadable_answer(line)
+        found = _read_loosely(line)
         if found is None:
-            return error
-    return mark_as_servers_own(SessionMessage(found), (CONNECTION_CLOSED, REQUEST_TIMEOUT))
+            return _unreadable_answer(line) or error
+    return mark_as_servers_own(SessionMessage(found), (CONNECTION_CLOSED, PARSE_ERROR, REQUEST_TIMEOUT))
 
 
 def mark_as_servers_own(message: SessionMessage, codes: Collection[int]) -> SessionMessage:
@@ -58,14 +73,29 @@ def _read_loosely(line: bytes) -> JSONRPCMessage | None:
         return None
 
 
-def _unreadable_answer(line: bytes) -> JSONRPCError | None:
-    """The error that an unreadable answer stands for; None if the line is no answer."""
-    from mcp_types import INTERNAL_ERROR, ErrorData, JSONRPCError
+def _unreadable_answer(line: bytes) -> SessionMessage | None:
+    """The error that an unreadable answer stands for; None if the line is no answer. Raises: UnreadableAnswer."""
+    from mcp.shared.message import SessionMessage
+    from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError
 
+    request = _answered_request(line)
+    if request is None:
+        return None
+    return SessionMessage(
+        JSONRPCError(jsonrpc="2.0", id=request, error=ErrorData(code=PARSE_ERROR, message=_UNREADABLE))
+    )
+
+
+def _answered_request(line: bytes) -> RequestId | None:
+    """The id of the request that the line answers; None if it is no answer. Raises: UnreadableAnswer: it has no id."""
     try:
         head = msgspec.json.decode(line, type=_Head)
     except (msgspec.DecodeError, ValueError, RecursionError):
-        return None
-    if head.id is None or head.method is not None:
-        return None
-    return JSONRPCError(jsonrpc="2.0", id=head.id, error=ErrorData(code=INTERNAL_ERROR, message=_NO_ANSWER))
+        begin = _ANSWER.match(line)
+        if begin is None or b'"jsonrpc"' not in line:
+            return None
+        digits = (begin["id"] or b"").strip(b' \t"')
+        if not digits.isdigit() or len(digits) > _MAX_ID_DIGITS:
+            raise UnreadableAnswer("sent an answer that is no JSON codeplan can read") from None
+        return int(digits)
+    return None if head.method is not None else head.id

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from codeplan.errors import EnvironmentFailure
 from codeplan.tools.mcp.addresses import ServerAddress
-from codeplan.tools.mcp.messages import read_message
+from codeplan.tools.mcp.messages import UnreadableAnswer, read_message
 from codeplan.tools.mcp.unsolicited import MAX_MESSAGE_BYTES, FloodError, FloodGate, require_size
 from codeplan.untrusted.terminal import one_line
 from codeplan.untrusted.values import in_quotes
@@ -162,8 +162,8 @@ class ServerProgram:
                 await self._note_end(process)
             except asyncio.LimitOverrunError:
                 self.fault = f"sent a message of more than {MAX_MESSAGE_BYTES >> 20} MiB"
-            except FloodError as flood:
-                self.fault = str(flood)
+            except (FloodError, UnreadableAnswer) as fault:
+                self.fault = str(fault)
             except OSError as error:
                 self.fault = f"cannot be read from: {one_line(str(error))}"
         received.close()

@@ -223,7 +223,8 @@ def test_a_failed_call_names_the_status(status):
 
 
 def test_an_answer_that_cannot_be_read_is_not_quoted():
-    assert fault_of(lambda handler, _: handler.send(200, b"{secret")) == "look failed: Failed to parse JSON response"
+    words = "Failed to parse JSON response; whether it was done is unknown"
+    assert fault_of(lambda handler, _: handler.send(200, b"{secret")) == f"look failed: {words}"
 
 
 def test_a_site_that_does_not_answer_is_named_so():

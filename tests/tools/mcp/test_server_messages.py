@@ -55,15 +55,49 @@ def test_a_text_that_is_no_good_unicode_still_arrives(line, text):
         b'{"id":ID,"result":{"content":[]}}',
         b'{"jsonrpc":"2.0","id":ID,"error":"broken"}',
         b'{"jsonrpc":"2.0","id":ID,"result":{"content":[],"structuredContent":{"n":1' + b"0" * 5_000 + b"}}}",
+        b'{"jsonrpc":"2.0","id":ID,"result":{"a":NaN,"b":1e999,"c":1' + b"0" * 5_000 + b"}}",
+        b'{"jsonrpc":"2.0","id":ID,"result":{"a":' + b"[" * 50_000 + b"]" * 50_000 + b"}}",
+        b'{"id" : ID, "jsonrpc": "2.0", "error": {"message": "cut',
+        b'{"jsonrpc":"2.0","id":"ID","result":{,}}',
     ],
 )
-def test_an_answer_that_breaks_the_protocol_is_a_failed_call_at_once(line):
-    with pytest.raises(AgentError, match=r"^look failed: what the server sent is no answer of JSON-RPC 2\.0$"):
+def test_an_answer_that_cannot_be_read_is_a_failed_call_at_once(line):
+    with pytest.raises(AgentError) as caught:
         answer(line)
+    words = "the server's answer is no JSON-RPC 2.0 that codeplan can read; whether it was done is unknown"
+    assert (caught.value.error, str(caught.value)) == ("ConnectionError", f"look failed: {words}")
 
 
 @pytest.mark.parametrize(
-    "line", [b"log", b"[]", b"{}", b"5", b'{"id":null}', b'{"id":1.5}', b'{"id":3,"method":5}', b"[" * 100_000]
+    "line",
+    [
+        b'{"jsonrpc":"2.0","result":{"content":[,]},"id":ID}',
+        b'{"jsonrpc":"2.0","id":1e999,"result":{"content":[]}}',
+        b'{"jsonrpc":"2.0","id":ID' + b"0" * 5_000 + b',"result":{"content":[]}}',
+    ],
+)
+def test_an_unreadable_answer_without_a_readable_id_ends_the_connection_at_once(line):
+    with pytest.raises(AgentError) as caught:
+        answer(line)
+    words = "sent an answer that is no JSON codeplan can read during look; whether it was done is unknown"
+    assert (caught.value.error, str(caught.value)) == ("ConnectionError", f"the MCP server loose {words}")
+
+
+def test_a_servers_own_word_for_an_unreadable_message_is_an_error_that_it_answered():
+    with pytest.raises(AgentError, match="^look failed: say it again$") as caught:
+        answer(b'{"jsonrpc":"2.0","id":ID,"error":{"code":-32700,"message":"say it again"}}')
+    assert caught.value.error == "RuntimeError"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *[b"log", b"[]", b"{}", b"5", b'{"id":null}', b'{"id":1.5}', b'{"id":3,"method":5}', b"[" * 100_000],
+        b'{"jsonrpc":"2.0","method":"notifications/message","params":{"data":[' + b"[" * 100_000,
+        b'{"jsonrpc":"2.0","id":3,"method":"ping","params":{"result":NaN,}}',
+        b'{"error": "cut',
+        b"{'jsonrpc': '2.0', 'id': 3, 'result': {}}",
+    ],
 )
 def test_what_is_no_answer_stays_none(line):
     assert isinstance(read_message(line), ValueError)
