@@ -145,10 +145,10 @@ def _build_spec(table: dict[str, Any], path: Path) -> BenchSpec:
 
 def untrusted_settings(spec: BenchSpec) -> dict[str, Any]:
     """The names of the settings in a bench's file that need the user's trust: models other than the stand-in, settings
-    that are not safe, a budget looser than the default, and the programs and Python files of tasks on tools.
+    that are not safe, a budget looser than the default, and what tasks on tools reach.
     """
-    programs = spec.tool_tasks.programs if spec.tool_tasks else {}
-    return {**programs, **_untrusted_of_grid(spec)}
+    of_tasks = spec.tool_tasks.needs_trust if spec.tool_tasks else {}
+    return {**of_tasks, **_untrusted_of_grid(spec)}
 
 
 def _untrusted_of_grid(spec: BenchSpec) -> dict[str, Any]:

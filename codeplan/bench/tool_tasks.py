@@ -19,6 +19,7 @@ Each episode has a new folder, ``{folder}``. ``{here}`` is the file's own.
 
 from __future__ import annotations
 
+import itertools
 import re
 import shutil
 import tempfile
@@ -108,13 +109,22 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
                 raise UsageError(f"the task {task.name} uses the server {in_quotes(unknown)}, which the file lacks")
 
     @property
-    def programs(self) -> dict[str, str]:
-        """The programs and files that the tasks start and import on this machine, by name, for a user who decides
-        whether to trust the file.
+    def needs_trust(self) -> dict[str, str]:
+        """What the tasks start, import, copy and may call on this machine, by name, for a user who decides whether to
+        trust the file.
         """
-        shown = {f"servers.{name}": _words(name, entry) for name, entry in self.servers.items()}
-        files = {f for t in self.tasks for f in (*t.tools, t.setup, t.verify) if f is not None}
-        return shown | {"python": ", ".join(sorted({f"{f.partition('.py')[0]}.py" for f in files}))}
+        servers = {
+            f"servers.{name}{'.' if part else ''}{part}": text
+            for name, entry in self.servers.items()
+            for part, text in parse_entry(_server(name), entry).described().items()
+        }
+        python = {f"{f.partition('.py')[0]}.py" for t in self.tasks for f in (*t.tools, t.setup, t.verify) if f}
+        rest = {
+            "python": python,
+            "files": {task.files for task in self.tasks if task.files},
+            "allow": {*self.allow, *itertools.chain(*(task.allow for task in self.tasks))},
+        }
+        return servers | {name: ", ".join(sorted(found)) for name, found in rest.items() if found}
 
     def select(self, kind: str | None, n: int | None) -> tuple[Task, ...]:
         """The tasks of a kind, at most ``n`` of each kind. Raises: UsageError: there is none, or one is unusable."""
@@ -263,12 +273,6 @@ def take_tool_tasks(table: dict[str, Any], here: Path) -> tuple[ToolTaskSet, dic
 
 def _server(name: str) -> str:
     return f"the server {in_quotes(name)}"
-
-
-def _words(name: str, entry: dict[str, Any]) -> str:
-    """How a server is reached, in a line: its command with arguments, or its address."""
-    found = parse_entry(_server(name), entry)
-    return " ".join((found.command, *found.args)) if found.command else found.url
 
 
 def _with_folder(verify: Callable[..., Any], folder: Path) -> Callable[[object, object], Any]:

@@ -100,7 +100,7 @@ def test_a_file_of_tasks_starts_nothing_until_the_user_trusts_it(folder, endpoin
     (folder / "own.py").write_text("open('ran', 'w')\n" + PYTHON)
     assert bench() == 2
     said = capsys.readouterr().err
-    assert "tasks.toml sets what only a file that you trust may set: python, models" in said and said.count("\n") == 1
+    assert "tasks.toml sets what only a file that you trust may set: python, files, models" in said and said.count("\n") == 1
     assert not (folder / "ran").exists() and endpoint.asked == []
 
 
@@ -110,9 +110,43 @@ def test_trust_shows_what_a_file_starts_and_imports(folder, capsys):
     trusted()
     said = capsys.readouterr().out
     assert "servers.files = 'node server.js {folder}'" in said and "python = 'own.py'" in said
-    assert "s3cret" not in said
+    assert "servers.files.env = 'KEY'" in said and "s3cret" not in said
     (folder / "tasks.toml").write_text((folder / "tasks.toml").read_text() + "# changed\n")
     assert bench() == 2
+
+
+def test_trust_shows_which_variables_folders_and_calls_a_file_reaches(folder, capsys):
+    (folder / "tasks.toml").write_text("""
+[servers.site]
+url = "http://127.0.0.1:9/"
+headers = { Authorization = "Bearer ${OPENAI_API_KEY}", X = "${HOME:-none}s3cret" }
+[servers.program]
+command = "echo"
+args = ["${USER}"]
+env = { LD_PRELOAD = "evil.so" }
+cwd = "/"
+[[tasks]]
+name = "a"
+goal = "g"
+servers = ["site", "program"]
+files = "/root/.ssh"
+allow = ["*"]
+""")
+    assert main(["trust", str(folder / "tasks.toml")]) == 0
+    said = capsys.readouterr().out
+    for line in (
+        "servers.site = 'http://127.0.0.1:9/'",
+        "servers.site.headers = 'Authorization, X'",
+        "servers.site.variables = 'HOME, OPENAI_API_KEY'",
+        "servers.program = 'echo ${USER}'",
+        "servers.program.env = 'LD_PRELOAD'",
+        "servers.program.cwd = '/'",
+        "servers.program.variables = 'USER'",
+        "files = '/root/.ssh'",
+        "allow = '*'",
+    ):
+        assert f"  {line}\n" in said, said
+    assert "s3cret" not in said and "python" not in said
 
 
 # ------------------------------------------------------------------ episodes

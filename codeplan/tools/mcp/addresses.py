@@ -109,6 +109,22 @@ class ServerEntry(msgspec.Struct):
     headers: dict[str, str] = {}
     type: str = ""
 
+    def described(self) -> dict[str, str]:
+        """What the server reaches, by name, for a user who decides whether to trust the entry; nothing is empty.
+
+        "" is its command or address, ``variables`` are the environment variables whose values it gets. Values that may
+        be secret are left out.
+        """
+        texts = [self.command, *self.args, *self.env.values(), self.cwd or "", self.url, *self.headers.values()]
+        found = {
+            "": " ".join((self.command, *self.args)) if self.command else self.url,
+            "env": ", ".join(self.env),
+            "cwd": self.cwd or "",
+            "headers": ", ".join(self.headers),
+            "variables": ", ".join(sorted({match[1] for text in texts for match in _VARIABLE.finditer(text)})),
+        }
+        return {name: text for name, text in found.items() if text}
+
 
 def _is_disabled(entry: object) -> bool:
     return isinstance(entry, dict) and entry.get("disabled") is True
