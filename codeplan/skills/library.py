@@ -96,11 +96,15 @@ class SkillLibrary:
             raise UsageError(str(e)) from None
 
     def get_by_name(self, name: str, version: int | None = None) -> Skill:
-        """Return the skill with this name or ``environment/name``. Raises: UsageError unless there is exactly one."""
+        """Return the skill with this name or ``environment/name``.
+
+        Raises: UsageError: there is none, it is damaged, or two environments have a usable one.
+        """
         env, _, own = name.rpartition("/")
         if env:
             return self.get(env, own, version)
         there = sorted(p.split("/")[0] for p in self._index.skill_folders() if p.split("/")[1] == own)
+        there = [env for env in there if skill_folder.is_usable(self.path / env / own)] or there[:1]
         if len(there) > 1:
             raise UsageError(f"{' and '.join(there)} have a skill {own}; name it as in {there[0]}/{own}")
         if not there:

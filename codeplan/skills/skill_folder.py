@@ -46,6 +46,15 @@ def read_skill(folder: Path) -> Skill:
     return found.to_skill(_read_plan(folder, found))
 
 
+def is_usable(folder: Path) -> bool:
+    """Whether the skill can be read."""
+    try:
+        read_skill(folder)
+    except DamagedSkill:
+        return False
+    return True
+
+
 def read_version(folder: Path, version: int) -> Skill:
     """Read the current or an earlier version of the skill. Raises: DamagedSkill if its plan is missing."""
     found = _read_manifest(folder)

@@ -116,6 +116,18 @@ def test_a_damaged_skill_is_named_and_skipped_and_stays(library, file, content, 
     assert content is None or path.read_bytes() == content
 
 
+@pytest.mark.parametrize("env", ["e\x1b]0;x\x07", "Environment", "alfworld"])
+def test_a_damaged_skill_in_another_environment_does_not_make_a_name_ambiguous(library, env):
+    library.add(skill())
+    (library.path / env / "heat-1").mkdir(parents=True)
+    (library.path / env / "heat-1" / "SKILL.md").write_text(format_manifest(skill(env=env)))
+    library.refresh()
+    assert library.get_by_name("heat-1") == skill()
+    (library.path / "household" / "heat-1" / "plan.py").write_text("x = 1")
+    with pytest.raises(UsageError, match=r"heat-1/(SKILL\.md|plan\.py): |is not a valid name"):
+        SkillLibrary(library.path).get_by_name("heat-1")
+
+
 @pytest.mark.parametrize("file", ["SKILL.md", "plan.py", "evidence.jsonl"])
 def test_a_pipe_in_place_of_a_file_is_named_and_does_not_block(library, file):
     library.add(skill())
