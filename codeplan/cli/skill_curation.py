@@ -19,6 +19,8 @@ from codeplan.untrusted.terminal import echo, echo_message
 if TYPE_CHECKING:
     from codeplan.curation.curation_runner import CurationRunner
     from codeplan.curation.filtering import FilterOutcome, FilterRule
+    from codeplan.skills.library import SkillLibrary
+    from codeplan.skills.skill import Skill
 
 Split = Annotated[str, typer.Option(metavar="SPLIT", help="The split of the tasks.")]
 Pairs = Annotated[
@@ -97,6 +99,7 @@ def discover(
     """
     from codeplan.cli.skill_tables import comparison_table, filter_table
     from codeplan.curation.discovery import discover_skills as run_rounds
+    from codeplan.curation.filtering import list_candidates
     from codeplan.curation.library_comparison import compare_library
     from codeplan.envs.selection import take_of_each_kind
 
@@ -107,7 +110,7 @@ def discover(
     ):
         rule, opened, tasks = tested.rule(pairs), open_library(library, create=True), runner.tasks(split)
         later = take_of_each_kind(runner.tasks(unseen), shown) if shown else []
-        _warn_of_few_pairs(rule)
+        _warn_of_few_pairs(rule, runner, opened, list_candidates(opened, env))
         results = run_rounds(
             runner,
             opened,
@@ -163,7 +166,7 @@ def filter_skills(
         episodes.runner("filter", env, tapes, spending) as runner,
     ):
         rule = tested.rule(pairs)
-        _warn_of_few_pairs(rule)
+        _warn_of_few_pairs(rule, runner, opened, candidates)
         rows = filter_candidates(runner, opened, runner.tasks(split), candidates, rule)
     options.print_output(
         {"filtered": rows, "failures": runner.failures}, as_json, lambda: [*filter_table(rows), *_impossible(rows)]
@@ -215,11 +218,14 @@ def _progress_printer(runner: CurationRunner) -> Callable[[str], None]:
     return runner.observer.say if isinstance(runner.observer, CurationProgressBar) else lambda what: None
 
 
-def _warn_of_few_pairs(rule: FilterRule) -> None:
-    """Say before anything runs that the pairs cannot promote even a single candidate."""
-    from codeplan.curation.filtering import missing_pairs
+def _warn_of_few_pairs(
+    rule: FilterRule, runner: CurationRunner, library: SkillLibrary, candidates: Sequence[Skill]
+) -> None:
+    """Say before anything runs that the pairs can promote neither a new candidate nor one of these, if it is alone."""
+    from codeplan.curation.filtering import earlier_pairs, missing_pairs
 
-    if missing := missing_pairs((), rule.pairs, rule.level, rule.test):
+    earlier = [[], *(earlier_pairs(runner, library, skill, rule.test) for skill in candidates)]
+    if missing := min(missing_pairs(pairs, rule.pairs, rule.level, rule.test) for pairs in earlier):
         pairs = with_count(rule.pairs + missing, "pair")
         needed = f"the {rule.test} test needs {pairs} for one candidate, and more for several"
         impossible = f"no promotion is possible with --pairs {rule.pairs}: at level {rule.level:g} {needed}"

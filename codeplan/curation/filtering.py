@@ -107,9 +107,8 @@ def _filter_skill(
     family: int,
 ) -> FilterOutcome:
     level = rule.level / family
-    earlier = [t for t in library.read_evidence(skill) if t.model == runner.model and t.phase == "filter"]
-    tasks = _unused_tasks(skill, all_tasks, earlier)[: rule.pairs]
-    pairs = evidence.paired_outcomes(earlier, skill.version) if rule.test == "sequential" else []
+    tasks = _unused_tasks(skill, all_tasks, _earlier_records(runner, library, skill))[: rule.pairs]
+    pairs = earlier_pairs(runner, library, skill, rule.test)
     size = runner.workers if rule.test == "sequential" else max(1, len(tasks))
     if missing := missing_pairs(pairs, len(tasks), level, rule.test):
         return _outcome(skill, (), pairs, level, "open", missing)
@@ -128,6 +127,18 @@ def _filter_skill(
     if not skill.pinned and status != skill.status:
         skill = library.change(skill, status=status)
     return _outcome(skill, alone, pairs, level, found)
+
+
+def _earlier_records(runner: CurationRunner, library: SkillLibrary, skill: Skill) -> list[EvidenceRecord]:
+    return [t for t in library.read_evidence(skill) if t.model == runner.model and t.phase == "filter"]
+
+
+def earlier_pairs(
+    runner: CurationRunner, library: SkillLibrary, skill: Skill, test: FilterTest = "sequential"
+) -> list[PairOutcome]:
+    """The pairs that the library has of a skill and the runner's model; only the sequential test counts them."""
+    records = _earlier_records(runner, library, skill) if test == "sequential" else []
+    return evidence.paired_outcomes(records, skill.version)
 
 
 def _unused_tasks(skill: Skill, tasks: Iterable[Task], earlier: Iterable[EvidenceRecord]) -> list[Task]:

@@ -174,6 +174,26 @@ def test_filter_and_check_run_episodes_and_set_the_exit_code(library):
     assert (code, found["checked"][0]["solved"]) == (0, 2)
 
 
+@pytest.mark.parametrize(
+    ("wins", "pairs", "status"),
+    [(0, "needs 7 pairs", "candidate"), (3, "needs 4 pairs", "candidate"), (5, "", "active"), (9, "", "active")],
+)
+def test_a_promotion_is_called_impossible_only_if_the_earlier_pairs_leave_it_so(library, wins, pairs, status):
+    good = library.add(made("heat", name="heat-good"))
+    for seed in range(wins):
+        for shown in (True, False):
+            record = EvidenceRecord(f"heat/9{seed}", seed, "scripted", shown, shown, phase="filter")
+            library.record(good, record)
+    flags = ["--set", "gaps=1.0", "--set", "sample_kinds=pick"]
+    code, out, err = codeplan(
+        library, "filter", "household", "--skill", "heat-good", "--pairs", "2", "--alone", "1", *flags
+    )
+    said = f"codeplan: no promotion is possible with --pairs 2: at level 0.05 the sequential test {pairs} for one"
+    assert (code, err.startswith(said), "no promotion" in err) == (0, bool(pairs), bool(pairs))
+    assert ("Not tried" in out) == bool(pairs)
+    assert library.get_by_name("heat-good").status == status
+
+
 def test_filter_and_check_replay_from_tapes(library, tmp_path):
     library.add(made("heat", name="heat-good"))
     shutil.copytree(library.path, tmp_path / "later" / "skills")
