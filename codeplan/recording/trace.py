@@ -216,10 +216,7 @@ class Trace:
 
 
 def check_order(event: Event, before: Sequence[Event], path: Path | str, line: int) -> None:
-    """Check that the event of this line can follow the events ``before``.
-
-    Raises: UsageError: it has another number than the next, or the episode has ended before it.
-    """
+    """Check that the event of this line is the next after the events ``before``. Raises: UsageError: it is not."""
     if event.seq != len(before):
         raise UsageError(f"{path}, line {line} is out of order: it holds event {event.seq}, not {len(before)}")
     if before and isinstance(before[-1], EpisodeEnded):
