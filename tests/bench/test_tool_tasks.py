@@ -100,7 +100,10 @@ def test_a_file_of_tasks_starts_nothing_until_the_user_trusts_it(folder, endpoin
     (folder / "own.py").write_text("open('ran', 'w')\n" + PYTHON)
     assert bench() == 2
     said = capsys.readouterr().err
-    assert "tasks.toml sets what only a file that you trust may set: python, files, models" in said and said.count("\n") == 1
+    assert (
+        "tasks.toml sets what only a file that you trust may set: python, files, models" in said
+        and said.count("\n") == 1
+    )
     assert not (folder / "ran").exists() and endpoint.asked == []
 
 
