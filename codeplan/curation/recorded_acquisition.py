@@ -19,7 +19,8 @@ from codeplan.curation.curation_runner import PLAN_SETTINGS, CurationRunner, Epi
 from codeplan.errors import UsageError
 from codeplan.llm.callable_model import ModelFunction
 from codeplan.protocols import LLM
-from codeplan.recording.events import EpisodeEnded, EpisodeStarted
+from codeplan.recording.events import EpisodeStarted
+from codeplan.recording.interruption import find_end
 from codeplan.recording.trace import Trace
 from codeplan.runner.recorded_settings import choose_settings, main_model_name
 from codeplan.runner.run_folders import find_trace
@@ -64,10 +65,10 @@ def read_episode(folder: Path | str) -> tuple[EpisodeStarted, EpisodeRecord]:
     """
     path = find_trace(folder)
     events = Trace.read(path)
-    header, end = (events[0], events[-1]) if events else (None, None)
+    header, end = events[0] if events else None, find_end(events)
     if not isinstance(header, EpisodeStarted):
         raise UsageError(f"the trace in {folder} has no header")
-    if not isinstance(end, EpisodeEnded) or end.broken_off:
+    if end is None:
         raise UsageError(f"the episode in {folder} has not ended; codeplan resume finishes it")
     result = msgspec.structs.replace(end.result, task=header.task)
     return header, EpisodeRecord(result, tuple(events), str(path.parent))

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 
 from codeplan.recording.events import CallDecided, DoubtDecided, EpisodeEnded, Event, ModelCallFailed, SpanClosed
+
+
+def find_end(events: Sequence[Event]) -> EpisodeEnded | None:
+    """The end of an episode that is over. None if it has none yet, or was broken off: ``resume`` finishes it."""
+    end = events[-1] if events else None
+    return end if isinstance(end, EpisodeEnded) and not end.broken_off else None
 
 
 def _is_interruption(event: Event) -> bool:

@@ -44,9 +44,11 @@ def test_nothing_is_overwritten_and_an_episode_without_a_plan_is_reported(tmp_pa
     with pytest.raises(UsageError, match="cannot be written to .*file: File exists; name another folder"):
         new_test(tmp_path / "run", tmp_path / "file")
     trace = tmp_path / "run" / "trace.jsonl"
-    trace.write_text("".join(trace.read_text().splitlines(keepends=True)[:-1]))
-    with pytest.raises(UsageError, match="is incomplete; finish it first"):
-        new_test(tmp_path / "run", tmp_path / "other")
+    *events, end = trace.read_text().splitlines()
+    for cut in ([*events, json.dumps(json.loads(end) | {"broken_off": True})], events):
+        trace.write_text("\n".join(cut) + "\n")
+        with pytest.raises(UsageError, match="is incomplete; finish it first"):
+            new_test(tmp_path / "run", tmp_path / "other")
 
 
 def test_an_episode_whose_plans_were_all_refused_becomes_no_test(tmp_path):

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from codeplan import plugins
 from codeplan.errors import UsageError
-from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, ModelCalled, PlanStarted, StepEntered
+from codeplan.recording.events import EpisodeStarted, Event, ModelCalled, PlanStarted, StepEntered
+from codeplan.recording.interruption import find_end
 from codeplan.recording.tape import TapeRecorder
 from codeplan.recording.trace import Trace
 from codeplan.runner.environment_files import require_recorded
@@ -114,13 +115,14 @@ def _write_new(path: Path, text: str) -> None:
 
 def _first_and_last(events: list[Event], run: Path) -> tuple[EpisodeStarted, Result]:
     """Return the first event and the last event's result."""
-    if not (events and isinstance(events[0], EpisodeStarted) and isinstance(events[-1], EpisodeEnded)):
+    end = find_end(events)
+    if end is None or not isinstance(events[0], EpisodeStarted):
         raise UsageError(f"the episode in {run} is incomplete; finish it first with: codeplan resume {shell_word(run)}")
-    if events[-1].result.plan is None:
+    if end.result.plan is None:
         raise UsageError(f"the episode in {run} wrote no plan (its method is {events[0].method})")
     if not any(isinstance(e, PlanStarted) for e in events):
         raise UsageError(f"no plan of the episode in {run} was ever run, so a test of it cannot pass; take another run")
-    return events[0], events[-1].result
+    return events[0], end.result
 
 
 def _has_own_tools(header: EpisodeStarted) -> bool:
