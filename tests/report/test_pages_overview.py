@@ -234,7 +234,7 @@ def test_a_line_of_results_cannot_lead_to_another_folder(tmp_path: Path) -> None
 
 def test_names_of_columns_are_short_and_unique_whatever_the_settings(tmp_path: Path) -> None:
     deep: object = 1
-    for _ in range(300):
+    for _ in range(190):
         deep = [deep]
     odd: list[dict[str, object]] = [{f"s{run}_{n}": n for n in range(2_000)} for run in range(3)]
     odd += [{"a": deep}, {"a": [deep, 2]}, {"b": "x" * 100_000}, {"b": "x" * 100_001}, {"\x1b[2J" * 500: 1}]
