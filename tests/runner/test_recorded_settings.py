@@ -108,7 +108,7 @@ def hostile(c):
             {"method": "try-again", "settings": {"executor": {"name": "adaplanner", "limits": {"memory": 1 << 40}}}},
             "executor=",
         ),
-        "executor-deep": ({"method": "try-again", "settings": {"executor": deep(300)}}, "executor="),
+        "executor-deep": ({"method": "try-again", "settings": {"executor": deep(190)}}, "executor="),
         "library": ({"settings": {"library": str(c.folder)}}, "library="),
         "skill": ({"settings": {"skill": "../../x"}}, "skill="),
         "embeddings-address": ({"settings": {"embeddings": at, "library": str(c.folder)}}, "embeddings="),
