@@ -98,7 +98,8 @@ def import_skills(library: SkillLibrary, path: Path, sandbox: Sandbox | None = N
     """
     sandbox = sandbox or Sandbox()
     found = _read_folder(path) if path.is_dir() else _read_zip(path)
-    return [_import_one(library, source, skill, sandbox) for source, skill in found]
+    plans: dict[str, set[str]] = {}
+    return [_import_one(library, source, skill, sandbox, plans) for source, skill in found]
 
 
 def _skill_files(library: SkillLibrary, skill: Skill) -> Iterator[tuple[str, bytes]]:
@@ -109,14 +110,20 @@ def _skill_files(library: SkillLibrary, skill: Skill) -> Iterator[tuple[str, byt
         yield skill_folder.EVIDENCE, files.read_bytes(evidence, skill_folder.MAX_EVIDENCE_BYTES, library.path)
 
 
-def _import_one(library: SkillLibrary, source: str, found: Skill | str, sandbox: Sandbox) -> ImportResult:
+def _import_one(
+    library: SkillLibrary, source: str, found: Skill | str, sandbox: Sandbox, plans: dict[str, set[str]]
+) -> ImportResult:
+    """Import a skill. ``plans`` keeps the digests of the library's plans by environment, so that it is read once."""
     why = found if isinstance(found, str) else _refusal_reason(found, sandbox)
     if why or isinstance(found, str):
         return ImportResult(source, "", why)
     skill = _to_candidate(found, source)
     digest = manifest.plan_digest(skill.plan)
-    if any(e.digest == digest for e in library.entries(skill.env)):
+    if skill.env not in plans:
+        plans[skill.env] = {e.digest for e in library.entries(skill.env)}
+    if digest in plans[skill.env]:
         return ImportResult(source, "", "the library has a skill with this plan already")
+    plans[skill.env].add(digest)
     free = (name for name in _candidate_names(skill.name, digest) if not library.has_name(skill.env, name))
     return ImportResult(source, library.add(msgspec.structs.replace(skill, name=next(free))).name)
 

@@ -202,3 +202,18 @@ def test_a_zip_file_with_an_endless_list_of_members_is_refused(library, tmp_path
     assert path.stat().st_size > 8 << 20
     with pytest.raises(UsageError, match="list of members is too long"):
         import_skills(library, path)
+
+
+def test_the_librarys_plans_are_read_once_and_those_of_the_file_known(library, tmp_path, monkeypatch):
+    members = {}
+    for number, plan in enumerate([PLAN, PLAN + "# other\n", PLAN, PLAN + "# other\n"]):
+        name = f"heat-{number}"
+        members |= {f"household/{name}/SKILL.md": format_manifest(skill(plan=plan, name=name))}
+        members |= {f"household/{name}/plan.py": plan}
+    reads = []
+    entries = SkillLibrary.entries
+    monkeypatch.setattr(SkillLibrary, "entries", lambda self, env: reads.append(env) or entries(self, env))
+    rows = import_skills(library, archive(tmp_path / "a.zip", **members))
+    assert [row.name for row in rows] == ["heat-0", "heat-1", "", ""]
+    assert "with this plan already" in rows[3].reason
+    assert reads == ["household"]
