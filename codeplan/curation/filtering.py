@@ -27,6 +27,10 @@ from codeplan.types import Task, Value
 FilterTest = Literal["sequential", "fixed"]
 
 
+MIN_LEVEL = 1e-9
+"""The smallest level. No number of pairs reaches one that is much smaller."""
+
+
 class FilterRule(Value, frozen=True):
     """How candidates are judged: by at most ``pairs`` pairs each, at ``level``.
 
@@ -44,10 +48,11 @@ class FilterRule(Value, frozen=True):
     test: FilterTest = "sequential"
 
     def __post_init__(self) -> None:
-        if self.alone < 0 or self.pairs < 1 or not 0 < self.level < 1 or self.test not in ("sequential", "fixed"):
+        is_level = MIN_LEVEL <= self.level < 1
+        if self.alone < 0 or self.pairs < 1 or not is_level or self.test not in ("sequential", "fixed"):
             raise UsageError(
-                "pairs must be 1 or more, alone 0 or more, level between 0 and 1, and test sequential or fixed; "
-                f"got {self.pairs}, {self.alone}, {self.level} and {self.test}"
+                f"pairs must be 1 or more, alone 0 or more, level from {MIN_LEVEL:g} to below 1, and test sequential or "
+                f"fixed; got {self.pairs}, {self.alone}, {self.level} and {self.test}"
             )
 
 

@@ -167,7 +167,7 @@ def test_a_check_runs_each_skill_again_on_its_tasks_and_plans_nothing(runner, li
 
 
 @pytest.mark.parametrize(
-    "rule", [{"pairs": 0}, {"level": 0.0}, {"level": 1.0}, {"level": 1.5}, {"test": "t"}, {"alone": -1}]
+    "rule", [{"pairs": 0}, {"level": 0.9e-9}, {"level": 1.0}, {"level": 1.5}, {"test": "t"}, {"alone": -1}]
 )
 def test_invalid_rules_are_refused(rule):
     with pytest.raises(UsageError):
@@ -177,6 +177,7 @@ def test_invalid_rules_are_refused(rule):
 def test_by_default_five_tasks_alone_and_twenty_pairs_are_judged_at_five_percent():
     assert FilterRule() == FilterRule(alone=5, pairs=20, level=0.05, test="sequential")
     assert FilterRule(alone=0, pairs=1, level=0.999, test="fixed").pairs == 1
+    assert missing_pairs((), 20, FilterRule(level=1e-9).level / 10_000, "sequential") < 100
 
 
 def test_an_episode_that_broke_off_is_not_evidence(library):
