@@ -51,8 +51,8 @@ class FilterRule(Value, frozen=True):
         is_level = MIN_LEVEL <= self.level < 1
         if self.alone < 0 or self.pairs < 1 or not is_level or self.test not in ("sequential", "fixed"):
             raise UsageError(
-                f"pairs must be 1 or more, alone 0 or more, level from {MIN_LEVEL:g} to below 1, and test sequential or "
-                f"fixed; got {self.pairs}, {self.alone}, {self.level} and {self.test}"
+                f"pairs must be 1 or more, alone 0 or more, level from {MIN_LEVEL:g} to below 1, and test sequential "
+                f"or fixed; got {self.pairs}, {self.alone}, {self.level} and {self.test}"
             )
 
 
