@@ -441,7 +441,7 @@ def test_a_difference_from_the_recording_is_found(tmp_path):
     do(TOTAL, out=tmp_path)
     lines = (tmp_path / "trace.jsonl").read_text().replace('"value":7', '"value":8')
     (tmp_path / "trace.jsonl").write_text(lines)
-    with pytest.raises(Diverged, match="result was"):
+    with pytest.raises(Diverged, match="result.value was 8, and is now 7"):
         codeplan.replay(tmp_path, env=ToolEnvironment("add up", Toolset(python_tools(Store()))))
 
 

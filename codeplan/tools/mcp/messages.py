@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _UNREADABLE: Final = "the server's answer is no JSON-RPC 2.0 that codeplan can read"
 
 _ANSWER: Final = re.compile(
-    rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"[^"]*+"\s*,\s*|"id"\s*:\s*(?P<id>[^,\[{]*+),\s*)*+"(?:result|error)"'
+    rb'\s*+\{\s*+(?:"jsonrpc"\s*+:\s*+"[^"]*+"\s*+,\s*+|"id"\s*+:\s*+(?P<id>[^,\[{]*+),\s*+)*+"(?:result|error)"'
 )
 """How an answer begins, in the order that most servers write."""
 
