@@ -91,9 +91,9 @@ def guard_bound(test: cst.BaseExpression) -> int | None:
 
 
 def _is_unreadable_guard(statement: cst.BaseStatement) -> bool:
-    """Return whether this may be a step whose number nobody can tell, such as ``if start_from <= True:``.
+    """Return whether a condition reads ``start_from`` but gives no step's number, such as ``if start_from <= True:``.
 
-    Then no other step is renumbered: it may be the wrong one.
+    The statement may be a step, so no step beside it is renumbered.
     """
     return (
         isinstance(statement, cst.If)
