@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from support import process_states
 from support.caged import SampleHome, answer, finished, locked_worker, plan, run, stopped
-from support.zygotes import spare_workers, wait_for_workers, zygote_pid
+from support.zygotes import wait_for_workers, zygote_pid
 
 from codeplan.errors import SandboxError
 from codeplan.sandbox import Limits, Sandbox, encode, probe_layers
@@ -294,20 +294,25 @@ def test_only_the_analysis_zygote_loads_what_analyses_need():
 
 def test_a_spare_worker_is_locked_down_before_it_is_needed():
     finished(run("pass"))
-    (ahead,) = ahead_of(launcher.run_workers)
-    status = Path(f"/proc/{ahead}/status").read_text()
-    fields = {k: v.split() for k, _, v in (line.partition(":") for line in status.splitlines())}
-    assert fields["NoNewPrivs"] == ["1"]
-    assert os.getuid() != 0 or fields["Uid"] == ["65534"] * 4
+    (ahead,) = wait_for_workers(zygote_pid(launcher.run_workers), 1)
+    deadline = time.monotonic() + 20
+    while not is_locked(ahead):
+        assert time.monotonic() < deadline, "the spare worker is not locked down"
+        time.sleep(0.01)
     with launcher.run_workers.spawn() as worker:
         assert worker.pid == ahead
 
 
+def is_locked(pid: int) -> bool:
+    status = Path(f"/proc/{pid}/status").read_text()
+    fields = {k: v.split() for k, _, v in (line.partition(":") for line in status.splitlines())}
+    return fields["NoNewPrivs"] == ["1"] and (os.getuid() != 0 or fields["Uid"] == ["65534"] * 4)
+
+
 def test_a_spare_worker_that_died_is_not_used():
     finished(run("pass"))
-    (ahead,) = ahead_of(launcher.run_workers)
-    os.kill(ahead, signal.SIGKILL)
-    time.sleep(0.1)
+    (ahead,) = wait_for_workers(zygote_pid(launcher.run_workers), 1)
+    process_states.kill(ahead)
     assert finished(run("print(1)")).output == "1\n"
 
 
@@ -315,12 +320,6 @@ def test_programs_that_the_host_starts_inherit_no_descriptor_of_a_worker():
     with locked_worker() as worker:
         assert worker._pidfd is not None
         assert not any(map(os.get_inheritable, (worker._socket.fileno(), worker._pidfd)))
-
-
-def ahead_of(workers: launcher.WorkerLauncher) -> list[int]:
-    """The workers of a zygote that is left alone: the one that was forked ahead, locked by now."""
-    time.sleep(0.3)
-    return spare_workers(zygote_pid(workers))
 
 
 def test_a_worker_dies_with_the_zygote():
