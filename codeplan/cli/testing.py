@@ -119,7 +119,7 @@ def new_test(folder: options.Run, out: NewOut = PLAN_TESTS, env: options.OwnEnv 
 
 
 def _print_skipped(lines: list[str]) -> None:
-    """Print what is named as a manifest and was left out."""
+    """Print what pytest left out of the folders."""
     for line in lines[:MAX_SKIPPED]:
         echo_message(f"left out: {line}", "codeplan: ", err=True)
     if len(lines) > MAX_SKIPPED:

@@ -42,10 +42,15 @@ MAX_DEPTH = 50
 @pytest.hookimpl(tryfirst=True)
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out links, files that are no manifests, and what is nested too deeply."""
-    depth = len(collection_path.parts) - len(config.invocation_params.dir.parts)
-    if depth > MAX_DEPTH or collection_path.is_symlink():
+    if collection_path.is_symlink():
         return True
-    return None if collection_path.is_dir() or collection_path.name.endswith(MANIFEST_SUFFIX) else True
+    if collection_path.is_dir():
+        return _is_too_deep(collection_path, config) or None
+    return None if collection_path.name.endswith(MANIFEST_SUFFIX) else True
+
+
+def _is_too_deep(folder: Path, config: pytest.Config) -> bool:
+    return len(folder.parts) - len(config.invocation_params.dir.parts) > MAX_DEPTH
 
 
 @pytest.hookimpl(wrapper=True)
@@ -62,14 +67,14 @@ def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 SKIPPED = pytest.StashKey[set[str]]()
-"""Lines about what is named as a manifest but is a link, a folder or a pipe: its path and the reason."""
+"""Lines about what pytest leaves out of a folder: the path and the reason."""
 
 SKIPPED_OUTPUT = "codeplan_skipped"
 """The key of these lines in what a worker of pytest-xdist sends to the session that the user started."""
 
 
 def pytest_collectstart(collector: pytest.Collector) -> None:
-    """Keep which manifests of a folder pytest leaves out, unless the user named only other files in it."""
+    """Keep what pytest leaves out of a folder, unless the user named only other files in it."""
     if not isinstance(collector, pytest.Dir):
         return
     if any(collector.session.isinitpath(path) for path in (collector.path, *collector.path.parents)):
@@ -79,9 +84,21 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
 def _skipped(folder: pytest.Dir) -> Iterator[str]:
     with suppress(OSError), os.scandir(folder.path) as entries:
         for entry in entries:
-            if entry.name.endswith(MANIFEST_SUFFIX) and not entry.is_file(follow_symlinks=False):
-                name = one_line(os.path.relpath(entry.path, folder.config.rootpath))
-                yield f"{name}: {describe_mode(entry.stat(follow_symlinks=False).st_mode)}"
+            if problem := _find_problem(entry, folder.config):
+                yield f"{one_line(os.path.relpath(entry.path, folder.config.rootpath))}: {problem}"
+
+
+def _find_problem(entry: os.DirEntry[str], config: pytest.Config) -> str | None:
+    """Why pytest leaves out an entry that is named as a manifest, or that may hold manifests."""
+    if entry.name.endswith(MANIFEST_SUFFIX):
+        wrong = not entry.is_file(follow_symlinks=False)
+    else:
+        wrong = entry.is_symlink() and entry.is_dir()
+    if wrong:
+        return describe_mode(entry.stat(follow_symlinks=False).st_mode)
+    if entry.is_dir(follow_symlinks=False) and _is_too_deep(Path(entry.path), config):
+        return f"it is more than {MAX_DEPTH} folders deep"
+    return None
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -10,6 +10,7 @@ import pytest
 from support.terminals import codeplan_on_terminal
 
 from codeplan.cli.app import main
+from codeplan.testing.cases import collection
 
 PLAN = """
 def solution(agent, start_from=1):
@@ -63,8 +64,8 @@ def test_an_argument_that_cannot_be_printed_is_refused(
     assert (out + err).replace("\n", "").isprintable()
 
 
-@pytest.mark.parametrize(("depth", "found"), [(20, True), (60, False)])
-def test_folders_nested_too_deeply_are_left_out(
+@pytest.mark.parametrize(("depth", "found"), [(20, True), (50, True), (51, False), (60, False)])
+def test_folders_nested_too_deeply_are_left_out_in_a_sentence(
     depth: int, found: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """pytest descends by recursion, and would end with a traceback in some thousand folders."""
@@ -74,7 +75,27 @@ def test_folders_nested_too_deeply_are_left_out(
     (folder / "a.plan.toml").write_text(MANIFEST.replace("0-200", "0-1"))
     (folder / "plan.py").write_text(PLAN)
     main(["test", ".", "--collect-only", "-q"])
-    assert ("a.plan.toml::clean/0" in capsys.readouterr().out) == found
+    out, err = capsys.readouterr()
+    assert ("a.plan.toml::clean/0" in out) == found
+    assert (f"left out: {'/'.join(['d'] * 51)}: it is more than 50 folders deep\n" in err) != found
+
+
+@pytest.mark.parametrize(("most", "code"), [(4, 0), (3, 2)])
+def test_the_manifests_of_a_session_have_so_many_tests_at_most(
+    most: int, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(collection, "MAX_TESTS_OF_SESSION", most)
+    (tmp_path / "plan.py").write_text(PLAN)
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.plan.toml").write_text(MANIFEST.replace("0-200", "0-1"))
+    assert main(["test", ".", "--collect-only", "-q"]) == code
+    said = "b.plan.toml: a session has at most 3 tests; run fewer manifests at once"
+    assert (said in capsys.readouterr().out) == bool(code)
+
+
+def test_a_million_tests_are_too_many() -> None:
+    assert collection.MAX_TESTS_OF_SESSION == 100_000
 
 
 def test_a_module_that_is_named_is_not_run(
@@ -124,6 +145,19 @@ def test_manifests_that_are_no_files_are_left_out_in_a_sentence_each(
     (tmp_path / "good.plan.toml").write_text(MANIFEST.replace("0-200", "0-1"))
     assert main(["test", "-q", *more]) == 0
     assert capfd.readouterr().err == lines
+
+
+def test_a_folder_that_is_a_link_is_left_out_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A link to a file that is no manifest is not worth one."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "folder").symlink_to("real")
+    (tmp_path / "notes.md").write_text("")
+    (tmp_path / "file").symlink_to("notes.md")
+    monkeypatch.chdir(tmp_path)
+    assert main(["test", "-q"]) == 2
+    assert capsys.readouterr().err == f"codeplan: left out: folder: {LINK}\n{NO_TEST}"
 
 
 def test_many_manifests_that_are_links_are_counted(

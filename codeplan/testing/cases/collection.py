@@ -21,6 +21,11 @@ from codeplan.untrusted.values import in_quotes
 MUTANTS = "mutants"
 """The name of the test that runs a plan's mutants."""
 
+MAX_TESTS_OF_SESSION = 100_000
+"""Maximum number of tests in all manifests of a session: each takes some kilobytes of memory before the first runs."""
+
+_COLLECTED = pytest.StashKey[int]()
+
 
 class PlanFailure(Exception):
     """A plan differs from its manifest's expectations. The message is the whole report."""
@@ -33,6 +38,7 @@ class ManifestFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         suite = self._suite()
+        self._count(len(suite.cases))
         for case in suite.cases:
             yield self._marked(CaseItem.from_parent(self, name=one_line(case.name), case=case), case, suite)
         if suite.manifest.mutation and self.config.getoption("plan_mutants"):
@@ -57,6 +63,15 @@ class ManifestFile(pytest.File):
         on_coverage = coverage.callback_for(suite) if coverage else None
         self.stage = CaseRunner(suite, on_coverage, live_llm=bool(self.config.getoption("live_llm")))
         return suite
+
+    def _count(self, tests: int) -> None:
+        """Count the manifest's tests. Raises: CollectError: it is one too many for the session."""
+        collected = self.config.stash.get(_COLLECTED, 0) + tests
+        if collected > MAX_TESTS_OF_SESSION:
+            most = f"{MAX_TESTS_OF_SESSION:,}"
+            name = clean(os.path.relpath(self.path))
+            raise self.CollectError(f"{name}: a session has at most {most} tests; run fewer manifests at once")
+        self.config.stash[_COLLECTED] = collected
 
     def _marked(self, item: CaseItem, case: PlanCase, suite: PlanSuite) -> CaseItem:
         marks = ["plan", *(["plan_fault"] if case.check in FAULTS else [])]
