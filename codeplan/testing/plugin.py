@@ -6,7 +6,7 @@ pytest imports it in every project, so it loads nothing until a manifest or a fi
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,10 +73,20 @@ def _use_environment(given: str) -> None:
         raise pytest.UsageError(str(e)) from None
 
 
-def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Collect the tests of a manifest."""
-    if not file_path.name.endswith(".plan.toml"):
-        return None
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(
+    file_path: Path, parent: pytest.Collector
+) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Collect the tests of a manifest, and nothing of a plan: pytest would import it outside the sandbox."""
+    found = yield
+    if file_path.name.endswith(".plan.py"):
+        return []
+    manifest = _collect_manifest(file_path, parent) if file_path.name.endswith(".plan.toml") else None
+    return [*found, manifest] if manifest else found
+
+
+def _collect_manifest(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """The collector of a manifest; None if its name cannot be shown."""
     from codeplan.testing.cases.collection import ManifestFile
     from codeplan.untrusted.terminal import one_line
 

@@ -140,7 +140,7 @@ def test_a_branch_and_a_test_get_folders_of_their_own_if_none_is_named(cli: Cli,
     folders = [re.search(r"Trace +(runs/[^/]+-fork-first-5(?:-2)?)/trace.jsonl", each.out) for each in branched]
     assert len({found[1] for found in folders if found and (tmp_path / found[1]).is_dir()}) == 2
     made = cli("new-test", "first")
-    assert (made.code, made.out.splitlines()[0]) == (0, "tests/plans/clean_22.py")
+    assert (made.code, made.out.splitlines()[0]) == (0, "tests/plans/clean_22.plan.py")
     again = cli("new-test", "first")
     assert again.code == 2 and "exists already and is not overwritten" in again.err
 

@@ -174,7 +174,7 @@ def test_traces(read: Read) -> None:
     page = read("docs/traces.md")
     page.type("run", "household", "--task", "clean/22", "--mistakes", "none", "--out", "good")
     page.type("new-test", "good", "-o", ".")
-    (page.folder / "clean_22.py").rename(page.folder / "better.py")
+    (page.folder / "clean_22.plan.py").rename(page.folder / "better.py")
     page.play("run household")
     assert "33" in page.play("show RUN")
     page.play("resume RUN")

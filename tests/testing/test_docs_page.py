@@ -40,7 +40,7 @@ def newcomer(tmp_path, monkeypatch, capsys):
 
 def test_the_pages_commands_lead_from_an_episode_to_red_and_green_tests(newcomer, capsys):
     tests = newcomer / "tests" / "plans"
-    manifest, plan = tests / "clean_22.plan.toml", tests / "clean_22.py"
+    manifest, plan = tests / "clean_22.plan.toml", tests / "clean_22.plan.py"
     shown, added = blocks("toml")[:2]
     assert [line for line in shown.splitlines() if line and line[0] != "#"] == [
         line for line in manifest.read_text().splitlines() if line and line[0] != "#"
@@ -59,7 +59,7 @@ def test_the_pages_commands_lead_from_an_episode_to_red_and_green_tests(newcomer
 
 
 def test_the_pages_python_tests_run_unchanged(newcomer, pytester):
-    mend(newcomer / "tests" / "plans" / "clean_22.py")
+    mend(newcomer / "tests" / "plans" / "clean_22.plan.py")
     (pytester.path / "tests").symlink_to(newcomer / "tests")
     pytester.makepyfile(test_kettle=blocks("python")[1])
     pytester.runpytest("test_kettle.py").assert_outcomes(passed=3)

@@ -79,7 +79,7 @@ def test_an_episode_with_tools_becomes_a_test_that_calls_none(tmp_path, capsys):
     called = tools._calls
     assert main(["new-test", str(run), "-o", str(tmp_path / "tests")]) == 0
     written = [Path(line).name for line in capsys.readouterr().out.split()]
-    assert written == ["most.py", "most.plan.toml", "most.tape.jsonl"]
+    assert written == ["most.plan.py", "most.plan.toml", "most.tape.jsonl"]
     assert "expect = { steps = [1, 2], actions = 4, asks = 0 }" in (tmp_path / "tests" / "most.plan.toml").read_text()
     assert main(["test", str(tmp_path / "tests"), "-q", "-p", "no:cacheprovider"]) == 0
     assert "2 passed" in capsys.readouterr().out
@@ -89,7 +89,7 @@ def test_an_episode_with_tools_becomes_a_test_that_calls_none(tmp_path, capsys):
 def test_a_plan_that_ran_to_its_end_without_a_verifier_must_return_the_same(tmp_path):
     manifest = scaffold(tmp_path)
     assert [messages(v) for v in verdicts(manifest).values()] == [[], []]
-    plan = manifest.with_name("most.py")
+    plan = manifest.with_name("most.plan.py")
     plan.write_text(plan.read_text().replace("max(", "min("))
     (message, *_) = messages(verdicts(manifest)["goal"])
     assert message.startswith("the plan ran to its end without success: it returned 'plums'; the recorded plan ")
@@ -98,7 +98,7 @@ def test_a_plan_that_ran_to_its_end_without_a_verifier_must_return_the_same(tmp_
 
 def test_a_call_without_a_recorded_answer_is_named(tmp_path, capsys):
     manifest = scaffold(tmp_path)
-    plan = manifest.with_name("most.py")
+    plan = manifest.with_name("most.plan.py")
     plan.write_text(plan.read_text().replace("agent.count(name)", "agent.count(name.upper())"))
     with pytest.raises(UnrecordedCall, match=r"count\(fruit='APPLES'\), which the recorded plan did not call at all"):
         verdicts(manifest)
@@ -144,7 +144,9 @@ def test_mutants_that_make_other_calls_are_killed_and_faults_of_texts_do_not_app
     manifest.write_text(text)
     assert main(["test", str(manifest), "-q", "-rs", "-p", "no:cacheprovider"]) == 0
     assert "2 passed, 3 skipped" in capsys.readouterr().out
-    (manifest.with_name("most.py")).write_text(PLAN.replace("agent.count(name)", "agent.count(fruit=name or 'none')"))
+    (manifest.with_name("most.plan.py")).write_text(
+        PLAN.replace("agent.count(name)", "agent.count(fruit=name or 'none')")
+    )
     assert main(["mutate", str(manifest), "--json"]) in (0, 1)
     (score,) = json.loads(capsys.readouterr().out)
     assert score["killed"] > 0
@@ -177,7 +179,10 @@ def test_a_tool_that_fails_must_end_the_plan_or_make_no_difference(plan, unnotic
 def test_each_test_of_tools_is_named_after_its_episodes_folder(tmp_path):
     run = record(tmp_path)
     run.rename(tmp_path / "week 7")
-    assert [p.name for p in new_test(tmp_path / "week 7", tmp_path / "tests")][:2] == ["week_7.py", "week_7.plan.toml"]
+    assert [p.name for p in new_test(tmp_path / "week 7", tmp_path / "tests")][:2] == [
+        "week_7.plan.py",
+        "week_7.plan.toml",
+    ]
 
 
 def test_a_plan_that_went_on_from_an_earlier_run_makes_no_test(tmp_path):

@@ -17,7 +17,11 @@ def test_a_recorded_episode_becomes_a_test_that_passes(tmp_path, capsys):
     codeplan.run("household", "clean/22", mistakes="none", out=tmp_path / "run")
     assert main(["new-test", str(tmp_path / "run"), "-o", str(tmp_path / "tests")]) == 0
     written = capsys.readouterr().out.split()
-    assert [path.rsplit("/", 1)[1] for path in written] == ["clean_22.py", "clean_22.plan.toml", "clean_22.tape.jsonl"]
+    assert [path.rsplit("/", 1)[1] for path in written] == [
+        "clean_22.plan.py",
+        "clean_22.plan.toml",
+        "clean_22.tape.jsonl",
+    ]
     assert main(["test", str(tmp_path / "tests"), "-q", "-p", "no:cacheprovider"]) == 0
     assert "2 passed" in capsys.readouterr().out
 

@@ -12,6 +12,9 @@ from codeplan.skills.parameter_binding import SkillParameterValue
 from codeplan.untrusted.values import in_quotes
 
 MANIFEST_SUFFIX = ".plan.toml"
+
+PLAN_SUFFIX = ".plan.py"
+"""How the files of plans end that ``new-test`` writes. Python imports no module from such a file, whatever its name."""
 """The suffix of a manifest's file name."""
 
 MAX_TESTS = 10_000

@@ -16,7 +16,7 @@ from codeplan.recording.tape import TapeRecorder
 from codeplan.recording.trace import Trace
 from codeplan.runner.environment_files import require_recorded
 from codeplan.runner.run_folders import find_trace
-from codeplan.testing.cases.manifest import MANIFEST_SUFFIX
+from codeplan.testing.cases.manifest import MANIFEST_SUFFIX, PLAN_SUFFIX
 from codeplan.testing.cases.recorded_calls import is_accepted
 from codeplan.tools.environment import ToolEnvironment
 from codeplan.types import Result
@@ -75,8 +75,8 @@ def new_test(run: Path, out: Path, on_left_out: Callable[[list[str]], None] | No
             f"the plan in {run} went on with variables of an earlier run, and a test runs it from its first step; make "
             "the test from an episode that has all its calls"
         )
-    name = "".join(c if c.isalnum() else "_" for c in (run.resolve().name if calls else result.task.id))
-    plan, manifest, tape = (out / f"{name}{ending}" for ending in (".py", MANIFEST_SUFFIX, ".tape.jsonl"))
+    name = _file_name(run.resolve().name if calls else result.task.id)
+    plan, manifest, tape = (out / f"{name}{ending}" for ending in (PLAN_SUFFIX, MANIFEST_SUFFIX, ".tape.jsonl"))
     asked = any(isinstance(e, ModelCalled) and e.purpose == "ask" for e in events)
     written = [plan, manifest, *([tape] if asked or calls else [])]
     for path in written:
@@ -99,6 +99,12 @@ def new_test(run: Path, out: Path, on_left_out: Callable[[list[str]], None] | No
     if left_out and on_left_out:
         on_left_out(left_out)
     return written
+
+
+def _file_name(name: str) -> str:
+    """A file name made of a task's id or a folder's name. pytest takes files for tests whose names begin with test."""
+    kept = "".join(c if c.isalnum() else "_" for c in name) or "task"
+    return f"plan_{kept}" if kept.lower().startswith("test") else kept
 
 
 def _check_toml(text: str, run: Path) -> None:
