@@ -164,7 +164,8 @@ def test_a_shell_completes_the_installed_command(words: str, at: int, expected: 
 
 def test_the_installed_command_prints_the_script_of_a_shell() -> None:
     program = Path(sys.executable).with_name("codeplan")
-    done = subprocess.run([program, "--show-completion", "bash"], capture_output=True, text=True, timeout=120)
+    within_bash = ["bash", "-c", '"$0" --show-completion; exit $?', program]
+    done = subprocess.run(within_bash, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0
     checked = subprocess.run(["bash", "-n"], input=done.stdout, capture_output=True, text=True)
     assert (checked.returncode, checked.stderr) == (0, "")
