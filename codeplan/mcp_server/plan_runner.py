@@ -31,8 +31,8 @@ from codeplan.tools.toolset import Toolset
 from codeplan.types import Checkpoint, Completion, Finished, Message, Plan, Purpose, Rejected, Value
 from codeplan.untrusted.terminal import one_line
 
-MAX_PLAN_CHARS: Final = 1_000_000
-"""Maximum length of a plan's text. The sandbox's own limit is far lower."""
+MAX_PLAN_CHARS: Final = 200_000
+"""Maximum length of a plan's text, with what is around its code. The sandbox takes 64 KiB of code."""
 
 MAX_GOAL_CHARS: Final = 2_000
 """Maximum length of a goal, in characters."""
@@ -107,8 +107,7 @@ class ToolPlanRunner:
 
     def run(self, text: str, goal: str, control: RunControl) -> RunAnswer:
         """Check a plan and run it from its first step. Raises: UsageError: the text or the goal is far too long."""
-        if len(goal) > MAX_GOAL_CHARS:
-            raise UsageError(f"the goal has {len(goal):,} characters; say it in at most {MAX_GOAL_CHARS:,}")
+        require_lengths(text, goal)
         source = add_header(_code(text))
         checked = self._sandbox.check(source, self._api)
         if isinstance(checked, Rejected):
@@ -239,9 +238,16 @@ class _Client:
         raise AssertionError("a plan without questions asks no model")
 
 
+def require_lengths(plan: str, goal: str = "") -> None:
+    """Raises: UsageError: the plan's text or the goal is far too long."""
+    if len(plan) > MAX_PLAN_CHARS:
+        raise UsageError(f"the plan has {len(plan):,} characters; write at most {MAX_PLAN_CHARS:,}")
+    if len(goal) > MAX_GOAL_CHARS:
+        raise UsageError(f"the goal has {len(goal):,} characters; say it in at most {MAX_GOAL_CHARS:,}")
+
+
 def _code(text: str) -> str:
     """The code of a plan's text. Clients may send it as in a reply, in a fence; a fence within the code is none."""
-    if len(text) > MAX_PLAN_CHARS:
-        raise UsageError(f"the plan has {len(text):,} characters; write at most {MAX_PLAN_CHARS:,}")
+    require_lengths(text)
     is_reply = "```" in text and not holds_code(text.partition("```")[0])
     return extract_code(text if is_reply else in_fence(text))

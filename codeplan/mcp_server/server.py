@@ -16,7 +16,7 @@ from codeplan.mcp_server import protocol_tools as offered
 from codeplan.mcp_server.answers import FoundSkill, FoundSkills, RunAnswer, ToolsText
 from codeplan.mcp_server.approval_questions import ApprovalDesk
 from codeplan.mcp_server.live_runs import LiveRun, LiveRuns, StepNews
-from codeplan.mcp_server.plan_runner import ToolPlanRunner
+from codeplan.mcp_server.plan_runner import ToolPlanRunner, require_lengths
 from codeplan.mcp_server.protocol_tools import OFFERED, OfferedTool
 from codeplan.prompts.templates import Prompts
 from codeplan.skills.skill_store import SkillStore
@@ -105,13 +105,17 @@ class PlanService:
             return _refusal(f"internal error in codeplan ({type(error).__name__}); see its standard error")
 
     async def _start(self, tool: OfferedTool, arguments: Value, can_ask: bool) -> _Answer:
+        """Begin the work, or have it wait for its turn. Texts that are far too long do not wait: they fill memory."""
         runner = self._runner
         match arguments:
             case offered.CheckPlanArguments(plan=plan):
+                require_lengths(plan)
                 return await self._checks.run(lambda: runner.check(plan))
             case offered.RunPlanArguments(plan=plan, goal=goal):
+                require_lengths(plan, goal)
                 return await self._runs.start(lambda live: runner.run(plan, goal, live), with_approvals=can_ask)
             case offered.ResumePlanArguments(run=run, plan=plan):
+                require_lengths(plan)
                 return await self._runs.start(lambda live: runner.resume(run, plan, live), with_approvals=can_ask)
             case offered.FindSkillsArguments():
                 return await self._checks.run(lambda: self._find_skills(arguments))

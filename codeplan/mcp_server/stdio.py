@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
+import json
 import os
 import sys
 import threading
@@ -17,12 +18,19 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, TypeVar
 
+from codeplan.tools.mcp.messages import find_request_id, has_wrong_id, parse_message
+from codeplan.untrusted.json_sizes import has_more_values
+
 if TYPE_CHECKING:
     from mcp.server import Server
     from mcp.shared.message import SessionMessage
+    from mcp_types import JSONRPCMessage, RequestId
 
-MAX_MESSAGE_BYTES: Final = 16 << 20
-"""Maximum size of one message of a client, in bytes."""
+MAX_MESSAGE_BYTES: Final = 1 << 20
+"""Maximum size of one message of a client, in bytes: some are kept while their calls wait."""
+
+MAX_MESSAGE_VALUES: Final = 10_000
+"""Maximum number of JSON values in one message. Parsed, they take thirty times as much memory as their text."""
 
 _CHUNK: Final = 1 << 16
 _T = TypeVar("_T")
@@ -84,8 +92,8 @@ async def _read(streams: ProtocolStreams, received: Any, lock: asyncio.Lock) -> 
     with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
         while line := await _in_thread(lambda: _read_line(streams.input)):
             message = _parse(line)
-            if isinstance(message, str):
-                await _write_line(streams, _parse_error(message), lock)
+            if isinstance(message, bytes):
+                await _write_line(streams, message, lock)
             elif message is not None:
                 await received.send(message)
     received.close()
@@ -93,8 +101,7 @@ async def _read(streams: ProtocolStreams, received: Any, lock: asyncio.Lock) -> 
 
 async def _write(streams: ProtocolStreams, outgoing: Any, received: Any, lock: asyncio.Lock) -> None:
     async for message in outgoing:
-        data = message.message.model_dump_json(by_alias=True, exclude_unset=True).encode()
-        if not await _write_line(streams, data, lock):
+        if not await _write_line(streams, _packed(message.message), lock):
             received.close()
             return
 
@@ -127,26 +134,40 @@ def _read_line(source: BinaryIO) -> bytes:
     return line
 
 
-def _parse(line: bytes) -> SessionMessage | str | None:
-    """The message of a line; the fault of one that is none; None for an empty line."""
+def _parse(line: bytes) -> SessionMessage | bytes | None:
+    """The message of a line; the error that answers one that is none; None for an empty line."""
     from mcp.shared.message import SessionMessage
-    from mcp_types import jsonrpc_message_adapter
+    from mcp_types import JSONRPCNotification
 
     if len(line) > MAX_MESSAGE_BYTES:
-        return f"a message has more than {MAX_MESSAGE_BYTES >> 20} MiB"
+        return _fault(f"a message has more than {MAX_MESSAGE_BYTES >> 20} MiB")
+    if has_more_values(line, MAX_MESSAGE_VALUES):
+        return _fault(f"a message holds more than {MAX_MESSAGE_VALUES:,} values", find_request_id(line))
     if not line.strip():
         return None
     try:
-        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+        message = parse_message(line)
     except ValueError:
-        return "a line is no message of JSON-RPC 2.0"
+        return _fault("a line is no message of JSON-RPC 2.0", find_request_id(line))
+    if isinstance(message, JSONRPCNotification) and has_wrong_id(line):
+        return _fault("the id of a request is neither a text nor a whole number")
+    return SessionMessage(message)
 
 
-def _parse_error(fault: str) -> bytes:
-    from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError
+def _fault(sentence: str, request: RequestId | None = None) -> bytes:
+    """An error in answer to a line: to its request, if that is known."""
+    from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
 
-    error = JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=PARSE_ERROR, message=fault))
-    return error.model_dump_json(by_alias=True, exclude_unset=True).encode()
+    code = PARSE_ERROR if request is None else INVALID_REQUEST
+    return _packed(JSONRPCError(jsonrpc="2.0", id=request, error=ErrorData(code=code, message=sentence)))
+
+
+def _packed(message: JSONRPCMessage) -> bytes:
+    """A message as a line of JSON. A client's own texts may come back in it, with half surrogate pairs."""
+    try:
+        return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
+    except ValueError:
+        return json.dumps(message.model_dump(mode="json", by_alias=True, exclude_unset=True)).encode()
 
 
 async def _in_thread(work: Callable[[], _T]) -> _T:

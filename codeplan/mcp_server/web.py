@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from codeplan.errors import UsageError
-from codeplan.mcp_server.stdio import MAX_MESSAGE_BYTES
+from codeplan.mcp_server.stdio import MAX_MESSAGE_BYTES, MAX_MESSAGE_VALUES
+from codeplan.untrusted.json_sizes import has_more_values
 from codeplan.untrusted.local_server import LOOPBACK, LocalOnly, listen, uvicorn_settings
 from codeplan.untrusted.values import in_quotes
 
@@ -68,7 +69,7 @@ async def serve_http(server: Server[Any], address: HttpAddress, on_ready: Callab
         max_sessions=MAX_SESSIONS,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # LocalOnly does it
     )
-    app = LocalOnly(inner, port, max_body=MAX_MESSAGE_BYTES, host=address.name)
+    app = LocalOnly(_BoundedMessages(inner), port, max_body=MAX_MESSAGE_BYTES, host=address.name)
     web = uvicorn.Server(uvicorn.Config(app, **uvicorn_settings(), timeout_keep_alive=_KEEP_ALIVE_SECONDS))
     web.capture_signals = contextlib.nullcontext  # type: ignore[assignment]  # the caller ends the server
     async with server.session_manager.run():
@@ -77,6 +78,36 @@ async def serve_http(server: Server[Any], address: HttpAddress, on_ready: Callab
             await web.serve(sockets=[listener])
         finally:
             web.should_exit = True
+
+
+class _BoundedMessages:
+    """An application around that of the official package, which parses any number of values.
+
+    It also drops the header by which clients ask for events again: this server keeps none, and the package would fail.
+    """
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request."""
+        scope = {**scope, "headers": [pair for pair in scope["headers"] if pair[0].lower() != b"last-event-id"]}
+        parts = [await receive()]
+        while parts[-1].get("more_body"):
+            parts.append(await receive())
+        body = b"".join(part.get("body", b"") for part in parts)
+        if has_more_values(body, MAX_MESSAGE_VALUES):
+            sentence = f"A message holds more than {MAX_MESSAGE_VALUES:,} values.\n".encode()
+            headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(sentence))]
+            await send({"type": "http.response.start", "status": 413, "headers": headers})
+            await send({"type": "http.response.body", "body": sentence})
+            return
+        whole = [{**parts[-1], "body": body}]
+
+        async def receive_again() -> Any:
+            return whole.pop() if whole else await receive()
+
+        await self._app(scope, receive_again, send)
 
 
 def _is_loopback(host: str) -> bool:

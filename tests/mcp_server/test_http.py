@@ -15,8 +15,9 @@ from mcp import Client
 from support.plan_server import COUNTS, KIWI, PLAN, STEP_2, processes_of, still_running, tools_file
 
 from codeplan.errors import UsageError
-from codeplan.mcp_server.stdio import MAX_MESSAGE_BYTES
+from codeplan.mcp_server.stdio import MAX_MESSAGE_BYTES, MAX_MESSAGE_VALUES
 from codeplan.mcp_server.web import parse_http_address
+from codeplan.untrusted.json_sizes import count_values
 
 CODEPLAN = str(Path(sys.executable).with_name("codeplan"))
 
@@ -98,6 +99,30 @@ def test_a_body_that_is_too_large_is_refused(url):
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the server stopped reading
         assert post(url, b"x" * (MAX_MESSAGE_BYTES + 1), {})[0] == 413
     assert post(url, PING, {})[0] == 200
+
+
+@pytest.mark.parametrize(("more", "status"), [(0, 200), (1, 413)])
+def test_a_body_may_hold_ten_thousand_values_and_no_more(url, more, status):
+    empty = PING.replace('"capabilities": {}', '"capabilities": {"experimental": {"x": {"y": []}}}')
+    count = MAX_MESSAGE_VALUES + more - count_values(empty.encode())
+    body = empty.replace("[]", f"[{', '.join(['0'] * (count + 1))}]")
+    assert count_values(body.encode()) == MAX_MESSAGE_VALUES + more
+    assert post(url, body, {})[0] == status
+
+
+def test_a_client_that_asks_for_events_again_gets_no_error_of_the_server(url):
+    address = urlsplit(url)
+    given = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", address.port, timeout=30)) as connection:
+        connection.request("POST", address.path, PING, given)
+        with connection.getresponse() as answer:
+            answer.read()
+            given["Mcp-Session-Id"] = answer.getheader("mcp-session-id")
+    for number in ("1", ""):
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", address.port, timeout=30)) as other:
+            other.request("GET", address.path, headers={**given, "Last-Event-ID": number})
+            with other.getresponse() as stream:
+                assert stream.status in (200, 409)  # one stream of events is open at a time
 
 
 def test_another_path_is_not_there(url):

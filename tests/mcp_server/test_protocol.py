@@ -223,6 +223,25 @@ def test_a_cancelled_call_ends_its_plan(runner, mode, shop):
     assert '"broken_off":true' in (cut / "trace.jsonl").read_text()
 
 
+@pytest.mark.parametrize("tool", ["run_plan", "resume_plan", "check_plan"])
+def test_a_plan_that_is_far_too_long_does_not_wait(runner, shop, tool):
+    """Two hundred waiting ones would fill the memory."""
+    held, names = PLAN.replace("agent.fruits()", "agent.hold()"), {} if tool != "resume_plan" else {"run": "x"}
+
+    async def main():
+        async with connected(runner, at_once=1) as client:
+            running = asyncio.ensure_future(client.call_tool("run_plan", {"plan": held}))
+            while "hold" not in shop._calls:
+                await asyncio.sleep(0.01)
+            refused = await client.call_tool(tool, {"plan": "x" * 200_001, **names})
+            shop._open.set()
+            await running
+            return refused
+
+    refused = asyncio.run(asyncio.wait_for(main(), 50))
+    assert refused.is_error and "write at most 200,000" in refused.content[0].text
+
+
 def test_a_closed_server_ends_what_runs(runner, shop):
     """A tool that never returns does not hold the server for longer than a moment."""
 

@@ -15,7 +15,8 @@ import pytest
 from mcp import Client, StdioServerParameters
 from support.plan_server import COUNTS, KIWI, PLAN, SPIN, STEP_2, processes_of, still_running, tools_file
 
-from codeplan.mcp_server.stdio import MAX_MESSAGE_BYTES
+from codeplan.mcp_server.stdio import MAX_MESSAGE_BYTES, MAX_MESSAGE_VALUES
+from codeplan.untrusted.json_sizes import count_values
 
 CODEPLAN = str(Path(sys.executable).with_name("codeplan"))
 HELLO = {
@@ -183,11 +184,25 @@ def test_without_a_folder_the_runs_go_with_the_server(tools, tmp_path):
     [
         (b"nonsense", "is no message"),
         (b'{"jsonrpc": "2.0"}', "is no message"),
-        (b"[" * 100_000, "is no message"),
+        (b"[" * 1_000, "is no message"),
+        (b"[" * 100_000, "10,000 values"),
         (b"\xff\xfe\x00", "is no message"),
-        (b"x" * (MAX_MESSAGE_BYTES + 1000), "16 MiB"),
+        (b"x" * (MAX_MESSAGE_BYTES + 1000), "1 MiB"),
+        (b'{"jsonrpc": "2.0", "id": 1, "result": 5}' + b" " * MAX_MESSAGE_BYTES, "1 MiB"),
+        (b'{"jsonrpc": "2.0", "id": {}, "method": "ping"}', "neither a text nor"),
+        (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', "neither a text nor"),
     ],
-    ids=["nonsense", "no request", "nested", "binary", "too long"],
+    ids=[
+        "nonsense",
+        "no request",
+        "nested",
+        "deep",
+        "binary",
+        "too long",
+        "an answer too long",
+        "an object for an id",
+        "a fraction for an id",
+    ],
 )
 def test_a_line_that_is_no_message_is_answered_and_the_server_lives_on(server, line, said):
     server.send(line)
@@ -196,6 +211,56 @@ def test_a_line_that_is_no_message_is_answered_and_the_server_lives_on(server, l
     server.call(1, "run_plan", plan=PLAN)
     assert server.receive()["result"]["structuredContent"]["value"] == COUNTS
     assert "Traceback" not in server.end()[1]
+
+
+def request(**parts):
+    return json.dumps({"jsonrpc": "2.0", "id": 7, **parts}).encode()
+
+
+LISTS = b"[" + b"[]," * 10_000 + b"[]]"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (request(method="tools/call", params="x"), "is no message"),
+        (request(method="ping", params=7), "is no message"),
+        (request(method="ping", params={"_meta": "?"}).replace(b'"?"', b'{"x": ' + LISTS + b"}"), "10,000 values"),
+    ],
+    ids=["text", "number", "values"],
+)
+def test_a_request_that_is_no_message_is_answered_by_its_id(server, line, said):
+    server.send(line)
+    reply = server.receive()
+    assert reply["id"] == 7 and said in reply["error"]["message"]
+    assert reply["error"]["code"] == -32600
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_message_may_hold_ten_thousand_values_and_no_more(server, more):
+    values = b"[" + b"0," * (MAX_MESSAGE_VALUES + more - 8) + b"0]"
+    line = request(method="ping", params={"_meta": "?"}).replace(b'"?"', b'{"x": ' + values + b"}")
+    assert count_values(line) == MAX_MESSAGE_VALUES + more
+    server.send(line)
+    assert ("error" in server.receive()) == bool(more)
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_message_may_have_a_mebibyte_and_no_more(server, more):
+    line = request(method="ping")
+    server.send(line + b" " * (MAX_MESSAGE_BYTES + more - len(line) - 1))  # with the end of the line
+    assert ("error" in server.receive()) == bool(more)
+
+
+def test_half_a_surrogate_pair_is_text_like_any_other(server):
+    """JavaScript writes it when a text is cut within an emoji."""
+    cut = "cut \ud83d"
+    server.send({"jsonrpc": "2.0", "id": cut, "method": "ping"})
+    assert server.receive() == {"jsonrpc": "2.0", "id": cut, "result": {}}
+    server.call(1, "run_plan", plan=PLAN, goal=cut)
+    assert "the goal 'cut \\ud83d' is not text" in server.receive()["result"]["content"][0]["text"]
+    server.call(2, cut)
+    assert "there is no tool" in server.receive()["error"]["message"]
 
 
 def test_thousands_of_calls_at_once_are_all_answered(server):

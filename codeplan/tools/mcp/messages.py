@@ -40,16 +40,49 @@ def read_message(line: bytes) -> SessionMessage | Exception:
     An unreadable answer is the error PARSE_ERROR, which no server can send itself. Raises: UnreadableAnswer.
     """
     from mcp.shared.message import SessionMessage
-    from mcp_types import CONNECTION_CLOSED, PARSE_ERROR, REQUEST_TIMEOUT, jsonrpc_message_adapter
+    from mcp_types import CONNECTION_CLOSED, PARSE_ERROR, REQUEST_TIMEOUT
 
-    found: JSONRPCMessage | None
     try:
-        found = jsonrpc_message_adapter.validate_json(line, by_name=False)
+        found = parse_message(line)
     except ValueError as error:
-        found = _read_loosely(line)
-        if found is None:
-            return _unreadable_answer(line) or error
+        return _unreadable_answer(line) or error
     return mark_as_servers_own(SessionMessage(found), (CONNECTION_CLOSED, PARSE_ERROR, REQUEST_TIMEOUT))
+
+
+def parse_message(line: bytes) -> JSONRPCMessage:
+    """The message of a line, also one with what pydantic's parser refuses: bytes that are not UTF-8, and half surrogate
+    pairs, which JavaScript writes when a text is cut within an emoji. Raises: ValueError: it is none.
+    """
+    from mcp_types import jsonrpc_message_adapter
+
+    try:
+        return jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError as error:
+        try:
+            loosely = json.loads(line.decode("utf-8-sig", "replace"))
+        except RecursionError:
+            raise error from None
+        return jsonrpc_message_adapter.validate_python(loosely, by_name=False)
+
+
+def find_request_id(line: bytes) -> RequestId | None:
+    """The id of a request that is no message of the protocol; None if it has none, or is no request."""
+    try:
+        head = msgspec.json.decode(line, type=_Head)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return None
+    return head.id if isinstance(head.method, str) else None
+
+
+def has_wrong_id(line: bytes) -> bool:
+    """Whether a message has an id of a type that the protocol does not know, such as 1.5: pydantic ignores it."""
+    try:
+        msgspec.json.decode(line, type=_Head)
+    except msgspec.ValidationError:
+        return True
+    except (ValueError, RecursionError):
+        return False
+    return False
 
 
 def mark_as_servers_own(message: SessionMessage, codes: Collection[int]) -> SessionMessage:
@@ -59,18 +92,6 @@ def mark_as_servers_own(message: SessionMessage, codes: Collection[int]) -> Sess
     if isinstance(message.message, JSONRPCError) and message.message.error.code in codes:
         message.message.error.code = INTERNAL_ERROR
     return message
-
-
-def _read_loosely(line: bytes) -> JSONRPCMessage | None:
-    """A message with what pydantic's parser refuses, or None: bytes that are not UTF-8, and half surrogate pairs, which
-    JavaScript writes when a text is cut within an emoji.
-    """
-    from mcp_types import jsonrpc_message_adapter
-
-    try:
-        return jsonrpc_message_adapter.validate_python(json.loads(line.decode("utf-8-sig", "replace")), by_name=False)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _unreadable_answer(line: bytes) -> SessionMessage | None:
