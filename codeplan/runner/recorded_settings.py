@@ -25,7 +25,7 @@ from codeplan.untrusted.terminal import parser_reason
 from codeplan.untrusted.values import in_quotes
 
 MODEL_NAMES = (*ROUTES, "embeddings")
-"""Settings that name a model. A recorded name may be used at the endpoint that the user configured."""
+"""Settings that name a model. A recorded name is used at the endpoint that the user configured, if there is one."""
 
 _ADDRESS_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
 _MAX_SHOWN = 80
@@ -78,6 +78,7 @@ def choose_settings(
     replaced = {part for part, who in participants.items() if not isinstance(who, str)}
     chosen: dict[str, Any] = {}
     missing: dict[str, Any] = {}
+    offline = "base_url" not in accepted and not _names_endpoint()  # else an address is configured, or missing
     for name, value in _with_address(header, accepted, live).items():
         if name in given or name in configured:
             continue
@@ -85,7 +86,7 @@ def choose_settings(
             _check_known(name, named, replaced)
             continue
         accepted[name].check(value, "the trace")
-        if _may_take(accepted[name], value, live):
+        if _may_take(accepted[name], value, live=live, offline=offline):
             chosen[name] = value
         elif _must_repeat(accepted[name], value, live):
             missing[name] = _without_defaults(accepted[name], value)
@@ -156,13 +157,17 @@ def _is_usable(spec: SettingSpec | None, configured: object, recorded: object) -
     return spec.trust == "trusted" or (spec.trust == "recordable" and configured == recorded)
 
 
+def _names_endpoint() -> bool:
+    """Whether a variable of the user names the models' endpoint."""
+    return any(os.environ.get(name) for name in _ADDRESS_VARIABLES)
+
+
 def _with_address(header: EpisodeStarted, accepted: Mapping[str, SettingSpec], live: bool) -> dict[str, Any]:
     """The recorded settings, with the model's address if the user's environment variables name none."""
     recorded = dict(header.settings)
     address = recorded.pop("base_url", None) or _recorded_model(header).base_url
-    configured = any(os.environ.get(name) for name in _ADDRESS_VARIABLES)
-    if live and "base_url" in accepted and not configured and address not in (None, endpoint.OPENAI_URL):
-        recorded["base_url"] = address
+    if live and "base_url" in accepted and not _names_endpoint():
+        recorded["base_url"] = address or endpoint.OPENAI_URL
     return recorded
 
 
@@ -178,8 +183,11 @@ def _check_known(name: str, named: Mapping[str, str], replaced: set[str]) -> Non
         raise UsageError(f"the trace has the setting {in_quotes(name)}, which does not exist here; {suggestion}")
 
 
-def _may_take(spec: SettingSpec, value: object, live: bool) -> bool:
-    if spec.trust == "recordable" and (not live or spec.name in MODEL_NAMES):
+def _may_take(spec: SettingSpec, value: object, *, live: bool, offline: bool) -> bool:
+    """Whether a recorded value applies. ``offline``: the user has named no endpoint for a recorded model's name."""
+    if spec.trust == "recordable" and spec.name in MODEL_NAMES and live:
+        return value in (None, "scripted") or (not offline and _is_plain_name(value))
+    if spec.trust == "recordable" and not live:
         return value is None or _is_plain_name(value)
     return spec.allows_foreign(value)
 
@@ -212,8 +220,11 @@ def _missing_message(missing: Mapping[str, Any]) -> str:
 
 
 def _options(missing: Mapping[str, Any]) -> Iterator[str]:
-    for name in missing:
-        yield "--base-url …" if name == "base_url" else f"--set {name}=…"
+    for name, value in missing.items():
+        if name == "base_url":
+            yield f"--base-url {value if value == endpoint.OPENAI_URL else '…'}"
+        else:
+            yield f"--set {name}=…"
 
 
 def _value_shown(name: str, value: object) -> str:

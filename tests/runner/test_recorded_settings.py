@@ -77,6 +77,13 @@ def hostile(c):
             "header is damaged: its model_settings",
         ),
         "broken-address": ({**strong, "settings": {"base_url": "http://[" + "x" * 9000}}, "base_url="),
+        "openai": (strong, "base_url='https://api.openai.com/v1'; if you trust it, give --base-url https://api"),
+        "openai-named": (
+            {**strong, "model_settings": {"base_url": "https://api.openai.com/v1"}},
+            "base_url='https://api.openai.com/v1'",
+        ),
+        "openai-asked": ({"settings": {"ask_model": "gpt-4"}}, "ask_model='gpt-4'; if you trust it, give --set ask_"),
+        "openai-refines": ({"settings": {"refine_model": "gpt-4"}}, "refine_model='gpt-4'"),
         "ask": ({**strong, "settings": {"ask_model": at}}, "ask_model="),
         "refine": ({"settings": {"refine_model": at}}, "refine_model="),
         "executor": ({"method": "react", "settings": {"executor_model": at}}, "executor_model="),
@@ -170,6 +177,7 @@ def test_a_strangers_trace_goes_on_with_nothing_but_harmless_settings(name, line
 
 IDENTICAL = {"refine", "weak", "budget", "budget-none", "address", "address-of-the-model", "address-with-a-login"}
 IDENTICAL |= {"broken-address", "ask", "main", "model", "key-variable", "body", "effort"}
+IDENTICAL |= {"openai", "openai-named", "openai-asked", "openai-refines"}
 """A replay calls no model, and a recorded episode may have continued with another than its first event names."""
 
 DIFFERENT = {"executor", "library", "env", "data", "pipeline", "recorded", "wiki", "alfworld"}
