@@ -161,7 +161,7 @@ def test_a_branch_is_not_written_through_a_link(
     assert "exists already" in run("fork", episode, "--at", "3", "--out", "branch")
 
 
-@pytest.mark.parametrize("ending", [".py", ".plan.toml"])
+@pytest.mark.parametrize("ending", [".plan.py", ".plan.toml"])
 def test_a_new_test_is_not_written_through_a_link(
     ending: str, tmp_path: Path, episode: Path, own: Path, run: Callable[..., str]
 ) -> None:

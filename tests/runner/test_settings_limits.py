@@ -158,12 +158,28 @@ def chosen(settings: dict[str, Any], *, live: bool = True, given: Any = (), conf
 
 
 @pytest.mark.parametrize("live", [True, False])
-def test_a_name_of_a_model_is_taken_up_to_its_length_and_without_an_address(live: bool) -> None:
+def test_a_name_of_a_model_is_taken_up_to_its_length_and_without_an_address(
+    live: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
     longest = "m" * MAX_FOREIGN_CHARS
     assert chosen({"ask_model": longest}, live=live) == {"ask_model": longest}
     for name in (longest + "m", "m@http://host"):
         with pytest.raises(UsageError, match="ask_model"):
             chosen({"ask_model": name})
+
+
+@pytest.mark.parametrize("name", ["ask_model", "refine_model"])
+def test_a_name_of_a_model_is_taken_only_with_an_endpoint_of_the_users(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("OPENAI_BASE_URL", "OPENAI_API_BASE"):
+        monkeypatch.delenv(variable, raising=False)
+    with pytest.raises(UsageError, match=f"{name}='m'; if you trust it, give --set {name}=…$"):
+        chosen({name: "m"})
+    assert chosen({name: "m"}, live=False) == {name: "m"}
+    assert chosen({name: "m"}, given={name: "m"}) == {name: "m"}
+    assert chosen({name: "scripted"}) == {name: "scripted"}
 
 
 def test_what_the_user_gives_comes_before_what_was_recorded() -> None:

@@ -106,6 +106,15 @@ def test_an_expected_failure_must_match_step_and_message(tmp_path):
     assert messages(found["clean/33#3"]) == ["an assertion failed in step 1; expected an assertion to fail in step 2"]
 
 
+def test_each_step_is_resumed_once_and_those_never_entered_are_named_in_one_sentence(tmp_path):
+    path = write(tmp_path, MANIFEST + "expect = { resumes = [4, 9, 4, 8, 9, 4] }\n")
+    verdict = verdicts(path)["clean/418[resume]"]
+    assert messages(verdict) == ["the steps 9, 8 are never entered, so the plan cannot be resumed there"]
+    assert len(verdict.runs) == 1
+    one = verdicts(write(tmp_path, MANIFEST + "expect = { resumes = [9] }\n"))["clean/418[resume]"]
+    assert messages(one) == ["step 9 is never entered, so the plan cannot be resumed there"]
+
+
 def test_a_plan_that_repeats_an_action_when_it_is_resumed_fails(tmp_path):
     plan = clean_plan().replace("    if start_from <= 1:", "    agent.goto('countertop 1')\n    if start_from <= 1:")
     found = verdicts(write(tmp_path, MANIFEST + "expect = { resumes = [4] }\n", plan))

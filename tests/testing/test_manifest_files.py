@@ -102,6 +102,15 @@ def test_a_manifest_may_have_as_many_tests_as_the_limit(tmp_path):
     assert len(PlanSuite(write(tmp_path, text)).cases) == 10_000
 
 
+@pytest.mark.parametrize("key", ["steps", "resumes"])
+def test_a_list_of_steps_may_be_as_long_as_the_limit(tmp_path, key):
+    """A test resumes its plan at each step, and names those that were not entered."""
+    steps = [*range(1_000)]
+    assert PlanSuite(write(tmp_path, MANIFEST + f"expect = {{ {key} = {steps} }}\n")).cases
+    said = told(tmp_path, MANIFEST + f"expect = {{ {key} = {[*steps, 1]} }}\n")
+    assert said.startswith(f"clean.plan.toml:7: tasks[0].expect.{key}: ") and "length <= 1000" in said
+
+
 def test_the_line_of_a_key_is_found_through_tables_arrays_and_long_texts():
     text = 'a = """\nb = 1\n"""\n[c.d]\ne = 1\n[[f]]\ng = [\n  1,\n]\n[[f]]\n"g h" = 2\n[f.i]\nj = {k = 1}\n'
     assert line_of(text, ("a",)) == 1

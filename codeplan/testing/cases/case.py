@@ -196,12 +196,10 @@ class CaseRunner:
 
     def _run_resumed(self, case: PlanCase, whole: PlanRun) -> CaseVerdict:
         wanted = case.expect.resumes
-        steps = tuple(dict.fromkeys(whole.steps)) if wanted == "all" or wanted is None else wanted
-        found, runs = [], []
-        for step in steps:
-            if step not in whole.steps:
-                found.append((f"step {step} is never entered, so it cannot be resumed", whole))
-                continue
+        steps = whole.steps if wanted == "all" or wanted is None else wanted
+        found = [(message, whole) for message in expectations.find_steps_not_entered(whole, steps)]
+        runs: list[PlanRun] = []
+        for step in dict.fromkeys(step for step in steps if step in whole.steps):
             runs.append(self.run_once(case, whole.plan, pause_at=step))
             found += [(m, runs[-1]) for m in expectations.find_resume_differences(whole, runs[-1], step)]
         return _make_verdict(found, runs or [whole])

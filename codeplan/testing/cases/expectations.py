@@ -34,6 +34,14 @@ def find_complaints(run: PlanRun, expect: Expectations) -> Iterator[str]:
         yield from _variable_complaints(run, name, value)
 
 
+def find_steps_not_entered(whole: PlanRun, steps: tuple[int, ...]) -> Iterator[str]:
+    """Yield a sentence if a whole run did not enter some of the steps at which it is to be resumed."""
+    missing = tuple(dict.fromkeys(step for step in steps if step not in whole.steps))
+    if missing:
+        what = f"step {missing[0]} is" if len(missing) == 1 else f"the steps {_join_steps(missing)} are"
+        yield f"{what} never entered, so the plan cannot be resumed there"
+
+
 def find_resume_differences(whole: PlanRun, resumed: PlanRun, step: int) -> Iterator[str]:
     """Yield every difference between a whole run and one that was interrupted and resumed at a step."""
     before, after = _actions(whole), _actions(resumed)

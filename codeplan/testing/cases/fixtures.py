@@ -78,8 +78,8 @@ def assert_resumes(plan: str | Path, env: str | Environment, task: Task | str, *
     """
     runner = PlanRunner()
     whole = runner(plan, env, task, **options)
-    if at not in whole.steps:
-        raise AssertionError(format_report("plan", [(f"step {at} is never entered, so it cannot be resumed", whole)]))
+    if missing := list(expectations.find_steps_not_entered(whole, (at,))):
+        raise AssertionError(format_report("plan", [(missing[0], whole)]))
     resumed = runner(plan, env, task, pause_at=at, **options)
     found = [(message, resumed) for message in expectations.find_resume_differences(whole, resumed, at)]
     if found:

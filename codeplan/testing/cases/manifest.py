@@ -12,10 +12,10 @@ from codeplan.skills.parameter_binding import SkillParameterValue
 from codeplan.untrusted.values import in_quotes
 
 MANIFEST_SUFFIX = ".plan.toml"
+"""The suffix of a manifest's file name."""
 
 PLAN_SUFFIX = ".plan.py"
-"""How the files of plans end that ``new-test`` writes. Python imports no module from such a file, whatever its name."""
-"""The suffix of a manifest's file name."""
+"""The suffix of the plans that ``new-test`` writes. Python imports no module from such a file, whatever its name."""
 
 MAX_TESTS = 10_000
 """Maximum number of tests of a manifest."""
@@ -23,8 +23,12 @@ MAX_TESTS = 10_000
 MAX_NAMES = 100
 """Maximum number of words that are replaced in a plan."""
 
+MAX_STEPS = 1_000
+"""Maximum number of steps in a list of a manifest."""
+
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 _Fraction = Annotated[float, msgspec.Meta(ge=0, le=1)]
+_Steps = Annotated[tuple[int, ...], msgspec.Meta(max_length=MAX_STEPS)]
 _Word = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 
 
@@ -73,9 +77,9 @@ class Expectations(_ManifestPart, frozen=True):
     success: bool | None = None
     actions: _Count | None = None
     asks: _Count | None = None
-    steps: tuple[int, ...] | None = None
+    steps: _Steps | None = None
     refuses: ExpectedFailure | None = None
-    resumes: Literal["all"] | tuple[int, ...] | None = None
+    resumes: Literal["all"] | _Steps | None = None
     checkpoint: dict[str, Any] | None = None
     output: str | None = None
 
