@@ -181,7 +181,8 @@ def fork(
             "that a branch would leave out are done"
         )
     if not 1 <= at < len(recording):
-        raise UsageError(f"there is no event {at} to branch off at; {folder} has the events 1 to {len(recording) - 1}")
+        what = f"the events 1 to {len(recording) - 1}" if len(recording) > 1 else "only its first event, 0"
+        raise UsageError(f"there is no event {at} to branch off at; {folder} has {what}")
     branch = _branch(recording, at, plan, answer)
     with _recorded_setup(
         header, branch, env, method, model, settings, model_overrides or {}, budget or Budget()

@@ -393,8 +393,12 @@ def test_a_fork_that_cannot_begin_leaves_nothing_behind(tmp_path):
 
 @pytest.mark.parametrize("at", [0, 999])
 def test_a_fork_at_no_event_is_refused(tmp_path, at):
-    recorded(tmp_path / "run")
-    with pytest.raises(UsageError, match=f"no event {at}"):
+    last = len(recorded(tmp_path / "run")) - 1
+    with pytest.raises(UsageError, match=f"no event {at} .* has the events 1 to {last}$"):
+        fork(tmp_path / "run", at, tmp_path / "other", env=Boxes(), model=Replies())
+    trace = tmp_path / "run" / "trace.jsonl"
+    trace.write_text(trace.read_text().splitlines(keepends=True)[0])
+    with pytest.raises(UsageError, match=f"no event {at} .* has only its first event, 0$"):
         fork(tmp_path / "run", at, tmp_path / "other", env=Boxes(), model=Replies())
 
 
