@@ -33,7 +33,8 @@ class ReportSource:
                 raise UsageError(f"there is no folder {folder}; name a bench's, one of runs, or one run's")
             if not run_folders.find_benches(folder) and next(run_folders.find_traces(folder), None) is None:
                 raise UsageError(
-                    f"there is nothing to show in {folder}: no {GRID_FILE}, and no folder with a {TRACE_NAME}"
+                    f"there is nothing to show in {folder}: no {GRID_FILE}, and no folder with a "
+                    f"{TRACE_NAME} (links and pipes are not read)"
                 )
 
     def read(self) -> ReportData:
