@@ -1,4 +1,7 @@
-"""Bounds what an endpoint may send: each body is decompressed piece by piece, and reading ends at a maximum size."""
+"""Bounds what an endpoint may send: each body is decompressed piece by piece, and reading ends at a maximum size.
+
+Of the headers, only those that codeplan uses stay.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +34,13 @@ ACCEPTED_ENCODINGS: Final = "gzip, deflate"
 
 _PIECE = 64 << 10
 
+_USED_HEADERS: Final = ("location", "retry-after", "retry-after-ms")
+
+_OWN_HEADERS: Final = {"content-type": "application/json; charset=utf-8"}
+"""In place of what the endpoint says. The HTTP library reads parameters in quadratic time, and decodes errors with the
+character set that they name, which may be any codec of Python, such as bz2.
+"""
+
 
 class UnacceptableBodyError(Exception):
     """The endpoint sent a body that codeplan refuses to read. The text completes the sentence "the model endpoint
@@ -42,11 +52,15 @@ def bound_body(stream_class: type[Any]) -> Callable[[Any], Coroutine[Any, Any, N
     """A response hook for the HTTP library whose class of byte streams is ``stream_class``.
 
     From then on, reading the response raises UnacceptableBodyError if its body is too large or cannot be decompressed.
+    Headers that codeplan does not use are gone, and text is read as UTF-8.
     """
     bounded = _bounded_stream_class(stream_class)
 
     async def hook(response: Any) -> None:
-        encoding = response.headers.pop("content-encoding", "").strip().lower()
+        sent = response.headers
+        encoding = sent.get("content-encoding", "").strip().lower()
+        used = {name: sent[name] for name in _USED_HEADERS if name in sent}
+        response.headers = type(sent)({**used, **_OWN_HEADERS}, encoding=sent.encoding)
         if response.is_success:
             is_embeddings = response.request.url.path.endswith(EMBEDDINGS_PATH)
             pieces = _read_reply(response.stream, encoding, MAX_EMBEDDINGS_BYTES if is_embeddings else MAX_BODY_BYTES)

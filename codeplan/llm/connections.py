@@ -7,6 +7,7 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache, partial
+from http.cookiejar import CookieJar
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
 
 _PLACEHOLDER_KEY = "no-key"  # local servers need no key, but the client insists on sending one
 _MAX_CALLS_PER_CLIENT = 8
+
+
+class _NoCookies(CookieJar):
+    """Keeps no cookie: an endpoint could send thousands, and all later requests would carry them."""
+
+    def extract_cookies(self, response: Any, request: Any) -> None:
+        """Ignore the cookies of a response."""
 
 
 class RateLimits(msgspec.Struct, frozen=True):
@@ -100,6 +108,7 @@ def _make_client(url: str, key: Secret, errors: ErrorFactory) -> openai.AsyncOpe
             default_headers=headers,
             http_client=openai.DefaultAsyncHttpxClient(
                 verify=_ssl_context(),
+                cookies=_NoCookies(),
                 max_redirects=MAX_REDIRECTS,
                 event_hooks={"response": [bound_body(_http_library().AsyncByteStream)]},
             ),

@@ -32,6 +32,7 @@ class Endpoint(ThreadingHTTPServer):
         self.answers: list[tuple[int, Any, dict[str, str]]] = []
         self.asked: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
+        self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []
         self.wait = 0.0
 
@@ -74,6 +75,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         self.endpoint.keys.append(self.headers["Authorization"])
+        self.endpoint.headers.append({name.lower(): value for name, value in self.headers.items()})
         self.endpoint.paths.append(self.path)
         time.sleep(self.endpoint.wait)
         answers = self.endpoint.answers
