@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from codeplan.errors import ModelError
 from codeplan.llm import masking
@@ -15,9 +15,6 @@ from codeplan.llm.error_bodies import ErrorDetails, is_context_overflow, read_er
 from codeplan.llm.replies import EmbeddingReply, ModelReply
 from codeplan.types import NO_USAGE, Usage
 from codeplan.untrusted.values import in_quotes
-
-if TYPE_CHECKING:
-    import openai
 
 _TRANSIENT_STATUSES = frozenset({408, 409, 425, 429})
 _LASTING_FINISH_REASONS = frozenset({"length", "content_filter", "tool_calls"})
@@ -89,8 +86,10 @@ class ErrorFactory:
             f"gave no answer within the {seconds:.3g} s that the call had; raise its deadline, or try later"
         )
 
-    def convert_client_error(self, error: openai.OpenAIError | UnacceptableBodyError) -> EndpointError:
-        """The client's exception as one of ours. It is not chained: its text and request may contain the key."""
+    def convert_client_error(self, error: Exception) -> EndpointError:
+        """The exception that a request of the client raised, as one of ours. It is not chained: its text and request
+        may contain the key.
+        """
         import openai
 
         if refused := _find_cause(error, UnacceptableBodyError):
@@ -103,7 +102,8 @@ class ErrorFactory:
             why = self.sanitise(_root_message(error))
             advice = "check the base URL, and that its server is running"
             return self.error(f"cannot be reached ({why}); {advice}", is_transient=True)
-        return self.error(f"could not be used: {self.sanitise(str(error))}")
+        why = self.sanitise(": ".join(filter(None, (type(error).__name__, _root_message(error)))))
+        return self.error(f"could not be used ({why}); check the base URL, and what answers there")
 
     def unreadable_reply(self) -> EndpointError:
         """The body is not a reply of the API."""
@@ -218,17 +218,21 @@ def parse_retry_after(headers: Mapping[str, str]) -> float | None:
 def _root_message(error: BaseException) -> str:
     """The message of the first cause, or the system's message for the first cause with an error number."""
     message = str(error)
-    cause = error.__cause__ or error.__context__
+    cause = _cause(error)
     while cause is not None:
         if isinstance(cause, ConnectionError) and cause.errno:
             return os.strerror(cause.errno)
         message = str(cause) or type(cause).__name__
-        cause = cause.__cause__ or cause.__context__
+        cause = _cause(cause)
     return message
 
 
 def _find_cause(error: BaseException, kind: type[UnacceptableBodyError]) -> UnacceptableBodyError | None:
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, kind):
-        cause = cause.__cause__ or cause.__context__
+        cause = _cause(cause)
     return cause
+
+
+def _cause(error: BaseException) -> BaseException | None:
+    return error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error.__cause__ or error.__context__

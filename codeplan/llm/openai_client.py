@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
@@ -14,13 +14,15 @@ from codeplan.errors import UsageError
 from codeplan.llm import endpoint, prices, replies, requests
 from codeplan.llm.answer_schemas import answer_text
 from codeplan.llm.background_loop import run_and_wait
-from codeplan.llm.bounded_bodies import UnacceptableBodyError
 from codeplan.llm.connections import Connection, RateLimits, shared_connection
 from codeplan.llm.endpoint_errors import EndpointError, ErrorFactory
 from codeplan.llm.replies import ModelReply
 from codeplan.llm.retries import EndpointCall, RetryPolicy, call_with_retries
 from codeplan.plugins import MAX_SEED, Setting
 from codeplan.types import NO_USAGE, Completion, Embeddings, Message, Purpose, Usage
+
+if TYPE_CHECKING:
+    import openai
 
 
 class OpenAIModel:
@@ -179,17 +181,21 @@ class OpenAIModel:
         return ErrorFactory(self.base_url, model, secrets, has_key=bool(self._key), has_price=has_price)
 
     async def _list_models(self, connection: Connection) -> EndpointError | None:
-        import openai
-
         try:
             async with asyncio.timeout(self._retry_policy.timeout):
                 async with connection.client() as client:
-                    await client.models.with_raw_response.list(timeout=self._retry_policy.timeout)
+                    return await self._list_with(client)
         except TimeoutError:
             return self._errors.attempt_timed_out(self._retry_policy.timeout)
+
+    async def _list_with(self, client: openai.AsyncOpenAI) -> EndpointError | None:
+        import openai
+
+        try:
+            await client.models.with_raw_response.list(timeout=self._retry_policy.timeout)
         except openai.NotFoundError:
             return None  # the endpoint answers, but has no list of models
-        except (openai.OpenAIError, UnacceptableBodyError) as error:
+        except Exception as error:  # what the endpoint sends can raise exceptions of any library below the client
             return self._errors.convert_client_error(error)
         return None
 

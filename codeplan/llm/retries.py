@@ -11,7 +11,6 @@ import msgspec
 
 from codeplan.budget import seconds_left
 from codeplan.llm.background_loop import run_and_wait
-from codeplan.llm.bounded_bodies import UnacceptableBodyError
 from codeplan.llm.connections import Connection, response_class
 from codeplan.llm.endpoint_errors import EndpointError, ErrorFactory
 from codeplan.llm.replies import ModelReply
@@ -90,8 +89,6 @@ async def _retry_until_whole(
 
 
 async def _try_once(call: EndpointCall[_Answer], connection: Connection, seconds: float) -> _Answer | EndpointError:
-    import openai
-
     admitted = await connection.limiter.admit(call.tokens)
     try:
         async with asyncio.timeout(seconds):
@@ -99,18 +96,22 @@ async def _try_once(call: EndpointCall[_Answer], connection: Connection, seconds
                 body = await _send(call, client, seconds)
     except TimeoutError:
         return call.errors.attempt_timed_out(seconds)
-    except (openai.OpenAIError, UnacceptableBodyError) as error:
-        return call.errors.convert_client_error(error)
+    if isinstance(body, EndpointError):
+        return body
     outcome = call.parse(body)
     admitted.tokens = (outcome.usage or NO_USAGE).total_tokens or call.tokens
     return outcome
 
 
-async def _send(call: EndpointCall[_Answer], client: openai.AsyncOpenAI, seconds: float) -> bytes:
+async def _send(call: EndpointCall[_Answer], client: openai.AsyncOpenAI, seconds: float) -> bytes | EndpointError:
     import openai
 
     timeout = openai.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds))
     options: Any = {"timeout": timeout}
-    reply = await client.post(call.path, cast_to=response_class(), body=call.body, options=options)
+    kind = response_class()
+    try:
+        reply = await client.post(call.path, cast_to=kind, body=call.body, options=options)
+    except Exception as error:  # what the endpoint sends can raise exceptions of any library below the client
+        return call.errors.convert_client_error(error)
     content: bytes = reply.content
     return content
