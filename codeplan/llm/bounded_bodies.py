@@ -27,8 +27,6 @@ not read.
 MAX_PIECES: Final = 100_000
 """Maximum number of chunks of a body. Each takes time, even if it holds a single byte."""
 
-MAX_REDIRECTS: Final = 5
-
 ACCEPTED_ENCODINGS: Final = "gzip, deflate"
 """The encodings that requests accept. Others would need further decompressors with their own bounds."""
 

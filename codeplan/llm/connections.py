@@ -15,10 +15,11 @@ import msgspec
 
 from codeplan.errors import ModelError
 from codeplan.llm import endpoint
-from codeplan.llm.bounded_bodies import ACCEPTED_ENCODINGS, MAX_REDIRECTS, bound_body
+from codeplan.llm.bounded_bodies import ACCEPTED_ENCODINGS, bound_body
 from codeplan.llm.endpoint import Secret
 from codeplan.llm.endpoint_errors import ErrorFactory
 from codeplan.llm.rate_limiter import RateLimiter
+from codeplan.llm.redirections import MAX_REDIRECTS, follow_within_origin
 
 if TYPE_CHECKING:
     import openai
@@ -110,7 +111,7 @@ def _make_client(url: str, key: Secret, errors: ErrorFactory) -> openai.AsyncOpe
                 verify=_ssl_context(),
                 cookies=_NoCookies(),
                 max_redirects=MAX_REDIRECTS,
-                event_hooks={"response": [bound_body(_http_library().AsyncByteStream)]},
+                event_hooks={"response": [follow_within_origin, bound_body(_http_library().AsyncByteStream)]},
             ),
         )
     except (openai.OpenAIError, ImportError, ValueError) as error:

@@ -6,16 +6,18 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from codeplan.errors import ModelError
 from codeplan.llm import masking
 from codeplan.llm.bounded_bodies import UnacceptableBodyError
 from codeplan.llm.error_bodies import ErrorDetails, is_context_overflow, read_error
+from codeplan.llm.redirections import ForeignRedirectError
 from codeplan.llm.replies import EmbeddingReply, ModelReply
 from codeplan.types import NO_USAGE, Usage
 from codeplan.untrusted.values import in_quotes
 
+_Error = TypeVar("_Error", bound=Exception)
 _TRANSIENT_STATUSES = frozenset({408, 409, 425, 429})
 _LASTING_FINISH_REASONS = frozenset({"length", "content_filter", "tool_calls"})
 """Finish reasons that a retry of the request would get again."""
@@ -94,6 +96,8 @@ class ErrorFactory:
 
         if refused := _find_cause(error, UnacceptableBodyError):
             return self.error(str(refused))
+        if redirected := _find_cause(error, ForeignRedirectError):
+            return self._redirected(redirected.address)
         if isinstance(error, openai.APIStatusError):
             return self._status_error(error.status_code, error.body, error.response.headers)
         if isinstance(error, openai.APITimeoutError):
@@ -104,6 +108,14 @@ class ErrorFactory:
             return self.error(f"cannot be reached ({why}); {advice}", is_transient=True)
         why = self.sanitise(": ".join(filter(None, (type(error).__name__, _root_message(error)))))
         return self.error(f"could not be used ({why}); check the base URL, and what answers there")
+
+    def _redirected(self, address: str) -> EndpointError:
+        if not address:
+            return self.error("redirects to something that is not an address; check the base URL")
+        return self.error(
+            f"redirects to {self.sanitise(address)}, and codeplan follows redirections only to the same scheme, host "
+            "and port; if that address is the right one, give it as the base URL"
+        )
 
     def unreadable_reply(self) -> EndpointError:
         """The body is not a reply of the API."""
@@ -227,7 +239,7 @@ def _root_message(error: BaseException) -> str:
     return message
 
 
-def _find_cause(error: BaseException, kind: type[UnacceptableBodyError]) -> UnacceptableBodyError | None:
+def _find_cause(error: BaseException, kind: type[_Error]) -> _Error | None:
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, kind):
         cause = _cause(cause)

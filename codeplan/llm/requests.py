@@ -19,6 +19,9 @@ from codeplan.untrusted.values import in_quotes
 EMBEDDINGS_PATH = "/embeddings"
 """The path for embeddings, below the base URL."""
 
+API_PATHS = ("/chat/completions", "/responses", EMBEDDINGS_PATH, "/models")
+"""All paths below the base URL that codeplan asks for."""
+
 
 class RequestSettings(msgspec.Struct, frozen=True):
     """The settings that become part of each request; None and empty ones are left out.
