@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import cache, partial
 from http.cookiejar import CookieJar
@@ -18,6 +18,7 @@ from codeplan.llm import endpoint
 from codeplan.llm.bounded_bodies import ACCEPTED_ENCODINGS, bound_body
 from codeplan.llm.endpoint import Secret
 from codeplan.llm.endpoint_errors import ErrorFactory
+from codeplan.llm.main_headers import Headers
 from codeplan.llm.rate_limiter import RateLimiter
 from codeplan.llm.redirections import MAX_REDIRECTS, follow_within_origin
 
@@ -48,9 +49,9 @@ class Connection:
     Raises: ModelError: no client can be made, for example because of an unusable proxy in the environment.
     """
 
-    def __init__(self, url: str, key: Secret, limits: RateLimits, errors: ErrorFactory) -> None:
+    def __init__(self, url: str, key: Secret, headers: Headers, limits: RateLimits, errors: ErrorFactory) -> None:
         self.limiter = RateLimiter(limits.requests, limits.tokens)
-        self._make = partial(_make_client, url, key, errors)
+        self._make = partial(_make_client, url, key, headers, errors)
         self._clients = [self._make()]
         self._busy = [0]
 
@@ -68,12 +69,13 @@ class Connection:
             self._busy[number] -= 1
 
 
-def shared_connection(url: str, key: Secret, limits: RateLimits, errors: ErrorFactory) -> Connection:
-    """The process's connection for this address, key and limits. Raises ModelError as Connection does."""
+def shared_connection(url: str, key: Secret, headers: Headers, limits: RateLimits, errors: ErrorFactory) -> Connection:
+    """The process's connection for this address, key, headers and limits. Raises ModelError as Connection does."""
+    same = url, key, frozenset(headers.items()), limits
     with _lock:
-        found = _connections.get((url, key.value, limits))
+        found = _connections.get(same)
         if found is None:
-            found = _connections[url, key.value, limits] = Connection(url, key, limits, errors)
+            found = _connections[same] = Connection(url, key, headers, limits, errors)
         return found
 
 
@@ -96,17 +98,39 @@ def _ssl_context() -> Any:
     return _http_library().create_ssl_context()
 
 
-def _make_client(url: str, key: Secret, errors: ErrorFactory) -> openai.AsyncOpenAI:
+@cache
+def _client_class() -> Callable[..., openai.AsyncOpenAI]:
+    import openai
+
+    class ChosenHeadersClient(openai.AsyncOpenAI):
+        """Sends the ``chosen`` headers and its own. Its base class adds headers from the environment, whatever the
+        address.
+        """
+
+        def __init__(self, chosen: Headers, **settings: Any) -> None:
+            self._chosen = chosen
+            super().__init__(**settings)
+
+        @property
+        def default_headers(self) -> dict[str, Any]:
+            kinds = {"Accept": "application/json", "Content-Type": "application/json", "User-Agent": self.user_agent}
+            own = {name.title(): value for name, value in self.platform_headers().items()}
+            return {**kinds, **own, **{name: value.value for name, value in self._chosen.items()}}
+
+    return ChosenHeadersClient
+
+
+def _make_client(url: str, key: Secret, headers: Headers, errors: ErrorFactory) -> openai.AsyncOpenAI:
     import openai
 
     login = endpoint.basic_login(url)  # sent in a header, because logs show addresses but no headers
-    headers = {"Accept-Encoding": ACCEPTED_ENCODINGS, **({"Authorization": f"Basic {login}"} if login else {})}
+    given = {"Authorization": Secret(f"Basic {login}")} if login else {}
     try:
-        return openai.AsyncOpenAI(
+        return _client_class()(
+            {**headers, **given, "Accept-Encoding": Secret(ACCEPTED_ENCODINGS)},
             api_key=key.value or _PLACEHOLDER_KEY,
             base_url=endpoint.without_credentials(url),
             max_retries=0,
-            default_headers=headers,
             http_client=openai.DefaultAsyncHttpxClient(
                 verify=_ssl_context(),
                 cookies=_NoCookies(),
@@ -122,7 +146,7 @@ def _make_client(url: str, key: Secret, errors: ErrorFactory) -> openai.AsyncOpe
 
 
 _lock = threading.Lock()
-_connections: dict[tuple[str, str, RateLimits], Connection] = {}
+_connections: dict[tuple[str, Secret, frozenset[tuple[str, Secret]], RateLimits], Connection] = {}
 
 
 def _reset_after_fork() -> None:

@@ -11,6 +11,9 @@ from codeplan.errors import UsageError
 OPENAI_URL = "https://api.openai.com/v1"
 """The default base URL."""
 
+MAIN_KEY_VARIABLE = "OPENAI_API_KEY"
+"""The environment variable with the key of the main endpoint, unless a setting names another."""
+
 
 def resolve_base_url(given: str | None = None) -> str:
     """The given base URL, or else ``OPENAI_BASE_URL``, ``OPENAI_API_BASE``, or OpenAI's own.
@@ -32,7 +35,7 @@ def resolve_base_url(given: str | None = None) -> str:
 
 
 class Secret:
-    """A key, possibly empty. Only ``value`` reveals it; ``repr``, and so a traceback, does not."""
+    """A key or another secret, possibly empty. Only ``value`` reveals it; ``repr``, and so a traceback, does not."""
 
     def __init__(self, value: str = "") -> None:
         self.value = value.strip()
@@ -43,13 +46,19 @@ class Secret:
     def __bool__(self) -> bool:
         return bool(self.value)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other.value == self.value
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
     @property
     def is_valid_header(self) -> bool:
         """Whether an HTTP header can hold it."""
         return self.value.isascii() and self.value.isprintable() and " " not in self.value
 
 
-def resolve_key(given: Secret | None = None, *, required: bool = False, variable: str = "OPENAI_API_KEY") -> Secret:
+def resolve_key(given: Secret | None = None, *, required: bool = False, variable: str = MAIN_KEY_VARIABLE) -> Secret:
     """The given key, or else the one in the environment variable, which may be empty unless ``required``.
 
     Raises: UsageError: a required key is missing, or the key has characters that no header can hold.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 
 from codeplan.errors import UsageError
-from codeplan.llm import endpoint, prices, replies, requests
+from codeplan.llm import endpoint, main_headers, prices, replies, requests
 from codeplan.llm.answer_schemas import answer_text
 from codeplan.llm.background_loop import run_and_wait
 from codeplan.llm.connections import Connection, RateLimits, shared_connection
@@ -31,9 +31,10 @@ class OpenAIModel:
     Settings that are None or empty are left out of requests: some models refuse them. An attempt is retried if it
     failed for a passing reason: no connection, time-out, 408, 409, 425, 429, 5xx, or a reply that is unreadable,
     incomplete or without text. Rate limits hold for all models of this process that have the same limits at the same
-    endpoint.
+    endpoint. The headers that the environment names (OPENAI_ORG_ID, OPENAI_PROJECT_ID, OPENAI_CUSTOM_HEADERS) are sent
+    only where the key in OPENAI_API_KEY is.
 
-    Raises: UsageError: the key is missing or malformed, or a setting has no such value.
+    Raises: UsageError: the key is missing or malformed, a header is malformed, or a setting has no such value.
     """
 
     def __init__(
@@ -46,7 +47,7 @@ class OpenAIModel:
         api_key: Annotated[str | None, Setting("The key. [what key_variable holds]", "trusted", repeat="never")] = None,
         key_variable: Annotated[
             str, Setting("The environment variable with the key.", "trusted", repeat="live")
-        ] = "OPENAI_API_KEY",
+        ] = endpoint.MAIN_KEY_VARIABLE,
         api: Annotated[Literal["chat", "responses"], Setting("The endpoint's API.", "safe")] = "chat",
         temperature: Annotated[
             float | None, Setting("The sampling temperature. [the endpoint's]", "safe", most=10)
@@ -99,6 +100,7 @@ class OpenAIModel:
         self._url = endpoint.resolve_base_url(base_url)
         is_openai = self._url == endpoint.OPENAI_URL
         self._key = endpoint.resolve_key(given, required=is_openai, variable=key_variable)
+        self._headers = main_headers.resolve_headers(given, variable=key_variable)
         self._body = requests.RequestSettings(
             self.name,
             api=api,
@@ -174,10 +176,11 @@ class OpenAIModel:
     # -------------------------------------------------------------- in the background
 
     def _connection(self) -> Connection:
-        return shared_connection(self._url, self._key, self._rate_limits, self._errors)
+        return shared_connection(self._url, self._key, self._headers, self._rate_limits, self._errors)
 
     def _error_factory(self, model: str) -> ErrorFactory:
-        secrets, has_price = endpoint.secrets(self._url, self._key), self._find_price(model) is not None
+        secrets = endpoint.secrets(self._url, self._key) + main_headers.secrets(self._headers)
+        has_price = self._find_price(model) is not None
         return ErrorFactory(self.base_url, model, secrets, has_key=bool(self._key), has_price=has_price)
 
     async def _list_models(self, connection: Connection) -> EndpointError | None:

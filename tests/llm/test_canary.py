@@ -99,6 +99,7 @@ def test_the_command_line_shows_no_key_even_when_it_shows_everything(serve: Serv
         **os.environ,
         "PYTHONPATH": str(ROOT),
         "OPENAI_API_KEY": KEY,
+        "OPENAI_CUSTOM_HEADERS": f"X-Gateway-Key: {KEY}-too\nAuthorization: Bearer {KEY}",
         "OPENAI_LOG": "debug",
         "CODEPLAN_DEBUG": "1",
         "PYTHONFAULTHANDLER": "1",

@@ -91,7 +91,7 @@ def test_a_fault_of_our_own_code_keeps_its_exception(endpoint: Endpoint) -> None
         raise ZeroDivisionError(len(body))
 
     endpoint.answer(reply())
-    connection = shared_connection(endpoint.url, Secret(), RateLimits(), errors())
+    connection = shared_connection(endpoint.url, Secret(), {}, RateLimits(), errors())
     call = EndpointCall("/chat/completions", {}, 1, errors(), broken)
     with pytest.raises(ZeroDivisionError):
         call_with_retries(call, connection, RetryPolicy(9.0, 9.0, 3))

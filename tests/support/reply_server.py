@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -97,6 +98,13 @@ class Handler(BaseHTTPRequestHandler):
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE", "HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
+    with serve_replies() as server:
+        yield server
+
+
+@contextmanager
+def serve_replies() -> Iterator[Endpoint]:
+    """A running endpoint, for tests with several."""
     with Endpoint() as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
