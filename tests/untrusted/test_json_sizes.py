@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import time
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,14 @@ from codeplan.recording.trace_size import MAX_SAVED_VALUES, MAX_TRACE_VALUES, Li
 from codeplan.report.json_output import to_plain_data
 from codeplan.report.pages.trace_index import UnreadableEvent, decode_event
 from codeplan.types import Checkpoint, Result, Success, Task
-from codeplan.untrusted.json_sizes import MAX_NESTING, ValueLimit, count_values, has_more_values, is_too_deep
+from codeplan.untrusted.json_sizes import (
+    MAX_NESTING,
+    ValueLimit,
+    count_values,
+    has_more_values,
+    is_too_deep,
+    may_have_more_values,
+)
 
 MANY = [[]] * 1000
 
@@ -97,6 +105,49 @@ def nested(depth: int) -> Any:
 def ended_with(depth: int) -> EpisodeEnded:
     """The end of an episode, whose JSON is nested so deep."""
     return EpisodeEnded(result=Result(Task("t/0"), Success(), value=nested(depth - 2)))
+
+
+def test_signs_within_texts_may_be_values_to_the_quick_count() -> None:
+    text = msgspec.json.encode(["[{," * 20, 1])
+    assert [has_more_values(text, most) for most in (2, 3)] == [True, False]
+    assert [may_have_more_values(text, most) for most in (62, 63)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'"",' * 200_000,
+        b'"' + b"[," * 300_000 + b'",1,',
+        b"1," * 300_000,
+        b'"\\\\","\\"",' * 100_000,
+        b"1," * 200_000 + b'"' + b'\\",' * 100_000 + b'",[1]',
+        b'{"a":"' + b"x" * (64 << 10) + b'"},' + b"[]," * 99,
+    ],
+)
+def test_pieces_of_a_long_text_hold_as_many_values_as_the_whole(text: bytes) -> None:
+    bare = re.sub(rb'"(?:[^"\\]|\\.)*"', b"", text)
+    assert count_values(text) == 1 + sum(bare.count(sign) for sign in (b",", b"[", b"{"))
+    values = count_values(text)
+    assert [has_more_values(text, most) for most in (values - 1, values)] == [True, False]
+
+
+@pytest.mark.parametrize("end", [b'"', b'"\\', b'"' + b"a," * 200_000, b'"' + b'\\"' * 200_000 + b"\\"])
+def test_a_string_without_an_end_is_the_rest_of_the_text(end: bytes) -> None:
+    assert count_values(b"1," * 100 + end) == 101
+    assert not is_too_deep(b"[" * 200 + end + b"[")
+    assert is_too_deep(b"[" * 201 + end)
+
+
+def test_counting_takes_little_more_memory_than_the_text() -> None:
+    text = b'"",' * 1_000_000
+    tracemalloc.start()
+    try:
+        assert count_values(text) == 1_000_001
+        assert is_too_deep(b'["a",' * 201 + text)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 4 * len(text)
 
 
 def test_depth_is_counted_and_signs_within_texts_are_not() -> None:
