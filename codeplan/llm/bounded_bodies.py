@@ -10,6 +10,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, I
 from typing import Any, Final
 
 from codeplan.llm.requests import EMBEDDINGS_PATH
+from codeplan.untrusted.json_sizes import has_more_values, may_have_more_values
 from codeplan.untrusted.values import in_quotes
 
 MAX_BODY_BYTES: Final = 8 << 20
@@ -18,6 +19,14 @@ with every character escaped."""
 
 MAX_EMBEDDINGS_BYTES: Final = 32 << 20
 """Maximum decompressed size of a body with embeddings: 256 vectors of 4096 numbers take some 23 MB."""
+
+MAX_BODY_VALUES: Final = 1_500_000
+"""Maximum number of JSON values of a body. Parsed, so many take some 60 MB. A reply has dozens; the rest is room for
+the probabilities of its tokens, which ``extra_body`` can ask for: 8 MiB have space for 1.2 million such values.
+"""
+
+MAX_EMBEDDINGS_VALUES: Final = 2_500_000
+"""Maximum number of JSON values of a body with embeddings: 256 vectors of 8192 numbers hold 2.1 million."""
 
 MAX_ERROR_BYTES: Final = 64 << 10
 """Maximum number of bytes that are read of the body of an error or a redirection. The status suffices, so the rest is
@@ -31,6 +40,7 @@ ACCEPTED_ENCODINGS: Final = "gzip, deflate"
 """The encodings that requests accept. Others would need further decompressors with their own bounds."""
 
 _PIECE = 64 << 10
+_ADVICE = "which is not read; ask for less at a time, or check that the base URL is that of an API for models"
 
 _USED_HEADERS: Final = ("location", "retry-after", "retry-after-ms")
 
@@ -69,6 +79,17 @@ def bound_body(stream_class: type[Any]) -> Callable[[Any], Coroutine[Any, Any, N
     return hook
 
 
+def excess_of_values(path: str, body: bytes) -> str:
+    """That the reply to this path of the API holds too many JSON values to be parsed, in words that follow the
+    endpoint's name; empty if it does not.
+    """
+    is_embeddings = path == EMBEDDINGS_PATH
+    most = MAX_EMBEDDINGS_VALUES if is_embeddings else MAX_BODY_VALUES
+    # leaving out strings takes seconds for 32 MiB, and holds the event loop; those of embeddings hold hardly any signs
+    has_more = may_have_more_values if is_embeddings else has_more_values
+    return f"sent a body of more than {most:,} JSON values, {_ADVICE}" if has_more(body, most) else ""
+
+
 def _bounded_stream_class(stream_class: type[Any]) -> type[Any]:
     class BoundedStream(stream_class):  # type: ignore[misc]
         def __init__(self, stream: Any, pieces: AsyncIterator[bytes]) -> None:
@@ -99,10 +120,7 @@ async def _read_reply(stream: AsyncIterable[bytes], encoding: str, max_bytes: in
                 break
             yield piece
         if left < 0 or received_left < 0:
-            raise UnacceptableBodyError(
-                f"sent a body of more than {max_bytes >> 20} MiB, which is not read; ask for less at a time, or "
-                "check that the base URL is that of an API for models"
-            )
+            raise UnacceptableBodyError(f"sent a body of more than {max_bytes >> 20} MiB, {_ADVICE}")
 
 
 async def _read_error(stream: AsyncIterable[bytes], encoding: str) -> AsyncIterator[bytes]:

@@ -11,6 +11,7 @@ import msgspec
 
 from codeplan.budget import seconds_left
 from codeplan.llm.background_loop import run_and_wait
+from codeplan.llm.bounded_bodies import excess_of_values
 from codeplan.llm.connections import Connection, response_class
 from codeplan.llm.endpoint_errors import EndpointError, ErrorFactory
 from codeplan.llm.replies import ModelReply
@@ -98,6 +99,8 @@ async def _try_once(call: EndpointCall[_Answer], connection: Connection, seconds
         return call.errors.attempt_timed_out(seconds)
     if isinstance(body, EndpointError):
         return body
+    if said := excess_of_values(call.path, body):
+        return call.errors.error(said)
     outcome = call.parse(body)
     admitted.tokens = (outcome.usage or NO_USAGE).total_tokens or call.tokens
     return outcome

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from codeplan.errors import ModelError
 from codeplan.llm.openai_client import OpenAIModel
@@ -20,10 +21,11 @@ def main(url: str, honest_url: str, api: str, seconds: str) -> None:
     warm = OpenAIModel("tiny", base_url=honest_url, max_retries=0)
     warm.complete([{"role": "user", "content": "hello"}], purpose="ask")
     before = _peak_megabytes()
-    model = OpenAIModel("tiny", base_url=url, max_retries=0, timeout=float(seconds))
+    used: Any = "responses" if api == "responses" else "chat"
+    model = OpenAIModel("tiny", base_url=url, api=used, max_retries=0, timeout=float(seconds))
     try:
-        if api == "embeddings":
-            model.embed(["a", "b"], model="tiny")
+        if texts := {"embeddings": 2, "many embeddings": 256}.get(api):
+            model.embed(["a"] * texts, model="tiny")
         else:
             model.complete([{"role": "user", "content": "hello"}], purpose="ask")
         said = "an answer"
