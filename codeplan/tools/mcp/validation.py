@@ -6,25 +6,23 @@ server (they could take forever), and so are checks of more than a fixed number 
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
-from functools import cached_property
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from codeplan.errors import AgentError
+from codeplan.tools.mcp.bounded_validator import SCHEMA_FAULTS, BoundedValidator, Bounds, Keyword, TooManySteps
 from codeplan.untrusted.terminal import one_line
 from codeplan.untrusted.values import in_quotes, value_text
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
 
-MAX_STEPS: Final = 100_000
-"""Maximum number of steps of one check: keywords that are evaluated, and parts of messages."""
+CALL_BOUNDS: Final = Bounds(steps=300_000, depth=120)
+"""What the check of one call may take."""
 
-MAX_DEPTH: Final = 120
-"""Maximum number of keywords within one another in a check. A schema that contains itself would use up Python's stack,
-and the library's compiled code panics if that happens in it.
-"""
+SCHEMA_BOUNDS: Final = Bounds(steps=2_000_000, depth=200)
+"""What the check of a schema itself may take, once: some 400 steps for each schema in it, and a depth of 5."""
 
 _MAX_GIVEN: Final = 80
 _MAX_PATH: Final = 100
@@ -33,18 +31,6 @@ _LEFT_TO_THE_SERVER: Final = frozenset(
     {"pattern", "patternProperties", "format", "uniqueItems", "unevaluatedItems", "unevaluatedProperties"}
     | {"$dynamicRef", "$recursiveRef", "propertyNames", "contentEncoding", "contentMediaType"}
 )
-_Keyword = Callable[[Any, Any, Any, Any], "Iterator[ValidationError] | None"]
-
-
-class _TooManySteps(Exception):
-    """The check takes too long, or goes too deep."""
-
-
-class _Spent(threading.local):
-    """What the present check of a thread has spent: the runs of ``codeplan mcp`` check at the same time."""
-
-    steps = 0
-    depth = 0
 
 
 class ArgumentCheck:
@@ -52,7 +38,6 @@ class ArgumentCheck:
 
     def __init__(self, schema: Any) -> None:
         self._schema = schema
-        self._spent = _Spent()
 
     def require_valid(self, tool: str, arguments: dict[str, Any]) -> None:
         """Raises: AgentError: an argument does not fit; one sentence with its path.
@@ -63,15 +48,13 @@ class ArgumentCheck:
             raise _misfit(tool, error)
 
     def _first_error(self, arguments: dict[str, Any]) -> ValidationError | None:
-        from jsonschema import exceptions
         from referencing.exceptions import Unresolvable
 
         if self._validator is None:
             return None
-        self._spent.steps = self._spent.depth = 0
         try:
-            error = exceptions.best_match(self._validator.iter_errors(arguments))
-        except (Unresolvable, RecursionError, _TooManySteps, *_SCHEMA_FAULTS):
+            error = self._validator.best_error(arguments)
+        except (Unresolvable, RecursionError, TooManySteps, *SCHEMA_FAULTS):
             return None
         except Exception:
             if self._is_sound:
@@ -82,13 +65,10 @@ class ArgumentCheck:
     @cached_property
     def _is_sound(self) -> bool:
         """Whether the schema keeps to its dialect. Looked at only for a call that does not fit: it can take seconds."""
-        from jsonschema import FormatChecker, SchemaError
-
         try:
-            self._dialect.check_schema(self._schema, format_checker=FormatChecker(()))  # formats are the server's
-        except (SchemaError, RecursionError, *_SCHEMA_FAULTS):
+            return next(_rules_of(self._dialect).errors(self._schema), None) is None
+        except (RecursionError, TooManySteps, *SCHEMA_FAULTS):
             return False
-        return True
 
     @cached_property
     def _dialect(self) -> Any:
@@ -98,43 +78,28 @@ class ArgumentCheck:
         return validators.validator_for(self._schema, default=Draft202012Validator)
 
     @cached_property
-    def _validator(self) -> Any:
-        """The validator; None if the schema is none."""
-        from jsonschema import validators
-        from referencing import Registry
-
+    def _validator(self) -> BoundedValidator | None:
+        """The validator; None if the schema is none, or has too many identifiers."""
+        checks: dict[str, Keyword] = {"additionalProperties": _check_additional, "enum": _check_enum}
+        checks |= dict.fromkeys(_LEFT_TO_THE_SERVER, _check_nothing)
         try:
-            base, schema = self._dialect, _of_one_dialect(self._schema)
-        except (RecursionError, *_SCHEMA_FAULTS):
+            return BoundedValidator(self._dialect, _of_one_dialect(self._schema), checks, CALL_BOUNDS)
+        except (RecursionError, TooManySteps, *SCHEMA_FAULTS):
             return None
-        checks = {**base.VALIDATORS, "additionalProperties": _check_additional, "enum": _check_enum}
-        counted = {name: self._counted(check) for name, check in checks.items()}
-        bounded = validators.extend(base, {**counted, **dict.fromkeys(_LEFT_TO_THE_SERVER, _check_nothing)})
-        return bounded(schema, registry=Registry())  # the library's own registry fetches
-
-    def _spend(self, steps: int) -> None:
-        self._spent.steps += steps
-        if self._spent.steps > MAX_STEPS:
-            raise _TooManySteps
-
-    def _counted(self, check: _Keyword) -> _Keyword:
-        def counted(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
-            self._spend(1 + (len(value) // 10 if isinstance(value, list) else 0))
-            self._spent.depth += 1
-            try:
-                if self._spent.depth > MAX_DEPTH:
-                    raise _TooManySteps
-                for error in check(validator, value, instance, schema) or ():
-                    self._spend(len(error.message) // 50)  # the library writes the whole value into it
-                    yield error
-            finally:
-                self._spent.depth -= 1
-
-        return counted
 
 
-_SCHEMA_FAULTS: Final = (TypeError, ValueError, AttributeError, KeyError, ArithmeticError)
-"""The exceptions that the library raises for a schema of an unexpected form, or for a number that is too large."""
+@lru_cache
+def _rules_of(dialect: Any) -> BoundedValidator:
+    """The validator of a dialect's schemas.
+
+    Formats are the server's. Values that a schema lists twice do no harm, and the library compares each with each.
+    """
+    from jsonschema_specifications import REGISTRY
+
+    checks: dict[str, Keyword] = dict.fromkeys(("format", "uniqueItems"), _check_nothing)
+    folder = dialect.ID_OF(dialect.META_SCHEMA).rpartition("/")[0]
+    parts = {uri: _of_one_dialect(REGISTRY.contents(uri)) for uri in REGISTRY if uri.startswith(f"{folder}/")}
+    return BoundedValidator(dialect, _of_one_dialect(dialect.META_SCHEMA), checks, SCHEMA_BOUNDS, parts)
 
 
 def _of_one_dialect(schema: Any) -> Any:
