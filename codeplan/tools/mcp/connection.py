@@ -13,6 +13,8 @@ from codeplan.errors import AgentError, EnvironmentFailure
 from codeplan.tools.mcp.addresses import ServerAddress
 from codeplan.tools.mcp.content import NO_WORDS
 from codeplan.tools.mcp.program import ServerProgram
+from codeplan.tools.mcp.tool_lists import ToolList
+from codeplan.tools.mcp.unsolicited import FloodError
 from codeplan.tools.mcp.web import ServerSite
 from codeplan.untrusted.terminal import one_line
 from codeplan.version import VERSION
@@ -27,9 +29,6 @@ START_SECONDS: Final = 60.0
 
 MAX_RESTARTS: Final = 1
 """How often a server that has ended is started again in one episode."""
-
-MAX_PAGES: Final = 100
-"""Maximum number of parts of a list of tools."""
 
 _MAX_REASON_CHARS: Final = 300
 _GRACE_SECONDS: Final = 5.0
@@ -52,7 +51,7 @@ class ServerConnection:
         self._stop = asyncio.Event()
         self._opening = asyncio.Lock()  # several runs of plans may find the server lost at the same time
 
-    async def open(self) -> list[Any]:
+    async def open(self) -> ToolList:
         """Start the server, and list its tools. Raises: EnvironmentFailure: it does not start, or answers nonsense."""
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._stop = asyncio.Event()
@@ -154,16 +153,15 @@ class ServerConnection:
         finally:
             self._client = None
 
-    async def _list_tools(self) -> list[Any]:
-        found: list[Any] = []
-        cursor: str | None = None
-        for _ in range(MAX_PAGES):
-            page = await self._page(cursor)
-            found += page.tools
-            cursor = page.next_cursor
-            if cursor is None:
-                return found
-        raise self._failure(f"lists its tools in more than {MAX_PAGES} parts")
+    async def _list_tools(self) -> ToolList:
+        found = ToolList()
+        cursor = None
+        try:
+            while (cursor := found.add(await self._page(cursor))) is not None:
+                pass
+        except FloodError as flood:
+            raise self._failure(str(flood)) from None
+        return found
 
     async def _page(self, cursor: str | None) -> ListToolsResult:
         from mcp_types import PaginatedRequestParams

@@ -14,6 +14,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from codeplan.tools.mcp.names import class_name
+from codeplan.tools.mcp.type_table import TypeTable
 from codeplan.types import AgentType
 from codeplan.untrusted.terminal import one_line
 from codeplan.untrusted.values import in_quotes, value_text
@@ -50,37 +51,6 @@ _BOUNDS: Final = {
     "minItems": "at least {} items",
     "maxItems": "at most {} items",
 }
-
-
-class TypeTable:
-    """The types of several tools. Two of the same name get different ones, unless they are the same type.
-
-    ``taken`` are names that already have a meaning.
-    """
-
-    def __init__(self, taken: Mapping[str, str] | None = None) -> None:
-        self._texts: dict[str, str] = dict(taken or {})
-
-    def reserve(self, name: str) -> str:
-        """A name that no other type has."""
-        found, number = name, 2
-        while found in self._texts:
-            found, number = f"{name}{number}", number + 1
-        self._texts[found] = ""
-        return found
-
-    def define(self, reserved: str, wanted: str, text: str) -> str:
-        """Give a reserved name its text. Returns the name of an equal type if there is one already."""
-        for name, known in self._texts.items():
-            if name != reserved and name.startswith(wanted) and known == text.replace(reserved, name):
-                del self._texts[reserved]
-                return name
-        self._texts[reserved] = text
-        return reserved
-
-    def text(self, name: str) -> str:
-        """The text of a defined type."""
-        return self._texts[name]
 
 
 class SchemaWriter:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import logging
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -16,8 +17,9 @@ from codeplan.tools.mcp.addresses import ServerAddress, with_unique_names
 from codeplan.tools.mcp.connection import MAX_RESTARTS, ServerConnection
 from codeplan.tools.mcp.content import FileStore, read_result
 from codeplan.tools.mcp.names import python_name, unique_name
-from codeplan.tools.mcp.schema_types import TypeTable
 from codeplan.tools.mcp.signatures import ToolSignature, UnusableTool, write_signature
+from codeplan.tools.mcp.tool_lists import MAX_TOOLS, ToolList
+from codeplan.tools.mcp.type_table import TypeTable
 from codeplan.tools.mcp.validation import ArgumentCheck
 from codeplan.tools.tool import Tool, name_fault
 from codeplan.untrusted.terminal import echo_message, one_line
@@ -37,10 +39,6 @@ DEFAULT_SECONDS: Final = 60.0
 
 MAX_SECONDS: Final = 86_400.0
 """The longest time that a call may be given."""
-
-MAX_TOOLS: Final = 2_000
-"""Maximum number of tools of all servers."""
-
 
 MAX_NAMED: Final = 3
 """Maximum number of renamed tools that a sentence names."""
@@ -102,7 +100,7 @@ class McpServers:
                 connection.kill()
             self._loop.close()
 
-    async def _open(self) -> list[list[Any]]:
+    async def _open(self) -> list[ToolList]:
         """All servers' tools. They start at the same time; if one fails, the first failure is raised."""
         found = await asyncio.gather(*(c.open() for c in self._connections), return_exceptions=True)
         for outcome in found:
@@ -113,26 +111,37 @@ class McpServers:
     async def _close(self) -> None:
         await asyncio.gather(*(c.close() for c in self._connections), return_exceptions=True)
 
-    def _build(self, listed: list[list[Any]]) -> list[Tool]:
-        found = [(c, tool) for c, tools in zip(self._connections, listed, strict=True) for tool in tools]
-        if len(found) > MAX_TOOLS:
-            self._notify(f"the MCP servers offer {len(found):,} tools; the first {MAX_TOOLS:,} are used")
-        plain = [python_name(tool.name, "tool") for _, tool in found]
+    def _build(self, listed: list[ToolList]) -> list[Tool]:
+        self._report_count(listed)
+        found = [(c, tool) for c, part in zip(self._connections, listed, strict=True) for tool in part.tools]
+        named = [(c, tool, python_name(tool.name, "tool")) for c, tool in found[:MAX_TOOLS]]
+        uses = Counter(name for _, _, name in named)
+        taken = {*self._taken, *uses}
         tools = []
         changed: dict[str, list[str]] = {}
-        for (connection, tool), name in list(zip(found, plain, strict=True))[:MAX_TOOLS]:
-            if name_fault(name) or name in self._taken or plain.count(name) > 1:
-                name = unique_name(f"{connection.address.name}_{name}", {*self._taken, *plain})
+        for connection, tool, name in named:
+            if name_fault(name) or name in self._taken or uses[name] > 1:
+                name = unique_name(f"{connection.address.name}_{name}", taken)
             self._taken.add(name)
+            taken.add(name)
             if name != tool.name:
                 changed.setdefault(connection.address.name, []).append(f"{in_quotes(tool.name, 60)} is {name}")
             if built := self._tool(connection, tool, name):
                 tools.append(built)
+        self._report_names(changed)
+        return tools
+
+    def _report_count(self, listed: list[ToolList]) -> None:
+        count = sum(part.count for part in listed)
+        if count > MAX_TOOLS:
+            more = "more than " if any(part.has_more for part in listed) else ""
+            self._notify(f"the MCP servers offer {more}{count:,} tools; the first {MAX_TOOLS:,} are used")
+
+    def _report_names(self, changed: Mapping[str, list[str]]) -> None:
         for server, names in changed.items():
             more = f" and {len(names) - MAX_NAMED:,} more" if len(names) > MAX_NAMED else ""
             shown = ", ".join(names[:MAX_NAMED])
             self._notify(f"tools of the MCP server {server} have other names here: {shown}{more}")
-        return tools
 
     def _tool(self, connection: ServerConnection, tool: Any, name: str) -> Tool | None:
         """The tool, or None if it cannot be used. Notes tell the user what is changed or left out."""

@@ -13,13 +13,13 @@ from codeplan.tools.json_data import MAX_DEPTH
 from codeplan.tools.mcp.names import class_name, python_name, unique_name
 from codeplan.tools.mcp.schema_types import (
     SchemaWriter,
-    TypeTable,
     alternatives,
     describe_schema,
     listed_values,
     required_names,
     schema_text,
 )
+from codeplan.tools.mcp.type_table import TypeTable
 from codeplan.tools.tool import RESERVED_PARAMETER_NAMES
 from codeplan.types import AgentMethod, AgentParameter, AgentType
 from codeplan.untrusted.excerpts import excerpt

@@ -11,10 +11,10 @@ from codeplan.tools.mcp.schema_types import (
     MAX_NODES,
     MAX_TYPES_CHARS,
     SchemaWriter,
-    TypeTable,
     describe_schema,
 )
 from codeplan.tools.mcp.signatures import UnusableTool, write_signature
+from codeplan.tools.mcp.type_table import TypeTable
 
 
 def written(schema, hint="thing"):

@@ -1,0 +1,140 @@
+"""A server's list of tools is bounded as a whole, and what is made of it takes linear work."""
+
+import pytest
+from mcp_types import ListToolsResult, Tool
+from support.mcp_addresses import raw
+from support.steps import count_lines
+
+from codeplan.errors import EnvironmentFailure
+from codeplan.tools.mcp import McpServers
+from codeplan.tools.mcp.tool_lists import MAX_PAGES, MAX_TOOLS, ToolList
+from codeplan.tools.mcp.type_table import TypeTable
+from codeplan.tools.mcp.unsolicited import MAX_MESSAGE_BYTES, MAX_MESSAGE_VALUES, FloodError
+
+VALUES_OF_A_TOOL = 3  # itself, its name and its schema
+
+
+def page(count, cursor="next", **fields):
+    schema = fields.pop("schema", {})
+    tools = [Tool.model_construct(name=f"t{n}", input_schema=schema, **fields) for n in range(count)]
+    return ListToolsResult.model_construct(tools=tools, next_cursor=cursor)
+
+
+def test_parts_are_read_while_there_may_be_tools_to_take():
+    found = ToolList()
+    assert found.add(page(MAX_TOOLS - 1)) == "next"
+    assert found.add(page(1)) == "next"
+    assert found.add(page(0)) == "next"
+    assert (len(found.tools), found.count, found.has_more) == (MAX_TOOLS, MAX_TOOLS, False)
+    assert found.add(page(3)) is None
+    assert (len(found.tools), found.count, found.has_more) == (MAX_TOOLS, MAX_TOOLS + 3, True)
+
+
+def test_the_first_tools_of_a_large_part_are_kept():
+    found = ToolList()
+    assert found.add(page(2)) == "next"
+    assert found.add(page(3 * MAX_TOOLS, cursor=None)) is None
+    assert [tool.name for tool in found.tools[:4]] == ["t0", "t1", "t0", "t1"]
+    assert (len(found.tools), found.count, found.has_more) == (MAX_TOOLS, 3 * MAX_TOOLS + 2, False)
+
+
+def test_the_parts_are_counted():
+    found = ToolList()
+    for _ in range(MAX_PAGES - 1):
+        assert found.add(page(1)) == "next"
+    with pytest.raises(FloodError, match="in more than 100 parts"):
+        found.add(page(1))
+    found = ToolList()
+    for _ in range(MAX_PAGES - 1):
+        found.add(page(1))
+    assert found.add(page(1, cursor=None)) is None
+
+
+@pytest.mark.parametrize("cursor", ["next", None])
+@pytest.mark.parametrize(("over", "is_too_large"), [(0, False), (1, True)])
+def test_the_values_of_all_parts_but_the_last_are_bounded_together(over, is_too_large, cursor):
+    half = MAX_MESSAGE_VALUES // 2 - VALUES_OF_A_TOOL
+    found = ToolList()
+    assert found.add(page(1, schema={"enum": [[]] * (half - 1)})) == "next"
+    second = page(1, cursor, schema={"enum": [[]] * (half - 1 + over)})
+    if is_too_large and cursor:
+        with pytest.raises(FloodError, match="a list of tools of more than 16 MiB or 500,000 JSON values"):
+            found.add(second)
+    else:
+        assert found.add(second) == cursor
+
+
+@pytest.mark.parametrize("where", ["description", "key", "title"])
+@pytest.mark.parametrize(("over", "is_too_large"), [(0, False), (1, True)])
+def test_the_characters_of_all_parts_are_bounded_together(over, is_too_large, where):
+    def part(size):
+        return page(1, schema={"k" * size: 1}) if where == "key" else page(1, **{where: "d" * size})
+
+    overhead = sum(map(len, vars(part(0).tools[0]))) + len("t0")
+    found = ToolList()
+    found.add(part(MAX_MESSAGE_BYTES // 2 - overhead))
+    last = part(MAX_MESSAGE_BYTES // 2 - overhead + over)
+    if is_too_large:
+        with pytest.raises(FloodError, match="more than 16 MiB"):
+            found.add(last)
+    else:
+        assert found.add(last) == "next"
+
+
+def test_a_deeply_nested_schema_is_weighed_without_recursion():
+    schema = {}
+    for _ in range(5_000):
+        schema = {"not": [schema]}
+    assert ToolList().add(page(1, schema=schema)) == "next"
+
+
+# ------------------------------------------------------------------ servers
+
+PAGED = """lambda m: {'tools': [{'name': f't{n}', 'inputSchema': {'type': 'object'}} for n in range(900)],
+    'nextCursor': str(int(m.get('params', {}).get('cursor', 0)) + 1)}"""
+
+
+def opened(*addresses):
+    said = []
+    with McpServers(addresses, seconds=30, notify=said.append) as servers:
+        return [tool.name for tool in servers.tools], said
+
+
+def test_the_user_hears_how_many_tools_are_left_out():
+    names, said = opened(raw(*(f"t{n}" for n in range(MAX_TOOLS + 1))))
+    assert len(names) == MAX_TOOLS and said == ["the MCP servers offer 2,001 tools; the first 2,000 are used"]
+
+
+def test_a_list_without_an_end_is_read_until_there_are_enough_tools():
+    names, said = opened(raw(tools=" ".join(PAGED.split())))
+    assert len(set(names)) == len(names) == MAX_TOOLS
+    assert said[0] == "the MCP servers offer more than 2,700 tools; the first 2,000 are used"
+
+
+def test_a_list_that_is_too_large_is_a_failure_of_the_server():
+    large = "lambda m: {'tools': [{'name': 't', 'inputSchema': {'type': 'object', 'enum': [0] * 300_000}}], 'nextCursor': 'x'}"
+    with pytest.raises(EnvironmentFailure, match="the MCP server raw sent a list of tools of more than 16 MiB"):
+        opened(raw(tools=large))
+
+
+# ------------------------------------------------------------------ names of types
+
+
+def fill(table, count, text):
+    for number in range(count):
+        reserved = table.reserve("Row")
+        table.define(reserved, "Row", f"class {reserved}:\n    {text(number)}: int")
+
+
+@pytest.mark.parametrize("text", [lambda number: f"n{number}", lambda _: "same"])
+def test_naming_a_type_takes_the_same_work_however_many_there_are(text):
+    lines = [count_lines(lambda count=count: fill(TypeTable(), count, text)) for count in (500, 1_000)]
+    assert lines[1] < 2.2 * lines[0]
+
+
+def test_a_name_that_an_equal_type_gave_back_is_used_again():
+    table = TypeTable({"Row": "class Row:\n    taken: int"})
+    fill(table, 3, lambda _: "same")
+    assert table.reserve("Row") == "Row3" and table.text("Row2") == "class Row2:\n    same: int"
+    reserved = table.reserve("Row")
+    assert table.define(reserved, "Row", f"class {reserved}:\n    taken: int") == "Row"
