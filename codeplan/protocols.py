@@ -13,6 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 from codeplan.errors import UsageError
 from codeplan.types import ActionSpace, AgentTool, Completion, Embeddings, Message, Observation, Purpose, Task
 from codeplan.untrusted.noun_phrases import with_article
+from codeplan.untrusted.scalars import type_name
 from codeplan.untrusted.terminal import MAX_REASON_CHARS, message_text, one_line
 
 Act = Callable[[str], Observation]
@@ -271,7 +272,7 @@ def _read(given: object, name: str, what: str) -> object:
     try:
         return getattr(given, name, _MISSING)
     except Exception as e:
-        said = one_line(f"{type(e).__name__}: {message_text(e)}", MAX_REASON_CHARS)
+        said = one_line(f"{type_name(e)}: {message_text(e)}", MAX_REASON_CHARS)
         raise UsageError(f"{what} has a member {name} that cannot be read: {said}") from e
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from codeplan import plugins
 from codeplan.errors import CodeplanError, EnvironmentFailure, UsageError
 from codeplan.protocols import Environment, require_members
+from codeplan.untrusted.scalars import type_name
 from codeplan.untrusted.terminal import MAX_REASON_CHARS, message_text, one_line
 
 
@@ -36,7 +37,7 @@ def build(factory: Callable[..., Any], settings: Mapping[str, Any], what: str) -
     except CodeplanError:
         raise
     except (Exception, SystemExit) as e:
-        said = one_line(f"{type(e).__name__}: {message_text(e)}", MAX_REASON_CHARS)
+        said = one_line(f"{type_name(e)}: {message_text(e)}", MAX_REASON_CHARS)
         broken = EnvironmentFailure(f"{what} cannot be built: {said}")
         broken.is_users_bug = True
         raise broken from e

@@ -13,7 +13,7 @@ from codeplan.tools import wire
 from codeplan.tools.approvals import Approvals
 from codeplan.tools.doubts import DoubtRules
 from codeplan.tools.event_loop import LoopThread
-from codeplan.tools.failures import error_for_plan, failure_message, failure_sentence, require_failure
+from codeplan.tools.failures import error_for_plan, failure_message, failure_sentence, refusal, require_failure
 from codeplan.tools.json_data import MAX_VALUES, NotPlain
 from codeplan.tools.shown_calls import shown_answer, shown_call
 from codeplan.tools.tool import Tool
@@ -21,6 +21,7 @@ from codeplan.tools.tool_agent import agent_class_for
 from codeplan.tools.toolset import Toolset
 from codeplan.tools.verification import Verifier
 from codeplan.types import ActionSpace, AgentTool, Observation, Task
+from codeplan.untrusted.scalars import type_name
 from codeplan.untrusted.surrogates import is_utf8
 from codeplan.untrusted.terminal import echo
 from codeplan.untrusted.tracebacks import traceback_text
@@ -99,7 +100,7 @@ class ToolEnvironment:
             self._decide_doubt(tool, arguments)
             return self._call(tool, arguments, action)
         except AgentError as error:
-            return Observation(wire.error_text(error.error, str(error)), done=self._over)
+            return Observation(wire.error_text(*refusal(error)), done=self._over)
 
     @staticmethod
     def show_action(action: str, answer: str) -> tuple[str, str]:
@@ -146,7 +147,7 @@ class ToolEnvironment:
 
     def _report_failure(self, tool: Tool, error: BaseException) -> AgentError:
         """Show the developer the traceback, on standard error and in the trace; returns the error for the plan."""
-        trace, name, message = traceback_text(error), type(error).__name__, failure_message(error)
+        trace, name, message = traceback_text(error), type_name(error), failure_message(error)
         echo(f"The tool {tool.name} failed:\n{trace}", err=True)
         self.on_event(ToolFailed(tool=tool.name, error=name, message=message, traceback=trace))
         self._over = self._stops_at_errors

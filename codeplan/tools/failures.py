@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import builtins
+from typing import Final
+
 from codeplan.errors import AgentError, CodeplanError
+from codeplan.untrusted.scalars import class_name, type_name
 from codeplan.untrusted.surrogates import escape_surrogates
 from codeplan.untrusted.terminal import MAX_REASON_CHARS, message_text, one_line
 
 MAX_MESSAGE_CHARS = 2_000
 """Maximum length of an exception's message for a plan, in characters."""
+
+_BASES_OF: Final = type.__dict__["__mro__"].__get__
 
 
 def require_failure(error: BaseException) -> None:
@@ -16,7 +22,8 @@ def require_failure(error: BaseException) -> None:
     end the program as a success, and cancelled tasks and groups of errors are not codeplan's own. So is the error of a
     call that the developer's code made, such as one with a wrong argument.
     """
-    if isinstance(error, CodeplanError | KeyboardInterrupt) and not isinstance(error, AgentError):
+    kind = type(error)  # what an exception says of its own class is not asked
+    if issubclass(kind, CodeplanError | KeyboardInterrupt) and not issubclass(kind, AgentError):
         raise error
 
 
@@ -28,12 +35,25 @@ def failure_message(error: BaseException) -> str:
 
 def error_for_plan(error: BaseException) -> AgentError:
     """The error as the plan receives it: as its nearest built-in base, and with its name if that differs."""
-    name = type(error).__name__
-    base = next(c.__name__ for c in type(error).__mro__ if c.__module__ == "builtins")
-    if base in ("Exception", "BaseException"):
-        base = "RuntimeError"
+    name, base = type_name(error), _builtin_base(error)
     said = failure_message(error)
     return AgentError(said if base == name else _cut(f"{name}: {said}" if said else name), base)
+
+
+def refusal(error: AgentError) -> tuple[str, str]:
+    """The name and the message of an error that a tool raised to refuse a call. Its class may be the developer's."""
+    try:
+        kind = error.error
+    except Exception:
+        kind = ""
+    return (kind if type(kind) is str and kind else "RuntimeError"), message_text(error)
+
+
+def _builtin_base(error: BaseException) -> str:
+    """The name of the nearest class of Python's own that a plan may catch."""
+    named = ((class_name(c), c) for c in _BASES_OF(type(error)))
+    base = next(name for name, c in named if vars(builtins).get(name) is c)
+    return "RuntimeError" if base in ("Exception", "BaseException") else base
 
 
 def _cut(text: str) -> str:
@@ -42,5 +62,5 @@ def _cut(text: str) -> str:
 
 def failure_sentence(error: BaseException) -> str:
     """The error's name and message, on one line."""
-    name, said = type(error).__name__, one_line(message_text(error), MAX_REASON_CHARS)
+    name, said = type_name(error), one_line(message_text(error), MAX_REASON_CHARS)
     return f"{name}: {said}" if said else name

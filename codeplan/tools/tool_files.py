@@ -24,6 +24,7 @@ from codeplan.tools.python_tools import python_tools
 from codeplan.tools.tool import Tool
 from codeplan.untrusted.differences import nearest_name
 from codeplan.untrusted.noun_phrases import with_article, with_count
+from codeplan.untrusted.scalars import type_name
 from codeplan.untrusted.terminal import MAX_REASON_CHARS, echo_message, message_text, one_line
 from codeplan.untrusted.values import in_quotes
 
@@ -104,7 +105,7 @@ def _load_first(path: Path) -> ModuleType:
             spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
-        said = one_line(f"{type(error).__name__}: {message_text(error)}", MAX_REASON_CHARS)
+        said = one_line(f"{type_name(error)}: {message_text(error)}", MAX_REASON_CHARS)
         raise UsageError(f"{_shown(path)} cannot be imported: {said}{_line(error, path)}") from error
     _loaded[path.resolve()] = module
     return module

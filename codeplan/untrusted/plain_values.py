@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from codeplan.untrusted.noun_phrases import with_article
+from codeplan.untrusted.scalars import type_name
 
 MAX_VALUES: Final = 20_000
 """Maximum number of values in one plain value, shared parts counted each time."""
@@ -91,7 +92,7 @@ class _Copier:
         for kind in (tuple, set, frozenset):
             if isinstance(value, kind):
                 return kind(self._all(value, depth))
-        raise NotPlainValue(f"{with_article(type(value).__name__)} is no plain data")
+        raise NotPlainValue(f"{with_article(type_name(value))} is no plain data")
 
     def _all(self, values: Iterable[Any], depth: int) -> list[Any]:
         return [self._copy(v, depth) for v in values]

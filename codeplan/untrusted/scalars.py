@@ -14,6 +14,7 @@ ELLIPSIS: Final = "…"
 MAX_TYPE_NAME: Final = 60
 """Maximum length of the name of a type, in characters."""
 
+_NAME_OF: Final = type.__dict__["__name__"].__get__
 _MAX_INT_BITS: Final = 4_000  # Python refuses to write ints of more than 4,300 digits in decimal
 
 
@@ -51,7 +52,12 @@ def is_abbreviated(value: object, max_string: int | None) -> bool:
 
 def type_name(value: object) -> str:
     """The name of a value's type, in printable characters."""
-    name = type(value).__name__[:MAX_TYPE_NAME]
+    return class_name(type(value))
+
+
+def class_name(cls: type) -> str:
+    """A class's name, in printable characters. It is the real one, whatever the class's own class says."""
+    name: str = _NAME_OF(cls)[:MAX_TYPE_NAME]
     return name if name.isprintable() else "value"
 
 

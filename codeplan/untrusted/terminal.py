@@ -7,6 +7,7 @@ import shlex
 import sys
 import unicodedata
 from pathlib import Path
+from typing import Any, Final
 
 from codeplan.untrusted.wrapping import terminal_columns, wrap_line
 
@@ -17,6 +18,8 @@ MAX_REASON_CHARS = 300
 
 _BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 """Characters that Unicode calls printable but that are invisible; they could hide text."""
+
+_ARGUMENTS_OF: Final = BaseException.args.__get__  # type: ignore[attr-defined]  # not what a class makes of it
 
 
 def clean(text: str) -> str:
@@ -65,11 +68,16 @@ def shell_word(argument: str | Path) -> str:
 
 
 def message_text(error: BaseException) -> str:
-    """An exception's message. The exception's class may be foreign code, which can fail to give it."""
-    single = error.args[0] if isinstance(error, KeyError) and len(error.args) == 1 else None
+    """An exception's message. The exception's class may be foreign code: it can fail to give the message, and claim
+    what it likes about itself.
+    """
     try:
-        return single if isinstance(single, str) else str(error)  # a KeyError's own text is in quotes
-    except (Exception, SystemExit):
+        args: tuple[Any, ...] = _ARGUMENTS_OF(error)
+        is_quoted = issubclass(type(error), KeyError) and len(args) == 1 and isinstance(args[0], str)
+        return str.__str__(args[0] if is_quoted else str(error))  # without the methods of a class of its own
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
         return "its message cannot be read"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 
 from codeplan.errors import EnvironmentFailure, ModelError
+from codeplan.untrusted.scalars import type_name
 from codeplan.untrusted.surrogates import escape_surrogates
 from codeplan.untrusted.terminal import MAX_REASON_CHARS, message_text, one_line
 from codeplan.untrusted.values import value_text
@@ -29,14 +30,16 @@ def traceback_text(error: BaseException) -> str:
     try:
         shown = traceback.TracebackException(type(error), error, _own_part(error.__traceback__), limit=-_MAX_FRAMES)
         text = escape_surrogates("".join(shown.format()).rstrip())
-    except (Exception, SystemExit):  # as above
-        text = f"{type(error).__name__}: its traceback cannot be read"
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # the class of the error is the other people's too
+        text = f"{type_name(error)}: its traceback cannot be read"
     return text if len(text) <= MAX_TRACEBACK_CHARS else "…" + text[-MAX_TRACEBACK_CHARS:]
 
 
 def broken_model(name: str, error: BaseException) -> ModelError:
     """codeplan's error for an exception of the user's own model. Raise it from ``error``."""
-    said = one_line(f"{type(error).__name__}: {message_text(error)}", MAX_REASON_CHARS)
+    said = one_line(f"{type_name(error)}: {message_text(error)}", MAX_REASON_CHARS)
     broken = ModelError(f"the model {one_line(name)} failed: {said}")
     broken.is_users_bug = True
     return broken

@@ -19,6 +19,7 @@ from codeplan.sandbox.protocol.values import NotPlainData, escape_surrogates, pa
 from codeplan.sandbox.runtime.names import CALL_ERRORS
 from codeplan.types import Observation
 from codeplan.untrusted.noun_phrases import with_article
+from codeplan.untrusted.scalars import type_name
 from codeplan.untrusted.terminal import MAX_REASON_CHARS, message_text, one_line
 from codeplan.untrusted.values import in_quotes
 
@@ -150,15 +151,13 @@ class AgentPort:
 
 def _pack_result(name: str, value: object, *, text_only: bool) -> ResultFrame | ErrorFrame:
     if text_only and not isinstance(value, str):
-        return ErrorFrame(f"{name} returned {with_article(type(value).__name__)}, which is not text")
+        return ErrorFrame(f"{name} returned {with_article(type_name(value))}, which is not text")
     try:
         result = ResultFrame(pack_value(value.text if isinstance(value, Observation) else value))
     except NotPlainData as reason:
         return ErrorFrame(f"{name} returned {reason}")
     except Exception as error:  # the value is a subclass of a plain type with a broken method
-        return ErrorFrame(
-            f"{name} returned {with_article(type(value).__name__)} that cannot be read ({type(error).__name__})"
-        )
+        return ErrorFrame(f"{name} returned {with_article(type_name(value))} that cannot be read ({type_name(error)})")
     if frames.packed_size(result) > MAX_RESULT_BYTES:
         return ErrorFrame(f"{name} returned more than {MAX_RESULT_BYTES:,} bytes")
     return result
@@ -170,7 +169,7 @@ def _broken(name: str, error: Exception) -> AgentBroken:
     where = f"{trace[-1].filename}, line {trace[-1].lineno}" if trace else "code without a traceback"
     said = one_line(message_text(error), MAX_REASON_CHARS)
     return AgentBroken(
-        f"{name} is broken: {type(error).__name__}{': ' if said else ''}{said} ({where}); "
+        f"{name} is broken: {type_name(error)}{': ' if said else ''}{said} ({where}); "
         "to tell a plan what is wrong with its call, an agent raises codeplan.AgentError"
     )
 
