@@ -3,17 +3,20 @@
 import dataclasses
 import datetime
 import enum
+import fractions
 import functools
 import math
+import re
 import types
 import typing
+import zoneinfo
 from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
 import pytest
 import typing_extensions
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field, FilePath, ImportString, PlainValidator
 
 from codeplan.agent_interface import describe_api
 from codeplan.errors import AgentError, UsageError
@@ -378,6 +381,16 @@ def takes_undefined(x: list["Missing"]): ...  # noqa: F821
 def takes_iterator(numbers: Iterator[int]): ...
 def takes_no_type(x: {"type": 3}): ...
 def takes_failing(x: Failing): ...
+
+
+class Importing(BaseModel):
+    inner: "list[Importing]" = []
+    kind: ImportString[Any] | None = None
+
+
+def takes_import(x: ImportString): ...
+def takes_imports(x: dict[str, list[tuple[int, ImportString[Callable[..., Any]]]]]): ...
+def takes_importing(x: Importing): ...
 def not_normal(): ...
 
 
@@ -408,6 +421,9 @@ class Broken:
         (takes_iterator, r"the type of its parameter numbers, .*Iterator\[int\]; give it a default"),
         (takes_no_type, r"the type of its parameter x, \{'type': 3\} \("),
         (takes_failing, r"the type of its parameter x, .*Failing \(not today\); give it a default"),
+        (takes_import, r"parameter x, .*ImportString.* \(a text would import a module\); give it a default or wrap"),
+        (takes_imports, r"parameter x, .* \(a text would import a module\); give it a default"),
+        (takes_importing, r"parameter x, .*Importing \(a text would import a module\); give it a default"),
         (not_normal, "no Python name"),
         (Broken(), "get of the object of the type Broken cannot be read: RuntimeError: not now"),
         (lambda: 1, "no Python name"),
@@ -555,3 +571,92 @@ def test_a_local_function_is_no_method_without_its_object():
 
     with pytest.raises(UsageError, match="has a parameter self, which stands for the agent"):
         python_tools(act)
+
+
+# ------------------------------------------------------------------ values that a type's own code refuses
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "message"),
+    [
+        (
+            re.Pattern,
+            "a{99999999999}",
+            "x: OverflowError: the repetition number is too large (given: 'a{99999999999}')",
+        ),
+        (re.Pattern, "(" * 5_000, "x: RecursionError: maximum recursion depth exceeded"),
+        (re.Pattern, "(", "x: Input should be a valid regular expression (given: '(')"),
+        (FilePath, "a" * 5_000, "x: OSError: [Errno "),
+        (zoneinfo.ZoneInfo, "\ud800", "x: it does not fit (given: '\\ud800')"),
+        (list[zoneinfo.ZoneInfo], ["\ud800"], "x: it does not fit (given: ['\\ud800'])"),
+        (
+            Annotated[fractions.Fraction, PlainValidator(fractions.Fraction)],
+            "1/0",
+            "x: ZeroDivisionError: Fraction(1, 0)",
+        ),
+        (Annotated[str, AfterValidator({"a": 1}.__getitem__)], "b", "x: KeyError: b (given: 'b')"),
+    ],
+)
+def test_a_value_that_a_type_refuses_in_its_own_way_never_reaches_the_function(kind, value, message):
+    def take(x): ...
+
+    take.__annotations__["x"] = kind
+    with pytest.raises(AgentError) as caught:
+        python_tools(take)[0].call({"x": value})
+    assert caught.value.error == "ValueError" and len(str(caught.value)) <= 300
+    assert str(caught.value).startswith(f"take was called wrongly: {message}")
+
+
+class OwnDict(dict):
+    def __missing__(self, key):
+        return self.other[key]
+
+
+@dataclasses.dataclass
+class Halves:
+    whole: int
+
+    def __post_init__(self):
+        self.half = 1 / self.whole
+
+
+def look_up(value):
+    return {}[value]
+
+
+def compile_it(value):
+    return re.compile(value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "error"),
+    [
+        (Annotated[str, AfterValidator(look_up)], "b", KeyError),
+        (Annotated[str, AfterValidator(compile_it)], "a{99999999999}", OverflowError),
+        (Annotated[str, AfterValidator(OwnDict().__getitem__)], "b", AttributeError),
+        (Halves, {"whole": 0}, ZeroDivisionError),
+    ],
+)
+def test_a_fault_in_the_users_own_validator_is_the_tools_failure(kind, value, error):
+    def take(x): ...
+
+    take.__annotations__["x"] = kind
+    with pytest.raises(error):
+        python_tools(take)[0].call({"x": value})
+
+
+def test_a_validator_that_raises_a_value_error_refuses_the_value():
+    def refuse(value):
+        raise ValueError("not today")
+
+    def take(x: Annotated[str, AfterValidator(refuse)]): ...
+
+    with pytest.raises(AgentError, match=r"x: Value error, not today \(given: 'b'\)"):
+        python_tools(take)[0].call({"x": "b"})
+
+
+def test_a_parameter_of_a_type_that_imports_keeps_its_default():
+    def take(x: int, kind: ImportString | None = None): ...
+
+    (tool,) = python_tools(take)
+    assert tool.method.signature == "(x: int)"
