@@ -108,7 +108,8 @@ def resume(
 
     Recorded replies are not requested again. The environment is brought back to its recorded state, and the episode
     continues. Model, budget, method and harmless settings are as recorded. The endpoint's address and key, paths,
-    programs and the sandbox's limits are read anew, as for run. Your own budget must allow the recorded one.
+    programs and the sandbox's limits are read anew, as for run; OpenAI's own address must be given, too. Your own
+    budget must allow the recorded one.
 
     An episode of codeplan do needs its tools, its verifier and its patterns again. Calls that were answered are not
     made again. If it was ended during a call, --in-doubt decides; without it you are asked on a terminal.

@@ -78,7 +78,8 @@ def choose_settings(
     replaced = {part for part, who in participants.items() if not isinstance(who, str)}
     chosen: dict[str, Any] = {}
     missing: dict[str, Any] = {}
-    offline = "base_url" not in accepted and not _names_endpoint()  # else an address is configured, or missing
+    # any other model is the user's own, or has an address, which is configured or missing
+    offline = participants["model"] == "scripted" and not _names_endpoint()
     for name, value in _with_address(header, accepted, live).items():
         if name in given or name in configured:
             continue
