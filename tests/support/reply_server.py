@@ -68,13 +68,14 @@ class Handler(BaseHTTPRequestHandler):
         return self.server
 
     def do_GET(self) -> None:
-        self._answer()
+        self._answer({})
 
     def do_POST(self) -> None:
-        self.endpoint.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-        self._answer()
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.endpoint.asked.append(request)
+        self._answer(request)
 
-    def _answer(self) -> None:
+    def _answer(self, request: dict[str, Any]) -> None:
         self.endpoint.keys.append(self.headers["Authorization"])
         self.endpoint.headers.append({name.lower(): value for name, value in self.headers.items()})
         self.endpoint.paths.append(self.path)
@@ -82,7 +83,7 @@ class Handler(BaseHTTPRequestHandler):
         answers = self.endpoint.answers
         status, body, headers = answers.pop(0) if len(answers) > 1 else answers[0]
         if callable(body):
-            body = body(self.endpoint.asked[-1])
+            body = body(request)
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(status)
         for name, value in {"Content-Type": "application/json", "Content-Length": str(len(data)), **headers}.items():
