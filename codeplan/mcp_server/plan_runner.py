@@ -77,6 +77,8 @@ class RunControl:
 class ToolPlanRunner:
     """Runs the plans of a server's clients. Thread-safe: runs may overlap. ``close`` ends what async tools left.
 
+    Call ``require_lengths`` with a client's texts before they wait for their run.
+
     Raises: UsageError: a pattern or a setting is wrong.
     """
 
@@ -97,7 +99,7 @@ class ToolPlanRunner:
         self._loop.close()
 
     def check(self, text: str) -> CheckAnswer:
-        """Check a plan; nothing of it runs. Raises: UsageError: it is far too long."""
+        """Check a plan; nothing of it runs."""
         found = self._sandbox.check(add_header(_code(text)), self._api)
         changes, plan = fix_texts(found.fixes), found.source if found.fixes else ""
         if isinstance(found, Rejected):
@@ -106,8 +108,7 @@ class ToolPlanRunner:
         return CheckAnswer(True, steps, warnings=plan_faults(found.warnings), changes=changes, plan=plan)
 
     def run(self, text: str, goal: str, control: RunControl) -> RunAnswer:
-        """Check a plan and run it from its first step. Raises: UsageError: the text or the goal is far too long."""
-        require_lengths(text, goal)
+        """Check a plan and run it from its first step."""
         source = add_header(_code(text))
         checked = self._sandbox.check(source, self._api)
         if isinstance(checked, Rejected):
@@ -239,7 +240,7 @@ class _Client:
 
 
 def require_lengths(plan: str, goal: str = "") -> None:
-    """Raises: UsageError: the plan's text or the goal is far too long."""
+    """Check what a client sent. Raises: UsageError: the plan's text or the goal is far too long."""
     if len(plan) > MAX_PLAN_CHARS:
         raise UsageError(f"the plan has {len(plan):,} characters; write at most {MAX_PLAN_CHARS:,}")
     if len(goal) > MAX_GOAL_CHARS:
@@ -248,6 +249,5 @@ def require_lengths(plan: str, goal: str = "") -> None:
 
 def _code(text: str) -> str:
     """The code of a plan's text. Clients may send it as in a reply, in a fence; a fence within the code is none."""
-    require_lengths(text)
     is_reply = "```" in text and not holds_code(text.partition("```")[0])
     return extract_code(text if is_reply else in_fence(text))

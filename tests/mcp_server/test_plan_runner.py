@@ -10,7 +10,7 @@ from support.plan_server import COUNTS, KIWI, PLAN, STEP_2, Shop, plan_runner
 from codeplan.cli import main
 from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.mcp_server import run_answers
-from codeplan.mcp_server.plan_runner import MAX_PLAN_CHARS, RunControl
+from codeplan.mcp_server.plan_runner import RunControl, require_lengths
 from codeplan.recording.events import PlanDrafted, PlanStarted, StepEntered
 from codeplan.recording.trace import Trace
 from codeplan.runner.recorded_episodes import replay
@@ -190,11 +190,12 @@ def test_what_is_too_large_is_cut_and_said(runner):
     assert (odd.ended, odd.value) == ("finished", None) and "a map cannot be saved; return plain data" in odd.note
 
 
-def test_texts_far_too_long_are_refused_before_they_are_read(runner):
-    with pytest.raises(UsageError, match="write at most"):
-        runner.run("x" * (MAX_PLAN_CHARS + 1), "", ALONE)
-    with pytest.raises(UsageError, match="goal"):
-        runner.run(PLAN, "x" * 3_000, ALONE)
+def test_texts_far_too_long_are_refused(runner):
+    require_lengths("x" * 200_000, "x" * 2_000)
+    with pytest.raises(UsageError, match="the plan has 200,001 characters; write at most 200,000"):
+        require_lengths("x" * 200_001)
+    with pytest.raises(UsageError, match="the goal has 2,001 characters; say it in at most 2,000"):
+        require_lengths(PLAN, "x" * 2_001)
     assert runner.run("x = 1\n" * 30_000, "", ALONE).faults[0].rule == "size"
 
 

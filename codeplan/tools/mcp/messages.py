@@ -69,7 +69,7 @@ def find_request_id(line: bytes) -> RequestId | None:
     """The id of a request that is no message of the protocol; None if it has none, or is no request."""
     try:
         head = msgspec.json.decode(line, type=_Head)
-    except (msgspec.DecodeError, ValueError, RecursionError):
+    except (ValueError, RecursionError):
         return None
     return head.id if isinstance(head.method, str) else None
 
@@ -81,7 +81,7 @@ def has_wrong_id(line: bytes) -> bool:
     except msgspec.ValidationError:
         return True
     except (ValueError, RecursionError):
-        return False
+        pass  # the id may be right: something else is not as msgspec reads JSON
     return False
 
 
@@ -111,7 +111,7 @@ def _answered_request(line: bytes) -> RequestId | None:
     """The id of the request that the line answers; None if it is no answer. Raises: UnreadableAnswer: it has no id."""
     try:
         head = msgspec.json.decode(line, type=_Head)
-    except (msgspec.DecodeError, ValueError, RecursionError):
+    except (ValueError, RecursionError):
         begin = _ANSWER.match(line)
         if begin is None or b'"jsonrpc"' not in line:
             return None

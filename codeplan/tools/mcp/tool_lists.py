@@ -14,9 +14,9 @@ MAX_PAGES: Final = 100
 
 
 class ToolList:
-    """The tools of one server, of which the first MAX_TOOLS are kept.
+    """The tools of one server. The first MAX_TOOLS are kept.
 
-    All parts but the last have together at most the size of one message, in characters and in JSON values.
+    The parts before the last one may together be as large as one message. The last one is a message, with its limits.
     """
 
     def __init__(self) -> None:
