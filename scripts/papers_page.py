@@ -9,9 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from codeplan.bench.papers.compared_settings import ComparedSetting, compare_setting, paper_settings
-from codeplan.bench.papers.presets import PaperExperiment, not_run, paper_experiments
-from codeplan.bench.papers.published import paper_titles
+from codeplan.bench.papers import (
+    ComparedSetting,
+    PaperExperiment,
+    compare_setting,
+    not_run,
+    paper_experiments,
+    paper_settings,
+    paper_titles,
+)
 from codeplan.bench.tables import BenchTable, format_markdown
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "papers.md"

@@ -8,11 +8,10 @@
 
 from __future__ import annotations
 
-from codeplan.bench.bench_runner import BenchOutcome, run_bench
+from codeplan.bench.bench_runner import BenchOutcome, abench, run, run_bench
 from codeplan.bench.grid import BenchCell, BenchGrid
-from codeplan.bench.own_bench import abench, run
+from codeplan.bench.metrics import KindSummary, summarise_results
 from codeplan.bench.store import BenchRecord, EpisodeOutcome, read_bench
-from codeplan.bench.summary import KindSummary, summarise_results
 from codeplan.budget import TotalBudget
 
 __all__ = [

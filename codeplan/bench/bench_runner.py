@@ -2,23 +2,257 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from codeplan.bench import trace_storage
-from codeplan.bench.bench_spec import ResolvedBench
-from codeplan.bench.engines.engine import Engine
-from codeplan.bench.episode_worker import EpisodeJob, EpisodeWorker
-from codeplan.bench.grid import BenchGrid
-from codeplan.bench.store import BenchRecord, BenchStore, EpisodeOutcome, order_outcomes, read_bench
-from codeplan.bench.training_runner import TrainingObserver, run_trainings
-from codeplan.budget import Spending, TotalBudget
-from codeplan.errors import BudgetExceeded, UsageError
+from codeplan import plugins
+from codeplan.bench.bench_spec import BenchSpec, ResolvedBench, resolve_bench
+from codeplan.bench.engines import Engine, make_engine
+from codeplan.bench.grid import BenchCell, BenchGrid
+from codeplan.bench.store import BenchRecord, BenchStore, EpisodeOutcome, episode_folder, order_outcomes, read_bench
+from codeplan.bench.tool_tasks import ToolTaskSet
+from codeplan.bench.trainings import TrainingObserver, run_trainings
+from codeplan.budget import Budget, Spending, TotalBudget
+from codeplan.cancellation import Cancellation, current_cancellation
+from codeplan.errors import BudgetExceeded, Diverged, InfrastructureError, UsageError
+from codeplan.protocols import Environment, has_members, require_members
+from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler
+from codeplan.recording.trace import Trace
+from codeplan.runner import environment_files, model_files, models, new_episodes, recorded_episodes
+from codeplan.runner.async_episodes import in_thread
+from codeplan.runner.environment_files import name_of_factory
+from codeplan.runner.recorded_settings import recorded_model_name
+from codeplan.runner.setup import ending_from_exception
+from codeplan.types import InfrastructureFailed, Result, Task, Value
 from codeplan.types.display import html_text
+from codeplan.untrusted import files
+from codeplan.untrusted.files import find_files
+from codeplan.untrusted.texts import with_article
+from codeplan.untrusted.values import in_quotes, value_text
+
+_MAX_DEPTH = 4
+
+
+def upload_folder(folder: Path, address: str, run: str) -> None:
+    """Copy an episode's folder to ``address/run``. Raises: InfrastructureError if the storage fails."""
+    files, root = _open_file_system(address)
+    _with_storage_errors("written to", address, lambda: _upload_files(files, folder, f"{root}/{run}"))
+
+
+def download_folder(address: str, run: str, folder: Path) -> None:
+    """Copy ``address/run`` to an episode's folder. Raises: InfrastructureError if the storage fails."""
+    files, root = _open_file_system(address)
+    folder.mkdir(parents=True, exist_ok=True)
+    _with_storage_errors("read from", address, lambda: files.get(f"{root}/{run}/", f"{folder}/", recursive=True))
+
+
+def _upload_files(files: Any, folder: Path, place: str) -> None:
+    for file in find_files(folder, None, _MAX_DEPTH):
+        there = f"{place}/{file.relative_to(folder).as_posix()}"
+        files.makedirs(there.rpartition("/")[0], exist_ok=True)
+        files.put_file(str(file), there)
+
+
+def _with_storage_errors(what: str, address: str, do: Any) -> None:
+    try:
+        do()
+    except Exception as e:  # each storage has its own exceptions
+        raise InfrastructureError(f"traces cannot be {what} the storage {address}: {value_text(e, 500)}") from e
+
+
+def _open_file_system(address: str) -> tuple[Any, str]:
+    """The file system of an address, and the path in it. Raises: UsageError for an unknown address."""
+    try:
+        fsspec: Any = import_module("fsspec")
+    except ImportError:
+        raise UsageError("--storage needs fsspec: pip install fsspec (and s3fs for s3://, gcsfs for gs://)") from None
+    try:
+        files, root = fsspec.core.url_to_fs(address)
+    except (ImportError, ValueError) as e:
+        raise UsageError(f"the storage {address} cannot be used: {e}") from None
+    return files, root.rstrip("/")
+
+
+DEFAULT_RETRIES = 2
+DEFAULT_PAUSE_SECONDS = 1.0
+"""The wait before the first retry; each further wait is twice as long."""
+
+
+class EpisodeJob(Value, frozen=True):
+    """One episode to run: a task by a cell; ``repeat`` counts from 0."""
+
+    cell: BenchCell
+    task: Task
+    repeat: int = 0
+
+
+class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
+    """Runs jobs in any thread, process or machine.
+
+    ``folder`` is the bench's absolute path; None writes no traces. ``settings`` holds each cell's settings by name,
+    secrets included. ``storage`` is an address for the traces if the folder is out of reach. ``tapes`` holds the
+    arguments ``record`` and ``tape`` of ``codeplan.run``; these cannot go to another process. ``files`` are the user's
+    own environments, and ``model_files`` the user's own models: ``FILE.py:NAME`` with absolute paths. ``tool_tasks``
+    are the tasks of a bench on tools. ``environments`` are objects that replace the environments with their names, and
+    ``cancellation`` ends the episodes of all threads; neither can go to another process.
+    """
+
+    folder: str | None = None
+    settings: dict[str, dict[str, Any]] = {}
+    storage: str | None = None
+    retries: int = DEFAULT_RETRIES
+    pause: float = DEFAULT_PAUSE_SECONDS
+    tapes: dict[str, Any] = {}
+    files: tuple[str, ...] = ()
+    model_files: tuple[str, ...] = ()
+    tool_tasks: ToolTaskSet | None = None
+    environments: dict[str, Any] = {}
+    cancellation: Cancellation | None = None
+
+    def __call__(self, job: EpisodeJob) -> EpisodeOutcome:
+        """Run the job. Raises: UsageError if a setting is wrong, because no retry would help."""
+        with self.cancellation.in_force() if self.cancellation else contextlib.nullcontext():
+            return self._run(job)
+
+    def _run(self, job: EpisodeJob) -> EpisodeOutcome:
+        for file in self.files:
+            environment_files.use_environment(file, many_times=True)
+        for file in self.model_files:
+            model_files.use_model(file)
+        run = episode_folder(job.cell.name, job.task.id, job.repeat)
+        if self.folder is None:
+            return self._run_with_retries(job, "", None)
+        if self.storage is None:
+            return self._run_with_retries(job, run, Path(self.folder, run))
+        with tempfile.TemporaryDirectory() as place:
+            outcome = self._run_with_retries(job, run, Path(place))
+            upload_folder(Path(place), self.storage, run)
+        return outcome
+
+    def handle_lost(self, job: EpisodeJob, reason: str) -> EpisodeOutcome:
+        """Return the outcome of a job whose workers kept dying."""
+        run = episode_folder(job.cell.name, job.task.id, job.repeat) if self.folder else ""
+        result = Result(job.task, InfrastructureFailed("WorkerLost", reason), job.cell.method, job.cell.model)
+        return _outcome(job, run, result, broken=True)
+
+    def _run_with_retries(self, job: EpisodeJob, run: str, folder: Path | None) -> EpisodeOutcome:
+        """Run the job, again after a pause if infrastructure fails."""
+        failures = 0
+        while True:
+            result, broken = attempt_episode(
+                job.task, lambda on_event: self._run_once(job, folder, on_event), job.cell.method, job.cell.model
+            )
+            failures += broken
+            if not broken or failures > self.retries:
+                return _outcome(job, run, result, broken=broken, failures=failures)
+            if not self.tapes.get("tape"):
+                time.sleep(self.pause * 2 ** (failures - 1))
+
+    def _run_once(self, job: EpisodeJob, folder: Path | None, on_event: EventHandler) -> Result:
+        """Run the job; resume its trace if that is possible."""
+        settings = _with_repeat_seed(job, self.settings.get(job.cell.name, job.cell.settings))
+        if folder and self.folder and self.storage is None:
+            _refuse_links(folder, Path(self.folder))
+        given = {**settings, **self.tapes, "budget": job.cell.budget, "out": folder, "on_event": on_event}
+        if self.tool_tasks:
+            if folder and os.path.lexists(folder / new_episodes.TRACE_NAME):
+                _set_aside(folder)  # the episode's world, which its calls changed, no longer exists
+            return self.tool_tasks.run(job.task.id, method=job.cell.method, model=job.cell.model, **given)
+        if folder and os.path.lexists(folder / new_episodes.TRACE_NAME):
+            if _is_recording_of(folder, job, settings):
+                with contextlib.suppress(Diverged):
+                    return self._resume(job, folder, on_event, settings)
+            else:
+                _set_aside(folder)
+        env = self.environments.get(job.cell.env, job.cell.env)
+        return new_episodes.run(env, job.task, job.cell.method, job.cell.model, **given)
+
+    def _resume(self, job: EpisodeJob, folder: Path, on_event: EventHandler, settings: dict[str, Any]) -> Result:
+        """Resume a trace, or set it aside if it diverges. A tape gets all of it, as a further attempt."""
+        try:
+            env = self.environments.get(job.cell.env)
+            return recorded_episodes.resume(folder, env=env, on_event=on_event, budget=job.cell.budget, **settings)
+        except Diverged:
+            _set_aside(folder)
+            raise
+        finally:
+            if (recorder := self.tapes.get("record")) and os.path.lexists(folder / new_episodes.TRACE_NAME):
+                put = recorder.start_episode()
+                for event in Trace.read(folder / new_episodes.TRACE_NAME):
+                    put(event)
+
+
+def attempt_episode(task: Task, play: Callable[[EventHandler], Result], method: str, model: str) -> tuple[Result, bool]:
+    """Run an episode. Returns its result, and whether a failure that is not the agent's fault broke it off.
+
+    Raises UsageError and Diverged: these end no episode.
+    """
+    ends: list[Result] = []
+
+    def on_event(event: Event) -> None:
+        if isinstance(event, EpisodeEnded):
+            ends.append(event.result)
+
+    try:
+        return play(on_event), False
+    except (UsageError, Diverged):
+        raise
+    except Exception as e:  # a bug in a method or an environment ends its episode, not the bench
+        ending = ending_from_exception(e)
+    return ends[-1] if ends else Result(task, ending, method, model), True
+
+
+def _outcome(job: EpisodeJob, run: str, result: Result, *, broken: bool = False, failures: int = 0) -> EpisodeOutcome:
+    """The job's outcome, with the trace's path relative to the bench's folder."""
+    trace = f"{run}/{new_episodes.TRACE_NAME}" if run and result.trace else None
+    result = msgspec.structs.replace(result, trace=trace)
+    return EpisodeOutcome(job.cell.name, job.task, job.repeat, run, result, broken, failures)
+
+
+def _with_repeat_seed(job: EpisodeJob, settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings with the repeat's seed: the given one for the first, the next one for each further one."""
+    if not job.repeat or "model_seed" not in models.setting_names(job.cell.model):
+        return settings
+    return {**settings, "model_seed": (settings.get("model_seed") or 0) + job.repeat}
+
+
+def _refuse_links(folder: Path, bench: Path) -> None:
+    """Raise UsageError if the episode's folder, or one between it and the bench's, is a link."""
+    try:
+        files.refuse_links(folder, bench)
+    except OSError as e:
+        raise UsageError(f"the trace cannot be written to {folder}: {e.strerror}") from None
+
+
+def _is_recording_of(folder: Path, job: EpisodeJob, settings: Mapping[str, Any]) -> bool:
+    """Whether the folder has a readable trace of this job that adds no setting of its own."""
+    try:
+        events = Trace.read(folder / new_episodes.TRACE_NAME)
+    except UsageError:
+        return False
+    if not events or not isinstance(header := events[0], EpisodeStarted):
+        return False
+    cell = job.cell
+    recorded = (header.task, header.env, header.method, recorded_model_name(header), header.budget)
+    wanted = (job.task, cell.env, cell.method, cell.model, cell.budget)
+    return recorded == wanted and header.settings.keys() <= settings.keys()
+
+
+def _set_aside(folder: Path) -> None:
+    """Rename the trace, so that it is kept and the episode starts over."""
+    number = 1
+    while os.path.lexists(folder / f"died-{number}.jsonl"):
+        number += 1
+    (folder / new_episodes.TRACE_NAME).rename(folder / f"died-{number}.jsonl")
 
 
 class BenchOutcome(msgspec.Struct, frozen=True):
@@ -127,8 +361,109 @@ def _run_jobs(
     with closing(engine.run(affordable(), worker)) as outcomes:
         for outcome in outcomes:
             if worker.storage and worker.folder and outcome.result.trace:
-                trace_storage.download_folder(worker.storage, outcome.run, Path(worker.folder, outcome.run))
+                download_folder(worker.storage, outcome.run, Path(worker.folder, outcome.run))
             spending.add(outcome.result)
             keep(outcome)
             count += 1
     return spending.exceeded_budget if count < len(jobs) else None
+
+
+def run(
+    env: str | Environment | Callable[[], Environment],
+    method: str | Sequence[str] = "adaplanner",
+    model: str | Sequence[str] = "scripted",
+    *,
+    split: str | None = None,
+    kind: str | None = None,
+    n: int | None = None,
+    repeats: int = 1,
+    jobs: int | None = None,
+    budget: Budget | None = None,
+    bench_budget: TotalBudget | None = None,
+    out: Path | str | None = None,
+    on_outcome: Callable[[EpisodeOutcome], None] | None = None,
+    **settings: Any,
+) -> BenchOutcome:
+    """Play an environment's tasks with each method and each model, in threads of this process.
+
+    ``env`` is the name of a suite or an environment, an environment's class or another
+    function that makes one, or an object. An
+    object plays one episode after the other; the others play ``jobs`` at a time (default 2). ``split``, ``kind`` and
+    ``n`` select tasks: at most ``n`` of each kind. ``budget`` is for each episode, ``bench_budget`` for all. ``out`` is
+    the bench's folder, in which an unfinished bench continues; None writes nothing. ``on_outcome`` is called with each
+    episode that ends. ``settings`` are those of ``codeplan.run``, for all cells.
+
+    Raises: UsageError: the input is wrong, such as several jobs for one object.
+    """
+    _require_whole(n=n, repeats=repeats, jobs=jobs)
+    name, environments = _name_environment(env)
+    if environments and jobs not in (None, 1):
+        raise UsageError(f"one environment object plays one episode at a time, not {jobs}; give its class, or jobs=1")
+    spec = BenchSpec(
+        suites=(name,),
+        methods=_listed("method", method),
+        models=_listed("model", model),
+        common=settings,
+        repeats=repeats,
+        split=split,
+        kind=kind,
+        n=n,
+        budget=budget or Budget(),
+    )
+    plan = resolve_bench(spec, environments=environments)
+
+    @contextmanager
+    def observe(bench: BenchRecord) -> Iterator[Callable[[EpisodeOutcome], None] | None]:
+        yield on_outcome
+
+    engine = make_engine("threads", jobs or (1 if environments else 2))
+    own: dict[str, Any] = {"environments": environments, "cancellation": current_cancellation()}
+    return run_bench(plan, engine, Path(out) if out else None, budget=bench_budget, observer=observe, **own)
+
+
+async def abench(env: str | Environment | Callable[[], Environment], *arguments: Any, **options: Any) -> BenchOutcome:
+    """``codeplan.bench.run`` for a running event loop, such as a notebook's.
+
+    ``on_outcome`` is called in another thread. If the awaiting task is cancelled, the running episodes are interrupted
+    as by Ctrl-C; with ``out``, the bench continues when it is started again.
+    """
+    return await in_thread(lambda: run(env, *arguments, **options))
+
+
+def _require_whole(**numbers: object) -> None:
+    """Raise UsageError unless each number is None or a whole number from 1 up."""
+    for name, number in numbers.items():
+        if number is not None and (type(number) is not int or number < 1):
+            raise UsageError(f"{name} is {in_quotes(number)}; give a whole number from 1 up")
+
+
+def _listed(what: str, given: object) -> tuple[str, ...]:
+    names = (given,) if isinstance(given, str) else given
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise UsageError(
+            f"a bench takes the name of a {what}, or several names, not {with_article(type(given).__name__)}; "
+            f"codeplan.run takes a {what} of yours"
+        )
+    return tuple(names)
+
+
+def _name_environment(env: Any) -> tuple[str, dict[str, Environment]]:
+    """The name of an environment, which this process then knows, and the object behind it if it is one."""
+    if isinstance(env, str):
+        return env, {}
+    what = f"the environment {type(env).__name__}"
+    if isinstance(env, type) or not has_members(env, Environment, what):
+        if not callable(env):
+            raise UsageError(
+                f"give a codeplan.Environment, its class or a name, not {with_article(type(env).__name__)}"
+            )
+        name = name_of_factory(env, "the environment")
+        try:
+            plugins.register("codeplan.envs", name, env)
+        except UsageError as e:
+            raise UsageError(f"{e}, or give an object in place of what makes it") from None
+        return name, {}
+    require_members(env, Environment, what)
+    if env.name not in plugins.names("codeplan.envs"):
+        plugins.register("codeplan.envs", env.name, lambda: env)
+    return env.name, {env.name: env}

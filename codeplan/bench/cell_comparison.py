@@ -10,11 +10,17 @@ from statistics import fmean
 
 from msgspec.structs import replace
 
-from codeplan.bench.cell_statistics import CellStatistics, cell_statistics
-from codeplan.bench.episode_measures import EpisodeMeasures, MeasuredEpisode, measure_cell
 from codeplan.bench.grid import BenchCell
-from codeplan.bench.metrics import METRICS, usual_metrics
-from codeplan.bench.papers.comparable import PublishedResults, published_results
+from codeplan.bench.metrics import (
+    METRICS,
+    CellStatistics,
+    EpisodeMeasures,
+    MeasuredEpisode,
+    cell_statistics,
+    measure_cell,
+    usual_metrics,
+)
+from codeplan.bench.papers import PublishedResults, published_results
 from codeplan.bench.store import GRID_FILE, BenchRecord, read_bench
 from codeplan.errors import UsageError
 from codeplan.statistics import RateDifference, bootstrap_mean, mcnemar_exact, paired_difference, tasks_needed

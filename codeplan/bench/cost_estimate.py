@@ -13,16 +13,14 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from codeplan.bench.bench_runner import remaining_jobs
-from codeplan.bench.grid import BenchCell, BenchGrid
+from codeplan.bench.grid import BenchCell, BenchGrid, LearntPlan
 from codeplan.bench.store import GRID_FILE, BenchRecord, read_bench
-from codeplan.bench.training_runner import is_learnt, training_results, wanted_plans
-from codeplan.bench.trainings import LearntPlan
+from codeplan.bench.trainings import is_learnt, training_results, wanted_plans
 from codeplan.errors import UsageError
 from codeplan.statistics import predicted_sum
 from codeplan.types import Result, Task, Value
-from codeplan.untrusted.files import is_regular_file
-from codeplan.untrusted.folders import list_folder
-from codeplan.untrusted.noun_phrases import with_count
+from codeplan.untrusted.files import is_regular_file, list_folder
+from codeplan.untrusted.texts import with_count
 
 PILOT_TASKS = 2
 """Number of tasks of each cell that a pilot plays."""

@@ -2,18 +2,193 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import accumulate, islice
+from pathlib import Path
 from statistics import fmean
+from typing import TypeVar
 
 import msgspec
 
-from codeplan.bench.episode_measures import EpisodeMeasures, MeasuredEpisode, mean_if_known, sum_if_known
+from codeplan.bench.grid import BenchCell
+from codeplan.bench.store import BenchRecord, EpisodeOutcome
 from codeplan.errors import UsageError
 from codeplan.plugins import suggest_names
-from codeplan.statistics import bootstrap_mean, wilson_interval
-from codeplan.types import Value
+from codeplan.recording.trace import MAX_LINE_BYTES
+from codeplan.runner.new_episodes import TRACE_NAME
+from codeplan.statistics import bootstrap_mean, pass_at_k, wilson_interval
+from codeplan.types import NO_USAGE, Result, Value
+from codeplan.untrusted import files
 from codeplan.untrusted.values import in_quotes
+
+
+class EpisodeMeasures(Value, frozen=True):
+    """The measures of an episode.
+
+    ``trajectory`` counts the actions since the last reset, ``actions`` all of them. ``inadmissible`` counts the
+    actions without effect, recognised by ``BenchCell.no_effect_prefixes``; None if the cell has none or there is no
+    trace. ``asks`` are in-plan refinements, ``refinements`` out-of-plan ones. ``tokens`` and ``money`` (US dollars)
+    are None if unknown; ``seconds`` is wall time. ``claim`` is whether the method believes that the task is done, None
+    if it does not say. ``retrials`` are the trials after the first (Reflexion, Try-Again), 0 without a trace.
+    ``depth`` is that of the deepest sub-task, None for methods that do not decompose. ``plans`` are the calls that
+    split a goal into sub-tasks. ``executor_runs`` are the attempts at the task and at sub-tasks in which the model
+    acted or wrote a plan in code. Both are None without a trace.
+    """
+
+    success: bool
+    reward: float
+    trajectory: int
+    actions: int
+    asks: int
+    refinements: int
+    calls: int
+    tokens: int | None
+    money: float | None
+    seconds: float
+    inadmissible: int | None
+    claim: bool | None = None
+    depth: int | None = None
+    retrials: int = 0
+    plans: int | None = None
+    executor_runs: int | None = None
+
+    @property
+    def renewed_attempts(self) -> int:
+        """The attempts after the first: out-of-plan refinements and further trials."""
+        return self.refinements + self.retrials
+
+
+MeasuredEpisode = tuple[EpisodeOutcome, EpisodeMeasures]
+
+
+def measure_cell(bench: BenchRecord, cell: BenchCell) -> dict[tuple[str, int], MeasuredEpisode]:
+    """Return a cell's outcomes that were not broken off, by task and repeat, with their measures."""
+    return {
+        (e.task.id, e.repeat): (e, measure_episode(e, bench.folder, cell.no_effect_prefixes))
+        for e in bench.outcomes_of(cell.name)
+        if not e.broken
+    }
+
+
+def measure_episode(ended: EpisodeOutcome, folder: Path, no_effect_prefixes: tuple[str, ...] | None) -> EpisodeMeasures:
+    """Return the measures of an episode of the bench in ``folder``."""
+    result, observed = ended.result, list(_read_observations(folder, ended.run)) if ended.run else []
+    since = max((i for i, text in enumerate(observed) if text is None), default=-1)
+    parts = _count_parts(folder, ended.run) if observed else _Parts(0, None, None)
+    known = since >= 0 and no_effect_prefixes is not None
+    return EpisodeMeasures(
+        success=result.success,
+        reward=result.reward,
+        trajectory=len(observed) - since - 1 if since >= 0 else result.actions,
+        actions=result.actions,
+        asks=result.asks,
+        refinements=result.refinements,
+        calls=result.model_calls,
+        tokens=result.usage.total_tokens,
+        money=result.usage.money,
+        seconds=result.seconds,
+        claim=result.claim,
+        retrials=max(parts.trials - 1, 0),
+        plans=parts.plans,
+        executor_runs=parts.executor_runs,
+        depth=result.depth,
+        inadmissible=sum(t is not None and t.startswith(no_effect_prefixes or ()) for t in observed) if known else None,
+    )
+
+
+def mean_if_known(values: Sequence[float | None]) -> float | None:
+    """Return the mean; None if there are no values or one is unknown."""
+    sum_of_all = sum_if_known(values)
+    return None if sum_of_all is None or not values else sum_of_all / len(values)
+
+
+def sum_if_known(values: Sequence[float | None]) -> float | None:
+    """Return the sum; None if a value is unknown."""
+    known = [v for v in values if v is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+class _EventWithObservation(msgspec.Struct):
+    """The part of an event that is needed here; the rest is not decoded."""
+
+    event: str
+    observation: _ObservationText
+
+
+class _ObservationText(msgspec.Struct):
+    text: str
+
+
+class _OpenedSpan(msgspec.Struct, tag_field="event", tag="span_opened"):
+    """The part of an opened span's event that is needed here. ``span`` is the one around it."""
+
+    kind: str
+    span: int | None = None
+
+
+class _Called(msgspec.Struct, tag_field="event", tag="model_called"):
+    """The part of a model call's event that is needed here. ``span`` is the one around it."""
+
+    purpose: str
+    span: int | None = None
+
+
+class _Parts(msgspec.Struct):
+    """How many parts of an episode there were; ``plans`` and ``executor_runs`` are None without a trace."""
+
+    trials: int
+    plans: int | None
+    executor_runs: int | None
+
+
+_E = TypeVar("_E")
+_part_decoder: msgspec.json.Decoder[_OpenedSpan | _Called] = msgspec.json.Decoder(_OpenedSpan | _Called)
+_PART_PREFIXES = (b'{"event":"span_opened"', b'{"event":"model_called"')
+_EXECUTING = frozenset({"act", "plan"})
+"""The purposes of an executor's calls: ReAct's actions and AdaPlanner's plans in code."""
+
+_decoder = msgspec.json.Decoder(_EventWithObservation)
+_EVENT_PREFIXES = (b'{"event":"action_taken"', b'{"event":"environment_reset"')
+
+
+def _count_parts(folder: Path, run: str) -> _Parts:
+    """The trials of the whole task in a run's trace, not of its sub-tasks, the planner's calls and the executor's runs.
+
+    Each attempt has a span of its own; an attempt at the whole task by an executor alone has none.
+    """
+    trials = plans = 0
+    spans: set[int | None] = set()
+    for event in _read_events(folder, run, _PART_PREFIXES, _part_decoder):
+        if isinstance(event, _OpenedSpan):
+            trials += event.kind == "trial" and event.span is None
+        else:
+            plans += event.purpose == "decompose"
+            spans |= {event.span} if event.purpose in _EXECUTING else set()
+    return _Parts(trials, plans, len(spans))
+
+
+def _read_observations(folder: Path, run: str) -> Iterator[str | None]:
+    """The observation after each action of a run in a bench's folder, and None for each reset; empty without a trace.
+
+    The bench's results name the run, so the path may lead anywhere; a trace outside the bench's folder is not read.
+    """
+    for event in _read_events(folder, run, _EVENT_PREFIXES, _decoder):
+        yield event.observation.text if event.event == "action_taken" else None
+
+
+def _read_events(
+    folder: Path, run: str, prefixes: tuple[bytes, ...], decoder: msgspec.json.Decoder[_E]
+) -> Iterator[_E]:
+    """The events of a run's trace whose lines begin with these bytes."""
+    try:
+        with files.open_to_read(folder / run / TRACE_NAME, folder) as file:
+            for line in files.bounded_lines(file, MAX_LINE_BYTES):
+                if line.startswith(prefixes):
+                    yield decoder.decode(line)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return
 
 
 class Metric(msgspec.Struct, frozen=True):
@@ -155,3 +330,153 @@ def _mean_interval(values: tuple[float, ...]) -> tuple[float, float]:
     values again.
     """
     return bootstrap_mean(values)
+
+
+MAX_ATTEMPTS = 100
+"""Success by attempt, and pass@k, go up to this number of attempts."""
+
+
+class CellStatistics(Value, frozen=True):
+    """A kind of task in one cell: the success rate with its 95 % Wilson interval, and metrics by name.
+
+    ``inadmissible`` is a share of all actions. ``pass_at_k`` holds pass@k for k from 1: the unbiased mean over the
+    tasks with at least k episodes. ``by_attempt`` holds, for k from 1, the share of the episodes solved within k
+    attempts (``EpisodeMeasures.renewed_attempts``), up to the last attempt of any of them. Both end at
+    ``MAX_ATTEMPTS``.
+    """
+
+    cell: str
+    kind: str
+    episodes: int
+    successes: int
+    rate: float
+    low: float
+    high: float
+    metrics: dict[str, MetricEstimate]
+    inadmissible: float | None
+    pass_at_k: tuple[float, ...] = ()
+    by_attempt: tuple[float, ...] = ()
+
+
+def cell_statistics(
+    cell: BenchCell,
+    episodes: Sequence[MeasuredEpisode],
+    names: Sequence[str],
+    *,
+    with_intervals: bool = False,
+    max_kinds: int | None = None,
+) -> list[CellStatistics]:
+    """Return one entry for each of the first ``max_kinds`` kinds, then one for all episodes, of kind ``"all"``.
+
+    ``names`` are the metrics. Only rates have intervals unless others are asked for: those take a while.
+    """
+    by_kind: dict[str, list[MeasuredEpisode]] = {}
+    for one in episodes:
+        by_kind.setdefault(one[0].task.kind, []).append(one)
+    every = [*islice(by_kind.items(), max_kinds), ("all", list(episodes))]
+    return [_kind_statistics(cell, kind, part, names, with_intervals) for kind, part in every]
+
+
+def _kind_statistics(
+    cell: BenchCell, kind: str, episodes: list[MeasuredEpisode], names: Sequence[str], with_intervals: bool
+) -> CellStatistics:
+    measures = [m for _, m in episodes]
+    n, wins = len(measures), sum(m.success for m in measures)
+    idle, acted = sum_if_known([m.inadmissible for m in measures]), sum(m.actions for m in measures)
+    return CellStatistics(
+        cell.name,
+        kind,
+        n,
+        wins,
+        wins / n if n else 0.0,
+        *wilson_interval(wins, n),
+        {
+            name: estimate_metric(METRICS[name], episodes, with_interval=with_intervals or METRICS[name].is_rate)
+            for name in names
+        },
+        idle / acted if idle is not None and acted else None,
+        _pass_rates(episodes),
+        _rates_by_attempt(measures),
+    )
+
+
+def _rates_by_attempt(episodes: Sequence[EpisodeMeasures]) -> tuple[float, ...]:
+    """The success rates after attempt 1, 2, …: AdaPlanner's Figure 4b (Sun et al. 2023)."""
+    last = min(max((m.renewed_attempts for m in episodes), default=-1), MAX_ATTEMPTS - 1)
+    solved = Counter(m.renewed_attempts for m in episodes if m.success)
+    return tuple(sums / len(episodes) for sums in accumulate(solved[further] for further in range(last + 1)))
+
+
+def _pass_rates(episodes: list[MeasuredEpisode]) -> tuple[float, ...]:
+    """pass@1, pass@2, …; empty if each task has one episode."""
+    by_task: dict[str, list[bool]] = {}
+    for ended, measures in episodes:
+        by_task.setdefault(ended.task.id, []).append(measures.success)
+    tasks = Counter((len(wins), sum(wins)) for wins in by_task.values())  # tasks with the same counts count once
+    most = min(max((n for n, _ in tasks), default=0), MAX_ATTEMPTS)
+    return tuple(_mean_pass_rate(tasks, k) for k in range(1, most + 1)) if most > 1 else ()
+
+
+def _mean_pass_rate(tasks: Counter[tuple[int, int]], k: int) -> float:
+    """The mean of pass@k over the tasks with at least ``k`` episodes.
+
+    ``tasks`` are counted by their episodes and successes.
+    """
+    counted = {(n, c): count for (n, c), count in tasks.items() if n >= k}
+    return sum(pass_at_k(n, c, k) * count for (n, c), count in counted.items()) / sum(counted.values())
+
+
+class KindSummary(msgspec.Struct, frozen=True):
+    """One kind of task: the number of episodes, and sums over them.
+
+    ``low`` and ``high`` are the success rate's 95 % Wilson interval. Tokens and ``money`` (US dollars) are None if an
+    episode's value is unknown. ``cached_share`` is the part of all input that came from endpoints' caches, from 0 to
+    1; None if the input is unknown or empty. ``reused_replies`` counts the calls that the user's own cache answered.
+    """
+
+    kind: str
+    episodes: int
+    successes: int
+    actions: int
+    asks: int
+    refinements: int
+    model_calls: int
+    seconds: float
+    reasons: dict[str, int]
+    low: float = 0.0
+    high: float = 1.0
+    tokens: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    money: float | None = None
+    cached_share: float | None = None
+    reused_replies: int = 0
+
+
+def summarise_results(results: Sequence[Result]) -> list[KindSummary]:
+    """Return one row per kind in order of first appearance, then one for all, of kind ``"all"``."""
+    kinds = list(dict.fromkeys(r.task.kind for r in results))
+    return [_row(k, [r for r in results if r.task.kind == k]) for k in kinds] + [_row("all", results)]
+
+
+def _row(kind: str, results: Sequence[Result]) -> KindSummary:
+    successes = sum(r.success for r in results)
+    usage = sum((r.usage for r in results), NO_USAGE)
+    return KindSummary(
+        kind,
+        len(results),
+        successes,
+        sum(r.actions for r in results),
+        sum(r.asks for r in results),
+        sum(r.refinements for r in results),
+        sum(r.model_calls for r in results),
+        sum(r.seconds for r in results),
+        dict(Counter(r.reason for r in results)),
+        *wilson_interval(successes, len(results)),
+        usage.total_tokens,
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.money,
+        usage.cached_share,
+        usage.reused_replies,
+    )

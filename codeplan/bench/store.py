@@ -10,7 +10,9 @@ Everything is readable after a kill. At worst the last line is torn; readers ign
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -18,18 +20,28 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from codeplan.bench.file_names import safe_file_name
 from codeplan.bench.grid import BenchCell, BenchGrid, find_excess, require_contained, require_sound, total_episodes
+from codeplan.durable_files import lock_exclusively
 from codeplan.errors import TraceFailure, UsageError
-from codeplan.recording.file_lock import lock_exclusively
 from codeplan.runner.run_folders import describe_episode_folder
 from codeplan.types import NO_USAGE, Result, Task, Value
 from codeplan.types.display import MAX_ROWS, html_list, html_text, short_repr
 from codeplan.types.value import Count
 from codeplan.untrusted import files
-from codeplan.untrusted.json_sizes import ValueLimit
-from codeplan.untrusted.noun_phrases import with_count
-from codeplan.untrusted.terminal import parser_reason
+from codeplan.untrusted.json_values import ValueLimit
+from codeplan.untrusted.texts import parser_reason, with_count
+
+REPEAT_SUFFIX = re.compile(r"-r\d+\Z", re.ASCII)
+"""The suffix of the folder of an episode's repeat."""
+
+
+def safe_file_name(name: str) -> str:
+    """The name itself if it is a safe file name, else a safe part of it with a digest."""
+    kept = "".join(c if c.isascii() and (c.isalnum() or c in "-_.=+,") else "-" for c in name)[:80].lstrip(".")
+    if kept == name and name and not REPEAT_SUFFIX.search(name):
+        return name
+    return f"{kept}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
 
 MAX_BENCH_BYTES = 1 << 29
 """Larger files are not read."""

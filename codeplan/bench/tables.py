@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from codeplan.bench.cell_comparison import BenchOverview, CellComparison
-from codeplan.bench.cell_statistics import CellStatistics
-from codeplan.bench.metrics import METRICS, MetricEstimate
-from codeplan.bench.papers.comparable import PublishedResults
+from codeplan.bench.metrics import METRICS, CellStatistics, MetricEstimate
+from codeplan.bench.papers import PublishedResults
 from codeplan.statistics import RateDifference
 from codeplan.types import Value
-from codeplan.untrusted.noun_phrases import with_count
+from codeplan.untrusted.texts import with_count
 
 STAND_IN_LABEL = "scripted stand-in"
 STAND_IN_MARK = " †"

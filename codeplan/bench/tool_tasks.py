@@ -46,7 +46,7 @@ from codeplan.tools.tool_files import function_of_file
 from codeplan.tools.toolset import Toolset
 from codeplan.tools.verification import Verifier
 from codeplan.types import Result, Task
-from codeplan.untrusted.terminal import echo
+from codeplan.untrusted.texts import echo
 from codeplan.untrusted.tracebacks import traceback_text
 from codeplan.untrusted.values import in_quotes
 

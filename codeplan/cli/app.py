@@ -31,7 +31,7 @@ from codeplan.cli import (
     trust,
 )
 from codeplan.cli.command_groups import GroupedCommands
-from codeplan.untrusted.terminal import echo, echo_message, one_line
+from codeplan.untrusted.texts import echo, echo_message, one_line
 from codeplan.version import VERSION
 
 INTERRUPTED = 130

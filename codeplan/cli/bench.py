@@ -13,8 +13,7 @@ import typer
 from codeplan.cli import options, setting_options
 from codeplan.cli.default_folders import new_run_folder
 from codeplan.cli.standard_output import reserved_for_json
-from codeplan.untrusted.noun_phrases import with_count
-from codeplan.untrusted.terminal import one_line, shell_word
+from codeplan.untrusted.texts import one_line, shell_word, with_count
 
 if TYPE_CHECKING:
     from codeplan.bench.bench_runner import BenchOutcome
@@ -243,7 +242,7 @@ def _show(
     asked: BenchRequest, bench: BenchRecord, folder: Path | None, columns: tuple[str, ...], as_json: bool
 ) -> None:
     from codeplan.bench.cell_comparison import describe_cells
-    from codeplan.bench.summary import summarise_results
+    from codeplan.bench.metrics import summarise_results
     from codeplan.cli.bench_table import print_bench, print_metrics
     from codeplan.cli.paper_tables import print_experiment
     from codeplan.report.json_output import to_plain_data

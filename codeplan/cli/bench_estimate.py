@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 from codeplan.cli import options
 from codeplan.cli.default_folders import RUNS
 from codeplan.cli.text_tables import format_table, terminal_width
-from codeplan.untrusted.noun_phrases import with_count
-from codeplan.untrusted.terminal import one_line
-from codeplan.untrusted.wrapping import wrap_line
+from codeplan.untrusted.texts import one_line, with_count, wrap_line
 
 if TYPE_CHECKING:
     from codeplan.bench.bench_runner import BenchOutcome

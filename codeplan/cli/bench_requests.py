@@ -11,7 +11,7 @@ from codeplan.cli import options
 
 if TYPE_CHECKING:
     from codeplan.bench.bench_spec import BenchSpec, ResolvedBench
-    from codeplan.bench.papers.presets import PaperExperiment
+    from codeplan.bench.papers import PaperExperiment
     from codeplan.bench.tool_tasks import ToolTaskSet
     from codeplan.runner.configuration import UserConfig
 
@@ -76,7 +76,7 @@ def _refuse_several_names(suite: str, selection: dict[str, Any]) -> None:
 def _from_paper(name: str, config: UserConfig, settings: dict[str, Any], selection: dict[str, Any]) -> BenchRequest:
     """The bench of a paper's experiment: its rows with one model, or with two where the paper has two."""
     from codeplan.bench.paper_bench import ExperimentChoice, resolve_experiment
-    from codeplan.bench.papers.presets import find_experiment
+    from codeplan.bench.papers import find_experiment
     from codeplan.errors import UsageError
 
     experiment = find_experiment(name)

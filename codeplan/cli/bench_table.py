@@ -11,15 +11,14 @@ from rich.text import Text
 
 from codeplan.bench.cell_comparison import describe_cells
 from codeplan.bench.grid import BenchCell
-from codeplan.bench.papers.comparable import PublishedResults, published_results
+from codeplan.bench.metrics import KindSummary, summarise_results
+from codeplan.bench.papers import PublishedResults, published_results
 from codeplan.bench.store import BenchRecord
-from codeplan.bench.summary import KindSummary, summarise_results
 from codeplan.bench.tables import BenchTable, statistics_table
-from codeplan.bench.training_table import build_training_tables
+from codeplan.bench.trainings import build_training_tables
 from codeplan.cli.text_tables import format_table, terminal_width
 from codeplan.untrusted.console import print_wrapped
-from codeplan.untrusted.terminal import clean, one_line, shell_word
-from codeplan.untrusted.wrapping import wrap_line
+from codeplan.untrusted.texts import clean, one_line, shell_word, wrap_line
 
 _GROUPED = (("cell", "kind"), ("row", "whose"))
 """First columns of tables whose rows are grouped. A cell's name would take half of the terminal in each row; and where

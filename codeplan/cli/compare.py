@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from codeplan.cli import options
-from codeplan.untrusted.terminal import echo
+from codeplan.untrusted.texts import echo
 
 First = Annotated[str, typer.Argument(metavar="A", help="A bench's folder, or FOLDER:CELL.")]
 Second = Annotated[str | None, typer.Argument(metavar="[B]", help="Another; without it, the cells of A.")]
@@ -41,7 +41,7 @@ def compare(
     from codeplan.bench.cell_comparison import build_overview
     from codeplan.bench.metrics import parse_metrics
     from codeplan.bench.tables import TABLE_FORMATS, build_tables, format_tables
-    from codeplan.bench.training_table import build_training_tables
+    from codeplan.bench.trainings import build_training_tables
     from codeplan.cli.bench_table import bench_table_text
     from codeplan.cli.text_tables import terminal_width
     from codeplan.errors import UsageError

@@ -11,7 +11,7 @@ from codeplan.cli import model_options, options, setting_options
 from codeplan.cli.default_folders import new_run_folder
 from codeplan.cli.episode import Method, make_event_handler, playing
 from codeplan.cli.tool_options import ToolOptions, show_value, tell_unverified
-from codeplan.untrusted.terminal import shell_word
+from codeplan.untrusted.texts import shell_word
 
 Goal = Annotated[str, typer.Argument(metavar="GOAL", help="What is to be done, in a sentence.")]
 _MODEL_SETTINGS = tuple(name for name in setting_options.MODEL_SETTINGS if name != "mistakes")

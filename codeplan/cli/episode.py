@@ -14,7 +14,7 @@ from codeplan.cli.default_folders import new_run_folder
 from codeplan.cli.standard_output import reserved_for_json
 from codeplan.cli.waiting_line import above_line, waiting_line
 from codeplan.errors import CodeplanError
-from codeplan.untrusted.terminal import shell_word
+from codeplan.untrusted.texts import shell_word
 
 if TYPE_CHECKING:
     from codeplan.recording.events import EpisodeStarted, Event

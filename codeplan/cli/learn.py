@@ -9,8 +9,7 @@ import typer
 
 from codeplan.cli import model_options, options
 from codeplan.cli.total_budget import TotalBudgetOptions, end_spending
-from codeplan.untrusted.noun_phrases import with_count
-from codeplan.untrusted.terminal import echo_message, shell_word
+from codeplan.untrusted.texts import echo_message, shell_word, with_count
 
 if TYPE_CHECKING:
     from codeplan.types import Task

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codeplan.cli import options
-from codeplan.untrusted.terminal import echo, echo_message, one_line, shell_word
+from codeplan.untrusted.texts import echo, echo_message, one_line, shell_word
 
 if TYPE_CHECKING:
     from codeplan.doctor import Finding

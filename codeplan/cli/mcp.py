@@ -15,7 +15,7 @@ import typer
 
 from codeplan.cli import options
 from codeplan.cli.tool_options import Allow, Ask, Deny, Mcp, McpConfig, McpTimeout, ToolErrors, Tools
-from codeplan.untrusted.terminal import echo, echo_message, one_line
+from codeplan.untrusted.texts import echo, echo_message, one_line
 
 if TYPE_CHECKING:
     from codeplan.mcp_server.plan_runner import RunnerSettings, ToolPlanRunner

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 import typer
 
 from codeplan.cli.setting_options import given_limits, given_settings
-from codeplan.untrusted.terminal import echo, echo_message
+from codeplan.untrusted.texts import echo, echo_message
 
 if TYPE_CHECKING:
     from rich.console import Console

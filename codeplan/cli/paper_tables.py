@@ -11,16 +11,14 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from codeplan.bench.paper_table import build_paper_tables, row_notes
-from codeplan.bench.papers.presets import ExperimentPart, PaperExperiment, not_run
-from codeplan.bench.papers.published import PublishedTable, paper_titles
+from codeplan.bench.paper_bench import build_paper_tables, row_notes
+from codeplan.bench.papers import ExperimentPart, PaperExperiment, PublishedTable, not_run, paper_titles
 from codeplan.bench.store import BenchRecord
 from codeplan.bench.tables import format_number
 from codeplan.cli.bench_table import bench_table_text
 from codeplan.cli.text_tables import terminal_width
 from codeplan.untrusted.console import print_wrapped
-from codeplan.untrusted.noun_phrases import with_count
-from codeplan.untrusted.terminal import one_line, shell_word
+from codeplan.untrusted.texts import one_line, shell_word, with_count
 from codeplan.untrusted.values import in_quotes
 
 _WIDTH = 80

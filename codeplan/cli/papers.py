@@ -25,7 +25,7 @@ def papers(name: Name = None, folder: Folder = None, as_json: options.Json = Fal
 
     Play one with 'codeplan bench paper:ID --model NAME'.
     """
-    from codeplan.bench.papers.presets import find_experiment, paper_experiments
+    from codeplan.bench.papers import find_experiment, paper_experiments
     from codeplan.bench.store import read_bench
     from codeplan.cli.paper_tables import describe_experiment, list_experiments, print_experiment
     from codeplan.errors import UsageError

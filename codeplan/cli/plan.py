@@ -14,7 +14,7 @@ from codeplan.cli import model_options, options, setting_options
 from codeplan.cli.episode import make_event_handler
 from codeplan.cli.standard_output import reserved_for_json
 from codeplan.cli.tool_options import ToolOptions, ToolSourceOptions, open_environment, show_value, tell_unverified
-from codeplan.untrusted.terminal import echo, echo_message, one_line
+from codeplan.untrusted.texts import echo, echo_message, one_line
 
 if TYPE_CHECKING:
     from codeplan.planning.plan_check import Fixes
@@ -177,7 +177,7 @@ def _check(source: str, env: str | ToolEnvironment, allow_weak: bool, fixes: Fix
 
     from codeplan import envs
     from codeplan.agent_interface import agent_api
-    from codeplan.episode.agent import agent_class
+    from codeplan.episode.episode import agent_class
     from codeplan.sandbox import Sandbox
 
     with closing(envs.make(env) if isinstance(env, str) else env) as environment:
@@ -213,8 +213,7 @@ def _print_check(path: str, outcome: Plan | Rejected) -> None:
 
 
 def _print_diagnostics(path: str, source: str, diagnostics: Iterable[Diagnostic], kind: str = "") -> None:
-    from codeplan.untrusted.terminal import source_excerpt
-    from codeplan.untrusted.wrapping import terminal_columns
+    from codeplan.untrusted.texts import source_excerpt, terminal_columns
 
     columns = terminal_columns(sys.stdout)
     room = {"width": columns - 6} if columns else {}

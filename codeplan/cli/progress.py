@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from codeplan.untrusted.terminal import one_line
+from codeplan.untrusted.texts import one_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from codeplan.errors import UsageError
-from codeplan.testing.cases.manifest import MANIFEST_SUFFIX
+from codeplan.testing.manifest import MANIFEST_SUFFIX
 from codeplan.testing.only_plans import SKIPPED, SKIPPED_OUTPUT
-from codeplan.testing.time_limit import OUT_OF_TIME
+from codeplan.testing.plugin import OUT_OF_TIME
 from codeplan.untrusted.values import in_quotes
 
 

@@ -15,8 +15,7 @@ from codeplan.cli.episode import make_event_handler, playing
 from codeplan.cli.setting_options import given_limits
 from codeplan.cli.tool_options import ToolOptions, WayOn, ask_about_doubt, on_terminal, show_value
 from codeplan.cli.waiting_line import without_line
-from codeplan.untrusted.noun_phrases import with_count
-from codeplan.untrusted.terminal import echo_message, shell_word
+from codeplan.untrusted.texts import echo_message, shell_word, with_count
 
 if TYPE_CHECKING:
     from codeplan.recording.events import Event

@@ -10,8 +10,7 @@ import typer
 
 from codeplan.cli import options
 from codeplan.cli.skill_library import open_library
-from codeplan.untrusted.noun_phrases import with_count
-from codeplan.untrusted.terminal import echo, echo_message, one_line, shell_word
+from codeplan.untrusted.texts import echo, echo_message, one_line, shell_word, with_count
 
 if TYPE_CHECKING:
     from codeplan.skills.library import SkillLibrary
@@ -59,9 +58,8 @@ def view(runs: Runs, port: options.Port = 0, library: Skills = None) -> None:
 
     The first line on standard output is the address. Ctrl-C stops the server. Needs the extra web.
     """
-    from codeplan.report.pages.catalog import EpisodeCatalog
     from codeplan.report.pages.report_source import ReportSource
-    from codeplan.report.pages.server import serve
+    from codeplan.report.pages.server import EpisodeCatalog, serve
 
     with contextlib.suppress(KeyboardInterrupt):
         serve(EpisodeCatalog(ReportSource(*runs), _library(library)), port, on_ready=echo)

@@ -13,7 +13,7 @@ import typer
 
 from codeplan.cli import options
 from codeplan.cli.command_groups import WholeSummaries
-from codeplan.untrusted.terminal import echo
+from codeplan.untrusted.texts import echo
 
 if TYPE_CHECKING:
     from codeplan.audit.auditor import AttackVerdict
@@ -111,7 +111,7 @@ def _row(name: str, cells: list[int] | list[str]) -> str:
 
 
 def _print_summary(verdicts: list[AttackVerdict], seconds: float, unrestricted: bool) -> None:
-    from codeplan.untrusted.terminal import one_line
+    from codeplan.untrusted.texts import one_line
 
     through = [v for v in verdicts if v.got_through]
     for v in through:

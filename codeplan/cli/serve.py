@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codeplan.cli import options
-from codeplan.untrusted.noun_phrases import with_count
-from codeplan.untrusted.terminal import echo
+from codeplan.untrusted.texts import echo, with_count
 
 if TYPE_CHECKING:
     from codeplan.standin.server.app import StandInServer

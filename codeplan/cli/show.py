@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codeplan.cli import options
-from codeplan.untrusted.terminal import echo, echo_message, shell_word
+from codeplan.untrusted.texts import echo, echo_message, shell_word
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from codeplan.recording.events import Event
-    from codeplan.report.event_list import EventRow
+    from codeplan.report.event_view import EventRow
 
 Only = Annotated[
     list[str] | None,
@@ -35,7 +35,7 @@ def show(folder: options.Run, only: Only = None, event: Number = None, as_json: 
     """
     from codeplan.errors import UsageError
     from codeplan.recording.trace import Trace
-    from codeplan.report.event_list import PARTS, event_rows
+    from codeplan.report.event_view import PARTS, event_rows
     from codeplan.runner.run_folders import find_trace
     from codeplan.untrusted.values import in_quotes
 

@@ -14,7 +14,7 @@ from codeplan.cli.default_folders import new_run_folder
 from codeplan.cli.setting_options import given_limits
 from codeplan.cli.skill_library import DEFAULT_FOLDER, LibraryFolder, open_library
 from codeplan.cli.waiting_line import waiting_line
-from codeplan.untrusted.terminal import echo_message
+from codeplan.untrusted.texts import echo_message
 
 if TYPE_CHECKING:
     from codeplan.curation.acquisition import AcquiredSkill, NothingAcquired
@@ -53,8 +53,7 @@ def add(
 
     Exit codes: 0 the library has the skill, 1 the episode yields none, 2 usage, 4 the infrastructure failed.
     """
-    from codeplan.curation.acquisition import NothingAcquired
-    from codeplan.curation.recorded_acquisition import acquire_from_run
+    from codeplan.curation.acquisition import NothingAcquired, acquire_from_run
     from codeplan.errors import InfrastructureError
 
     of_model = {"base_url": base_url, "reply_cache": cache}
@@ -134,7 +133,7 @@ def acquisition_document(found: AcquiredSkill | NothingAcquired) -> dict[str, An
 def acquisition_sentence(found: AcquiredSkill | NothingAcquired, library: SkillLibrary) -> str:
     """What became of a success, in one sentence."""
     from codeplan.curation.acquisition import NothingAcquired
-    from codeplan.untrusted.terminal import one_line, shell_word
+    from codeplan.untrusted.texts import one_line, shell_word
 
     if isinstance(found, NothingAcquired):
         return one_line(f"no skill: {found.reason}", 600)

@@ -13,8 +13,7 @@ from codeplan.cli import options
 from codeplan.cli.curation_episodes import EpisodeOptions
 from codeplan.cli.skill_library import DEFAULT_FOLDER, LibraryFolder, find_skill, open_library
 from codeplan.cli.total_budget import TotalBudgetOptions, end_spending
-from codeplan.untrusted.noun_phrases import with_count
-from codeplan.untrusted.terminal import echo, echo_message
+from codeplan.untrusted.texts import echo, echo_message, with_count
 
 if TYPE_CHECKING:
     from codeplan.curation.curation_runner import CurationRunner
@@ -98,9 +97,8 @@ def discover(
     Exit codes: 0 all episodes were run, 2 usage, 3 a total budget is spent.
     """
     from codeplan.cli.skill_tables import comparison_table, filter_table
-    from codeplan.curation.discovery import discover_skills as run_rounds
-    from codeplan.curation.filtering import list_candidates
-    from codeplan.curation.library_comparison import compare_library
+    from codeplan.curation.filtering import compare_library, list_candidates
+    from codeplan.curation.filtering import discover_skills as run_rounds
     from codeplan.envs.selection import take_of_each_kind
 
     spending = total.start()
@@ -192,8 +190,8 @@ def check(
     Exit codes: 0 all tasks solved, 1 a task is not solved, 2 usage, 3 a total budget is spent.
     """
     from codeplan.cli.skill_tables import check_table
-    from codeplan.curation.checks import SkillCheck
-    from codeplan.curation.checks import check_skills as run_again
+    from codeplan.curation.filtering import SkillCheck
+    from codeplan.curation.filtering import check_skills as run_again
 
     opened = open_library(library)
     active = [find_skill(opened, f"{e.env}/{e.name}") for e in opened.entries(status="active")]
@@ -253,7 +251,7 @@ def _impossible(rows: Sequence[FilterOutcome]) -> list[str]:
 
 
 def _print_failures(runner: CurationRunner) -> None:
-    from codeplan.untrusted.terminal import one_line
+    from codeplan.untrusted.texts import one_line
 
     for failure in runner.failures[:5]:
         echo_message(f"an episode was broken off and does not count: {one_line(failure, 300)}", "codeplan: ", err=True)

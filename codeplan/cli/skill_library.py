@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codeplan.cli.default_folders import require_no_link
-from codeplan.untrusted.terminal import echo_message
+from codeplan.untrusted.texts import echo_message
 
 if TYPE_CHECKING:
     from codeplan.skills.library import SkillLibrary
-    from codeplan.skills.skill import Skill, SkillStatus
-    from codeplan.skills.skill_statistics import SkillStatistics
+    from codeplan.skills.skill import Skill, SkillStatistics, SkillStatus
 
 LibraryFolder = Annotated[Path, typer.Option("--library", metavar="DIR", help="The library's folder.")]
 DEFAULT_FOLDER = Path("skills")
@@ -52,14 +51,14 @@ def find_skill(library: SkillLibrary, name: str) -> Skill:
 
 def skill_figures(library: SkillLibrary, skill: Skill) -> SkillStatistics:
     """Statistics of a skill's evidence."""
-    from codeplan.skills.skill_statistics import skill_statistics
+    from codeplan.skills.skill import skill_statistics
 
     return skill_statistics(skill, library.read_evidence(skill))
 
 
 def print_faults(library: SkillLibrary) -> None:
     """Print the library's faults on stderr."""
-    from codeplan.untrusted.terminal import one_line
+    from codeplan.untrusted.texts import one_line
 
     for fault in library.faults():
         echo_message(f"left out: {one_line(fault, 400)}", "codeplan: ", err=True)

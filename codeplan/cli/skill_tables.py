@@ -7,15 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from codeplan.cli.text_tables import format_table, terminal_width
-from codeplan.untrusted.terminal import clean, one_line
+from codeplan.untrusted.texts import clean, one_line
 
 if TYPE_CHECKING:
-    from codeplan.curation.checks import SkillCheck
-    from codeplan.curation.filtering import FilterOutcome
-    from codeplan.curation.library_comparison import LibraryComparison
+    from codeplan.curation.filtering import FilterOutcome, LibraryComparison, SkillCheck
     from codeplan.skills.index import IndexEntry
-    from codeplan.skills.skill import EvidenceRecord, Skill
-    from codeplan.skills.skill_statistics import SkillStatistics
+    from codeplan.skills.skill import EvidenceRecord, Skill, SkillStatistics
 
 _MAX_RECORDS = 40
 

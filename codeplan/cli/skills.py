@@ -18,8 +18,7 @@ from codeplan.cli.skill_library import (
     print_faults,
     skill_figures,
 )
-from codeplan.untrusted.noun_phrases import with_count
-from codeplan.untrusted.terminal import echo
+from codeplan.untrusted.texts import echo, with_count
 
 Name = Annotated[str, typer.Argument(metavar="SKILL", help="The skill's name, or environment/name.")]
 EnvFilter = Annotated[str | None, typer.Option("--env", metavar="ENV", help="Only skills for this environment.")]
@@ -97,7 +96,7 @@ def diff(
 
     Exit codes: 0 the plans are equal, 1 they differ.
     """
-    from codeplan.untrusted.differences import diff_lines
+    from codeplan.untrusted.comparison import diff_lines
 
     opened = open_library(library)
     first, second = find_skill(opened, one), find_skill(opened, other)
@@ -218,7 +217,7 @@ def import_skills(
     """
     from codeplan.errors import UsageError
     from codeplan.skills.import_export import import_skills
-    from codeplan.untrusted.terminal import one_line
+    from codeplan.untrusted.texts import one_line
 
     rows = import_skills(open_library(library, create=True), file)
     if not rows:

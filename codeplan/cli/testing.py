@@ -9,11 +9,10 @@ import typer
 
 from codeplan.cli import options
 from codeplan.cli.default_folders import require_no_link
-from codeplan.untrusted.noun_phrases import with_count
-from codeplan.untrusted.terminal import echo, echo_message, one_line, shell_word
+from codeplan.untrusted.texts import echo, echo_message, one_line, shell_word, with_count
 
 if TYPE_CHECKING:
-    from codeplan.testing.cases.mutation import MutationScore
+    from codeplan.testing.mutation import MutationScore
 
 Plan = Annotated[Path, typer.Argument(metavar="PLAN", help="A manifest, or a plan with a manifest beside it.")]
 NewOut = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The folder for the new test.")]
@@ -108,7 +107,7 @@ def mutate(
 
 def new_test(folder: options.Run, out: NewOut = PLAN_TESTS, env: options.OwnEnv = None) -> None:
     """Make a test from a recorded episode: its plan, a manifest, and a tape if the plan asked something."""
-    from codeplan.testing.cases.scaffold import new_test as write
+    from codeplan.testing.scaffold import new_test as write
 
     if out == PLAN_TESTS:
         require_no_link(out, "--out")
@@ -160,9 +159,8 @@ def _is_installed() -> bool:
 def _manifests(plan: Path) -> list[Path]:
     """The given manifest, or the manifests beside a plan that test it."""
     from codeplan.errors import UsageError
-    from codeplan.testing.cases.manifest import MANIFEST_SUFFIX
-    from codeplan.testing.cases.manifest_files import read_manifest, read_text
-    from codeplan.untrusted.folders import list_folder
+    from codeplan.testing.manifest import MANIFEST_SUFFIX, read_manifest, read_text
+    from codeplan.untrusted.files import list_folder
 
     if plan.name.endswith(MANIFEST_SUFFIX):
         return [plan]
@@ -181,15 +179,15 @@ def _score(path: Path, given: dict[str, Any], live_llm: bool) -> MutationScore:
     from contextlib import closing
 
     from codeplan.cli.progress import counting_progress
-    from codeplan.testing.cases.case import CaseRunner, PlanSuite
-    from codeplan.testing.cases.mutation import run_mutants
+    from codeplan.testing.cases import CaseRunner, PlanSuite
+    from codeplan.testing.mutation import run_mutants
 
     with closing(CaseRunner(PlanSuite(path, given), live_llm=live_llm)) as stage, counting_progress("mutants") as show:
         return run_mutants(stage, show)
 
 
 def _print(score: MutationScore) -> None:
-    from codeplan.testing.cases.mutation import format_summary, survivor_lines
+    from codeplan.testing.mutation import format_summary, survivor_lines
 
     echo("\n".join([format_summary(score), *survivor_lines(score)]))
     for mutant in score.explained:

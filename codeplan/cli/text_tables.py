@@ -12,7 +12,7 @@ from itertools import zip_longest
 
 from rich.cells import cell_len, chop_cells
 
-from codeplan.untrusted.wrapping import terminal_columns
+from codeplan.untrusted.texts import terminal_columns
 
 Row = Sequence[str]
 

@@ -13,7 +13,7 @@ import typer
 
 from codeplan.cli import options
 from codeplan.cli.waiting_line import without_line
-from codeplan.untrusted.terminal import echo, echo_message
+from codeplan.untrusted.texts import echo, echo_message
 
 if TYPE_CHECKING:
     from codeplan.tools import ToolEnvironment

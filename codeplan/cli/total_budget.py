@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from codeplan.untrusted.terminal import echo_message
+from codeplan.untrusted.texts import echo_message
 
 if TYPE_CHECKING:
     from codeplan.budget import Spending

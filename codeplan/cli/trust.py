@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from codeplan.cli import options
-from codeplan.untrusted.terminal import shell_word
+from codeplan.untrusted.texts import shell_word
 
 if TYPE_CHECKING:
     from codeplan.runner.trusted_folders import TrustedFile
@@ -147,6 +147,6 @@ def _state(entry: TrustedFile) -> str:
 
 
 def _shown(path: str) -> str:
-    from codeplan.untrusted.terminal import one_line
+    from codeplan.untrusted.texts import one_line
 
     return one_line(path, 1000)

@@ -91,7 +91,7 @@ class WaitingLine:
                 self._status.update(self._text())
 
     def _text(self) -> str:
-        from codeplan.report.purposes import describe_purpose
+        from codeplan.report.event_view import describe_purpose
 
         now = time.monotonic()
         doing = f"The model is called to {describe_purpose(self._purpose)}" if self._purpose else self._working

@@ -11,8 +11,8 @@ from support.bench_samples import Play, plan
 
 from codeplan import envs
 from codeplan.bench.cell_comparison import build_overview
-from codeplan.bench.episode_measures import measure_cell, measure_episode
 from codeplan.bench.grid import BenchCell, BenchGrid
+from codeplan.bench.metrics import measure_cell, measure_episode
 from codeplan.bench.store import BenchRecord, BenchStore, EpisodeOutcome
 from codeplan.bench.tables import TABLE_FORMATS, BenchTable, build_tables, format_latex, format_markdown, format_tables
 from codeplan.errors import UsageError

@@ -16,12 +16,11 @@ import pytest
 from support.bench_samples import Play, bare, plan
 
 from codeplan.bench import engines
-from codeplan.bench.bench_runner import remaining_jobs
-from codeplan.bench.engines.processes import divide_cores
-from codeplan.bench.episode_worker import EpisodeWorker
+from codeplan.bench.bench_runner import EpisodeWorker, remaining_jobs
+from codeplan.bench.engines import divide_cores
 from codeplan.bench.store import BenchRecord, order_outcomes
+from codeplan.cancellation import raise_if_cancelled
 from codeplan.errors import InfrastructureError, UsageError
-from codeplan.recording.cancellation import raise_if_cancelled
 
 
 class Square(msgspec.Struct, frozen=True):

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from support.bench_samples import plan
 
-from codeplan.bench.bench_spec import read_spec, resolve_bench
-from codeplan.bench.named_suites import NAMED_SUITES, select_tasks
+from codeplan.bench.bench_spec import NAMED_SUITES, read_spec, resolve_bench, select_tasks
 from codeplan.envs.registry import make
 from codeplan.errors import UsageError
 

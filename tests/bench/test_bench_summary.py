@@ -1,7 +1,7 @@
 from support.task_runs import run_tasks
 
 from codeplan import envs
-from codeplan.bench.summary import summarise_results
+from codeplan.bench.metrics import summarise_results
 from codeplan.types import InfrastructureFailed, NotSolved, Result, Success, Task
 
 

@@ -4,8 +4,7 @@ import pytest
 from support.bench_samples import Play
 
 from codeplan.bench.bench_spec import BenchSpec, resolve_bench
-from codeplan.bench.episode_measures import measure_cell
-from codeplan.bench.metrics import METRICS, estimate_metric
+from codeplan.bench.metrics import METRICS, estimate_metric, measure_cell
 from codeplan.recording.events import ModelCalled, SpanOpened
 from codeplan.recording.trace import Trace
 from codeplan.runner.new_episodes import TRACE_NAME

@@ -2,8 +2,7 @@
 
 import pytest
 
-from codeplan.bench.episode_measures import EpisodeMeasures
-from codeplan.bench.metrics import METRICS, estimate_metric
+from codeplan.bench.metrics import METRICS, EpisodeMeasures, estimate_metric
 from codeplan.bench.store import EpisodeOutcome
 from codeplan.types import Result, Success, Task
 

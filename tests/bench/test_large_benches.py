@@ -11,17 +11,15 @@ import pytest
 
 from codeplan.bench import store
 from codeplan.bench.cell_comparison import MAX_KIND_ROWS, build_overview
-from codeplan.bench.grid import MAX_EPISODES, MAX_NAME_CHARS, BenchCell, BenchGrid
+from codeplan.bench.grid import MAX_EPISODES, MAX_NAME_CHARS, BenchCell, BenchGrid, LearntPlan, Training
 from codeplan.bench.store import BenchStore, EpisodeOutcome, read_bench
 from codeplan.bench.tables import build_tables
-from codeplan.bench.training_table import build_training_tables
-from codeplan.bench.trainings import LearntPlan, Training
+from codeplan.bench.trainings import build_training_tables
 from codeplan.cli.app import main
 from codeplan.errors import UsageError
 from codeplan.report.pages.overview import build_overview as build_page
-from codeplan.report.pages.report_data import MAX_COLUMNS
-from codeplan.report.pages.report_data import MAX_EPISODES as MAX_EPISODES_LISTED
-from codeplan.report.pages.report_source import ReportSource
+from codeplan.report.pages.report_source import MAX_COLUMNS, ReportSource
+from codeplan.report.pages.report_source import MAX_EPISODES as MAX_EPISODES_LISTED
 from codeplan.types import Result, Success, Task
 
 

@@ -11,9 +11,15 @@ from typing import Any
 import pytest
 
 from codeplan.bench.cell_comparison import build_overview
-from codeplan.bench.episode_measures import EpisodeMeasures
 from codeplan.bench.grid import BenchCell, BenchGrid
-from codeplan.bench.metrics import METRICS, STANDARD_METRICS, estimate_metric, parse_metrics, usual_metrics
+from codeplan.bench.metrics import (
+    METRICS,
+    STANDARD_METRICS,
+    EpisodeMeasures,
+    estimate_metric,
+    parse_metrics,
+    usual_metrics,
+)
 from codeplan.bench.store import BenchStore, EpisodeOutcome
 from codeplan.bench.tables import build_tables, statistics_table
 from codeplan.cli.app import main

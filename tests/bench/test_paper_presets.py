@@ -11,21 +11,20 @@ import pytest
 from support import alfworld_files
 
 from codeplan import methods
-from codeplan.bench import named_suites
+from codeplan.bench import bench_spec
 from codeplan.bench.bench_runner import run_bench
 from codeplan.bench.engines import make_engine
 from codeplan.bench.grid import BenchGrid
-from codeplan.bench.paper_bench import ExperimentChoice, resolve_experiment
-from codeplan.bench.paper_table import build_paper_tables
-from codeplan.bench.papers.presets import (
+from codeplan.bench.paper_bench import ExperimentChoice, build_paper_tables, resolve_experiment
+from codeplan.bench.papers import (
     ExperimentPart,
     ExperimentRow,
     PaperExperiment,
     find_experiment,
     not_run,
     paper_experiments,
+    published_tables,
 )
-from codeplan.bench.papers.published import published_tables
 from codeplan.bench.store import BenchRecord
 from codeplan.bench.tables import STAND_IN_NOTE
 from codeplan.envs.miniwob.environment import MiniWob
@@ -53,7 +52,7 @@ def test_a_part_repeats_each_row_of_its_tables_once_in_the_papers_order(
 ) -> None:
     for table in part.published:
         assert table.part_of == name
-        assert table.environment == named_suites.resolve_suite(part.suite).env
+        assert table.environment == bench_spec.resolve_suite(part.suite).env
         named = [number for row in part.rows for number in row.rows]
         outside = [n for n, row in enumerate(table.rows, 1) if row.method in not_run().methods]
         assert sorted(named) == named
@@ -65,7 +64,7 @@ def test_a_part_repeats_each_row_of_its_tables_once_in_the_papers_order(
 
 @pytest.mark.parametrize(("part", "row"), [c[1:] for c in CELLS], ids=[c[0] for c in CELLS])
 def test_a_cell_has_only_settings_that_exist_and_fit(part: ExperimentPart, row: ExperimentRow) -> None:
-    env = named_suites.resolve_suite(part.suite).env
+    env = bench_spec.resolve_suite(part.suite).env
     specs: dict[str, Any] = {}
     for factory in (load_factory("codeplan.envs", env), load_factory("codeplan.methods", row.method)):
         specs |= {spec.name: spec for spec in setting_specs(factory)}

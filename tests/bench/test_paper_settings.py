@@ -7,9 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from codeplan.bench.papers.compared_settings import PaperSetting, compare_setting, paper_settings
-from codeplan.bench.papers.presets import not_run, paper_experiments
-from codeplan.bench.papers.published import paper_titles
+from codeplan.bench.papers import (
+    PaperSetting,
+    compare_setting,
+    not_run,
+    paper_experiments,
+    paper_settings,
+    paper_titles,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = [f"{s.paper}-{s.environment}-{'+'.join(s.methods)}-{s.what}" for s in paper_settings()]

@@ -10,13 +10,11 @@ import pytest
 from support import alfworld_files
 
 from codeplan.bench.grid import BenchGrid
-from codeplan.bench.paper_bench import ExperimentChoice, resolve_experiment
-from codeplan.bench.paper_table import build_paper_tables
-from codeplan.bench.papers.presets import find_experiment
-from codeplan.bench.papers.published import published_table
+from codeplan.bench.paper_bench import ExperimentChoice, build_paper_tables, resolve_experiment
+from codeplan.bench.papers import find_experiment, published_table
 from codeplan.bench.store import BenchRecord, EpisodeOutcome
 from codeplan.bench.tables import STAND_IN_NOTE, BenchTable
-from codeplan.bench.training_table import build_training_tables, collect_rates
+from codeplan.bench.trainings import build_training_tables, collect_rates
 from codeplan.cli.app import main
 from codeplan.statistics import welch_test
 from codeplan.types import NotSolved, Result, Success, Task

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from codeplan.bench.cell_statistics import cell_statistics
-from codeplan.bench.episode_measures import EpisodeMeasures
 from codeplan.bench.grid import BenchCell
+from codeplan.bench.metrics import EpisodeMeasures, cell_statistics
 from codeplan.bench.store import EpisodeOutcome
 from codeplan.types import Result, Success, Task
 

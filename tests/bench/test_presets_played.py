@@ -13,10 +13,8 @@ from support import alfworld_files
 from codeplan.bench.bench_runner import run_bench
 from codeplan.bench.engines import make_engine
 from codeplan.bench.metrics import METRICS
-from codeplan.bench.paper_bench import ExperimentChoice, resolve_experiment
-from codeplan.bench.paper_table import build_paper_tables
-from codeplan.bench.papers.presets import ExperimentPart, PaperExperiment, not_run, paper_experiments
-from codeplan.bench.papers.published import published_tables
+from codeplan.bench.paper_bench import ExperimentChoice, build_paper_tables, resolve_experiment
+from codeplan.bench.papers import ExperimentPart, PaperExperiment, not_run, paper_experiments, published_tables
 from codeplan.bench.store import BenchRecord, EpisodeOutcome
 from codeplan.bench.tables import STAND_IN_MARK, STAND_IN_NOTE, BenchTable
 from codeplan.envs.miniwob.browser_path import find_browser

@@ -11,10 +11,15 @@ import pytest
 from codeplan import envs
 from codeplan.bench.grid import BenchCell, BenchGrid
 from codeplan.bench.metrics import METRICS
-from codeplan.bench.paper_table import P_VALUE
-from codeplan.bench.papers.comparable import PublishedResults, published_results
-from codeplan.bench.papers.presets import not_run
-from codeplan.bench.papers.published import published_table, published_tables, task_counts
+from codeplan.bench.paper_bench import P_VALUE
+from codeplan.bench.papers import (
+    PublishedResults,
+    not_run,
+    published_results,
+    published_table,
+    published_tables,
+    task_counts,
+)
 from codeplan.bench.store import BenchRecord
 from codeplan.errors import UsageError
 from codeplan.types import Task

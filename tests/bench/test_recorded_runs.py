@@ -8,9 +8,8 @@ from collections import Counter
 import pytest
 from support.recorded_runs import FIXTURES, recorded_bench
 
-from codeplan.bench.paper_table import build_paper_tables
-from codeplan.bench.papers.presets import find_experiment
-from codeplan.bench.papers.published import published_table
+from codeplan.bench.paper_bench import build_paper_tables
+from codeplan.bench.papers import find_experiment, published_table
 from codeplan.bench.tables import STAND_IN_MARK, BenchTable
 from codeplan.statistics import wilson_interval
 

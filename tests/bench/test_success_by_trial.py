@@ -5,7 +5,7 @@ from support.bench_samples import Play
 
 from codeplan.bench.bench_spec import BenchSpec, resolve_bench
 from codeplan.bench.cell_comparison import build_overview
-from codeplan.bench.episode_measures import measure_cell
+from codeplan.bench.metrics import measure_cell
 from codeplan.bench.tables import MAX_ATTEMPTS, STAND_IN_MARK, STAND_IN_NOTE, build_tables
 from codeplan.report.pages.overview import refinement_curve
 

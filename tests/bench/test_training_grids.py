@@ -9,7 +9,7 @@ from support.bench_samples import Play
 from support.training_samples import GRID, plan
 
 from codeplan.bench.bench_spec import read_spec, untrusted_settings
-from codeplan.bench.trainings import TrainingGrid
+from codeplan.bench.grid import TrainingGrid
 from codeplan.cli.app import main
 from codeplan.errors import UsageError
 

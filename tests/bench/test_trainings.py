@@ -16,7 +16,7 @@ from support.served import Serve
 from support.training_samples import GRID, plan
 
 from codeplan.bench.store import BenchRecord, read_bench
-from codeplan.bench.training_runner import training_results
+from codeplan.bench.trainings import training_results
 from codeplan.budget import TotalBudget
 from codeplan.cli.app import main
 from codeplan.errors import Diverged, ModelError, UsageError

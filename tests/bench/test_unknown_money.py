@@ -10,9 +10,8 @@ from support.boxes import Boxes
 from support.reply_server import Endpoint, endpoint, reply
 
 import codeplan
-from codeplan.bench.episode_measures import mean_if_known, measure_episode
+from codeplan.bench.metrics import mean_if_known, measure_episode, summarise_results
 from codeplan.bench.store import EpisodeOutcome
-from codeplan.bench.summary import summarise_results
 from codeplan.bench.tables import format_number
 from codeplan.cli.app import main
 from codeplan.cli.progress import EpisodeCounts

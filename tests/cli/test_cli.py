@@ -23,7 +23,7 @@ from codeplan.errors import InfrastructureError
 from codeplan.recording.events import EpisodeEnded
 from codeplan.recording.trace import Trace
 from codeplan.standin.model import ScriptedModel
-from codeplan.standin.prompt_sections import infer_purpose
+from codeplan.standin.prompt_reading import infer_purpose
 from codeplan.version import VERSION
 
 IDLE = """\

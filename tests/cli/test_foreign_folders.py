@@ -12,7 +12,7 @@ import pytest
 from support.skill_samples import skill
 from support.trace_samples import acted, ended, started, write
 
-from codeplan.bench.episode_measures import measure_episode
+from codeplan.bench.metrics import measure_episode
 from codeplan.bench.store import EpisodeOutcome
 from codeplan.cli.app import main
 from codeplan.errors import UsageError
@@ -196,7 +196,7 @@ def test_a_page_is_not_written_over_a_linked_file(
 
 
 def test_a_page_shows_no_trace_and_no_picture_from_outside_its_folder(tmp_path: Path, episode: Path) -> None:
-    from codeplan.report.pages.pictures import read_png
+    from codeplan.report.pages.episode_pages import read_png
     from codeplan.report.pages.report_source import ReportSource
 
     foreign = tmp_path / "foreign"

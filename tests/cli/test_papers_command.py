@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.terminals import codeplan_on_terminal
 
-from codeplan.bench.papers.presets import paper_experiments
+from codeplan.bench.papers import paper_experiments
 from codeplan.bench.tables import BenchTable
 from codeplan.cli.app import main
 from codeplan.cli.bench_table import bench_table_text

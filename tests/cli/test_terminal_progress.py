@@ -11,7 +11,7 @@ from support.terminals import codeplan_on_terminal
 
 import codeplan
 from codeplan.bench.store import read_bench
-from codeplan.testing.cases.scaffold import new_test
+from codeplan.testing.scaffold import new_test
 
 DISCOVER = ["skills", "discover", "household", "-n", "1", "--pairs", "3", "--compare", "1"]
 

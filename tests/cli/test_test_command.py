@@ -10,7 +10,7 @@ import pytest
 from support.terminals import codeplan_on_terminal
 
 from codeplan.cli.app import main
-from codeplan.testing.cases import collection
+from codeplan.testing import collection
 
 PLAN = """
 def solution(agent, start_from=1):

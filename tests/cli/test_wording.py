@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from codeplan.recording.events import PlanDrafted, PlanFixed
-from codeplan.report.event_view import EventViewer
-from codeplan.report.purposes import describe_purpose
+from codeplan.report.event_view import EventViewer, describe_purpose
 
 ROOT = Path(__file__).parents[2]
 FILES = [*(ROOT / "codeplan" / "cli").glob("*.py"), *(ROOT / "codeplan" / "report").glob("*.py"), ROOT / "codeplan/doctor.py"]  # fmt: skip

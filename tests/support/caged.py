@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 
+from support.backend_outcomes import assert_failed, assert_finished, assert_stopped, echo_answer
+from support.sample_plans import wrap_as_plan
+from support.sample_worlds import SampleHome
+
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.host import launcher
 from codeplan.sandbox.host.worker_process import WorkerProcess
 from codeplan.sandbox.protocol import frames
-from codeplan.testing.backend.base import assert_failed, assert_finished, assert_stopped, echo_answer
-from codeplan.testing.samples.home import SampleHome
-from codeplan.testing.samples.plans import wrap_as_plan
 from codeplan.types import Checkpoint, Failed, Finished, Rejected, Stopped
 
 plan, answer, finished, failed, stopped = wrap_as_plan, echo_answer, assert_finished, assert_failed, assert_stopped

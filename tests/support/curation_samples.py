@@ -4,7 +4,7 @@ from codeplan import envs
 from codeplan.sandbox import Sandbox
 from codeplan.skills.parameter_binding import read_parameters
 from codeplan.skills.skill import Skill, SkillOrigin
-from codeplan.standin.household.planning import parse_goal, write_plan
+from codeplan.standin.household import parse_goal, write_plan
 
 HOUSEHOLD = envs.make("household")
 

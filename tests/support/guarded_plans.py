@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from support.sample_plans import wrap_as_plan as plan
+from support.sample_worlds import SampleWalker
+
 from codeplan.agent_interface import agent_api
 from codeplan.sandbox.language.checking import check_source
 from codeplan.sandbox.language.compilation import compile_plan
 from codeplan.sandbox.runtime.namespace import PlanRuntime, plan_variables
 from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, PlanTermination
-from codeplan.testing.samples.object_worlds import SampleWalker
-from codeplan.testing.samples.plans import wrap_as_plan as plan
 from codeplan.types import AgentApi, Plan, Rejected
 
 API: AgentApi = agent_api(SampleWalker)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from codeplan.testing.cases.case import CaseRunner, CaseVerdict, PlanSuite
+from codeplan.testing.cases import CaseRunner, CaseVerdict, PlanSuite
 
 MANIFEST = """\
 plan = "clean.py"

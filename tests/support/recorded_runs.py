@@ -11,7 +11,7 @@ import pytest
 
 from codeplan import envs
 from codeplan.bench.grid import BenchCell, BenchGrid
-from codeplan.bench.papers.presets import find_experiment
+from codeplan.bench.papers import find_experiment
 from codeplan.bench.store import BenchRecord, EpisodeOutcome
 from codeplan.types import NotSolved, Result, Success, Task
 

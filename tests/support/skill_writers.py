@@ -6,9 +6,9 @@ import signal
 import sys
 import time
 
-from codeplan.skills.durable_files import DamagedSkill
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import EvidenceRecord
+from codeplan.skills.skill_folder import DamagedSkill
 
 ENV, NAME = "household", "heat-1"
 

@@ -5,9 +5,9 @@ import re
 from codeplan.agent_interface import agent_api, describe_api
 from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.prompts.templates import Prompts
-from codeplan.standin.household.planning import parse_goal, write_plan
+from codeplan.standin.household import parse_goal, write_plan
 from codeplan.standin.model import ScriptedModel
-from codeplan.standin.partial_plans import apply_changes
+from codeplan.standin.plan_edits import apply_changes
 
 PROMPTS = Prompts()
 PLAIN = {"notes": (), "skills": (), "samples": (), "advice": None, "asks": True, "replans": True, "tools": False}

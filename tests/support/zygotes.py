@@ -6,7 +6,7 @@ import signal
 import time
 from pathlib import Path
 
-from codeplan.audit.process_info import is_first_of_namespace
+from codeplan.audit.auditor import is_first_of_namespace
 from codeplan.sandbox.host import launcher
 
 _EXITING = 4  # PF_EXITING among the flags in proc(5)'s stat

@@ -11,15 +11,12 @@ from typing import Any
 import msgspec
 
 from codeplan.errors import UsageError
-from codeplan.report.pages import skills
-from codeplan.report.pages.episode_view import EpisodeView
+from codeplan.report.pages.episode_pages import EmbeddedPictures, EpisodeView
 from codeplan.report.pages.html_page import PAGE_MARK, render_page
-from codeplan.report.pages.overview import build_overview
-from codeplan.report.pages.pictures import EmbeddedPictures
-from codeplan.report.pages.report_data import MAX_EPISODES, ReportEpisode
-from codeplan.report.pages.report_source import ReportSource
+from codeplan.report.pages.overview import build_overview, skill_details, skills_overview
+from codeplan.report.pages.report_source import MAX_EPISODES, ReportEpisode, ReportSource
 from codeplan.skills.library import SkillLibrary
-from codeplan.untrusted.differences import DiffEffort
+from codeplan.untrusted.comparison import DiffEffort
 from codeplan.untrusted.files import open_to_read, write_atomically
 
 MAX_FILE_BYTES = 48 << 20
@@ -124,11 +121,11 @@ class _EpisodeBlocks:
 
 def _skills(library: SkillLibrary, episodes: Mapping[Path, int]) -> Iterator[str]:
     """The blocks of the library: its overview, then skills while they fit."""
-    overview = skills.skills_overview(library)
+    overview = skills_overview(library)
     yield _element("skills", _pack(overview))
     room = MAX_SKILL_BYTES
     for at, row in enumerate(overview["skills"]):
-        block = _pack(skills.skill_details(library, row["env"], row["name"], episodes))
+        block = _pack(skill_details(library, row["env"], row["name"], episodes))
         room -= len(block)
         if room < 0:
             return

@@ -14,10 +14,10 @@ import msgspec
 
 from codeplan.errors import UsageError
 from codeplan.recording.events import Event, PlanDrafted, PlanFixed
-from codeplan.recording.trace_size import MAX_LINE_BYTES
-from codeplan.report.pages.visible_text import label
+from codeplan.recording.trace import MAX_LINE_BYTES
+from codeplan.report.pages.html_page import label
 from codeplan.untrusted import files
-from codeplan.untrusted.json_sizes import TOO_DEEP, is_too_deep
+from codeplan.untrusted.json_values import TOO_DEEP, is_too_deep
 
 MAX_PAGE_EVENTS = 200
 MAX_PAGE_BYTES = 1 << 20

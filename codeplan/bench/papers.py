@@ -1,0 +1,466 @@
+"""The papers' tables as numbers: what ``bench/papers.toml`` holds. They are never mixed with measured ones.
+
+The file's first comment says what each field means. A ``[[table]]`` holds one metric on one suite.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+import msgspec
+
+from codeplan import plugins
+from codeplan.bench.grid import BenchCell, TrainingGrid
+from codeplan.bench.store import BenchRecord
+from codeplan.budget import Budget
+from codeplan.errors import UsageError
+from codeplan.plugins import load_factory, setting_specs
+from codeplan.types import Task, Value
+from codeplan.untrusted.texts import with_count
+from codeplan.untrusted.values import in_quotes
+
+
+class PublishedRow(Value, frozen=True, forbid_unknown_fields=True):
+    """One line of a table. ``overall`` (None if not printed) and ``kinds`` are in the table's unit.
+
+    ``overall_computed`` is codeplan's own figure, if none is printed or the printed one contradicts its parts.
+    ``origin`` names the authors' source of the row, if they did not run it themselves.
+    """
+
+    method: str
+    model: str
+    label: str = ""
+    overall: float | None = None
+    kinds: dict[str, float] = {}
+    overall_computed: float | None = None
+    successes: dict[str, int] = {}
+    origin: str = ""
+    settings: dict[str, Any] = {}
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        """The paper's name of the row, or else the method's."""
+        return self.label or self.method
+
+
+class PublishedTable(Value, frozen=True, forbid_unknown_fields=True):
+    """One metric on one suite. ``part_of`` is the experiment: the printed table or figure that it comes from."""
+
+    id: str
+    part_of: str
+    paper: str
+    source: Literal["paper", "paper-text", "released-runs"]
+    where: str
+    title: str
+    environment: str
+    split: str
+    tasks: int
+    metric: str
+    unit: str
+    settings: dict[str, Any] = {}
+    notes: tuple[str, ...] = ()
+    kinds_are: str = "kinds of task"
+    rows: tuple[PublishedRow, ...] = msgspec.field(name="row", default=())
+
+    @property
+    def cited(self) -> str:
+        """The paper, the place in it and the table's id."""
+        return f"{paper_titles()[self.paper].partition(':')[0]}, {self.where} ({self.id})"
+
+
+class _PublishedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    papers: dict[str, str]
+    counts: dict[str, dict[str, int]]
+    table: tuple[PublishedTable, ...]
+
+
+def published_tables() -> tuple[PublishedTable, ...]:
+    """All tables, in the papers' order."""
+    return _content().table
+
+
+def paper_titles() -> dict[str, str]:
+    """Authors, year and title of each paper, by the key that tables use."""
+    return _content().papers
+
+
+def task_counts(suite: str) -> dict[str, int]:
+    """How many tasks of each kind a suite of the papers has: ``alfworld``, ``textcraft`` or ``miniwob``."""
+    return _content().counts[suite]
+
+
+def published_table(name: str) -> PublishedTable:
+    """The table with this id.
+
+    Raises: UsageError: there is none.
+    """
+    found = {table.id: table for table in published_tables()}
+    if name not in found:
+        raise UsageError(f"there is no published table {in_quotes(name)}; {plugins.suggest_names(name, found)}")
+    return found[name]
+
+
+@cache
+def _content() -> _PublishedFile:
+    text = files("codeplan.bench").joinpath("papers.toml").read_text(encoding="utf-8")
+    return msgspec.toml.decode(text, type=_PublishedFile)
+
+
+_FILES = ("adaplanner.toml", "adapt.toml", "autoplan.toml")
+
+
+class ExperimentRow(Value, frozen=True, forbid_unknown_fields=True):
+    """A cell: a method with its settings. ``rows`` are the published rows that it repeats, counted from 1.
+
+    ``cannot`` says why the cell is not played; empty if it is. ``second_model`` says what the second model
+    (``--executor-model``) does in it: nothing, only an executor's turns, or everything. With ``learn``, the row is a
+    cell for each plan that the method learns.
+    """
+
+    rows: tuple[int, ...]
+    method: str
+    label: str = ""
+    settings: dict[str, Any] = {}
+    second_model: Literal["", "executor", "all"] = ""
+    cannot: str = ""
+    caveats: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    learn: TrainingGrid | None = None
+
+    @property
+    def name(self) -> str:
+        """The cell's label: unique in its part."""
+        return self.label or self.method
+
+    @property
+    def trainings(self) -> int:
+        """How many trainings come first."""
+        return len(self.learn.batches) * self.learn.trainings if self.learn else 0
+
+    @property
+    def cells(self) -> int:
+        """How many cells the row is: one, or one for each plan that is learnt."""
+        return self.trainings * self.learn.iterations if self.learn else 1
+
+
+class ExperimentPart(Value, frozen=True, forbid_unknown_fields=True):
+    """Cells on one suite, in the paper's order. ``data`` says what data the suite needs; empty if none."""
+
+    tables: tuple[str, ...]
+    suite: str
+    split: str | None = None
+    kind: str | None = None
+    n: int | None = None
+    settings: dict[str, Any] = {}
+    model_settings: dict[str, Any] = {}
+    budget: Budget = Budget()
+    data: str = ""
+    caveats: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    rows: tuple[ExperimentRow, ...] = msgspec.field(name="row", default=())
+
+    @property
+    def published(self) -> tuple[PublishedTable, ...]:
+        """The published tables that the cells measure."""
+        return tuple(map(published_table, self.tables))
+
+
+class PaperExperiment(Value, frozen=True, forbid_unknown_fields=True):
+    """A printed table or figure. ``cannot`` says why none of it is played; empty if some is."""
+
+    id: str
+    caveats: tuple[str, ...] = ()
+    cannot: str = ""
+    parts: tuple[ExperimentPart, ...] = msgspec.field(name="part", default=())
+
+    @property
+    def published(self) -> tuple[PublishedTable, ...]:
+        """All published tables of the experiment, also those that no cell measures."""
+        return tuple(table for table in published_tables() if table.part_of == self.id)
+
+    @property
+    def title(self) -> str:
+        """The title of its first table on each environment."""
+        first = {table.environment: table.title for table in reversed(self.published)}
+        return "; ".join(reversed(first.values()))
+
+
+class NotRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The methods, experiments and metrics, by name, that are not played or not measured, with the reasons."""
+
+    methods: dict[str, str]
+    experiments: dict[str, str]
+    metrics: dict[str, str]
+
+
+class _PresetFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    experiment: tuple[PaperExperiment, ...]
+
+
+@cache
+def paper_experiments() -> tuple[PaperExperiment, ...]:
+    """All experiments, in the papers' order."""
+    played = {e.id: e for name in _FILES for e in msgspec.toml.decode(_read(name), type=_PresetFile).experiment}
+    skipped = {name: PaperExperiment(name, cannot=reason) for name, reason in not_run().experiments.items()}
+    every = dict.fromkeys(table.part_of for table in published_tables())
+    return tuple((played | skipped)[name] for name in every)
+
+
+def find_experiment(name: str) -> PaperExperiment:
+    """The experiment with this id.
+
+    Raises: UsageError: there is none.
+    """
+    found = {e.id: e for e in paper_experiments()}
+    if name not in found:
+        raise UsageError(
+            f"there is no paper's experiment {in_quotes(name)}; {plugins.suggest_names(name, tuple(found))}"
+        )
+    return found[name]
+
+
+@cache
+def not_run() -> NotRun:
+    """What is not played or not measured, in one list."""
+    return msgspec.toml.decode(_read("not_run.toml"), type=NotRun)
+
+
+def _read(name: str) -> str:
+    return files("codeplan.bench").joinpath("presets", name).read_text(encoding="utf-8")
+
+
+WEBSHOP_GOALS = "c16c28ea7e2131fc"
+"""The beginning of the SHA-256 of every fourth of the first hundred test goals, without their price caps, as lines."""
+
+_PRICE_CAP = ", and price lower than "
+
+
+class PaperTasks(Value, frozen=True):
+    """The tasks of a published table, in codeplan's terms: a split, and how many tasks of each kind.
+
+    ``ignored`` are additional kinds that a bench may have. With ``repeats_pages`` a kind is a page, which counts once
+    however many episodes it has.
+    """
+
+    split: str
+    counts: dict[str, int]
+    ignored: tuple[str, ...] = ()
+    repeats_pages: bool = False
+
+    def mismatch(self, table: PublishedTable, tasks: Sequence[Task]) -> str:
+        """Why these tasks are not those of the table; empty if they are."""
+        here = {task.split for task in tasks}
+        if here != {self.split}:
+            return f"the paper's tasks are of the split {self.split}, this bench's of {', '.join(sorted(here))}"
+        found = Counter(task.kind for task in tasks if task.kind not in self.ignored)
+        if self.repeats_pages:
+            if len(found) != table.tasks:
+                return f"the paper has {table.tasks} pages, this bench {len(found)}"
+            uneven = len({*found.values()}) > 1
+            return "the pages of this bench have different numbers of episodes" if uneven else ""
+        if found.total() != table.tasks:
+            return f"the paper has {with_count(table.tasks, 'task')}, this bench {found.total()}"
+        return "" if found == self.counts else "the kinds of task have other numbers of tasks in the paper"
+
+
+def _paper_tasks(table: PublishedTable) -> PaperTasks | None:
+    """The tasks of a table; None if no split of codeplan has them."""
+    alfworld, textcraft = task_counts("alfworld"), task_counts("textcraft")
+    shallow = {kind: n for kind, n in textcraft.items() if kind != "depth4"}
+    known = {
+        ("alfworld", "valid_unseen"): PaperTasks("valid_unseen", alfworld),
+        ("alfworld", "valid_unseen, kind heat"): PaperTasks("valid_unseen", {"heat": alfworld["heat"]}),
+        ("alfworld", "valid_seen, 10 games per kind"): PaperTasks("valid_seen", dict.fromkeys(alfworld, 10)),
+        ("miniwob", "the 53 tasks of RCI"): PaperTasks("test", {}, repeats_pages=True),
+        ("miniwob", "the 53 tasks of RCI; 9 with feedback, 44 without"): PaperTasks("test", {}, repeats_pages=True),
+        ("miniwob", "the 9 tasks with feedback"): PaperTasks("feedback", {}, repeats_pages=True),
+        ("webshop", "100 of the 500 test goals"): PaperTasks("test", {"buy": 100}),
+        ("webshop", "test, goals 0 to 99"): PaperTasks("test", {"buy": 100}),
+        ("webshop", "dev, 40 goals of the authors"): PaperTasks("dev", {"buy": 40}),
+        ("textcraft", "test"): PaperTasks("test", textcraft),
+        ("textcraft", "test, without the 11 tasks of depth 4"): PaperTasks("test", shallow, ignored=("depth4",)),
+    }
+    return known.get((table.environment, table.split))
+
+
+def mismatch(table: PublishedTable, cell: BenchCell, tasks: Sequence[Task]) -> str:
+    """Why a table's figures do not belong beside a cell's, as a clause; empty if they do."""
+    if table.environment != cell.env:
+        return f"the paper's environment is {table.environment}, this cell's {cell.env}"
+    if reason := not_run().metrics.get(table.metric):
+        return reason
+    if cell.env == "webshop" and (reason := _other_shop(cell, tasks)):
+        return reason
+    wanted = _paper_tasks(table)
+    if wanted is None:
+        return f"its tasks ({table.split}) are no list of tasks that codeplan has"
+    return wanted.mismatch(table, tasks)
+
+
+def _other_shop(cell: BenchCell, tasks: Sequence[Task]) -> str:
+    """Why a cell's shop is not the paper's, with 1.18 million products; empty if it is.
+
+    The goals show it: with another set of products, these numbers belong to other goals.
+    """
+    if not cell.settings.get("data"):
+        return "the paper's products are WebShop's own, this bench's are codeplan's invented shop"
+    goals = {task.seed: task.goal.partition(_PRICE_CAP)[0] for task in tasks if task.split == "test"}
+    sample = [goals.get(number, "") for number in range(0, 100, 4)]
+    if all(task.split == "test" for task in tasks) and not _digest(sample).startswith(WEBSHOP_GOALS):
+        return "the paper's goals are those of all 1.18 million products, this bench has others"
+    return ""
+
+
+def _digest(goals: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(goals).encode()).hexdigest()
+
+
+class PublishedResult(Value, frozen=True):
+    """A row of a published table of success rates, in per cent by kind of task; ``"all"`` is the whole suite."""
+
+    suite: str
+    method: str
+    model: str
+    source: str
+    rates: dict[str, float]
+
+
+class PublishedResults(Value, frozen=True):
+    """The published results to show beside a bench, and sentences that say why others are not shown."""
+
+    rows: tuple[PublishedResult, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+
+def published_results(bench: BenchRecord) -> PublishedResults:
+    """The published success rates of a bench's methods on its tasks, and why others of its environments are not shown.
+
+    A table is shown beside a suite if it matches each of the suite's cells.
+    """
+    rows: list[PublishedResult] = []
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for suite, tasks in bench.grid.tasks.items():
+        cells = [cell for cell in bench.cells if cell.suite == suite]
+        methods = {cell.method for cell in cells}
+        for table in (
+            t for t in published_tables() if t.metric == "success" and t.environment in {c.env for c in cells}
+        ):
+            found = [row for row in table.rows if row.method in methods]
+            if fault := next(filter(None, (mismatch(table, cell, tasks) for cell in cells)), ""):
+                reasons.setdefault((suite, fault), []).extend([table.id] if found else [])
+            else:
+                rows += [_result(suite, table, row) for row in found]
+    sentences = [
+        f"Published figures on {suite} are not shown ({', '.join(tables)}): {fault}."
+        for (suite, fault), tables in reasons.items()
+        if tables
+    ]
+    return PublishedResults(tuple(rows), tuple(sentences))
+
+
+def _result(suite: str, table: PublishedTable, row: PublishedRow) -> PublishedResult:
+    alike = [r for r in table.rows if (r.name, r.model) == (row.name, row.model)]
+    settings = ", ".join(f"{name}={value}" for name, value in row.settings.items())
+    name = row.name if len(alike) == 1 else f"{row.name} ({settings})"
+    overall = row.overall if row.overall is not None else row.overall_computed
+    rates = {} if overall is None else {"all": overall}
+    return PublishedResult(suite, name, row.model, table.cited, rates | row.kinds)
+
+
+class PaperSetting(Value, frozen=True, forbid_unknown_fields=True):
+    """A setting as a paper or its code has it; see the module's text. ``setting`` is empty if codeplan has none."""
+
+    paper: str
+    what: str
+    says: str
+    place: str
+    environment: str = ""
+    methods: tuple[str, ...] = ()
+    experiments: tuple[str, ...] = ()
+    setting: str = ""
+    value: Any = None
+    why: str = ""
+
+
+class ComparedSetting(Value, frozen=True):
+    """A paper's setting and ours: each value with the cells that have it, as ``experiment: row``."""
+
+    paper: PaperSetting
+    ours: tuple[tuple[Any, tuple[str, ...]], ...]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every cell has the paper's value."""
+        return bool(self.paper.setting) and [value for value, _ in self.ours] == [self.paper.value]
+
+
+class _SettingsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    setting: tuple[PaperSetting, ...]
+
+
+@cache
+def paper_settings() -> tuple[PaperSetting, ...]:
+    """All settings, in the file's order."""
+    text = files("codeplan.bench").joinpath("presets", "paper_settings.toml").read_text(encoding="utf-8")
+    return msgspec.toml.decode(text, type=_SettingsFile).setting
+
+
+def compare_setting(setting: PaperSetting) -> ComparedSetting:
+    """The setting beside the values of all cells that the presets play of its paper, environment and methods."""
+    found: dict[str, tuple[Any, list[str]]] = {}
+    for experiment, part, row in _cells(setting):
+        value = _value(setting.setting, part, row) if setting.setting else None
+        found.setdefault(in_quotes(value), (value, []))[1].append(f"{experiment.id}: {row.name}")
+    ours = tuple((value, tuple(cells)) for value, cells in found.values()) if setting.setting else ()
+    return ComparedSetting(setting, ours)
+
+
+def _cells(setting: PaperSetting) -> list[tuple[PaperExperiment, ExperimentPart, ExperimentRow]]:
+    return [
+        (experiment, part, row)
+        for experiment in paper_experiments()
+        if experiment.parts and experiment.published[0].paper == setting.paper
+        if not setting.experiments or experiment.id in setting.experiments
+        for part in experiment.parts
+        if setting.environment in ("", part.published[0].environment)
+        for row in part.rows
+        if not row.cannot and (not setting.methods or row.method in setting.methods)
+    ]
+
+
+def _value(name: str, part: ExperimentPart, row: ExperimentRow) -> Any:
+    """The value in a cell: the row's, the part's, or the default of what takes it."""
+    first, *inner = name.split(".")
+    if first in ("n", "split"):
+        return getattr(part, first)
+    if first == "budget":
+        return getattr(part.budget, inner[0])
+    if first == "learn":
+        return _of_trainings(inner, row)
+    given = {**part.model_settings, **part.settings, **row.settings}
+    value = given.get(first, _default(first, part, row))
+    for key in inner:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _of_trainings(names: list[str], row: ExperimentRow) -> Any:
+    """A value of the row's grid of trainings, or one of its settings; None if the row is not trained."""
+    value = msgspec.json.decode(msgspec.json.encode(row.learn)) if row.learn else {}
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _default(name: str, part: ExperimentPart, row: ExperimentRow) -> Any:
+    factories = (
+        load_factory("codeplan.methods", row.method),
+        load_factory("codeplan.envs", part.published[0].environment),
+    )
+    return next((s.default for factory in factories for s in setting_specs(factory) if s.name == name), None)
