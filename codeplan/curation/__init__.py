@@ -6,13 +6,25 @@ them.
 
 from __future__ import annotations
 
-from codeplan.curation.acquisition import AcquiredSkill, NothingAcquired, acquire_skill, try_to_acquire
-from codeplan.curation.checks import SkillCheck, check_skills
+from codeplan.curation.acquisition import (
+    AcquiredSkill,
+    NothingAcquired,
+    acquire_from_run,
+    acquire_skill,
+    try_to_acquire,
+)
 from codeplan.curation.curation_runner import CurationRunner
-from codeplan.curation.discovery import DiscoveryRound, discover_skills
-from codeplan.curation.filtering import FilterOutcome, FilterRule, filter_candidates
-from codeplan.curation.library_comparison import LibraryComparison, compare_library
-from codeplan.curation.recorded_acquisition import acquire_from_run
+from codeplan.curation.filtering import (
+    DiscoveryRound,
+    FilterOutcome,
+    FilterRule,
+    LibraryComparison,
+    SkillCheck,
+    check_skills,
+    compare_library,
+    discover_skills,
+    filter_candidates,
+)
 
 __all__ = [
     "AcquiredSkill",

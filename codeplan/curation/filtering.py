@@ -1,28 +1,128 @@
-"""Skill filtering: promotes a candidate only if success rises with it, on tasks other than those it came from.
+"""Skill filtering, by paired episodes; and what rests on it: discovery, regression tests, the benefit of a library.
 
-Each task runs with and without the skill in the prompt, with the same seed. The paper filters by success on the task
-alone (Sun et al., NeurIPS 2023, section 3.3); here a paired test decides, at a stated level.
+Filtering promotes a candidate only if success rises with it, on tasks other than those it came from. Each task runs
+with and without the skill in the prompt, with the same seed. The paper filters by success on the task alone (Sun et al.,
+NeurIPS 2023, section 3.3); here a paired test decides, at a stated level.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
-from codeplan.curation.checks import run_skill_alone
+from codeplan.curation.acquisition import acquire_skill
 from codeplan.curation.curation_runner import CurationRunner, EpisodeRecord
-from codeplan.curation.paired_results import PairedResult, PairOutcome, count_discordant, summarise_pairs
+from codeplan.envs.selection import take_of_each_kind
 from codeplan.errors import UsageError
-from codeplan.skills import evidence
-from codeplan.skills.library import SkillLibrary
-from codeplan.skills.promotion_test import SkillVerdict, can_reach, e_value, sequential_verdict
-from codeplan.skills.skill import EvidenceRecord, Skill
-from codeplan.skills.stores import FixedStore
-from codeplan.statistics import mcnemar_exact
+from codeplan.sandbox import Sandbox
+from codeplan.skills.library import FixedStore, ReadOnlyStore, SkillLibrary
+from codeplan.skills.skill import EvidenceRecord, Skill, SkillVerdict, can_reach, e_value, paired_outcomes, sequential_verdict
+from codeplan.statistics import RateDifference, mcnemar_exact, paired_difference
 from codeplan.types import Task, Value
+from codeplan.untrusted.texts import with_count
+
+
+class SkillCheck(Value, frozen=True):
+    """How many of the tasks a skill solved again; ``unsolved`` holds the ids of the others."""
+
+    skill: str
+    env: str
+    tasks: int
+    solved: int
+    unsolved: tuple[str, ...]
+
+
+def check_skills(
+    runner: CurationRunner,
+    library: SkillLibrary,
+    skills: Sequence[Skill],
+    max_tasks: int = 5,
+    on_result: Callable[[SkillCheck], None] = lambda checked: None,
+) -> list[SkillCheck]:
+    """Run each skill's own plan on up to ``max_tasks`` tasks that it came from or has solved, and record the evidence.
+
+    One model call binds the parameters; nothing is planned. Planners no longer see a skill that mostly fails.
+    """
+    by_id = {t.id: t for split in runner.splits() for t in runner.tasks(split)}
+    rows: list[SkillCheck] = []
+    for skill in skills:
+        row = _check_skill(runner, library, skill, _known_tasks(library, skill, by_id, max_tasks))
+        on_result(row)
+        rows.append(row)
+    return rows
+
+
+def _known_tasks(library: SkillLibrary, skill: Skill, by_id: dict[str, Task], max_tasks: int) -> list[Task]:
+    solved = [t.task for t in library.read_evidence(skill) if t.shown and t.success and t.version == skill.version]
+    named = dict.fromkeys([*(o.task for o in skill.origins), *solved])
+    return [by_id[name] for name in named if name in by_id][:max_tasks]
+
+
+def run_skill_alone(runner: CurationRunner, library: SkillLibrary, skill: Skill, tasks: Sequence[Task]) -> list[bool]:
+    """Run a skill's own plan on tasks, with its parameters bound by one model call, and record the evidence.
+
+    Returns the success of each episode; episodes that infrastructure broke off are left out.
+    """
+    given = {"library": FixedStore(skill), "reuse": True, "tries": 1, "replans": 0}
+    episodes = runner.map_parallel(lambda t: runner.run_planner(t, f"alone-{skill.name}", **given), tasks)
+    for r in episodes:
+        if r is not None:
+            runner.record_evidence(library, skill, r, "check")
+    return [r.result.success for r in episodes if r is not None]
+
+
+def _check_skill(runner: CurationRunner, library: SkillLibrary, skill: Skill, tasks: Sequence[Task]) -> SkillCheck:
+    if not tasks:
+        raise UsageError(f"no task of {skill.env}/{skill.name} exists here; use the data and settings it was made with")
+    runner.begin(f"skill {skill.name}", len(tasks))
+    outcomes = [(task, run_skill_alone(runner, library, skill, [task])) for task in tasks]
+    unsolved = tuple(task.id for task, solved in outcomes if solved == [False])
+    count = sum(len(solved) for _, solved in outcomes)
+    return SkillCheck(skill.name, skill.env, count, count - len(unsolved), unsolved)
+
+
+PairOutcome: TypeAlias = tuple[bool, bool]
+"""Success with the skill or library, and without it."""
+
+
+class PairedResult(Value, frozen=True, kw_only=True):
+    """Of ``pairs``, ``solved`` were solved with it and ``baseline_solved`` without; ``wins`` only with it, ``losses``
+    only without.
+
+    ``p_value`` is McNemar's exact p (two-sided), valid for a fixed number of pairs; ``difference`` is that of the
+    success rates, with its interval.
+    """
+
+    pairs: int
+    solved: int
+    baseline_solved: int
+    wins: int
+    losses: int
+    p_value: float
+    difference: RateDifference
+
+
+def count_discordant(pairs: Sequence[PairOutcome]) -> tuple[int, int]:
+    """Return the wins and the losses."""
+    return sum(w and not p for w, p in pairs), sum(p and not w for w, p in pairs)
+
+
+def summarise_pairs(pairs: Sequence[PairOutcome]) -> PairedResult:
+    """Return what the pairs show."""
+    wins, losses = count_discordant(pairs)
+    return PairedResult(
+        pairs=len(pairs),
+        solved=sum(w for w, _ in pairs),
+        baseline_solved=sum(p for _, p in pairs),
+        wins=wins,
+        losses=losses,
+        p_value=mcnemar_exact(losses, wins),
+        difference=paired_difference(losses, wins, len(pairs)),
+    )
+
 
 FilterTest = Literal["sequential", "fixed"]
 
@@ -143,7 +243,7 @@ def earlier_pairs(
 ) -> list[PairOutcome]:
     """The pairs that the library has of a skill and the runner's model; only the sequential test counts them."""
     records = _earlier_records(runner, library, skill) if test == "sequential" else []
-    return evidence.paired_outcomes(records, skill.version)
+    return paired_outcomes(records, skill.version)
 
 
 def _unused_tasks(skill: Skill, tasks: Iterable[Task], earlier: Iterable[EvidenceRecord]) -> list[Task]:
@@ -232,3 +332,75 @@ def list_candidates(library: SkillLibrary, env: str, max_per_kind: int | None = 
         if max_per_kind is None or kinds[skill.kind] <= max_per_kind:
             chosen.append(skill)
     return chosen
+
+
+class LibraryComparison(PairedResult, frozen=True, kw_only=True):
+    """The pairs with and without the library, for one kind of task or ``"all"``."""
+
+    kind: str
+
+
+def compare_library(runner: CurationRunner, library: SkillLibrary, tasks: Sequence[Task]) -> list[LibraryComparison]:
+    """Return a row for each kind, in order of first appearance, and one for all. Records no evidence."""
+    runner.begin("with the library and without", 2 * len(tasks))
+    plain = runner.map_parallel(lambda t: runner.run_planner(t, "without"), tasks)
+    helped = runner.map_parallel(lambda t: runner.run_planner(t, "with-library", library=ReadOnlyStore(library)), tasks)
+    outcomes = [
+        (task.kind, (w.result.success, p.result.success))
+        for task, w, p in zip(tasks, helped, plain, strict=True)
+        if w is not None and p is not None
+    ]
+    kinds = {kind: [pair for k, pair in outcomes if k == kind] for kind in dict.fromkeys(kind for kind, _ in outcomes)}
+    rows = {**kinds, "all": [pair for _, pair in outcomes]}
+    return [
+        LibraryComparison(**msgspec.structs.asdict(summarise_pairs(pairs)), kind=kind) for kind, pairs in rows.items()
+    ]
+
+
+class DiscoveryRound(Value, frozen=True):
+    """One round: episodes run and solved, the skills acquired from them, and what filtering decided."""
+
+    number: int
+    episodes: int
+    solved: int
+    acquired: tuple[str, ...]
+    filtered: tuple[FilterOutcome, ...]
+
+
+def discover_skills(
+    runner: CurationRunner,
+    library: SkillLibrary,
+    tasks: Sequence[Task],
+    *,
+    per_kind: int = 6,
+    rounds: int = 1,
+    max_candidates: int = 3,
+    rule: FilterRule | None = None,
+    on_progress: Callable[[str], None] = lambda what: None,
+) -> list[DiscoveryRound]:
+    """Run ``per_kind`` tasks of each kind a round, acquire skills from the successes, and filter the candidates.
+
+    A round tries at most ``max_candidates`` of each kind, on tasks that no round runs for acquisition.
+    """
+
+    def report(row: FilterOutcome) -> None:
+        on_progress(f"{row.skill}: {row.solved} of {row.pairs} with it, {row.baseline_solved} without: {row.status}")
+
+    sandbox = Sandbox()
+    found: list[DiscoveryRound] = []
+    chosen = take_of_each_kind(tasks, per_kind * rounds)
+    unused = take_of_each_kind(tasks, len(tasks), skip=per_kind * rounds)
+    for number in range(1, rounds + 1):
+        now = take_of_each_kind(chosen, per_kind, skip=per_kind * (number - 1))
+        runner.begin(f"round {number}: tasks", len(now))
+        every = runner.map_parallel(lambda t: runner.run_planner(t, "discover", library=ReadOnlyStore(library)), now)
+        ran = [r for r in every if r is not None]
+        on_progress(f"round {number}: {sum(r.result.success for r in ran)} of {with_count(len(ran), 'episode')} solved")
+        runner.begin(f"round {number}: first proofs")
+        acquired = runner.map_parallel(lambda r: acquire_skill(runner, library, r, sandbox), ran)
+        names = tuple(sorted({s.name for s in acquired if s is not None}))
+        on_progress(f"round {number}: {with_count(len(names), 'skill')} acquired")
+        candidates = list_candidates(library, runner.env, max_candidates)
+        rows = filter_candidates(runner, library, unused, candidates, rule, report)
+        found.append(DiscoveryRound(number, len(ran), sum(r.result.success for r in ran), names, tuple(rows)))
+    return found

@@ -1,23 +1,104 @@
 """Turns an event into the view that every display shows: a title and blocks of content.
 
 Only this module knows the kinds of events. The terminal (``codeplan.report.live``) and the page
-(``codeplan.report.pages.event_renderer``) render the same views; each clips and cleans the texts for its own medium.
+(``codeplan.report.pages.episode_pages``) render the same views; each clips and cleans the texts for its own medium.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, Literal, get_args
 
 import msgspec
 
 from codeplan.recording import events
-from codeplan.recording.events import Event
-from codeplan.report.purposes import describe_purpose
-from codeplan.report.summary import model_label
-from codeplan.report.tool_texts import describe_decision, shown_action, shown_observation
-from codeplan.types import Checkpoint, Diagnostic, Fix, Message, Observation, Result, Usage
-from codeplan.untrusted.noun_phrases import with_count
+from codeplan.recording.events import ActionTaken, CallBegun, CallDecided, DoubtDecided, Event, SpanClosed
+from codeplan.tools.shown_calls import shown_answer, shown_call
+from codeplan.types import Checkpoint, Claimed, Diagnostic, Fix, Message, Observation, Result, Usage
+from codeplan.untrusted.texts import one_line, with_count
 from codeplan.untrusted.values import in_quotes
+
+STAND_IN_LABEL = "scripted stand-in, not a language model"
+"""The label of the scripted model wherever a reader could take its figures for a language model's."""
+
+
+EndState = Literal["success", "claimed", "failure"]
+"""An episode's outcome: solved; only claimed, without confirmation or denial; or not solved."""
+
+
+def end_state(result: Result) -> EndState:
+    """The episode's outcome, without regard to its infrastructure."""
+    return "success" if result.success else "claimed" if isinstance(result.ending, Claimed) else "failure"
+
+
+def model_label(name: str) -> str:
+    """The model's name; for the scripted one, its label."""
+    return STAND_IN_LABEL if name == "scripted" else one_line(name)
+
+
+_TASKS = {
+    "plan": "write a plan",
+    "check": "repair the plan",
+    "refine": "refine the plan",
+    "resume": "name the step to resume at",
+    "ask": "answer the plan",
+    "bind": "set the parameters of a skill",
+    "plan_text": "write a plan in words",
+    "refine_text": "refine a plan in words",
+    "decompose": "split the goal into sub-tasks",
+    "act": "choose the next action",
+    "formalise": "put an action into a valid form",
+    "reflect": "look back at what was done",
+    "generalise": "write one plan from several lessons",
+    "embed": "embed texts",
+}
+
+
+def describe_purpose(purpose: str) -> str:
+    """The purpose of a call in words that follow "The model was called to"."""
+    return _TASKS.get(purpose, f"{purpose} (purpose)")
+
+
+_CALL: Final = '{"tool":'  # how the text of a call begins; other environments' actions are shown as they are
+_MAX_SHOWN: Final = 20_000  # characters of an argument; each display shortens the whole to its own room
+
+_DECIDERS = {
+    "pattern": "by the pattern {pattern}",
+    "approver": "by the user",
+    "nobody": "because there was nobody to ask",
+}
+
+
+_WAYS = {"retry": "is made again", "skip": "is not made again"}
+_DOUBT_DECIDERS = {
+    "option": "as --in-doubt says",
+    "pattern": "as the pattern {pattern} says",
+    "user": "as the user says",
+}
+
+
+def describe_decision(event: CallDecided | DoubtDecided) -> str:
+    """The decision in a sentence."""
+    if isinstance(event, DoubtDecided):
+        decided = _DOUBT_DECIDERS[event.by].format(pattern=event.pattern)
+        return f"The episode was ended during a call of {event.tool}, which {_WAYS[event.way]}, {decided}"
+    decided = "allowed" if event.allowed else "refused"
+    return f"A call of {event.tool} was {decided} {_DECIDERS[event.by].format(pattern=event.pattern)}"
+
+
+def shown_action(action: str) -> str:
+    """An action as displays show it: a call of a tool in Python, any other as it is."""
+    return shown_call(action, _MAX_SHOWN, _MAX_SHOWN) if action.startswith(_CALL) else action
+
+
+def shown_observation(action: str, observation: str) -> str:
+    """The environment's answer to the action, as displays show it; a tool's result or error has the form that plans
+    get.
+    """
+    if not action.startswith(_CALL):
+        return observation
+    return shown_answer(observation) or "''"
+
 
 Tone = Literal["heading", "start", "step", "good", "bad", "warning", "quiet", "plain"]
 Role = Literal[
@@ -286,3 +367,99 @@ def _cost(usage: Usage, seconds: float, retries: int = 0) -> str:
     parts += ["from the cache of replies"] if usage.reused_replies else []
     parts += [f"${usage.money:.4f}"] if usage.money else []
     return ", ".join([*parts, f"{seconds:.1f} s", *([f"retries: {retries}"] if retries else [])])
+
+
+Part = Literal["plans", "actions", "model", "failures", "other"]
+"""The groups of events."""
+
+PARTS: Final[tuple[Part, ...]] = get_args(Part)
+MAX_LINE: Final = 1000
+"""Maximum number of characters of an event in a line."""
+
+_PLANS: Final = (
+    *(events.PlanDrafted, events.PlanFixed, events.PlanWarned, events.PlanStarted, events.StepEntered),
+    *(events.TextPrinted, events.PlanFinished, events.PlanReplanned),
+)
+_FAILURES: Final = (
+    *(events.PlanRejected, events.PlanFailed, events.PlanStopped, events.PlanGaveUp),
+    *(events.ModelCallFailed, events.ToolFailed, events.WarningIssued),
+)
+_MODEL: Final = (events.ModelCalled, events.TextsEmbedded)
+_ACTIONS: Final = (
+    *(events.EnvironmentReset, events.ActionTaken),
+    *(events.CallDecided, events.CallBegun, events.DoubtDecided),
+)
+
+
+class EventRow(msgspec.Struct, frozen=True):
+    """An event as one line of a list. ``number`` is its ``seq`` in the trace."""
+
+    number: int
+    part: Part
+    text: str
+
+
+def event_rows(recorded: Iterable[Event]) -> Iterator[EventRow]:
+    """Yield the row of each event, in order.
+
+    The ends of spans have none, nor have calls whose answer follows, nor a step's title that the plan prints again.
+    """
+    viewer = EventViewer()
+    begun: EventRow | None = None
+    step_title = ""
+    for event in recorded:
+        if isinstance(event, events.StepEntered):
+            step_title = f"[Step {event.step}] {event.title}"
+        elif isinstance(event, events.TextPrinted) and event.text.strip() == step_title:
+            continue
+        row = EventRow(event.seq, _part(event), one_line(_text(viewer.view(event)), MAX_LINE))
+        if isinstance(event, CallBegun):
+            begun = row
+        elif not isinstance(event, SpanClosed):
+            if begun and not isinstance(event, ActionTaken):
+                yield begun
+            begun = None
+            yield row
+    if begun:
+        yield begun
+
+
+def _part(event: Event) -> Part:
+    if isinstance(event, _FAILURES):
+        return "failures"
+    if isinstance(event, _ACTIONS):
+        return "actions"
+    if isinstance(event, _MODEL):
+        return "model"
+    return "plans" if isinstance(event, _PLANS) else "other"
+
+
+_SIGNS: Final = {"action": ">", "answer": "->", "observation": "->", "output": "|"}
+_ENDS: Final = {"success": "Success", "claimed": "Claimed", "failure": "Not solved"}
+
+
+def _text(view: EventView) -> str:
+    """The title and the texts of a view, without those that are shown on demand only."""
+    line = view.title
+    for sign, text in (part for block in view.blocks for part in _parts(block)):
+        if sign == ";" or (sign == ":" and ": " in line):
+            line = f"{line.removesuffix('.')};" if line else ""
+        elif sign == ":":
+            line += sign if line else ""
+        else:
+            text = f"{sign} {text}"
+        line += f" {text}" if line else text
+    return line
+
+
+def _parts(block: Block) -> Iterator[tuple[str, str]]:
+    """The texts of a block, each with the sign that separates it from what stands before."""
+    match block:
+        case TextBlock(role=role, text=text) if role not in ("reply", "traceback"):
+            yield _SIGNS.get(role, ":"), text
+        case PairsBlock(facts=facts):
+            yield from ((";", f"{name}: {value}") for name, value in facts.items())
+        case ResultBlock(result=result):
+            yield ":", _ENDS[end_state(result)] + ("" if result.success else f": {result.reason}")
+        case _:
+            pass

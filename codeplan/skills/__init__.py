@@ -6,11 +6,17 @@ plans.
 
 from __future__ import annotations
 
-from codeplan.skills.durable_files import DamagedSkill
-from codeplan.skills.evidence import EvidenceSummary, summarise_evidence
-from codeplan.skills.library import SkillLibrary
-from codeplan.skills.skill import EvidencePhase, EvidenceRecord, Skill, SkillOrigin, SkillStatus
-from codeplan.skills.stores import FixedStore, MissingStore, ReadOnlyStore
+from codeplan.skills.library import FixedStore, MissingStore, ReadOnlyStore, SkillLibrary
+from codeplan.skills.skill import (
+    EvidencePhase,
+    EvidenceRecord,
+    EvidenceSummary,
+    Skill,
+    SkillOrigin,
+    SkillStatus,
+    summarise_evidence,
+)
+from codeplan.skills.skill_folder import DamagedSkill
 
 __all__ = [
     "DamagedSkill",

@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 
 import msgspec
 
-from codeplan.skills import manifest
+from codeplan.skills import skill_folder
 from codeplan.skills.index import IndexEntry
 from codeplan.skills.skill import Skill
 from codeplan.types import Task
@@ -88,7 +88,7 @@ class EmbeddingRanker:
         texts: dict[str, str] = {}
         for entry in entries:
             skill, key = self._read(entry), _text_digest(entry.description, entry.digest)
-            if skill and key == _text_digest(skill.description, manifest.plan_digest(skill.plan)):
+            if skill and key == _text_digest(skill.description, skill_folder.plan_digest(skill.plan)):
                 texts[key] = f"{skill.description}\n{skill.plan}"
         return texts
 

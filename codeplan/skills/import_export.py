@@ -24,14 +24,14 @@ import msgspec
 from codeplan import envs
 from codeplan.errors import UsageError
 from codeplan.sandbox import Sandbox
-from codeplan.skills import manifest, skill_folder
-from codeplan.skills.durable_files import DamagedSkill
+from codeplan.skills import skill_folder
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.parameter_binding import read_parameters
 from codeplan.skills.skill import Skill, SkillOrigin
+from codeplan.skills.skill_folder import DamagedSkill
 from codeplan.types import Rejected, Value, refuse_warnings
 from codeplan.untrusted import files
-from codeplan.untrusted.folders import find_folders
+from codeplan.untrusted.files import find_folders
 
 MAX_SKILLS = 20_000
 
@@ -103,7 +103,7 @@ def import_skills(library: SkillLibrary, path: Path, sandbox: Sandbox | None = N
 
 
 def _skill_files(library: SkillLibrary, skill: Skill) -> Iterator[tuple[str, bytes]]:
-    yield skill_folder.MANIFEST, manifest.format_manifest(skill).encode()
+    yield skill_folder.MANIFEST, skill_folder.format_manifest(skill).encode()
     yield skill_folder.PLAN, skill.plan.encode()
     evidence = library.path / skill.env / skill.name / skill_folder.EVIDENCE
     with contextlib.suppress(FileNotFoundError):
@@ -118,7 +118,7 @@ def _import_one(
     if why or isinstance(found, str):
         return ImportResult(source, "", why)
     skill = _to_candidate(found, source)
-    digest = manifest.plan_digest(skill.plan)
+    digest = skill_folder.plan_digest(skill.plan)
     if skill.env not in plans:
         plans[skill.env] = {e.digest for e in library.entries(skill.env)}
     if digest in plans[skill.env]:
@@ -147,8 +147,8 @@ def _to_candidate(skill: Skill, source: str) -> Skill:
 def _refusal_reason(skill: Skill, sandbox: Sandbox) -> str:
     """Why the plan is refused; empty if it is accepted."""
     try:
-        manifest.require_valid_name(skill.name)
-        manifest.require_valid_name(skill.env, "an environment")
+        skill_folder.require_valid_name(skill.name)
+        skill_folder.require_valid_name(skill.env, "an environment")
         with closing(envs.make(skill.env)) as env:
             checked = refuse_warnings(sandbox.check(skill.plan, env.agent, fixes=False))
     except UsageError as e:
@@ -196,9 +196,9 @@ def _too_many(path: Path) -> UsageError:
 def _read_skill(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], source: str) -> Skill | str:
     """The skill, or why it cannot be read."""
     try:
-        text = _read_text(archive, members.get(f"{source}/{skill_folder.MANIFEST}"), manifest.MAX_MANIFEST_BYTES)
+        text = _read_text(archive, members.get(f"{source}/{skill_folder.MANIFEST}"), skill_folder.MAX_MANIFEST_BYTES)
         plan = _read_text(archive, members.get(f"{source}/{skill_folder.PLAN}"), skill_folder.MAX_PLAN_BYTES)
-        found = manifest.parse_manifest(text)
+        found = skill_folder.parse_manifest(text)
     except DamagedSkill as e:
         return str(e)
     except _ARCHIVE_ERRORS as e:

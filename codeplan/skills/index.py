@@ -7,18 +7,94 @@ section 3).
 from __future__ import annotations
 
 import contextlib
+import functools
+import os
 import sqlite3
+import stat
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
-from codeplan.skills import index_schema
-from codeplan.skills.evidence import EvidenceSummary
-from codeplan.skills.skill import EvidenceRecord, Skill, SkillStatus
+from codeplan import durable_files
+from codeplan.skills import skill_folder
+from codeplan.skills.skill import EvidenceRecord, EvidenceSummary, Skill, SkillStatus, summarise_evidence
+from codeplan.skills.skill_folder import DamagedSkill, plan_digest
 from codeplan.types import Value
+from codeplan.untrusted.files import list_folder
+
+SCHEMA_VERSION = 4
+"""The schema's version; an index with another version is built again."""
+
+_TABLES = """
+create table skills (
+    id integer primary key, env text not null, name text not null, kind text not null, status text not null,
+    pinned integer not null, version integer not null, description text not null, digest text not null,
+    shown integer not null, solved integer not null, baseline integer not null, baseline_solved integer not null,
+    wins integer not null, losses integer not null, failing integer not null, unique (env, name));
+create index by_kind on skills (env, kind, status, failing, solved desc, name);
+create index by_env on skills (env, status, failing, solved desc, name);
+create table runs (skill integer not null, run text not null, primary key (run, skill)) without rowid;
+create index runs_of on runs (skill);
+create table files (path text primary key, signature text not null, skill integer, fault text) without rowid;
+create table vectors (model text not null, digest text not null, vector blob not null, primary key (model, digest));
+create virtual table texts using fts5 (tags, name, description, goals, tokenize = 'porter unicode61');
+"""
+
+
+_FOREIGN_ROWS = """
+select 1 from skills left join files on files.path = env || '/' || name
+    where files.skill is not skills.id or solved > shown or baseline_solved > baseline
+    or min(solved, baseline_solved, wins, losses) < 0
+    or typeof(env) || typeof(name) || typeof(kind) || typeof(status) || typeof(description) || typeof(digest)
+        <> 'texttexttexttexttexttext'
+    or typeof(pinned) || typeof(version) || typeof(shown) || typeof(baseline) || typeof(failing)
+        <> 'integerintegerintegerintegerinteger'
+    or typeof(solved) || typeof(baseline_solved) || typeof(wins) || typeof(losses) <> 'integerintegerintegerinteger'
+union all select 1 from files where typeof(path) || typeof(signature) || typeof(coalesce(fault, '')) <> 'texttexttext'
+union all select 1 from vectors where typeof(vector) <> 'blob'
+"""
+"""Finds rows that ``put_skill``, ``put_fault`` and ``put_vectors`` never write: SQLite itself checks no types."""
+
+_SCHEMA_QUERY = "select type, name, sql from sqlite_schema where name not like 'sqlite_%' order by type, name"
+
+
+def is_own(db: sqlite3.Connection) -> bool:
+    """Whether the file holds what codeplan writes: its tables, and rows that fit together.
+
+    Views and triggers from elsewhere could run without end, and rows could list skills that do not exist.
+    """
+    version = db.execute("pragma user_version").fetchone()[0]
+    return (
+        version == SCHEMA_VERSION
+        and db.execute(_SCHEMA_QUERY).fetchall() == _expected_schema()
+        and db.execute(f"select exists ({_FOREIGN_ROWS})").fetchone()[0] == 0
+    )
+
+
+def create(db: sqlite3.Connection) -> None:
+    """Replace the file's tables by empty ones."""
+    db.execute("begin immediate")
+    for kind, name in db.execute(
+        "select type, name from sqlite_schema where type in ('table', 'view') and name not like 'sqlite_%'"
+    ).fetchall():
+        quoted = name.replace('"', '""')
+        db.execute(f'drop {kind} if exists "{quoted}"')
+    for statement in _TABLES.strip().split(";\n"):
+        db.execute(statement.rstrip(";"))
+    db.execute(f"pragma user_version = {SCHEMA_VERSION}")
+    db.execute("commit")
+
+
+@functools.cache
+def _expected_schema() -> list[tuple[str, str, str | None]]:
+    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+        for statement in _TABLES.strip().split(";\n"):
+            db.execute(statement.rstrip(";"))
+        return db.execute(_SCHEMA_QUERY).fetchall()
+
 
 MAX_QUERY_WORDS = 8
 COMMON_WORD_SKILLS = 1_000
@@ -57,8 +133,8 @@ class SkillIndex:
         try:
             self._db.execute("pragma journal_mode = wal")
             self._db.execute("pragma synchronous = off")  # data lost in a crash is derived again
-            if not index_schema.is_own(self._db):
-                index_schema.create(self._db)
+            if not is_own(self._db):
+                create(self._db)
         except BaseException:
             self._db.close()
             raise
@@ -242,3 +318,150 @@ def _entry_from_row(row: Sequence[Any]) -> IndexEntry:
     _, env, name, kind, status, pinned, version, about, digest, a, b, c, d, e, f, failing, score = row
     tally = EvidenceSummary(a, b, c, d, e, f, bool(failing))  # in the order of the columns
     return IndexEntry(env, name, kind, status, bool(pinned), version, about, digest, tally, round(score, 4))
+
+
+INDEX_FILE = ".index.sqlite"
+_JOURNAL = "-journal"
+"""The suffix of SQLite's journal. A crafted journal could make SQLite delete any file. An index has a journal only for
+a moment, while it is created.
+"""
+
+_T = TypeVar("_T")
+
+
+class SynchronisedIndex:
+    """The index of the library at ``path``: a file there, or in memory if the folder is not writable.
+
+    Callers that write hold the library's lock. Not thread-safe.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._open: SkillIndex | None = None
+
+    def close(self) -> None:
+        """Close the index; the next use opens it again."""
+        if self._open is not None:
+            self._open.close()
+        self._open = None
+
+    def query(self, operation: Callable[[SkillIndex], _T]) -> _T:
+        """Return the operation's result; a damaged index is rebuilt first."""
+        try:
+            return operation(self._index())
+        except sqlite3.DatabaseError:
+            self.rebuild()
+            return operation(self._index())
+
+    def is_outdated(self) -> bool:
+        """Whether a folder has changed since it was indexed."""
+        return self.query(lambda index: index.signatures()) != dict(self._signatures(self.skill_folders()))
+
+    def update(self) -> None:
+        """Index the changed folders and remove the entries of missing ones."""
+        known = self.query(lambda index: index.signatures())
+        now = dict(self._signatures(self.skill_folders()))
+        changed = {place: signature for place, signature in now.items() if known.get(place) != signature}
+        if changed or known.keys() - now.keys():
+            self.query(lambda index: self._apply_changes(index, changed, known.keys() - now.keys()))
+
+    def update_folder(self, place: str) -> None:
+        """Index one folder (``environment/name``) after a write."""
+        self.query(lambda index: self._apply_changes(index, dict(self._signatures([place])), ()))
+
+    def rebuild(self) -> None:
+        """Build the index again from the folders."""
+        with contextlib.suppress(OSError):
+            os.unlink(f"{self._path / INDEX_FILE}{_JOURNAL}")
+        try:
+            self._fill(self._index())
+        except sqlite3.DatabaseError:
+            self.close()
+            for left in self._path.glob(f"{INDEX_FILE}*"):
+                left.unlink(missing_ok=True)
+            self._fill(self._index())
+
+    def skill_folders(self) -> Iterator[str]:
+        """Yield the skills' folders as ``environment/name``."""
+        for environment in _list_folders(str(self._path)):
+            inside = _list_folders(f"{self._path}/{environment}", str(self._path))
+            yield from (f"{environment}/{name}" for name in inside)
+
+    def temporary_files(self) -> list[Path]:
+        """Return what crashed writers have left behind."""
+        folders = [self._path / place for place in (*_list_folders(str(self._path)), *self.skill_folders())]
+        return [folder / name for folder in folders for name in os.listdir(folder) if durable_files.is_temporary(name)]
+
+    # -------------------------------------------------------------- the parts
+
+    def _index(self) -> SkillIndex:
+        if self._open is None:
+            file = self._path / INDEX_FILE if os.access(self._path, os.W_OK) else None
+            if file is not None and not _is_usable(file):
+                file = None
+            try:
+                self._open = SkillIndex(file)
+            except sqlite3.OperationalError:  # a file system that SQLite does not support
+                self._open = SkillIndex(None)
+        return self._open
+
+    def _fill(self, index: SkillIndex) -> None:
+        with index.transaction():
+            index.clear()
+            for place, signature in self._signatures(self.skill_folders()):
+                self._put_folder(index, place, signature)
+
+    def _apply_changes(self, index: SkillIndex, changed: dict[str, str], gone: Iterable[str]) -> None:
+        with index.transaction():
+            for place in gone:
+                index.remove(place)
+            for place, signature in changed.items():
+                self._put_folder(index, place, signature)
+
+    def _put_folder(self, index: SkillIndex, place: str, signature: str) -> None:
+        where = self._path / place
+        try:
+            skill = skill_folder.read_skill(where)
+            records, bad = skill_folder.read_evidence(where)
+        except DamagedSkill as e:
+            index.put_fault(place, signature, str(e))
+            return
+        lines = ", ".join(map(str, bad[:10]))
+        fault = f"{where / skill_folder.EVIDENCE}: no record can be read from line {lines}" if bad else None
+        summary = summarise_evidence(records, skill.version)
+        index.put_skill(place, signature, skill, plan_digest(skill.plan), summary, records, fault)
+
+    def _signatures(self, places: Iterable[str]) -> Iterator[tuple[str, str]]:
+        root = str(self._path)
+        for place in places:
+            found = skill_folder.signature(f"{root}/{place}")
+            if found is not None:
+                yield place, found
+
+
+def _list_folders(path: str, below: str | None = None) -> list[str]:
+    """The names of a folder's visible sub-folders that are valid text, without links; none if it cannot be read."""
+    with contextlib.suppress(OSError):
+        return [e.name for e in list_folder(path, below) if e.is_folder and e.name[0] != "." and _is_text(e.name)]
+    return []
+
+
+def _is_usable(index: Path) -> bool:
+    """Whether SQLite may open the index: its files are our own, and it has no journal."""
+    return not os.path.lexists(f"{index}{_JOURNAL}") and all(
+        _is_own_file(Path(f"{index}{e}")) for e in ("", "-wal", "-shm")
+    )
+
+
+def _is_own_file(path: Path) -> bool:
+    """Whether SQLite may write here: the file is missing, or a regular one whose only name this is."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return True
+    return stat.S_ISREG(found.st_mode) and found.st_nlink == 1
+
+
+def _is_text(name: str) -> bool:
+    """Whether a file's name is UTF-8; an index can hold no other."""
+    return not any("\ud800" <= character <= "\udfff" for character in name)

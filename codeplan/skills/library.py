@@ -13,16 +13,16 @@ from typing import TypeVar
 
 import msgspec
 
+from codeplan import durable_files
 from codeplan.errors import UsageError
-from codeplan.skills import durable_files, evidence, manifest, skill_folder
-from codeplan.skills.durable_files import DamagedSkill
+from codeplan.skills import skill_folder
 from codeplan.skills.embeddings import Embedder, EmbeddingRanker
-from codeplan.skills.index import IndexEntry, SkillIndex, search_words
-from codeplan.skills.skill import EvidenceRecord, Skill, SkillStatus
-from codeplan.skills.synchronised_index import SynchronisedIndex
+from codeplan.skills.index import IndexEntry, SkillIndex, SynchronisedIndex, search_words
+from codeplan.skills.skill import EvidenceRecord, Skill, SkillStatus, encode_record
+from codeplan.skills.skill_folder import DamagedSkill
 from codeplan.types import Task
 from codeplan.untrusted import files
-from codeplan.untrusted.terminal import shell_word
+from codeplan.untrusted.texts import shell_word
 from codeplan.untrusted.values import in_quotes
 
 LOCK_FILE, IGNORE_FILE = ".lock", ".gitignore"
@@ -83,7 +83,7 @@ class SkillLibrary:
         """Append an evidence record durably. Raises: UsageError if there is no such skill."""
         record = record if record.at else msgspec.structs.replace(record, at=round(time.time(), 3))
         with self._locked_folder(skill.env, skill.name) as place:
-            durable_files.append_line(place / skill_folder.EVIDENCE, evidence.encode_record(record), self.path)
+            durable_files.append_line(place / skill_folder.EVIDENCE, encode_record(record), self.path)
 
     # -------------------------------------------------------------- reading
 
@@ -154,8 +154,8 @@ class SkillLibrary:
 
     def add(self, skill: Skill) -> Skill:
         """Add a new skill. Raises: UsageError if the name is taken, or its folder cannot be created."""
-        manifest.require_valid_name(skill.env, "an environment")
-        place = self._folder(skill.env, manifest.require_valid_name(skill.name))
+        skill_folder.require_valid_name(skill.env, "an environment")
+        place = self._folder(skill.env, skill_folder.require_valid_name(skill.name))
         with self._lock():
             if self.has_name(skill.env, skill.name):
                 raise UsageError(f"{self.path} already has a skill {skill.env}/{skill.name}")
@@ -296,4 +296,87 @@ class SkillLibrary:
         return UsageError(f"there is no skill {name} in {self.path}; {see} shows its skills")
 
     def _folder(self, env: str, name: str) -> Path:
-        return self.path / manifest.require_valid_name(env, "an environment") / manifest.require_valid_name(name)
+        return (
+            self.path / skill_folder.require_valid_name(env, "an environment") / skill_folder.require_valid_name(name)
+        )
+
+
+class ReadOnlyStore:
+    """A library that is only read: episodes leave no evidence."""
+
+    def __init__(self, library: SkillLibrary) -> None:
+        self._library = library
+
+    def __repr__(self) -> str:
+        """Omit the library's path: a tape may be played with a library in another folder."""
+        return "ReadOnlyStore"
+
+    def find(self, task: Task, limit: int) -> Sequence[Skill]:
+        """Return what the library finds."""
+        return self._library.find(task, limit)
+
+    def nearest(self, task: Task, limit: int, embedder: Embedder) -> Sequence[Skill]:
+        """Return what the library finds by embeddings."""
+        return self._library.nearest(task, limit, embedder)
+
+    def get(self, env: str, name: str, version: int | None = None) -> Skill:
+        """Return the library's skill."""
+        return self._library.get(env, name, version)
+
+    def record(self, skill: Skill, record: EvidenceRecord) -> None:
+        """Ignore the record."""
+
+
+class FixedStore:
+    """A SkillStore of given skills, whatever their status, for tasks of their environment."""
+
+    def __init__(self, *skills: Skill) -> None:
+        self.skills = skills
+
+    def __repr__(self) -> str:
+        return f"FixedStore({', '.join(f'{s.env}/{s.name}@{s.version}' for s in self.skills)})"
+
+    def find(self, task: Task, limit: int) -> Sequence[Skill]:
+        """Return the first ``limit`` skills for the task's environment."""
+        return [s for s in self.skills if s.env == task.env][:limit]
+
+    def nearest(self, task: Task, limit: int, embedder: Embedder) -> Sequence[Skill]:
+        """Like ``find``: there is nothing to rank."""
+        return self.find(task, limit)
+
+    def get(self, env: str, name: str, version: int | None = None) -> Skill:
+        """Return one of these skills. Raises: UsageError for another."""
+        for skill in self.skills:
+            if (skill.env, skill.name) == (env, name) and version in (None, skill.version):
+                return skill
+        raise UsageError(f"the skill {env}/{name} in version {version} does not exist")
+
+    def record(self, skill: Skill, record: EvidenceRecord) -> None:
+        """Ignore the record: the store's creator keeps the evidence."""
+
+
+class MissingStore:
+    """Replaces the library of a recorded episode that is replayed without it. The trace holds the chosen skills.
+
+    Raises: UsageError if the episode asks for further skills.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def find(self, task: Task, limit: int) -> Sequence[Skill]:
+        """Raise UsageError."""
+        raise UsageError(
+            f"the episode's skill library, {self._name}, is not available; name it, as in --set library=FOLDER"
+        )
+
+    def nearest(self, task: Task, limit: int, embedder: Embedder) -> Sequence[Skill]:
+        """Raise UsageError."""
+        return self.find(task, limit)
+
+    def get(self, env: str, name: str, version: int | None = None) -> Skill:
+        """Raise UsageError."""
+        raise UsageError(f"the skill {env}/{name} is not available; name its library, as in --set library=FOLDER")
+
+    def record(self, skill: Skill, record: EvidenceRecord) -> None:
+        """Ignore the record."""

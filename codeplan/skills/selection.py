@@ -8,17 +8,15 @@ from typing import Literal
 
 import msgspec
 
-from codeplan.episode.embedding import find_embedding_model
 from codeplan.episode.episode import Episode
+from codeplan.episode.replayable import find_embedding_model
 from codeplan.errors import UsageError
 from codeplan.recording.events import ChosenSkill, SkillsChosen
 from codeplan.skills.embeddings import Embedder, EmbeddingSkillStore
-from codeplan.skills.library import SkillLibrary
-from codeplan.skills.skill import EvidenceRecord, Skill
-from codeplan.skills.skill_store import SkillStore
-from codeplan.skills.stores import FixedStore, MissingStore, ReadOnlyStore
+from codeplan.skills.library import FixedStore, MissingStore, ReadOnlyStore, SkillLibrary
+from codeplan.skills.skill import EvidenceRecord, Skill, SkillStore
 from codeplan.types import Task
-from codeplan.untrusted.noun_phrases import with_article
+from codeplan.untrusted.texts import with_article
 from codeplan.untrusted.values import in_quotes
 
 

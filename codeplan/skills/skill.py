@@ -1,10 +1,15 @@
-"""A skill, and the evidence for it."""
+"""A skill, the evidence for it, and what the evidence shows."""
 
 from __future__ import annotations
 
-from typing import Literal
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Literal, Protocol, runtime_checkable
 
-from codeplan.types import Value
+import msgspec
+
+from codeplan.statistics import mcnemar_exact, wilson_interval
+from codeplan.types import Task, Value
 
 SkillStatus = Literal["candidate", "active", "retired"]
 """``candidate``: not proven yet; ``active``: shown to planners; ``retired``: never shown again."""
@@ -63,3 +68,179 @@ class EvidenceRecord(Value, frozen=True):
     phase: EvidencePhase = "use"
     run: str = ""
     at: float = 0.0
+
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(EvidenceRecord)
+
+_RECENT_EPISODES = 10
+_MIN_RECENT_EPISODES = 3
+
+
+class EvidenceSummary(Value, frozen=True):
+    """Counts over the evidence for one version of a skill.
+
+    ``shown`` and ``baseline`` count the episodes with and without the skill, ``solved`` and ``baseline_solved`` their
+    successes. ``wins`` are the pairs that only the episode with the skill solved, ``losses`` those that only the
+    episode without it solved. ``failing`` means that most of the last ten episodes with the skill failed (of at least
+    three).
+    """
+
+    shown: int = 0
+    solved: int = 0
+    baseline: int = 0
+    baseline_solved: int = 0
+    wins: int = 0
+    losses: int = 0
+    failing: bool = False
+
+
+def encode_record(record: EvidenceRecord) -> bytes:
+    """Return a record as a line, without its newline."""
+    return _encoder.encode(record)
+
+
+def decode_records(data: bytes) -> tuple[list[EvidenceRecord], list[int]]:
+    """Return the records of a file, and the numbers (from 1) of the lines that hold none."""
+    records: list[EvidenceRecord] = []
+    bad: list[int] = []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            records.append(_decoder.decode(line))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            bad.append(number)
+    return records, bad
+
+
+def paired_outcomes(
+    records: Iterable[EvidenceRecord], version: int, phase: EvidencePhase = "filter"
+) -> list[tuple[bool, bool]]:
+    """Return (success with, success without) for each task, seed and model run both ways; the latest counts."""
+    outcomes: dict[tuple[str, int, str], dict[bool, bool]] = {}
+    for t in records:
+        if t.version == version and t.phase == phase:
+            outcomes.setdefault((t.task, t.seed, t.model), {})[t.shown] = t.success
+    return [(both[True], both[False]) for both in outcomes.values() if len(both) == 2]
+
+
+def summarise_evidence(records: Sequence[EvidenceRecord], version: int) -> EvidenceSummary:
+    """Return the counts for one version."""
+    of_version = [t for t in records if t.version == version]
+    shown = [t.success for t in of_version if t.shown]
+    plain = [t.success for t in of_version if not t.shown]
+    paired = paired_outcomes(of_version, version)
+    recent = shown[-_RECENT_EPISODES:]
+    return EvidenceSummary(
+        shown=len(shown),
+        solved=sum(shown),
+        baseline=len(plain),
+        baseline_solved=sum(plain),
+        wins=sum(w and not wo for w, wo in paired),
+        losses=sum(wo and not w for w, wo in paired),
+        failing=len(recent) >= _MIN_RECENT_EPISODES and 2 * sum(recent) < len(recent),
+    )
+
+
+SkillVerdict = Literal["helps", "harms", "open"]
+
+_UNIT = 1 << 256
+"""So fine that the rounding of the terms does not change the float."""
+
+
+def e_value(wins: int, losses: int) -> float:
+    """Return the evidence that wins are likelier than losses: 1 at the start; 20 corresponds to p = 0.05 at any time.
+
+    Of the pairs of episodes with and without a skill, only the discordant ones count: a win if only the episode with the
+    skill succeeded, a loss if only the other one did. If the skill does not help, a win is at most as likely as a loss,
+    and a gambler who bets on wins gains nothing on average. The wealth of one who spreads one unit evenly over all win
+    rates from 1/2 to 1 is
+
+        E = 2 ∫ 2^n θ^wins (1 - θ)^losses dθ,  θ from 1/2 to 1,  n = wins + losses
+
+    This is an e-process: by Ville's inequality (Ville, "Étude critique de la notion de collectif", 1939) it ever exceeds
+    1/α with probability at most α. The test may therefore be evaluated after every pair and stopped at any time. Such
+    mixtures go back to Robbins, "Statistical methods related to the law of the iterated logarithm" (1970); for this use
+    see Ramdas, Grünwald, Vovk and Shafer, "Game-theoretic statistics and safe anytime-valid inference" (2023), sections
+    2 and 4.
+
+    The integral is a sum of binomial coefficients, added up from the largest index in units of 2^-256, each term from
+    the one before. The sum ends where terms vanish, or above the largest float, which is the cap. Raises: ValueError
+    for negative counts.
+    """
+    if wins < 0 or losses < 0:
+        raise ValueError("counts must not be negative")
+    total = term = _UNIT
+    highest = int(sys.float_info.max) * (losses + 1) * _UNIT
+    for i in range(wins):
+        term = term * (wins - i) // (losses + 2 + i)
+        total += term
+        if not term or total > highest:
+            break
+    return min(total, highest) / ((losses + 1) * _UNIT)
+
+
+def sequential_verdict(wins: int, losses: int, level: float = 0.05) -> SkillVerdict:
+    """Return the verdict at this point. Each of the two claims is wrong with probability at most ``level``."""
+    if e_value(wins, losses) >= 1 / level:
+        return "helps"
+    return "harms" if e_value(losses, wins) >= 1 / level else "open"
+
+
+def can_reach(wins: int, losses: int, left: int, level: float = 0.05) -> bool:
+    """Whether ``left`` more pairs, if all are wins, would show that the skill helps."""
+    return e_value(wins + left, losses) >= 1 / level
+
+
+class SkillStatistics(Value, frozen=True):
+    """One version of a skill: episodes ``shown`` with it and ``baseline`` without, successes, and Wilson intervals.
+
+    ``wins`` and ``losses`` are the discordant pairs; ``p_value`` is McNemar's exact p, ``e_value`` the evidence that
+    the skill helps. ``failing`` means that most of its latest episodes failed.
+    """
+
+    skill: str
+    env: str
+    version: int
+    status: str
+    shown: int
+    solved: int
+    interval: tuple[float, float]
+    baseline: int
+    baseline_solved: int
+    baseline_interval: tuple[float, float]
+    wins: int
+    losses: int
+    p_value: float
+    e_value: float
+    failing: bool
+
+
+def skill_statistics(skill: Skill, records: Sequence[EvidenceRecord]) -> SkillStatistics:
+    """Return the statistics of the skill's current version."""
+    t = summarise_evidence(records, skill.version)
+    return SkillStatistics(
+        **msgspec.structs.asdict(t),
+        skill=skill.name,
+        env=skill.env,
+        version=skill.version,
+        status=skill.status,
+        interval=wilson_interval(t.solved, t.shown),
+        baseline_interval=wilson_interval(t.baseline_solved, t.baseline),
+        p_value=mcnemar_exact(t.losses, t.wins),
+        e_value=e_value(t.wins, t.losses),
+    )
+
+
+@runtime_checkable
+class SkillStore(Protocol):
+    """Finds skills for tasks and records evidence."""
+
+    def find(self, task: Task, limit: int) -> Sequence[Skill]:
+        """Return at most ``limit`` skills for the task, best first; never retired or failing ones."""
+        ...
+
+    def record(self, skill: Skill, record: EvidenceRecord) -> None:
+        """Store the outcome of an episode with or without the skill as evidence."""
+        ...

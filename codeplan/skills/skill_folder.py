@@ -7,21 +7,151 @@ hold the library's lock. Links in a library are not followed: neither its files 
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import secrets
 import shutil
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Annotated, Any
 
 import msgspec
 
+from codeplan import durable_files
 from codeplan.errors import UsageError
-from codeplan.skills import durable_files, evidence, manifest
-from codeplan.skills.durable_files import DamagedSkill
-from codeplan.skills.manifest import SkillManifest
-from codeplan.skills.skill import EvidenceRecord, Skill
+from codeplan.skills.skill import EvidenceRecord, Skill, SkillOrigin, SkillStatus, decode_records
 from codeplan.untrusted import files
-from codeplan.untrusted.folders import list_folder
+from codeplan.untrusted.files import list_folder
+from codeplan.untrusted.texts import parser_reason
+from codeplan.untrusted.toml import parse_toml
+from codeplan.untrusted.values import in_quotes
+
+
+class DamagedSkill(ValueError):
+    """A skill's folder cannot be used; the message names the file and the reason. Nothing in it is deleted."""
+
+
+FENCE = "+++"
+MAX_MANIFEST_BYTES = 256 * 1024
+MAX_TEXT_CHARACTERS = 2_000
+"""Longer descriptions and goals are cut."""
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
+
+_Text = Annotated[str, msgspec.Meta(max_length=MAX_TEXT_CHARACTERS)]
+_Word = Annotated[str, msgspec.Meta(max_length=200)]
+
+
+class _Origin(msgspec.Struct, forbid_unknown_fields=True):
+    task: _Text
+    goal: _Text = ""
+    model: _Text = ""
+    run: _Text = ""
+
+
+class SkillManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The front matter; ``digest`` is the digest of the plan."""
+
+    name: _Word
+    description: _Text
+    environment: _Word
+    kind: _Word
+    parameters: Annotated[tuple[_Word, ...], msgspec.Meta(max_length=200)]
+    version: Annotated[int, msgspec.Meta(ge=1, le=2**31)]
+    status: SkillStatus
+    pinned: bool
+    digest: _Word
+    origins: tuple[_Origin, ...] = ()
+
+    def to_skill(self, plan: str) -> Skill:
+        """Return the skill with its plan."""
+        origins = tuple(SkillOrigin(o.task, o.goal, o.model, o.run) for o in self.origins)
+        state = self.version, self.status, self.pinned, origins
+        return Skill(self.name, self.environment, plan, self.kind, self.description, self.parameters, *state)
+
+
+def require_valid_name(name: str, what: str = "a skill") -> str:
+    """Return a name that is valid for a folder. Raises: UsageError for another."""
+    if not _NAME.fullmatch(name):
+        raise UsageError(f"{in_quotes(name, 100)} is not a valid name for {what}; use at most 80 of a-z, 0-9, - and _")
+    return name
+
+
+def plan_digest(plan: str) -> str:
+    """Return 16 hexadecimal digits that identify the plan's text."""
+    return hashlib.sha256(plan.encode()).hexdigest()[:16]
+
+
+def parse_manifest(text: str) -> SkillManifest:
+    """Parse a file's front matter. Raises: DamagedSkill with the reason."""
+    lines = text.removeprefix("\ufeff").split("\n")
+    fences = [i for i, line in enumerate(lines) if line.strip() == FENCE][:2]
+    if len(fences) < 2 or fences[0]:
+        raise DamagedSkill(f"it does not start with TOML between two lines of {FENCE}")
+    try:
+        return msgspec.convert(parse_toml("\n".join([*lines[1 : fences[1]], ""])), SkillManifest)
+    except msgspec.ValidationError as e:
+        raise DamagedSkill(f"its front matter is invalid: {parser_reason(e)}") from None
+    except tomllib.TOMLDecodeError as e:
+        raise DamagedSkill(f"its front matter is not TOML: {parser_reason(e)}") from None
+
+
+def format_manifest(skill: Skill) -> str:
+    """Return the file's text for a skill."""
+    fields = {
+        "name": skill.name,
+        "description": _truncate(skill.description),
+        "environment": skill.env,
+        "kind": skill.kind,
+        "parameters": list(skill.parameters),
+        "version": skill.version,
+        "status": skill.status,
+        "pinned": skill.pinned,
+        "digest": plan_digest(skill.plan),
+    }
+    lines = [FENCE, *_toml_lines(fields)]
+    for origin in skill.origins:
+        known = {n: _truncate(getattr(origin, n)) for n in origin.__struct_fields__ if getattr(origin, n)}
+        lines += ["", "[[origins]]", *_toml_lines(known)]
+    return "\n".join([*lines, FENCE, "", *_prose(skill), ""])
+
+
+def _prose(skill: Skill) -> Iterable[str]:
+    kind = f" of kind {skill.kind}" if skill.kind else ""
+    yield f"# {skill.name}"
+    yield ""
+    yield _truncate(skill.description) or "A plan that solved a task."
+    yield ""
+    yield f"For tasks{kind} in {skill.env}. The plan is in plan.py, the evidence in evidence.jsonl."
+
+
+def _toml_lines(fields: dict[str, Any]) -> Iterable[str]:
+    return (f"{name} = {_toml(value)}" for name, value in fields.items())
+
+
+def _toml(value: bool | int | str | list[str]) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, str):
+        return '"' + "".join(_escape(c) for c in value) + '"'
+    return f"[{', '.join(_toml(v) for v in value)}]"
+
+
+def _escape(character: str) -> str:
+    if character in '"\\':
+        return "\\" + character
+    code = ord(character)
+    return f"\\u{code:04x}" if code < 32 or 127 <= code < 160 or code in (0x2028, 0x2029) else character
+
+
+def _truncate(text: str) -> str:
+    """The text, truncated, without characters that UTF-8 cannot encode (lone surrogates)."""
+    return text[:MAX_TEXT_CHARACTERS].encode("utf-8", "replace").decode()
+
 
 MANIFEST, PLAN, EVIDENCE, VERSIONS = "SKILL.md", "plan.py", "evidence.jsonl", "versions"
 MAX_PLAN_BYTES = 1 << 20
@@ -36,8 +166,8 @@ def read_skill(folder: Path) -> Skill:
     """Read the skill. Raises: DamagedSkill with the file and the reason."""
     found = _read_manifest(folder)
     try:
-        manifest.require_valid_name(found.environment, "an environment")
-        manifest.require_valid_name(found.name)
+        require_valid_name(found.environment, "an environment")
+        require_valid_name(found.name)
     except UsageError as e:
         raise DamagedSkill(f"{folder / MANIFEST}: {e}") from None
     if found.name != folder.name or found.environment != folder.parent.name:
@@ -69,7 +199,7 @@ def read_version(folder: Path, version: int) -> Skill:
 def read_evidence(folder: Path) -> tuple[list[EvidenceRecord], list[int]]:
     """Read the evidence and the numbers of malformed lines. Raises: DamagedSkill if the file cannot be read."""
     try:
-        return evidence.decode_records(files.read_bytes(f"{folder}/{EVIDENCE}", MAX_EVIDENCE_BYTES, _library(folder)))
+        return decode_records(files.read_bytes(f"{folder}/{EVIDENCE}", MAX_EVIDENCE_BYTES, _library(folder)))
     except FileNotFoundError:
         return [], []
     except OSError as e:
@@ -98,7 +228,7 @@ def create_folder(folder: Path, skill: Skill) -> None:
     try:
         _keep_plan(temporary, skill)
         files.write_atomically(temporary / PLAN, skill.plan)
-        files.write_atomically(temporary / MANIFEST, manifest.format_manifest(skill))
+        files.write_atomically(temporary / MANIFEST, format_manifest(skill))
         os.rename(temporary, folder)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -109,7 +239,7 @@ def create_folder(folder: Path, skill: Skill) -> None:
 def update_manifest(folder: Path, skill: Skill) -> None:
     """Write the skill's manifest; the plan stays, and ``versions/`` keeps it."""
     _keep_plan(folder, skill)
-    files.write_atomically(folder / MANIFEST, manifest.format_manifest(skill), _library(folder))
+    files.write_atomically(folder / MANIFEST, format_manifest(skill), _library(folder))
 
 
 def replace_plan(folder: Path, old: Skill, new: Skill) -> None:
@@ -126,11 +256,11 @@ def repair(folder: Path) -> Skill | None:
     """
     found = _read_manifest(folder)
     plan = _read_plan_file(folder)
-    if plan is not None and manifest.plan_digest(plan) == found.digest:
+    if plan is not None and plan_digest(plan) == found.digest:
         _keep_plan(folder, found.to_skill(plan))
         return None
-    known = {manifest.plan_digest(text): text for text in _kept_plans(folder)}
-    if plan is not None and manifest.plan_digest(plan) not in known:
+    known = {plan_digest(text): text for text in _kept_plans(folder)}
+    if plan is not None and plan_digest(plan) not in known:
         return _accept_edited_plan(folder, found, plan, known.get(found.digest))
     if found.digest not in known:
         raise DamagedSkill(f"{folder / PLAN}: there is no such file, and no copy of its plan in {VERSIONS}/")
@@ -171,10 +301,10 @@ def _accept_edited_plan(folder: Path, found: SkillManifest, plan: str, before: s
 
 def _read_plan(folder: Path, found: SkillManifest) -> str:
     plan = _read_plan_file(folder)
-    if plan is not None and manifest.plan_digest(plan) == found.digest:
+    if plan is not None and plan_digest(plan) == found.digest:
         return plan
-    kept = {manifest.plan_digest(text): text for text in _kept_plans(folder)}
-    if found.digest in kept and (plan is None or manifest.plan_digest(plan) in kept):
+    kept = {plan_digest(text): text for text in _kept_plans(folder)}
+    if found.digest in kept and (plan is None or plan_digest(plan) in kept):
         return kept[found.digest]  # another process is changing the plan, or a crash ended it
     if plan is None:
         raise DamagedSkill(f"{folder / PLAN}: there is no such file")
@@ -191,7 +321,7 @@ def _read_plan_file(folder: Path) -> str | None:
 
 def _read_manifest(folder: Path) -> SkillManifest:
     try:
-        return manifest.parse_manifest(_read_text(f"{folder}/{MANIFEST}", manifest.MAX_MANIFEST_BYTES, folder))
+        return parse_manifest(_read_text(f"{folder}/{MANIFEST}", MAX_MANIFEST_BYTES, folder))
     except DamagedSkill as e:
         where = "" if str(folder) in str(e) else f"{folder / MANIFEST}: "
         raise DamagedSkill(f"{where}{e}") from None

@@ -11,13 +11,8 @@ import re
 from typing import Literal, Protocol, get_args
 
 from codeplan.errors import UsageError
-from codeplan.standin.executor_prompt import ExecutorPrompt, parse_prompt
-from codeplan.standin.hotpotqa import acting as hotpotqa_acting
-from codeplan.standin.household import acting as household_acting
-from codeplan.standin.prompt_sections import find_section
-from codeplan.standin.textcraft import acting as textcraft_acting
-from codeplan.standin.webshop import acting as webshop_acting
-from codeplan.standin.webshop import modules as webshop_modules
+from codeplan.standin import hotpotqa, household, textcraft, webshop
+from codeplan.standin.prompt_reading import ExecutorPrompt, find_section, parse_prompt
 
 _BRACKETED = re.compile(r"\w+\[.*\]")
 
@@ -41,20 +36,20 @@ class _ActingRules(Protocol):
 
 
 _ALL_ACTING_RULES: tuple[tuple[re.Pattern[str], _ActingRules], ...] = (
-    (re.compile(r"^Crafting commands:|^- craft COUNT", re.MULTILINE), textcraft_acting),
-    (re.compile(r"^Question: |^- search\[TITLE\]", re.MULTILINE), hotpotqa_acting),
-    (re.compile(r"^web ?shop\b|^- search\[WORDS\]", re.MULTILINE | re.IGNORECASE), webshop_acting),
-    (re.compile(r"^You are in the middle of a room|^- take OBJECT", re.MULTILINE), household_acting),
+    (re.compile(r"^Crafting commands:|^- craft COUNT", re.MULTILINE), textcraft),
+    (re.compile(r"^Question: |^- search\[TITLE\]", re.MULTILINE), hotpotqa),
+    (re.compile(r"^web ?shop\b|^- search\[WORDS\]", re.MULTILINE | re.IGNORECASE), webshop),
+    (re.compile(r"^You are in the middle of a room|^- take OBJECT", re.MULTILINE), household),
 )
 """Rules by environment. Every function below returns None if no environment's pattern matches the prompt."""
 
 
 def act(prompt: str, weakness: Weakness) -> str | None:
     """An executor's next line; None also if the goal is not understood."""
-    if (matched := webshop_modules.match_products(prompt)) is not None:
+    if (matched := webshop.match_products(prompt)) is not None:
         return matched
     parsed = parse_prompt(prompt)
-    if (bought := webshop_modules.buy_product(parsed)) is not None:
+    if (bought := webshop.buy_product(parsed)) is not None:
         return bought
     rules = _acting_rules_for(parsed.observation)
     return rules.act(parsed, weakness) if rules else None
@@ -62,7 +57,7 @@ def act(prompt: str, weakness: Weakness) -> str | None:
 
 def decompose(prompt: str) -> str | None:
     """A plan in sub-tasks, all of them needed; None also if the goal is not understood."""
-    if (modules := webshop_modules.plan_modules(prompt)) is not None:
+    if (modules := webshop.plan_modules(prompt)) is not None:
         return modules
     parsed = parse_prompt(prompt)
     rules = _acting_rules_for(parsed.observation)

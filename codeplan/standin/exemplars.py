@@ -11,13 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from codeplan.standin.household.planning import (
-    APPLIANCES,
-    ParsedHouseholdGoal,
-    parse_goal,
-    places_to_search,
-    write_plan,
-)
+from codeplan.standin.household import APPLIANCES, ParsedHouseholdGoal, parse_goal, places_to_search, write_plan
 from codeplan.standin.mistakes import hashed_fraction
 from codeplan.standin.plan_edits import remove_step, split_steps
 

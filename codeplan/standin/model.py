@@ -2,20 +2,131 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Annotated, TypeAlias
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 from codeplan.errors import CodeplanError, ModelError, UsageError
 from codeplan.plugins import MAX_SEED, Setting
-from codeplan.standin import acting, exemplars
+from codeplan.standin import acting, exemplars, hotpotqa, household, miniwob, scienceworld, textcraft, webshop
 from codeplan.standin.acting import Weakness, parse_weakness
-from codeplan.standin.environment_rules import ALL_RULES, TaskPrompt, rules_for
-from codeplan.standin.mistakes import Mistakes, parse_mistakes
-from codeplan.standin.partial_plans import write_changes
-from codeplan.standin.plan_edits import split_steps
-from codeplan.standin.prompt_sections import find_section
-from codeplan.standin.refinement_prompt import read_refinement
+from codeplan.standin.mistakes import MistakeInserter, Mistakes, insert_mistakes, parse_mistakes
+from codeplan.standin.plan_edits import AgentVocabulary, repair_plan, split_steps, write_changes
+from codeplan.standin.prompt_reading import find_section, read_refinement
 from codeplan.types import Completion, Message, Purpose, Usage
+
+
+class TaskPrompt(NamedTuple):
+    """A prompt's data about a task: the goal's sentence and the first observation."""
+
+    goal: str
+    observation: str
+
+
+class EnvironmentRules(NamedTuple):
+    """The stand-in's rules for one environment. The type of a parsed goal is the environment's own."""
+
+    pattern: re.Pattern[str]
+    """Matches the first observations of the environment's tasks, and plans for them."""
+    vocabulary: AgentVocabulary
+    parse_goal: Callable[[TaskPrompt], Any]
+    """The goal of a task; None if it is not understood."""
+    write_plan: Callable[[Any], str]
+    refine: Callable[[str, str, Any], str]
+    """A better plan, given a plan, the feedback and the parsed goal."""
+    mistake_inserters: Callable[[Any], Mapping[str, MistakeInserter]]
+    seed_text: Callable[[TaskPrompt], str]
+    """The text that, together with the seed, decides which mistakes a plan has."""
+    answer_question: Callable[[str], str | None]
+    """The Python literal that answers a plan's question; None if it is not understood."""
+
+    def draft_plan(self, task: TaskPrompt, mistakes: Mistakes, seed: int) -> str | None:
+        """A first plan, with mistakes; None if the goal is not understood."""
+        goal = self.parse_goal(task)
+        if goal is None:
+            return None
+        return insert_mistakes(
+            self.write_plan(goal), self.mistake_inserters(goal), mistakes, seed, self.seed_text(task)
+        )
+
+    def refine_plan(self, source: str, feedback: str, task: TaskPrompt) -> str | None:
+        """A better plan; None if the goal is not understood."""
+        goal = self.parse_goal(task)
+        return None if goal is None else self.refine(source, feedback, goal)
+
+    def repair_plan(self, source: str, errors: str) -> str:
+        """The plan without the errors that the check lists."""
+        return repair_plan(source, errors, self.vocabulary)
+
+
+def rules_for(text: str) -> EnvironmentRules:
+    """The rules of the environment that an observation or a plan belongs to."""
+    return next(rules for rules in ALL_RULES if rules.pattern.search(text))
+
+
+ALL_RULES = (
+    EnvironmentRules(
+        re.compile(r"\ATask: .*\n\nPage:\n|^ +state = agent\.", re.MULTILINE),
+        miniwob.AGENT_VOCABULARY,
+        lambda task: miniwob.find_solution(task.goal, task.observation),
+        miniwob.write_plan,
+        miniwob.refine_plan,
+        miniwob.mistake_inserters,
+        lambda task: task.observation,
+        miniwob.answer_question,
+    ),
+    EnvironmentRules(
+        re.compile(r"^You can take \d+ actions\.$|\bagent\.(?:focus|rooms)\b", re.MULTILINE),
+        scienceworld.AGENT_VOCABULARY,
+        lambda task: scienceworld.parse_goal(task.goal),
+        scienceworld.write_plan,
+        scienceworld.refine_plan,
+        lambda goal: scienceworld.MISTAKE_INSERTERS,
+        lambda task: task.observation,
+        scienceworld.answer_question,
+    ),
+    EnvironmentRules(
+        re.compile(r"^Crafting commands:|\bagent\.(?:craft|craftable|inventory|recipes)\b", re.MULTILINE),
+        textcraft.AGENT_VOCABULARY,
+        lambda task: textcraft.parse_goal(task.goal, task.observation),
+        textcraft.write_plan,
+        textcraft.refine_plan,
+        lambda goal: textcraft.MISTAKE_INSERTERS,
+        lambda task: task.observation + task.goal,
+        textcraft.answer_question,
+    ),
+    EnvironmentRules(
+        re.compile(r"^Question: |\bagent\.(?:lookup|finish)\b", re.MULTILINE),
+        hotpotqa.AGENT_VOCABULARY,
+        lambda task: hotpotqa.parse_goal(task.goal),
+        hotpotqa.write_plan,
+        hotpotqa.refine_plan,
+        lambda goal: hotpotqa.MISTAKE_INSERTERS,
+        lambda task: task.goal,
+        hotpotqa.answer_question,
+    ),
+    EnvironmentRules(
+        re.compile(r"^web ?shop\b|\bagent\.(?:results|options|chosen|buttons)\b", re.MULTILINE | re.IGNORECASE),
+        webshop.AGENT_VOCABULARY,
+        lambda task: webshop.parse_goal(task.goal),
+        webshop.write_plan,
+        webshop.refine_plan,
+        lambda goal: webshop.MISTAKE_INSERTERS,
+        lambda task: task.goal,
+        webshop.answer_question,
+    ),
+    EnvironmentRules(
+        re.compile(""),
+        household.AGENT_VOCABULARY,
+        lambda task: household.parse_goal(task.goal, task.observation),
+        household.write_plan,
+        household.refine_plan,
+        household.mistake_inserters,
+        lambda task: task.observation + task.goal,
+        household.answer_question,
+    ),
+)
+"""All rules. The last ones, the household's, match every text."""
 
 
 class ScriptedModel:

@@ -6,7 +6,7 @@ from support.boxes import Boxes, Replies
 from codeplan.curation.acquisition import NothingAcquired, acquire_skill, try_to_acquire
 from codeplan.curation.curation_runner import CurationRunner
 from codeplan.sandbox import Sandbox
-from codeplan.sandbox.analysis.parameter_comments import PARAMETERS_CLOSING, PARAMETERS_OPENING
+from codeplan.sandbox.analysis.plan_shape import PARAMETERS_CLOSING, PARAMETERS_OPENING
 from codeplan.skills.library import SkillLibrary
 from codeplan.types import Observation, Plan, Task
 

@@ -2,11 +2,8 @@
 
 import pytest
 
-from codeplan.curation.checks import run_skill_alone
 from codeplan.curation.curation_runner import CurationRunner
-from codeplan.curation.discovery import discover_skills
-from codeplan.curation.filtering import FilterRule
-from codeplan.curation.library_comparison import compare_library
+from codeplan.curation.filtering import FilterRule, compare_library, discover_skills, run_skill_alone
 from codeplan.envs.selection import take_of_each_kind
 from codeplan.skills.library import SkillLibrary
 

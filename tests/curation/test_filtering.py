@@ -5,9 +5,8 @@ from support.boxes import Boxes, Replies
 from support.curation_samples import made, poisoned
 from support.foreign_values import count_steps
 
-from codeplan.curation.checks import check_skills
 from codeplan.curation.curation_runner import CurationRunner
-from codeplan.curation.filtering import FilterRule, filter_candidates, list_candidates, missing_pairs
+from codeplan.curation.filtering import FilterRule, check_skills, filter_candidates, list_candidates, missing_pairs
 from codeplan.errors import UsageError
 from codeplan.runner.recorded_episodes import replay, resume
 from codeplan.skills.library import SkillLibrary

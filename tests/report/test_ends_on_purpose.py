@@ -16,13 +16,12 @@ from codeplan.cli.app import app
 from codeplan.recording.events import ModelCalled, PlanStarted
 from codeplan.report.json_output import outcome_as_json
 from codeplan.report.live import LiveDisplay
-from codeplan.report.pages.episode_course import plan_rows
+from codeplan.report.pages.episode_pages import plan_rows
 from codeplan.report.pages.trace_index import TraceIndex
 from codeplan.runner.new_episodes import execute, run
-from codeplan.testing.cases.case_run import run_once
-from codeplan.testing.cases.expectations import find_complaints
-from codeplan.testing.cases.failure_report import format_report
-from codeplan.testing.cases.manifest import Expectations
+from codeplan.testing.cases import find_complaints, format_report
+from codeplan.testing.manifest import Expectations
+from codeplan.testing.plan_runs import run_once
 from codeplan.types import GaveUp, NotSolved
 
 HEAD = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        x = agent.open(1)\n"

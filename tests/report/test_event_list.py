@@ -17,7 +17,7 @@ from codeplan.recording.events import (
     StepEntered,
     TextPrinted,
 )
-from codeplan.report.event_list import MAX_LINE, EventRow, event_rows
+from codeplan.report.event_view import MAX_LINE, EventRow, event_rows
 from codeplan.types import Completion, Message, Observation
 
 

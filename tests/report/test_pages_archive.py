@@ -18,10 +18,10 @@ from codeplan.cli.app import main
 from codeplan.errors import UsageError
 from codeplan.recording.events import PictureSaved, PlanDrafted
 from codeplan.report.pages import archive
-from codeplan.report.pages.plan_text import MAX_CHARACTERS
+from codeplan.report.pages.html_page import MAX_PLAN_CHARACTERS
 from codeplan.report.pages.report_source import ReportSource
-from codeplan.untrusted import differences
-from codeplan.untrusted.differences import TOO_LARGE
+from codeplan.untrusted import comparison
+from codeplan.untrusted.comparison import TOO_LARGE
 
 
 class Elements(HTMLParser):
@@ -135,7 +135,7 @@ def test_one_picture_named_many_times_is_embedded_while_there_is_room(
 
 def test_the_diffs_of_an_episode_s_plans_share_their_effort(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each diff is bounded, but a trace may hold thousands of plans."""
-    monkeypatch.setattr(differences, "MAX_SHARED_EFFORT", 10 * 200 * 200)
+    monkeypatch.setattr(comparison, "MAX_SHARED_EFFORT", 10 * 200 * 200)
     plans = ["\n".join(random.Random(seed).choices("ab", k=200)) for seed in range(250)]
     plans.append(plans[-1].removesuffix("\n" + plans[-1][-1]))
     drafts = [PlanDrafted(number=1, origin="plan", source=plan) for plan in plans]
@@ -154,7 +154,7 @@ def test_a_long_plan_does_not_fill_every_page(tmp_path: Path) -> None:
     write(tmp_path / "run", started(), plan, *[acted()] * 400, ended(started()))
     page = written(tmp_path, tmp_path / "page.html")
     plan_lines = block(page, "e0p2")["context"]["plan"]
-    assert sum(map(len, plan_lines["lines"])) <= MAX_CHARACTERS
+    assert sum(map(len, plan_lines["lines"])) <= MAX_PLAN_CHARACTERS
     assert plan_lines["whole"] == 1501
 
 

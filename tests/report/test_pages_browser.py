@@ -24,8 +24,8 @@ from codeplan.recording.events import (
     StepEntered,
 )
 from codeplan.report.pages import archive
-from codeplan.report.pages.catalog import MAX_TEXT_CHARACTERS
 from codeplan.report.pages.report_source import ReportSource
+from codeplan.report.pages.server import MAX_TEXT_CHARACTERS
 from codeplan.types import Diagnostic, Fix
 
 ROWS = "table.episodes tbody tr"

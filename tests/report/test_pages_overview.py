@@ -14,7 +14,7 @@ from codeplan import envs
 from codeplan.bench import engines, grid, store
 from codeplan.bench.bench_runner import run_bench
 from codeplan.bench.cell_comparison import build_overview as build_comparison
-from codeplan.bench.episode_measures import EpisodeMeasures
+from codeplan.bench.metrics import EpisodeMeasures
 from codeplan.cli.app import main
 from codeplan.errors import UsageError
 from codeplan.report.pages.overview import build_overview, cost_curve, cost_unit, refinement_curve

@@ -18,8 +18,8 @@ from codeplan.recording.events import (
     SpanOpened,
     StepEntered,
 )
-from codeplan.report.pages import episode_course
-from codeplan.report.pages.plan_text import MAX_LINES, diff_rows, plan_layout
+from codeplan.report.pages import episode_pages
+from codeplan.report.pages.html_page import MAX_PLAN_LINES, diff_rows, plan_layout
 from codeplan.report.pages.trace_index import TraceIndex
 from codeplan.types import Diagnostic
 
@@ -38,7 +38,7 @@ def test_text_that_is_not_a_plan_has_no_steps() -> None:
 
 def test_a_very_long_plan_is_cut_and_says_how_long_it_is() -> None:
     laid = plan_layout("x = 1\n" * 5000)
-    assert (len(laid["lines"]), laid["whole"]) == (MAX_LINES, 5001)
+    assert (len(laid["lines"]), laid["whole"]) == (MAX_PLAN_LINES, 5001)
 
 
 lines = st.lists(st.sampled_from(["a", "b", "c", "    d"]), max_size=12)
@@ -77,10 +77,10 @@ def test_the_course_has_each_run_with_steps_end_and_resume_point(tmp_path: Path)
             PlanFinished(step=2),
         )
     ).refresh()
-    refused, first, second, third = episode_course.plan_rows(index.course_events)
+    refused, first, second, third = episode_pages.plan_rows(index.course_events)
     assert (refused["plan"], refused["end"]["outcome"]) == (1, "refused")
     assert first["steps"] == [[1, 5, "look"], [2, 6, "take"]]
     assert first["end"] == {"outcome": "failed", "n": 7, "step": 2, "line": 5, "message": "no mug"}
     assert (second["from"], second["end"]["message"]) == (2, "KeyError: 'a'")
     assert third["end"]["outcome"] == "finished"
-    assert episode_course.span_rows(index.course_events) == [[1, "trial", "first", 1, 0]]
+    assert episode_pages.span_rows(index.course_events) == [[1, "trial", "first", 1, 0]]

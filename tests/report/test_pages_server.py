@@ -18,9 +18,8 @@ from support.trace_samples import PNG, acted, ended, hostile, started, write
 
 from codeplan.errors import UsageError
 from codeplan.recording.events import PictureSaved
-from codeplan.report.pages.catalog import MAX_TEXT_CHARACTERS, EpisodeCatalog
 from codeplan.report.pages.report_source import ReportSource
-from codeplan.report.pages.server import serve
+from codeplan.report.pages.server import MAX_TEXT_CHARACTERS, EpisodeCatalog, serve
 
 pytest.importorskip("uvicorn", reason="needs the extra web")
 

@@ -10,9 +10,9 @@ from support.trace_samples import HOSTILE, PLAN, ended, started, write
 from test_pages_browser import violations
 
 from codeplan.cli.app import main
-from codeplan.report.pages import archive, skills
-from codeplan.report.pages.catalog import EpisodeCatalog
+from codeplan.report.pages import archive, overview
 from codeplan.report.pages.report_source import ReportSource
+from codeplan.report.pages.server import EpisodeCatalog
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import EvidenceRecord, Skill, SkillOrigin
 from codeplan.statistics import mcnemar_exact, wilson_interval
@@ -47,7 +47,7 @@ def place(tmp_path: Path) -> Path:
 def test_the_overview_has_each_skill_with_its_figures(place: Path) -> None:
     library = SkillLibrary(place / "library")
     library.change(library.get("household", "put-clean"), plan=PLAN)  # another version: its figures begin anew
-    rows = {row["name"]: row for row in skills.skills_overview(library)["skills"]}
+    rows = {row["name"]: row for row in overview.skills_overview(library)["skills"]}
     assert rows["put-clean"]["version"] == 3
     assert rows["put-clean"]["with"] == [0, 0, 0.0, 1.0]
     assert rows["odd"]["status"] == "retired"
@@ -56,7 +56,7 @@ def test_the_overview_has_each_skill_with_its_figures(place: Path) -> None:
 
 def test_a_skill_has_its_evidence_by_version_its_changes_and_the_way_to_its_episodes(place: Path) -> None:
     library = SkillLibrary(place / "library")
-    shown = skills.skill_details(library, "household", "put-clean", {(place / "runs" / "one").resolve(): 0})
+    shown = overview.skill_details(library, "household", "put-clean", {(place / "runs" / "one").resolve(): 0})
     assert shown is not None
     now, before = shown["history"]
     assert before["with"] == [6, 6, *wilson_interval(6, 6)]
@@ -65,7 +65,7 @@ def test_a_skill_has_its_evidence_by_version_its_changes_and_the_way_to_its_epis
     assert [row[0] for row in now["diff"] if row[0] != " "] == ["-", "+"]
     assert shown["origins"][0]["episode"] == 0
     assert len(shown["evidence"]) == shown["all"] == 12
-    assert skills.skill_details(library, "household", "none", {}) is None
+    assert overview.skill_details(library, "household", "none", {}) is None
 
 
 def test_an_impossible_run_path_in_the_evidence_has_no_link(place: Path) -> None:
@@ -73,7 +73,7 @@ def test_an_impossible_run_path_in_the_evidence_has_no_link(place: Path) -> None
     skill = library.get("household", "odd")
     for run in ("a\0b", "x" * 10_000):
         library.record(skill, EvidenceRecord("clean/1", 1, "m", True, True, run=run))
-    shown = skills.skill_details(library, "household", "odd", {})
+    shown = overview.skill_details(library, "household", "odd", {})
     assert shown is not None
     assert [record[-1] for record in shown["evidence"]] == [None, None]
 

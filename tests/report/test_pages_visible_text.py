@@ -7,9 +7,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplan.report.pages.event_renderer import visible_data
-from codeplan.report.pages.variable_text import dropped_variables, variable_texts
-from codeplan.report.pages.visible_text import clip, label, make_visible
+from codeplan.report.pages.episode_pages import visible_data
+from codeplan.report.pages.html_page import clip, dropped_variables, label, make_visible, variable_texts
 from codeplan.sandbox import encode
 from codeplan.types import Checkpoint
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from codeplan.skills.evidence import paired_outcomes, summarise_evidence
-from codeplan.skills.skill import EvidenceRecord
+from codeplan.skills.skill import EvidenceRecord, paired_outcomes, summarise_evidence
 
 
 def records(outcomes, version=1):

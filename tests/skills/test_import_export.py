@@ -9,8 +9,8 @@ from support.skill_samples import PLAN, skill
 from codeplan.errors import UsageError
 from codeplan.skills.import_export import export_skills, import_skills
 from codeplan.skills.library import SkillLibrary
-from codeplan.skills.manifest import format_manifest
 from codeplan.skills.skill import EvidenceRecord
+from codeplan.skills.skill_folder import format_manifest
 
 
 @pytest.fixture

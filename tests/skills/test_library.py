@@ -14,8 +14,8 @@ from support.skill_samples import PLAN, skill, task
 
 from codeplan.errors import UsageError
 from codeplan.skills.library import SkillLibrary
-from codeplan.skills.manifest import format_manifest, parse_manifest
 from codeplan.skills.skill import EvidenceRecord, Skill, SkillOrigin
+from codeplan.skills.skill_folder import format_manifest, parse_manifest
 
 WITH = EvidenceRecord("heat/7", 7, "scripted", True, True, phase="filter")
 

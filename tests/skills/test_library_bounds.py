@@ -9,7 +9,7 @@ from codeplan.errors import UsageError
 from codeplan.skills.embeddings import Embedder
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import EvidenceRecord, SkillOrigin
-from codeplan.standin.server.embeddings import text_vector
+from codeplan.standin.server import text_vector
 
 
 @pytest.fixture

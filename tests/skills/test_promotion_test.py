@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.foreign_values import count_steps
 from support.steps import count_lines
 
-from codeplan.skills.promotion_test import can_reach, e_value, sequential_verdict
+from codeplan.skills.skill import can_reach, e_value, sequential_verdict
 
 
 def test_the_e_value_is_the_documented_integral():

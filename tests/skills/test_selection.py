@@ -15,10 +15,9 @@ from codeplan.recording.events import ModelCalled, SkillsChosen
 from codeplan.recording.trace import Trace
 from codeplan.runner.new_episodes import run
 from codeplan.runner.recorded_episodes import replay, resume
-from codeplan.skills.library import SkillLibrary
+from codeplan.skills.library import FixedStore, SkillLibrary
 from codeplan.skills.selection import SkillSelector
 from codeplan.skills.skill import Skill, SkillOrigin
-from codeplan.skills.stores import FixedStore
 from codeplan.types import Task
 
 LOOK = """def solution(agent, start_from=1):

@@ -24,13 +24,10 @@ from codeplan.recording.trace import Trace
 from codeplan.runner.new_episodes import run
 from codeplan.runner.recorded_episodes import replay, resume
 from codeplan.skills.embeddings import MAX_CHARACTERS, Embedder
-from codeplan.skills.library import SkillLibrary
+from codeplan.skills.library import FixedStore, ReadOnlyStore, SkillLibrary
 from codeplan.skills.skill import Skill
-from codeplan.skills.stores import FixedStore, ReadOnlyStore
 from codeplan.standin.model import ScriptedModel
-from codeplan.standin.server.app import StandInServer
-from codeplan.standin.server.embeddings import text_vector
-from codeplan.standin.server.faults import FaultSettings
+from codeplan.standin.server import FaultSettings, StandInServer, text_vector
 from codeplan.types import Usage
 
 PLAN = """def solution(agent, start_from=1):

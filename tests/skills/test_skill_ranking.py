@@ -7,10 +7,8 @@ from contextlib import closing
 import pytest
 from support.skill_samples import skill
 
-from codeplan.skills.evidence import EvidenceSummary
-from codeplan.skills.index import IndexEntry, SkillIndex, search_words
-from codeplan.skills.index_schema import SCHEMA_VERSION
-from codeplan.skills.skill import SkillOrigin
+from codeplan.skills.index import SCHEMA_VERSION, IndexEntry, SkillIndex, search_words
+from codeplan.skills.skill import EvidenceSummary, SkillOrigin
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from codeplan.errors import UsageError
 from codeplan.planning.sample_choice import WorkedExample
 from codeplan.prompts.templates import Prompts
 from codeplan.runner.new_episodes import run
+from codeplan.skills.library import FixedStore
 from codeplan.skills.skill import Skill
-from codeplan.skills.stores import FixedStore
 from codeplan.standin.model import ScriptedModel
 
 TREATED = ("clean", "heat", "cool")

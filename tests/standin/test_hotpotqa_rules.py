@@ -10,8 +10,14 @@ from codeplan.errors import ModelError
 from codeplan.recording.events import PlanFailed, PlanRejected, PlanStarted
 from codeplan.recording.tape import Tape, TapeRecorder
 from codeplan.runner.new_episodes import run
-from codeplan.standin.hotpotqa.planning import PageQuestion, ParsedQuestion, parse_goal, write_plan
-from codeplan.standin.hotpotqa.refinement import MISTAKE_INSERTERS, refine_plan
+from codeplan.standin.hotpotqa import (
+    MISTAKE_INSERTERS,
+    PageQuestion,
+    ParsedQuestion,
+    parse_goal,
+    refine_plan,
+    write_plan,
+)
 from codeplan.standin.model import ScriptedModel, answer_question
 
 EVERY = [task for split in HotpotQA().splits for task in HotpotQA().tasks(split)]

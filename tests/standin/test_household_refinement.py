@@ -8,10 +8,8 @@ from support.standin_prompts import CORRECT, PARSED, ROOM, ask, ask_for_plan, as
 
 from codeplan.agent_interface import agent_api
 from codeplan.envs.household.agent import HouseholdAgent
-from codeplan.standin.environment_rules import rules_for
-from codeplan.standin.household.planning import parse_goal, write_plan
-from codeplan.standin.household.refinement import refine_plan
-from codeplan.standin.model import ScriptedModel, first_difference
+from codeplan.standin.household import parse_goal, refine_plan, write_plan
+from codeplan.standin.model import ScriptedModel, first_difference, rules_for
 
 
 def syntax_error(source):

@@ -13,12 +13,10 @@ from codeplan.envs.miniwob.page_folder import FEEDBACK_TASKS, PAPER_TASKS
 from codeplan.recording.events import PlanFailed
 from codeplan.runner.new_episodes import run
 from codeplan.sandbox import Sandbox
-from codeplan.standin.environment_rules import rules_for
-from codeplan.standin.miniwob.mail import ParsedMailTask
-from codeplan.standin.miniwob.mail import parse_mail_task as understand_mail
-from codeplan.standin.miniwob.planning import find_solution, write_hasty_plan, write_plan
-from codeplan.standin.miniwob.refinement import mistake_inserters, refine_plan
-from codeplan.standin.model import ScriptedModel, answer_question
+from codeplan.standin.miniwob import find_solution, mistake_inserters, refine_plan, write_hasty_plan, write_plan
+from codeplan.standin.miniwob_steps import ParsedMailTask
+from codeplan.standin.miniwob_steps import parse_mail_task as understand_mail
+from codeplan.standin.model import ScriptedModel, answer_question, rules_for
 from codeplan.types import Plan
 
 MAILS = "".join(f'<div class="email-thread"><div class="email-sender">{name}</div></div>' for name in ("Cora", "Evy"))

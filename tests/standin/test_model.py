@@ -7,9 +7,7 @@ import pytest
 from support.standin_prompts import CLEAN, CORRECT, PARSED, PLAIN, PROMPTS, ROOM, ask, ask_for_plan
 
 from codeplan.errors import ModelError, UsageError
-from codeplan.standin.household.mistakes import MISTAKE_NAMES
-from codeplan.standin.household.places import likely_places
-from codeplan.standin.household.planning import parse_goal, write_plan
+from codeplan.standin.household import MISTAKE_NAMES, likely_places, parse_goal, write_plan
 from codeplan.standin.mistakes import Mistakes
 from codeplan.standin.model import ScriptedModel, answer_question, first_difference
 

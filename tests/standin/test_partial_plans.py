@@ -7,15 +7,13 @@ from support.standin_prompts import CLEAN, CORRECT, PARSED, PLAIN, PROMPTS, REPO
 
 from codeplan.errors import ModelError
 from codeplan.sandbox import Sandbox
-from codeplan.sandbox.host.reply_merging import MergedReply
+from codeplan.sandbox.host.plan_texts import MergedReply
 from codeplan.sandbox.language.extraction import extract_code
-from codeplan.standin.household.planning import write_plan
+from codeplan.standin.household import write_plan
 from codeplan.standin.mistakes import Mistakes
 from codeplan.standin.model import ScriptedModel
-from codeplan.standin.partial_plans import apply_changes, write_changes
-from codeplan.standin.plan_edits import split_steps
-from codeplan.standin.prompt_sections import infer_purpose
-from codeplan.standin.refinement_prompt import read_refinement
+from codeplan.standin.plan_edits import apply_changes, split_steps, write_changes
+from codeplan.standin.prompt_reading import infer_purpose, read_refinement
 
 FORGOTTEN = "[Step 3], line 40 raised AssertionError: Error in [Step 3]: I could not clean. {}"
 REPORTED = (

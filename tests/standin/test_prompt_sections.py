@@ -4,7 +4,7 @@ import pytest
 from support.standin_prompts import REPORT
 
 from codeplan.prompts.templates import Prompts
-from codeplan.standin.prompt_sections import infer_purpose
+from codeplan.standin.prompt_reading import infer_purpose
 
 TASK = {"observation": "a room", "goal": "find a mug"}
 FORMS = {"forms": ("go to RECEPTACLE",)}

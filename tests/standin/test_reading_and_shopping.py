@@ -7,9 +7,9 @@ from codeplan.planning.executor_turns import Turn
 from codeplan.prompts.templates import Prompts
 from codeplan.runner.new_episodes import run
 from codeplan.standin.acting import formalise_action
-from codeplan.standin.hotpotqa.planning import ParsedQuestion, find_fact, parse_goal, work_out_answer
+from codeplan.standin.hotpotqa import ParsedQuestion, find_fact, parse_goal, work_out_answer
 from codeplan.standin.model import ScriptedModel
-from codeplan.standin.webshop.page_reading import page_kind, read_offers, read_options
+from codeplan.standin.webshop import page_kind, read_offers, read_options
 
 WORLDS = {"hotpotqa": {}, "webshop": {"observation_mode": "adapt"}, "webshop, rich": {"observation_mode": "text_rich"}}
 """Settings by world; the name begins with the environment's."""

@@ -10,10 +10,8 @@ from codeplan.envs.scienceworld.agent import ROOMS, ScienceWorldAgent
 from codeplan.errors import ModelError
 from codeplan.recording.events import PlanFailed, PlanRejected, PlanStarted
 from codeplan.runner.new_episodes import run
-from codeplan.standin.environment_rules import rules_for
-from codeplan.standin.model import ScriptedModel, answer_question
-from codeplan.standin.scienceworld.planning import parse_goal, write_plan
-from codeplan.standin.scienceworld.refinement import AGENT_VOCABULARY, MISTAKE_INSERTERS, refine_plan
+from codeplan.standin.model import ScriptedModel, answer_question, rules_for
+from codeplan.standin.scienceworld import AGENT_VOCABULARY, MISTAKE_INSERTERS, parse_goal, refine_plan, write_plan
 
 FIND = "Your task is to find a(n) {}. First, focus on the thing. Then, move it to the blue box in the living room."
 LIFE = "Your task is to find the animal with the {0} life span.  The animals are in the 'outside' location.  Focus on the animal with the {0} life span."

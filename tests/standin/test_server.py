@@ -16,7 +16,7 @@ import pytest
 from support.served import ASK, Serve, Served
 
 from codeplan.errors import UsageError
-from codeplan.standin.server.faults import FAULT_KINDS, FaultChooser, FaultSettings
+from codeplan.standin.server import FAULT_KINDS, FaultChooser, FaultSettings
 
 
 def client(served: Served) -> openai.OpenAI:

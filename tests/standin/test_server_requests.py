@@ -12,7 +12,7 @@ import pytest
 from support.raw_requests import ODD_HEADS, RawRequest, exchange, head, post
 from support.served import ASK, Serve, Served
 
-from codeplan.standin.prompt_sections import find_section
+from codeplan.standin.prompt_reading import find_section
 
 CHAT, EMBED = "/v1/chat/completions", "/v1/embeddings"
 HONEST = json.dumps({"model": "tiny", "messages": ASK}).encode()

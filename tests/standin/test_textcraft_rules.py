@@ -8,7 +8,7 @@ from support.standin_prompts import PLAIN, REPORT, ask
 from support.task_runs import run_tasks
 
 from codeplan.agent_interface import agent_api, describe_api
-from codeplan.bench.summary import summarise_results
+from codeplan.bench.metrics import summarise_results
 from codeplan.envs.textcraft.agent import TextCraftAgent
 from codeplan.envs.textcraft.environment import TextCraft
 from codeplan.errors import ModelError
@@ -16,10 +16,16 @@ from codeplan.recording.events import PlanFailed, PlanRejected, PlanStarted
 from codeplan.runner.new_episodes import run
 from codeplan.standin.mistakes import Mistakes
 from codeplan.standin.model import ScriptedModel, answer_question, first_difference
-from codeplan.standin.partial_plans import apply_changes
-from codeplan.standin.textcraft.mistakes import MISTAKE_INSERTERS
-from codeplan.standin.textcraft.planning import ParsedCraftingGoal, PromptRecipe, compute_work, parse_goal, write_plan
-from codeplan.standin.textcraft.refinement import refine_plan
+from codeplan.standin.plan_edits import apply_changes
+from codeplan.standin.textcraft import (
+    MISTAKE_INSERTERS,
+    ParsedCraftingGoal,
+    PromptRecipe,
+    compute_work,
+    parse_goal,
+    refine_plan,
+    write_plan,
+)
 
 COMMANDS = (
     "Crafting commands:\n"

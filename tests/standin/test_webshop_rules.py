@@ -7,7 +7,7 @@ import pytest
 from support.task_runs import run_tasks
 
 from codeplan.agent_interface import agent_api
-from codeplan.bench.summary import summarise_results
+from codeplan.bench.metrics import summarise_results
 from codeplan.envs.webshop.agent import WebShopAgent
 from codeplan.envs.webshop.factory import make
 from codeplan.errors import ModelError
@@ -15,8 +15,14 @@ from codeplan.recording.events import PlanFailed, PlanRejected, PlanStarted
 from codeplan.recording.tape import Tape, TapeRecorder
 from codeplan.runner.new_episodes import run
 from codeplan.standin.model import ScriptedModel, answer_question
-from codeplan.standin.webshop.planning import ParsedShoppingGoal, parse_goal, write_plan
-from codeplan.standin.webshop.refinement import AGENT_VOCABULARY, MISTAKE_INSERTERS, refine_plan
+from codeplan.standin.webshop import (
+    AGENT_VOCABULARY,
+    MISTAKE_INSERTERS,
+    ParsedShoppingGoal,
+    parse_goal,
+    refine_plan,
+    write_plan,
+)
 
 GOAL = "please find me argan oil curl shampoo bar, size 8 fl oz and scent mint, and price lower than 50.00 dollars"
 FIRST = f"WebShop\nInstruction: \n{GOAL}\n[button] Search [button_]\n"

@@ -1,21 +1,75 @@
-"""Crash-safe file operations: durable appends, and a lock between processes. Links are not followed."""
+"""Crash-safe file operations: durable appends, and locks between processes. Links are not followed.
+
+The system releases a lock when its process ends.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import shutil
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from codeplan.errors import UsageError
-from codeplan.recording.file_lock import wait_for_lock
 from codeplan.untrusted import files
 
+_SECONDS = 2.0
+_POLL_SECONDS = 0.02
 
-class DamagedSkill(ValueError):
-    """A skill's folder cannot be used; the message names the file and the reason. Nothing in it is deleted."""
+
+def lock_exclusively(file: BinaryIO, refusal: str) -> BinaryIO:
+    """Lock the file for this process and return it; the lock ends with the process.
+
+    If another process holds the lock, waits a moment: a process that was killed while it started a child may still be
+    ending.
+
+    Raises: UsageError: the other process keeps the lock. The message is ``refusal``, and the file is closed.
+    """
+    deadline = time.monotonic() + _SECONDS
+    while not _try_lock(file):
+        if time.monotonic() > deadline:
+            file.close()
+            raise UsageError(refusal)
+        time.sleep(_POLL_SECONDS)
+    return file
+
+
+def wait_for_lock(file: BinaryIO) -> None:
+    """Lock the file for this process, however long another one holds it."""
+    if sys.platform == "win32":
+        while not _try_lock(file):
+            time.sleep(_POLL_SECONDS)
+    else:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+
+def _try_lock(file: BinaryIO) -> bool:
+    """Whether the file could be locked at once."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            place = file.tell()
+            file.seek(1 << 40)  # past the content: locked bytes cannot be written
+            try:
+                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+            finally:
+                file.seek(place)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if isinstance(error, BlockingIOError) or sys.platform == "win32":
+            return False
+        raise
+    return True
 
 
 def is_temporary(name: str) -> bool:

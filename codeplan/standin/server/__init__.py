@@ -1,1 +1,0 @@
-"""The stand-in behind an OpenAI-compatible endpoint."""

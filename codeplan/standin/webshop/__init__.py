@@ -1,1 +1,0 @@
-"""The stand-in's rules for WebShop."""
