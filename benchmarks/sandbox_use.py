@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sandbox_plans import THREE_STEPS, InstantAgent, check_plan, plan, run_caged
 
-from codeplan.audit.process_info import is_first_of_namespace
+from codeplan.audit.auditor import is_first_of_namespace
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.types import Finished, Plan
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["pytester"]
 
-pytest.register_assert_rewrite("codeplan.testing.environment", "codeplan.testing.backend")
+pytest.register_assert_rewrite("codeplan.testing.environment", "support.backend_contract", "support.backend_outcomes")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A background job of a shell ignores interrupts, and so would the programs that the tests start and interrupt.

@@ -7,7 +7,6 @@ behind, or keeps an honest plan from running afterwards.
 
 from __future__ import annotations
 
-from codeplan.audit.auditor import AttackVerdict, audit_plan, audit_plans
-from codeplan.audit.corpus import HostilePlan, read_corpus, read_hostile_plan
+from codeplan.audit.auditor import AttackVerdict, HostilePlan, audit_plan, audit_plans, read_corpus, read_hostile_plan
 
 __all__ = ["AttackVerdict", "HostilePlan", "audit_plan", "audit_plans", "read_corpus", "read_hostile_plan"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codeplan.cli import options
-from codeplan.cli.default_folders import require_no_link
+from codeplan.cli.options import require_no_link
 from codeplan.untrusted.texts import echo, echo_message, one_line, shell_word, with_count
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def _manifests(plan: Path) -> list[Path]:
 def _score(path: Path, given: dict[str, Any], live_llm: bool) -> MutationScore:
     from contextlib import closing
 
-    from codeplan.cli.progress import counting_progress
+    from codeplan.cli.output import counting_progress
     from codeplan.testing.cases import CaseRunner, PlanSuite
     from codeplan.testing.mutation import run_mutants
 

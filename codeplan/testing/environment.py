@@ -21,7 +21,7 @@ from codeplan.agent_interface import agent_api
 from codeplan.errors import UsageError
 from codeplan.protocols import Environment, GeneratesTasks
 from codeplan.types import Observation, Task
-from codeplan.untrusted.noun_phrases import with_article, with_count
+from codeplan.untrusted.texts import with_article, with_count
 from codeplan.untrusted.values import in_quotes
 
 MAX_CONTRACT_ACTIONS = 500

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from codeplan.testing.cases.manifest import MANIFEST_SUFFIX
-from codeplan.untrusted.open_folders import describe_mode
-from codeplan.untrusted.terminal import one_line
+from codeplan.testing.manifest import MANIFEST_SUFFIX
+from codeplan.untrusted.files import describe_mode
+from codeplan.untrusted.texts import one_line
 
 ARGUMENTS = ("-p", __name__, "-c", os.devnull, "--rootdir=.", "--noconftest")
 """Arguments for pytest; later ones override them."""

@@ -5,17 +5,64 @@ pytest imports it in every project, so it loads nothing until a manifest or a fi
 
 from __future__ import annotations
 
+import argparse
+import math
 import os
+import time
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from codeplan.testing.time_limit import TimeLimit, parse_seconds
-
 if TYPE_CHECKING:
-    from codeplan.testing.cases.fixtures import EpisodeTape, FakeAgentFactory, PlanRunner, ScriptedLLMFactory
+    from codeplan.testing.fixtures import EpisodeTape, FakeAgentFactory, PlanRunner, ScriptedLLMFactory
+
+
+OUT_OF_TIME: Final = pytest.StashKey[bool]()
+"""In a configuration's stash: the session ended because of its time."""
+
+
+class TimeLimit:
+    """Ends a session of pytest once its seconds are over, before the next manifest or test. A running test ends."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._end = time.monotonic() + seconds
+        self._session: pytest.Session | None = None
+        self._finished = 0
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """Keep the session, which the other hooks end."""
+        self._session = session
+
+    def pytest_collectreport(self) -> None:
+        """Called after each manifest and each folder."""
+        self._check()
+
+    def pytest_runtest_logfinish(self) -> None:
+        """Called after each test."""
+        self._finished += 1
+        if self._session and self._finished != self._session.testscollected:
+            self._check()
+
+    def _check(self) -> None:
+        if self._session and time.monotonic() > self._end:
+            self._session.config.stash[OUT_OF_TIME] = True
+            self._session.shouldstop = f"the time of --plan-max-seconds {self._seconds:g} is over; not all tests ran"
+
+
+def parse_seconds(text: str) -> float:
+    """The seconds that an option gives. Raises: argparse.ArgumentTypeError: it is not a finite number above zero."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError("give a number of seconds above 0")
+    return seconds
+
 
 _MARKERS = (
     "plan: a test of a plan, collected from a *.plan.toml manifest",
@@ -56,7 +103,7 @@ def pytest_configure(config: pytest.Config) -> None:
         _use_environment(given)
     wanted = ("plan_cov", "plan_cov_html", "plan_cov_fail_under")
     if any(config.getoption(name) not in (None, False) for name in wanted):
-        from codeplan.testing.cases.pytest_coverage import CoveragePlugin
+        from codeplan.testing.coverage import CoveragePlugin
 
         config.pluginmanager.register(CoveragePlugin(config), "codeplan-coverage")
     if (seconds := config.getoption("plan_max_seconds")) and not hasattr(config, "workerinput"):
@@ -87,8 +134,8 @@ def pytest_collect_file(
 
 def _collect_manifest(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """The collector of a manifest; None if its name cannot be shown."""
-    from codeplan.testing.cases.collection import ManifestFile
-    from codeplan.untrusted.terminal import one_line
+    from codeplan.testing.collection import ManifestFile
+    from codeplan.untrusted.texts import one_line
 
     name = os.path.relpath(file_path, parent.config.rootpath)
     if one_line(name, len(name)) != name:  # pytest prints names as they are
@@ -113,14 +160,14 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Report manifests that were left out, and the strength of the plans' assertions if their mutants ran."""
     for name in config.stash.get(_LEFT_OUT, []):
-        from codeplan.untrusted.terminal import one_line
+        from codeplan.untrusted.texts import one_line
 
         terminalreporter.line(f"codeplan: left out: {one_line(name)}: its name cannot be printed; rename it", red=True)
     reports = [r for kind in ("passed", "failed") for r in terminalreporter.stats.get(kind, ())]
     scores = [text for r in reports for name, text in getattr(r, "user_properties", ()) if name == "plan_mutants"]
     if scores:
         terminalreporter.section("strength of plans' assertions")
-        from codeplan.untrusted.terminal import clean
+        from codeplan.untrusted.texts import clean
 
         for text in scores:
             terminalreporter.line(clean(text))
@@ -131,7 +178,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 @pytest.fixture(scope="session")
 def plan_runner() -> PlanRunner:
     """Runs a plan in the sandbox: ``plan_runner(source, "household", "heat/17")``; see ``helpers.PlanRunner``."""
-    from codeplan.testing.cases.fixtures import PlanRunner
+    from codeplan.testing.fixtures import PlanRunner
 
     return PlanRunner()
 
@@ -139,7 +186,7 @@ def plan_runner() -> PlanRunner:
 @pytest.fixture(scope="session")
 def scripted_llm() -> ScriptedLLMFactory:
     """Makes a model with known answers: a text, texts in order, a dict of patterns, or a function."""
-    from codeplan.testing.cases.answer_models import scripted_llm
+    from codeplan.testing.answers import scripted_llm
 
     return scripted_llm
 
@@ -147,7 +194,7 @@ def scripted_llm() -> ScriptedLLMFactory:
 @pytest.fixture(scope="session")
 def fake_agent() -> FakeAgentFactory:
     """Makes an agent without an environment: ``fake_agent("household", goto="On the desk 1, you see a mug 1.")``."""
-    from codeplan.testing.cases.fake_agent import fake_agent
+    from codeplan.testing.fixtures import fake_agent
 
     return fake_agent
 
@@ -155,7 +202,7 @@ def fake_agent() -> FakeAgentFactory:
 @pytest.fixture
 def episode_tape(request: pytest.FixtureRequest) -> Iterator[EpisodeTape]:
     """Replays episodes from a tape beside the test; with ``--live-llm`` it records a missing one."""
-    from codeplan.testing.cases.fixtures import EpisodeTape
+    from codeplan.testing.fixtures import EpisodeTape
 
     tape = EpisodeTape(request.path.parent, record=bool(request.config.getoption("live_llm")))
     yield tape
@@ -165,7 +212,7 @@ def episode_tape(request: pytest.FixtureRequest) -> Iterator[EpisodeTape]:
 @pytest.fixture(scope="session")
 def assert_steps() -> Callable[..., None]:
     """Asserts that a run entered these steps, in order: ``assert_steps(run, 1, 2, 3)``."""
-    from codeplan.testing.cases.fixtures import assert_steps
+    from codeplan.testing.fixtures import assert_steps
 
     return assert_steps
 
@@ -173,6 +220,6 @@ def assert_steps() -> Callable[..., None]:
 @pytest.fixture(scope="session")
 def assert_resumes() -> Callable[..., None]:
     """Asserts that an interrupted plan continues unchanged: ``assert_resumes(plan, env, id, at=3)``."""
-    from codeplan.testing.cases.fixtures import assert_resumes
+    from codeplan.testing.fixtures import assert_resumes
 
     return assert_resumes

@@ -12,11 +12,18 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from codeplan.audit.auditor import audit_on, audit_plan, audit_plans
-from codeplan.audit.canaries import Canaries
-from codeplan.audit.corpus import HostilePlan, expand, read_corpus, read_hostile_plan
-from codeplan.audit.decoy import AttackSession
-from codeplan.audit.monitor import HostMonitor
+from codeplan.audit.auditor import (
+    Canaries,
+    HostilePlan,
+    HostMonitor,
+    audit_on,
+    audit_plan,
+    audit_plans,
+    expand,
+    read_corpus,
+    read_hostile_plan,
+)
+from codeplan.audit.target import AttackSession
 from codeplan.cli import sandbox as cli
 from codeplan.errors import UsageError
 

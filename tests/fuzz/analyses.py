@@ -14,7 +14,7 @@ from frame_streams import OUT_OF_ORDER, SLACK_SECONDS, break_frame
 
 from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox import Limits
-from codeplan.sandbox.host.analysis import build_job, run_analysis
+from codeplan.sandbox.host.plan_texts import build_job, run_analysis
 from codeplan.sandbox.host.worker_process import WorkerProcess
 from codeplan.sandbox.protocol import frames
 from codeplan.types import Rejected

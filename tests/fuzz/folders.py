@@ -18,7 +18,7 @@ from codeplan.errors import CodeplanError
 from codeplan.runner import settings_file, trusted_folders
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import Skill, SkillOrigin
-from codeplan.testing.cases.case import PlanSuite
+from codeplan.testing.cases import PlanSuite
 
 PROJECT = Path(__file__).parents[2]
 _MANIFESTS = sorted((PROJECT / "tests" / "plans").glob("*.plan.toml"))

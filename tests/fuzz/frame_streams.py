@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
+from support.sample_worlds import SampleHome
 
 from codeplan.sandbox import Limits, decode, encode
 from codeplan.sandbox.host.agent_port import AgentPort
@@ -22,8 +23,7 @@ from codeplan.sandbox.host.session import GRACE_SECONDS, RunSession
 from codeplan.sandbox.host.worker_process import WorkerProcess
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import CheckpointError
-from codeplan.sandbox.protocol.plan_rows import PlanRow, diagnostic_rows
-from codeplan.testing.samples.home import SampleHome
+from codeplan.sandbox.protocol.frames import PlanRow, diagnostic_rows
 from codeplan.types import Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, Step, Stopped
 
 LIMITS = Limits(

@@ -11,13 +11,13 @@ import time
 from itertools import pairwise
 from types import CodeType
 
+from support.sample_plans import sample_attacks, sample_plans
+from support.sample_worlds import SampleWalker, answer_function
+
 from codeplan.agent_interface import agent_api
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.language.checking import check_source
 from codeplan.sandbox.language.compilation import compile_plan
-from codeplan.testing.samples.object_worlds import SampleWalker
-from codeplan.testing.samples.plans import sample_attacks, sample_plans
-from codeplan.testing.samples.world import answer_function
 from codeplan.types import Plan, Rejected
 
 API = agent_api(SampleWalker)

@@ -19,7 +19,7 @@ from codeplan.cli.app import main
 from codeplan.errors import CodeplanError
 from codeplan.recording.events import EpisodeStarted
 from codeplan.recording.tape import Tape, _digest
-from codeplan.testing.cases.answer_models import taped_llm
+from codeplan.testing.answers import taped_llm
 
 Lines = list[Any]
 

@@ -16,9 +16,8 @@ from support.raw_server import serve_raw
 
 import codeplan
 from codeplan.errors import CodeplanError
-from codeplan.llm.error_bodies import is_context_overflow, read_error
 from codeplan.llm.openai_client import OpenAIModel
-from codeplan.llm.replies import parse_chat, parse_embeddings, parse_response
+from codeplan.llm.openai_protocol import is_context_overflow, parse_chat, parse_embeddings, parse_response, read_error
 from codeplan.planning import executor_turns
 from codeplan.planning.subtask_expressions import DecompositionError, evaluate, parse_decomposition, step_numbers
 from codeplan.sandbox.language.extraction import extract

@@ -19,8 +19,7 @@ from codeplan.errors import AgentError, CodeplanError
 from codeplan.tools import wire
 from codeplan.tools.json_data import NotPlain
 from codeplan.tools.mcp.content import FileStore, read_result
-from codeplan.tools.mcp.signatures import UnusableTool, write_signature
-from codeplan.tools.mcp.type_table import TypeTable
+from codeplan.tools.mcp.signatures import TypeTable, UnusableTool, write_signature
 from codeplan.tools.mcp.validation import ArgumentCheck
 
 Lines = list[Any]

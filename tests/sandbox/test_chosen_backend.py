@@ -9,12 +9,12 @@ import sys
 import textwrap
 
 import pytest
+from support.sample_plans import wrap_as_plan
+from support.sample_worlds import SampleHome
 
 from codeplan.agent_interface import agent_api
 from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox import Limits, Sandbox, probe_layers
-from codeplan.testing.samples.home import SampleHome
-from codeplan.testing.samples.plans import wrap_as_plan
 from codeplan.types import Finished, Plan
 
 pytest.importorskip("pydantic_monty", reason="pydantic-monty is not installed: pip install 'codeplan[monty]'")
@@ -78,7 +78,7 @@ NOTHING = textwrap.dedent(
     sys.modules["pydantic_monty"] = None
     from codeplan.errors import SandboxError
     from codeplan.sandbox import Sandbox
-    from codeplan.testing.samples.home import SampleHome
+    from support.sample_worlds import SampleHome
     for allow_weak in (False, True):
         try:
             print(Sandbox(allow_weak=allow_weak).run(sys.argv[1], SampleHome(print), str))

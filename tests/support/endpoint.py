@@ -11,8 +11,7 @@ import pytest
 from support.served import Serve, Served
 
 from codeplan.standin.model import ScriptedModel
-from codeplan.standin.server.app import StandInServer
-from codeplan.standin.server.faults import FaultSettings
+from codeplan.standin.server import FaultSettings, StandInServer
 
 VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE", "HTTP_PROXY", "http_proxy", "ALL_PROXY")
 

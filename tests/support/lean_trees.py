@@ -10,7 +10,7 @@ import dataclasses
 import json
 import sys
 
-from codeplan.sandbox.cage import lean_libcst
+from codeplan.sandbox.cage import check_zygote
 
 
 def parsed(texts: list[str]) -> list[object]:
@@ -47,7 +47,7 @@ def difference(lean: object, full: object, path: str = "") -> str:
 def main() -> None:
     """Compare the texts of the standard input."""
     texts = json.load(sys.stdin)
-    lean_libcst.install()
+    check_zygote.install()
     lean = parsed(texts)
     del sys.modules["libcst"]  # the native parser stays: it loads once in a process
     full = parsed(texts)

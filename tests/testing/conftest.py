@@ -5,17 +5,9 @@ from __future__ import annotations
 import pytest
 from support.plan_suites import MANIFEST, verdicts, write
 
-from codeplan.testing.cases import (
-    collection,
-    coverage_page,
-    fake_agent,
-    fixtures,
-    mutation,
-    pytest_coverage,
-    strategies,
-)
+from codeplan.testing import collection, coverage, fixtures, mutation
 
-LOADED = (collection, coverage_page, fake_agent, fixtures, mutation, pytest_coverage, strategies)
+LOADED = (collection, coverage, fixtures, mutation)
 
 
 @pytest.fixture(scope="session", autouse=True)

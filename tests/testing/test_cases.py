@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from support.plan_suites import CLEANS, MANIFEST, TAKES, clean_plan, messages, verdicts, write
 
-from codeplan.sandbox.analysis.parameter_comments import PARAMETERS_CLOSING, PARAMETERS_OPENING
+from codeplan.sandbox.analysis.plan_shape import PARAMETERS_CLOSING, PARAMETERS_OPENING
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import Skill
-from codeplan.testing.cases.failure_report import format_report
-from codeplan.testing.cases.faults import FAULTS, wrong_answer
-from codeplan.testing.cases.manifest_files import ManifestError
+from codeplan.testing.cases import format_report
+from codeplan.testing.faults import FAULTS, wrong_answer
+from codeplan.testing.manifest import ManifestError
 
 FAULTY = 'faults = ["nothing"]\n' + MANIFEST
 

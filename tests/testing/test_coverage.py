@@ -9,12 +9,12 @@ import pytest
 
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.host.agent_port import AgentPort
+from codeplan.sandbox.host.backend import LineCoverage
 from codeplan.sandbox.host.session import RunSession
 from codeplan.sandbox.host.worker_process import WorkerProcess
 from codeplan.sandbox.limits import MAX_ARCS
 from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.run_progress import LineCoverage
-from codeplan.testing.cases.coverage import MissedBranch, PlanCoverage, coverage_percent, format_table
+from codeplan.testing.coverage import MissedBranch, PlanCoverage, coverage_percent, format_table
 from codeplan.types import Finished, Plan, Stopped
 
 PLAN = """\

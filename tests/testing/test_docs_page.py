@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from codeplan.cli.app import main
-from codeplan.testing.cases.faults import FAULTS
-from codeplan.testing.cases.manifest import AnswerSources, Expectations, PlanManifest
+from codeplan.testing.faults import FAULTS
+from codeplan.testing.manifest import AnswerSources, Expectations, PlanManifest
 
 PAGE = (Path(__file__).parents[2] / "docs" / "testing-plans.md").read_text()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import codeplan
-from codeplan.testing.cases.scaffold import new_test
+from codeplan.testing.scaffold import new_test
 
 EVIL = "from pathlib import Path\nPath('ran').touch()\n"
 OWN_TEST = "import json\nimport random\n\ndef test_it():\n    assert json.loads('1') and random.random\n"

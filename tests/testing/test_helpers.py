@@ -9,8 +9,7 @@ from support.plan_suites import clean_plan
 import codeplan
 from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.errors import AgentError, ModelError, UsageError
-from codeplan.testing.cases.fake_agent import calls_of
-from codeplan.testing.cases.strategies import tasks
+from codeplan.testing.fixtures import calls_of, tasks
 from codeplan.types import Failed, Finished
 
 GREET = """\

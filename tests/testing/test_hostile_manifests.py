@@ -8,7 +8,7 @@ from support.plan_suites import clean_plan
 
 import codeplan
 from codeplan.cli.app import main
-from codeplan.testing.cases.scaffold import new_test
+from codeplan.testing.scaffold import new_test
 
 TASK = '[[tasks]]\nkind = "clean"\nseed = 418\n'
 WIDE_CLASSES = "[!-\uffee]" * 1_900

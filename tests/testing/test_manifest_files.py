@@ -6,10 +6,9 @@ import pytest
 from support.foreign_values import count_steps
 from support.plan_suites import MANIFEST, write
 
-from codeplan.testing.cases import toml_lines
-from codeplan.testing.cases.case import PlanSuite
-from codeplan.testing.cases.manifest_files import ManifestError
-from codeplan.testing.cases.toml_lines import line_of
+from codeplan.testing import manifest
+from codeplan.testing.cases import PlanSuite
+from codeplan.testing.manifest import ManifestError, line_of
 from codeplan.untrusted import patterns
 
 
@@ -139,10 +138,10 @@ def test_what_would_blow_up_a_plan_is_refused(tmp_path, key, message):
 
 
 def test_the_lines_of_many_tasks_are_found_in_one_pass(tmp_path):
-    before = toml_lines._lines_of_keys.cache_info().misses
+    before = manifest._lines_of_keys.cache_info().misses
     cases = PlanSuite(write(tmp_path, MANIFEST + '[[tasks]]\nid = "clean/1"\n' * 3_000)).cases
     assert cases[-1].line == len((tmp_path / "clean.plan.toml").read_text().split("\n")) - 2
-    assert toml_lines._lines_of_keys.cache_info().misses == before + 1
+    assert manifest._lines_of_keys.cache_info().misses == before + 1
 
 
 SLOW_SET = "[!-\uffff]"

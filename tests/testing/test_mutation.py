@@ -6,8 +6,8 @@ import pytest
 from support.plan_suites import MANIFEST, write
 
 from codeplan.errors import UsageError
-from codeplan.testing.cases.case import CaseRunner, PlanSuite
-from codeplan.testing.cases.mutation import format_summary, make_mutants, run_mutants
+from codeplan.testing.cases import CaseRunner, PlanSuite
+from codeplan.testing.mutation import format_summary, make_mutants, run_mutants
 
 PLAN = """\
 def solution(agent, start_from=1):

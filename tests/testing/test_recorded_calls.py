@@ -16,9 +16,9 @@ from codeplan.errors import UsageError
 from codeplan.recording.events import EpisodeEnded
 from codeplan.recording.tape import TapeRecorder
 from codeplan.recording.trace import Trace
-from codeplan.testing.cases.manifest_files import ManifestError
-from codeplan.testing.cases.recorded_calls import RecordedCalls, UnrecordedCall
-from codeplan.testing.cases.scaffold import new_test
+from codeplan.testing.answers import RecordedCalls, UnrecordedCall
+from codeplan.testing.manifest import ManifestError
+from codeplan.testing.scaffold import new_test
 
 PLAN = """
 def solution(agent, start_from=1):

@@ -10,7 +10,7 @@ from support.plan_suites import MANIFEST, write
 import codeplan
 from codeplan.cli.app import main
 from codeplan.errors import UsageError
-from codeplan.testing.cases.scaffold import new_test
+from codeplan.testing.scaffold import new_test
 
 
 def test_a_recorded_episode_becomes_a_test_that_passes(tmp_path, capsys):

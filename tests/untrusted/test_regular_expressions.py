@@ -15,10 +15,10 @@ from codeplan.envs.household import make
 from codeplan.types import ActionSpace
 
 ROOT = Path(__file__).parent.parent.parent
-SCRIPTED = ("codeplan/standin/", "codeplan/testing/samples/")
+SCRIPTED = ("codeplan/standin/",)
 """What plays a model or a world in demonstrations and tests: it reads the project's own prompts."""
 
-TRUSTED_TEXTS = {"codeplan/audit/corpus.py": "the corpus of attacks belongs to the user who runs the audit"}
+TRUSTED_TEXTS = {"codeplan/audit/auditor.py": "the corpus of attacks belongs to the user who runs the audit"}
 """Files with expressions that may be slow, and why no untrusted text meets them."""
 
 KNOWN_WHEN_RUNNING = {

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from support.backend_contract import BackendContract
+from support.sample_plans import sample_plans
+
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.host.backend import PartialBackend
-from codeplan.testing.backend.contract import BackendContract
-from codeplan.testing.samples.plans import sample_plans
 
 
 class TestLockedWorker(BackendContract):

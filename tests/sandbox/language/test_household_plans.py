@@ -12,7 +12,7 @@ import pytest
 
 from codeplan import envs
 from codeplan.sandbox import Sandbox
-from codeplan.standin.household.planning import parse_goal, write_plan
+from codeplan.standin.household import parse_goal, write_plan
 from codeplan.standin.model import answer_question
 from codeplan.types import Failed, Finished, Observation, Plan
 

@@ -11,14 +11,13 @@ import time
 from pathlib import Path
 
 import pytest
+from support.sample_plans import sample_attacks, sample_plans
+from support.sample_worlds import SampleWalker
 
 from codeplan.agent_interface import agent_api
 from codeplan.sandbox import Limits, Sandbox
-from codeplan.sandbox.language.diagnostics import RejectedPlanError
 from codeplan.sandbox.language.layout_tree import parse_layout
-from codeplan.sandbox.language.parsing import parse_plan
-from codeplan.testing.samples.object_worlds import SampleWalker
-from codeplan.testing.samples.plans import sample_attacks, sample_plans
+from codeplan.sandbox.language.parsing import RejectedPlanError, parse_plan
 from codeplan.types import Plan, Rejected
 
 ROOT = Path(__file__).parents[3]

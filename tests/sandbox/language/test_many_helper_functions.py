@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from support.sample_worlds import SampleWalker
+
 from codeplan.agent_interface import agent_api
 from codeplan.sandbox import Limits, Sandbox
-from codeplan.testing.samples.object_worlds import SampleWalker
 from codeplan.types import Plan
 
 API = agent_api(SampleWalker)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 import pytest
+from support.sample_plans import sample_plans
 
-from codeplan.sandbox.language.syntax_nodes import children, fill_locations, walk
-from codeplan.testing.samples.plans import sample_plans
+from codeplan.sandbox.language.parsing import children, fill_locations, walk
 
 TREES = [ast.parse(sample.source) for sample in sample_plans()]
 CONTEXTS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.alias)

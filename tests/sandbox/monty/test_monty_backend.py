@@ -6,13 +6,13 @@ import pytest
 
 pytest.importorskip("pydantic_monty", reason="pydantic-monty is not installed: pip install 'codeplan[monty]'")
 
+from support.backend_contract import BackendContract, expected_run
+from support.sample_plans import SamplePlan, sample_plans, wrap_as_plan
+from support.sample_worlds import SampleHome
+
 from codeplan.sandbox import Limits
 from codeplan.sandbox.host.backend import PartialBackend
 from codeplan.sandbox.monty.backend import DIFFERENCES, MontyBackend
-from codeplan.testing.backend.contract import BackendContract
-from codeplan.testing.backend.language import expected_run
-from codeplan.testing.samples.home import SampleHome
-from codeplan.testing.samples.plans import SamplePlan, sample_plans, wrap_as_plan
 from codeplan.types import Finished, Rejected, Stopped
 
 BEYOND = [s for s in sample_plans() if s.needs & DIFFERENCES.keys()]

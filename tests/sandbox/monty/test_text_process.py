@@ -9,6 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
+from support.sample_plans import sample_plans, wrap_as_plan
+from support.sample_worlds import SampleHome
 
 from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox import Limits
@@ -16,8 +18,6 @@ from codeplan.sandbox.host.locked_backend import CagedWorkers
 from codeplan.sandbox.host.plan_texts import PlanTexts
 from codeplan.sandbox.monty import text_process
 from codeplan.sandbox.monty.text_process import TextProcess, UncagedWorkers
-from codeplan.testing.samples.home import SampleHome
-from codeplan.testing.samples.plans import sample_plans, wrap_as_plan
 from codeplan.types import Plan, Rejected
 
 GOOD = wrap_as_plan("print(agent.goto('desk 1'))")

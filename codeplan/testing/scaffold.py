@@ -11,17 +11,16 @@ from pathlib import Path
 from codeplan import plugins
 from codeplan.errors import UsageError
 from codeplan.recording.events import EpisodeStarted, Event, ModelCalled, PlanStarted, StepEntered
-from codeplan.recording.interruption import find_end
 from codeplan.recording.tape import TapeRecorder
-from codeplan.recording.trace import Trace
+from codeplan.recording.trace import Trace, find_end
 from codeplan.runner.environment_files import require_recorded
 from codeplan.runner.run_folders import find_trace
-from codeplan.testing.cases.manifest import MANIFEST_SUFFIX, PLAN_SUFFIX
-from codeplan.testing.cases.recorded_calls import is_accepted
+from codeplan.testing.answers import is_accepted
+from codeplan.testing.manifest import MANIFEST_SUFFIX, PLAN_SUFFIX
 from codeplan.tools.environment import ToolEnvironment
 from codeplan.types import Result
 from codeplan.untrusted import files
-from codeplan.untrusted.terminal import one_line, shell_word
+from codeplan.untrusted.texts import one_line, shell_word
 from codeplan.untrusted.toml import parse_toml
 
 _MANIFEST = """\

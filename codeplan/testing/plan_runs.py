@@ -9,15 +9,15 @@ from typing import Any
 import msgspec
 
 from codeplan.agent_interface import agent_api
-from codeplan.episode.agent import agent_class
+from codeplan.episode.episode import agent_class
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.protocols import LLM, Environment
 from codeplan.recording.events import ActionTaken, Event, ModelCalled, StepEntered, ValueJudged
 from codeplan.runner.new_episodes import run
 from codeplan.sandbox import Limits, Sandbox
-from codeplan.sandbox.protocol.run_progress import LineCoverage
+from codeplan.sandbox.host.backend import LineCoverage
 from codeplan.types import AgentApi, Failed, Finished, GiveUp, Outcome, Plan, Rejected, Replan, Result, Stopped, Task
-from codeplan.untrusted.terminal import one_line
+from codeplan.untrusted.texts import one_line
 
 _MAX_VERDICT = 700
 """Maximum length of a verdict on the plan's value, in characters."""
@@ -52,6 +52,11 @@ class PlanRun(msgspec.Struct, frozen=True):
     def action_events(self) -> tuple[ActionTaken, ...]:
         """The actions with their observations."""
         return tuple(e for e in self.events if isinstance(e, ActionTaken))
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """The words of the actions."""
+        return tuple(e.action for e in self.action_events)
 
     @property
     def question_events(self) -> tuple[ModelCalled, ...]:

@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
+from codeplan.envs.household.faults import HOUSEHOLD_FAULTS, EditableHousehold, HouseholdFault
 from codeplan.protocols import LLM, Environment, OffersTools, TakesActions
 from codeplan.recording.events import ActionTaken
-from codeplan.testing.cases import household_faults as house
-from codeplan.testing.cases.case_run import PlanRun
-from codeplan.testing.cases.recorded_calls import RecordedCalls
+from codeplan.testing.answers import RecordedCalls
+from codeplan.testing.plan_runs import PlanRun
 from codeplan.tools import wire
 from codeplan.types import Completion, Message, Observation, Purpose, Task
 from codeplan.untrusted.values import in_quotes
@@ -158,6 +158,31 @@ def _fail(env: Environment, task: Task, action: str, before: Observation) -> Obs
     return Observation(wire.error_text("RuntimeError", _TOOL_ERROR))
 
 
+def _of_household(fault: HouseholdFault) -> InjectedFault:
+    """A fault that can only happen in a household."""
+
+    def places(run: PlanRun, env: Environment) -> Iterator[int]:
+        if not isinstance(env, EditableHousehold):
+            return
+        if fault.places is None:  # it is between two steps
+            yield from dict.fromkeys(run.steps[1:])
+        else:
+            yield from fault.places(env, run.task, run.actions)
+
+    def act(env: Environment, task: Task, action: str, before: Observation) -> Observation:
+        assert isinstance(env, EditableHousehold), "it has no places elsewhere"
+        assert fault.act is not None
+        return fault.act(env, task, action)
+
+    def between_steps(run: PlanRun, agent: Any) -> None:
+        assert fault.between_steps is not None
+        fault.between_steps(agent, run.actions)
+
+    if fault.act is None:
+        return InjectedFault(fault.name, fault.description, "step", places, between_steps=between_steps)
+    return InjectedFault(fault.name, fault.description, "action", places, act)
+
+
 _TOOL_ERROR: Final = "the tool failed, as this test wants it to"
 
 _ALL = (
@@ -168,24 +193,7 @@ _ALL = (
     InjectedFault("slow", "an action gets the previous answer", "action", _every_action, _answer_late),
     InjectedFault("tool-error", "a tool fails", "action", _every_call, _fail, raises=_TOOL_ERROR),
     InjectedFault("wrong-answer", "a question gets a wrong answer in the right form", "question", _every_question),
-    InjectedFault(
-        "closed", "a receptacle closes before an action", "action", house.actions_at_closable, house.close_receptacle
-    ),
-    InjectedFault("moved", "an object moves before it is taken", "action", house.take_actions, house.move_object),
-    InjectedFault(
-        "elsewhere",
-        "the robot walks elsewhere before a resumption",
-        "step",
-        house.later_steps,
-        between_steps=house.walk_away,
-    ),
-    InjectedFault(
-        "hands-full",
-        "the robot picks up something else before a resumption",
-        "step",
-        house.later_steps,
-        between_steps=house.fill_hands,
-    ),
+    *map(_of_household, HOUSEHOLD_FAULTS),
 )
 
 FAULTS: Final[Mapping[str, InjectedFault]] = {fault.name: fault for fault in _ALL}

@@ -12,10 +12,9 @@ import pytest
 
 from codeplan.errors import CodeplanError, UsageError
 from codeplan.plugins import parse_assignment
-from codeplan.testing.cases.case import RESUME, CaseRunner, CaseVerdict, PlanCase, PlanSuite
-from codeplan.testing.cases.failure_report import format_report
-from codeplan.testing.cases.faults import FAULTS
-from codeplan.untrusted.terminal import clean, one_line
+from codeplan.testing.cases import RESUME, CaseRunner, CaseVerdict, PlanCase, PlanSuite, format_report
+from codeplan.testing.faults import FAULTS
+from codeplan.untrusted.texts import clean, one_line
 from codeplan.untrusted.values import in_quotes
 
 MUTANTS = "mutants"
@@ -128,7 +127,7 @@ class MutantsItem(_ManifestItem):
     """Changes the plan in many ways and checks whether the cases notice."""
 
     def runtest(self) -> None:
-        from codeplan.testing.cases.mutation import format_summary, run_mutants, survivor_lines
+        from codeplan.testing.mutation import format_summary, run_mutants, survivor_lines
 
         with closing(
             CaseRunner(self.stage.suite, live_llm=self.stage.live_llm)

@@ -15,16 +15,13 @@ import msgspec
 
 from codeplan.errors import ModelError, UsageError
 from codeplan.sandbox import Limits, Sandbox
-from codeplan.testing.cases.case import RESUME, CaseRunner, PlanCase
-from codeplan.testing.cases.case_run import PlanRun, check_plan
-from codeplan.testing.cases.expectations import find_complaints
-from codeplan.testing.cases.faults import FAULTS, InjectedFault, locate_fault
-from codeplan.testing.cases.manifest import MutationTarget
-from codeplan.testing.cases.recorded_calls import UnrecordedCall
-from codeplan.testing.cases.rewording import replace_words
+from codeplan.testing.answers import UnrecordedCall
+from codeplan.testing.cases import RESUME, CaseRunner, PlanCase, find_complaints, replace_words
+from codeplan.testing.faults import FAULTS, InjectedFault, locate_fault
+from codeplan.testing.manifest import MutationTarget
+from codeplan.testing.plan_runs import PlanRun, check_plan
 from codeplan.types import Plan, Rejected
-from codeplan.untrusted.noun_phrases import with_count
-from codeplan.untrusted.terminal import one_line
+from codeplan.untrusted.texts import one_line, with_count
 from codeplan.untrusted.values import in_quotes
 
 MUTANT_LIMITS = Limits(wall=2.0, cpu=2.0, turns=200_000, calls=200)

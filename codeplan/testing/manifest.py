@@ -1,12 +1,13 @@
-"""Reads manifests strictly: every error names file, line and key."""
+"""Reads the manifest ``*.plan.toml``, which says what a plan's tests expect. Every error names file, line and key."""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -14,25 +15,218 @@ from codeplan import plugins
 from codeplan.errors import UsageError
 from codeplan.prompts.templates import Prompts
 from codeplan.skills import skill_folder
-from codeplan.skills.durable_files import DamagedSkill
-from codeplan.testing.cases.faults import FAULTS
-from codeplan.testing.cases.manifest import (
-    AnswerSources,
-    Expectations,
-    ExpectedFailure,
-    MutationTarget,
-    PatternAnswer,
-    PlanManifest,
-    TaskSelection,
-    seeds_of,
-)
-from codeplan.testing.cases.toml_lines import TomlKey, line_of
+from codeplan.skills.parameter_binding import SkillParameterValue
+from codeplan.skills.skill_folder import DamagedSkill
+from codeplan.testing.faults import FAULTS
 from codeplan.tools.environment import ToolEnvironment
 from codeplan.untrusted import files
 from codeplan.untrusted.patterns import MAX_SECONDS, compile_in_time, find_pattern_problem
-from codeplan.untrusted.terminal import MAX_REASON_CHARS, one_line, parser_reason
+from codeplan.untrusted.texts import MAX_REASON_CHARS, one_line, parser_reason
 from codeplan.untrusted.toml import parse_toml
 from codeplan.untrusted.values import in_quotes, value_text
+
+MANIFEST_SUFFIX = ".plan.toml"
+"""The suffix of a manifest's file name."""
+
+PLAN_SUFFIX = ".plan.py"
+"""The suffix of the plans that ``new-test`` writes. Python imports no module from such a file, whatever its name."""
+
+MAX_TESTS = 10_000
+"""Maximum number of tests of a manifest."""
+
+MAX_NAMES = 100
+"""Maximum number of words that are replaced in a plan."""
+
+MAX_STEPS = 1_000
+"""Maximum number of steps in a list of a manifest."""
+
+_Count = Annotated[int, msgspec.Meta(ge=0)]
+_Fraction = Annotated[float, msgspec.Meta(ge=0, le=1)]
+_Steps = Annotated[tuple[int, ...], msgspec.Meta(max_length=MAX_STEPS)]
+_Word = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+
+
+class _ManifestPart(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of the manifest's parts: an unknown key is an error."""
+
+
+class PatternAnswer(_ManifestPart, frozen=True):
+    """An answer to every question in which the regular expression ``pattern`` is found."""
+
+    pattern: str
+    answer: str
+
+
+class AnswerSources(_ManifestPart, frozen=True):
+    """The sources of answers to ``ask_llm``: the first of ``tape``, ``patterns``, ``fixed`` and ``model`` that has an
+    answer.
+
+    Without any, the scripted model answers. ``fixed`` is the answer to every question, or answers in order.
+    ``patterns`` are tried in order. ``tape`` is a tape's path. A ``model`` other than ``"scripted"`` is asked only with
+    ``--live-llm``.
+    """
+
+    fixed: str | tuple[str, ...] | None = None
+    patterns: tuple[PatternAnswer, ...] | None = None
+    tape: str | None = None
+    model: str | None = None
+
+
+class ExpectedFailure(_ManifestPart, frozen=True):
+    """An assertion of ``step`` fails, with a message in which the regular expression ``message`` is found."""
+
+    step: int
+    message: str = ""
+
+
+class Expectations(_ManifestPart, frozen=True):
+    """The expectations of a manifest. A field that is None or empty expects nothing.
+
+    ``success`` is the environment's judgement, expected to be True unless ``refuses`` is given. ``actions`` and
+    ``asks`` are maximum counts. ``steps`` are the steps entered, in order. From the entry of the steps in ``resumes``,
+    an interrupted run continues as if uninterrupted: the same actions, none twice, the same end. ``checkpoint`` maps
+    variables to their final values. ``output`` is a regular expression found in the plan's output.
+    """
+
+    success: bool | None = None
+    actions: _Count | None = None
+    asks: _Count | None = None
+    steps: _Steps | None = None
+    refuses: ExpectedFailure | None = None
+    resumes: Literal["all"] | _Steps | None = None
+    checkpoint: dict[str, Any] | None = None
+    output: str | None = None
+
+    def with_defaults(self, general: Expectations) -> Expectations:
+        """Return these expectations, completed by the general ones."""
+        return msgspec.structs.replace(
+            general, **{n: v for n in self.__struct_fields__ if (v := getattr(self, n)) is not None}
+        )
+
+
+class TaskSelection(_ManifestPart, frozen=True):
+    """Some tasks, by ``id``, by ``ids``, or by ``kind`` with ``seed`` or ``seeds`` (a list, or a range such as "0-9").
+
+    ``names`` maps words of the plan to their replacements for these tasks, to try a plan for one thing on others.
+    ``values`` are those of a skill's parameters. ``expect`` and ``faults`` override the manifest's; ``marks`` are added
+    to it.
+    """
+
+    id: str | None = None
+    ids: tuple[str, ...] | None = None
+    kind: str | None = None
+    seed: _Count | None = None
+    seeds: str | tuple[_Count, ...] | None = None
+    names: Annotated[dict[_Word, _Word], msgspec.Meta(max_length=MAX_NAMES)] = {}
+    values: dict[str, SkillParameterValue] = {}
+    expect: Expectations = Expectations()
+    faults: Literal["all", "none"] | tuple[str, ...] | None = None
+    marks: tuple[str, ...] = ()
+
+
+class MutationTarget(_ManifestPart, frozen=True):
+    """The share of mutants that the tests must kill, without explained survivors.
+
+    ``survivors`` maps a mutant's name to the reason why it may survive.
+    """
+
+    at_least: _Fraction = 0.9
+    survivors: dict[str, str] = {}
+
+
+class PlanManifest(_ManifestPart, frozen=True):
+    """A plan and its tests.
+
+    Exactly one is given of ``plan`` (a file), ``skill`` (a skill's folder), both relative to the manifest, and
+    ``sample`` (the kind of a worked sample in codeplan's prompts for ``env``). ``settings`` are the environment's.
+    ``calls`` is the path of a tape whose recorded answers stand for the tools of ``env = "tools"``.
+    ``faults`` are injected in further tests, and ``caught`` says where an assertion must notice: in the step of the
+    fault, or also in a later one. ``marks`` are pytest markers.
+    """
+
+    env: str
+    tasks: tuple[TaskSelection, ...]
+    plan: str | None = None
+    skill: str | None = None
+    sample: str | None = None
+    calls: str | None = None
+    settings: dict[str, Any] = {}
+    answers: AnswerSources = AnswerSources()
+    expect: Expectations = Expectations()
+    faults: Literal["all", "none"] | tuple[str, ...] = "none"
+    caught: Literal["same-step", "any-step"] = "same-step"
+    marks: tuple[str, ...] = ()
+    mutation: MutationTarget | None = None
+
+
+def seeds_of(tasks: TaskSelection) -> Sequence[int]:
+    """Return the selected seeds, which may be a billion; empty if tasks are named otherwise.
+
+    Raises: ValueError: a range is malformed.
+    """
+    if tasks.seed is not None:
+        return (tasks.seed,)
+    if not isinstance(tasks.seeds, str):
+        return tasks.seeds or ()
+    found = re.fullmatch(r"\s*(\d{1,9})\s*-\s*(\d{1,9})\s*", tasks.seeds, re.ASCII)
+    if not found or int(found[1]) > int(found[2]):
+        raise ValueError(f'{in_quotes(tasks.seeds)} is not a range of seeds; write "0-9", which includes both ends')
+    return range(int(found[1]), int(found[2]) + 1)
+
+
+TomlKey = tuple[str | int, ...]
+"""The path to a value: names of tables and keys, and indices in arrays, outermost first."""
+
+_PART = r"""[A-Za-z0-9_-]+|"[^"]*"|'[^']*'"""
+_DOTTED = rf"(?:{_PART})(?:\s*\.\s*(?:{_PART}))*"
+_HEADER = re.compile(rf"\s*(\[\[?)\s*({_DOTTED})\s*\]")
+_ENTRY = re.compile(rf"\s*({_DOTTED})\s*=")
+_FENCE = re.compile(r'"""|' + "'''")
+
+
+def line_of(text: str, key: TomlKey) -> int:
+    """Return the line, from 1, of the key or of the innermost table or entry around it; 1 if there is none."""
+    found = _lines_of_keys(text)
+    while key and key not in found:
+        key = key[:-1]
+    return found.get(key, 1)
+
+
+@lru_cache(maxsize=1)
+def _lines_of_keys(text: str) -> dict[TomlKey, int]:
+    """The first line of each key. A suite asks for the lines of all its tasks, in the same text."""
+    return dict(reversed(list(_find_keys(text))))
+
+
+def _find_keys(text: str) -> Iterator[tuple[TomlKey, int]]:
+    """Yield every table and entry that begins on its own line, with that line."""
+    table: TomlKey = ()
+    counts: dict[TomlKey, int] = {}
+    fenced = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if not fenced and (header := _HEADER.match(line)):
+            table = _open_table(_split_key(header[2]), header[1] == "[[", counts)
+            yield table, number
+        elif not fenced and (entry := _ENTRY.match(line)):
+            yield (*table, *_split_key(entry[1])), number
+        fenced ^= len(_FENCE.findall(line)) % 2 == 1
+
+
+def _open_table(names: list[str], adds: bool, counts: dict[TomlKey, int]) -> TomlKey:
+    """Return the table that a header opens. ``counts`` holds the number of tables in each array so far."""
+    key: TomlKey = ()
+    for name in names[:-1]:
+        key = (*key, name)
+        key = (*key, counts[key] - 1) if key in counts else key
+    key = (*key, names[-1])
+    if adds:
+        counts[key] = counts.get(key, 0) + 1
+    return (*key, counts[key] - 1) if key in counts else key
+
+
+def _split_key(dotted: str) -> list[str]:
+    return [part.strip("\"'") for part in re.findall(_PART, dotted)]
+
 
 MAX_SHOWN_CHARACTERS = 80
 """Maximum length of a value in a message."""

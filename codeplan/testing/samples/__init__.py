@@ -1,1 +1,0 @@
-"""Sample plans and small worlds in which they run, for the contract suite of backends."""
