@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TypeVar
 
-from codeplan.recording.cancellation import run_until_stopped, wait_for_result
+from codeplan.cancellation import run_until_stopped, wait_for_result
 
 T = TypeVar("T")
 

@@ -11,10 +11,9 @@ import msgspec
 
 from codeplan.errors import CodeplanError, UsageError
 from codeplan.llm.background_loop import run_and_wait
-from codeplan.llm.replies import cut_at_stop
+from codeplan.llm.openai_protocol import cut_at_stop
 from codeplan.types import Completion, Message, Purpose, Usage
-from codeplan.untrusted.noun_phrases import with_article
-from codeplan.untrusted.terminal import one_line
+from codeplan.untrusted.texts import one_line, with_article
 from codeplan.untrusted.tracebacks import broken_model
 from codeplan.untrusted.values import in_quotes
 

@@ -9,11 +9,8 @@ from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
 from codeplan.errors import ModelError
-from codeplan.llm import masking
-from codeplan.llm.bounded_bodies import UnacceptableBodyError
-from codeplan.llm.error_bodies import ErrorDetails, is_context_overflow, read_error
-from codeplan.llm.redirections import ForeignRedirectError
-from codeplan.llm.replies import EmbeddingReply, ModelReply
+from codeplan.llm import endpoint
+from codeplan.llm.openai_protocol import EmbeddingReply, ErrorDetails, ModelReply, is_context_overflow, read_error
 from codeplan.types import NO_USAGE, Usage
 from codeplan.untrusted.values import in_quotes
 
@@ -24,6 +21,22 @@ _LASTING_FINISH_REASONS = frozenset({"length", "content_filter", "tool_calls"})
 _MAX_QUOTE = 240
 _MAX_SANITISED = 20_000
 _KEY_ADVICE = "set OPENAI_API_KEY to a key that is valid there"
+
+
+class ForeignRedirectError(Exception):
+    """The endpoint redirects to another origin. ``address`` is the base URL there, without login and query; empty if
+    the endpoint names nothing that could be one.
+    """
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address)
+        self.address = address
+
+
+class UnacceptableBodyError(Exception):
+    """The endpoint sent a body that codeplan refuses to read. The text completes the sentence "the model endpoint
+    …".
+    """
 
 
 class EndpointError(ModelError):
@@ -178,12 +191,12 @@ class ErrorFactory:
     def sanitise(self, text: str) -> str:
         """Text from elsewhere, made fit for an error message: one printable line, short, and without secrets."""
         line = "".join(c for c in " ".join(text[:_MAX_SANITISED].split()) if c.isprintable())
-        masked = masking.mask(line, self._secrets).rstrip(".")
+        masked = endpoint.mask(line, self._secrets).rstrip(".")
         return masked if len(masked) <= _MAX_QUOTE else masked[:_MAX_QUOTE] + "…"
 
     def mask_answer(self, text: str) -> str:
         """An answer's text without the secrets that a proxy may have put into it."""
-        return masking.mask(text, self._secrets)
+        return endpoint.mask(text, self._secrets)
 
     def _status_error(self, status: int, body: object, headers: Mapping[str, str]) -> EndpointError:
         error = read_error(body)

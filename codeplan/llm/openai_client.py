@@ -3,26 +3,126 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import random
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
 
 import msgspec
 
+from codeplan.budget import seconds_left
 from codeplan.errors import UsageError
-from codeplan.llm import endpoint, main_headers, prices, replies, requests
-from codeplan.llm.answer_schemas import answer_text
+from codeplan.llm import endpoint, openai_protocol, prices
 from codeplan.llm.background_loop import run_and_wait
-from codeplan.llm.connections import Connection, RateLimits, shared_connection
+from codeplan.llm.connections import Connection, RateLimits, excess_of_values, response_class, shared_connection
 from codeplan.llm.endpoint_errors import EndpointError, ErrorFactory
-from codeplan.llm.replies import ModelReply
-from codeplan.llm.retries import EndpointCall, RetryPolicy, call_with_retries
+from codeplan.llm.openai_protocol import ModelReply, answer_text
 from codeplan.plugins import MAX_SEED, Setting
 from codeplan.types import NO_USAGE, Completion, Embeddings, Message, Purpose, Usage
 
 if TYPE_CHECKING:
     import openai
+
+
+_CONNECT_SECONDS = 10.0
+_FIRST_PAUSE, _MAX_PAUSE = 0.5, 8.0
+_MAX_DOUBLINGS = 10  # more make no difference, and would overflow a float
+
+_Answer = TypeVar("_Answer", ModelReply, Embeddings)
+
+
+class EndpointCall(msgspec.Struct, Generic[_Answer], frozen=True):
+    """One request: its path below the base URL, its body, and an estimate of its tokens.
+
+    ``parse`` turns the bytes of the reply into a whole answer, or into the error that they stand for.
+    """
+
+    path: str
+    body: dict[str, Any]
+    tokens: int
+    errors: ErrorFactory
+    parse: Callable[[bytes], _Answer | EndpointError]
+
+
+class RetryPolicy(msgspec.Struct, frozen=True):
+    """How often to retry, and the seconds for one attempt (``timeout``) and for the whole call (``deadline``)."""
+
+    timeout: float
+    deadline: float
+    max_retries: int
+
+    def pause_before_retry(self, errors: Sequence[EndpointError]) -> float | None:
+        """Seconds until the next attempt, with random jitter so that threads spread; None if there is to be none."""
+        if not errors[-1].is_transient or len(errors) > self.max_retries:
+            return None
+        longest = min(_FIRST_PAUSE * 2.0 ** min(len(errors) - 1, _MAX_DOUBLINGS), _MAX_PAUSE)
+        wait = errors[-1].retry_after
+        return longest * random.uniform(0.5, 1.0) if wait is None else wait + longest * random.uniform(0.0, 0.1)
+
+
+def call_with_retries(
+    call: EndpointCall[_Answer], connection: Connection, policy: RetryPolicy
+) -> tuple[_Answer, list[EndpointError]]:
+    """The whole answer, and the errors of the attempts before it. It respects the time left in the budget.
+
+    Raises: EndpointError: no attempt gave a whole answer.
+    """
+    left = seconds_left()
+    seconds = policy.deadline if left is None else max(0.0, min(policy.deadline, left))
+    outcome = run_and_wait(_retry_until_whole(call, connection, policy, seconds))
+    if isinstance(outcome, EndpointError):
+        raise outcome
+    return outcome
+
+
+async def _retry_until_whole(
+    call: EndpointCall[_Answer], connection: Connection, policy: RetryPolicy, seconds: float
+) -> tuple[_Answer, list[EndpointError]] | EndpointError:
+    errors: list[EndpointError] = []
+    until = asyncio.get_running_loop().time() + seconds
+    try:
+        async with asyncio.timeout_at(until):
+            while isinstance(outcome := await _try_once(call, connection, policy.timeout), EndpointError):
+                errors.append(outcome)
+                pause = policy.pause_before_retry(errors)
+                if pause is None or asyncio.get_running_loop().time() + pause >= until:
+                    return call.errors.all_attempts_failed(errors)
+                await asyncio.sleep(pause)
+    except TimeoutError:
+        return call.errors.all_attempts_failed([*errors, call.errors.deadline_exceeded(seconds)])
+    return outcome, errors
+
+
+async def _try_once(call: EndpointCall[_Answer], connection: Connection, seconds: float) -> _Answer | EndpointError:
+    admitted = await connection.limiter.admit(call.tokens)
+    try:
+        async with asyncio.timeout(seconds):
+            async with connection.client() as client:
+                body = await _send(call, client, seconds)
+    except TimeoutError:
+        return call.errors.attempt_timed_out(seconds)
+    if isinstance(body, EndpointError):
+        return body
+    if said := excess_of_values(call.path, body):
+        return call.errors.error(said)
+    outcome = call.parse(body)
+    admitted.tokens = (outcome.usage or NO_USAGE).total_tokens or call.tokens
+    return outcome
+
+
+async def _send(call: EndpointCall[_Answer], client: openai.AsyncOpenAI, seconds: float) -> bytes | EndpointError:
+    import openai
+
+    timeout = openai.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds))
+    options: Any = {"timeout": timeout}
+    kind = response_class()
+    try:
+        reply = await client.post(call.path, cast_to=kind, body=call.body, options=options)
+    except Exception as error:  # what the endpoint sends can raise exceptions of any library below the client
+        return call.errors.convert_client_error(error)
+    content: bytes = reply.content
+    return content
 
 
 class OpenAIModel:
@@ -96,12 +196,12 @@ class OpenAIModel:
     ) -> None:
         given = endpoint.Secret(api_key or "")
         del api_key  # so that no traceback of ours shows it
-        self.name = requests.validate_model_name(name)
+        self.name = openai_protocol.validate_model_name(name)
         self._url = endpoint.resolve_base_url(base_url)
         is_openai = self._url == endpoint.OPENAI_URL
         self._key = endpoint.resolve_key(given, required=is_openai, variable=key_variable)
-        self._headers = main_headers.resolve_headers(given, variable=key_variable)
-        self._body = requests.RequestSettings(
+        self._headers = endpoint.resolve_headers(given, variable=key_variable)
+        self._body = openai_protocol.RequestSettings(
             self.name,
             api=api,
             temperature=temperature,
@@ -151,7 +251,7 @@ class OpenAIModel:
         """
         request = self._body.build_body(messages, purpose, stop, max_tokens)
         parse = partial(self._parse_completion, purpose, (*self._body.stop, *stop))
-        tokens = requests.estimate_tokens((m["content"] for m in messages), max_tokens)
+        tokens = openai_protocol.estimate_tokens((m["content"] for m in messages), max_tokens)
         call = EndpointCall(self._body.path, request, tokens, self._errors, parse)
         reply, errors = call_with_retries(call, self._connection(), self._retry_policy)
         return self._build_completion(reply, errors)
@@ -161,10 +261,12 @@ class OpenAIModel:
 
         Only the settings that concern the endpoint, retries and limits apply.
         """
-        request = requests.build_embedding_body(texts, requests.validate_model_name(model))
+        request = openai_protocol.build_embedding_body(texts, openai_protocol.validate_model_name(model))
         errors = self._error_factory(model)
         parse = partial(self._parse_vectors, len(texts), model, errors)
-        call = EndpointCall(requests.EMBEDDINGS_PATH, request, requests.estimate_tokens(texts, None), errors, parse)
+        call = EndpointCall(
+            openai_protocol.EMBEDDINGS_PATH, request, openai_protocol.estimate_tokens(texts, None), errors, parse
+        )
         answer, failed = call_with_retries(call, self._connection(), self._retry_policy)
         return msgspec.structs.replace(answer, usage=_add_usage(failed, answer.usage))
 
@@ -179,7 +281,7 @@ class OpenAIModel:
         return shared_connection(self._url, self._key, self._headers, self._rate_limits, self._errors)
 
     def _error_factory(self, model: str) -> ErrorFactory:
-        secrets = endpoint.secrets(self._url, self._key) + main_headers.secrets(self._headers)
+        secrets = endpoint.secrets(self._url, self._key) + endpoint.header_secrets(self._headers)
         has_price = self._find_price(model) is not None
         return ErrorFactory(self.base_url, model, secrets, has_key=bool(self._key), has_price=has_price)
 
@@ -206,19 +308,21 @@ class OpenAIModel:
 
     def _parse_completion(self, purpose: Purpose, stop: Sequence[str], body: bytes) -> ModelReply | EndpointError:
         """The reply, cut at the stop sequences, with its price; or why it is not a whole answer."""
-        reply = replies.parse_response(body) if self._body.api == "responses" else replies.parse_chat(body)
+        reply = (
+            openai_protocol.parse_response(body) if self._body.api == "responses" else openai_protocol.parse_chat(body)
+        )
         if reply is None:
             return self._errors.unreadable_reply()
         text = reply.text and self._errors.mask_answer(reply.text)
         if text and self._body.json_schema and reply.finish_reason in ("", "stop"):
             text = answer_text(purpose, text)
         usage = self._add_price(reply.usage, reply.model, self.name)
-        reply = replies.cut_reply(msgspec.structs.replace(reply, text=text, usage=usage), stop)
+        reply = openai_protocol.cut_reply(msgspec.structs.replace(reply, text=text, usage=usage), stop)
         return self._errors.incomplete_reply(reply) or reply
 
     def _parse_vectors(self, count: int, model: str, errors: ErrorFactory, body: bytes) -> Embeddings | EndpointError:
         """The vectors of ``count`` texts with their price, or why the reply does not have them."""
-        reply = replies.parse_embeddings(body, count)
+        reply = openai_protocol.parse_embeddings(body, count)
         if reply is None:
             return errors.unreadable_reply()
         reply = msgspec.structs.replace(reply, usage=self._add_price(reply.usage, reply.model, model))

@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 from codeplan.errors import UsageError
-from codeplan.llm import toml_files
 from codeplan.types import Usage
+from codeplan.untrusted import toml
 from codeplan.untrusted.values import in_quotes
 
 _TOKENS_PER_PRICE = 1_000_000
@@ -74,17 +74,15 @@ def read_prices(path: str | Path) -> PriceTable:
     """The table in a file. Raises UsageError, with the line or the key, if the file is not a price table."""
     if not isinstance(path, str | Path):
         raise UsageError(f"the setting prices is {in_quotes(path)}; give the path of a file with a table of prices")
-    return _parse_prices(toml_files.read_text(path, "the price table"), str(path))
+    return _parse_prices(toml.read_text(path, "the price table"), str(path))
 
 
 def _parse_prices(text: str, name: str) -> PriceTable:
-    table = toml_files.parse_toml(text, name)
+    table = toml.require_toml(text, name)
     models = table.get("models")
     if isinstance(models, dict):
-        table["models"] = {
-            n: toml_files.convert_value(p, Price, f"{name}, models.{in_quotes(n)}") for n, p in models.items()
-        }
-    found = toml_files.convert_value(table, PriceTable, name)
+        table["models"] = {n: toml.convert_value(p, Price, f"{name}, models.{in_quotes(n)}") for n, p in models.items()}
+    found = toml.convert_value(table, PriceTable, name)
     if not found.models:
         raise UsageError(f'{name} has no prices; give a table [models."NAME"] with input and output for each model')
     return found

@@ -21,7 +21,7 @@ from codeplan.errors import UsageError
 from codeplan.protocols import LLM
 from codeplan.types import Completion, Message, Purpose
 from codeplan.untrusted import files
-from codeplan.untrusted.terminal import one_line
+from codeplan.untrusted.texts import one_line
 
 MAX_ENTRY_BYTES: Final = 4 << 20
 """The largest file of a reply. A larger reply is not kept, and a larger file is not read."""

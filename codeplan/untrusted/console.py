@@ -11,8 +11,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from codeplan.untrusted.terminal import clean
-from codeplan.untrusted.wrapping import row_indent, row_spans
+from codeplan.untrusted.texts import clean, row_indent, row_spans
 
 
 class CleanConsole(Console):

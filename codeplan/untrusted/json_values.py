@@ -1,14 +1,179 @@
-"""Shows a plan's variables as JSON data of bounded size, and compares a variable with expected JSON data."""
+"""X"""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
 from typing import Any, Final, NamedTuple, TypeGuard
 
-from codeplan.untrusted.values import whole_value_text
-from codeplan.untrusted.variables import fair_shares
+from codeplan.errors import UsageError
+from codeplan.untrusted.texts import with_article
+from codeplan.untrusted.values import fair_shares, type_name, whole_value_text
+
+MAX_NESTING: Final = 200
+"""Maximum nesting of lists and objects. Results may nest 40 deep; Python's stack has room for some 490."""
+
+TOO_DEEP: Final = f"values nested deeper than {MAX_NESTING}"
+
+_FEW: Final = 50  # a count that is too high by so little does no harm
+_STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+_TOKENS: Final = re.compile(rb'(?:[^"]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
+"""The longest start of a text that does not end within a string."""
+
+_PIECE: Final = 64 << 10
+_NESTING_CHANGES: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+_OTHER_BYTES: Final = bytes(b for b in range(256) if b not in _NESTING_CHANGES)
+
+
+def count_values(text: bytes | bytearray) -> int:
+    """At least as many as the values in the text, and not many more. Takes linear time."""
+    most = 1 + _count_signs(text)
+    return most if most <= _FEW else 1 + sum(map(_count_signs, _without_strings(text)))
+
+
+def is_too_deep(text: bytes) -> bool:
+    """Whether lists and objects in the text are nested deeper than ``MAX_NESTING``. Takes linear time."""
+    if text.count(b"[") + text.count(b"{") <= MAX_NESTING:
+        return False
+    brackets = b"".join(_without_strings(text)).translate(None, _OTHER_BYTES)
+    return max(accumulate(map(_NESTING_CHANGES.__getitem__, brackets)), default=0) > MAX_NESTING
+
+
+def has_more_values(text: bytes | bytearray, most: int) -> bool:
+    """Whether the text holds more values. Fast if even its signs are few, or if the values come early."""
+    if not may_have_more_values(text, most):
+        return False
+    return any(count > most for count in accumulate(map(_count_signs, _without_strings(text)), initial=1))
+
+
+def may_have_more_values(text: bytes | bytearray, most: int) -> bool:
+    """Whether the text may hold more values: commas and brackets within strings count too. Always fast."""
+    return 1 + _count_signs(text) > most
+
+
+class ValueLimit:
+    """Counts down the values that all texts of a file may hold together, and refuses those nested too deep."""
+
+    def __init__(self, most: int) -> None:
+        self._most = self._left = most
+
+    def check(self, text: bytes, where: str) -> None:
+        """Count the next text; ``where`` is for the message. Raises: UsageError: too many values, or too deep."""
+        if is_too_deep(text):
+            raise UsageError(f"{where}: it holds {TOO_DEEP}")
+        self._left -= count_values(text)
+        if self._left < 0:
+            raise UsageError(f"{where}: the file holds more than {self._most:,} values up to here, which is too many")
+
+
+def _without_strings(text: bytes | bytearray) -> Iterator[bytes]:
+    """The text without its strings, in pieces: the gaps between all strings take many times the size of the text."""
+    start = 0
+    while start < len(text):
+        whole = _TOKENS.match(text, start, start + _PIECE)
+        if whole and whole.end() > start:
+            yield _STRING.sub(b"", text[start : whole.end()])
+        else:  # a string that is longer than a piece, or has no end
+            whole = _STRING.match(text, start)
+        start = whole.end() if whole else len(text)
+
+
+def _count_signs(text: bytes | bytearray) -> int:
+    return text.count(b",") + text.count(b"[") + text.count(b"{")  # each begins at most one value
+
+
+MAX_VALUES: Final = 20_000
+"""Maximum number of values in one plain value, shared parts counted each time."""
+
+MAX_PLAIN_DEPTH: Final = 32
+"""Maximum nesting of a plain value."""
+
+MAX_CHARS: Final = 1_000_000
+"""Maximum length of all texts in one plain value, in characters, shared ones counted each time."""
+
+_SCALARS: Final = frozenset({type(None), bool, float})
+
+
+class NotPlainValue(Exception):
+    """Says why a value has no plain copy."""
+
+
+class PlainVariables(NamedTuple):
+    """Variables as plain data; ``omitted`` says why each of the others is missing."""
+
+    values: dict[str, Any]
+    omitted: dict[str, str]
+
+
+def plain_variables(variables: Mapping[str, object]) -> PlainVariables:
+    """The plain copies of variables. All of them together have the limits of four plain values."""
+    values: dict[str, Any] = {}
+    omitted: dict[str, str] = {}
+    copier = _Copier(4 * MAX_VALUES, 4 * MAX_CHARS)
+    for name, value in variables.items():
+        try:
+            values[name] = copier.copy(value)
+        except NotPlainValue as reason:
+            omitted[name] = str(reason)
+    return PlainVariables(values, omitted)
+
+
+class _Copier:
+    """Copies values as trees of exact builtin types. The maximum of one value also counts towards the maximum of
+    all.
+    """
+
+    def __init__(self, values: int, chars: int) -> None:
+        self._all_values, self._all_chars = values, chars
+        self._values = self._chars = 0
+
+    def copy(self, value: object) -> Any:
+        self._values, self._chars = min(MAX_VALUES, self._all_values), min(MAX_CHARS, self._all_chars)
+        before = self._values, self._chars
+        try:
+            return self._copy(value, 0)
+        finally:
+            self._all_values -= before[0] - max(0, self._values)
+            self._all_chars -= before[1] - max(0, self._chars)
+
+    def _copy(self, value: Any, depth: int) -> Any:
+        self._values -= 1
+        kind = type(value)
+        if self._values < 0:
+            raise NotPlainValue("more values than plain data may have")
+        if depth > MAX_PLAIN_DEPTH:
+            raise NotPlainValue(f"it contains itself, or is nested deeper than {MAX_PLAIN_DEPTH}")
+        if kind in _SCALARS:
+            return value
+        if kind is int:
+            return self._take(value, value.bit_length() // 3)
+        if kind is str or kind is bytes:
+            return self._take(value, len(value))
+        return self._container(value, depth + 1)
+
+    def _take(self, value: Any, chars: int) -> Any:
+        self._chars -= chars
+        if self._chars < 0:
+            raise NotPlainValue("longer texts than plain data may have")
+        return value
+
+    def _container(self, value: Any, depth: int) -> Any:
+        if isinstance(value, dict):
+            return {self._copy(k, depth): self._copy(v, depth) for k, v in value.items()}
+        if isinstance(value, list | deque):
+            return self._all(value, depth)
+        for kind in (tuple, set, frozenset):
+            if isinstance(value, kind):
+                return kind(self._all(value, depth))
+        raise NotPlainValue(f"{with_article(type_name(value))} is no plain data")
+
+    def _all(self, values: Iterable[Any], depth: int) -> list[Any]:
+        return [self._copy(v, depth) for v in values]
+
 
 MAX_DEPTH: Final = 40
 _MAX_INT_BITS: Final = 10_000  # Python refuses to write ints of more than 4,300 digits in decimal

@@ -9,10 +9,8 @@ from pathlib import Path
 from types import TracebackType
 
 from codeplan.errors import EnvironmentFailure, ModelError
-from codeplan.untrusted.scalars import type_name
-from codeplan.untrusted.surrogates import escape_surrogates
-from codeplan.untrusted.terminal import MAX_REASON_CHARS, message_text, one_line
-from codeplan.untrusted.values import value_text
+from codeplan.untrusted.texts import MAX_REASON_CHARS, escape_surrogates, message_text, one_line
+from codeplan.untrusted.values import type_name, value_text
 
 MAX_TRACEBACK_CHARS = 8_000
 """Maximum length of a traceback, in characters."""

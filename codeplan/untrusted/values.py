@@ -8,14 +8,91 @@ is not builtin appears as the name of its type.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import islice
 from operator import length_hint
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
-from codeplan.untrusted.excerpts import left_out
-from codeplan.untrusted.scalars import ELLIPSIS, MAX_TYPE_NAME, is_abbreviated, scalar_text, type_name
+from codeplan.untrusted.texts import left_out, with_article
+
+MAX_SAME_HASH: Final = 32
+"""Maximum number of keys of one container with the same hash."""
+
+
+def collide(keys: Collection[Any]) -> bool:
+    """Whether more than MAX_SAME_HASH keys have the same hash. Raises: TypeError: a key cannot be hashed."""
+    return len(keys) > MAX_SAME_HASH and max(Counter(map(hash, keys)).values()) > MAX_SAME_HASH
+
+
+ELLIPSIS: Final = "…"
+"""Replaces an omitted part."""
+
+MAX_TYPE_NAME: Final = 60
+"""Maximum length of the name of a type, in characters."""
+
+_NAME_OF: Final = type.__dict__["__name__"].__get__
+_MAX_INT_BITS: Final = 4_000  # Python refuses to write ints of more than 4,300 digits in decimal
+
+
+def scalar_text(value: Any, room: int, max_string: int | None) -> str:
+    """A value without parts as text, not much longer than ``room``. This alone may call ``__repr__``."""
+    if isinstance(value, str):
+        return _string_text(str.__str__(value), room, max_string, str.__repr__)
+    if isinstance(value, bytes):
+        return _string_text(bytes.__getitem__(value, slice(None)), room, max_string, bytes.__repr__)
+    if value is None or isinstance(value, bool):
+        return str(value)
+    if isinstance(value, int):
+        bits = int.bit_length(value)
+        return int.__repr__(value) if bits <= _MAX_INT_BITS else f"<an int of {bits:,} bits>"
+    if isinstance(value, float):
+        return float.__repr__(value)
+    return f"<{with_article(type_name(value))}>"
+
+
+def _string_text(value: Any, room: int, max_string: int | None, notation: Callable[[Any], str]) -> str:
+    most = room if max_string is None else min(room, max_string)
+    if len(value) <= most:
+        return notation(value)
+    return notation(value[:most]) + ELLIPSIS
+
+
+def is_abbreviated(value: object, max_string: int | None) -> bool:
+    """Whether a scalar's text is abbreviated for a reason other than the room."""
+    if isinstance(value, int):
+        return int.bit_length(value) > _MAX_INT_BITS
+    if isinstance(value, str):
+        return max_string is not None and str.__len__(value) > max_string
+    return max_string is not None and isinstance(value, bytes) and bytes.__len__(value) > max_string
+
+
+def type_name(value: object) -> str:
+    """The name of a value's type, in printable characters."""
+    return class_name(type(value))
+
+
+def class_name(cls: type) -> str:
+    """A class's name, in printable characters. It is the real one, whatever the class's own class says."""
+    name: str = _NAME_OF(cls)[:MAX_TYPE_NAME]
+    return name if name.isprintable() else "value"
+
+
+def iterate_scalars(value: object) -> Iterator[object]:
+    """Every value without parts that ``value`` contains, keys included; each container is visited once."""
+    seen: set[int] = set()
+    waiting: list[Any] = [value]
+    while waiting:
+        current = waiting.pop()
+        if not isinstance(current, list | tuple | set | frozenset | deque | dict):
+            yield current
+        elif id(current) not in seen:
+            seen.add(id(current))
+            waiting.extend(current)
+            if isinstance(current, dict):
+                waiting.extend(dict.values(current))
+
 
 MAX_COUNT_CHARS: Final = 80
 """Maximum length of the mark that counts the rest of a value, in characters."""
@@ -292,3 +369,99 @@ _WRITERS: Final[dict[type, Callable[[ValueWriter, Any, int], None]]] = {
 
 def _inherited_writer(value: object) -> Callable[[ValueWriter, Any, int], None] | None:
     return next((_WRITERS[kind] for kind in type(value).__mro__ if kind in _WRITERS), None)
+
+
+_MAX_ROUNDS: Final = 4  # how often the unused room of short values is shared again
+_MIN_SHARE: Final = 100  # characters for a variable and its value; where all cannot have them, some are only named
+_MAX_NAME: Final = 60
+
+_T = TypeVar("_T")
+
+
+class VariableTexts(NamedTuple):
+    """Variables as text, by their whole names.
+
+    ``unshown`` are names of variables without their values; ``unnamed`` counts the rest. ``abbreviated`` is whether
+    the texts contain an ellipsis or a mark.
+    """
+
+    texts: dict[str, str]
+    unshown: list[str]
+    unnamed: int
+    abbreviated: bool
+
+
+def variable_texts(
+    variables: Mapping[str, object],
+    max_characters: int,
+    *,
+    max_each: int | None = None,
+    max_string: int | None = None,
+    counts: bool = False,
+    names: Mapping[str, str] | None = None,
+) -> VariableTexts:
+    """Each variable in Python's notation; all names and values together take at most ``max_characters``.
+
+    Values that need little leave the rest of their share to the others, so an early variable cannot use up the room of
+    a later one. ``max_each`` limits one value, ``max_string`` a text within it. If there are too many variables, the
+    last are only named. ``counts`` and ``names`` are as in ``ValueWriter``.
+    """
+    shown = dict(islice(variables.items(), max(1, max_characters // _MIN_SHARE)))
+    unshown = _names_that_fit(islice(variables, len(shown), None), max_characters // 4)
+    room = max_characters - sum(map(_name_room, (*shown, *unshown)))
+    most = room if max_each is None else max_each
+
+    def length(value: object, share: int) -> int | None:
+        writer = ValueWriter(max_string=max_string, counts=counts, names=names)
+        text = writer.text(value, min(share, most))
+        return len(text) if len(text) <= share else None
+
+    shares = fair_shares(shown, room, length)
+    if counts:
+        cut = {n: shares.pop(n) for n, value in shown.items() if length(value, shares[n]) is None}
+        shares |= {n: share - MAX_COUNT_CHARS for n, share in cut.items() if share > MAX_COUNT_CHARS}
+        unshown = [clip_name(n) for n in shown if n not in shares] + unshown
+    writer = ValueWriter(max_string=max_string, counts=counts, names=names)
+    texts = {n: writer.text(value, min(most, shares[n])) for n, value in shown.items() if n in shares}
+    unnamed = len(variables) - len(texts) - len(unshown)
+    return VariableTexts(texts, unshown, unnamed, writer.abbreviated)
+
+
+def clip_name(name: str) -> str:
+    """The name of a variable in at most 60 characters and an ellipsis."""
+    return name if len(name) <= _MAX_NAME else name[:_MAX_NAME] + ELLIPSIS
+
+
+def _names_that_fit(names: Iterable[str], room: int) -> list[str]:
+    fitting: list[str] = []
+    for name in names:
+        room -= _name_room(name)
+        if room < 0:
+            break
+        fitting.append(clip_name(name))
+    return fitting
+
+
+def _name_room(name: str) -> int:
+    """The characters that a name takes on its line, with an equals sign, two ellipses and the line's end."""
+    return min(len(name), _MAX_NAME) + 6
+
+
+def fair_shares(values: Mapping[str, _T], room: int, size: Callable[[_T, int], int | None]) -> dict[str, int]:
+    """The room of each value. ``size`` measures a value up to a limit; None means that it is larger.
+
+    In each round the values without a share may take equal parts of the room. Those that need less free the rest.
+    """
+    shares: dict[str, int] = {}
+    waiting = dict(values)
+    for _ in range(_MAX_ROUNDS):
+        if not waiting:
+            break
+        part = max(0, room // len(waiting))
+        fitting = {name: needed for name, value in waiting.items() if (needed := size(value, part)) is not None}
+        if not fitting:
+            break
+        shares |= fitting
+        room -= sum(fitting.values())
+        waiting = {name: value for name, value in waiting.items() if name not in fitting}
+    return shares | {name: max(0, room // len(waiting)) for name in waiting}

@@ -10,9 +10,9 @@ from support.memory_growth import MAX_GROWTH, ask, whole
 from support.reply_server import HELLO, Endpoint, reply, response
 
 from codeplan.errors import ModelError
-from codeplan.llm.bounded_bodies import MAX_BODY_BYTES, MAX_BODY_VALUES, MAX_EMBEDDINGS_VALUES, excess_of_values
-from codeplan.llm.requests import EMBEDDINGS_PATH
-from codeplan.untrusted.json_sizes import count_values
+from codeplan.llm.connections import MAX_BODY_BYTES, MAX_BODY_VALUES, MAX_EMBEDDINGS_VALUES, excess_of_values
+from codeplan.llm.openai_protocol import EMBEDDINGS_PATH
+from codeplan.untrusted.json_values import count_values
 
 ENDS = {
     "parts": ("responses", '{"output":[{"type":"message","content":[', "]}]}"),

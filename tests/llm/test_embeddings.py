@@ -14,11 +14,11 @@ from support.served import Serve
 from codeplan.budget import Budget
 from codeplan.episode.meter import Meter
 from codeplan.errors import BudgetExceeded, ModelError, UsageError
-from codeplan.llm import replies
+from codeplan.llm import openai_protocol
 from codeplan.llm.openai_client import OpenAIModel
 from codeplan.llm.routing import RoutedModel
 from codeplan.protocols import Embeds
-from codeplan.standin.server.embeddings import DIMENSIONS, text_vector
+from codeplan.standin.server import DIMENSIONS, text_vector
 from codeplan.types import Usage
 
 TEXTS = ["heat an apple", "cool a mug", "heat an apple"]
@@ -107,21 +107,21 @@ def test_a_routed_model_embeds_with_its_main_model(serve: Serve) -> None:
     ],
 )
 def test_missing_or_unequal_vectors_are_rejected(data: str) -> None:
-    reply = replies.parse_embeddings(f'{{"data": {data}}}'.encode(), 2)
+    reply = openai_protocol.parse_embeddings(f'{{"data": {data}}}'.encode(), 2)
     assert reply is not None
     assert reply.vectors is None
 
 
 def test_vectors_come_in_the_order_of_the_texts() -> None:
     body = b'{"data": [{"index": 1, "embedding": [2]}, {"index": 0, "embedding": [1]}], "usage": {"total_tokens": 7}}'
-    reply = replies.parse_embeddings(body, 2)
+    reply = openai_protocol.parse_embeddings(body, 2)
     assert reply is not None
     assert (reply.vectors, reply.usage) == (((1.0,), (2.0,)), Usage(7, 0))
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b'{"data": 3}', b"{}"])
 def test_a_body_without_vectors_is_not_a_reply(body: bytes) -> None:
-    assert replies.parse_embeddings(body, 1) is None
+    assert openai_protocol.parse_embeddings(body, 1) is None
 
 
 # ------------------------------------------------------------------ the served stand-in

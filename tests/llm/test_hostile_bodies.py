@@ -15,7 +15,7 @@ from support.raw_server import Answer, serve_raw
 from support.reply_server import HELLO, Endpoint, reply
 
 from codeplan.errors import ModelError
-from codeplan.llm.bounded_bodies import MAX_BODY_BYTES
+from codeplan.llm.connections import MAX_BODY_BYTES
 from codeplan.llm.openai_client import OpenAIModel
 
 MEBIBYTE = 1 << 20

@@ -6,7 +6,7 @@ import pytest
 from support.reply_server import HELLO, Endpoint, reply
 
 from codeplan.errors import ModelError
-from codeplan.llm.masking import mask
+from codeplan.llm.endpoint import mask
 
 LONG = "internationalizations-24"  # 24 characters
 

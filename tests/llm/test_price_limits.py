@@ -9,8 +9,8 @@ import pytest
 
 from codeplan.errors import UsageError
 from codeplan.llm.prices import Price, PriceTable, cost, read_prices, unpriced_models
-from codeplan.llm.toml_files import MAX_TOML_BYTES
 from codeplan.types import Usage
+from codeplan.untrusted.toml import MAX_TOML_BYTES
 
 
 def table(tmp_path: Path, text: str) -> Path:

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from support.served import ASK, Serve
 
+from codeplan.llm.connections import RateLimiter
 from codeplan.llm.openai_client import OpenAIModel
-from codeplan.llm.rate_limiter import RateLimiter
 
 WINDOW = 0.2
 

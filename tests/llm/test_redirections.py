@@ -11,9 +11,9 @@ import pytest
 from support.reply_server import HELLO, KEY, Endpoint, reply
 
 from codeplan.errors import ModelError
-from codeplan.llm.connections import response_class
+from codeplan.llm.connections import MAX_LOCATION_CHARS, follow_within_origin, response_class
+from codeplan.llm.endpoint_errors import ForeignRedirectError
 from codeplan.llm.openai_client import OpenAIModel
-from codeplan.llm.redirections import MAX_LOCATION_CHARS, ForeignRedirectError, follow_within_origin
 
 LIBRARY: Any = import_module(response_class().__module__.partition(".")[0])
 

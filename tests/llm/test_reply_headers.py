@@ -11,8 +11,7 @@ import pytest
 from support.reply_server import HELLO, Endpoint, reply
 
 from codeplan.errors import ModelError
-from codeplan.llm.bounded_bodies import bound_body
-from codeplan.llm.connections import response_class
+from codeplan.llm.connections import bound_body, response_class
 
 LIBRARY: Any = import_module(response_class().__module__.partition(".")[0])
 CODECS = ["rot13", "hex", "base64", "zlib", "bz2", "quopri", "uu", "idna", "punycode", "undefined", "unicode_escape"]

@@ -14,8 +14,7 @@ from codeplan.budget import Budget
 from codeplan.episode.meter import Meter
 from codeplan.errors import BudgetExceeded, ModelError
 from codeplan.llm.endpoint_errors import EndpointError, parse_retry_after
-from codeplan.llm.openai_client import OpenAIModel
-from codeplan.llm.retries import RetryPolicy
+from codeplan.llm.openai_client import OpenAIModel, RetryPolicy
 from codeplan.types import Usage
 
 FAIL = ({"error": {"message": "busy"}}, 503)

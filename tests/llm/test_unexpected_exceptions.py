@@ -12,9 +12,8 @@ from codeplan.errors import ModelError
 from codeplan.llm.connections import RateLimits, shared_connection
 from codeplan.llm.endpoint import Secret
 from codeplan.llm.endpoint_errors import EndpointError, ErrorFactory
-from codeplan.llm.openai_client import OpenAIModel
-from codeplan.llm.replies import ModelReply
-from codeplan.llm.retries import EndpointCall, RetryPolicy, call_with_retries
+from codeplan.llm.openai_client import EndpointCall, OpenAIModel, RetryPolicy, call_with_retries
+from codeplan.llm.openai_protocol import ModelReply
 
 PLACES = [
     "http://127.0.0.1:65536/",

@@ -12,7 +12,7 @@ from support.steps import count_lines
 
 from codeplan.recording.event_comparison import describe_difference
 from codeplan.recording.events import PlanDrafted
-from codeplan.untrusted.differences import (
+from codeplan.untrusted.comparison import (
     MAX_CHARACTERS,
     TOO_LARGE,
     compare_lines,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codeplan.untrusted.differences import (
+from codeplan.untrusted.comparison import (
     MAX_CHARACTERS,
     TOO_LARGE,
     compare_lines,

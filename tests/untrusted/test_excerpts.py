@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplan.untrusted.excerpts import excerpt
+from codeplan.untrusted.texts import excerpt
 
 LINES = "\n".join(f"line {number}" for number in range(1, 101))
 

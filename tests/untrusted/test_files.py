@@ -18,9 +18,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplan.untrusted import files, open_folders
-from codeplan.untrusted.files import UnsafeFile
-from codeplan.untrusted.folders import FolderEntry, find_files, list_folder
+from codeplan.untrusted import files
+from codeplan.untrusted.files import FolderEntry, UnsafeFile, find_files, list_folder
 
 SECRET = "the user's own text\n"
 
@@ -29,7 +28,7 @@ SECRET = "the user's own text\n"
 def held(request: pytest.FixtureRequest) -> Iterator[None]:
     """Folders are held by descriptors, or by paths as on systems that have no descriptors of folders."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(open_folders, "HAS_DESCRIPTORS", request.param == "by descriptor")
+        patch.setattr(files, "HAS_DESCRIPTORS", request.param == "by descriptor")
         yield
 
 
@@ -256,7 +255,7 @@ def swapping(real: Path, link: Path) -> Iterator[None]:
 
 
 def test_swapping_a_folder_for_a_link_while_a_file_is_opened_gains_nothing(foreign: Path, outside: Path) -> None:
-    if not open_folders.HAS_DESCRIPTORS:
+    if not files.HAS_DESCRIPTORS:
         pytest.skip("a folder that is held by its path can be exchanged, as open_folders says")
     (foreign / "run").mkdir()
     (foreign / "run" / ".bashrc").write_text("mine")
@@ -290,7 +289,7 @@ def test_swapping_a_file_for_a_link_while_it_is_opened_gains_nothing(foreign: Pa
 
 @pytest.mark.parametrize("name", ["a:b", "a.txt:stream", "c:", "nul", "CON.txt", "a.", "a ", "b\\c"])
 def test_a_name_that_means_something_else_on_windows_is_refused_there(name: str, foreign: Path) -> None:
-    if open_folders.HAS_DESCRIPTORS:
+    if files.HAS_DESCRIPTORS:
         files.create_file(foreign / name, foreign).close()
         assert os.listdir(foreign) == [name]
     else:
@@ -302,7 +301,7 @@ def test_a_name_that_means_something_else_on_windows_is_refused_there(name: str,
 @pytest.mark.parametrize(("tag", "is_link"), [(0xA000000C, True), (0xA0000003, True), (0x80000013, False), (0, False)])
 def test_a_mount_point_of_windows_counts_as_a_link(tag: int, is_link: bool, foreign: Path) -> None:
     status = SimpleNamespace(st_mode=foreign.stat().st_mode, st_reparse_tag=tag)
-    assert stat.S_ISLNK(open_folders._mode_here(cast("os.stat_result", status))) is is_link
+    assert stat.S_ISLNK(files._mode_here(cast("os.stat_result", status))) is is_link
 
 
 class CarefullyRead(io.FileIO):

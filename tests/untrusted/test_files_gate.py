@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 METHODS = {"read_text", "read_bytes", "write_text", "write_bytes", "glob", "rglob", "iterdir", "walk"}
-MODULES = {"files", "toml", "manifest_files", "skill_folder", "embeddings"}
+MODULES = {"files", "toml", "manifest", "skill_folder", "embeddings"}
 """Modules with functions of such names, and ``importlib.resources.files``."""
 
 DATA = "it reads the data that the user names for an environment"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from codeplan.untrusted import folders
-from codeplan.untrusted.folders import find_files, find_folders, list_folder
+from codeplan.untrusted import files
+from codeplan.untrusted.files import find_files, find_folders, list_folder
 
 
 def make(root: Path, *names: str) -> None:
@@ -44,8 +44,8 @@ def test_no_more_entries_are_read_than_the_most(
     tmp_path: Path, most: int, listed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make(tmp_path, "a", "b", "c", "d")
-    assert folders.MAX_ENTRIES == 100_000
-    monkeypatch.setattr(folders, "MAX_ENTRIES", most)
+    assert files.MAX_ENTRIES == 100_000
+    monkeypatch.setattr(files, "MAX_ENTRIES", most)
     assert len(list_folder(tmp_path)) == listed
 
 
@@ -56,7 +56,7 @@ def test_no_more_folders_are_visited_than_the_most(
     for depth in range(4):
         (tmp_path / "a/b/c"[: max(0, 2 * depth - 1)]).mkdir(exist_ok=True)
     (tmp_path / "a/b/c/f").write_text("")
-    monkeypatch.setattr(folders, "MAX_ENTRIES", most)
+    monkeypatch.setattr(files, "MAX_ENTRIES", most)
     assert names(find_files(tmp_path, "f", 9), tmp_path) == (["a/b/c/f"] if visited == 4 else [])
 
 

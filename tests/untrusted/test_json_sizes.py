@@ -23,12 +23,11 @@ from codeplan.errors import SizeExceeded, UsageError
 from codeplan.recording import tape
 from codeplan.recording.events import EpisodeEnded, StepEntered
 from codeplan.recording.tape import TapeRecorder, read_tape
-from codeplan.recording.trace import Trace
-from codeplan.recording.trace_size import MAX_SAVED_VALUES, MAX_TRACE_VALUES, LineSizes, TraceSize
+from codeplan.recording.trace import MAX_SAVED_VALUES, MAX_TRACE_VALUES, LineSizes, Trace, TraceSize
 from codeplan.report.json_output import to_plain_data
 from codeplan.report.pages.trace_index import UnreadableEvent, decode_event
 from codeplan.types import Checkpoint, Result, Success, Task
-from codeplan.untrusted.json_sizes import (
+from codeplan.untrusted.json_values import (
     MAX_NESTING,
     ValueLimit,
     count_values,

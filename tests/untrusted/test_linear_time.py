@@ -23,16 +23,14 @@ from codeplan.envs.scienceworld.names import resolve_name
 from codeplan.envs.textcraft import engine as textcraft
 from codeplan.envs.textcraft.agent import TextCraftAgent
 from codeplan.envs.textcraft.recipes import recipe_book
-from codeplan.episode.text_limits import MAX_REPLY_CHARS
+from codeplan.episode.replayable import MAX_REPLY_CHARS
 from codeplan.errors import AgentError
-from codeplan.llm.replies import cut_at_stop, parse_chat
+from codeplan.llm.openai_protocol import cut_at_stop, parse_chat
 from codeplan.planning.executor_turns import first_line, is_thought, normalise_action, parse_claim
 from codeplan.planning.subtask_expressions import DecompositionError, parse_decomposition, parse_expression
-from codeplan.report.pages.plan_text import diff_rows, plan_layout
+from codeplan.report.pages.html_page import diff_rows, plan_layout
 from codeplan.sandbox import extract
 from codeplan.sandbox.monty.script import find_variable_names
-from codeplan.skills.durable_files import DamagedSkill
-from codeplan.skills.manifest import parse_manifest
 from codeplan.skills.parameter_binding import (
     BindingError,
     SkillParameter,
@@ -40,9 +38,10 @@ from codeplan.skills.parameter_binding import (
     parse_values,
     read_parameters,
 )
+from codeplan.skills.skill_folder import DamagedSkill, parse_manifest
 from codeplan.types import Observation
-from codeplan.untrusted.differences import describe_changes, diff_lines
-from codeplan.untrusted.terminal import clean, clip_lines, one_line
+from codeplan.untrusted.comparison import describe_changes, diff_lines
+from codeplan.untrusted.texts import clean, clip_lines, one_line
 
 GAME = generate_game("pick", 1)
 ROOM = "This room is called the kitchen. In it, you see: \n"

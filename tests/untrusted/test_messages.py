@@ -13,13 +13,13 @@ from support.plan_suites import MANIFEST, write
 from codeplan import envs, plugins
 from codeplan.envs.miniwob.actions import parse_action
 from codeplan.errors import CodeplanError
-from codeplan.llm.requests import RequestSettings, validate_model_name
+from codeplan.llm.openai_protocol import RequestSettings, validate_model_name
 from codeplan.planning.subtask_expressions import DecompositionError, parse_decomposition, parse_expression
 from codeplan.recording.event_comparison import describe_difference, describe_kind_mismatch
 from codeplan.recording.events import ActionTaken, Event, ModelCalled, PlanFailed, PlanRejected, SpanOpened
 from codeplan.runner.new_episodes import run
 from codeplan.skills.library import SkillLibrary
-from codeplan.testing.cases.case import PlanSuite
+from codeplan.testing.cases import PlanSuite
 from codeplan.types import Checkpoint, Completion, Diagnostic, Observation, Task
 
 LONG = "x'\n\x1b" * 1_000_000

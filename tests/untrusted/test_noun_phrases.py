@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codeplan.untrusted.noun_phrases import with_article, with_count
+from codeplan.untrusted.texts import with_article, with_count
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -15,9 +15,8 @@ from codeplan.errors import UsageError
 from codeplan.recording.tape import _digest, read_tape
 from codeplan.recording.trace import Trace
 from codeplan.runner.settings_file import read_settings_file
-from codeplan.skills.durable_files import DamagedSkill
-from codeplan.skills.manifest import parse_manifest
-from codeplan.testing.cases.manifest_files import read_manifest
+from codeplan.skills.skill_folder import DamagedSkill, parse_manifest
+from codeplan.testing.manifest import read_manifest
 
 HOSTILE = {
     "long": "a" * 100_000,

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from codeplan.errors import ModelError
-from codeplan.testing.cases.answer_models import scripted_llm
+from codeplan.testing.answers import scripted_llm
 from codeplan.untrusted import patterns
 from codeplan.untrusted.patterns import compile_in_time, find_first_match, find_pattern_problem, search_pattern
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplan.untrusted.plain_values import MAX_CHARS, MAX_VALUES, plain_variables
+from codeplan.untrusted.json_values import MAX_CHARS, MAX_VALUES, plain_variables
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
 keys = st.integers() | st.text() | st.tuples(st.integers(), st.text()) | st.frozensets(st.integers())

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplan.untrusted.terminal import clean, clip_lines, one_line, shell_word, source_excerpt
+from codeplan.untrusted.texts import clean, clip_lines, one_line, shell_word, source_excerpt
 
 
 @given(st.text())

@@ -12,12 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from codeplan.untrusted.console import CleanConsole
-from codeplan.untrusted.terminal import clean, echo, one_line
+from codeplan.untrusted.texts import clean, echo, one_line
 
 ROOT = Path(__file__).parents[2]
 
 EXEMPT = {
-    "codeplan/untrusted/terminal.py": "it is the gate",
+    "codeplan/untrusted/texts.py": "it is the gate",
     "codeplan/untrusted/console.py": "it is the gate for styled text",
     "sandbox/runtime/namespace.py": "it prints into the output of a plan, which the host shows as text",
     "codeplan/audit/target.py": "it writes JSON for its parent process, not for a terminal",
@@ -134,7 +134,7 @@ def test_nothing_prints_past_the_gate() -> None:
         if str(path.relative_to(ROOT)) not in EXEMPT
         for line, call in printing(ast.parse(path.read_text()))
     }
-    assert not found, "print with codeplan.untrusted.terminal.echo or a CleanConsole"
+    assert not found, "print with codeplan.untrusted.texts.echo or a CleanConsole"
 
 
 @pytest.mark.parametrize(

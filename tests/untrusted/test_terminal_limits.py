@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codeplan.untrusted.terminal import (
-    MAX_REASON_CHARS,
-    clean,
-    clip_lines,
-    echo,
-    one_line,
-    parser_reason,
-    source_excerpt,
-)
+from codeplan.untrusted.texts import MAX_REASON_CHARS, clean, clip_lines, echo, one_line, parser_reason, source_excerpt
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,16 @@ import pytest
 from codeplan.untrusted import comparison
 from codeplan.untrusted.comparison import BoundedValue, same_values
 from codeplan.untrusted.json_values import json_variables, matches_json
-from codeplan.untrusted.values import MAX_DEPTH, ValueWriter, in_quotes, value_text, whole_value_text
-from codeplan.untrusted.variables import clip_name, fair_shares, variable_texts
+from codeplan.untrusted.values import (
+    MAX_DEPTH,
+    ValueWriter,
+    clip_name,
+    fair_shares,
+    in_quotes,
+    value_text,
+    variable_texts,
+    whole_value_text,
+)
 
 
 def nested(value: Any, depth: int) -> Any:

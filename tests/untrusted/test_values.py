@@ -13,8 +13,16 @@ from hypothesis import strategies as st
 from support.foreign_values import count_steps, doubled
 
 from codeplan.types import Task
-from codeplan.untrusted.scalars import ELLIPSIS, iterate_scalars
-from codeplan.untrusted.values import MAX_COUNT_CHARS, MAX_DEPTH, ValueWriter, in_quotes, value_text, whole_value_text
+from codeplan.untrusted.values import (
+    ELLIPSIS,
+    MAX_COUNT_CHARS,
+    MAX_DEPTH,
+    ValueWriter,
+    in_quotes,
+    iterate_scalars,
+    value_text,
+    whole_value_text,
+)
 
 SMALL = [
     *(1, -2.5, None, True, "a'b", b"\0", float("inf"), "\u202e", "\ud800\n", -(2**70)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from support.foreign_values import count_steps, doubled
 
-from codeplan.untrusted.variables import clip_name, variable_texts
+from codeplan.untrusted.values import clip_name, variable_texts
 
 
 def test_small_variables_are_whole_and_large_ones_share_the_rest() -> None:

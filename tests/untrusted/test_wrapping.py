@@ -14,8 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from codeplan.untrusted.console import print_wrapped
-from codeplan.untrusted.terminal import clean, echo_message
-from codeplan.untrusted.wrapping import UNKNOWN_WIDTH, row_spans, terminal_columns, wrap_line
+from codeplan.untrusted.texts import UNKNOWN_WIDTH, clean, echo_message, row_spans, terminal_columns, wrap_line
 
 LINES = st.text(st.characters(codec="utf-8"), max_size=300).map(lambda text: clean(text).replace("\n", " "))
 

@@ -12,11 +12,9 @@ from urllib.parse import urlsplit
 from codeplan.errors import AgentError, EnvironmentFailure
 from codeplan.tools.mcp.addresses import ServerAddress
 from codeplan.tools.mcp.content import NO_WORDS
-from codeplan.tools.mcp.program import ServerProgram
-from codeplan.tools.mcp.tool_lists import ToolList
-from codeplan.tools.mcp.unsolicited import FloodError
-from codeplan.tools.mcp.web import ServerSite
-from codeplan.untrusted.terminal import one_line
+from codeplan.tools.mcp.messages import MAX_MESSAGE_BYTES, MAX_MESSAGE_VALUES, FloodError
+from codeplan.tools.mcp.transports import ServerProgram, ServerSite
+from codeplan.untrusted.texts import one_line
 from codeplan.version import VERSION
 
 if TYPE_CHECKING:
@@ -29,6 +27,12 @@ START_SECONDS: Final = 60.0
 
 MAX_RESTARTS: Final = 1
 """How often a server that has ended is started again in one episode."""
+
+MAX_TOOLS: Final = 2_000
+"""Maximum number of tools of all servers."""
+
+MAX_PAGES: Final = 100
+"""Maximum number of parts of a list of tools."""
 
 _MAX_REASON_CHARS: Final = 300
 _GRACE_SECONDS: Final = 5.0
@@ -229,6 +233,57 @@ class ServerConnection:
     @property
     def _last_words(self) -> str:
         return _in_brackets(self._transport.last_words)
+
+
+class ToolList:
+    """The tools of one server. The first MAX_TOOLS are kept.
+
+    The parts before the last one may together be as large as one message. The last one is a message, with its limits.
+    """
+
+    def __init__(self) -> None:
+        self.tools: list[Any] = []
+        self.count = 0
+        """The number of tools in the parts that were read."""
+        self.has_more = False
+        """Whether the server has further parts, which nothing reads: there are too many tools already."""
+        self._pages = self._characters = self._values = 0
+
+    def add(self, page: Any) -> str | None:
+        """Keep a part's tools. Returns the cursor of the next part; None if no other is to be read.
+
+        Raises: FloodError: there are too many parts, or they are too large together.
+        """
+        self.tools += page.tools[: MAX_TOOLS - self.count] if self.count < MAX_TOOLS else []
+        self.count += len(page.tools)
+        self._pages += 1
+        cursor: str | None = page.next_cursor
+        if cursor is None:
+            return None
+        if self.count > MAX_TOOLS:
+            self.has_more = True
+            return None
+        if self._pages >= MAX_PAGES:
+            raise FloodError(f"lists its tools in more than {MAX_PAGES} parts")
+        self._weigh(page.tools)
+        if self._characters > MAX_MESSAGE_BYTES or self._values > MAX_MESSAGE_VALUES:
+            most = f"{MAX_MESSAGE_BYTES >> 20} MiB or {MAX_MESSAGE_VALUES:,} JSON values"
+            raise FloodError(f"sent a list of tools of more than {most}")
+        return cursor
+
+    def _weigh(self, tools: list[Any]) -> None:
+        """Count the values and characters in tools, without recursion: their schemas may be nested deeply."""
+        rest: list[Any] = list(tools)
+        while rest:
+            value = rest.pop()
+            self._values += 1
+            if isinstance(value, str):
+                self._characters += len(value)
+            elif isinstance(value, list):
+                rest += value
+            elif fields := value if isinstance(value, dict) else getattr(value, "__dict__", None):
+                self._characters += sum(map(len, fields))
+                rest += (part for part in fields.values() if part is not None)
 
 
 def _in_brackets(last_words: str) -> str:

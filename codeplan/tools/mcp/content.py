@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from codeplan.errors import AgentError, EnvironmentFailure
 from codeplan.untrusted import files
-from codeplan.untrusted.terminal import one_line
+from codeplan.untrusted.texts import one_line
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult

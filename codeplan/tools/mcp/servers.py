@@ -13,16 +13,13 @@ from typing import Any, Final
 
 from codeplan.errors import UsageError
 from codeplan.tools.event_loop import LoopThread
-from codeplan.tools.mcp.addresses import ServerAddress, with_unique_names
-from codeplan.tools.mcp.connection import MAX_RESTARTS, ServerConnection
+from codeplan.tools.mcp.addresses import ServerAddress, python_name, unique_name, with_unique_names
+from codeplan.tools.mcp.connection import MAX_RESTARTS, MAX_TOOLS, ServerConnection, ToolList
 from codeplan.tools.mcp.content import FileStore, read_result
-from codeplan.tools.mcp.names import python_name, unique_name
-from codeplan.tools.mcp.signatures import ToolSignature, UnusableTool, write_signature
-from codeplan.tools.mcp.tool_lists import MAX_TOOLS, ToolList
-from codeplan.tools.mcp.type_table import TypeTable
+from codeplan.tools.mcp.signatures import ToolSignature, TypeTable, UnusableTool, write_signature
 from codeplan.tools.mcp.validation import ArgumentCheck
 from codeplan.tools.tool import Tool, name_fault
-from codeplan.untrusted.terminal import echo_message, one_line
+from codeplan.untrusted.texts import echo_message, one_line
 from codeplan.untrusted.values import in_quotes
 
 MAX_SENTENCE: Final = 1_000

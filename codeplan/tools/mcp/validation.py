@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from codeplan.errors import AgentError
 from codeplan.tools.mcp.bounded_validator import SCHEMA_FAULTS, BoundedValidator, Bounds, Keyword, TooManySteps
-from codeplan.untrusted.terminal import one_line
+from codeplan.untrusted.texts import one_line
 from codeplan.untrusted.values import in_quotes, value_text
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ import codeplan
 from codeplan import Completion
 from codeplan.cli import main
 from codeplan.errors import EnvironmentFailure, UsageError
-from codeplan.recording.events import ActionTaken
-from codeplan.recording.tool_events import CallDecided
+from codeplan.recording.events import ActionTaken, CallDecided
 from codeplan.recording.trace import Trace
 
 

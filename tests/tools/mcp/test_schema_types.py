@@ -5,16 +5,17 @@ import time
 import pytest
 
 from codeplan.errors import AgentError
-from codeplan.tools.mcp.schema_types import (
-    MAX_DEPTH,
+from codeplan.tools.mcp.signatures import (
     MAX_FIELDS,
     MAX_NODES,
+    MAX_TYPE_DEPTH,
     MAX_TYPES_CHARS,
     SchemaWriter,
+    TypeTable,
+    UnusableTool,
     describe_schema,
+    write_signature,
 )
-from codeplan.tools.mcp.signatures import UnusableTool, write_signature
-from codeplan.tools.mcp.type_table import TypeTable
 
 
 def written(schema, hint="thing"):
@@ -117,9 +118,9 @@ def test_of_many_properties_the_first_are_shown_and_the_others_are_counted(more)
 @pytest.mark.parametrize("beyond", [0, 1])
 def test_a_type_is_nested_up_to_a_depth(beyond):
     schema = {"type": "integer"}
-    for _ in range(MAX_DEPTH + beyond):
+    for _ in range(MAX_TYPE_DEPTH + beyond):
         schema = {"type": "array", "items": schema}
-    assert written(schema)[0] == "list[" * MAX_DEPTH + ("list" if beyond else "int") + "]" * MAX_DEPTH
+    assert written(schema)[0] == "list[" * MAX_TYPE_DEPTH + ("list" if beyond else "int") + "]" * MAX_TYPE_DEPTH
 
 
 def test_parts_are_read_up_to_a_number():

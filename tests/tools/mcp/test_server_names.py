@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplan.tools.mcp.names import MAX_NAME_CHARS, class_name, python_name, unique_name
+from codeplan.tools.mcp.addresses import MAX_NAME_CHARS, class_name, python_name, unique_name
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from support.steps import count_lines
 
 from codeplan.errors import EnvironmentFailure
 from codeplan.tools.mcp import McpServers
-from codeplan.tools.mcp.tool_lists import MAX_PAGES, MAX_TOOLS, ToolList
-from codeplan.tools.mcp.type_table import TypeTable
-from codeplan.tools.mcp.unsolicited import MAX_MESSAGE_BYTES, MAX_MESSAGE_VALUES, FloodError
+from codeplan.tools.mcp.connection import MAX_PAGES, MAX_TOOLS, ToolList
+from codeplan.tools.mcp.messages import MAX_MESSAGE_BYTES, MAX_MESSAGE_VALUES, FloodError
+from codeplan.tools.mcp.signatures import TypeTable
 
 VALUES_OF_A_TOOL = 3  # itself, its name and its schema
 
