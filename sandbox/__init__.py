@@ -20,12 +20,11 @@ from codeplan.lazy import lazy_names
 
 if TYPE_CHECKING:
     from codeplan.sandbox.chosen_backend import BackendName, Sandbox, probe_layers
+    from codeplan.sandbox.host.backend import OutputChunk, Progress, StepEntry
     from codeplan.sandbox.language.extraction import extract
     from codeplan.sandbox.limits import Limits
-    from codeplan.sandbox.protocol.cage_layers import Layer
-    from codeplan.sandbox.protocol.codec import decode, encode
-    from codeplan.sandbox.protocol.decoder import CheckpointError
-    from codeplan.sandbox.protocol.run_progress import OutputChunk, Progress, StepEntry
+    from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
+    from codeplan.sandbox.protocol.frames import Layer
 
 __getattr__, __dir__ = lazy_names(
     __name__,
@@ -33,10 +32,9 @@ __getattr__, __dir__ = lazy_names(
         "chosen_backend": "BackendName Sandbox probe_layers",
         "language.extraction": "extract",
         "limits": "Limits",
-        "protocol.codec": "decode encode",
-        "protocol.decoder": "CheckpointError",
-        "protocol.cage_layers": "Layer",
-        "protocol.run_progress": "OutputChunk Progress StepEntry",
+        "protocol.codec": "CheckpointError decode encode",
+        "protocol.frames": "Layer",
+        "host.backend": "OutputChunk Progress StepEntry",
     },
 )
 

@@ -9,11 +9,10 @@ from functools import cache, cached_property
 from typing import Any, Final, Literal
 
 from codeplan.errors import SandboxError, UsageError
-from codeplan.sandbox.host.reply_merging import MergedReply
+from codeplan.sandbox.host.backend import LineCoverage, MergedReply, Progress
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.monty.backend import MontyBackend
-from codeplan.sandbox.protocol.cage_layers import Layer
-from codeplan.sandbox.protocol.run_progress import LineCoverage, Progress
+from codeplan.sandbox.protocol.frames import Layer
 from codeplan.types import AgentApi, Checkpoint, Outcome, Plan, Rejected
 from codeplan.untrusted.values import in_quotes
 

@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 import msgspec
 
 from codeplan.errors import UsageError
-from codeplan.untrusted.noun_phrases import with_count
+from codeplan.untrusted.texts import with_count
 
 MAX_MESSAGE_CHARS: Final = 8_000
 """Maximum length of an error's or an assertion's message; longer ones are cut, and the cut is marked."""

@@ -13,12 +13,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from codeplan.sandbox.language.bindings import bound_names, parameter_names
+from codeplan.sandbox.language.checking import has_test, testing_functions
 from codeplan.sandbox.language.extraction import SOLUTION_HEADER
-from codeplan.sandbox.language.parsing import parse_plan
+from codeplan.sandbox.language.name_flow import bound_names, parameter_names
+from codeplan.sandbox.language.parsing import load_name, parse_plan, walk
 from codeplan.sandbox.language.plan_outline import find_final_replan, outline_plan, step_number
-from codeplan.sandbox.language.plan_warnings import has_test, testing_functions
-from codeplan.sandbox.language.syntax_nodes import load_name, walk
 
 _MAX_PLANS = 20
 _NAMED = (ast.Name, ast.FunctionDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping)

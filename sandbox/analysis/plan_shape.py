@@ -1,16 +1,18 @@
-"""Identifies plans that differ only in names, parameter values and layout."""
+"""What a plan's text holds: its functions and values for a skill, the lines that can run, the literals in it."""
 
 from __future__ import annotations
 
 import ast
 import hashlib
 import re
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeAlias
 
-from codeplan.sandbox.analysis.parameter_comments import PARAMETERS_CLOSING, PARAMETERS_OPENING
-from codeplan.sandbox.language.bindings import bound_names, parameter_names
-from codeplan.sandbox.language.parsing import parse_plan
-from codeplan.sandbox.language.syntax_nodes import has_no_effect, walk
+from codeplan.sandbox.language.extraction import PARAMETERS_CLOSING, PARAMETERS_OPENING
+from codeplan.sandbox.language.name_flow import bound_names, parameter_names
+from codeplan.sandbox.language.parsing import has_no_effect, parse_plan, walk
+from codeplan.sandbox.language.plan_outline import outline_plan, step_number
+from codeplan.sandbox.protocol.plain_data import ANALYSIS_RULES, find_non_plain
 
 _DIGITS = 16
 
@@ -92,3 +94,143 @@ def _is_value(node: ast.expr) -> bool:
     """Return whether it is a valid parameter value: a text or a list of texts."""
     parts = node.elts if isinstance(node, ast.List) else [node]
     return all(isinstance(p, ast.Constant) and isinstance(p.value, str) for p in parts)
+
+
+def runnable_lines(source: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return a plan's statements, branches and steps. ``arguments`` is empty.
+
+    ``statements`` are pairs of first and last line (of the head, for a compound statement). ``branches`` are ``[first,
+    last, target]``: a condition's lines and the line to which it leads when it holds. ``steps`` are ``[number, line]``.
+    Raises RejectedPlanError.
+    """
+    parts = outline_plan(parse_plan(source)).parts
+    nodes = [node for part in parts for statement in part.body for node in _statements(statement)]
+    return {
+        "statements": sorted(_head_lines(node) for node in nodes if not _is_lone_constant(node)),
+        "branches": sorted(branch for node in nodes for branch in _branches(node)),
+        "steps": [[part.step, part.node.lineno] for part in parts if part.step is not None],
+    }
+
+
+def _statements(node: ast.stmt | ast.ExceptHandler) -> Iterator[ast.stmt | ast.ExceptHandler]:
+    """Yield a statement and those in it. An ``except`` clause counts as one."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.stmt, ast.ExceptHandler)):
+            yield from _statements(child)
+        elif isinstance(child, ast.match_case):
+            yield from (inner for statement in child.body for inner in _statements(statement))
+
+
+def _head_lines(node: ast.stmt | ast.ExceptHandler) -> list[int]:
+    """Return the first and last line of a statement, without its body."""
+    last = node.end_lineno or node.lineno
+    if isinstance(node, (ast.If, ast.While)):
+        last = node.test.end_lineno or last
+    elif isinstance(node, ast.For):
+        last = node.iter.end_lineno or last
+    elif isinstance(node, ast.Match):
+        last = node.subject.end_lineno or last
+    elif isinstance(node, (ast.FunctionDef, ast.With, ast.Try, ast.ExceptHandler)):
+        last = max(node.lineno, node.body[0].lineno - 1)
+    return [node.lineno, last]
+
+
+def _branches(node: ast.stmt | ast.ExceptHandler) -> Iterator[list[int]]:
+    if not isinstance(node, (ast.If, ast.While, ast.For)):
+        return
+    first, last = _head_lines(node)
+    target = next((s.lineno for s in node.body if not isinstance(s, (ast.Import, ast.ImportFrom))), last)
+    endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant)
+    if target > last and not endless:
+        yield [first, last, target]
+
+
+def _is_lone_constant(node: ast.stmt | ast.ExceptHandler) -> bool:
+    """Return whether a statement is only a constant, such as a docstring, which never runs."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+LiteralRecord: TypeAlias = dict[str, Any]
+
+_LINE_ENDS = re.compile(r"\r\n|\r|\n")
+
+
+def find_literals(source: str, arguments: dict[str, Any]) -> list[LiteralRecord]:
+    """Return every text and number in ``solution`` in source order, without the steps' guards.
+
+    Each is a dict. ``kind`` is ``"str"``, ``"int"``, ``"float"``, ``"complex"`` or ``"bytes"``. ``value`` is the value
+    of a text, a 64-bit int or a finite float, and None otherwise. ``source[start:end]`` is the literal as written;
+    ``line`` and ``column`` count from 1. ``step`` is the step's number, None outside the steps. ``docstring`` marks a
+    text that stands alone. ``f_string`` marks a part of an f-string, whose position is that of the whole f-string.
+
+    It takes no arguments. Raises RejectedPlanError if the source is not Python.
+    """
+    if arguments:
+        raise ValueError(f"there is no argument {min(arguments)!r}")
+    solution, places = outline_plan(parse_plan(source)).solution, _SourcePositions(source)
+    found = [
+        _literal_record(literal, step, places)
+        for statement in (solution.body if solution else [])
+        for step, body in [_split_step(statement)]
+        for part in body
+        for literal in _literals_below(part)
+    ]
+    return sorted(found, key=lambda f: (f["start"], f["end"]))
+
+
+class _Literal(NamedTuple):
+    """A constant with its outermost f-string, if any. ``alone`` marks a constant that is a statement."""
+
+    node: ast.Constant
+    outer: ast.JoinedStr | None
+    alone: bool
+
+
+class _SourcePositions:
+    """Converts lines and byte columns, as ``ast`` counts, to offsets in the source."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._starts = [0, *(m.end() for m in _LINE_ENDS.finditer(source))]
+
+    def offset_of(self, line: int, offset: int) -> int:
+        start = self._starts[min(line, len(self._starts)) - 1]
+        text = self._source[start : start + offset]  # a character has at least one byte
+        return start + len(text.encode("utf-8", "replace")[:offset].decode("utf-8", "ignore"))
+
+    def column_of(self, line: int, place: int) -> int:
+        return place - self._starts[min(line, len(self._starts)) - 1] + 1
+
+
+def _split_step(statement: ast.stmt) -> tuple[int | None, list[ast.stmt]]:
+    step = step_number(statement)
+    return (step, statement.body) if step is not None and isinstance(statement, ast.If) else (None, [statement])
+
+
+def _literals_below(statement: ast.AST) -> Iterator[_Literal]:
+    waiting: list[tuple[ast.AST, ast.JoinedStr | None]] = [(statement, None)]
+    while waiting:
+        node, outer = waiting.pop()
+        constant = node.value if isinstance(node, ast.Expr) else node
+        if not isinstance(constant, ast.Constant):
+            inner = outer or (node if isinstance(node, ast.JoinedStr) else None)
+            waiting += reversed([(child, inner) for child in ast.iter_child_nodes(node)])
+        elif type(constant.value) in (str, int, float, complex, bytes):
+            yield _Literal(constant, outer, constant is not node)
+
+
+def _literal_record(literal: _Literal, step: int | None, places: _SourcePositions) -> LiteralRecord:
+    node, where = literal.node, literal.outer or literal.node
+    start = places.offset_of(where.lineno, where.col_offset)
+    return {
+        "kind": type(node.value).__name__,
+        "value": node.value if find_non_plain(node.value, ANALYSIS_RULES) is None else None,
+        "line": where.lineno,
+        "column": places.column_of(where.lineno, start),
+        "start": start,
+        "end": places.offset_of(where.end_lineno or where.lineno, where.end_col_offset or where.col_offset),
+        "step": step,
+        "docstring": literal.alone and isinstance(node.value, str),
+        "f_string": literal.outer is not None,
+    }

@@ -12,21 +12,49 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from codeplan.sandbox.analysis import generalise, literal_search, merging, mutants, plan_shape, runnable_lines
-from codeplan.sandbox.analysis.fixes import mending
-from codeplan.sandbox.analysis.replies import reply_merging
+import msgspec
+
+from codeplan.sandbox.analysis import fixes, generalise, merging, mutants, plan_shape, replies
+from codeplan.sandbox.language.parsing import RejectedPlanError
+from codeplan.sandbox.limits import shorten
+from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.protocol.frames import diagnostic_rows
+from codeplan.sandbox.protocol.plain_data import ANALYSIS_RULES, MAX_ANALYSIS_BYTES, find_non_plain
+from codeplan.sandbox.protocol.values import escape_surrogates
 
 AnalysisFunction: TypeAlias = Callable[[str, dict[str, Any]], Any]
 """Maps a source and arguments to plain data. Raises RejectedPlanError, ValueError."""
 
 ANALYSES: Final[Mapping[str, AnalysisFunction]] = {
     "generalise": generalise.generalise,
-    "lines": runnable_lines.runnable_lines,
-    "literals": literal_search.find_literals,
-    "mend": mending.mend,
+    "lines": plan_shape.runnable_lines,
+    "literals": plan_shape.find_literals,
+    "mend": fixes.mend,
     "merge": merging.merge_plans,
-    "merge-reply": reply_merging.merge_reply,
+    "merge-reply": replies.merge_reply,
     "mutants": mutants.find_mutants,
     "shape": plan_shape.plan_shape,
 }
 """The analyses by topic."""
+
+
+def answer_analysis(job: frames.AnalysisJob) -> frames.Analysis | frames.AnalysisFailed | frames.RejectionFrame:
+    """Run the analysis that the job names on its text."""
+    conduct = ANALYSES.get(job.topic)
+    if conduct is None:
+        return frames.AnalysisFailed(
+            f"there is no such analysis; choose one of: {', '.join(sorted(ANALYSES))}", invalid_job=True
+        )
+    try:
+        found = conduct(job.source, job.arguments)
+    except RejectedPlanError as refused:
+        return frames.RejectionFrame(diagnostic_rows(refused.diagnostics))
+    except ValueError as error:
+        return frames.AnalysisFailed(escape_surrogates(shorten(str(error))), invalid_job=True)
+    except Exception as error:
+        return frames.AnalysisFailed(f"it failed on this source ({type(error).__name__})", invalid_job=False)
+    problem = find_non_plain(found, ANALYSIS_RULES)
+    written = b"" if problem else msgspec.json.encode(found)
+    if len(written) > MAX_ANALYSIS_BYTES:
+        problem = f"more than {MAX_ANALYSIS_BYTES:,} bytes"
+    return frames.AnalysisFailed(f"it found {problem}", invalid_job=False) if problem else frames.Analysis(written)

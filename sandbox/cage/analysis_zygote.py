@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Final, NoReturn
 
+from codeplan.sandbox.analysis.topics import answer_analysis
 from codeplan.sandbox.cage import zygote
-from codeplan.sandbox.cage.analysis_answers import answer_analysis
-from codeplan.sandbox.cage.host_client import HostLink, PlanTimer
-from codeplan.sandbox.cage.worker import WorkerJob, WorkerRole
+from codeplan.sandbox.cage.worker import HostLink, PlanTimer, WorkerJob, WorkerRole
 from codeplan.sandbox.protocol import frames
 
 _SAMPLE: Final = """\

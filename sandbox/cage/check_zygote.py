@@ -3,13 +3,62 @@
 from __future__ import annotations
 
 import gc
+import sys
+from functools import partial
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
+from types import ModuleType, SimpleNamespace
 from typing import Final, NoReturn
 
-from codeplan.sandbox.cage import lean_libcst, zygote
-from codeplan.sandbox.cage.host_client import HostLink, PlanTimer
-from codeplan.sandbox.cage.worker import WorkerJob, WorkerRole
+from codeplan.sandbox.cage import zygote
+from codeplan.sandbox.cage.worker import HostLink, PlanTimer, WorkerJob, WorkerRole
 from codeplan.sandbox.protocol import frames
 from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter
+
+
+def install() -> None:
+    """Make ``import libcst`` give this module. Call it before anything imports libcst. Raises ImportError."""
+    package = find_spec("libcst")
+    found = PathFinder.find_spec("libcst.native", package.submodule_search_locations) if package else None
+    if found is None or found.loader is None:
+        raise ImportError("libcst has no native parser here; install libcst 1.8 or newer")
+    sys.modules["libcst"] = lean = ModuleType("libcst")
+    vars(lean).update(
+        __spec__=SimpleNamespace(_initializing=False),  # as an import sets it; without it, each node costs an exception
+        __getattr__=partial(_make_class, lean),
+        ParserSyntaxError=ParserSyntaxError,
+    )
+    sys.modules["libcst.native"] = native = module_from_spec(found)
+    found.loader.exec_module(native)
+    vars(lean)["parse_module"] = partial(native.parse_module, encoding="utf-8")
+
+
+class ParserSyntaxError(Exception):
+    """The parser's refusal of a text, with libcst's names."""
+
+    def __init__(self, message: str, *, lines: object, raw_line: int, raw_column: int) -> None:
+        super().__init__(message)
+        self.raw_line, self.raw_column = raw_line, raw_column
+
+
+class _LeanNode(SimpleNamespace):
+    """A node with the fields that the parser gives it. A field that it leaves out is None."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> None:
+        if name.startswith("__"):
+            raise AttributeError(name)
+
+
+def _make_class(module: ModuleType, name: str) -> type[_LeanNode]:
+    """Make the class for a name at its first use."""
+    if name.startswith("__"):
+        raise AttributeError(name)
+    made = type(name, (_LeanNode,), {"__slots__": ()})
+    setattr(module, name, made)
+    return made
+
 
 _SAMPLE: Final = """\
 import re
@@ -50,7 +99,7 @@ def serve_check(link: HostLink, job: WorkerJob, timer: PlanTimer) -> None:
     """Answer a CheckJob; ignore any other job."""
     if not isinstance(job, frames.CheckJob):
         return
-    from codeplan.sandbox.cage.check_answers import answer_check  # it imports libcst, so not before main
+    from codeplan.sandbox.language.checking import answer_check  # it imports libcst, so not before main
 
     gc.disable()  # the syntax trees stay in use until the worker exits, so collection finds no garbage
     link.send(answer_check(job))
@@ -62,5 +111,5 @@ ROLE: Final = WorkerRole(frames.CheckJob(_SAMPLE, _API), serve_check, fresh_heap
 
 def main(control_fd: int) -> NoReturn:
     """Serve as the zygote for checks."""
-    lean_libcst.install()
+    install()
     zygote.main(control_fd, ROLE)

@@ -2,26 +2,79 @@
 
 from __future__ import annotations
 
+import builtins
 import sys
+import time
 from types import FrameType, TracebackType
 from typing import Any, Final
 
-from codeplan.sandbox.cage.host_client import HostClient, HostLink, PlanTimer
-from codeplan.sandbox.cage.line_tracer import LineTracer
+from codeplan.sandbox.cage.worker import HostLink, PlanTimer
 from codeplan.sandbox.language.compilation import PLAN_FILENAME, Program, Segment
-from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, MAX_NAME_CHARS, Limits, shorten
+from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, MAX_ARCS, MAX_NAME_CHARS, Limits, shorten
 from codeplan.sandbox.protocol import frames, values
-from codeplan.sandbox.protocol.checkpoint_table import RETURNED_NAME
-from codeplan.sandbox.protocol.codec import encode
+from codeplan.sandbox.protocol.codec import RETURNED_NAME, encode
 from codeplan.sandbox.runtime.namespace import PlanRuntime, plan_variables
 from codeplan.sandbox.runtime.termination import (
     AssertionFailure,
     GiveUpRequested,
     LimitExceeded,
+    PlanTermination,
     ReplanRequested,
     find_limit,
 )
 
+_UNKNOWN: Final = -1
+
+
+class LineTracer:
+    """Records arcs: pairs of lines that ran one after the other in one function.
+
+    A function is entered from line 0 and left to line 0. A jump that an exception causes is not an arc.
+    """
+
+    def __init__(self) -> None:
+        self._seen_arcs: set[tuple[int, int]] = set()
+        self._new_arcs: list[tuple[int, int]] = []
+
+    def start(self) -> None:
+        """Trace every plan function called from now on."""
+        sys.settrace(self._trace_call)
+
+    def stop(self) -> None:
+        """Stop tracing."""
+        sys.settrace(None)
+
+    def take_new_arcs(self) -> list[tuple[int, int]]:
+        """The arcs that are new since the last call."""
+        news, self._new_arcs = self._new_arcs, []
+        return news
+
+    def _trace_call(self, frame: FrameType, event: str, argument: Any) -> Any:
+        code = frame.f_code
+        if code.co_filename != PLAN_FILENAME or code.co_name.startswith("<"):  # lambdas are part of a line
+            return None
+        last = 0
+
+        def moved(frame: FrameType, event: str, argument: Any) -> Any:
+            nonlocal last
+            if event == "exception":
+                last = _UNKNOWN
+            elif event in ("line", "return"):
+                here = frame.f_lineno if event == "line" else 0
+                self._add_arc((last, here))
+                last = here
+            return moved
+
+        return moved
+
+    def _add_arc(self, arc: tuple[int, int]) -> None:
+        if arc not in self._seen_arcs and arc[0] != _UNKNOWN and len(self._seen_arcs) < MAX_ARCS:
+            self._seen_arcs.add(arc)
+            self._new_arcs.append(arc)
+
+
+_FLUSH_CHARS: Final = 4_096
+_FLUSH_SECONDS: Final = 0.05
 _RUNTIME_FRAMES: Final = 30  # stack frames that guards and the runtime may add to the plan's own
 
 
@@ -178,3 +231,125 @@ def _stack_depth() -> int:
     while frame is not None:
         frame, depth = frame.f_back, depth + 1
     return depth
+
+
+class HostClient:
+    """Implements ``HostCalls`` for the runtime. It keeps the same counts as the host, because only the worker knows
+    the line at which a limit is reached.
+    """
+
+    def __init__(self, link: HostLink, job: frames.RunJob, timer: PlanTimer) -> None:
+        self.methods, self.attributes = job.methods, job.attributes
+        self.failure: PlanTermination | None = None
+        self._link, self._limits, self._timer = link, job.limits, timer
+        self._calls = self._reads = self._asks = self._output_chars = 0
+        self._pending_output: list[str] = []
+        self._pending_chars = 0
+        self._flushed_at = time.monotonic()
+        self.tracer: LineTracer | None = None
+        timer.on_expiry = self._record_expiry
+
+    def call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
+        """Call an agent method.
+
+        Raises TypeError if an argument is not plain data, and the exception that the host names (usually RuntimeError)
+        if the call failed.
+        """
+        self._calls += 1
+        self._require_within("calls", self._calls, self._limits.calls)
+        if len(args) + len(kwargs) > values.MAX_VALUES:
+            raise TypeError(f"{method} was given more than {values.MAX_VALUES:,} arguments")
+        if any(not 0 < len(name) <= MAX_NAME_CHARS for name in kwargs):
+            raise TypeError(f"{method} was given an argument whose name is empty or longer than {MAX_NAME_CHARS}")
+        frame = frames.CallFrame(
+            method, [_pack_argument(method, a) for a in args], {k: _pack_argument(method, v) for k, v in kwargs.items()}
+        )
+        self._require_within("call_bytes", frames.packed_size(frame), self._limits.call_bytes)
+        return self._exchange(frame)
+
+    def read(self, attribute: str) -> object:
+        """Read an agent attribute. Raises RuntimeError if that failed."""
+        self._reads += 1
+        self._require_within("reads", self._reads, self._limits.reads)
+        return self._exchange(frames.ReadFrame(attribute))
+
+    def ask(self, question: str) -> str:
+        """Ask the model. Raises TypeError if the question is not text, RuntimeError if asking failed."""
+        if type(question) is not str:
+            raise TypeError("ask_llm takes one text")
+        self._asks += 1
+        self._require_within("asks", self._asks, self._limits.asks)
+        text = values.escape_surrogates(question)
+        self._require_within("ask_bytes", len(text.encode()), self._limits.ask_bytes)
+        return str(self._exchange(frames.AskFrame(text)))
+
+    def print(self, text: str) -> None:
+        """Add to the output, up to the limit."""
+        self._refuse_after_failure()
+        text = values.escape_surrogates(text)
+        room = self._limits.output - self._output_chars
+        self._output_chars += len(text)
+        self._buffer(text[:room])
+        self._require_within("output", self._output_chars, self._limits.output)
+
+    def flush(self) -> None:
+        """Send pending output and coverage. The timer must be off, as it would cut a frame short."""
+        if self._pending_chars:
+            self._link.send(frames.OutputFrame("".join(self._pending_output)))
+        if self.tracer is not None and (arcs := self.tracer.take_new_arcs()):
+            self._link.send(frames.CoverageFrame(arcs))
+        self._pending_output.clear()
+        self._pending_chars, self._flushed_at = 0, time.monotonic()
+
+    def _buffer(self, text: str) -> None:
+        self._pending_output.append(text)
+        self._pending_chars += len(text)
+        if self._pending_chars > _FLUSH_CHARS or time.monotonic() - self._flushed_at > _FLUSH_SECONDS:
+            self._timer.is_armed = False
+            self.flush()
+            self._timer.is_armed = True
+
+    def _exchange(self, frame: frames.Frame) -> object:
+        self._timer.is_armed = False
+        began = time.monotonic()
+        try:
+            self.flush()
+            self._link.send(frame)
+            reply = self._link.receive()
+        except MemoryError:
+            self.failure = LimitExceeded("memory", 0, 0)  # the timer may have cut a frame short: read nothing more
+            raise self.failure from None
+        finally:
+            self._timer.waited_seconds += time.monotonic() - began
+            self._timer.is_armed = True
+        if isinstance(reply, frames.ResultFrame):
+            return values.unpack_value(reply.value)
+        assert isinstance(reply, frames.ErrorFrame), "the conversation allows no other answer"
+        raise _failure(reply)
+
+    def _require_within(self, limit: str, value: int, allowed: int) -> None:
+        self._refuse_after_failure()
+        if value > allowed:
+            self.failure = LimitExceeded(limit, value, allowed)
+            raise self.failure
+
+    def _refuse_after_failure(self) -> None:
+        if self.failure is not None:
+            raise self.failure
+
+    def _record_expiry(self, limit: LimitExceeded) -> None:
+        if self.failure is None:
+            self.failure = limit
+
+
+def _failure(reply: frames.ErrorFrame) -> Exception:
+    """The exception that the host names: one of CALL_ERRORS, because the worker trusts the host."""
+    kind: type[Exception] = getattr(builtins, reply.error)
+    return kind(reply.message)
+
+
+def _pack_argument(method: str, value: object) -> object:
+    try:
+        return values.pack_value(value)
+    except values.NotPlainData as reason:
+        raise TypeError(f"{method} was given {reason}; give it texts, numbers, lists, tuples and dicts") from None

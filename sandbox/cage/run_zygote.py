@@ -12,14 +12,13 @@ from typing import Final, NoReturn, TypeAlias
 import msgspec
 
 from codeplan.sandbox.cage import zygote
-from codeplan.sandbox.cage.host_client import HostLink, PlanTimer
 from codeplan.sandbox.cage.plan_execution import PlanExecution
-from codeplan.sandbox.cage.worker import WorkerJob, WorkerRole
+from codeplan.sandbox.cage.worker import HostLink, PlanTimer, WorkerJob, WorkerRole
 from codeplan.sandbox.language.compilation import Program, RejectedPlanError, compile_plan
 from codeplan.sandbox.limits import Limits, shorten
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
-from codeplan.sandbox.protocol.plan_rows import diagnostic_rows
+from codeplan.sandbox.protocol.frames import diagnostic_rows
 from codeplan.sandbox.runtime.namespace import PlanRuntime
 
 CompilePlan: TypeAlias = Callable[[str], Program]

@@ -1,17 +1,87 @@
-"""The life of a forked worker: lock down, take one job, answer, exit."""
+"""The life of a forked worker: lock down, take one job, answer, exit; and the timer that stops a plan in it."""
 
 from __future__ import annotations
 
+import math
 import os
+import resource
+import signal
+import time
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from types import FrameType
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from codeplan.sandbox.cage.frame_link import SocketLink
-from codeplan.sandbox.cage.host_client import HostLink, PlanTimer
 from codeplan.sandbox.cage.lockdown import MAX_FD, SOCKET_FD, Cage
 from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.runtime.termination import LimitExceeded
+
+_TICK_SECONDS: Final = 0.01
 
 WorkerJob: TypeAlias = frames.CheckJob | frames.AnalysisJob | frames.RunJob
+
+
+class HostLink(Protocol):
+    """A connection to the host."""
+
+    def send(self, frame: frames.Frame) -> int:
+        """Send a frame and return its size in bytes."""
+
+    def receive(self) -> frames.HostFrame:
+        """Receive the host's next frame."""
+
+
+class PlanTimer:
+    """Raises LimitExceeded in the plan when its time is up, repeatedly until the plan ends.
+
+    It fires shortly before the host would kill the worker, so that step, line and variables are known. It calls
+    ``on_expiry`` before it raises.
+    """
+
+    def __init__(self) -> None:
+        self.is_armed = False
+        self.waited_seconds = 0.0
+        self.on_expiry: Callable[[LimitExceeded], None] = lambda limit: None
+        self._wall = self._cpu = math.inf
+        self.restart()
+
+    def install_handlers(self) -> None:
+        """Handle the timers' signals from now on."""
+        signal.signal(signal.SIGALRM, self._tick)
+        signal.signal(signal.SIGPROF, self._tick)
+
+    def set_timers(self, wall: float, cpu: float) -> None:
+        """Set the timers, in seconds. Call it before the lockdown, which forbids it."""
+        self._wall, self._cpu = wall, cpu
+        signal.setitimer(signal.ITIMER_REAL, wall, _TICK_SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, cpu, _TICK_SECONDS)
+
+    def restart(self) -> None:
+        """Start counting."""
+        self._started_at, self._cpu_before = time.monotonic(), _processor_seconds()
+
+    def cpu_seconds(self) -> float:
+        """Processor time since the start."""
+        return _processor_seconds() - self._cpu_before
+
+    def _tick(self, signum: int, frame: FrameType | None) -> None:
+        if not self.is_armed:
+            return
+        wall, cpu = time.monotonic() - self._started_at - self.waited_seconds, self.cpu_seconds()
+        if wall > self._wall:
+            self._interrupt(LimitExceeded("wall", wall, self._wall))
+        elif cpu > self._cpu:
+            self._interrupt(LimitExceeded("cpu", cpu, self._cpu))
+
+    def _interrupt(self, limit: LimitExceeded) -> None:
+        self.on_expiry(limit)
+        raise limit
+
+
+def _processor_seconds() -> float:
+    """Processor time by ``getrusage``: the process clock is coarse while a timer runs."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
 
 
 class WorkerRole(NamedTuple):

@@ -15,27 +15,23 @@ import os
 import select
 import signal
 import socket
-import struct
 import time
 import warnings
 from types import FrameType
-from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
+from typing import Final, NamedTuple, NoReturn
 
-if TYPE_CHECKING:
-    from codeplan.sandbox.cage.worker import WorkerRole
+from codeplan.sandbox.cage import worker
+from codeplan.sandbox.cage.host_traces import hide_addresses, remove_host_paths
+from codeplan.sandbox.cage.lockdown import Cage
+from codeplan.sandbox.cage.memory_pages import find_hot_pages, prepare_fresh_heap
+from codeplan.sandbox.protocol.frames import READY_MESSAGE, REPLY_FORMAT, REQUEST_FORMAT, UNKNOWN_STATUS
 
-REQUEST_FORMAT: Final = struct.Struct(">cI")  # an operation and a number
-REPLY_FORMAT: Final = struct.Struct(">iI")  # an error number (0 for none; for ``s`` the wait status) and the pid
-READY_MESSAGE: Final = b"ready\n"
-"""The first message on the control socket; any other first message says why the start failed."""
-
-UNKNOWN_STATUS: Final = -1  # the wait status of an unknown worker
 _MAX_REMEMBERED: Final = 256
 _NAMESPACE_END_SECONDS: Final = 2.0  # how long a pid namespace without its first process may take to end
 _WARM_UP_RUNS: Final = 10  # how often the zygote runs the samples, until the interpreter has specialised their bytecode
 
 
-def main(control_fd: int, role: WorkerRole) -> NoReturn:
+def main(control_fd: int, role: worker.WorkerRole) -> NoReturn:
     """Serve the control socket until the host is gone."""
     control = socket.socket(fileno=control_fd)
     try:
@@ -61,21 +57,14 @@ class _ForkedWorker(NamedTuple):
 
 
 class _ZygoteServer:
-    def __init__(self, control: socket.socket, role: WorkerRole) -> None:
-        from codeplan.sandbox.cage import worker
-        from codeplan.sandbox.cage.fresh_heap import prepare_fresh_heap
-        from codeplan.sandbox.cage.host_paths import remove_host_paths
-        from codeplan.sandbox.cage.hot_pages import find_hot_pages
-        from codeplan.sandbox.cage.lockdown import Cage
-        from codeplan.sandbox.cage.object_texts import hide_addresses
-
+    def __init__(self, control: socket.socket, role: worker.WorkerRole) -> None:
         warnings.simplefilter("ignore")
         hide_addresses()  # before the warm-up, because it makes the interpreter discard its specialised bytecode
         self._control = control
         self._exit_statuses: dict[int, int] = {}
         for _ in range(_WARM_UP_RUNS):
             worker.run_samples(role)
-        self._serve_job, self._role = worker.serve_job, role
+        self._role = role
         self._cage = Cage()
         remove_host_paths()
         if role.fresh_heap:
@@ -144,7 +133,7 @@ class _ZygoteServer:
             gc.enable()
             if self._hot_pages is not None:
                 self._hot_pages.copy()
-            self._serve_job(job_fd, self._cage, self._role)
+            worker.serve_job(job_fd, self._cage, self._role)
         except BaseException:
             os._exit(1)
         os._exit(0)

@@ -18,10 +18,8 @@ from codeplan.sandbox.protocol.frames import CallFrame, ErrorFrame, ResultFrame
 from codeplan.sandbox.protocol.values import NotPlainData, escape_surrogates, pack_value, unpack_value
 from codeplan.sandbox.runtime.names import CALL_ERRORS
 from codeplan.types import Observation
-from codeplan.untrusted.noun_phrases import with_article
-from codeplan.untrusted.scalars import type_name
-from codeplan.untrusted.terminal import MAX_REASON_CHARS, message_text, one_line
-from codeplan.untrusted.values import in_quotes
+from codeplan.untrusted.texts import MAX_REASON_CHARS, message_text, one_line, with_article
+from codeplan.untrusted.values import in_quotes, type_name
 
 _Request: TypeAlias = frames.CallFrame | frames.ReadFrame | frames.AskFrame
 

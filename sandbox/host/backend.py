@@ -1,6 +1,6 @@
 """The port for whatever runs plans, and the capabilities that an implementation may lack.
 
-An implementation is correct if it passes ``codeplan.testing.backend.BackendContract``. A backend that lacks parts of
+An implementation is correct if it passes ``BackendContract`` in ``tests/support``. A backend that lacks parts of
 it declares them as a ``PartialBackend``.
 """
 
@@ -8,11 +8,51 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, TypeAlias, runtime_checkable
+
+import msgspec
 
 from codeplan.sandbox.limits import Limits
-from codeplan.sandbox.protocol.run_progress import Progress
 from codeplan.types import AgentApi, Checkpoint, Outcome, Plan, Rejected
+from codeplan.types.value import Value
+
+
+class StepEntry(msgspec.Struct, frozen=True):
+    """The plan entered a step. ``title`` is empty if unknown; ``checkpoint`` holds the variables at that moment."""
+
+    step: int
+    title: str
+    checkpoint: Checkpoint
+
+
+class OutputChunk(msgspec.Struct, frozen=True):
+    """Text that the plan printed. Chunks arrive in order, before the next call, step or end."""
+
+    text: str
+
+
+class LineCoverage(msgspec.Struct, frozen=True):
+    """Pairs of plan lines that ran one after the other in one function, each reported once. Untrusted.
+
+    Lines count from 1. Line 0 stands for outside: a function is entered from 0 and left to 0.
+    """
+
+    arcs: list[tuple[int, int]]
+
+
+Progress: TypeAlias = StepEntry | OutputChunk
+"""The events that ``on_event`` receives."""
+
+
+STEPS_ALONE: Final = "steps-alone"
+"""The check's rule for steps without a plan to merge them into."""
+
+
+class MergedReply(Value, frozen=True):
+    """The previous plan with the reply's ``steps`` (their numbers) in place of its own."""
+
+    source: str
+    steps: tuple[int, ...]
 
 
 class Backend(Protocol):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from codeplan.sandbox.protocol.checkpoint_table import RETURNED_NAME
-from codeplan.sandbox.protocol.codec import decode
+from codeplan.sandbox.protocol.codec import RETURNED_NAME, decode
 from codeplan.types import Checkpoint, Finished, ResourceUsage
-from codeplan.untrusted.plain_values import plain_variables
+from codeplan.untrusted.json_values import plain_variables
 
 
 def finished(

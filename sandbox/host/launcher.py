@@ -14,11 +14,9 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from codeplan.errors import SandboxError
-from codeplan.sandbox.cage.zygote import READY_MESSAGE, REPLY_FORMAT, REQUEST_FORMAT, UNKNOWN_STATUS
 from codeplan.sandbox.host.import_paths import import_paths, python_program
-from codeplan.sandbox.host.worker_end import MAX_LOST_ZYGOTES
-from codeplan.sandbox.host.worker_process import WorkerProcess
-from codeplan.sandbox.protocol.conversation import State
+from codeplan.sandbox.host.worker_process import MAX_LOST_ZYGOTES, State, WorkerProcess
+from codeplan.sandbox.protocol.frames import READY_MESSAGE, REPLY_FORMAT, REQUEST_FORMAT, UNKNOWN_STATUS
 
 _START_SECONDS: Final = 60.0
 _REPLY_SECONDS: Final = 30.0

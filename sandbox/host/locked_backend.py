@@ -9,18 +9,27 @@ from typing import Any, Final
 from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox.host import launcher
 from codeplan.sandbox.host.agent_port import AgentPort
-from codeplan.sandbox.host.code_cache import CodeCache
-from codeplan.sandbox.host.plan_texts import PlanTexts, find_unreadable, killed_again, repeat_attempt
-from codeplan.sandbox.host.reply_merging import MergedReply
+from codeplan.sandbox.host.backend import LineCoverage, Progress
+from codeplan.sandbox.host.plan_texts import (
+    CodeCache,
+    MergedReply,
+    PlanTexts,
+    find_unreadable,
+    killed_again,
+    repeat_attempt,
+)
 from codeplan.sandbox.host.session import RunSession
-from codeplan.sandbox.host.text_worker import DeadlineExceeded, WorkerDisconnected
-from codeplan.sandbox.host.worker_end import WorkerKilled, repeat_if_killed
-from codeplan.sandbox.host.worker_process import WorkerProcess
+from codeplan.sandbox.host.worker_process import (
+    DeadlineExceeded,
+    WorkerDisconnected,
+    WorkerKilled,
+    WorkerProcess,
+    repeat_if_killed,
+)
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.cage_layers import Layer
 from codeplan.sandbox.protocol.codec import CheckpointError
-from codeplan.sandbox.protocol.run_progress import LineCoverage, Progress
+from codeplan.sandbox.protocol.frames import Layer
 from codeplan.types import AgentApi, Checkpoint, Outcome, Plan, Rejected, ResourceUsage, Stopped
 from codeplan.untrusted.values import in_quotes
 

@@ -1,28 +1,340 @@
-"""Checks plans and analyses their texts in workers of any kind."""
+"""Checks plans and analyses their texts in workers of any kind, and verifies every answer of a worker."""
 
 from __future__ import annotations
 
+import os
+import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
-from typing import Any, Final, Protocol, TypeVar
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from itertools import pairwise
+from typing import Annotated, Any, Final, Protocol, TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
 from codeplan.agent_interface import agent_api
 from codeplan.errors import SandboxError, UsageError
-from codeplan.sandbox.host import analysis
-from codeplan.sandbox.host.code_cache import CodeCache
-from codeplan.sandbox.host.mending import MendedPlan, is_mendable, mending_arguments, verified_mending
-from codeplan.sandbox.host.plan_verification import broken_check, parser_failure, verified_plan, verified_rejection
-from codeplan.sandbox.host.reply_merging import NOT_MERGED, MergedReply, verified_merging
-from codeplan.sandbox.host.text_worker import DeadlineExceeded, TextWorker, WorkerDisconnected
-from codeplan.sandbox.host.worker_end import WorkerKilled, repeat_if_killed
-from codeplan.sandbox.host.worker_slots import computing_slots
-from codeplan.sandbox.limits import MAX_CODE_BYTES, MAX_OUTLINE_BYTES, Limits
+from codeplan.sandbox.host.backend import STEPS_ALONE, MergedReply
+from codeplan.sandbox.host.worker_process import (
+    DeadlineExceeded,
+    TextWorker,
+    WorkerDisconnected,
+    WorkerKilled,
+    repeat_if_killed,
+)
+from codeplan.sandbox.language.fstring_repair import is_repair_of
+from codeplan.sandbox.language.plan_outline import MAX_STEP
+from codeplan.sandbox.limits import (
+    MAX_CODE_BYTES,
+    MAX_FIX_CHARS,
+    MAX_FIXES,
+    MAX_MESSAGE_CHARS,
+    MAX_OUTLINE_BYTES,
+    MAX_STEPS,
+    Limits,
+)
 from codeplan.sandbox.protocol import frames
-from codeplan.types import AgentApi, Diagnostic, Plan, Rejected
-from codeplan.untrusted.noun_phrases import with_article
+from codeplan.sandbox.protocol.frames import PlanRow, ProtocolError, RejectionFrame, StepRow
+from codeplan.sandbox.protocol.plain_data import ANALYSIS_RULES, MAX_ANALYSIS_BYTES, find_non_plain
+from codeplan.types import AgentApi, Diagnostic, Fix, Plan, Rejected
+from codeplan.untrusted.texts import one_line, with_article
+from codeplan.untrusted.values import in_quotes
+
+
+def count_lines(source: str) -> int:
+    """The number of lines of a source, at least as large as any parser's count."""
+    return source.count("\n") + source.count("\r") + 1
+
+
+def verified_plan(row: PlanRow, source: str) -> Plan:
+    """The plan that a worker made of this source.
+
+    Raises ProtocolError unless it has the source (or its f-strings were repaired), steps that are numbered from 1 and
+    follow one another within the source, and names that are identifiers.
+    """
+    if row.source != source and not is_repair_of(row.source, source):
+        raise ProtocolError("the plan has another source than the one to check")
+    last_line = 0
+    for number, step in enumerate(row.steps, 1):
+        if step.number != number:
+            raise ProtocolError(f"step {number} of the plan has the number {step.number}")
+        if not last_line < step.line <= step.end_line:
+            raise ProtocolError(f"step {number} of the plan is not behind the step before it")
+        if step.replan_line is not None and not step.line <= step.replan_line <= step.end_line:
+            raise ProtocolError(f"step {number} of the plan ends with a replan outside of it")
+        last_line = step.end_line
+    if last_line > count_lines(row.source):
+        raise ProtocolError(f"the plan has a step on line {last_line}, beyond the source")
+    _require_identifiers(row)
+    return row.to_plan()
+
+
+def verified_rejection(frame: RejectionFrame, source: str) -> Rejected:
+    """The refusal of this source. Raises ProtocolError if it names a line beyond it."""
+    most = count_lines(source) + 1  # the error in an unfinished source lies after its last line
+    if any(row.line > most for row in frame.diagnostics):
+        raise ProtocolError("a refusal names a line beyond the source")
+    return Rejected(source, tuple(row.to_diagnostic() for row in frame.diagnostics))
+
+
+def parser_failure() -> Diagnostic:
+    """The diagnostic for a source that crashed the parser or took too long to parse."""
+    return Diagnostic(0, 0, "size", "the parser gave up on this plan; write it shorter and flatter")
+
+
+def broken_check(reason: ProtocolError) -> Diagnostic:
+    """The diagnostic for a source whose worker broke the protocol, so that the check has no result."""
+    return Diagnostic(0, 0, "worker", f"the check of this plan broke off ({reason}); write it in a simpler way")
+
+
+def _require_identifiers(row: PlanRow) -> None:
+    for names in (row.provides, *_step_names(row.steps)):
+        if not all(map(str.isidentifier, names)):
+            raise ProtocolError("the plan has a name that is no identifier")
+
+
+def _step_names(steps: Iterable[StepRow]) -> Iterable[tuple[str, ...]]:
+    for step in steps:
+        yield step.needs
+        yield step.sets
+
+
+_FRAME_EXTRA: Final = 1 << 10
+
+
+def build_job(topic: str, source: str, arguments: Mapping[str, Any]) -> frames.AnalysisJob:
+    """Build the job. Raises UsageError if the arguments are not plain data or are too large."""
+    job = frames.AnalysisJob(topic, source, dict(arguments))
+    problem = find_non_plain([topic, job.arguments], ANALYSIS_RULES)
+    if problem is None and frames.packed_size(job.arguments) > MAX_ANALYSIS_BYTES:
+        problem = f"more than {MAX_ANALYSIS_BYTES:,} bytes"
+    if problem is not None:
+        raise UsageError(
+            f"the arguments of the analysis {in_quotes(topic)} hold {problem}; give it texts, numbers, lists and dicts"
+        )
+    return job
+
+
+def run_analysis(worker: TextWorker, job: frames.AnalysisJob, limits: Limits) -> Any | Rejected:
+    """Run the job and return its findings as plain data, or Rejected if the source is not Python.
+
+    Raises UsageError if the topic is unknown or the arguments do not fit, SandboxError if the analysis fails,
+    WorkerKilled if something outside killed the worker.
+    """
+    deadline = time.monotonic() + limits.wall
+    worker.set_max_frame(MAX_ANALYSIS_BYTES + _FRAME_EXTRA)
+    try:
+        worker.send(job, deadline)
+        reply = worker.receive(deadline)
+        return _verify_reply(reply, job)
+    except DeadlineExceeded:
+        raise SandboxError(f"the analysis {in_quotes(job.topic)} took longer than {limits.wall:g} s") from None
+    except WorkerDisconnected:
+        end = worker.find_end()
+        if end.killed:
+            raise WorkerKilled(end, had_job=True) from None
+        raise SandboxError(
+            f"the analysis {in_quotes(job.topic)} crashed on this source or exceeded its limits"
+        ) from None
+    except frames.ProtocolError as error:
+        raise SandboxError(f"the analysis {in_quotes(job.topic)} broke the protocol: {error}") from None
+
+
+def _verify_reply(reply: frames.WorkerFrame, job: frames.AnalysisJob) -> Any | Rejected:
+    if isinstance(reply, frames.RejectionFrame):
+        return verified_rejection(reply, job.source)
+    if isinstance(reply, frames.AnalysisFailed):
+        raise (UsageError if reply.invalid_job else SandboxError)(
+            f"the analysis {in_quotes(job.topic)} failed: {one_line(reply.message, MAX_MESSAGE_CHARS)}"
+        )
+    assert isinstance(reply, frames.Analysis), "the conversation allows no other answer"
+    try:
+        findings = msgspec.json.decode(reply.findings)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise SandboxError(f"the analysis {in_quotes(job.topic)} returned unreadable JSON ({error})") from None
+    problem = find_non_plain(findings, ANALYSIS_RULES)
+    if problem is not None:
+        raise SandboxError(f"the analysis {in_quotes(job.topic)} returned {problem}, which is not plain data")
+    return findings
+
+
+BEYOND_MENDING: Final = frozenset({"size", "syntax", "no-python", "empty", "text", "worker"})
+"""Rules of the check whose failure leaves no syntax tree to mend."""
+
+MENDED_WARNINGS: Final = frozenset({"assert-tuple"})
+"""Rules of warnings that a fix may remove."""
+
+_Line = Annotated[str, msgspec.Meta(max_length=MAX_FIX_CHARS)]
+
+
+class _FixRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One change to a plan (see ``Fix``)."""
+
+    rule: Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z-]{0,49}\Z")]
+    line: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
+    was: _Line
+    now: _Line
+
+
+class MendedPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The analysis's answer: the plan after the fixes. Without fixes, ``source`` is the given source."""
+
+    source: str
+    fixes: Annotated[tuple[_FixRow, ...], msgspec.Meta(max_length=MAX_FIXES)]
+
+    def to_fixes(self) -> tuple[Fix, ...]:
+        """The fixes as values, in the order in which the analysis made them; empty if nothing was fixed."""
+        return tuple(Fix(row.rule, row.line, row.was, row.now) for row in self.fixes)
+
+
+def is_mendable(checked: Plan | Rejected) -> bool:
+    """Whether fixes could change the result of a check."""
+    if isinstance(checked, Rejected):
+        return not any(d.rule in BEYOND_MENDING for d in checked.diagnostics)
+    return any(w.rule in MENDED_WARNINGS for w in checked.warnings)
+
+
+def mending_arguments(api: AgentApi) -> dict[str, Any]:
+    """The analysis's arguments from an agent's API: the names of its methods, and the aliases of methods by name."""
+    return {"names": list(api.names), "aliases": dict(api.aliases)}
+
+
+def verified_mending(findings: object) -> MendedPlan | None:
+    """The mended plan; None if the worker's answer is malformed, or if there is nothing to fix."""
+    try:
+        found = msgspec.convert(findings, MendedPlan)
+    except msgspec.ValidationError:
+        return None
+    return found if found.fixes else None
+
+
+_Number = Annotated[int, msgspec.Meta(ge=-1, le=MAX_STEP)]
+
+
+class _MergedRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    source: str
+    steps: Annotated[tuple[_Number, ...], msgspec.Meta(max_length=MAX_STEPS)]
+
+
+NOT_MERGED: Final = Diagnostic(
+    0, 0, STEPS_ALONE, "the reply's steps cannot be merged into the plan before them; write the whole plan"
+)
+
+
+def verified_merging(findings: object, reply: str) -> MergedReply | Rejected | None:
+    """The worker's verified answer: the merged plan, None if the reply is a whole plan, or a refusal of ``reply``."""
+    if findings is None or isinstance(findings, Rejected):
+        return findings
+    try:
+        found = msgspec.convert(findings, _MergedRow)
+    except msgspec.ValidationError:
+        return Rejected(reply, (NOT_MERGED,))
+    if any(number >= later for number, later in pairwise(found.steps)):
+        return Rejected(reply, (NOT_MERGED,))
+    return MergedReply(found.source, found.steps)
+
+
+MAX_WORKERS_PER_PROCESSOR: Final = 2  # one computes while another starts or ends
+
+
+class WorkerSlots:
+    """Lets at most ``count`` threads in at once. The others wait and are served in the order in which they came."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._lock = threading.Lock()
+        self._free = count
+        self._waiting: deque[threading.Lock] = deque()
+
+    @property
+    def waiting(self) -> int:
+        """How many threads wait."""
+        return len(self._waiting)
+
+    @contextmanager
+    def take(self) -> Iterator[None]:
+        """Wait for a slot and hold it inside the context. A waiting thread that is interrupted by an exception leaves
+        the queue.
+        """
+        gate = threading.Lock()  # open once the thread has a slot
+        gate.acquire()
+        entered = False
+        try:
+            with self._lock:
+                entered = True
+                self._waiting.append(gate)
+                self._serve_waiting()
+            gate.acquire()
+            yield
+        finally:
+            if entered:
+                self._leave(gate)
+
+    def _leave(self, gate: threading.Lock) -> None:
+        with self._lock:
+            if gate in self._waiting:
+                self._waiting.remove(gate)
+            else:
+                self._free += 1
+            self._serve_waiting()
+
+    def _serve_waiting(self) -> None:
+        while self._free and self._waiting:
+            self._free -= 1
+            self._waiting.popleft().release()
+
+    def reset_after_fork(self) -> None:
+        """Reset in a forked child, which does not have the threads that hold slots."""
+        self._lock = threading.Lock()
+        self._free = self.count
+        self._waiting = deque()
+
+
+def usable_processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+computing_slots: Final = WorkerSlots(MAX_WORKERS_PER_PROCESSOR * usable_processors())  # checks and analyses share them
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=computing_slots.reset_after_fork)
+
+
+MAX_PLANS: Final = 256  # maximum number of plans; the least recently used one is dropped first
+
+
+class CodeCache:
+    """Maps a plan's source to its code. Thread-safe; empty again after pickling."""
+
+    def __init__(self) -> None:
+        self._codes: OrderedDict[str, bytes] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[type[CodeCache], tuple[()]]:
+        return CodeCache, ()
+
+    def store(self, source: str, code: bytes) -> None:
+        """Store the compiled code of a plan, unless it is longer than MAX_CODE_BYTES: such a plan is compiled again."""
+        if len(code) > MAX_CODE_BYTES:
+            return
+        with self._lock:
+            self._codes[source] = code
+            self._codes.move_to_end(source)
+            if len(self._codes) > MAX_PLANS:
+                self._codes.popitem(last=False)
+
+    def get(self, source: str) -> bytes:
+        """The code of a plan; empty bytes if the plan must be compiled."""
+        with self._lock:
+            if source not in self._codes:
+                return b""
+            self._codes.move_to_end(source)
+            return self._codes[source]
+
 
 _T = TypeVar("_T")
 
@@ -87,11 +399,11 @@ class PlanTexts:
         refusal = find_unreadable(source, self.limits)
         if refusal is not None:
             return Rejected(source, (refusal,))
-        job = analysis.build_job(topic, source, arguments)
+        job = build_job(topic, source, arguments)
 
         def attempt() -> Any | Rejected:
             with computing_slots.take(), self._workers.analysis_worker() as worker:
-                return analysis.run_analysis(worker, job, self.limits)
+                return run_analysis(worker, job, self.limits)
 
         return repeat_attempt(attempt, "an analysis")
 

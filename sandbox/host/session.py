@@ -10,12 +10,17 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from codeplan.sandbox.host.agent_port import AgentPort
+from codeplan.sandbox.host.backend import LineCoverage, OutputChunk, Progress, StepEntry
 from codeplan.sandbox.host.finished_run import finished
-from codeplan.sandbox.host.plan_verification import count_lines, parser_failure, verified_rejection
+from codeplan.sandbox.host.plan_texts import count_lines, parser_failure, verified_rejection
 from codeplan.sandbox.host.run_accounting import LimitExceededError, processor_seconds, require_within
-from codeplan.sandbox.host.text_worker import DeadlineExceeded, WorkerDisconnected
-from codeplan.sandbox.host.worker_end import WorkerEnd, WorkerKilled
-from codeplan.sandbox.host.worker_process import WorkerProcess
+from codeplan.sandbox.host.worker_process import (
+    DeadlineExceeded,
+    WorkerDisconnected,
+    WorkerEnd,
+    WorkerKilled,
+    WorkerProcess,
+)
 from codeplan.sandbox.limits import (
     ENTRY_CHECKPOINTS_FACTOR,
     MAX_ARCS,
@@ -25,11 +30,9 @@ from codeplan.sandbox.limits import (
     limit_message,
 )
 from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.checkpoint_table import MAX_DROPPED_BYTES, RETURNED_NAME
-from codeplan.sandbox.protocol.codec import CheckpointError, decode
-from codeplan.sandbox.protocol.run_progress import LineCoverage, OutputChunk, Progress, StepEntry
+from codeplan.sandbox.protocol.codec import MAX_DROPPED_BYTES, RETURNED_NAME, CheckpointError, decode
 from codeplan.types import Checkpoint, Failed, GiveUp, Outcome, Plan, Rejected, Replan, ResourceUsage, Step, Stopped
-from codeplan.untrusted.terminal import MAX_REASON_CHARS, one_line
+from codeplan.untrusted.texts import MAX_REASON_CHARS, one_line
 
 GRACE_SECONDS: Final = 0.1  # the host kills a worker that has not stopped by itself this long after the wall limit
 _CHECKPOINT_EXTRA: Final = 1 << 20

@@ -1,4 +1,8 @@
-"""One worker as the host sees it: frames to it, frames from it, and its end."""
+"""One worker as the host sees it: the frames that may pass in each state of their conversation, and the worker's end.
+
+The host looks up every frame that it receives and every frame that it sends in one table. A frame that is not in the
+table ends the conversation with a ProtocolError.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +14,256 @@ import signal
 import socket
 import time
 from collections.abc import Callable
-from typing import Final
+from enum import StrEnum
+from pathlib import Path
+from typing import Final, NamedTuple, Protocol, TypeVar
 
-from codeplan.recording.cancellation import POLL_SECONDS, current_cancellation, raise_if_cancelled
-from codeplan.sandbox.cage.zygote import UNKNOWN_STATUS
-from codeplan.sandbox.host.text_worker import DeadlineExceeded, WorkerDisconnected
-from codeplan.sandbox.host.thread_placement import leave_processor_of
-from codeplan.sandbox.host.worker_end import WorkerEnd
-from codeplan.sandbox.host.worker_status import find_worker_end
-from codeplan.sandbox.protocol.conversation import Conversation, Sender, State
-from codeplan.sandbox.protocol.frames import Frame, FrameAssembler, WorkerFrame, pack, unpack_worker_frame
+from codeplan.cancellation import POLL_SECONDS, current_cancellation, raise_if_cancelled
+from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.protocol.frames import (
+    UNKNOWN_STATUS,
+    Frame,
+    FrameAssembler,
+    ProtocolError,
+    WorkerFrame,
+    pack,
+    unpack_worker_frame,
+)
 from codeplan.sandbox.protocol.quick_looks import receive_soon
+from codeplan.untrusted.texts import with_article
+
+
+class State(StrEnum):
+    """The states of a conversation. The host waits for the worker in all but FORKED, READY, ASKED and ENDED."""
+
+    FORKED = "forked"
+    LOCKING = "locking down"
+    READY = "ready"
+    CHECKING = "checking"
+    ANALYSING = "analysing"
+    STARTING = "starting"
+    RUNNING = "running"
+    ASKED = "asked"
+    ENDED = "ended"
+
+
+class Sender(StrEnum):
+    """The sender of a frame."""
+
+    HOST = "host"
+    WORKER = "worker"
+
+
+class Condition(StrEnum):
+    """The condition on the RunJob under which a frame is allowed."""
+
+    CHECKPOINT = "only if the job has a checkpoint"
+    NO_CODE = "only if the job has no compiled code"
+    COVERAGE = "only if the job asks for coverage"
+
+
+class Transition(NamedTuple):
+    """In ``state``, ``sender`` may send ``frame``, which leads to ``next_state``; ``condition`` is None if always."""
+
+    state: State
+    sender: Sender
+    frame: type[Frame]
+    next_state: State
+    condition: Condition | None = None
+
+
+_HOST, _WORKER = Sender.HOST, Sender.WORKER
+
+TRANSITIONS: Final = (
+    Transition(State.FORKED, _HOST, frames.SetupFrame, State.LOCKING),
+    Transition(State.LOCKING, _WORKER, frames.ReadyFrame, State.READY),
+    Transition(State.READY, _HOST, frames.CheckJob, State.CHECKING),
+    Transition(State.CHECKING, _WORKER, frames.AcceptanceFrame, State.ENDED),
+    Transition(State.CHECKING, _WORKER, frames.RejectionFrame, State.ENDED),
+    Transition(State.READY, _HOST, frames.AnalysisJob, State.ANALYSING),
+    Transition(State.ANALYSING, _WORKER, frames.Analysis, State.ENDED),
+    Transition(State.ANALYSING, _WORKER, frames.AnalysisFailed, State.ENDED),
+    Transition(State.ANALYSING, _WORKER, frames.RejectionFrame, State.ENDED),
+    Transition(State.READY, _HOST, frames.RunJob, State.STARTING),
+    Transition(State.STARTING, _WORKER, frames.RejectionFrame, State.ENDED, Condition.NO_CODE),
+    Transition(State.STARTING, _WORKER, frames.CheckpointErrorFrame, State.ENDED, Condition.CHECKPOINT),
+    Transition(State.STARTING, _WORKER, frames.StartFrame, State.RUNNING),
+    Transition(State.RUNNING, _WORKER, frames.StepFrame, State.RUNNING),
+    Transition(State.RUNNING, _WORKER, frames.OutputFrame, State.RUNNING),
+    Transition(State.RUNNING, _WORKER, frames.CoverageFrame, State.RUNNING, Condition.COVERAGE),
+    Transition(State.RUNNING, _WORKER, frames.CallFrame, State.ASKED),
+    Transition(State.RUNNING, _WORKER, frames.ReadFrame, State.ASKED),
+    Transition(State.RUNNING, _WORKER, frames.AskFrame, State.ASKED),
+    Transition(State.ASKED, _HOST, frames.ResultFrame, State.RUNNING),
+    Transition(State.ASKED, _HOST, frames.ErrorFrame, State.RUNNING),
+    Transition(State.RUNNING, _WORKER, frames.EndFrame, State.ENDED),
+)
+"""Every frame that may be sent."""
+
+_TABLE: Final = {(t.state, t.sender, t.frame): t for t in TRANSITIONS}
+_NO_CONDITIONS: Final[frozenset[Condition]] = frozenset()
+
+
+class Conversation:
+    """The state of one conversation. It begins with a new worker, or with a worker that is already locked down."""
+
+    def __init__(self, state: State = State.FORKED) -> None:
+        self.state = state
+        self._met = _NO_CONDITIONS
+
+    def take(self, sender: Sender, frame: Frame) -> None:
+        """Go to the next state with this frame. Raises ProtocolError if ``sender`` may not send it now."""
+        transition = _TABLE.get((self.state, sender, type(frame)))
+        if transition is None:
+            raise ProtocolError(f"the {sender} sent {with_article(type(frame).__name__)} in the state '{self.state}'")
+        if transition.condition is not None and transition.condition not in self._met:
+            raise ProtocolError(
+                f"the {sender} sent {with_article(type(frame).__name__)}, which comes {transition.condition}"
+            )
+        if isinstance(frame, frames.RunJob):
+            self._met = _conditions_met(frame)
+        self.state = transition.next_state
+
+
+def _conditions_met(job: frames.RunJob) -> frozenset[Condition]:
+    met = {
+        Condition.CHECKPOINT: job.checkpoint is not None,
+        Condition.NO_CODE: not job.code,
+        Condition.COVERAGE: job.coverage,
+    }
+    return frozenset(condition for condition, holds in met.items() if holds)
+
+
+_PROCESSOR_FIELD: Final = 36  # of the fields after the program's name in /proc/PID/stat
+
+
+def leave_processor_of(pid: int) -> bool:
+    """Move this thread to another processor if the process last ran on the thread's own. Returns whether it moved.
+
+    Afterwards the thread may run on the same processors as before. Where the system does not tell, nothing happens.
+    """
+    try:
+        allowed = os.sched_getaffinity(0)
+        own = _last_processor("/proc/thread-self/stat")
+        if not allowed - {own} or own != _last_processor(f"/proc/{pid}/stat"):
+            return False
+        _move(allowed - {own}, allowed)
+    except (OSError, ValueError, IndexError):
+        return False
+    return True
+
+
+def _move(others: set[int], allowed: set[int]) -> None:
+    """Run this thread on one of the others, then let it run on all that were allowed."""
+    try:
+        os.sched_setaffinity(0, others)
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
+def _last_processor(stat_file: str) -> int:
+    """The processor that a process or thread runs on, or ran on last."""
+    return int(Path(stat_file).read_bytes().rpartition(b")")[2].split()[_PROCESSOR_FIELD])
+
+
+MAX_KILLED_WORKERS: Final = 8  # how often one check, run or analysis replaces a killed worker
+MAX_LOST_ZYGOTES: Final = 20  # the same for a worker lost together with its zygote, which no plan can reach
+
+_T = TypeVar("_T")
+
+
+class WorkerEnd(NamedTuple):
+    """How a worker ended. ``signal`` is the signal that ended it, or None.
+
+    ``killed`` means that something outside killed it, so its end says nothing about its plan; ``with_zygote`` that its
+    zygote is gone too.
+    """
+
+    message: str
+    signal: int | None = None
+    killed: bool = False
+    with_zygote: bool = False
+
+
+class WorkerKilled(Exception):
+    """Something outside killed a worker before its plan's run had any visible effect, so the work can be repeated.
+
+    ``had_job`` is false if the worker had not received the plan yet.
+    """
+
+    def __init__(self, end: WorkerEnd, *, had_job: bool) -> None:
+        super().__init__(end.message)
+        self.end, self.had_job = end, had_job
+
+
+def repeat_if_killed(attempt: Callable[[], _T]) -> _T:
+    """Repeat ``attempt`` as long as it raises WorkerKilled. Raises WorkerKilled if that happens too often."""
+    alone = with_zygote = 0
+    while True:
+        try:
+            return attempt()
+        except WorkerKilled as killed:
+            with_zygote += killed.end.with_zygote
+            alone += not killed.end.with_zygote
+            if alone > MAX_KILLED_WORKERS or with_zygote > MAX_LOST_ZYGOTES:
+                raise
+
+
+def find_worker_end(status: int) -> WorkerEnd:
+    """How a worker ended, from its status as in ``os.waitpid``, or UNKNOWN_STATUS if its zygote cannot tell."""
+    if status == UNKNOWN_STATUS:
+        return WorkerEnd("the worker was lost with the process that had forked it", killed=True, with_zygote=True)
+    number = -os.waitstatus_to_exitcode(status)
+    if number <= 0:
+        return WorkerEnd("the worker exited without an answer")
+    name = signal.Signals(number).name if number in set(signal.Signals) else ""
+    if name in _OWN_SIGNALS:
+        return WorkerEnd(_OWN_SIGNALS[name], number)
+    reason = f"the worker was killed from outside by signal {number}; the machine may be short of memory"
+    return WorkerEnd(reason, number, killed=True)
+
+
+_OWN_SIGNALS: Final = {
+    "SIGSYS": "the worker was killed: it made a forbidden system call",
+    "SIGSEGV": "the worker crashed: the plan built a value that the interpreter cannot handle",
+    "SIGABRT": "the worker crashed: the interpreter gave up",
+    "SIGXCPU": "the worker was killed: it used more processor time than it may",
+    **{
+        name: f"the worker crashed by {name}"
+        for name in ("SIGBUS", "SIGILL", "SIGFPE", "SIGTRAP", "SIGALRM", "SIGPROF")
+    },
+}
+"""The signals that a worker's own faults cause. The cage forbids it to send signals."""
+
+
+class WorkerDisconnected(Exception):
+    """The worker closed its end of the connection: it exited, was killed, or closed its socket. ``find_end`` says
+    which.
+    """
+
+
+class DeadlineExceeded(Exception):
+    """The deadline of a send or a receive passed. The worker keeps running until the host kills it."""
+
+
+class TextWorker(Protocol):
+    """Takes one job about a plan's text and answers it."""
+
+    def set_max_frame(self, max_bytes: int) -> None:
+        """Accept frames of up to ``max_bytes`` from now on."""
+
+    def send(self, frame: Frame, deadline: float) -> None:
+        """Send a frame before ``deadline`` (monotonic seconds).
+
+        Raises DeadlineExceeded, WorkerDisconnected, and ProtocolError if the conversation has no place for the frame.
+        """
+
+    def receive(self, deadline: float) -> WorkerFrame:
+        """Receive the next frame. Raises DeadlineExceeded, WorkerDisconnected, ProtocolError."""
+
+    def find_end(self) -> WorkerEnd:
+        """Why the worker closed its connection."""
+
 
 _END_SECONDS: Final = 5.0
 _EXIT_SECONDS: Final = 2.0  # a worker that is still running this long after it closed its socket closed it on purpose

@@ -7,24 +7,387 @@ parses it. Hostile text may still attack the parsers, so this runs in the worker
 from __future__ import annotations
 
 import ast
+import difflib
+import inspect
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Final, TypeAlias
 
-from codeplan.sandbox.language.agent_calls import check_agent_calls
 from codeplan.sandbox.language.compilation import Program, build_program
-from codeplan.sandbox.language.diagnostics import DiagnosticCollector, RejectedPlanError
 from codeplan.sandbox.language.digest import step_digests, step_title
-from codeplan.sandbox.language.extraction import holds_code
+from codeplan.sandbox.language.extraction import SOLUTION_HEADER, holds_code
 from codeplan.sandbox.language.fstring_repair import repair_fstrings
-from codeplan.sandbox.language.imports import find_imports
+from codeplan.sandbox.language.guard_insertion import ImportStatement, find_imports
 from codeplan.sandbox.language.layout_tree import parse_layout
 from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow
-from codeplan.sandbox.language.name_resolution import PlanNames
-from codeplan.sandbox.language.parsing import parse_plan
-from codeplan.sandbox.language.plan_outline import PlanOutline, PlanPart, find_final_replan, outline_plan
-from codeplan.sandbox.language.plan_warnings import find_warnings, header_start
-from codeplan.sandbox.language.structure import check_structure
-from codeplan.sandbox.language.syntax_nodes import walk
-from codeplan.sandbox.limits import MAX_NAME_CHARS
-from codeplan.types import AgentApi, Diagnostic, Plan, Rejected, Step
+from codeplan.sandbox.language.parsing import DiagnosticCollector, RejectedPlanError, is_name, parse_plan, walk
+from codeplan.sandbox.language.plan_outline import PlanOutline, PlanPart, find_final_replan, guard_number, outline_plan
+from codeplan.sandbox.limits import MAX_CODE_BYTES, MAX_NAME_CHARS, MAX_OUTLINE_BYTES
+from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.protocol.frames import PlanRow, diagnostic_rows
+from codeplan.sandbox.runtime.names import ENDING_NAMES, PREDEFINED_NAMES, RUNTIME_NAMES, suggest_replacement
+from codeplan.types import AgentApi, AgentMethod, Diagnostic, Plan, Rejected, Step
+
+STEP_GUARD = "if start_from <= {k}:"
+
+_Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def check_structure(tree: ast.Module, lines: list[str], problems: DiagnosticCollector) -> None:
+    """Check the structure of a whole plan; ``lines`` are the source's."""
+    solutions = [s for s in tree.body if isinstance(s, _Function) and s.name == "solution"]
+    if not solutions:
+        message = f"there is no function `solution`; put the plan into `{SOLUTION_HEADER}`"
+        problems.add(None, "solution-missing", message)
+        return
+    for extra in solutions[:-1]:
+        problems.add(extra, "solution-twice", "`solution` is defined more than once; keep one definition")
+    solution = solutions[-1]
+    _check_signature(solution, problems)
+    guards = [s for s in solution.body if isinstance(s, ast.If) and _mentions_start(s.test)]
+    within = {s: walk(*(s.body if isinstance(s, ast.If) and s in guards else [s])) for s in solution.body}
+    for s in solution.body:
+        _check_nested_guards(s, within[s], problems)
+    steps = [(g, k) for g in guards if (k := _check_guard(g, lines, problems)) is not None]
+    _check_order(steps, problems)
+
+
+def _check_signature(solution: _Function, problems: DiagnosticCollector) -> None:
+    a = solution.args
+    names = [p.arg for p in (*a.posonlyargs, *a.args)]
+    plain = not a.kwonlyargs and a.vararg is None and a.kwarg is None and isinstance(solution, ast.FunctionDef)
+    if names != ["agent", "start_from"] or not plain:
+        message = f"the signature must be `{SOLUTION_HEADER}`; set other values in the body"
+        problems.add(solution, "solution-signature", message)
+
+
+def _mentions_start(node: ast.AST) -> bool:
+    return any(is_name(n, "start_from") for n in walk(node))
+
+
+def _check_guard(guard: ast.If, lines: list[str], problems: DiagnosticCollector) -> int | None:
+    """Return the step's number, or report a malformed guard and return None."""
+    k = guard_number(guard.test)
+    if k is None:
+        wanted = STEP_GUARD.format(k="k")
+        message = f"start each step with `{wanted}`, where k is a literal number; other conditions are not allowed"
+        problems.add(guard.test, "step-guard", message)
+    elif guard.orelse:
+        wanted = STEP_GUARD.format(k=k)
+        message = f"a step has no elif or else; write `{wanted}` alone, and the next step as an if of its own"
+        problems.add_at(_else_line(guard, lines), guard.col_offset + 1, "step-guard", message)
+        return None
+    return k
+
+
+def _else_line(guard: ast.If, lines: list[str]) -> int:
+    """Return the line of ``else`` or ``elif``; the syntax tree does not hold that of ``else``."""
+    first = guard.orelse[0].lineno
+    between = range(guard.body[-1].end_lineno or first, first)
+    return next((n + 1 for n in between if lines[n].lstrip().startswith("el")), first)
+
+
+def _check_nested_guards(statement: ast.stmt, within: list[ast.AST], problems: DiagnosticCollector) -> None:
+    for node in within:
+        if isinstance(node, ast.If) and node is not statement and _mentions_start(node.test):
+            wanted = STEP_GUARD.format(k="k")
+            message = f"steps stand side by side in the body of solution; move this `{wanted}` out to that level"
+            problems.add(node, "step-guard", message)
+
+
+def _check_order(steps: list[tuple[ast.If, int]], problems: DiagnosticCollector) -> None:
+    for i, (guard, k) in enumerate(steps, 1):
+        if k != i:
+            wanted = STEP_GUARD.format(k=i)
+            message = f"steps are numbered 1, 2, 3 … in their order; this one is number {i}: write `{wanted}`"
+            problems.add(guard, "step-order", message)
+            return
+
+
+_MAX_SHOWN: Final = 80  # characters of a wrong value in a message
+
+
+def check_agent_calls(nodes: list[ast.AST], api: AgentApi, problems: DiagnosticCollector) -> None:
+    """Check every ``agent.name`` and ``agent.name(…)`` among a plan's nodes."""
+    methods = {m.name: m for m in api.methods}
+    attributes = {a.name for a in api.attributes}
+    known = methods.keys() | attributes
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and is_name(node.value, "agent"):
+            if node.attr not in known and not node.attr.startswith("_"):
+                _reject_unknown_name(node, api, problems)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and is_name(node.func.value, "agent"):
+            name = node.func.attr
+            if name in methods:
+                _check_arguments(node, methods[name], problems)
+            elif name in attributes:
+                message = f"`agent.{name}` is a value, not a method; write it without parentheses"
+                problems.add(node, "agent-arguments", message)
+
+
+def _reject_unknown_name(node: ast.Attribute, api: AgentApi, problems: DiagnosticCollector) -> None:
+    near = difflib.get_close_matches(node.attr, api.names, n=1, cutoff=0.5)
+    it_has = f"did you mean `{near[0]}`? It has" if near else "it has"
+    message = f"the agent has no `{node.attr}`; {it_has}: {', '.join(api.names) or 'nothing'}"
+    problems.add(node, "agent-method", message)
+
+
+def _check_arguments(node: ast.Call, method: AgentMethod, problems: DiagnosticCollector) -> None:
+    named = {k.arg: k.value for k in node.keywords if k.arg is not None}
+    if len(named) < len(node.keywords) or any(isinstance(a, ast.Starred) for a in node.args):
+        return
+    try:
+        bound = _signature(method).bind(*node.args, **named)
+        _check_choices(method, bound.arguments, problems)
+    except TypeError as error:
+        why = method.explain_misfit(named, error)
+        message = f"call `agent.{method.name}` as {method.name}{method.signature}: {why}"
+        problems.add(node, "agent-arguments", message)
+
+
+@cache
+def _signature(method: AgentMethod) -> inspect.Signature:
+    """Return the method's signature. Its default values only mark optional parameters."""
+    parameters = []
+    for p in method.parameters:
+        kind = getattr(inspect.Parameter, p.kind)
+        variadic = p.kind in ("VAR_POSITIONAL", "VAR_KEYWORD")
+        default = inspect.Parameter.empty if p.required or variadic else None
+        parameters.append(inspect.Parameter(p.name, kind, default=default))
+    return inspect.Signature(parameters)
+
+
+def _check_choices(method: AgentMethod, arguments: Mapping[str, object], problems: DiagnosticCollector) -> None:
+    choices = _choices(method) if arguments else {}
+    for name, given in arguments.items():
+        allowed = choices.get(name)
+        if allowed and isinstance(given, ast.expr) and (value := _constant(given)) and value[0] not in allowed:
+            *others, last = [repr(v) for v in allowed]
+            text = f"{', '.join(others)} or {last}" if others else last
+            shown = repr(value[0])
+            shown = shown if len(shown) <= _MAX_SHOWN else shown[: _MAX_SHOWN - 1] + "…"
+            message = f"`{name}` of `agent.{method.name}` must be {text}, not {shown}"
+            problems.add(given, "agent-arguments", message)
+
+
+@cache
+def _choices(method: AgentMethod) -> dict[str, list[object]]:
+    """The values that a parameter may have according to its Literal in the signature's text, with its default."""
+    if "Literal[" not in method.signature:
+        return {}
+    try:
+        (function,) = ast.parse(f"def f{method.signature}: ...").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+    if not isinstance(function, ast.FunctionDef):
+        return {}
+    found: dict[str, list[object]] = {}
+    parameters = function.args
+    positional = [*parameters.posonlyargs, *parameters.args]
+    defaults = [None] * (len(positional) - len(parameters.defaults)) + parameters.defaults + parameters.kw_defaults
+    for parameter, default in zip([*positional, *parameters.kwonlyargs], defaults, strict=True):
+        values = _literal_values(parameter.annotation)
+        if values and not any(isinstance(v, str) and "…" in v for v in values):  # … marks a shortened text
+            own = _constant(default) if default else None
+            found[parameter.arg] = values + [v for v in own or () if v not in values]
+    return found
+
+
+def _literal_values(annotation: ast.expr | None) -> list[object]:
+    """The values of ``Literal[…]``, or of a union of such and None; empty for any other annotation."""
+    match annotation:
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            parts = [_literal_values(left), _literal_values(right)]
+            return parts[0] + parts[1] if all(parts) else []
+        case ast.Constant(value=None):
+            return [None]
+        case ast.Subscript(value=ast.Name(id="Literal") | ast.Attribute(attr="Literal"), slice=options):
+            elements = options.elts if isinstance(options, ast.Tuple) else [options]
+            values = [value for element in elements for value in _constant(element) or ()]
+            return values if len(values) == len(elements) else []
+        case _:
+            return []
+
+
+def _constant(node: ast.expr) -> tuple[object] | None:
+    """The value of a constant, in a tuple; None for any other expression."""
+    match node:
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+            return (-number,)
+        case ast.Constant(value=value) if value is not Ellipsis:
+            return (value,)
+        case _:
+            return None
+
+
+class PlanNames:
+    """The names of one plan by part.
+
+    ``flows`` belong to the outline's parts, in their order; ``imported`` are the plan's import statements.
+    """
+
+    def __init__(self, imported: list[ImportStatement], outline: PlanOutline, flows: list[NameFlow]) -> None:
+        self._parts = list(zip(outline.parts, flows, strict=True))
+        self._given = PREDEFINED_NAMES | _imported_names(imported)
+        self._outside = frozenset().union(*(f.binds for p, f in self._parts if p.step is None))
+        self._anywhere = frozenset().union(*(f.binds for _, f in self._parts))
+        self._reach = _names_read_by_functions(self._parts)
+
+    @property
+    def provides(self) -> tuple[str, ...]:
+        """The names that code outside the steps binds."""
+        return tuple(sorted(self._outside))
+
+    def needs(self, part: PlanPart, f: NameFlow) -> tuple[str, ...]:
+        """Return the names that a step may read before it sets them.
+
+        They come from outside the steps or from earlier steps. Others are left out: no checkpoint can hold them.
+        """
+        before = self._outside | frozenset().union(
+            *(g.binds for p, g in self._parts if p.step is not None and p.node.lineno < part.node.lineno)
+        )
+        later = {n for n in f.deferred_reads if n not in f.binds}
+        called = [self._reach[name] for name in f.reads.keys() | f.deferred_reads.keys() if name in self._reach]
+        through = frozenset().union(*{id(names): names for names in called}.values()) - f.sets
+        return tuple(sorted((f.read_before_set.keys() | later | through) & before - RUNTIME_NAMES))
+
+    def check(self, problems: DiagnosticCollector) -> None:
+        """Report names that are never bound, and names that are read before they are set or after they are lost."""
+        before: set[str] = set(self._outside)
+        for part, f in self._parts:
+            for name, node in f.reads.items():
+                if name not in f.binds and not name.startswith("_"):
+                    self._check_read(name, node, part, before, problems)
+            for name, node in f.deferred_reads.items():
+                if name not in self._anywhere | self._given and not name.startswith("_"):
+                    problems.add(node, "name-undefined", self._undefined_message(name))
+            before |= f.binds
+
+    def _check_read(
+        self, name: str, node: ast.AST, part: PlanPart, before: set[str], problems: DiagnosticCollector
+    ) -> None:
+        if name in before:
+            home = self._defining_step(name)
+            if home is not None and part.step != home:
+                message = (
+                    f"the function `{name}` is defined in step {home} and used outside of it, but functions are not "
+                    f"saved for a resumption; move its definition above the first step"
+                )
+                problems.add(node, "name-unset", message)
+        elif name in self._given:
+            return
+        elif name in self._anywhere:
+            step = next(p.step for p, f in self._parts if name in f.binds)
+            message = f"`{name}` is read here, but first set in step {step}; set it in this step or above the first"
+            problems.add(node, "name-unset", message)
+        else:
+            problems.add(node, "name-undefined", self._undefined_message(name))
+
+    def _defining_step(self, name: str) -> int | None:
+        """Return the only step that binds this name, if it binds it to a function; otherwise None."""
+        homes = [(p.step, f) for p, f in self._parts if name in f.binds]
+        step, f = homes[0]
+        return step if len(homes) == 1 and name in f.functions else None
+
+    def _undefined_message(self, name: str) -> str:
+        hint = suggest_replacement(name)
+        if hint is None:
+            near = difflib.get_close_matches(name, sorted(self._anywhere | self._given), n=1)
+            hint = f"did you mean `{near[0]}`? Otherwise set it first" if near else "set it before it is read"
+        return f"`{name}` is not defined; {hint}"
+
+
+def _names_read_by_functions(parts: list[tuple[PlanPart, NameFlow]]) -> dict[str, frozenset[str]]:
+    """Return, for each function outside the steps, the names that a call may read, also indirectly."""
+    homes = {name: f for part, f in parts if part.step is None for name in f.functions}
+    reached = {id(f): _names_reached_from(f, homes) for f in homes.values()}  # the functions of a part share one set
+    return {name: reached[id(f)] for name, f in homes.items()}
+
+
+def _names_reached_from(start: NameFlow, homes: dict[str, NameFlow]) -> frozenset[str]:
+    """Return the names that the functions of a part read, and those of the functions that they name, and so on."""
+    found = set(start.deferred_reads)
+    waiting, seen = [*found], {id(start)}
+    while waiting:
+        home = homes.get(waiting.pop())
+        if home is not None and id(home) not in seen:
+            seen.add(id(home))
+            waiting += home.deferred_reads.keys() - found
+            found |= home.deferred_reads.keys()
+    return frozenset(found)
+
+
+def _imported_names(imported: list[ImportStatement]) -> set[str]:
+    """Return every name that an import binds, allowed or not, so that a bad import is reported only once."""
+    return {(a.asname or a.name).split(".")[0] for statement in imported for a in statement.names}
+
+
+_TESTS = (ast.Assert, ast.Raise)
+
+
+def find_warnings(outline: PlanOutline, nodes: list[ast.AST], warnings: DiagnosticCollector) -> None:
+    """Collect the warnings of a plan; ``nodes`` are all nodes of its tree."""
+    testing = testing_functions(nodes)
+    for step in outline.steps:
+        if not has_test(step.body, testing):
+            example = f"assert <what must hold now>, f'Error in [Step {step.step}]: … {{agent.report()}}'"
+            warnings.add(step.node, "step-assertion", f"step {step.step} has no assertion; end it with `{example}`")
+    for node in nodes:
+        if isinstance(node, ast.Assert) and always_holds(node.test):
+            pair = isinstance(node.test, ast.Tuple) and len(node.test.elts) == 2 and node.msg is None
+            wanted = "write `assert condition, message` without brackets" if pair else "test what the agent observed"
+            message = f"this assertion always holds; {wanted}"
+            warnings.add(node, "assert-tuple" if pair else "assert-true", message)
+    if outline.solution is not None and not outline.steps:
+        message = "the plan has no steps, so it cannot resume; put its parts into blocks `if start_from <= k:`"
+        warnings.add(outline.solution, "no-steps", message)
+    start = header_start(outline.solution)
+    if start is not None:
+        message = f"the header says start_from={start}, which counts only with resume_by=model; write start_from=1"
+        warnings.add(outline.solution, "start-from", message)
+
+
+def header_start(solution: ast.FunctionDef | None) -> int | None:
+    """Return the step that the header names (``start_from=3``); None if it says 1 or nothing."""
+    default = solution.args.defaults[-1] if solution and solution.args.defaults else None
+    if isinstance(default, ast.Constant) and type(default.value) is int and default.value > 1:
+        return default.value
+    return None
+
+
+def always_holds(test: ast.expr) -> bool:
+    """Return whether a condition is true by its form alone: a true constant, a filled tuple, a text with characters."""
+    if isinstance(test, ast.Constant):
+        return bool(test.value)
+    if isinstance(test, ast.JoinedStr):
+        return any(isinstance(v, ast.Constant) and v.value for v in test.values)
+    filled = isinstance(test, ast.Tuple | ast.List | ast.Set) and bool(test.elts)
+    return filled or (isinstance(test, ast.Dict) and bool(test.keys))
+
+
+def testing_functions(nodes: list[ast.AST]) -> frozenset[str]:
+    """Return the functions that assert, raise or end the run, directly or through one another."""
+    functions = [(n.name, walk(*n.body)) for n in nodes if isinstance(n, ast.FunctionDef) and n.name != "solution"]
+    names = ENDING_NAMES
+    for _ in functions:
+        more = ENDING_NAMES | {name for name, within in functions if _tests(within, names)}
+        if more == names:
+            break
+        names = more
+    return names
+
+
+def has_test(body: Iterable[ast.stmt], functions: frozenset[str]) -> bool:
+    """Return whether these statements assert, raise or end the run, or call one of ``functions``, which do."""
+    return _tests(walk(*body), functions)
+
+
+def _tests(nodes: Iterable[ast.AST], functions: frozenset[str]) -> bool:
+    return any(
+        isinstance(n, _TESTS) or (isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in functions)
+        for n in nodes
+    )
+
 
 _NO_PYTHON = Diagnostic(
     0, 0, "no-python", "the reply contains no Python; answer with one fenced python block that holds the whole program"
@@ -118,3 +481,22 @@ def _make_steps(outline: PlanOutline, flows: list[NameFlow], names: PlanNames) -
         for p, f in zip(outline.parts, flows, strict=True)
         if p.step is not None
     )
+
+
+def answer_check(job: frames.CheckJob) -> frames.AcceptanceFrame | frames.RejectionFrame:
+    """Check and compile the plan. Nothing of it runs."""
+    found = check_and_compile(job.source, job.api)
+    if isinstance(found, Rejected):
+        return frames.RejectionFrame(diagnostic_rows(found.diagnostics))
+    plan, program = found
+    return _acceptance(PlanRow.from_plan(plan), program.pack())
+
+
+def _acceptance(plan: PlanRow, code: bytes) -> frames.AcceptanceFrame | frames.RejectionFrame:
+    size = frames.packed_size([plan.steps, plan.provides])
+    if size > MAX_OUTLINE_BYTES:
+        message = (
+            f"the names in all steps take {size:,} bytes, more than {MAX_OUTLINE_BYTES:,}; use fewer steps and names"
+        )
+        return frames.RejectionFrame(diagnostic_rows([Diagnostic(0, 0, "size", message)]))
+    return frames.AcceptanceFrame(plan, code if len(code) <= MAX_CODE_BYTES else b"")

@@ -6,27 +6,33 @@ import ast
 import marshal
 import sys
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import CodeType
 
-from codeplan.sandbox.language.diagnostics import DiagnosticCollector, RejectedPlanError
 from codeplan.sandbox.language.extraction import SOLUTION_HEADER
-from codeplan.sandbox.language.guard_insertion import PlanTransformer
-from codeplan.sandbox.language.imports import ImportBinding, ImportStatement, find_imports, import_bindings
+from codeplan.sandbox.language.guard_insertion import (
+    ImportBinding,
+    ImportStatement,
+    PlanTransformer,
+    find_imports,
+    import_bindings,
+)
 from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow
-from codeplan.sandbox.language.parsing import parse_plan
-from codeplan.sandbox.language.plan_outline import PlanOutline, PlanPart, find_final_replan, outline_plan
-from codeplan.sandbox.language.syntax_nodes import (
+from codeplan.sandbox.language.parsing import (
+    DiagnosticCollector,
+    RejectedPlanError,
     call_function,
     call_statement,
     fill_locations,
     load_name,
+    parse_plan,
     walk,
     with_location,
 )
+from codeplan.sandbox.language.plan_outline import PlanOutline, PlanPart, find_final_replan, outline_plan
 from codeplan.sandbox.limits import MAX_STEPS
 from codeplan.sandbox.runtime.names import PREDEFINED_NAMES
-from codeplan.sandbox.runtime.qualnames import set_qualnames
 
 __all__ = ["Program", "RejectedPlanError", "Segment", "build_program", "compile_plan"]
 
@@ -176,3 +182,27 @@ def _compile_segment(body: list[ast.stmt], place: ast.stmt) -> CodeType:
         warnings.simplefilter("ignore")
         fill_locations(function)
         return compile(ast.Module([function], []), PLAN_FILENAME, "exec", dont_inherit=True)
+
+
+def set_qualnames(code: CodeType, solution: ast.FunctionDef | None) -> CodeType:
+    """Rename the functions in a segment's code as if it were not wrapped in ``_segment_``.
+
+    A function inside ``solution`` becomes ``solution.<locals>.f``, another ``f``.
+    """
+    inside = range(solution.lineno, (solution.end_lineno or solution.lineno) + 1) if solution else range(0)
+    return _map_inner_code(
+        code,
+        lambda segment: _map_inner_code(
+            segment, lambda f: _qualify(f, "solution" if f.co_firstlineno in inside else "")
+        ),
+    )
+
+
+def _qualify(code: CodeType, around: str) -> CodeType:
+    name = f"{around}.<locals>.{code.co_name}" if around else code.co_name
+    return _map_inner_code(code.replace(co_qualname=name), lambda inner: _qualify(inner, name))
+
+
+def _map_inner_code(code: CodeType, change: Callable[[CodeType], CodeType]) -> CodeType:
+    """Return ``code`` with ``change`` applied to the code objects in its constants."""
+    return code.replace(co_consts=tuple(change(c) if isinstance(c, CodeType) else c for c in code.co_consts))

@@ -10,6 +10,10 @@ import re
 
 SOLUTION_HEADER = "def solution(agent, start_from=1):"
 
+PARAMETERS_OPENING = "# Parameters, with their values for the task:"
+PARAMETERS_CLOSING = "# End of the parameters."
+"""The comments around the parameters of a generalised plan."""
+
 _FENCE = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)[ \t]*+([\w+.#-]*+)[^\n`]*+$")
 _SOLUTION = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+solution\b")
 _CODE_START = re.compile(

@@ -8,13 +8,214 @@ operators that make large values, handlers, assertions and loop iterations have 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import NamedTuple, TypeVar
 
-from codeplan.sandbox.language.construct_hints import CONSTRUCT_HINTS
-from codeplan.sandbox.language.diagnostics import DiagnosticCollector
-from codeplan.sandbox.language.policy import LanguagePolicy, VisitResult
-from codeplan.sandbox.language.syntax_nodes import call_function, call_statement, is_name, load_name, with_location
+from RestrictedPython.transformer import RestrictingNodeTransformer
+
+from codeplan.sandbox.language.parsing import (
+    DiagnosticCollector,
+    call_function,
+    call_statement,
+    is_name,
+    load_name,
+    with_location,
+)
+from codeplan.sandbox.runtime.names import ALLOWED_MODULES, ANNOTATION_MODULES, PREDEFINED_NAMES, RESERVED_NAMES
+
+_ASYNC = "plans run one statement after the other; leave out async and await"
+_OUTER = "name it as a parameter and return the new value, or keep it in a dict"
+_YIELD = "plans have no generators; collect the values in a list and return it"
+_TEMPLATE = "template strings are not part of the plan language; use an f-string"
+
+CONSTRUCT_HINTS: dict[str, str] = {
+    "ClassDef": "plans have no classes; keep data in a dict and behaviour in functions",
+    "With": "with is not part of the plan language; call the functions directly, with try and finally where needed",
+    "Global": f"global is not part of the plan language; {_OUTER}",
+    "Nonlocal": f"nonlocal is not part of the plan language; {_OUTER}",
+    "Yield": _YIELD,
+    "YieldFrom": _YIELD,
+    "AsyncFunctionDef": _ASYNC,
+    "AsyncFor": _ASYNC,
+    "AsyncWith": _ASYNC,
+    "Await": _ASYNC,
+    "TryStar": "except* is not part of the plan language; use except",
+    "MatchClass": "class patterns are not part of the plan language; use if isinstance(x, str), or literal cases",
+    "TemplateStr": _TEMPLATE,
+    "Interpolation": _TEMPLATE,
+    "TypeAlias": "type aliases are not part of the plan language; leave them out",
+}
+
+
+ImportStatement = ast.Import | ast.ImportFrom
+
+
+class ImportBinding(NamedTuple):
+    """A name that an import binds to a module (``member`` is None) or to a module's member."""
+
+    name: str
+    module: str
+    member: str | None
+    node: ImportStatement
+
+
+def import_problem(node: ImportStatement, alias: ast.alias) -> str | None:
+    """Return why this import is not allowed and what to write instead, or None if it is."""
+    module = alias.name if isinstance(node, ast.Import) else node.module or "."
+    if module in ANNOTATION_MODULES:
+        return None
+    if module not in ALLOWED_MODULES or (isinstance(node, ast.ImportFrom) and node.level):
+        return f"`{module}` cannot be imported; use the agent, or one of: {', '.join(sorted(ALLOWED_MODULES))}"
+    if isinstance(node, ast.ImportFrom) and alias.name not in ALLOWED_MODULES[module]:
+        return f"`{module}` has no `{alias.name}` here; it has: {', '.join(sorted(ALLOWED_MODULES[module]))}"
+    name = alias.asname or alias.name
+    if name.startswith("_") or (name in RESERVED_NAMES and name not in (alias.name, "ask", "ask_llm")):
+        return f"an import cannot be called `{name}`; use another name"
+    if name in ("ask", "ask_llm") and module != "large_language_model":
+        return f"`{name}` belongs to the runtime; use another name for `{alias.name}`"
+    return None
+
+
+def find_imports(nodes: Iterable[ast.AST]) -> list[ImportStatement]:
+    """Return the import statements among these nodes."""
+    return [n for n in nodes if isinstance(n, ImportStatement)]
+
+
+def import_bindings(statements: Iterable[ImportStatement]) -> Iterator[ImportBinding]:
+    """Yield every allowed name that these imports bind, except names that the runtime provides anyway."""
+    for node in statements:
+        for alias in node.names:
+            binding = _binding(node, alias)
+            if (
+                binding.module in ALLOWED_MODULES
+                and not _is_predefined(binding)
+                and import_problem(node, alias) is None
+            ):
+                yield binding
+
+
+def _binding(node: ImportStatement, alias: ast.alias) -> ImportBinding:
+    name = alias.asname or alias.name
+    if isinstance(node, ast.Import):
+        return ImportBinding(name, alias.name, None, node)
+    return ImportBinding(name, node.module or "", alias.name, node)
+
+
+def _is_predefined(b: ImportBinding) -> bool:
+    """Return whether the name means the same without the import."""
+    if b.member is None:
+        return b.name == b.module and b.name in PREDEFINED_NAMES
+    if b.module == "large_language_model":
+        return b.name in ("ask", "ask_llm")
+    return b.name == b.member and b.module in ("ast", "collections")
+
+
+_T = TypeVar("_T", bound=ast.AST)
+VisitResult = ast.AST | list[ast.stmt] | None
+
+
+class LanguagePolicy(RestrictingNodeTransformer):
+    """Decides what a plan may write. Problems go to ``problems``; bad input never raises."""
+
+    def __init__(self, problems: DiagnosticCollector) -> None:
+        super().__init__()
+        self._problems = problems
+
+    def error(self, node: ast.AST, info: str) -> None:
+        self._problems.add(node, "language", info)
+
+    def not_allowed(self, node: ast.AST) -> None:
+        """Report a node that the language lacks, and say what to write instead."""
+        kind = type(node).__name__
+        default = f"{kind} is not part of the plan language; write it with plain statements"
+        self.error(node, CONSTRUCT_HINTS.get(kind, default))
+
+    def warn(self, node: ast.AST, info: str) -> None:
+        """Do nothing: unknown syntax is an error already."""
+
+    def _refuse(self, node: ast.AST) -> VisitResult:
+        self.not_allowed(node)
+        return None if isinstance(node, ast.stmt) else node
+
+    visit_ClassDef = visit_With = visit_Global = visit_Nonlocal = visit_TryStar = _refuse
+    visit_AsyncFunctionDef = visit_AsyncFor = visit_AsyncWith = visit_Await = _refuse
+    visit_Yield = visit_YieldFrom = visit_TemplateStr = visit_Interpolation = visit_MatchClass = _refuse
+
+    def _visited(self, node: _T) -> _T:
+        """Visit a node that keeps its type."""
+        result: _T = self.visit(node)
+        return result
+
+    def check_name(self, node: ast.AST, name: str | None, allow_magic_methods: bool = False) -> None:
+        """Report names with a leading underscore, which belong to the runtime. ``_`` alone is allowed."""
+        if name is not None and name.startswith("_") and name != "_":
+            other = name.strip("_") or "name"
+            self.error(node, f"names that begin with an underscore are reserved; write `{other}` for `{name}`")
+
+    def _check_binding(self, node: ast.AST, name: str | None) -> None:
+        self.check_name(node, name)
+        if name in RESERVED_NAMES:
+            self.error(node, f"`{name}` belongs to the runtime and cannot be assigned; use another name")
+
+    def visit_Name(self, node: ast.Name) -> VisitResult:
+        (self.check_name if isinstance(node.ctx, ast.Load) else self._check_binding)(node, node.id)
+        return node
+
+    def visit_MatchAs(self, node: ast.MatchAs) -> VisitResult:
+        """Check the name that a case binds."""
+        self._check_binding(node, node.name)
+        return self.node_contents_visit(node)
+
+    def visit_MatchStar(self, node: ast.MatchStar) -> VisitResult:
+        """Check the name of a sequence's rest."""
+        self._check_binding(node, node.name)
+        return node
+
+    def visit_MatchMapping(self, node: ast.MatchMapping) -> VisitResult:
+        """Check the keys, which must be literals, and the name of the rest."""
+        self._check_binding(node, node.rest)
+        for key in node.keys:
+            self._check_literal(key)
+        node.patterns = [self._visited(p) for p in node.patterns]
+        return node
+
+    def visit_MatchValue(self, node: ast.MatchValue) -> VisitResult:
+        """Check that a case compares with a literal."""
+        self._check_literal(node.value)
+        return node
+
+    def _plain(self, node: ast.AST) -> VisitResult:
+        return self.node_contents_visit(node)
+
+    visit_Match = visit_match_case = visit_MatchSequence = visit_MatchOr = visit_MatchSingleton = _plain
+
+    def _check_literal(self, value: ast.expr) -> None:
+        """Report a dotted name in a pattern: Python would look it up without the guard."""
+        if any(isinstance(n, ast.Attribute) for n in ast.walk(value)):
+            self.error(value, "a case may hold literals and plain names only; compare other values with if and ==")
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> VisitResult:
+        """Check an import and drop it: the runtime binds the names before the plan begins."""
+        for alias in node.names:
+            if problem := import_problem(node, alias):
+                self._problems.add(node, "import", problem)
+        return with_location(node, ast.Pass())
+
+    visit_Import = visit_ImportFrom = _import
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> VisitResult:
+        """Drop the annotation without evaluating it."""
+        if node.value is None:
+            return with_location(node, ast.Pass())
+        return self._visited(with_location(node, ast.Assign(targets=[node.target], value=node.value)))
+
+    def visit_arg(self, node: ast.arg) -> VisitResult:
+        """Drop the annotation and check the name."""
+        node.annotation = None
+        self.check_name(node, node.arg)
+        return node
+
 
 _GUARDED_OPERATORS: dict[type[ast.operator], str] = {
     ast.Mult: "_mul_",

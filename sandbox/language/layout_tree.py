@@ -13,7 +13,7 @@ from typing import Final, NoReturn, TypeAlias, cast
 
 import libcst as cst
 
-from codeplan.sandbox.language.diagnostics import DiagnosticCollector, RejectedPlanError
+from codeplan.sandbox.language.parsing import DiagnosticCollector, RejectedPlanError
 from codeplan.sandbox.language.plan_outline import guard_number
 
 _Compound: TypeAlias = cst.BaseCompoundStatement

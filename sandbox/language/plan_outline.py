@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from codeplan.sandbox.language.syntax_nodes import has_no_effect, is_name
+from codeplan.sandbox.language.parsing import has_no_effect, is_name
 
 MAX_STEP = 1_000_000
 """A condition with a larger number is ordinary code, not a step."""

@@ -15,16 +15,13 @@ from typing import Any, Final
 
 from codeplan.errors import UsageError
 from codeplan.sandbox.host.agent_port import AgentPort
-from codeplan.sandbox.host.backend import Capability
+from codeplan.sandbox.host.backend import Capability, LineCoverage, MergedReply, Progress
 from codeplan.sandbox.host.plan_texts import PlanTexts, TextWorkers
-from codeplan.sandbox.host.reply_merging import MergedReply
 from codeplan.sandbox.limits import Limits
-from codeplan.sandbox.monty.client import load_monty
-from codeplan.sandbox.monty.run import MontyRun
+from codeplan.sandbox.monty.run import MontyRun, load_monty
 from codeplan.sandbox.monty.script import ScriptError, build_script
 from codeplan.sandbox.monty.text_process import uncaged_workers
 from codeplan.sandbox.protocol.codec import decode
-from codeplan.sandbox.protocol.run_progress import LineCoverage, Progress
 from codeplan.sandbox.runtime.names import RESERVED_NAMES
 from codeplan.types import AgentApi, Checkpoint, Diagnostic, Outcome, Plan, Rejected
 from codeplan.untrusted.values import in_quotes

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from importlib import import_module
+from typing import Any, Final, NamedTuple
 
 from codeplan.errors import SandboxError
 from codeplan.sandbox.host.agent_port import AgentPort
+from codeplan.sandbox.host.backend import OutputChunk, Progress, StepEntry
 from codeplan.sandbox.host.finished_run import finished
 from codeplan.sandbox.host.run_accounting import LimitExceededError, processor_seconds, require_within
 from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, Limits, limit_message, shorten
-from codeplan.sandbox.monty.client import ABSENT, AgentStandIn, EndRequest, error_result, load_monty, named_function
-from codeplan.sandbox.monty.printed_output import PrintedOutput
 from codeplan.sandbox.monty.script import MontyScript
 from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.checkpoint_table import OTHERS_KEY
-from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
-from codeplan.sandbox.protocol.run_progress import Progress, StepEntry
+from codeplan.sandbox.protocol.codec import OTHERS_KEY, CheckpointError, decode, encode
 from codeplan.sandbox.protocol.values import NotPlainData, escape_surrogates, pack_value, unpack_value
 from codeplan.sandbox.runtime.names import ENDING_NAMES, PREDEFINED_NAMES
 from codeplan.types import (
@@ -32,6 +30,87 @@ from codeplan.types import (
     ResourceUsage,
     Stopped,
 )
+
+
+def load_monty() -> Any:
+    """The module of Monty's client. Raises SandboxError if it is not installed."""
+    try:
+        return import_module("pydantic_monty")
+    except ImportError:
+        raise SandboxError("Monty is not installed; install it: pip install 'codeplan[monty]'") from None
+
+
+class EndRequest(NamedTuple):
+    """The plan called ``replan`` or ``give_up`` on this line."""
+
+    function: str
+    reason: str
+    line: int | None
+
+
+class AgentStandIn:
+    """Represents the agent in Monty. It has no attributes: Monty asks the host for each."""
+
+
+ABSENT: Final = object()
+"""The answer for a name that does not exist."""
+
+
+def named_function(name: str) -> Callable[..., None]:
+    """A function by which Monty names a call to the host; it never runs."""
+
+    def function() -> None:
+        return None
+
+    function.__name__ = name
+    return function
+
+
+def error_result(kind: str, message: str) -> dict[str, Any]:
+    """The answer that raises this exception in the plan."""
+    return {"exc_type": kind, "message": message}
+
+
+class PrintedOutput:
+    """The output of one run. ``is_closed`` means that no more output is collected, because the plan asked for its
+    end.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.is_closed = False
+        self._limits = limits
+        self._printed = 0
+        self._parts: list[str] = []
+        self._pending: list[str] = []
+
+    @property
+    def text(self) -> str:
+        """The output up to the limit."""
+        return "".join(self._parts)
+
+    @property
+    def size(self) -> int:
+        """How many characters of the output were collected."""
+        return min(self._printed, self._limits.output)
+
+    def take(self, stream: str, text: str) -> None:
+        """Collect printed text. Monty calls this, so it must not raise."""
+        if self.is_closed:
+            return
+        kept = escape_surrogates(text)[: max(0, self._limits.output - self._printed)]
+        self._printed += len(text)
+        if kept:
+            self._parts.append(kept)
+            self._pending.append(kept)
+
+    def report(self, on_event: Callable[[OutputChunk], None]) -> None:
+        """Report pending output. Raises LimitExceededError if the output exceeds the limit."""
+        if self._pending:
+            text = "".join(self._pending)
+            self._pending.clear()
+            on_event(OutputChunk(text))
+        require_within(self._limits, "output", self._printed)
+
 
 _METHOD: Final = "_method_"
 _FUNCTIONS: Final = frozenset({"ask_llm", "ask"}) | ENDING_NAMES

@@ -18,9 +18,14 @@ from typing import BinaryIO, Final, cast
 
 from codeplan.errors import SandboxError
 from codeplan.sandbox.host.import_paths import import_paths, python_program
-from codeplan.sandbox.host.text_worker import DeadlineExceeded, WorkerDisconnected
-from codeplan.sandbox.host.worker_end import WorkerEnd
-from codeplan.sandbox.protocol.conversation import Conversation, Sender, State
+from codeplan.sandbox.host.worker_process import (
+    Conversation,
+    DeadlineExceeded,
+    Sender,
+    State,
+    WorkerDisconnected,
+    WorkerEnd,
+)
 from codeplan.sandbox.protocol.frames import Frame, FrameAssembler, WorkerFrame, pack, unpack_worker_frame
 
 MAX_JOBS: Final = 500

@@ -8,9 +8,9 @@ from __future__ import annotations
 import contextlib
 from typing import Final
 
-from codeplan.sandbox.cage.analysis_answers import answer_analysis
-from codeplan.sandbox.cage.check_answers import answer_check
+from codeplan.sandbox.analysis.topics import answer_analysis
 from codeplan.sandbox.cage.frame_link import FrameLink
+from codeplan.sandbox.language.checking import answer_check
 from codeplan.sandbox.protocol import frames
 
 _MAX_BYTES: Final = 2 << 30  # address space, where the system can limit it

@@ -12,26 +12,302 @@ from __future__ import annotations
 
 import math
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable
-from typing import Any, Final
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Annotated, Any, Final, TypeAlias
 
+import msgspec
+
+from codeplan.errors import SandboxError
 from codeplan.sandbox.limits import MAX_NAME_CHARS
-from codeplan.sandbox.protocol.checkpoint_table import (
-    DEFAULT_FACTORIES,
-    MAX_DROPPED_BYTES,
-    MAX_NAMES,
-    MAX_NODES,
-    MAX_REASON_CHARS,
-    OTHERS_KEY,
-    SAFE_INT,
-    KeyChecker,
-    Node,
-    UnsavableValue,
-    check_collisions,
-)
-from codeplan.sandbox.protocol.decoder import CheckpointError, decode
 from codeplan.types import Checkpoint
-from codeplan.untrusted.noun_phrases import with_article, with_count
+from codeplan.untrusted.texts import with_article, with_count
+from codeplan.untrusted.values import MAX_SAME_HASH, collide
+
+SAFE_INT: Final = 2**53  # larger ints are texts in the table, because not every JSON reader keeps them
+_MAX_FLOAT: Final = 1.7976931348623157e308
+_Whole: TypeAlias = Annotated[int, msgspec.Meta(gt=-SAFE_INT, lt=SAFE_INT)]
+_Finite: TypeAlias = Annotated[float, msgspec.Meta(ge=-_MAX_FLOAT, le=_MAX_FLOAT)]
+
+Node: TypeAlias = bool | _Whole | _Finite | str | list[int | str] | None
+"""One row of the table."""
+
+CONTAINER_TYPES: Final[dict[str, Callable[[], Any]]] = {
+    "list": list,
+    "set": set,
+    "dict": dict,
+    "counter": Counter,
+    "ordered": OrderedDict,
+    "deque": deque,
+}
+"""The tags of containers that are created empty and then filled. ``tuple`` and ``frozenset`` are created full.
+``deque:N`` has a maximum length, ``default:NAME`` a factory. The other tags are ``int``, ``float``, ``bytes`` and
+``text``.
+"""
+
+DEFAULT_FACTORIES: Final = {t.__name__: t for t in (bool, int, float, str, bytes, list, tuple, dict, set, frozenset)}
+"""The factories that a saved defaultdict may have; ``default:None`` has none."""
+
+MAX_NODES: Final = 50_000
+MAX_NAMES: Final = 1_000
+"""Maximum number of saved and dropped variables that a checkpoint names; the rest are counted under OTHERS_KEY."""
+
+OTHERS_KEY: Final = "*"
+RETURNED_NAME: Final = "return"
+"""The name, in a table of its own, of the value that a plan returned. No variable can have it."""
+
+MAX_REASON_CHARS: Final = 200  # maximum length of the reason why a variable was dropped
+MAX_DROPPED_BYTES: Final = 64 << 10  # maximum size of the names and reasons of all dropped variables
+MAX_KEY_DEPTH: Final = 64
+"""Maximum nesting of tuples: CPython hashes them by unguarded recursion, so a deep key would crash it."""
+
+MAX_KEY_VALUES: Final = 100_000
+"""Maximum number of values in a tuple, counting shared ones repeatedly: it bounds the time of hashing."""
+
+MAX_HASHED_VALUES: Final = 400_000
+"""Maximum number of values in all keys of a table, counting shared ones repeatedly, because each path to a value
+hashes it again.
+"""
+
+_DICT_TAGS: Final = frozenset({"dict", "counter", "ordered", "default"})
+IMMUTABLE_TAGS: Final = frozenset({"tuple", "frozenset"})
+"""The tags of values that are created full, parts before wholes."""
+
+
+class UnsavableValue(Exception):
+    """Says why a value cannot be saved."""
+
+
+def check_collisions(keys: Collection[Any]) -> None:
+    """Raise UnsavableValue if too many keys of a dict or set have the same hash."""
+    if collide(keys):
+        raise UnsavableValue(f"more than {MAX_SAME_HASH} keys with the same hash")
+
+
+class KeyChecker:
+    """Checks that the tuples and frozen sets of a table are shallow and small enough to be hashed."""
+
+    def __init__(self, nodes: list[Any]) -> None:
+        self._nodes = nodes
+        self._measured: dict[int, tuple[int, int]] = {}
+        self._hashed: dict[int, int] = {}
+
+    def check(self, start: int = 0) -> None:
+        """Raise UnsavableValue if a tuple from node ``start`` on is too deep, too large, or contains itself.
+
+        Also if all keys together are too large.
+        """
+        for at in range(start, len(self._nodes)):
+            if _is_immutable(self._nodes[at]) and at not in self._measured:
+                self._measure(at)
+        for at in range(start, len(self._nodes)):
+            if keys := _key_nodes(self._nodes[at]):
+                self._hashed[at] = sum(self._measured.get(key, (0, 1))[1] for key in keys)
+        if sum(self._hashed.values()) > MAX_HASHED_VALUES:
+            raise UnsavableValue(f"more than {MAX_HASHED_VALUES:,} values in keys")
+
+    def forget(self, start: int) -> None:
+        """Forget the nodes from ``start`` on."""
+        for known in (self._measured, self._hashed):
+            for at in [at for at in known if at >= start]:
+                del known[at]
+
+    def bottom_up(self) -> Iterator[int]:
+        """The tuples and frozen sets, parts before wholes."""
+        return iter(self._measured)
+
+    def _measure(self, top: int) -> None:
+        path = [(top, iter(self._nodes[top][1:]))]
+        while path:
+            at, parts = path[-1]
+            unknown = next((p for p in parts if p not in self._measured and _is_immutable(self._nodes[p])), None)
+            if unknown is not None:
+                path.append((unknown, iter(self._nodes[unknown][1:])))
+            else:
+                self._measured[at] = self._combine(self._nodes[at][1:])
+                path.pop()
+            if len(path) > MAX_KEY_DEPTH:
+                raise UnsavableValue(f"tuples nested deeper than {MAX_KEY_DEPTH}")
+
+    def _combine(self, parts: list[int]) -> tuple[int, int]:
+        known = [self._measured.get(p, (0, 1)) for p in parts]
+        depth, weight = 1 + max((d for d, _ in known), default=0), 1 + sum(w for _, w in known)
+        if depth > MAX_KEY_DEPTH:
+            raise UnsavableValue(f"tuples nested deeper than {MAX_KEY_DEPTH}")
+        if weight > MAX_KEY_VALUES:
+            raise UnsavableValue(f"a tuple of more than {MAX_KEY_VALUES:,} values")
+        return depth, weight
+
+
+def _is_immutable(node: Any) -> bool:
+    return type(node) is list and node[0] in IMMUTABLE_TAGS
+
+
+def _key_nodes(node: Any) -> list[int]:
+    """The numbers of the nodes that a container hashes."""
+    if type(node) is not list or not node:
+        return []
+    kind = node[0].partition(":")[0]
+    return node[1:] if kind in ("set", "frozenset") else node[1::2] if kind in _DICT_TAGS else []
+
+
+class CheckpointError(SandboxError):
+    """A checkpoint that ``encode`` never produces; the message names the node and the problem."""
+
+
+def decode(checkpoint: Checkpoint) -> dict[str, object]:
+    """The saved variables, as new objects with the original aliases.
+
+    Compare, print and hash them with ``codeplan.untrusted`` alone: with ``==`` or ``repr``, a small table with shared
+    parts can take practically forever.
+
+    Raises CheckpointError if the table is damaged.
+    """
+    try:
+        if len(checkpoint.names) > MAX_NAMES or len(checkpoint.dropped) > MAX_NAMES + 1:  # OTHERS_KEY is one more
+            raise ValueError(f"it names more than {MAX_NAMES:,} variables")
+        values = _TableDecoder(checkpoint.nodes).decode_all()
+        for name, reason in checkpoint.dropped.items():
+            _verify_dropped(name, reason)
+        return {_verify_name(n): values[_verify_index(i, len(values))] for n, i in checkpoint.names.items()}
+    except UnsavableValue as reason:
+        raise CheckpointError(f"the checkpoint is damaged: it contains {reason}") from None
+    except (TypeError, ValueError, AttributeError, RecursionError, OverflowError) as error:
+        raise CheckpointError(f"the checkpoint is damaged: {error}") from None
+
+
+class _TableDecoder:
+    """Builds the objects of a table: scalars and empty containers, then tuples bottom-up, then the contents."""
+
+    def __init__(self, nodes: list[Any]) -> None:
+        if type(nodes) is not list or len(nodes) > MAX_NODES:
+            raise ValueError(f"its nodes are not a list of at most {MAX_NODES:,}")
+        self._nodes = nodes
+        self._values: list[Any] = [self._scalar_or_empty(at, node) for at, node in enumerate(nodes)]
+
+    def decode_all(self) -> list[Any]:
+        """One object per node."""
+        keys = KeyChecker(self._nodes)
+        keys.check()
+        for at in keys.bottom_up():
+            parts = [self._values[p] for p in self._nodes[at][1:]]
+            self._values[at] = tuple(parts) if self._nodes[at][0] == "tuple" else _frozenset(at, parts)
+        for at, node in enumerate(self._nodes):
+            if type(node) is list and isinstance(self._values[at], list | dict | set | deque):
+                self._fill(at, self._values[at], node[1:])
+        return self._values
+
+    def _scalar_or_empty(self, at: int, node: Any) -> Any:
+        if node is None or type(node) in (bool, str):
+            return node
+        if type(node) in (int, float):
+            return _verify_number(at, node)
+        if type(node) is not list or not node or type(node[0]) is not str:
+            raise ValueError(f"node {at} has an unknown form")
+        tag, parts = node[0], node[1:]
+        if tag in _TEXT_DECODERS:
+            return _TEXT_DECODERS[tag](_single_text(at, parts))
+        for part in parts:
+            _verify_index(part, len(self._nodes))
+        return _empty_container(at, tag, len(parts))
+
+    def _fill(self, at: int, container: Any, parts: list[int]) -> None:
+        held = [self._values[p] for p in parts]
+        if isinstance(container, dict | set):
+            check_collisions(held[::2] if isinstance(container, dict) else held)
+        if isinstance(container, list | deque):
+            container.extend(held)
+        elif isinstance(container, set):
+            container.update(held)
+        else:
+            for key, value in zip(held[::2], held[1::2], strict=True):
+                container[key] = value
+        if len(container) != (len(held) // 2 if isinstance(container, dict) else len(held)):
+            raise ValueError(f"node {at} holds a key twice, or more than it can")
+
+
+def _empty_container(at: int, tag: str, parts: int) -> Any:
+    """An empty container for the tag; None for a tuple or a frozen set, which is created later."""
+    if tag in IMMUTABLE_TAGS:
+        return None
+    made: Any = None
+    kind, _, detail = tag.partition(":")
+    if tag in CONTAINER_TYPES:
+        made = CONTAINER_TYPES[tag]()
+    elif kind == "deque" and detail.isdecimal() and len(detail) < 20:
+        made = deque(maxlen=int(detail))
+    elif kind == "default" and (detail == "None" or detail in DEFAULT_FACTORIES):
+        made = defaultdict(DEFAULT_FACTORIES.get(detail))
+    if made is None:
+        raise ValueError(f"node {at} has an unknown tag")
+    if isinstance(made, dict) and parts % 2:
+        raise ValueError(f"node {at} has a key without a value")
+    return made
+
+
+def _frozenset(at: int, parts: list[Any]) -> frozenset[Any]:
+    check_collisions(parts)
+    made = frozenset(parts)
+    if len(made) != len(parts):
+        raise ValueError(f"node {at} holds a value twice")
+    return made
+
+
+def _verify_number(at: int, value: float) -> float:
+    """The number, if JSON keeps it exactly; others must be texts."""
+    if not -SAFE_INT < value < SAFE_INT if type(value) is int else not math.isfinite(value):
+        raise ValueError(f"node {at} is a number that must be written as text")
+    return value
+
+
+def _read_int(text: str) -> int:
+    value = int(text, 16)
+    if hex(value) != text:
+        raise ValueError("a number is not in the form that encode writes")
+    return value
+
+
+def _read_float(text: str) -> float:
+    if text not in ("nan", "inf", "-inf"):
+        raise ValueError("a number is not in the form that encode writes")
+    return float(text)
+
+
+def _read_text(text: str) -> str:
+    return bytes.fromhex(text).decode("utf-8", "surrogatepass")
+
+
+_TEXT_DECODERS: Final[dict[str, Callable[[str], Any]]] = {
+    "int": _read_int,
+    "float": _read_float,
+    "bytes": bytes.fromhex,
+    "text": _read_text,
+}
+
+
+def _single_text(at: int, parts: list[Any]) -> str:
+    if len(parts) != 1 or type(parts[0]) is not str:
+        raise ValueError(f"node {at} is not one text")
+    return parts[0]
+
+
+def _verify_index(part: Any, count: int) -> int:
+    if type(part) is not int or not 0 <= part < count:
+        raise ValueError("a part or a variable is not the number of a node")
+    return part
+
+
+def _verify_name(name: Any) -> str:
+    if type(name) is not str or len(name) > MAX_NAME_CHARS or not name.isidentifier():
+        raise ValueError("a name is not that of a variable")
+    return name
+
+
+def _verify_dropped(name: Any, reason: Any) -> None:
+    if type(name) is not str or type(reason) is not str:
+        raise ValueError("a dropped name or its reason is not text")
+    if len(name) > MAX_NAME_CHARS or len(reason) > MAX_REASON_CHARS:
+        raise ValueError("a dropped name or its reason is too long")
+
 
 __all__ = ["CheckpointError", "Node", "decode", "encode"]
 

@@ -6,23 +6,151 @@ of the conversation that allows it (see ``conversation``).
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Iterable
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from codeplan.sandbox.limits import MAX_ARCS, MAX_CODE_BYTES, MAX_MESSAGE_CHARS, MAX_NAME_CHARS, MAX_REPORTED, Limits
-from codeplan.sandbox.protocol.cage_layers import Layer
-from codeplan.sandbox.protocol.checkpoint_table import MAX_NAMES, MAX_NODES, MAX_REASON_CHARS
-from codeplan.sandbox.protocol.codec import Node
+from codeplan.sandbox.limits import (
+    MAX_ARCS,
+    MAX_CODE_BYTES,
+    MAX_DIAGNOSTIC_CHARS,
+    MAX_DIAGNOSTICS,
+    MAX_MESSAGE_CHARS,
+    MAX_NAME_CHARS,
+    MAX_REPORTED,
+    MAX_STEPS,
+    Limits,
+    shorten,
+)
+from codeplan.sandbox.protocol.codec import MAX_NAMES, MAX_NODES, MAX_REASON_CHARS, Node
 from codeplan.sandbox.protocol.plain_data import MAX_ANALYSIS_BYTES
-from codeplan.sandbox.protocol.plan_rows import DiagnosticRows, PlanRow
-from codeplan.sandbox.protocol.values import MAX_VALUES, Crossing
-from codeplan.types import AgentApi, Checkpoint
-from codeplan.untrusted.terminal import parser_reason
+from codeplan.sandbox.protocol.values import MAX_VALUES, Crossing, escape_surrogates
+from codeplan.types import AgentApi, Checkpoint, Diagnostic, Plan, Step
+from codeplan.untrusted.texts import parser_reason, with_count
+
+MAX_POSITION: Final = 1_000_000  # largest line and column; a worker parses no more than 64,000 bytes
+MAX_STEP_NAMES: Final = 14_000  # maximum number of names that one step needs or sets: no plan has more nodes
+DIGEST_CHARS: Final = 16
+_MARK_CHARS: Final = 50  # room for the mark that says how much of a message is missing
+
+_Name: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME_CHARS)]
+_Position: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MAX_POSITION)]
+_Line: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=MAX_POSITION)]
+_Names: TypeAlias = Annotated[tuple[_Name, ...], msgspec.Meta(max_length=MAX_STEP_NAMES)]
+
+_Rule: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z-]{0,49}\Z")]
+
+
+class DiagnosticRow(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """One reason of a refusal (see ``Diagnostic``)."""
+
+    line: _Position
+    column: _Position
+    rule: _Rule
+    message: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_DIAGNOSTIC_CHARS)]
+
+    def to_diagnostic(self) -> Diagnostic:
+        """The diagnostic of this row."""
+        return Diagnostic(self.line, self.column, self.rule, self.message)
+
+
+DiagnosticRows: TypeAlias = Annotated[list[DiagnosticRow], msgspec.Meta(min_length=1, max_length=MAX_DIAGNOSTICS)]
+
+WarningRows: TypeAlias = Annotated[list[DiagnosticRow], msgspec.Meta(max_length=MAX_DIAGNOSTICS)]
+
+
+class StepRow(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """One step of a checked plan (see ``Step``)."""
+
+    number: Annotated[int, msgspec.Meta(ge=1, le=MAX_STEPS)]
+    line: _Line
+    end_line: _Line
+    title: Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)]
+    digest: Annotated[str, msgspec.Meta(pattern=rf"^[0-9a-f]{{{DIGEST_CHARS}}}\Z")]
+    needs: _Names
+    sets: _Names
+    replan_line: _Line | None = None
+
+    @classmethod
+    def from_step(cls, s: Step) -> StepRow:
+        """The row of a step."""
+        return cls(s.number, s.line, s.end_line, s.title, s.digest, s.needs, s.sets, s.replan_line)
+
+    def to_step(self) -> Step:
+        """The step of this row."""
+        fields = (self.number, self.line, self.end_line, self.title, self.digest, self.needs, self.sets)
+        return Step(*fields, self.replan_line)
+
+
+class PlanRow(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """A checked plan (see ``Plan``). The host verifies it against the source that it sent."""
+
+    source: str
+    steps: Annotated[list[StepRow], msgspec.Meta(max_length=MAX_STEPS)]
+    provides: _Names
+    warnings: WarningRows = []
+    start_from: Annotated[int, msgspec.Meta(ge=2, le=MAX_STEPS)] | None = None
+
+    @classmethod
+    def from_plan(cls, plan: Plan) -> PlanRow:
+        """The row of a plan."""
+        steps = [StepRow.from_step(s) for s in plan.steps]
+        warnings = diagnostic_rows(plan.warnings)
+        start = plan.start_from if plan.start_from is not None and plan.start_from <= MAX_STEPS else None
+        return cls(plan.source, steps, plan.provides, warnings, start)
+
+    def to_plan(self) -> Plan:
+        """The plan of this row."""
+        steps = tuple(row.to_step() for row in self.steps)
+        warnings = tuple(row.to_diagnostic() for row in self.warnings)
+        return Plan(self.source, steps, self.provides, warnings=warnings, start_from=self.start_from)
+
+
+def diagnostic_rows(diagnostics: Iterable[Diagnostic]) -> list[DiagnosticRow]:
+    """The rows of a refusal or of warnings, within their caps.
+
+    Long messages are cut, and the last row counts those left out.
+    """
+    every = list(diagnostics)
+    rows = [_row(d) for d in every[:MAX_DIAGNOSTICS]]
+    if len(every) > MAX_DIAGNOSTICS:
+        missing = len(every) - MAX_DIAGNOSTICS + 1
+        rows[-1] = DiagnosticRow(
+            0, 0, "size", f"the plan has {with_count(missing, 'more problem')}; write it shorter and simpler"
+        )
+    return rows
+
+
+def _row(diagnostic: Diagnostic) -> DiagnosticRow:
+    message = shorten(escape_surrogates(diagnostic.message), MAX_DIAGNOSTIC_CHARS - _MARK_CHARS)
+    return DiagnosticRow(_clamp(diagnostic.line), _clamp(diagnostic.column), diagnostic.rule, message)
+
+
+def _clamp(position: int) -> int:
+    return max(0, min(position, MAX_POSITION))
+
+
+OPTIONAL_LAYERS: Final = ("user-namespace", "mount-namespace", "network-namespace", "ipc-namespace", "pid-namespace")
+"""The optional layers, which many machines do not allow. All other layers are necessary."""
+
+
+class Layer(msgspec.Struct, frozen=True):
+    """One layer of the cage on this machine. ``detail`` describes it, or says why it is missing."""
+
+    name: Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)]
+    present: bool
+    detail: Annotated[str, msgspec.Meta(max_length=MAX_MESSAGE_CHARS)]
+
+    @property
+    def optional(self) -> bool:
+        """Whether plans run without this layer."""
+        return self.name in OPTIONAL_LAYERS
+
 
 HEADER_BYTES: Final = 4
 MAX_LAYERS: Final = 50
-_Name: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME_CHARS)]
 _Message: TypeAlias = Annotated[str, msgspec.Meta(max_length=MAX_MESSAGE_CHARS + 100)]
 _Reason: TypeAlias = Annotated[str, msgspec.Meta(max_length=MAX_REASON_CHARS)]
 _Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
@@ -54,6 +182,15 @@ class CheckpointTable(msgspec.Struct, frozen=True, array_like=True, forbid_unkno
         """The checkpoint of this table."""
         return Checkpoint(self.names, self.nodes, self.dropped)
 
+
+# ------------------------------------------------------------------ between the host and a zygote
+
+REQUEST_FORMAT: Final = struct.Struct(">cI")  # an operation and a number
+REPLY_FORMAT: Final = struct.Struct(">iI")  # an error number (0 for none; for ``s`` the wait status) and the pid
+READY_MESSAGE: Final = b"ready\n"
+"""The first message on the control socket; any other first message says why the start failed."""
+
+UNKNOWN_STATUS: Final = -1  # the wait status of an unknown worker
 
 # ------------------------------------------------------------------ from the host
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
-from codeplan.untrusted.noun_phrases import with_article
+from codeplan.untrusted.texts import with_article
 
 
 class PlainDataRules(NamedTuple):

@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from codeplan.untrusted.collisions import MAX_SAME_HASH, collide
-from codeplan.untrusted.noun_phrases import with_article
-from codeplan.untrusted.surrogates import escape_surrogates as escape_surrogates
+from codeplan.untrusted.texts import escape_surrogates as escape_surrogates
+from codeplan.untrusted.texts import with_article
+from codeplan.untrusted.values import MAX_SAME_HASH, collide
 
 MAX_DEPTH: Final = 32  # maximum nesting of containers
 MAX_VALUES: Final = 20_000  # maximum number of values in one tree

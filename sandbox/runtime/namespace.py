@@ -9,16 +9,20 @@ from typing import Any, NoReturn
 
 from codeplan.sandbox.protocol.plain_data import ARGUMENT_RULES, find_non_plain
 from codeplan.sandbox.runtime.attributes import AgentProxy, make_getattr
-from codeplan.sandbox.runtime.current_run import CurrentRun, HostCalls
-from codeplan.sandbox.runtime.guards import PlanStopper, count_turns, make_guards, truncate_message
-from codeplan.sandbox.runtime.literal_reader import literal_eval
-from codeplan.sandbox.runtime.module_facades import make_modules
+from codeplan.sandbox.runtime.guards import (
+    CurrentRun,
+    HostCalls,
+    PlanStopper,
+    SizeGuard,
+    count_turns,
+    make_guards,
+    set_name,
+    truncate_message,
+)
 from codeplan.sandbox.runtime.names import RESERVED_NAMES
-from codeplan.sandbox.runtime.qualnames import set_name
-from codeplan.sandbox.runtime.safe_builtins import make_builtins
-from codeplan.sandbox.runtime.size_guard import SizeGuard
+from codeplan.sandbox.runtime.safe_builtins import literal_eval, make_builtins, make_modules
 from codeplan.sandbox.runtime.termination import GiveUpRequested, PlanTermination, ReplanRequested
-from codeplan.untrusted.noun_phrases import with_article
+from codeplan.untrusted.texts import with_article
 
 
 class NotSaved(NameError):

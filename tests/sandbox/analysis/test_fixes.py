@@ -9,7 +9,7 @@ import pytest
 
 from codeplan.prompts.templates import Prompts
 from codeplan.sandbox import Sandbox, extract
-from codeplan.sandbox.analysis.fixes.mending import mend_plan
+from codeplan.sandbox.analysis.fixes import mend_plan
 from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter, Plan, Rejected
 
 API = AgentApi(

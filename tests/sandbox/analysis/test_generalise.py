@@ -7,8 +7,8 @@ import pytest
 from codeplan import envs
 from codeplan.errors import UsageError
 from codeplan.sandbox import Sandbox
-from codeplan.sandbox.analysis.parameter_comments import PARAMETERS_CLOSING, PARAMETERS_OPENING
-from codeplan.standin.household.planning import parse_goal, write_plan
+from codeplan.sandbox.analysis.plan_shape import PARAMETERS_CLOSING, PARAMETERS_OPENING
+from codeplan.standin.household import parse_goal, write_plan
 from codeplan.types import Plan, Rejected
 
 SANDBOX = Sandbox()

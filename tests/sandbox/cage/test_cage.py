@@ -21,14 +21,13 @@ from support.zygotes import wait_for_workers, zygote_pid
 
 from codeplan.errors import SandboxError
 from codeplan.sandbox import Limits, Sandbox, encode, probe_layers
-from codeplan.sandbox.cage.landlock import build_ruleset
-from codeplan.sandbox.cage.lockdown import LAYER_NAMES
+from codeplan.sandbox.cage.lockdown import LAYER_NAMES, build_ruleset
 from codeplan.sandbox.cage.seccomp import build_filter
 from codeplan.sandbox.host import launcher
 from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.host.session import RunSession
 from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.cage_layers import OPTIONAL_LAYERS
+from codeplan.sandbox.protocol.frames import OPTIONAL_LAYERS
 from codeplan.types import Finished, Plan, Stopped
 
 SUPPORT = Path(__file__).parents[2] / "support"

@@ -19,7 +19,7 @@ from support.zygotes import first_process, spare_workers, wait_for_workers, zygo
 
 from codeplan.sandbox import Sandbox, probe_layers
 from codeplan.sandbox.host import launcher
-from codeplan.sandbox.protocol.cage_layers import OPTIONAL_LAYERS
+from codeplan.sandbox.protocol.frames import OPTIONAL_LAYERS
 
 SUPPORT = Path(__file__).parents[2] / "support"
 ALLOWED = all(layer.present for layer in probe_layers() if layer.optional)

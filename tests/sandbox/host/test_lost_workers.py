@@ -17,7 +17,7 @@ from support.zygotes import first_process, spare_workers, zygote_pid
 from codeplan.errors import SandboxError
 from codeplan.sandbox import Limits, Progress, Sandbox
 from codeplan.sandbox.host import launcher
-from codeplan.sandbox.host.worker_status import find_worker_end
+from codeplan.sandbox.host.worker_process import find_worker_end
 from codeplan.types import Finished, Observation, Plan, Rejected, Stopped
 
 KINDS = (launcher.check_workers, launcher.run_workers)

@@ -4,7 +4,7 @@ import pytest
 from support.caged import SampleHome
 
 from codeplan.sandbox import Sandbox
-from codeplan.sandbox.host.mending import verified_mending
+from codeplan.sandbox.host.plan_texts import verified_mending
 from codeplan.types import Fix, Plan, Rejected
 
 ROW = {"rule": "step-guard", "line": 2, "was": "a", "now": "b"}

@@ -8,15 +8,15 @@ import msgspec
 import pytest
 from support.lying_worker import as_bytes
 
-from codeplan.sandbox.host.plan_verification import count_lines, verified_plan, verified_rejection
+from codeplan.sandbox.host.plan_texts import count_lines, verified_plan, verified_rejection
 from codeplan.sandbox.limits import MAX_CODE_BYTES, MAX_DIAGNOSTIC_CHARS, MAX_DIAGNOSTICS, MAX_NAME_CHARS, MAX_STEPS
 from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.frames import ProtocolError
-from codeplan.sandbox.protocol.plan_rows import (
+from codeplan.sandbox.protocol.frames import (
     MAX_POSITION,
     MAX_STEP_NAMES,
     DiagnosticRow,
     PlanRow,
+    ProtocolError,
     StepRow,
     diagnostic_rows,
 )

@@ -14,19 +14,17 @@ import msgspec
 import pytest
 from support.caged import answer
 from support.lying_worker import Lie, lie_to_run, lying_worker
+from support.sample_worlds import SampleHome
 
 from codeplan.sandbox import Limits, encode
 from codeplan.sandbox.host.agent_port import AgentPort
+from codeplan.sandbox.host.backend import OutputChunk, Progress, StepEntry
 from codeplan.sandbox.host.session import RunSession
-from codeplan.sandbox.host.worker_end import WorkerKilled
-from codeplan.sandbox.host.worker_process import WorkerProcess
+from codeplan.sandbox.host.worker_process import WorkerKilled, WorkerProcess
 from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.checkpoint_table import RETURNED_NAME
-from codeplan.sandbox.protocol.codec import CheckpointError
-from codeplan.sandbox.protocol.run_progress import OutputChunk, Progress, StepEntry
-from codeplan.testing.samples.home import SampleHome
+from codeplan.sandbox.protocol.codec import RETURNED_NAME, CheckpointError
 from codeplan.types import Failed, Finished, GiveUp, Observation, Outcome, Plan, Rejected, Replan, Step, Stopped
-from codeplan.untrusted.terminal import MAX_REASON_CHARS
+from codeplan.untrusted.texts import MAX_REASON_CHARS
 
 SOURCE = "\n".join(f"line {k}" for k in range(1, 9))
 UNCHECKED = Plan(SOURCE)

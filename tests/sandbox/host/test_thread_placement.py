@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from codeplan.sandbox.host.thread_placement import leave_processor_of
+from codeplan.sandbox.host.worker_process import leave_processor_of
 
 PROCESSORS = sorted(os.sched_getaffinity(0))
 needs_two = pytest.mark.skipif(len(PROCESSORS) < 2, reason="needs two processors")

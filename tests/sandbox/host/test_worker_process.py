@@ -9,12 +9,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from codeplan.recording.cancellation import Cancellation
+from codeplan.cancellation import Cancellation
 from codeplan.sandbox.host import worker_process
-from codeplan.sandbox.host.text_worker import DeadlineExceeded, WorkerDisconnected
-from codeplan.sandbox.host.worker_process import WorkerProcess
-from codeplan.sandbox.protocol.frames import AcceptanceFrame, CheckJob, ProtocolError, pack, unpack_host_frame
-from codeplan.sandbox.protocol.plan_rows import PlanRow
+from codeplan.sandbox.host.worker_process import DeadlineExceeded, WorkerDisconnected, WorkerProcess
+from codeplan.sandbox.protocol.frames import AcceptanceFrame, CheckJob, PlanRow, ProtocolError, pack, unpack_host_frame
 from codeplan.types import AgentApi
 
 LARGE = CheckJob("x" * 5_000_000, AgentApi())

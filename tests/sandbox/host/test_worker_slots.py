@@ -16,12 +16,7 @@ from support.zygotes import spare_workers, zygote_pid
 
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.host import launcher
-from codeplan.sandbox.host.worker_slots import (
-    MAX_WORKERS_PER_PROCESSOR,
-    WorkerSlots,
-    computing_slots,
-    usable_processors,
-)
+from codeplan.sandbox.host.plan_texts import MAX_WORKERS_PER_PROCESSOR, WorkerSlots, computing_slots, usable_processors
 from codeplan.types import Plan
 
 PLAN = plan("if start_from <= 1:\n    x = agent.goto('shelf')\n    assert x")

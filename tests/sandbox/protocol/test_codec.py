@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codeplan.sandbox import decode, encode
-from codeplan.sandbox.protocol.checkpoint_table import (
+from codeplan.sandbox.protocol.codec import (
     MAX_DROPPED_BYTES,
     MAX_KEY_DEPTH,
     MAX_NAMES,
     MAX_NODES,
     OTHERS_KEY,
+    CheckpointError,
 )
-from codeplan.sandbox.protocol.codec import CheckpointError
 from codeplan.types import Checkpoint
 
 ROOM = 1 << 20

@@ -23,7 +23,7 @@ from codeplan.sandbox.protocol.values import (
     unpack_value,
 )
 from codeplan.types import Checkpoint
-from codeplan.untrusted.collisions import MAX_SAME_HASH
+from codeplan.untrusted.values import MAX_SAME_HASH
 
 TREES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(st.characters()),

@@ -17,8 +17,8 @@ import pytest
 from support.guarded_plans import run
 
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, guarded_text_methods
+from codeplan.sandbox.runtime.guards import SizeGuard
 from codeplan.sandbox.runtime.names import ALLOWED_EXCEPTIONS, ALLOWED_MODULES, GUARDED_BUILTINS, PLAIN_BUILTINS
-from codeplan.sandbox.runtime.size_guard import SizeGuard
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -1,15 +1,130 @@
-"""Brings the steps' guards into the form ``if start_from <= k:``, numbered from 1."""
+"""The base of all fixes, a transformer that records its changes, and what fixes know about a plan and its guards."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
+from typing import ClassVar, Final
 
 import libcst as cst
+from libcst.metadata import MetadataWrapper, PositionProvider
 
-from codeplan.sandbox.analysis.fixes.codemod import Codemod, head_line, is_name, solution_of
-from codeplan.sandbox.analysis.fixes.plan_facts import PlanFacts
+from codeplan.sandbox.language.parsing import walk
 from codeplan.sandbox.language.plan_outline import step_number
+from codeplan.sandbox.limits import MAX_FIX_CHARS
+from codeplan.types import AgentApi, Fix
+
+
+class PlanFacts:
+    """A plan's tree, all of its nodes, and the agent's API."""
+
+    def __init__(self, source: str, api: AgentApi) -> None:
+        self.tree, self.api = ast.parse(source), api
+        self.nodes = walk(self.tree)
+
+    @cached_property
+    def functions(self) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+        """The functions at the top level."""
+        return [s for s in self.tree.body if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+    @cached_property
+    def solutions(self) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+        """The functions called ``solution``."""
+        return [f for f in self.functions if f.name == "solution"]
+
+    @cached_property
+    def guards(self) -> list[ast.If]:
+        """The statements of the last ``solution`` that are an ``if`` about ``start_from``."""
+        body = self.solutions[-1].body if self.solutions else []
+        return [s for s in body if isinstance(s, ast.If) and _mentions_start(s.test)]
+
+    @cached_property
+    def bound(self) -> frozenset[str]:
+        """The names that the plan binds in any scope: by assignment, definition, parameter, loop or pattern."""
+        found: set[str | None] = set()
+        for node in self.nodes:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found.add(node.id)
+            elif isinstance(node, ast.arg):
+                found.add(node.arg)
+            elif isinstance(node, ast.FunctionDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
+                found.add(node.name)
+            elif isinstance(node, ast.MatchMapping):
+                found.add(node.rest)
+        return frozenset(name for name in found if name)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Every name in the plan, bound or read."""
+        return self.bound | {n.id for n in self.nodes if isinstance(n, ast.Name)}
+
+
+def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    """Return the names of the parameters that stand for one value, in their order."""
+    given = function.args
+    return [p.arg for p in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+
+
+def _mentions_start(test: ast.expr) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == "start_from" for n in walk(test))
+
+
+_EMPTY: Final = cst.Module([])
+
+
+class Codemod(cst.CSTTransformer):
+    """Changes a plan by one rule, and keeps layout and comments. ``fixes`` are the changes, in their order."""
+
+    METADATA_DEPENDENCIES = (PositionProvider,)
+    rule: ClassVar[str]
+
+    def __init__(self, module: cst.Module, facts: PlanFacts) -> None:
+        super().__init__()
+        self.module, self.facts = module, facts
+        self.fixes: list[Fix] = []
+
+    @staticmethod
+    def may_apply(facts: PlanFacts) -> bool:
+        """Return False if the rule certainly changes nothing in this plan. The answer must be cheap."""
+        raise NotImplementedError
+
+    def apply(self) -> cst.Module:
+        """Return the changed module, or the given one if there is nothing to change."""
+        changed = MetadataWrapper(self.module, unsafe_skip_copy=True).visit(self)
+        return cst.parse_module(changed.code) if self.fixes else self.module
+
+    def note(self, node: cst.CSTNode, was: cst.CSTNode | str, now: cst.CSTNode | str) -> None:
+        """Note a change of ``node``, a node of the module as given: its code before and after ("": removed)."""
+        line = self.get_metadata(PositionProvider, node).start.line
+        self.fixes.append(Fix(self.rule, line, code_line(was), code_line(now)))
+
+
+def code_line(code: cst.CSTNode | str) -> str:
+    """Return the first line of the code, shortened."""
+    text = code if isinstance(code, str) else _EMPTY.code_for_node(code)
+    line = next(iter(text.strip().splitlines()), "")
+    return line if len(line) <= MAX_FIX_CHARS else line[: MAX_FIX_CHARS - 1] + "…"
+
+
+def head_line(statement: cst.If | cst.FunctionDef) -> str:
+    """Return the first line of a compound statement, without its comments and its body."""
+    empty = cst.IndentedBlock([cst.SimpleStatementLine([cst.Pass()])])
+    bare = statement.with_changes(leading_lines=[], body=empty)
+    return code_line(bare.with_changes(orelse=None) if isinstance(bare, cst.If) else bare)
+
+
+def solution_of(module: cst.Module) -> cst.FunctionDef | None:
+    """Return the last function ``solution`` of the module."""
+    found = [s for s in module.body if isinstance(s, cst.FunctionDef) and s.name.value == "solution"]
+    return found[-1] if found else None
+
+
+def is_name(node: cst.CSTNode | None, name: str) -> bool:
+    """Return whether the node is this name."""
+    return isinstance(node, cst.Name) and node.value == name
+
 
 _FLIPPED = {
     cst.LessThan: cst.GreaterThan,

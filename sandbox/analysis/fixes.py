@@ -1,0 +1,578 @@
+"""Mends faults of a plan that have only one possible correction, with libcst, one rule after the other."""
+
+from __future__ import annotations
+
+import ast
+import keyword
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import libcst as cst
+from libcst.metadata import PositionProvider
+
+from codeplan.sandbox.analysis.codemods import (
+    Codemod,
+    PlanFacts,
+    StepGuards,
+    guard_bound,
+    head_line,
+    is_name,
+    parameters_of,
+    solution_of,
+)
+from codeplan.sandbox.language.guard_insertion import find_imports, import_problem
+from codeplan.sandbox.language.name_flow import bound_names
+from codeplan.sandbox.language.parsing import parse_plan, walk
+from codeplan.sandbox.limits import MAX_FIXES
+from codeplan.sandbox.runtime.names import ENDING_NAMES, PREDEFINED_NAMES, RESERVED_NAMES
+from codeplan.types import AgentApi, AgentMethod, Fix
+
+_TAKEN = frozenset({*PREDEFINED_NAMES, *RESERVED_NAMES, *keyword.kwlist})
+
+
+class AskSpellings(Codemod):
+    """Rewrites ``ask_LLM`` and ``agent.ask_llm`` as ``ask_llm``."""
+
+    rule = "ask-spelling"
+
+    @staticmethod
+    def may_apply(facts: PlanFacts) -> bool:
+        """Return whether the plan calls such a name."""
+        called = (n.func for n in facts.nodes if isinstance(n, ast.Call))
+        return any(_is_ask(f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", "")) for f in called)
+
+    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.Call:
+        """Rewrite the function of a call."""
+        function = updated_node.func
+        if isinstance(function, cst.Attribute):
+            of_agent = is_name(function.value, "agent") and function.attr.value not in self.facts.api.names
+            meant = of_agent and _is_ask(function.attr.value)
+        else:
+            meant = isinstance(function, cst.Name) and function.value != "ask_llm" and self._is_free(function.value)
+        if not meant:
+            return updated_node
+        self.note(original_node, function, "ask_llm")
+        return updated_node.with_changes(func=cst.Name("ask_llm"))
+
+    def _is_free(self, name: str) -> bool:
+        return _is_ask(name) and name not in self.facts.bound and name != "ask"
+
+
+def _is_ask(name: str) -> bool:
+    return name.replace("_", "").lower() in ("askllm", "ask")
+
+
+class AgentAliases(Codemod):
+    """Rewrites the other names of an agent's methods that the agent declares."""
+
+    rule = "agent-alias"
+
+    @staticmethod
+    def may_apply(facts: PlanFacts) -> bool:
+        """Return whether the plan reads such a name."""
+        aliases = dict(facts.api.aliases)
+        return bool(aliases) and any(isinstance(n, ast.Attribute) and n.attr in aliases for n in facts.nodes)
+
+    def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.Attribute:
+        """Rewrite ``agent.alias``."""
+        name = dict(self.facts.api.aliases).get(updated_node.attr.value)
+        if name is None or not is_name(updated_node.value, "agent"):
+            return updated_node
+        new = updated_node.with_changes(attr=cst.Name(name))
+        self.note(original_node, original_node, new)
+        return new
+
+
+class RenamedNames(Codemod):
+    """Renames names of the plan. Attributes keep theirs. A subclass says which names."""
+
+    def __init__(self, module: cst.Module, facts: PlanFacts) -> None:
+        super().__init__(module, facts)
+        self.new_names = self.choose_names()
+        self._noted: set[str] = set()
+        self._attributes: set[cst.Name] = set()
+
+    def choose_names(self) -> dict[str, str]:
+        """Return the new name of each name that changes."""
+        raise NotImplementedError
+
+    def visit_Attribute(self, node: cst.Attribute) -> None:
+        """Remember the attribute's name."""
+        self._attributes.add(node.attr)
+
+    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.Name:
+        """Rename a name; each is noted once."""
+        name = original_node.value
+        if name not in self.new_names or original_node in self._attributes:
+            return updated_node
+        if name not in self._noted:
+            self._noted.add(name)
+            self.note(original_node, name, self.new_names[name])
+        return updated_node.with_changes(value=self.new_names[name])
+
+
+class UnderscoreNames(RenamedNames):
+    """Renames names that begin with an underscore, which belong to the runtime."""
+
+    rule = "underscore-name"
+
+    @staticmethod
+    def may_apply(facts: PlanFacts) -> bool:
+        """Return whether the plan binds such a name."""
+        return any(map(_is_private, facts.bound))
+
+    def choose_names(self) -> dict[str, str]:
+        """Return the name without its underscores; with some at its end where that name is taken."""
+        taken = {*self.facts.names}
+        chosen: dict[str, str] = {}
+        for name in sorted(self.facts.bound):
+            if _is_private(name):
+                chosen[name] = _unused(name.strip("_"), taken)
+                taken.add(chosen[name])
+        return chosen
+
+
+class EndingNames(RenamedNames):
+    """Renames a plan's own variables and functions that are called like ``replan`` or ``give_up``."""
+
+    rule = "ending-name"
+
+    @staticmethod
+    def may_apply(facts: PlanFacts) -> bool:
+        """Return whether the plan binds such a name for itself."""
+        return bool(_own_endings(facts))
+
+    def choose_names(self) -> dict[str, str]:
+        """Return the name with underscores at its end."""
+        return {name: _unused(name, self.facts.names) for name in sorted(_own_endings(self.facts))}
+
+
+def _own_endings(facts: PlanFacts) -> frozenset[str]:
+    """Return the names that the plan binds, unless it also calls the runtime's function: what is not its own def."""
+    defined = {n.name for n in facts.nodes if isinstance(n, ast.FunctionDef)}
+    called = {n.func.id for n in facts.nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+    return (facts.bound & ENDING_NAMES) - (called - defined)
+
+
+def _is_private(name: str) -> bool:
+    """Return whether a name is the plan's own; ``_name_`` and ``__name__`` are names of the runtime and of Python."""
+    return name.startswith("_") and not name.endswith("_")
+
+
+def _unused(name: str, taken: Iterable[str]) -> str:
+    there = {*taken, *_TAKEN}
+    candidate = name if name.isidentifier() else f"name{name}"
+    while candidate in there:
+        candidate += "_"
+    return candidate
+
+
+class SolutionName(RenamedNames):
+    """Renames the only function that takes ``agent`` to ``solution``, if no function has that name."""
+
+    rule = "solution-name"
+
+    @staticmethod
+    def may_apply(facts: PlanFacts) -> bool:
+        """Return whether there is just one candidate."""
+        return not facts.solutions and len(_takers(facts)) == 1
+
+    def choose_names(self) -> dict[str, str]:
+        """Return the function's new name."""
+        return {_takers(self.facts)[0].name: "solution"}
+
+
+def _takers(facts: PlanFacts) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return [f for f in facts.functions if "agent" in parameters_of(f)]
+
+
+class EarlierSolutions(Codemod):
+    """Removes all functions ``solution`` but the last, which is the one that Python would call."""
+
+    rule = "solution-twice"
+
+    @staticmethod
+    def may_apply(facts: PlanFacts) -> bool:
+        """Return whether there is more than one."""
+        return len(facts.solutions) > 1
+
+    def leave_FunctionDef(
+        self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
+    ) -> cst.FunctionDef | cst.RemovalSentinel:
+        """Remove an earlier function."""
+        on_top = original_node.name.value == "solution" and original_node in self.module.body
+        if not on_top or original_node is solution_of(self.module):
+            return updated_node
+        self.note(original_node, head_line(original_node), "")
+        return cst.RemoveFromParent()
+
+
+class SolutionSignature(Codemod):
+    """Rewrites other signatures: other orders and defaults, and extra parameters, which become variables."""
+
+    rule = "solution-signature"
+
+    @staticmethod
+    def may_apply(facts: PlanFacts) -> bool:
+        """Return whether the plan's parameters are others; annotations do not matter."""
+        return bool(facts.solutions) and not _is_regular(facts.solutions[-1])
+
+    def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.FunctionDef:
+        """Rewrite the signature of the plan."""
+        if original_node is not solution_of(self.module):
+            return updated_node
+        assignments = _extra_assignments(original_node)
+        if assignments is None:
+            return updated_node
+        new = updated_node.with_changes(
+            params=_signature(), returns=None, asynchronous=None, body=_with_first(updated_node.body, assignments)
+        )
+        self.note(original_node.name, head_line(original_node), head_line(new))
+        return new
+
+
+def _is_regular(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    given = function.args
+    plain = not given.kwonlyargs and not given.posonlyargs and isinstance(function, ast.FunctionDef)
+    stars = given.vararg or given.kwarg
+    # A default other than 1 is the model's opinion on where to resume.
+    number = not given.defaults or isinstance(given.defaults[-1], ast.Constant)
+    return plain and not stars and number and parameters_of(function) == ["agent", "start_from"]
+
+
+def _extra_assignments(function: cst.FunctionDef) -> list[str] | None:
+    """Return the statements that set the extra parameters; None if one has no value or stands for many."""
+    given = function.params
+    if isinstance(given.star_arg, cst.Param) or given.star_kwarg is not None:
+        return None
+    statements: list[str] = []
+    rest = list(_parameters(function))
+    if not any(p.name.value == "agent" for p in rest) and rest and rest[0].default is None:
+        statements.append(f"{rest.pop(0).name.value} = agent")
+    for p in rest:
+        name = p.name.value
+        if name in ("agent", "start_from"):
+            continue
+        if p.default is None or name in RESERVED_NAMES:
+            return None
+        statements.append(f"{name} = {cst.Module([]).code_for_node(p.default)}")
+    return statements
+
+
+def _parameters(function: cst.FunctionDef) -> Iterator[cst.Param]:
+    given = function.params
+    yield from (*given.posonly_params, *given.params, *given.kwonly_params)
+
+
+def _signature() -> cst.Parameters:
+    function = cst.parse_statement("def solution(agent, start_from=1): pass")
+    assert isinstance(function, cst.FunctionDef), "a header is a function's"
+    return function.params
+
+
+def _with_first(body: cst.BaseSuite, statements: list[str]) -> cst.BaseSuite:
+    """Return the body with these statements first, after a docstring."""
+    if not statements or not isinstance(body, cst.IndentedBlock):
+        return body
+    first = body.body[0]
+    documented = (
+        isinstance(first, cst.SimpleStatementLine)
+        and isinstance(first.body[0], cst.Expr)
+        and isinstance(first.body[0].value, cst.SimpleString)
+    )
+    new = [cst.parse_statement(s) for s in statements]
+    return body.with_changes(body=[*body.body[:documented], *new, *body.body[documented:]])
+
+
+_Declaration = TypeVar("_Declaration", cst.Global, cst.Nonlocal)
+_HOLDERS = (ast.stmt, ast.ExceptHandler, ast.match_case)
+_TEXT = cst.SimpleString | cst.FormattedString | cst.ConcatenatedString
+
+
+class AssertedTuples(Codemod):
+    """Rewrites ``assert (condition, "message")``, which always holds, as ``assert condition, "message"``."""
+
+    rule = "assert-tuple"
+
+    @staticmethod
+    def may_apply(facts: PlanFacts) -> bool:
+        """Return whether an assertion tests a pair."""
+        asserted = (n.test for n in facts.nodes if isinstance(n, ast.Assert))
+        return any(isinstance(test, ast.Tuple) and len(test.elts) == 2 for test in asserted)
+
+    def leave_Assert(self, original_node: cst.Assert, updated_node: cst.Assert) -> cst.Assert:
+        """Take the tuple apart."""
+        pair = updated_node.test
+        if not is_asserted_tuple(updated_node) or not isinstance(pair, cst.Tuple):
+            return updated_node
+        condition, message = (_on_one_line(element.value) for element in pair.elements)
+        new = cst.Assert(test=condition, msg=message, semicolon=updated_node.semicolon)
+        self.note(original_node, original_node, new)
+        return new
+
+
+def is_asserted_tuple(node: cst.Assert) -> bool:
+    """Return whether the assertion tests a pair of a condition and a text."""
+    pair = node.test
+    return (
+        node.msg is None
+        and isinstance(pair, cst.Tuple)
+        and len(pair.elements) == 2
+        and all(isinstance(e, cst.Element) for e in pair.elements)
+        and isinstance(pair.elements[1].value, _TEXT)
+    )
+
+
+def _on_one_line(expression: cst.BaseExpression) -> cst.BaseExpression:
+    """Return the expression so that it can stand outside of brackets: one of several lines gets brackets."""
+    inner = cst.Module([]).code_for_node(expression)
+    if "\n" in inner and not expression.lpar:
+        return expression.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    return expression
+
+
+class HelperFunctions(Codemod):
+    """Moves functions that one step defines and another uses to the place before the first step.
+
+    Functions are not part of a checkpoint, so a plan that resumes at the other step would lack them.
+    """
+
+    rule = "helper-function"
+
+    @staticmethod
+    def may_apply(facts: PlanFacts) -> bool:
+        """Return whether a step defines a function."""
+        return any(isinstance(s, ast.FunctionDef) for guard in facts.guards for s in guard.body)
+
+    def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.FunctionDef:
+        """Move the functions out of the steps."""
+        if original_node is not solution_of(self.module) or not isinstance(original_node.body, cst.IndentedBlock):
+            return updated_node
+        statements = list(original_node.body.body)
+        steps = [s for s in statements if isinstance(s, cst.If) and guard_bound(s.test) is not None]
+        moved = _shared_functions(statements, steps)
+        if not moved:
+            return updated_node
+        for function in moved:
+            self.note(function, f"def {function.name.value} in a step", f"def {function.name.value} before the steps")
+        kept = [_without(s, moved) if isinstance(s, cst.If) and s in steps else s for s in statements]
+        first = statements.index(steps[0])
+        body = [*kept[:first], *moved, *kept[first:]]
+        return updated_node.with_changes(body=original_node.body.with_changes(body=body))
+
+
+def _shared_functions(statements: list[cst.BaseStatement], steps: list[cst.If]) -> list[cst.FunctionDef]:
+    """Return the functions that a step defines, no other code binds, and other statements read."""
+    trees = {id(s): _tree(s) for s in statements}
+    readers = Counter(name for tree in trees.values() for name in _names_read(tree))
+    bound = Counter(name for tree in trees.values() for name in _bindings(tree))
+    found: list[cst.FunctionDef] = []
+    for step in steps:
+        own = _names_read(trees[id(step)])
+        for function in step.body.body:
+            if isinstance(function, cst.FunctionDef) and _is_movable(function):
+                name = function.name.value
+                if bound[name] == 1 and readers[name] > (name in own):
+                    found.append(function)
+    return found
+
+
+def _is_movable(function: cst.FunctionDef) -> bool:
+    """Return whether the function means the same elsewhere: its defaults are evaluated where it is defined."""
+    given = [p.default for p in (*function.params.params, *function.params.kwonly_params) if p.default is not None]
+    return not function.decorators and all(isinstance(d, cst.BaseNumber | cst.BaseString | cst.Name) for d in given)
+
+
+def _without(step: cst.If, functions: list[cst.FunctionDef]) -> cst.If:
+    body = [s for s in step.body.body if s not in functions]
+    return step.with_changes(body=step.body.with_changes(body=body))
+
+
+def _tree(statement: cst.BaseStatement) -> ast.Module:
+    return ast.parse(cst.Module([]).code_for_node(statement))
+
+
+def _names_read(tree: ast.Module) -> set[str]:
+    return {n.id for n in walk(tree) if isinstance(n, ast.Name)}
+
+
+def _bindings(tree: ast.Module) -> list[str]:
+    """Return the names that code binds: functions as often as it defines them, others once."""
+    functions = [n.name for n in walk(tree) if isinstance(n, ast.FunctionDef)]
+    return [*functions, *(bound_names(tree.body) - set(functions))]
+
+
+class RedundantGlobals(Codemod):
+    """Removes ``global`` and ``nonlocal`` where they change nothing: a plan's names are shared anyway."""
+
+    rule = "redundant-global"
+
+    def __init__(self, module: cst.Module, facts: PlanFacts) -> None:
+        super().__init__(module, facts)
+        self._redundant = _redundant_places(facts.tree)
+
+    @staticmethod
+    def may_apply(facts: PlanFacts) -> bool:
+        """Return whether there is such a statement."""
+        return any(isinstance(n, ast.Global | ast.Nonlocal) for n in facts.nodes)
+
+    def leave_Global(self, original_node: cst.Global, updated_node: cst.Global) -> cst.Global | cst.RemovalSentinel:
+        """Remove the statement."""
+        return self._removed(original_node, updated_node)
+
+    def leave_Nonlocal(
+        self, original_node: cst.Nonlocal, updated_node: cst.Nonlocal
+    ) -> cst.Nonlocal | cst.RemovalSentinel:
+        """Remove the statement."""
+        return self._removed(original_node, updated_node)
+
+    def _removed(self, original: _Declaration, updated: _Declaration) -> _Declaration | cst.RemovalSentinel:
+        start = self.get_metadata(PositionProvider, original).start
+        if (start.line, start.column) not in self._redundant:
+            return updated
+        self.note(original, original, "")
+        return cst.RemoveFromParent()
+
+
+def _redundant_places(tree: ast.Module) -> set[tuple[int, int]]:
+    """Return line and column of the statements whose names their function does not bind, or that stand in the plan."""
+    found: set[tuple[int, int]] = set()
+    scopes: list[ast.Module | ast.FunctionDef] = [tree]
+    scopes += [n for n in walk(tree) if isinstance(n, ast.FunctionDef)]
+    for scope in scopes:
+        for node in _own_nodes(scope):
+            if isinstance(node, ast.Global | ast.Nonlocal):
+                outermost = isinstance(scope, ast.Module) or scope.name == "solution"
+                if outermost or not bound_names(scope.body) & set(node.names):
+                    found.add((node.lineno, node.col_offset))
+    return found
+
+
+def _own_nodes(scope: ast.Module | ast.FunctionDef) -> list[ast.AST]:
+    """Return the statements of a scope, at any depth, without those of the functions in it."""
+    found: list[ast.AST] = []
+    rest: list[ast.AST] = list(scope.body)
+    while rest:
+        node = rest.pop()
+        found.append(node)
+        if not isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+            rest += [
+                c for c in ast.iter_child_nodes(node) if isinstance(c, ast.stmt | ast.ExceptHandler | ast.match_case)
+            ]
+    return found
+
+
+_Import = TypeVar("_Import", cst.Import, cst.ImportFrom)
+
+
+class UnusedImports(Codemod):
+    """Removes names that may not be imported, if the plan never reads them.
+
+    Annotations do not count as reading. An import that takes a name of the runtime stays, and is refused.
+    """
+
+    rule = "unused-import"
+
+    def __init__(self, module: cst.Module, facts: PlanFacts) -> None:
+        super().__init__(module, facts)
+        self._read = _names_in_code(facts.nodes)
+
+    @staticmethod
+    def may_apply(facts: PlanFacts) -> bool:
+        """Return whether the plan imports anything."""
+        return bool(find_imports(facts.nodes))
+
+    def leave_Import(self, original_node: cst.Import, updated_node: cst.Import) -> cst.Import | cst.RemovalSentinel:
+        """Remove names from ``import a, b``."""
+        return self._without_unused(original_node, updated_node, updated_node.names)
+
+    def leave_ImportFrom(
+        self, original_node: cst.ImportFrom, updated_node: cst.ImportFrom
+    ) -> cst.ImportFrom | cst.RemovalSentinel:
+        """Remove names from ``from a import b, c``."""
+        names = () if isinstance(updated_node.names, cst.ImportStar) else updated_node.names
+        return self._without_unused(original_node, updated_node, names)
+
+    def _without_unused(
+        self, original: _Import, updated: _Import, names: Sequence[cst.ImportAlias]
+    ) -> _Import | cst.RemovalSentinel:
+        kept: list[cst.ImportAlias] = [name for name in names if not self._is_unused(original, name)]
+        if len(kept) == len(names) and names:
+            return updated
+        if not kept:
+            self.note(original, original, "")
+            return cst.RemoveFromParent()
+        last = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+        new = updated.with_changes(names=[*kept[:-1], last])
+        self.note(original, original, new)
+        return new
+
+    def _is_unused(self, statement: cst.Import | cst.ImportFrom, name: cst.ImportAlias) -> bool:
+        alias = name.evaluated_alias or name.evaluated_name.split(".")[0]
+        own = not alias.startswith("_") and alias not in RESERVED_NAMES
+        return own and alias not in self._read and _problem(statement, name) is not None
+
+
+def _problem(statement: cst.Import | cst.ImportFrom, name: cst.ImportAlias) -> str | None:
+    """Return why this import is not allowed, or None."""
+    node = ast.parse(cst.Module([]).code_for_node(statement.with_changes(semicolon=cst.MaybeSentinel.DEFAULT))).body[0]
+    assert isinstance(node, ast.Import | ast.ImportFrom), "an import stays one"
+    return import_problem(node, ast.alias(name.evaluated_name, name.evaluated_alias))
+
+
+def _names_in_code(nodes: list[ast.AST]) -> frozenset[str]:
+    annotations = {
+        id(n)
+        for owner in nodes
+        for a in (getattr(owner, "annotation", None), getattr(owner, "returns", None))
+        if a is not None
+        for n in walk(a)
+    }
+    return frozenset(n.id for n in nodes if isinstance(n, ast.Name) and id(n) not in annotations)
+
+
+_CODEMODS: tuple[type[Codemod], ...] = (
+    *(SolutionName, EarlierSolutions, SolutionSignature),
+    *(StepGuards, AssertedTuples),
+    *(AskSpellings, AgentAliases, UnderscoreNames, EndingNames),
+    *(RedundantGlobals, UnusedImports, HelperFunctions),
+)
+"""The rules in their order. Those that add, remove or move lines come after the others as far as they can."""
+
+
+cst.parse_module("")  # loads the parser now: the cage can load no modules
+
+
+def mend(source: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the plan after all fixes as ``source``, and the ``fixes`` with rule, line, was and now.
+
+    ``arguments``: ``names``, those of the agent's methods and attributes; ``aliases``, other names of its methods.
+
+    Raises: RejectedPlanError: the source is not Python. ValueError: an argument is missing.
+    """
+    names, aliases = arguments.get("names"), arguments.get("aliases")
+    if not isinstance(names, list) or not isinstance(aliases, dict):
+        raise ValueError("the analysis needs the arguments 'names', a list, and 'aliases', a dict")
+    parse_plan(source)
+    api = AgentApi(tuple(AgentMethod(str(name), "()") for name in names), aliases=tuple(aliases.items()))
+    mended, fixes = mend_plan(source, api)
+    rows = [{"rule": f.rule, "line": f.line, "was": f.was, "now": f.now} for f in fixes]
+    return {"source": mended, "fixes": rows}
+
+
+def mend_plan(source: str, api: AgentApi) -> tuple[str, tuple[Fix, ...]]:
+    """Return the plan after all fixes that apply, and the fixes by line. The plan must have passed ``parse_plan``."""
+    module, facts = cst.parse_module(source), PlanFacts(source, api)
+    fixes: list[Fix] = []
+    for kind in _CODEMODS:
+        if not kind.may_apply(facts):
+            continue
+        codemod = kind(module, facts)
+        module = codemod.apply()
+        fixes += codemod.fixes
+        if len(fixes) > MAX_FIXES:
+            return source, ()
+        if codemod.fixes:
+            facts = PlanFacts(module.code, api)
+    return (module.code, tuple(sorted(fixes, key=lambda fix: fix.line))) if fixes else (source, ())

@@ -1,1 +1,0 @@
-"""Merges a reply that holds only steps into the plan that it changes."""

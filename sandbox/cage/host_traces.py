@@ -1,0 +1,183 @@
+"""Removes what a zygote knows about its host, so that its workers do not have it: paths, names, addresses in memory.
+
+A path reveals users, folders and versions of the host. A locked worker cannot open files, so it needs no paths. An
+address reveals the layout of the process's memory to a plan, differs in each run, and would reach prompts through error
+messages. Python writes texts with addresses in many places (``str``, f-strings, ``%``, containers, its own errors), so
+each zygote changes them once in the types themselves, which all these places use.
+"""
+
+from __future__ import annotations
+
+import builtins
+import ctypes
+import gc
+import os
+import sys
+import weakref
+from _imp import _fix_co_filename  # type: ignore[attr-defined]  # not in the stubs
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec
+from types import (
+    AsyncGeneratorType,
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    CoroutineType,
+    FrameType,
+    FunctionType,
+    GeneratorType,
+    MethodWrapperType,
+    ModuleType,
+)
+from typing import Any, Final
+
+
+def remove_host_paths() -> None:
+    """Remove them from ``sys``, from all loaded modules and from all functions.
+
+    Nothing can be imported from files afterwards.
+    """
+    roots = _path_roots()
+    for arguments in (sys.argv, sys.orig_argv, sys.path):
+        arguments.clear()
+    sys.path_importer_cache.clear()
+    for name, module in list(sys.modules.items()):
+        _clean_module(name, module)
+    if "platform" in sys.modules:
+        vars(sys.modules["platform"])["_uname_cache"] = None
+    for thing in gc.get_objects():
+        if type(thing) is FunctionType:
+            _clean_function(thing, roots)
+        elif type(thing) is dict:
+            _clean_table(thing, roots)
+
+
+def _path_roots() -> tuple[str, ...]:
+    """The prefixes of the host's paths."""
+    places = (*sys.path, sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.dirname(sys.executable))
+    return tuple({place for place in places if os.path.isabs(place) and os.path.dirname(place) != place})
+
+
+def _clean_table(table: dict[Any, Any], roots: tuple[str, ...]) -> None:
+    """Clean a module's names (``sys.prefix``), or the interpreter's table of the extensions that it has loaded."""
+    for key, value in list(table.items()):
+        if type(value) is str and value.startswith(roots):
+            table[key] = ""
+        elif type(key) is tuple and type(key[0]) is str and key[0].startswith(roots):
+            del table[key]
+
+
+def _clean_module(name: str, module: ModuleType) -> None:
+    table = vars(module)
+    for attribute in ("__file__", "__cached__"):
+        if isinstance(table.get(attribute), str):
+            table[attribute] = _shown_name(name)
+    if "__path__" in table:
+        table["__path__"] = []
+    spec = table.get("__spec__")
+    if isinstance(spec, ModuleSpec):
+        _clean_spec(spec)
+    loader: Any = table.get("__loader__")
+    if isinstance(getattr(loader, "path", None), str):
+        loader.path = _shown_name(name)
+
+
+def _clean_spec(spec: ModuleSpec) -> None:
+    if spec.has_location:
+        spec.origin = spec.cached = _shown_name(spec.name)
+    if spec.submodule_search_locations is not None:
+        spec.submodule_search_locations = []
+    spec.loader_state = None
+
+
+def _clean_function(function: FunctionType, roots: tuple[str, ...]) -> None:
+    """Give a function's code, with all code in it, the name of its module instead of its file's path."""
+    if os.path.isabs(function.__code__.co_filename):
+        _fix_co_filename(function.__code__, _shown_name(function.__module__ or "?"))
+    if any(type(value) is str and value.startswith(roots) for value in function.__defaults__ or ()):
+        function.__defaults__ = tuple("" if type(v) is str else v for v in function.__defaults__ or ())
+
+
+def _shown_name(module: str) -> str:
+    return f"<{module}>"
+
+
+_IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE: set for every type that is written in C
+_MAX_WORDS: Final = 40  # a type's flags stand within this many words of its start
+
+
+def hide_addresses() -> None:
+    """Make the texts of this process's objects, and of its future children's, end before the address.
+
+    Types with a ``__repr__`` of their own keep it. On an interpreter with unknown types nothing changes.
+    """
+    for kind, text in _TEXTS.items():
+        flags = _find_flags(kind)
+        if flags is not None:
+            _replace_text(kind, flags, text)
+
+
+def _find_flags(kind: type) -> ctypes.c_ulong | None:
+    """The flags of a type, where the interpreter keeps them."""
+    for word in range(_MAX_WORDS):
+        found = ctypes.c_ulong.from_address(id(kind) + word * ctypes.sizeof(ctypes.c_ulong))
+        if found.value == kind.__flags__:
+            return found
+    return None
+
+
+def _replace_text(kind: type, flags: ctypes.c_ulong, text: Callable[[Any], str]) -> None:
+    before = flags.value
+    flags.value = before & ~_IMMUTABLE
+    try:
+        kind.__repr__ = text  # type: ignore[assignment,method-assign]  # the interpreter updates all subtypes
+    finally:
+        flags.value = before
+
+
+def _object_text(value: object) -> str:
+    kind = type(value)
+    module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
+    return f"<{module}{kind.__qualname__} object>"
+
+
+def _function_text(function: FunctionType) -> str:
+    name = function.__qualname__
+    own = function.__module__ == "builtins" and hasattr(builtins, name)  # a guarded version of a builtin
+    return f"<{'built-in function' if own else 'function'} {name}>"
+
+
+def _builtin_text(function: BuiltinFunctionType) -> str:
+    owner = function.__self__
+    if owner is None or isinstance(owner, ModuleType):
+        return f"<built-in function {function.__name__}>"
+    return f"<built-in method {function.__name__} of {type(owner).__name__} object>"
+
+
+def _wrapper_text(wrapper: MethodWrapperType) -> str:
+    return f"<method-wrapper {wrapper.__name__!r} of {type(wrapper.__self__).__name__} object>"
+
+
+def _named_text(value: Any) -> str:
+    """The text of a generator and the like, with the name of the function that made it."""
+    return f"<{type(value).__name__} object {value.__qualname__}>"
+
+
+def _code_text(code: CodeType) -> str:
+    return f"<code object {code.co_name}>"
+
+
+_TEXTS: Final[dict[type, Callable[[Any], str]]] = {
+    object: _object_text,  # and the text of all types without a ``__repr__`` of their own, such as iterators
+    FunctionType: _function_text,
+    BuiltinFunctionType: _builtin_text,
+    MethodWrapperType: _wrapper_text,
+    GeneratorType: _named_text,
+    CoroutineType: _named_text,
+    AsyncGeneratorType: _named_text,
+    CodeType: _code_text,
+    FrameType: _object_text,
+    CellType: _object_text,
+    memoryview: _object_text,
+    weakref.ref: _object_text,
+}
