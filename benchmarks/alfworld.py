@@ -18,8 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from codeplan import envs
-from codeplan.envs.alfworld.environment import ALFWorld
-from codeplan.envs.alfworld.textworld_engine import TextWorldProcess
+from codeplan.envs.alfworld.environment import ALFWorld, TextWorldProcess
 from codeplan.errors import EnvironmentFailure
 from codeplan.types import Task
 

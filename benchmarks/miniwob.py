@@ -10,10 +10,10 @@ import sys
 import time
 from pathlib import Path
 
-from codeplan.envs.miniwob import browser_path
-from codeplan.envs.miniwob.browser import SharedBrowser, close_all_browsers
+from codeplan.envs.miniwob import browser
 from codeplan.envs.miniwob.environment import MiniWob
-from codeplan.envs.miniwob.page_folder import PageFolder
+from codeplan.envs.miniwob.page_session import SharedBrowser, close_all_browsers
+from codeplan.envs.miniwob.tasks import PageFolder
 from codeplan.types import Observation
 
 EPISODES = 1000
@@ -23,7 +23,7 @@ WANTED = {"episodes a second": 50, "MB": 700}
 
 def main(episodes: int) -> None:
     """Print all figures; ``episodes`` is the number of episodes of the speed test."""
-    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; {browser_path.find_browser()}")
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; {browser.find_browser()}")
     started = time.perf_counter()
     env = MiniWob()
     env.reset(env.task("click-button", 0))
@@ -89,9 +89,9 @@ _leader = 0
 def remember_browser() -> None:
     """Remember the process group of the browser."""
     global _leader
-    browser, page = SharedBrowser.open_page(browser_path.find_browser(), PageFolder().folder)
-    _leader = browser.process.pid
-    browser.return_page(page)
+    shared, page = SharedBrowser.open_page(browser.find_browser(), PageFolder().folder)
+    _leader = shared.process.pid
+    shared.return_page(page)
 
 
 def processes() -> list[int]:

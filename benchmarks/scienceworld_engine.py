@@ -13,8 +13,7 @@ from functools import partial
 
 from scienceworld import ScienceWorldEnv
 
-from codeplan.envs.scienceworld.environment import ScienceWorld
-from codeplan.envs.scienceworld.tasks import VARIATIONS, find_task
+from codeplan.envs.scienceworld.environment import VARIATIONS, ScienceWorld, find_task
 from codeplan.types import Task
 
 ROUNDS = 4

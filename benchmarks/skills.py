@@ -22,10 +22,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from codeplan import envs
-from codeplan.curation.checks import run_skill_alone
 from codeplan.curation.curation_runner import CurationRunner
-from codeplan.curation.filtering import FilterRule, filter_candidates
-from codeplan.skills import evidence, manifest
+from codeplan.curation.filtering import FilterRule, filter_candidates, run_skill_alone
+from codeplan.skills import skill, skill_folder
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import EvidenceRecord, SkillOrigin
 from codeplan.types import Task
@@ -57,12 +56,12 @@ def fill(root: Path) -> None:
         folder = root / "household" / one.name
         folder.mkdir(parents=True)
         (folder / "plan.py").write_text(plan)
-        (folder / "SKILL.md").write_text(manifest.format_manifest(one))
+        (folder / "SKILL.md").write_text(skill_folder.format_manifest(one))
         trials = [
             EvidenceRecord(f"{kind}/{j}", j, "m", j % 2 == 0, j % 2 == 0, 1, "filter", f"runs/{i}-{j}")
             for j in range(8)
         ]
-        (folder / "evidence.jsonl").write_bytes(b"".join(evidence.encode_record(t) + b"\n" for t in trials))
+        (folder / "evidence.jsonl").write_bytes(b"".join(skill.encode_record(t) + b"\n" for t in trials))
 
 
 def milliseconds(work: Callable[[], object], rounds: int) -> list[float]:

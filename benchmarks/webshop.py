@@ -24,11 +24,11 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from codeplan.envs.webshop import catalogue, tantivy_index
+from codeplan.envs.webshop import catalogue
 from codeplan.envs.webshop.catalogue import Catalogue, CatalogueEntry, ShoppingInstruction
 from codeplan.envs.webshop.environment import WebShop, WebShopSettings
+from codeplan.envs.webshop.goals import Product
 from codeplan.envs.webshop.loading import ShopData, open_shop
-from codeplan.envs.webshop.products import Product
 
 FULL = 1_181_430
 QUERIES = 2000
@@ -119,11 +119,11 @@ def full(folder: Path, count: int) -> None:
     print(f"{count:,} products, database   {time.perf_counter() - began:8.1f} s    including generating the products")
     began = time.perf_counter()
     (folder / "texts").mkdir()
-    tantivy_index.build_tantivy_index(folder / "texts", goods.index_texts())
+    catalogue.build_tantivy_index(folder / "texts", goods.index_texts())
     print(f"{count:,} products, index      {time.perf_counter() - began:8.1f} s")
     size = sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
     began = time.perf_counter()
-    shop = ShopData(Catalogue.open(folder / "catalogue.sqlite"), tantivy_index.TantivyIndex(folder / "texts"))
+    shop = ShopData(Catalogue.open(folder / "catalogue.sqlite"), catalogue.TantivyIndex(folder / "texts"))
     env = WebShop(shop)
     env.reset(env.tasks("test")[0])
     print(f"{count:,} products, opened     {(time.perf_counter() - began) * 1e3:8.1f} ms   {size / 1e9:.2f} GB on disk")

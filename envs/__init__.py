@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 from codeplan.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from codeplan.envs.registry import make, names
-    from codeplan.envs.selection import select, splits, tasks_of
+    from codeplan.envs.registry import make, names, select, splits, tasks_of
 
-__getattr__, __dir__ = lazy_names(__name__, {"registry": "make names", "selection": "select splits tasks_of"})
+__getattr__, __dir__ = lazy_names(__name__, {"registry": "make names select splits tasks_of"})
 
 __all__ = ["make", "names", "select", "splits", "tasks_of"]

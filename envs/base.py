@@ -6,15 +6,15 @@ Its use is optional: any object with the members of ``codeplan.protocols.Environ
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
-from typing import Annotated, Final, Generic, Literal, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Final, Generic, Literal, TypeVar, overload
 
 from msgspec.structs import replace
 
 from codeplan.errors import UsageError
 from codeplan.plugins import Setting
 from codeplan.protocols import Act
-from codeplan.types import Observation, Value
+from codeplan.types import Observation, Task, Value
 from codeplan.untrusted.values import in_quotes
 
 MAX_REPORTED: Final = 3
@@ -158,3 +158,30 @@ class ActionLog:
         if self.last is None:
             return "I have not acted yet."
         return "\n".join(f"> {action}\n{answer}" for action, answer in (*self._earlier, self.last))
+
+
+def split_for_seed(seed: int) -> str:
+    """Return the split of a seed: ``test`` below 1000, ``dev`` below 2000, ``train`` from 2000."""
+    return "test" if seed < 1000 else "dev" if seed < 2000 else "train"
+
+
+class GeneratedTasks(Sequence[Task]):
+    """The tasks of some kinds and seeds: every kind of one seed, then the next seed. Each access makes its task."""
+
+    def __init__(self, kinds: Sequence[str], seeds: range, make_task: Callable[[str, int], Task]) -> None:
+        self._kinds, self._seeds, self._make_task = kinds, seeds, make_task
+
+    def __len__(self) -> int:
+        return len(self._kinds) * len(self._seeds)
+
+    @overload
+    def __getitem__(self, index: int) -> Task: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Task]: ...
+    def __getitem__(self, index: int | slice) -> Task | Sequence[Task]:
+        positions = range(len(self))[index]  # raises IndexError beyond the end
+        return self._at(positions) if isinstance(positions, int) else [self._at(position) for position in positions]
+
+    def _at(self, position: int) -> Task:
+        seed, kind = divmod(position, len(self._kinds))
+        return self._make_task(self._kinds[kind], self._seeds[seed])

@@ -20,7 +20,7 @@ from typing import TypeVar
 import msgspec
 
 from codeplan.envs.webshop.catalogue import CatalogueEntry, ShoppingInstruction
-from codeplan.envs.webshop.products import Product, normalise_option
+from codeplan.envs.webshop.goals import Product, normalise_option
 from codeplan.types import Value
 
 CATALOGUE = Path(__file__).parent.parent / "envs" / "webshop" / "catalogue.jsonl"

@@ -1,25 +1,271 @@
-"""Reads games from ALFWorld's files: ``game.tw-pddl``, or ``initial_state.pddl`` with ``traj_data.json``.
+"""Reads ALFWorld's data: its folders, splits and games.
 
-ALFWorld names an object by its class and a number: it sorts the ids of a class and numbers them downwards. Its
-listings are in the order of the ids.
+A game is in ``game.tw-pddl``, or can be made from ``initial_state.pddl`` and ``traj_data.json``. ALFWorld names an
+object by its class and a number: it sorts the ids of a class and numbers them downwards. Its listings are in the order
+of the ids. The data is ``json_2.1.1`` (or a later release) / ``valid_unseen``, ``valid_seen`` or ``train`` / a folder
+for each task / a folder for each of its trials. A user may name the folder of the data, of a release or of a split.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from itertools import count
 from pathlib import Path
 from sys import intern
 from typing import Any, TypeVar
 
 import msgspec
 
-from codeplan.envs.alfworld.goals import parse_goal
-from codeplan.envs.alfworld.grammar import parse_dialect, parse_goal_text
-from codeplan.envs.alfworld.pddl import PDDLProblem, parse_problem
-from codeplan.envs.household.game import MOVE_DIALECT, Dialect, Game, HouseholdState, Object, Receptacle, number_names
+from codeplan.envs.household.game import (
+    MOVE_DIALECT,
+    Condition,
+    Dialect,
+    Game,
+    HouseholdGoal,
+    HouseholdState,
+    Object,
+    Receptacle,
+    number_names,
+)
 from codeplan.envs.household.generator import GOAL_TEXTS
-from codeplan.types import Value
+from codeplan.envs.household.walkthrough import find_walkthrough
+from codeplan.errors import UsageError
+from codeplan.types import Task, Value
 from codeplan.untrusted.values import in_quotes
+
+Expression = str | list["Expression"]
+"""A word, or a list of the expressions between two parentheses."""
+
+
+class PDDLProblem(Value, frozen=True):
+    """A problem in lower case: the type of each object, the arguments of all facts by predicate, the goal."""
+
+    types: dict[str, str]
+    facts: dict[str, list[tuple[str, ...]]]
+    goal: Expression
+
+    def binary_facts(self, predicate: str) -> list[tuple[str, str]]:
+        """Return the facts of a two-place predicate. Raises: ValueError if one has another number of arguments."""
+        return [(first, second) for first, second in self._of(predicate, 2)]
+
+    def unary_facts(self, predicate: str) -> list[str]:
+        """Return the facts of a one-place predicate. Raises: ValueError if one has another number of arguments."""
+        return [only for (only,) in self._of(predicate, 1)]
+
+    def _of(self, predicate: str, size: int) -> list[tuple[str, ...]]:
+        found = self.facts.get(predicate, [])
+        for arguments in found:
+            if len(arguments) != size:
+                raise ValueError(f"the fact ({' '.join((predicate, *arguments))}) must have {size} arguments")
+        return found
+
+
+def parse_problem(text: str) -> PDDLProblem:
+    """Parse a problem. Raises: ValueError, with the reason, if the text is not a problem."""
+    plain = re.sub(r";[^\n]*", "", text).lower()
+    opening, closing = plain.count("("), plain.count(")")
+    if not opening:
+        raise ValueError("it is empty")
+    if opening != closing:
+        raise ValueError(f"it ends early or is damaged: {opening:,} parentheses open and {closing:,} close")
+    _, *parts = re.split(r"\(:([a-z-]+)", plain)
+    sections = dict(zip(parts[::2], parts[1::2], strict=True))
+    for name in ("objects", "init", "goal"):
+        if name not in sections:
+            raise ValueError(f"it has no section (:{name} …)")
+    return PDDLProblem(
+        _parse_types(sections["objects"]), _parse_facts(sections["init"]), _parse_expression(sections["goal"])
+    )
+
+
+def _parse_types(section: str) -> dict[str, str]:
+    """``a b - object c - location`` as ``{a: object, b: object, c: location}``."""
+    types: dict[str, str] = {}
+    waiting: list[str] = []
+    words = iter(section.replace(")", " ").split())
+    for word in words:
+        if word == "-":
+            types.update(dict.fromkeys(waiting, next(words, "")))
+            waiting = []
+        else:
+            waiting.append(word)
+    return types
+
+
+def _parse_facts(section: str) -> dict[str, list[tuple[str, ...]]]:
+    facts: dict[str, list[tuple[str, ...]]] = {}
+    for fact in re.findall(r"\(([^()]*)\)", section):
+        predicate, *arguments = fact.split() or [""]
+        facts.setdefault(predicate, []).append(tuple(arguments))
+    return facts
+
+
+def _parse_expression(section: str) -> Expression:
+    """The first expression of a section, without the closing parentheses that follow it."""
+    stack: list[list[Expression]] = [[]]
+    for word in re.findall(r"[()]|[^\s()]+", section):
+        if word == "(":
+            stack.append([])
+        elif word != ")":
+            stack[-1].append(word)
+        else:
+            done = stack.pop()
+            if not stack:
+                break
+            stack[-1].append(done)
+            if len(stack) == 1:
+                return done
+    raise ValueError("its goal is not an expression")
+
+
+Fact = tuple[str, ...]
+"""A predicate and its arguments. Variables are renamed to ``?1``, ``?2`` and so on, unique in the goal."""
+
+_CONDITIONS: dict[str, tuple[Condition, str]] = {
+    "isclean": ("clean", "cleanable"),
+    "ishot": ("hot", "heatable"),
+    "iscool": ("cool", "coolable"),
+}
+"""The condition and the trait that it needs, by the predicate in a goal."""
+
+
+def parse_goal(tree: Expression) -> HouseholdGoal:
+    """Return the goal of an expression. Raises: ValueError if it has none of ALFWorld's six forms."""
+    facts = set(_flatten(tree, {}, count(1)))
+    found = _parse_light_goal(facts) if any(f[0] == "holds" for f in facts) else _parse_place_goal(facts)
+    if found is None:
+        raise ValueError(f"its goal has an unknown form: {_format(tree)[:300]}")
+    return found
+
+
+def _flatten(tree: Expression, names: dict[str, str], numbers: Iterator[int]) -> Iterator[Fact]:
+    """The facts of a conjunction. ``not =`` counts as one predicate, with its arguments sorted."""
+    match tree:
+        case []:
+            return
+        case ["and", *parts]:
+            for part in parts:
+                yield from _flatten(part, names, numbers)
+        case ["exists", [*variables], body]:
+            inner = {str(v): f"?{next(numbers)}" for v in variables if str(v).startswith("?")}
+            yield from _flatten(body, names | inner, numbers)
+        case ["not", ["=", str(one), str(other)]]:
+            yield ("not=", *sorted((names.get(one, one), names.get(other, other))))
+        case [str(predicate), *arguments] if all(isinstance(a, str) for a in arguments):
+            if predicate in ("or", "not", "forall", "imply", "="):
+                raise ValueError(f"its goal has an unknown part: {_format(tree)[:300]}")
+            yield (predicate, *(names.get(str(a), str(a)) for a in arguments))
+        case _:
+            raise ValueError(f"its goal has an unknown part: {_format(tree)[:300]}")
+
+
+def _parse_place_goal(facts: set[Fact]) -> HouseholdGoal | None:
+    """One or two objects of a type in one receptacle of a type; a single object may need a condition."""
+    placed = sorted(f[1:] for f in facts if f[0] == "inreceptacle" and len(f) == 3)
+    if len(placed) not in (1, 2) or len({r for _, r in placed}) != 1:
+        return None
+    objects, receptacle = [o for o, _ in placed], placed[0][1]
+    kind, receptacle_kind = _type_of(facts, "objecttype", objects[0]), _type_of(facts, "receptacletype", receptacle)
+    conditions = [c for c in _CONDITIONS if (c, objects[0]) in facts]
+    if kind is None or receptacle_kind is None or len(conditions) > 1:
+        return None
+    expected: set[Fact] = {("receptacletype", receptacle, f"{receptacle_kind}type")}
+    expected |= {("inreceptacle", o, receptacle) for o in objects} | {("objecttype", o, f"{kind}type") for o in objects}
+    if len(objects) == 2:
+        expected.add(("not=", *sorted(objects)))
+    condition, trait = _CONDITIONS[conditions[0]] if conditions else (None, "")
+    if condition:
+        expected |= {(conditions[0], objects[0]), (trait, objects[0])}
+    return HouseholdGoal(kind, receptacle_kind, condition, len(objects)) if facts == expected else None
+
+
+def _parse_light_goal(facts: set[Fact]) -> HouseholdGoal | None:
+    """A held object of a type next to a lamp of a type that is switched on."""
+    hands = [f[1:] for f in facts if f[0] == "holds" and len(f) == 3]
+    lamps = [(f[1], g[2]) for f in facts if f[0] == "istoggled" for g in facts if g[:2] == ("inreceptacle", f[1])]
+    if len(hands) != 1 or len(lamps) != 1:
+        return None
+    (holder, held), (lamp, receptacle) = hands[0], lamps[0]
+    kind, lamp_kind = _type_of(facts, "objecttype", held), _type_of(facts, "objecttype", lamp)
+    places = [f[2] for f in facts if f[:2] == ("receptacleatlocation", receptacle) and len(f) == 3]
+    agents = [f[1] for f in facts if f[0] == "atlocation" and len(f) == 3]
+    if kind is None or lamp_kind is None or len(places) != 1 or len(agents) != 1:
+        return None
+    expected: set[Fact] = {
+        ("holds", holder, held),
+        ("objecttype", held, f"{kind}type"),
+        ("objecttype", lamp, f"{lamp_kind}type"),
+        ("toggleable", lamp),
+        ("istoggled", lamp),
+        ("inreceptacle", lamp, receptacle),
+        ("receptacleatlocation", receptacle, places[0]),
+        ("atlocation", agents[0], places[0]),
+    }
+    return HouseholdGoal(kind, lamp=lamp_kind) if facts == expected else None
+
+
+def _type_of(facts: set[Fact], predicate: str, variable: str) -> str | None:
+    """The single type that a variable must have, without the suffix ``type``; None if there is not exactly one."""
+    found = [f[2] for f in facts if f[:2] == (predicate, variable) and len(f) == 3]
+    return found[0].removesuffix("type") if len(found) == 1 and found[0].endswith("type") else None
+
+
+def _format(tree: Expression) -> str:
+    return tree if isinstance(tree, str) else f"({' '.join(map(_format, tree))})"
+
+
+_STRING = r'"((?:[^"\\]|\\.)*+)"'
+_GOAL = '"Your task is to: '
+_GOAL_TEXT = re.compile(_GOAL + _STRING.removeprefix('"'))
+
+
+def parse_goal_text(grammar: str) -> str:
+    """Return the goal in words. Raises: ValueError if the grammar does not have it."""
+    found = _GOAL_TEXT.match(grammar, max(grammar.find(_GOAL), 0))
+    if not found:
+        raise ValueError('its grammar does not say "Your task is to: …"')
+    words: str = json.loads(f'"{found[1]}"', strict=False)
+    return words
+
+
+def parse_dialect(grammar: str) -> Dialect:
+    """Return the file's dialect. Raises: ValueError if the grammar lacks a part of it."""
+    command = _find(grammar, rf"action PutObject\s*\{{\s*template\s*::\s*{_STRING}", "the command that puts things")
+    head, first, rest = command.partition("{o}")
+    middle, second, _ = rest.partition("{r}")
+    if not (head.strip() and first and middle.strip() and second):
+        raise ValueError(
+            f"its command that puts things must name an object and then a receptacle: {in_quotes(command)}"
+        )
+    putting = _find(grammar, rf'"PutObject\.feedback"\s*:\s*\[\s*\{{\s*"rhs"\s*:\s*{_STRING}', "the answer to putting")
+    arriving = _find(grammar, rf'"GotoLocation\.feedback"\s*:\s*\[\s*\{{\s*"rhs"\s*:\s*{_STRING}', "the arrival")
+    return Dialect(
+        "put" if head.startswith("put") else "move",
+        (head, middle),
+        _fields(putting, {"{o.name}": "{object}", "{r.name}": "{receptacle}"}),
+        _fields(arriving.partition("#")[0].strip(), {"{lend.name}": "loc {location}", "{r.name}": "{receptacle}"}),
+        re.search(r"action help\s*\{", grammar) is not None,
+    )
+
+
+def _find(grammar: str, pattern: str, what: str) -> str:
+    found = re.search(pattern, grammar)
+    if not found:
+        raise ValueError(f"its grammar does not have {what}")
+    return found[1]
+
+
+def _fields(text: str, names: dict[str, str]) -> str:
+    for theirs, ours in names.items():
+        text = text.replace(theirs, ours)
+    if left := set(re.findall(r"\{[^{}\n]*\}|[{}]", text)) - {"{object}", "{receptacle}", "{location}"}:
+        raise ValueError(f"its grammar has an unknown field: {', '.join(sorted(left))}")
+    return text
+
 
 GAME_FILE, STATE_FILE, TRAJECTORY_FILE = "game.tw-pddl", "initial_state.pddl", "traj_data.json"
 """The files of a trial: a game, or the two files that a game can be made from."""
@@ -224,3 +470,175 @@ def _location_number(names: dict[str, str], location: str) -> int:
 
 def _type(name: str) -> str:
     return intern(name.removesuffix("type"))
+
+
+SPLIT_SIZES = {"valid_unseen": 134, "valid_seen": 140, "train": 3553}
+"""The splits of ALFWorld's data and their numbers of games."""
+
+DOWNLOAD_INSTRUCTIONS = (
+    "run: pip install alfworld && alfworld-download; it stores the data in ~/.cache/alfworld or $ALFWORLD_DATA, where "
+    "codeplan finds it; give any other folder with --data FOLDER, in Python with data=FOLDER"
+)
+
+_DEFAULT = Path("~/.cache/alfworld")
+_TASK = re.compile(r"([a-z_]+)-[^-]+-[^-]*-[^-]*-(\d+)")
+"""A task's folder: type, object, movable receptacle, receptacle, room number."""
+
+_UNSEEN_ROOMS = {"10", "219", "308", "424"}
+"""The rooms of valid_unseen. No other split has them."""
+
+
+class ALFWorldData:
+    """A folder of ALFWorld's data, read on demand and never written to."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @cached_property
+    def splits(self) -> dict[str, list[Path]]:
+        """The folders of each split's trials, in order of their ids; the usual splits come first.
+
+        Raises: UsageError if the folder does not exist or has no games.
+        """
+        if not self.folder.is_dir():
+            raise UsageError(f"there is no folder {self.folder} with ALFWorld's data; {DOWNLOAD_INSTRUCTIONS}")
+        found = {name: trials for name, folder in self._folders() if (trials := _playable(folder))}
+        if not found:
+            raise UsageError(
+                f"there are no games of ALFWorld in {self.folder}; name a folder that contains json_2.1.1, "
+                f"valid_unseen, or the tasks' folders; to get the data, {DOWNLOAD_INSTRUCTIONS}"
+            )
+        return {name: found[name] for name in sorted(found, key=lambda n: (*SPLIT_SIZES, n).index(n))}
+
+    def tasks(self, split: str) -> list[Task]:
+        """Return the games of a split that ALFWorld plays. A damaged game is among them, without its goal."""
+        return [task for trial in self.splits.get(split, []) if (task := _task(trial, split))]
+
+    def trial_folder(self, id: str) -> Path:
+        """Return the folder of a task's trial, solvable or not. Raises: UsageError if there is none."""
+        if not re.fullmatch(r"[^/\\\0]+/[^/\\\0]+", id) or ".." in id:
+            raise self._unknown(id)
+        for trial in (folder / id for _, folder in self._folders()):
+            if (trial / GAME_FILE).exists() or ((trial / STATE_FILE).exists() and (trial / TRAJECTORY_FILE).exists()):
+                return trial
+        raise self._unknown(id)
+
+    def faults(self) -> Iterator[str]:
+        """Yield a sentence for each damaged file, which names it. Reads every file."""
+        for trials in self.splits.values():
+            for trial in trials:
+                try:
+                    load_game(trial)
+                except ValueError as e:
+                    yield str(e)
+        for _, folder in self._folders():
+            for trial in _trials(folder):
+                if not (trial / GAME_FILE).exists() and not (trial / STATE_FILE).exists():
+                    has = (
+                        f"only {TRAJECTORY_FILE}"
+                        if (trial / TRAJECTORY_FILE).exists()
+                        else "none of the files of a game"
+                    )
+                    yield f"the folder {trial} is half downloaded: it has {has}; run alfworld-download again"
+
+    def notes(self) -> list[str]:
+        """Return lines on the data: its folder, and how each split compares with the complete data."""
+        lines = [f"data    {self.folder}"]
+        for name in self.splits:
+            there, whole = len(self.tasks(name)), SPLIT_SIZES.get(name)
+            left = len(self.splits[name]) - there
+            of = f" of the {whole:,} games of the complete data" if whole else " games"
+            skipped = f"; {left:,} more are left out: they are not known to be solvable" if left else ""
+            lines.append(f"{name}  {there:,}{of}{skipped}")
+        return lines
+
+    def _folders(self) -> Iterator[tuple[str, Path]]:
+        """The splits' names and folders. If several releases have a split, the latest one with games counts."""
+        if _holds_tasks(self.folder):
+            yield _split_name(self.folder), self.folder
+            return
+        seen: set[str] = set()
+        for holder in (self.folder, *sorted(self.folder.glob("json_*"), reverse=True)):
+            for folder in sorted(holder.iterdir()) if holder.is_dir() else []:
+                if folder.name not in seen and _holds_tasks(folder):
+                    seen |= {folder.name} if _has_games(folder) else set()
+                    yield folder.name, folder
+
+    def _unknown(self, id: str) -> UsageError:
+        example = next(iter(self.splits.values()))[0]
+        return UsageError(
+            f"there is no game {in_quotes(id, 200)} of ALFWorld in {self.folder}; an id names the folders of task "
+            f"and trial, as in {_id(example)}"
+        )
+
+
+def find_data(data: str | None) -> ALFWorldData:
+    """Return the data in the folder ``data``, otherwise in $ALFWORLD_DATA or in ALFWorld's default folder.
+
+    Raises: UsageError, which says how to get the data, if no folder is named and the default folder is empty.
+    """
+    named = data or os.environ.get("ALFWORLD_DATA")
+    if named:
+        return ALFWorldData(Path(os.path.expandvars(named)).expanduser())
+    default = _DEFAULT.expanduser()
+    if not default.is_dir() or not any(default.iterdir()):
+        raise UsageError(f"there is no data of ALFWorld here; {DOWNLOAD_INSTRUCTIONS}")
+    return ALFWorldData(default)
+
+
+# ------------------------------------------------------------------ folders
+
+
+def _holds_tasks(folder: Path) -> bool:
+    return folder.is_dir() and any(_TASK.fullmatch(entry.name) for entry in folder.iterdir())
+
+
+def _split_name(folder: Path) -> str:
+    """The split that a folder of tasks is: by its name, otherwise by its tasks' rooms."""
+    name = folder.resolve().name
+    if name in SPLIT_SIZES:
+        return name
+    rooms = {found[2] for entry in folder.iterdir() if (found := _TASK.fullmatch(entry.name))}
+    return "valid_unseen" if rooms <= _UNSEEN_ROOMS else name
+
+
+def _trials(folder: Path) -> Iterator[Path]:
+    """The trials of a split whose task types ALFWorld plays."""
+    for task in sorted(folder.iterdir()):
+        found = _TASK.fullmatch(task.name)
+        if found and found[1] in KINDS_BY_TYPE and "Sliced" not in task.name:
+            yield from sorted(entry for entry in task.iterdir() if entry.is_dir() and "Sliced" not in entry.name)
+
+
+def _playable(folder: Path) -> list[Path]:
+    """The trials with a game file; if there are none, those with the two files that a game can be made from."""
+    trials = list(_trials(folder))
+    made = [trial for trial in trials if (trial / GAME_FILE).exists()]
+    return made or [trial for trial in trials if (trial / STATE_FILE).exists() and (trial / TRAJECTORY_FILE).exists()]
+
+
+def _has_games(folder: Path) -> bool:
+    return any((trial / GAME_FILE).exists() for trial in _trials(folder))
+
+
+def _id(trial: Path) -> str:
+    return f"{trial.parent.name}/{trial.name}"
+
+
+def _task(trial: Path, split: str) -> Task | None:
+    """The task of a trial; None if ALFWorld does not play it."""
+    found = _TASK.fullmatch(trial.parent.name)
+    kind = KINDS_BY_TYPE[found[1]] if found else ""
+    try:
+        head = load_header(trial)
+        solvable = head.solvable if (trial / GAME_FILE).exists() else _can_be_won(trial)
+    except ValueError:
+        return Task(_id(trial), "alfworld", kind, "", 0, split)  # reset reports the damage
+    return Task(_id(trial), "alfworld", kind, head.goal_text, 0, split) if solvable else None
+
+
+def _can_be_won(trial: Path) -> bool:
+    try:
+        return bool(find_walkthrough(load_game(trial)))
+    except ValueError:
+        return False

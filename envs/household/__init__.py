@@ -9,6 +9,7 @@ Each task is generated from its kind and a seed, can be won, and is the same on 
 
 from __future__ import annotations
 
+from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.envs.household.environment import Household, make
 
-__all__ = ["Household", "make"]
+__all__ = ["Household", "HouseholdAgent", "make"]

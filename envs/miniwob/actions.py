@@ -1,4 +1,7 @@
-"""The actions as text: a name, a space and an argument, as in ``type hello`` or ``drag //a -> //b``."""
+"""The texts between an agent and its environment: actions, and the fixed parts of observations.
+
+An action is a name, a space and an argument, as in ``type hello`` or ``drag //a -> //b``.
+"""
 
 from __future__ import annotations
 
@@ -154,3 +157,21 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
 
 def _shorten(text: str) -> str:
     return in_quotes(text, 60)
+
+
+# ------------------------------------------------------------------ observations
+
+FOUND_PREFIX = "Found:\n"
+GOAL_PREFIX = "Task: "
+PAGE_PREFIX = "Page:\n"
+ERROR_PREFIX = "Last action error: "
+DONE_PREFIX = "DONE"
+"""Only a solved task's last observation begins with it, so that a plan's assertion on it fails on a loss."""
+
+FAILED_PREFIX = "FAILED"
+
+SOLVED, FAILED, LIMIT_REACHED = (
+    f"{DONE_PREFIX}. The task is solved.",
+    f"{FAILED_PREFIX}. The task has ended without success.",
+    f"{FAILED_PREFIX}. The last action allowed is spent, and the task not solved.",
+)

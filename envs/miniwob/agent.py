@@ -8,8 +8,17 @@ from typing import Any, ClassVar
 import msgspec
 
 from codeplan.agent_interface import reduced_api
-from codeplan.envs.miniwob.actions import MAX_POINTS, MAX_WAIT_MS, PAPER_KEY_NAMES, write_points, write_target
-from codeplan.envs.miniwob.observations import ERROR_PREFIX, FOUND_PREFIX, GOAL_PREFIX, PAGE_PREFIX
+from codeplan.envs.miniwob.actions import (
+    ERROR_PREFIX,
+    FOUND_PREFIX,
+    GOAL_PREFIX,
+    MAX_POINTS,
+    MAX_WAIT_MS,
+    PAGE_PREFIX,
+    PAPER_KEY_NAMES,
+    write_points,
+    write_target,
+)
 from codeplan.errors import AgentError
 from codeplan.protocols import Act
 from codeplan.types import Observation

@@ -6,14 +6,24 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Literal
 
+import msgspec
+
 from codeplan.envs.base import ActionLimit, AgentSetting, EpisodeSnapshot, LimitedEnvironment, check_choice
-from codeplan.envs.miniwob import browser_path, observations
+from codeplan.envs.miniwob import actions, browser
 from codeplan.envs.miniwob.actions import KEY_NAMES, BrowserAction, parse_action
 from codeplan.envs.miniwob.agent import MiniWobAgent, PaperMiniWobAgent
-from codeplan.envs.miniwob.page_folder import PAPER_TASKS, REUSABLE_PAGES, SIMILAR_PAGES, PageFolder
-from codeplan.envs.miniwob.page_session import PageSetup
-from codeplan.envs.miniwob.recovering_session import RecoveringPageSession
-from codeplan.envs.miniwob.tasks import NAME, SPLITS, list_tasks, make_task, page_and_seed
+from codeplan.envs.miniwob.page_session import PageSetup, PageState, RecoveringPageSession
+from codeplan.envs.miniwob.tasks import (
+    NAME,
+    PAPER_TASKS,
+    REUSABLE_PAGES,
+    SIMILAR_PAGES,
+    SPLITS,
+    PageFolder,
+    list_tasks,
+    make_task,
+    page_and_seed,
+)
 from codeplan.errors import UsageError
 from codeplan.plugins import Setting, suggest_names
 from codeplan.types import ActionSpace, Observation, Task
@@ -47,7 +57,7 @@ class MiniWob(LimitedEnvironment[EpisodeSnapshot]):
             "drag_by XPATH -> PIXELS_RIGHT PIXELS_DOWN",
             "draw XPATH -> X Y, X Y, ... (drags through points of the element)",
         ),
-        no_effect_prefixes=(observations.ERROR_PREFIX,),
+        no_effect_prefixes=(actions.ERROR_PREFIX,),
         calls=20,
     )
     splits: tuple[str, ...] = SPLITS
@@ -107,10 +117,10 @@ class MiniWob(LimitedEnvironment[EpisodeSnapshot]):
         super().close()
         setup = PageSetup(self._pages.url(known.kind), known.seed, self._mode, known.kind in REUSABLE_PAGES)
         if self._session is None:
-            self._session = RecoveringPageSession(browser_path.find_browser(self._browser), self._pages.folder)
+            self._session = RecoveringPageSession(browser.find_browser(self._browser), self._pages.folder)
         goal, state = self._session.begin(setup)
         self._begin(EpisodeSnapshot())
-        return Observation(observations.first_observation(goal, state), goal=goal.strip())
+        return Observation(_first_observation(goal, state), goal=goal.strip())
 
     def picture(self) -> bytes | None:
         """The task's area as a PNG; None without the setting ``pictures``, or before the first ``reset``."""
@@ -129,14 +139,27 @@ class MiniWob(LimitedEnvironment[EpisodeSnapshot]):
         parsed = parse_action(action)
         state = self._session.act(parsed) if isinstance(parsed, BrowserAction) else self._session.reject(parsed)
         if not state.done:
-            return before, Observation(observations.next_observation(state))
+            return before, Observation(_next_observation(state))
         won = state.reward == 1
-        text = observations.SOLVED if won else observations.FAILED
+        text = actions.SOLVED if won else actions.FAILED
         return before, Observation(text, state.reward, done=True, success=won)
 
     def _end_at_limit(self, observation: Observation) -> Observation:
-        return Observation(observations.LIMIT_REACHED, done=True)
+        return Observation(actions.LIMIT_REACHED, done=True)
 
 
 make = MiniWob
 """The factory that the entry point ``miniwob`` names."""
+
+
+def _first_observation(goal: str, state: PageState) -> str:
+    """The goal, then the page."""
+    return f"{actions.GOAL_PREFIX}{goal}\n\n{actions.PAGE_PREFIX}{state.html}"
+
+
+def _next_observation(state: PageState) -> str:
+    """The page after an action, preceded by the reason if the action was not possible; what ``find`` found, as JSON."""
+    if state.found is not None:
+        return actions.FOUND_PREFIX + msgspec.json.encode(state.found).decode()
+    error = f"{actions.ERROR_PREFIX}{state.fault}\n\n" if state.fault else ""
+    return f"{error}{actions.PAGE_PREFIX}{state.html}"

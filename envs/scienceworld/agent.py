@@ -2,11 +2,269 @@
 
 from __future__ import annotations
 
-from codeplan.envs.scienceworld.explorer import Explorer
-from codeplan.envs.scienceworld.names import resolve_name
-from codeplan.envs.scienceworld.room_text import read_list
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from codeplan.envs.base import ActionLog
 from codeplan.errors import AgentError
+from codeplan.protocols import Act
+from codeplan.types import Observation, Value
+from codeplan.untrusted.comparison import nearest_name
 from codeplan.untrusted.values import in_quotes
+
+_ROOM = re.compile(r"This (?:room|outside location) is called the ([^.\n]{1,80})\. (?:In it,|Here) you see:")
+_DOOR = re.compile(r"^\tA door to the ([^(\n]+) \(that is (open|closed)\)", re.MULTILINE)
+_CLOSED = re.compile(r"The ([^.\n]{1,80}) door is closed\.")
+_ARTICLE = re.compile(r"(?:an?|the) (?:substance called )?", re.IGNORECASE)
+_REMARK = re.compile(r"\((?!containing |that )[^()\n]*\) ?")
+_CONTENTS = re.compile(r"\(containing |: ")
+_NAME_END = re.compile(r"[.,(]| titled ")
+_NO_THINGS = ("nothing", "which ", "currently ", "that is ", "On the ", "In the ", "The ")
+
+
+class RoomView(Value, frozen=True):
+    """The content of a room, from a look around.
+
+    ``doors`` maps the room behind each door to whether the door is open or closed. ``things`` maps the name of each
+    thing to the names of the things in or on it. ``closed`` lists the containers that are closed.
+    """
+
+    name: str
+    doors: dict[str, str]
+    things: dict[str, list[str]]
+    closed: list[str]
+
+
+def read_room(text: str) -> RoomView | None:
+    """The room that a text describes; None if it describes none."""
+    found = _ROOM.search(text)
+    if found is None:
+        return None
+    inside, _, beyond = text[found.end() :].partition("You also see:")
+    things: dict[str, list[str]] = {}
+    for line in _lines(inside):
+        name, contents = read_thing(line)
+        if name and name not in ("agent", "air"):
+            things.setdefault(name, []).extend(contents)
+    closed = [name for name in _CLOSED.findall(inside) if name in things]
+    return RoomView(found[1], dict(_DOOR.findall(beyond)), things, closed)
+
+
+def read_list(text: str) -> list[str]:
+    """The names in the indented lines of a text, such as an inventory; what is in a thing follows it."""
+    return [name for line in _lines(text) for one in [read_thing(line)] for name in (one[0], *one[1]) if name]
+
+
+def read_thing(line: str) -> tuple[str, list[str]]:
+    """The name of the thing that a line describes, and the names of what is in or on it, at any depth."""
+    parts = _CONTENTS.split(_REMARK.sub("", line.strip()))
+    names = [name for part in parts[1:] for item in part.split(", ") if (name := _thing_name(item))]
+    return _thing_name(parts[0]), names
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in text.split("\n") if line.startswith("\t")]
+
+
+def _thing_name(item: str) -> str:
+    """The name at the start of an item; empty if the item is a remark on the thing before it, or says "nothing"."""
+    item = item.strip().lstrip("(")
+    if item.startswith(_NO_THINGS):
+        return ""
+    bare = item[found.end() :] if (found := _ARTICLE.match(item)) else item
+    return _NAME_END.split(bare.rstrip(")"), maxsplit=1)[0].strip(" )")
+
+
+_ARRIVAL = re.compile(r"You (?:move|teleport) to the ([^.\n]+)\.")
+_THROUGH = re.compile(r"You move through the [^\n]{1,200} to the ([^.\n]+)\.")
+_INSIDE = re.compile(r"Inside the ([^:\n]+) is:")
+_DOOR_ACTION = re.compile(r"(open|close) door to (.+)")
+_OPENED = re.compile(r"The ([^\n]+) is now open\.")
+_DOOR_STATES = {
+    "The door is now open.": "open",
+    "The door is already open.": "open",
+    "The door is now closed.": "closed",
+}
+
+
+class HouseMap:
+    """The rooms that were seen. ``room`` is the current one, None until one was seen.
+
+    ``rooms`` has, by a room's name, its ``doors`` (by the room behind them: open or closed), its ``things`` (each with
+    what is in or on it) and its ``closed`` containers, all as of the last look.
+    """
+
+    def __init__(self) -> None:
+        self.room: str | None = None
+        self.rooms: dict[str, dict[str, Any]] = {}
+
+    def note(self, action: str, answer: str) -> None:
+        """Learn from an action and its answer."""
+        if view := read_room(answer):
+            self.room = view.name
+            self.rooms[view.name] = {"doors": view.doors, "things": view.things, "closed": view.closed}
+        elif arrival := _ARRIVAL.match(answer) or _THROUGH.match(answer):
+            self.room = arrival[1]
+        elif inside := _INSIDE.match(answer):
+            self._here("things")[inside[1]] = read_list(answer)
+        elif (door := _DOOR_ACTION.fullmatch(action)) and (state := _DOOR_STATES.get(answer)):
+            self._here("doors")[door[2]] = state
+        elif opened := _OPENED.match(answer):
+            here = self.rooms.get(self.room or "", {})
+            here["closed"] = [name for name in here.get("closed", []) if name != opened[1]]
+
+    def things_here(self) -> list[str]:
+        """The names of all that was seen in the current room, without repetitions."""
+        things = self.things_of_room().items()
+        return list(dict.fromkeys(name for thing, contents in things for name in (thing, *contents)))
+
+    def things_of_room(self) -> dict[str, list[str]]:
+        """The things of the current room, each with what is in or on it; empty if the room was not seen."""
+        return self._here("things")
+
+    def next_room(self, target: str) -> str | None:
+        """The next room on the shortest known way to ``target``, or, if none is known, to the nearest room that was
+        not seen yet; None if there is no such room."""
+        return self._first_step(lambda room: room == target) or self._first_step(lambda room: room not in self.rooms)
+
+    def is_open(self, room: str) -> bool:
+        """Whether the door from here to a room was open when it was last seen."""
+        return bool(self._here("doors").get(room) == "open")
+
+    def _first_step(self, fits: Callable[[str], bool]) -> str | None:
+        """The first room of the shortest way to a room that fits."""
+        ways = [(room, room) for room in self._doors(self.room or "")]
+        seen = {self.room, *(room for room, _ in ways)}
+        for room, first in ways:
+            if fits(room):
+                return first
+            further = [(behind, first) for behind in self._doors(room) if behind not in seen]
+            ways.extend(further)
+            seen.update(behind for behind, _ in further)
+        return None
+
+    def _doors(self, room: str) -> list[str]:
+        return list(self.rooms.get(room, {}).get("doors", {}))
+
+    def _here(self, part: str) -> dict[str, Any]:
+        """A part of the map's data on the current room; empty if the room was not seen."""
+        found: dict[str, Any] = self.rooms.get(self.room or "", {}).get(part, {})
+        return found
+
+
+_LIMIT = re.compile(r"^You can take (\d{1,18}) actions\.$", re.MULTILINE)
+_SCORE = re.compile(r"\nScore: (-?\d{1,9}) of 100\.\Z")
+_CHOICE = re.compile(r"^\d+:\t(.*)$", re.MULTILINE)
+_TAKEN = re.compile(r"You move the (.+) to the inventory\.")
+_MOVED = re.compile(r"You move the (.+) to the ")
+_AMBIGUOUS = "Ambiguous request"
+
+
+class Explorer:
+    """Acts, and remembers what was seen: the map, the held things, an open question, the score.
+
+    Everything comes from the observations, so a resumed episode has the same memory.
+    """
+
+    goal: str
+    holding: list[str]
+    choices: list[str]
+    actions_left: int | None
+    score: int | None
+
+    def __init__(self, act: Act, observation: Observation | None = None) -> None:
+        text = observation.text if observation else ""
+        limit = _LIMIT.search(text)
+        self.goal = observation.goal if observation else ""
+        self.holding, self.choices = [], []
+        self.actions_left = int(limit[1]) if limit else None
+        self.score = None
+        self._log, self._map = ActionLog(act), HouseMap()
+        self._map.note("look around", self._without_score(text))
+
+    @property
+    def room(self) -> str | None:
+        """where the agent is"""
+        return self._map.room
+
+    @property
+    def rooms(self) -> dict[str, dict[str, Any]]:
+        """what was seen, by room"""
+        return self._map.rooms
+
+    @property
+    def things(self) -> dict[str, list[str]]:
+        """the things of this room, each with what is in or on it"""
+        return self._map.things_of_room()
+
+    def _walk(self, room: str) -> str:
+        """Go through the door to a room, and open it if it is closed. Returns the last answer."""
+        if not self._map.is_open(room):
+            self._act(f"open door to {room}")
+        return self._act(f"go to {room}")
+
+    def _act(self, action: str) -> str:
+        """Do one action, after the cancellation of an open question."""
+        if self.choices:
+            self.choices = []
+            self._do("cancel")
+        return self._do(action)
+
+    def _do(self, action: str) -> str:
+        answer = self._without_score(self._log.act(action))
+        self._log.last = action, answer
+        if self.actions_left:
+            self.actions_left -= 1
+        self.choices = _CHOICE.findall(answer) if answer.startswith(_AMBIGUOUS) else []
+        self._map.note(action, answer)
+        if taken := _TAKEN.match(answer):
+            self.holding.append(taken[1])
+        elif (moved := _MOVED.match(answer)) and moved[1] in self.holding:
+            self.holding.remove(moved[1])
+        return answer
+
+    def _without_score(self, text: str) -> str:
+        """The text without the score at its end, which is kept."""
+        if found := _SCORE.search(text):
+            self.score = int(found[1])
+            return text[: found.start()]
+        return text
+
+
+_WORD = re.compile(r"\w+")
+_ARTICLES = {"a", "an", "the"}
+_MAX_SHOWN = 30
+
+
+def resolve_name(wanted: str, known: Sequence[str], where: str) -> str:
+    """The one known name that is ``wanted`` or contains all of its words.
+
+    Raises: AgentError: no name does, or several do. The message lists them; ``where`` says where they are.
+    """
+    if wanted in known:
+        return wanted
+    words = _words(wanted)
+    fitting = [name for name in dict.fromkeys(known) if words and words <= _words(name)]
+    same = [name for name in fitting if words == _words(name)]
+    if len(fitting) == 1 or len(same) == 1:
+        return (same or fitting)[0]
+    if fitting:
+        raise AgentError(f"{in_quotes(wanted, 80)} can be {_listed(fitting, ' or ')}; give the whole name")
+    near = nearest_name(wanted[:80], known)
+    seen = _listed(list(dict.fromkeys(known)), ", ")
+    meant = f"; did you mean {in_quotes(near, 80)}?" if near else f"; there are: {seen}"
+    raise AgentError(f"nothing called {in_quotes(wanted, 80)} was seen {where}{meant}")
+
+
+def _words(name: str) -> set[str]:
+    return set(_WORD.findall(name.lower())) - _ARTICLES
+
+
+def _listed(names: list[str], between: str) -> str:
+    shown = [in_quotes(name, 80) for name in names[:_MAX_SHOWN]]
+    return between.join(shown) + (" …" if len(names) > _MAX_SHOWN else "") if shown else "nothing"
+
 
 ROOMS = (
     *("art studio", "bathroom", "bedroom", "foundry", "greenhouse"),

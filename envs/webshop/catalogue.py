@@ -1,21 +1,23 @@
-"""The catalogue: products, goal templates and the full-text index, in one SQLite database."""
+"""The catalogue: products, goal templates and the full-text index, in one SQLite database; and searching it."""
 
 from __future__ import annotations
 
+import importlib
+import random
+import re
 import sqlite3
 import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import msgspec
 
 from codeplan.envs.webshop import goals
-from codeplan.envs.webshop.goals import GoalTemplate
-from codeplan.envs.webshop.products import Product
-from codeplan.errors import EnvironmentFailure
+from codeplan.envs.webshop.goals import GoalTemplate, Product
+from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.types import Value
 
 GoalSource = Literal["human", "synthetic"]
@@ -190,3 +192,106 @@ class Catalogue:
 def damaged_catalogue_error(folder: Path | None, cause: Exception) -> EnvironmentFailure:
     """The failure to raise if the files in a folder are damaged."""
     return EnvironmentFailure(f"the shop in {folder or 'memory'} cannot be read ({cause}); delete it to rebuild it")
+
+
+MAX_RESULTS = 50
+MAX_QUERY_WORDS = 1024
+"""Maximum number of distinct words of a query. Lucene, which WebShop uses, has the same limit."""
+
+_WORD = re.compile(r"[^\W_]+")
+_WORDS = (
+    "a an and are as at be but by for if in into is it no not of on or such that the their then there these they "
+    "this to was will with"
+)
+_STOP_WORDS = frozenset(_WORDS.split())
+"""Lucene's English stop words."""
+
+
+class SearchIndex(Protocol):
+    """Finds products by words."""
+
+    def find_best(self, words: Sequence[str], limit: int) -> tuple[int, ...]:
+        """The numbers of the products that contain any of the words, best match first."""
+        ...
+
+
+def find_products(catalogue: Catalogue, index: SearchIndex, query: str, random_seed: str) -> tuple[int, ...]:
+    """The numbers of the products that a query finds, in display order.
+
+    If the first word is ``<r>``, the result is random products; ``<a>`` finds an attribute, ``<c>`` a category, ``<q>``
+    a product's query. The latter three return all products that match.
+    """
+    first, _, rest = query.strip().partition(" ")
+    rest = rest.strip()
+    if first == "<r>":
+        size = catalogue.size
+        return tuple(random.Random(random_seed).sample(range(1, size + 1), min(MAX_RESULTS, size)))
+    if first == "<a>":
+        return catalogue.products_with_attribute(rest)
+    if first == "<c>":
+        return catalogue.products_in("category", rest.split(" ")[0])
+    if first == "<q>":
+        return catalogue.products_in("query", rest)
+    words = query_words(query)
+    return index.find_best(words, MAX_RESULTS) if words else ()
+
+
+def query_words(query: str) -> list[str]:
+    """The distinct words of a query, in lower case, without stop words."""
+    found = (word.lower() for word in _WORD.findall(query))
+    return [word for word in dict.fromkeys(found) if word not in _STOP_WORDS][:MAX_QUERY_WORDS]
+
+
+class SqliteIndex:
+    """The index in the catalogue's own file: SQLite's FTS5 with Porter stems. Ties keep the catalogue's order."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+
+    def find_best(self, words: Sequence[str], limit: int) -> tuple[int, ...]:
+        return self._catalogue.match_text(" OR ".join(f'"{word}"' for word in words), limit)
+
+
+_HEAP_BYTES = 128_000_000
+
+
+class TantivyIndex:
+    """A SearchIndex in a folder: Snowball stems, BM25. Ties keep the catalogue's order."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises: UsageError if tantivy is missing, EnvironmentFailure if the folder holds no index."""
+        tantivy = _import_tantivy()
+        try:
+            self._index = tantivy.Index.open(str(folder))
+            self._searcher = self._index.searcher()
+        except ValueError as e:
+            raise damaged_catalogue_error(folder.parent, e) from e
+
+    def find_best(self, words: Sequence[str], limit: int) -> tuple[int, ...]:
+        query, _ = self._index.parse_query_lenient(" ".join(f'"{word}"' for word in words), ["text"])
+        hits = self._searcher.search(query, limit, count=False).hits
+        numbered = [(-score, self._searcher.doc(address)["id"][0]) for score, address in hits]
+        return tuple(id for _, id in sorted(numbered))
+
+
+def build_tantivy_index(folder: Path, texts: Iterable[tuple[int, str]]) -> None:
+    """Write an index of numbered texts into an empty folder. Raises: UsageError if tantivy is missing."""
+    tantivy = _import_tantivy()
+    schema = tantivy.SchemaBuilder()
+    schema.add_text_field("text", stored=False, tokenizer_name="en_stem", index_option="freq")
+    schema.add_unsigned_field("id", stored=True, indexed=False)
+    index = tantivy.Index(schema.build(), path=str(folder))
+    writer = index.writer(heap_size=_HEAP_BYTES, num_threads=1)
+    for id, text in texts:
+        writer.add_document(tantivy.Document(id=id, text=text))
+    writer.commit()
+    writer.wait_merging_threads()
+
+
+def _import_tantivy() -> Any:
+    try:
+        return importlib.import_module("tantivy")
+    except ImportError:
+        raise UsageError(
+            "search='tantivy' needs its package: pip install 'codeplan[tantivy]'; or leave it out"
+        ) from None

@@ -7,22 +7,69 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
-from codeplan.envs.base import AgentName, RestorableEnvironment, check_positive
-from codeplan.envs.generated_tasks import GeneratedTasks
-from codeplan.envs.webshop import paper_client, session
+from codeplan.envs.base import AgentName, GeneratedTasks, RestorableEnvironment, check_positive
+from codeplan.envs.webshop import session
 from codeplan.envs.webshop.agent import PaperWebShopAgent, WebShopAgent
-from codeplan.envs.webshop.catalogue import GoalSource
-from codeplan.envs.webshop.formats import ADAPT_PREFIX, CLIENT_PRODUCTS, ObservationMode, write_page
-from codeplan.envs.webshop.goals import GoalTemplate, WebShopGoal, goal_order, make_goal, sample_price, split_ranges
+from codeplan.envs.webshop.catalogue import GoalSource, find_products
+from codeplan.envs.webshop.goals import (
+    GoalTemplate,
+    WebShopGoal,
+    goal_order,
+    make_goal,
+    make_noun_finder,
+    purchase_reward,
+    sample_price,
+    split_ranges,
+)
 from codeplan.envs.webshop.loading import ShopData
-from codeplan.envs.webshop.nouns import make_noun_finder
-from codeplan.envs.webshop.pages import PER_PAGE, SUB_PAGES, ShopPage
-from codeplan.envs.webshop.reward import purchase_reward
-from codeplan.envs.webshop.session import WebShopContext, WebShopSnapshot
-from codeplan.envs.webshop.walkthrough import walkthrough
+from codeplan.envs.webshop.session import (
+    ADAPT_PREFIX,
+    BACK,
+    BUY,
+    CLIENT_PRODUCTS,
+    NEXT,
+    PER_PAGE,
+    SUB_PAGES,
+    ObservationMode,
+    ShopPage,
+    WebShopContext,
+    WebShopSnapshot,
+    write_page,
+)
 from codeplan.errors import UsageError
 from codeplan.types import ActionSpace, Observation, Task, Value
 from codeplan.untrusted.values import in_quotes
+
+
+def walkthrough(shop: ShopData, template: GoalTemplate, *, from_search: bool = True) -> tuple[str, ...]:
+    """Actions that buy the template's product with its options.
+
+    If ``from_search`` is false, they first go to the search page.
+    """
+    product = shop.catalogue.product(template.product)
+    query, results = _find_query(shop, template.product)
+    position = results.index(template.product)
+    offered = {value for values in product.options.values() for value in values}
+    return (
+        *(() if from_search else (f"click[{BACK}]",)),
+        f"search[{query}]",
+        *([f"click[{NEXT}]"] * (position // PER_PAGE)),
+        f"click[{product.asin}]",
+        *(f"click[{value}]" for value in template.options if value in offered),
+        f"click[{BUY}]",
+    )
+
+
+def _find_query(shop: ShopData, number: int) -> tuple[str, tuple[int, ...]]:
+    """A query that finds a product, with its results."""
+    product = shop.catalogue.product(number)
+    title = " ".join(product.title.split())
+    results = find_products(shop.catalogue, shop.text_index, title, "")
+    if number in results:
+        return title, results
+    query = f"<q> {product.query}"
+    return query, find_products(shop.catalogue, shop.text_index, query, "")
+
 
 NAME, KIND = "webshop", "buy"
 
@@ -52,7 +99,7 @@ class WebShop(RestorableEnvironment[WebShopSnapshot]):
     kinds: tuple[str, ...] = (KIND,)
     space: ActionSpace = ActionSpace(
         forms=("search[WORDS]", "click[BUTTON]"),
-        no_effect_prefixes=(paper_client.INVALID_ACTION,),
+        no_effect_prefixes=(session.INVALID_ACTION,),
         calls=14,
         max_idle_turns=3,
     )
@@ -126,7 +173,7 @@ class WebShop(RestorableEnvironment[WebShopSnapshot]):
         answer: str | None = None
         if self._settings.observation_mode in ("react", "adapt"):
             products = self._settings.client_products
-            after, answer = paper_client.apply_action(self._context, before, action, products)
+            after, answer = session.apply_client_action(self._context, before, action, products)
         else:
             after = session.apply_action(self._context, before, action)
         if after.page == "done":

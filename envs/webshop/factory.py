@@ -8,9 +8,8 @@ from codeplan.envs.base import ActionLimit, AgentSetting, check_positive
 from codeplan.envs.webshop import loading
 from codeplan.envs.webshop.catalogue import GoalSource
 from codeplan.envs.webshop.environment import WebShop, WebShopSettings
-from codeplan.envs.webshop.formats import CLIENT_PRODUCTS, ObservationMode
 from codeplan.envs.webshop.loading import SearchEngine
-from codeplan.envs.webshop.pages import PER_PAGE
+from codeplan.envs.webshop.session import CLIENT_PRODUCTS, PER_PAGE, ObservationMode
 from codeplan.errors import UsageError
 from codeplan.plugins import MAX_SEED, Setting
 

@@ -8,7 +8,7 @@ from support.scienceworld_engine import needs_engine
 from codeplan import envs
 from codeplan.envs.miniwob.agent import MiniWobAgent
 from codeplan.envs.scienceworld.agent import ROOMS, ScienceWorldAgent
-from codeplan.episode.agent import build_agent
+from codeplan.episode.episode import build_agent
 from codeplan.errors import AgentBroken
 from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.limits import MAX_MESSAGE_CHARS

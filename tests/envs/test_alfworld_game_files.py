@@ -6,7 +6,7 @@ import re
 import pytest
 from support.alfworld_files import contents, grammar, problem, write
 
-from codeplan.envs.alfworld import game_files, goals, pddl
+from codeplan.envs.alfworld import game_files
 from codeplan.envs.household.engine import is_goal_reached
 from codeplan.envs.household.game import MOVE_DIALECT, PUT_DIALECT, HouseholdGoal
 from codeplan.envs.household.generator import KINDS, generate_game
@@ -85,11 +85,11 @@ def test_a_problem_and_a_trajectory_make_a_game(kind, tmp_path):
 
 
 def test_a_goal_may_have_any_order_and_variable_names():
-    tree = pddl.parse_problem(
+    tree = game_files.parse_problem(
         "(define (:objects) (:init) (:goal (exists (?x - receptacle) (and (and (receptacleType ?x FridgeType)) (exists (?y ?z - object)"
         " (and (inReceptacle ?y ?x) (isCool ?y) (coolable ?y) (objectType ?y EggType)))))))"
     ).goal
-    assert goals.parse_goal(tree) == HouseholdGoal("egg", "fridge", "cool")
+    assert game_files.parse_goal(tree) == HouseholdGoal("egg", "fridge", "cool")
 
 
 @pytest.mark.parametrize(
@@ -108,9 +108,9 @@ def test_a_goal_may_have_any_order_and_variable_names():
     ],
 )
 def test_a_goal_of_an_unknown_form_is_refused(text):
-    tree = pddl.parse_problem(f"(define (:objects) (:init) (:goal {text}))").goal
+    tree = game_files.parse_problem(f"(define (:objects) (:init) (:goal {text}))").goal
     with pytest.raises(ValueError, match="its goal"):
-        goals.parse_goal(tree)
+        game_files.parse_goal(tree)
 
 
 # ------------------------------------------------------------------ what is wrong with a file

@@ -19,7 +19,7 @@ from support.scienceworld_engine import needs_engine
 
 from codeplan import envs
 from codeplan.agent_interface import agent_api
-from codeplan.episode.agent import build_agent
+from codeplan.episode.episode import build_agent
 from codeplan.protocols import Environment
 
 EXAMPLE = re.compile(r"Example: (agent\.(\w+)(?:\(.*?\))?) returns (.+?)\s*(?=Example: |\Z)", re.DOTALL)

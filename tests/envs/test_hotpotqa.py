@@ -7,8 +7,15 @@ import pytest
 
 from codeplan import envs
 from codeplan.envs.hotpotqa.environment import HotpotQA, make
-from codeplan.envs.hotpotqa.reader import ReaderState, lookup, search, split_sentences
-from codeplan.envs.hotpotqa.wiki import OfflineWiki, SimilarTitles, WikiPage
+from codeplan.envs.hotpotqa.wiki import (
+    OfflineWiki,
+    ReaderState,
+    SimilarTitles,
+    WikiPage,
+    lookup,
+    search,
+    split_sentences,
+)
 from codeplan.errors import UsageError
 from codeplan.testing.environment import EnvironmentContract
 from codeplan.types import Observation, Task

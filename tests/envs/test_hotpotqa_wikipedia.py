@@ -12,10 +12,8 @@ import pytest
 from support.mediawiki_server import wiki_server
 
 from codeplan.envs.hotpotqa.environment import make
-from codeplan.envs.hotpotqa.mediawiki import MediaWiki, parse_retry_after
-from codeplan.envs.hotpotqa.paragraphs import extract_paragraphs
 from codeplan.envs.hotpotqa.wiki import SimilarTitles, WikiPage
-from codeplan.envs.hotpotqa.wikipedia import Wikipedia
+from codeplan.envs.hotpotqa.wikipedia import MediaWiki, Wikipedia, extract_paragraphs, parse_retry_after
 from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.runner.new_episodes import run
 from codeplan.types import Task

@@ -6,11 +6,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.small_house import after, answer, apply_action, house
 
-from codeplan.envs.household.admissible import admissible_actions
-from codeplan.envs.household.engine import is_goal_reached
+from codeplan.envs.household.engine import admissible_actions, describe_start, is_goal_reached, list_names
 from codeplan.envs.household.game import MOVE_DIALECT, HouseholdGoal, Object, number_names
 from codeplan.envs.household.generator import KINDS, generate_game
-from codeplan.envs.household.sentences import describe_start, list_names
 
 TO_SINK, TO_FRIDGE, TO_MICROWAVE = ("go to sinkbasin 1", "go to fridge 1", "go to microwave 1")
 TO_COUNTER = ("go to countertop 1",)

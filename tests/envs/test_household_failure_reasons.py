@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.small_house import after, apply_action, house
 
+from codeplan.envs.household.engine import explain_failure
 from codeplan.envs.household.environment import Household
-from codeplan.envs.household.failure_reasons import explain_failure
 from codeplan.envs.household.game import MOVE_DIALECT
 from codeplan.envs.household.generator import KINDS, generate_game
 

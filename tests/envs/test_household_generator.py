@@ -15,11 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.small_house import after, house
 
-from codeplan.envs.household import affordances
-from codeplan.envs.household.engine import is_goal_reached
+from codeplan.envs.household import rooms
+from codeplan.envs.household.engine import describe_start, is_goal_reached
 from codeplan.envs.household.game import MOVE_DIALECT, PUT_DIALECT, HouseholdGoal
 from codeplan.envs.household.generator import KINDS, generate_game, generate_goal_text
-from codeplan.envs.household.sentences import describe_start
 from codeplan.envs.household.walkthrough import find_walkthrough
 
 GAMES = Path(__file__).parents[2] / ".." / "shared" / "fixtures" / "alfworld_games.tar.xz"
@@ -174,12 +173,8 @@ def test_every_class_of_alfworld_is_generated():
                 game = generate_game(kind, seed, PUT_DIALECT, difficulty)
                 seen |= {o.kind for o in game.objects}
                 furniture |= {r.kind for r in game.receptacles}
-    assert furniture == set(affordances.ALLOWED_CONTENTS)
-    assert seen >= {kind for _, kind in affordances.CAN_CONTAIN} | affordances.LAMPS | {
-        "houseplant",
-        "television",
-        "teddybear",
-    }
+    assert furniture == set(rooms.ALLOWED_CONTENTS)
+    assert seen >= {kind for _, kind in rooms.CAN_CONTAIN} | rooms.LAMPS | {"houseplant", "television", "teddybear"}
 
 
 def test_no_goal_asks_for_a_rare_object():
@@ -210,17 +205,17 @@ def test_allowed_contents_agree_with_recorded_games(problems):
     for text in problems:
         pairs = set(re.findall(r"\(cancontain (\w+)type (\w+)type\)", text))
         objects, receptacles = {o for _, o in pairs}, {r for r, _ in pairs}
-        ours = {(r, o) for r, o in affordances.CAN_CONTAIN if r in receptacles and o in objects}
+        ours = {(r, o) for r, o in rooms.CAN_CONTAIN if r in receptacles and o in objects}
         assert ours == pairs
 
 
 def test_traits_agree_with_recorded_games(problems):
     words = ("pickupable", "cleanable", "heatable", "coolable", "sliceable", "toggleable")
-    ours = {kind for _, kind in affordances.CAN_CONTAIN} | affordances.LAMPS
+    ours = {kind for _, kind in rooms.CAN_CONTAIN} | rooms.LAMPS
     for text in problems:
         for kind in ours & set(re.findall(r"\(objecttype \S+ (\w+)type\)", text)):
             recorded = {w for w in words if re.search(rf"\({w} {kind}_bar_", text)}
-            assert affordances.traits_of_kind(kind) == recorded, kind
+            assert rooms.traits_of_kind(kind) == recorded, kind
         openable = {"sinkbasin" if "basin" in i else i.split("_")[0] for i in re.findall(r"\(openable (\S+)\)", text)}
         present = set(re.findall(r"\(receptacletype \S+ (\w+)type\)", text))
-        assert affordances.OPENABLE & present == openable
+        assert rooms.OPENABLE & present == openable

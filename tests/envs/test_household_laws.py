@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from msgspec.structs import replace
 from support.small_house import apply_action
 
-from codeplan.envs.household import admissible, engine
+from codeplan.envs.household import engine
 from codeplan.envs.household.environment import Household
 from codeplan.envs.household.game import MOVE_DIALECT, PUT_DIALECT
 from codeplan.envs.household.generator import KINDS, generate_game
@@ -42,7 +42,7 @@ class HouseholdMachine(RuleBasedStateMachine):
 
     @rule(draw=st.floats(0, 1, exclude_max=True), about_goal=st.booleans())
     def do_an_admissible_action(self, draw, about_goal):
-        actions = admissible.admissible_actions(self.game, self.state)
+        actions = engine.admissible_actions(self.game, self.state)
         if about_goal:
             goal = self.game.goal
             actions = [a for a in actions if goal.object in a or (goal.receptacle or goal.lamp) in a] or actions
@@ -54,21 +54,21 @@ class HouseholdMachine(RuleBasedStateMachine):
     @rule(action=st.text(max_size=30))
     def do_nonsense(self, action):
         before = self.state
-        if action.strip() not in admissible.admissible_actions(self.game, before):
+        if action.strip() not in engine.admissible_actions(self.game, before):
             self.env.restore(replace(self.env.snapshot(), done=False))
             assert self.env.step(action).text.startswith("Nothing happens.")
             assert self.state == before
 
     @rule()
     def keep_a_snapshot(self):
-        self.kept.append((self.env.snapshot(), admissible.admissible_actions(self.game, self.state)))
+        self.kept.append((self.env.snapshot(), engine.admissible_actions(self.game, self.state)))
 
     @precondition(lambda self: self.kept)
     @rule(draw=st.floats(0, 1, exclude_max=True))
     def restore_a_snapshot(self, draw):
         snapshot, actions = self.kept[int(draw * len(self.kept))]
         self.env.restore(snapshot)
-        assert admissible.admissible_actions(self.game, self.state) == actions
+        assert engine.admissible_actions(self.game, self.state) == actions
 
     @invariant()
     def every_object_is_in_one_place(self):

@@ -9,7 +9,7 @@ from support.miniwob_pages import folder_of_pages, needs_browser
 
 from codeplan import envs
 from codeplan.envs.miniwob.environment import MiniWob, make
-from codeplan.envs.miniwob.page_folder import FEEDBACK_TASKS, PAPER_TASKS
+from codeplan.envs.miniwob.tasks import FEEDBACK_TASKS, PAPER_TASKS
 from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.testing.environment import EnvironmentContract
 from codeplan.types import Task

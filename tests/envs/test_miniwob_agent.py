@@ -5,7 +5,7 @@ import pytest
 from codeplan.agent_interface import agent_api
 from codeplan.envs.miniwob.actions import BrowserAction, parse_action, split_target
 from codeplan.envs.miniwob.agent import MiniWobAgent
-from codeplan.envs.miniwob.date_fields import keys_for_field
+from codeplan.envs.miniwob.page import keys_for_field
 from codeplan.errors import AgentError
 from codeplan.types import Observation
 

@@ -14,13 +14,11 @@ from pathlib import Path
 import pytest
 from support.miniwob_pages import folder_of_pages, needs_browser
 
-from codeplan.envs.miniwob import browser_path
+from codeplan.envs.miniwob import browser
 from codeplan.envs.miniwob.actions import BrowserAction
-from codeplan.envs.miniwob.browser import SharedBrowser, close_all_browsers
 from codeplan.envs.miniwob.environment import MiniWob
-from codeplan.envs.miniwob.page_folder import PageFolder
-from codeplan.envs.miniwob.page_session import PageSetup
-from codeplan.envs.miniwob.recovering_session import RecoveringPageSession
+from codeplan.envs.miniwob.page_session import PageSetup, RecoveringPageSession, SharedBrowser, close_all_browsers
+from codeplan.envs.miniwob.tasks import PageFolder
 from codeplan.errors import EnvironmentFailure
 
 pytestmark = needs_browser
@@ -37,9 +35,9 @@ def env():
 
 def process():
     """The process of the shared browser."""
-    browser, page = SharedBrowser.open_page(browser_path.find_browser(), PageFolder().folder)
-    browser.return_page(page)
-    return browser.process
+    shared, page = SharedBrowser.open_page(browser.find_browser(), PageFolder().folder)
+    shared.return_page(page)
+    return shared.process
 
 
 def play(env, between=lambda i: None):
@@ -217,7 +215,7 @@ def test_a_page_crash_is_recovered_by_replay(env):
 @pytest.mark.parametrize("loop", ["while (true) {}", "const f = () => Promise.resolve().then(f); f()"])
 def test_an_endless_page_ends_with_a_sentence_and_the_next_episode_works(tmp_path, loop):
     pages = folder_of_pages(tmp_path, page=f"<button onclick='{loop}'>go</button>")
-    session = RecoveringPageSession(browser_path.find_browser(), PageFolder(pages).folder, timeout=3)
+    session = RecoveringPageSession(browser.find_browser(), PageFolder(pages).folder, timeout=3)
     setup = PageSetup(PageFolder(pages).url("page"), 0, "train")
     for _ in range(2):
         session.begin(setup)
@@ -296,7 +294,7 @@ def test_one_browser_serves_all_environments_until_it_is_closed():
 HOST = """
 import sys, time
 from codeplan.envs.miniwob import MiniWob
-from codeplan.envs.miniwob.browser import _shared
+from codeplan.envs.miniwob.page_session import _shared
 env = MiniWob()
 env.reset(env.task("click-test", 0))
 process = next(iter(_shared.values())).process

@@ -6,9 +6,9 @@ import sys
 import pytest
 from support.miniwob_pages import folder_of_pages
 
-from codeplan.envs.miniwob import browser_path
+from codeplan.envs.miniwob import browser
 from codeplan.envs.miniwob.environment import MiniWob
-from codeplan.envs.miniwob.page_folder import PAPER_TASKS, PageFolder
+from codeplan.envs.miniwob.tasks import PAPER_TASKS, PageFolder
 from codeplan.errors import UsageError
 from codeplan.types import Task
 
@@ -31,7 +31,7 @@ def test_a_missing_browser_is_reported_with_installation_advice(tmp_path):
     with pytest.raises(UsageError, match=r"is not a program; .*apt-get install -y chromium-headless-shell"):
         env.reset(Task("page/1"))
     with pytest.raises(UsageError, match="is not a program"):
-        browser_path.find_browser(str(tmp_path))
+        browser.find_browser(str(tmp_path))
 
 
 def test_a_custom_folder_has_its_own_kinds(tmp_path):

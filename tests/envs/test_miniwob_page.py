@@ -9,7 +9,7 @@ from pathlib import Path
 from support.miniwob_pages import needs_browser
 
 from codeplan.envs.miniwob.environment import MiniWob, make
-from codeplan.envs.miniwob.page_folder import REUSABLE_PAGES
+from codeplan.envs.miniwob.tasks import REUSABLE_PAGES
 from codeplan.plugins import setting_names
 
 PAGE = (Path(__file__).parents[2] / "docs" / "envs" / "miniwob.md").read_text()

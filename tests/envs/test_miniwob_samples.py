@@ -8,7 +8,7 @@ from support.miniwob_pages import needs_browser
 from codeplan.agent_interface import agent_api
 from codeplan.envs.miniwob.agent import MiniWobAgent
 from codeplan.envs.miniwob.environment import MiniWob
-from codeplan.envs.miniwob.page_folder import FEEDBACK_TASKS
+from codeplan.envs.miniwob.tasks import FEEDBACK_TASKS
 from codeplan.planning.sample_choice import SampleSettings, choose_samples
 from codeplan.prompts.templates import Prompts
 from codeplan.runner.new_episodes import execute

@@ -8,7 +8,7 @@ from codeplan.envs.alfworld.environment import ALFWorld
 from codeplan.envs.hotpotqa.environment import HotpotQA
 from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.envs.household.environment import Household
-from codeplan.envs.miniwob.page_folder import FEEDBACK_TASKS
+from codeplan.envs.miniwob.tasks import FEEDBACK_TASKS
 from codeplan.envs.textcraft.environment import TextCraft
 from codeplan.errors import UsageError
 from codeplan.planning.sample_choice import SampleSettings, choose_samples

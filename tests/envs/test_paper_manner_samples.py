@@ -12,7 +12,7 @@ from codeplan.envs.miniwob.environment import MiniWob
 from codeplan.prompts.templates import Prompts
 from codeplan.runner.new_episodes import execute
 from codeplan.sandbox import Sandbox
-from codeplan.standin.household.places import sort_by_likelihood
+from codeplan.standin.household import sort_by_likelihood
 from codeplan.types import Completion, Failed, Plan
 
 SEEDS = {"pick": 2000, "clean": 2000, "heat": 2000, "cool": 2002, "examine": 2001, "pick_two": 2001}

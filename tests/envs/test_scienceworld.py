@@ -4,10 +4,19 @@ import pytest
 from support.scienceworld_engine import needs_engine, play_in_package
 
 from codeplan import envs
-from codeplan.bench.named_suites import select_tasks
+from codeplan.bench.bench_spec import select_tasks
 from codeplan.envs.base import EPISODE_OVER
-from codeplan.envs.scienceworld.environment import MAX_ACTION_CHARS, NOT_UNDERSTOOD, ScienceWorld, make
-from codeplan.envs.scienceworld.tasks import SPLITS, VARIATIONS, find_task, tasks_in_split, variations
+from codeplan.envs.scienceworld.environment import (
+    MAX_ACTION_CHARS,
+    NOT_UNDERSTOOD,
+    SPLITS,
+    VARIATIONS,
+    ScienceWorld,
+    find_task,
+    make,
+    tasks_in_split,
+    variations,
+)
 from codeplan.errors import UsageError
 from codeplan.testing.environment import EnvironmentContract
 from codeplan.types import Task

@@ -5,12 +5,9 @@ import re
 import pytest
 from support.scienceworld_engine import needs_engine
 
-from codeplan.envs.scienceworld.agent import ROOMS, ScienceWorldAgent
-from codeplan.envs.scienceworld.environment import ScienceWorld
-from codeplan.envs.scienceworld.names import resolve_name
-from codeplan.envs.scienceworld.room_text import read_list, read_room, read_thing
-from codeplan.envs.scienceworld.tasks import find_task
-from codeplan.episode.agent import build_agent
+from codeplan.envs.scienceworld.agent import ROOMS, ScienceWorldAgent, read_list, read_room, read_thing, resolve_name
+from codeplan.envs.scienceworld.environment import ScienceWorld, find_task
+from codeplan.episode.episode import build_agent
 from codeplan.errors import AgentError
 from codeplan.types import Observation, Task
 

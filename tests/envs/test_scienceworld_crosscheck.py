@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from support.scienceworld_engine import needs_engine, play_in_package
 
-from codeplan.envs.scienceworld.environment import ScienceWorld
-from codeplan.envs.scienceworld.tasks import VARIATIONS, find_task, variations
+from codeplan.envs.scienceworld.environment import VARIATIONS, ScienceWorld, find_task, variations
 from codeplan.types import Task
 
 pytestmark = [pytest.mark.crosscheck, needs_engine]
@@ -51,7 +50,7 @@ MANY = """
 import json, sys
 from concurrent.futures import ThreadPoolExecutor
 from codeplan.envs.scienceworld.environment import ScienceWorld
-from codeplan.envs.scienceworld.tasks import tasks_in_split
+from codeplan.envs.scienceworld.environment import tasks_in_split
 
 def play(task):
     env = ScienceWorld()

@@ -16,10 +16,9 @@ import pytest
 from support import process_states
 from support.scienceworld_engine import needs_engine
 
-from codeplan.envs.scienceworld import engine_pool, engine_process, java_files
-from codeplan.envs.scienceworld.environment import ScienceWorld
-from codeplan.envs.scienceworld.py4j_connection import EngineError, EngineHangs, EngineLost, Py4JConnection
-from codeplan.envs.scienceworld.tasks import find_task
+from codeplan.envs.scienceworld import engine
+from codeplan.envs.scienceworld.engine import EngineError, EngineHangs, EngineLost, Py4JConnection
+from codeplan.envs.scienceworld.environment import ScienceWorld, find_task
 from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.types import Task
 
@@ -99,14 +98,14 @@ def test_a_game_is_the_same_whatever_the_engine_played_before(env):
         return [env.reset(task).text, *(env.step(action).text for action in ("teleport to outside", *WALK))]
 
     before = [texts(task) for task in tasks]
-    engine_pool.discard(engine_of(env))
+    engine.discard(engine_of(env))
     env._game._engine = None
     assert [texts(task) for task in reversed(tasks)] == before[::-1]
 
 
 @needs_engine
 def test_idle_engines_end(monkeypatch, env):
-    monkeypatch.setattr(engine_pool, "MAX_IDLE_SECONDS", 0.2)
+    monkeypatch.setattr(engine, "MAX_IDLE_SECONDS", 0.2)
     env.reset(PLANT)
     pid = engine_of(env).pid
     env.close()
@@ -145,7 +144,7 @@ def test_a_second_end_at_the_same_point_is_an_error(env, monkeypatch):
         self.kill()
         raise EngineLost("ScienceWorld's engine ended")
 
-    monkeypatch.setattr(engine_process.EngineProcess, "step", end)
+    monkeypatch.setattr(engine.EngineProcess, "step", end)
     with pytest.raises(EnvironmentFailure, match="engine ended"):
         env.step("look around")
 
@@ -166,7 +165,7 @@ def test_an_engine_that_hangs_is_killed_in_time_and_the_next_episode_begins(env,
     env.reset(PLANT)
     pid = engine_of(env).pid
     process_states.stop(pid)
-    monkeypatch.setattr(engine_process, "MAX_ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr(engine, "MAX_ANSWER_SECONDS", 0.3)
     with pytest.raises(EngineHangs, match="did not answer within 0.3 seconds"):
         env.step("look around")
     assert ends(pid)
@@ -191,13 +190,13 @@ def interrupted_read(deadline):
 
 @needs_engine
 def test_what_the_engine_cannot_do_is_an_error_that_leaves_it_usable():
-    engine = engine_pool.acquire()
+    own = engine.acquire()
     with pytest.raises(EngineError):
-        engine._call("noSuchMethod")
+        own._call("noSuchMethod")
     with pytest.raises(EngineError, match="cannot begin no-such-kind/0"):
-        engine.load("no-such-kind", 0, "")
-    assert engine.load("boil", 0, "")[1].text.startswith("This ")
-    engine_pool.release(engine)
+        own.load("no-such-kind", 0, "")
+    assert own.load("boil", 0, "")[1].text.startswith("This ")
+    engine.release(own)
 
 
 # ------------------------------------------------------------------ nothing is left behind
@@ -205,7 +204,7 @@ def test_what_the_engine_cannot_do_is_an_error_that_leaves_it_usable():
 PLAY = """
 import os, sys, time
 from codeplan.envs.scienceworld.environment import ScienceWorld
-from codeplan.envs.scienceworld.tasks import find_task
+from codeplan.envs.scienceworld.environment import find_task
 from codeplan.types import Task
 env = ScienceWorld()
 env.reset(find_task(Task("find-plant/228")))
@@ -254,7 +253,7 @@ def test_a_forked_child_plays_with_an_engine_of_its_own(env):
             own = ScienceWorld()
             same = own.reset(PLANT) == first and engine_of(own).pid != parent
             own.close()
-            engine_pool.close_all_engines()
+            engine.close_all_engines()
             os._exit(0 if same else 1)
         finally:
             os._exit(2)
@@ -268,7 +267,7 @@ def test_after_the_end_of_all_engines_none_runs():
     envs = [ScienceWorld() for _ in range(2)]
     for env in envs:
         env.reset(PLANT)
-    engine_pool.close_all_engines()
+    engine.close_all_engines()
     assert not java_processes()
     assert threading.active_count() <= threads
     for env in envs:
@@ -291,24 +290,24 @@ def test_the_engine_takes_no_calls_without_its_password(env):
 @needs_engine
 def test_the_engine_knows_nothing_of_this_processs_environment(env, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    engine_pool.close_all_engines()
+    engine.close_all_engines()
     env.reset(PLANT)
     assert b"sk-secret" not in Path(f"/proc/{engine_of(env).pid}/environ").read_bytes()
 
 
 @needs_engine
 def test_archives_of_the_current_folder_are_not_taken(tmp_path, monkeypatch):
-    real = java_files.find_archives()
+    real = engine.find_archives()
     for archive in real:
         (tmp_path / archive.name).write_bytes(b"")
     monkeypatch.chdir(tmp_path)
-    assert java_files.find_archives() == real
+    assert engine.find_archives() == real
 
 
 def test_without_java_a_sentence_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    engine_pool.close_all_engines()
+    engine.close_all_engines()
     with pytest.raises(UsageError, match="no Java here; ScienceWorld needs Java 11 or newer: install one"):
         ScienceWorld().reset(PLANT)
 
@@ -333,7 +332,7 @@ def fake_java(folder, text, code=1):
 )
 def test_a_java_that_does_not_do_is_named(monkeypatch, tmp_path, text, message):
     monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path, text)))
-    engine_pool.close_all_engines()
+    engine.close_all_engines()
     with pytest.raises((UsageError, EnvironmentFailure), match=message) as refused:
         ScienceWorld().reset(PLANT)
     assert len(str(refused.value)) < 600
@@ -342,14 +341,14 @@ def test_a_java_that_does_not_do_is_named(monkeypatch, tmp_path, text, message):
 
 
 def test_without_the_package_a_sentence_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(java_files, "distribution", no_distribution)
-    engine_pool.close_all_engines()
+    monkeypatch.setattr(engine, "distribution", no_distribution)
+    engine.close_all_engines()
     with pytest.raises(UsageError, match=r"pip install 'codeplan\[scienceworld\]'"):
         ScienceWorld().reset(PLANT)
 
 
 def no_distribution(name):
-    raise java_files.PackageNotFoundError(name)
+    raise engine.PackageNotFoundError(name)
 
 
 # ------------------------------------------------------------------ what a server may answer
@@ -436,6 +435,6 @@ def test_a_dripping_answer_does_not_outlast_the_time_limit():
 
 def test_java_is_found_by_its_home_first(monkeypatch, tmp_path):
     monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path, "")))
-    assert java_files.find_java() == str(tmp_path / "bin" / "java")
+    assert engine.find_java() == str(tmp_path / "bin" / "java")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
-    assert java_files.find_java() == shutil.which("java") or not shutil.which("java")
+    assert engine.find_java() == shutil.which("java") or not shutil.which("java")

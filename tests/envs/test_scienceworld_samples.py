@@ -8,15 +8,14 @@ from support.scienceworld_engine import needs_engine
 
 from codeplan.agent_interface import agent_api
 from codeplan.envs.scienceworld.agent import ScienceWorldAgent
-from codeplan.envs.scienceworld.environment import ScienceWorld
-from codeplan.envs.scienceworld.tasks import VARIATIONS, find_task
+from codeplan.envs.scienceworld.environment import VARIATIONS, ScienceWorld, find_task
 from codeplan.prompts.templates import PACKAGE_FOLDER, Prompts
 from codeplan.recording.events import ActionTaken
 from codeplan.recording.trace import Trace
 from codeplan.runner.new_episodes import execute, run
 from codeplan.runner.recorded_episodes import replay, resume
 from codeplan.sandbox import Sandbox
-from codeplan.testing.cases.case import CaseRunner, PlanSuite
+from codeplan.testing.cases import CaseRunner, PlanSuite
 from codeplan.types import Plan, Task
 
 SAMPLES = {

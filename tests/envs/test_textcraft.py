@@ -9,10 +9,8 @@ import time
 import pytest
 
 from codeplan import envs
-from codeplan.envs.textcraft.commands import draw_commands
-from codeplan.envs.textcraft.environment import TextCraft, make
+from codeplan.envs.textcraft.environment import TextCraft, draw_commands, goal_item, make
 from codeplan.envs.textcraft.recipes import recipe_book
-from codeplan.envs.textcraft.tasks import goal_item
 from codeplan.errors import UsageError
 from codeplan.testing.environment import EnvironmentContract
 from codeplan.types import Observation, Task

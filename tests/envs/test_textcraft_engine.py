@@ -10,8 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from codeplan.envs.textcraft.engine import apply_action
-from codeplan.envs.textcraft.environment import TextCraft, TextCraftSnapshot
+from codeplan.envs.textcraft.environment import TextCraft, TextCraftSnapshot, apply_action
 from codeplan.envs.textcraft.recipes import (
     UNCRAFTABLE_ITEMS,
     CraftingRecipe,

@@ -7,7 +7,7 @@ from support.webshop_goods import BOTTLE, MUG, listed, shop
 from codeplan.agent_interface import agent_api, describe_api
 from codeplan.envs.webshop.agent import WebShopAgent
 from codeplan.envs.webshop.environment import WebShop, WebShopSettings
-from codeplan.envs.webshop.products import Product
+from codeplan.envs.webshop.goals import Product
 from codeplan.errors import AgentError
 from codeplan.prompts.templates import Prompts
 from codeplan.protocols import Agent

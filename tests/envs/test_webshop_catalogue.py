@@ -14,11 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.webshop_goods import BOTTLE, MUG, listed, record, shop, write_files
 
-from codeplan.envs.webshop import data_files
-from codeplan.envs.webshop.catalogue import Catalogue
+from codeplan.envs.webshop import loading
+from codeplan.envs.webshop.catalogue import Catalogue, find_products, query_words
 from codeplan.envs.webshop.factory import make
 from codeplan.envs.webshop.loading import load_embedded_shop, open_shop
-from codeplan.envs.webshop.search import find_products, query_words
 from codeplan.errors import EnvironmentFailure, UsageError
 
 # ------------------------------------------------------------------ streaming JSON
@@ -32,12 +31,12 @@ JSON = st.recursive(
 
 @given(st.lists(JSON, max_size=6), st.sampled_from([None, 1]), st.integers(1, 40))
 def test_a_list_is_read_like_json_with_any_chunk_size(values, indent, piece):
-    assert list(read(data_files.read_list, json.dumps(values, indent=indent), piece)) == values
+    assert list(read(loading.read_list, json.dumps(values, indent=indent), piece)) == values
 
 
 @given(st.dictionaries(st.text(), JSON, max_size=6), st.sampled_from([None, 1]), st.integers(1, 40))
 def test_an_object_is_read_like_json_with_any_chunk_size(values, indent, piece):
-    assert dict(read(data_files.read_object, json.dumps(values, indent=indent), piece)) == values
+    assert dict(read(loading.read_object, json.dumps(values, indent=indent), piece)) == values
 
 
 def read(reading, text, piece):
@@ -53,7 +52,7 @@ def read(reading, text, piece):
 def test_a_malformed_list_is_reported_with_its_position(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(UsageError, match=r"x\.json is not a valid WebShop file: .* at character \d+") as refused:
-        list(data_files.read_list(tmp_path / "x.json"))
+        list(loading.read_list(tmp_path / "x.json"))
     assert "\n" not in str(refused.value)
 
 
@@ -61,20 +60,20 @@ def test_a_malformed_list_is_reported_with_its_position(tmp_path, text):
 def test_a_malformed_object_is_reported_with_its_position(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(UsageError, match=r"at character \d+"):
-        list(data_files.read_object(tmp_path / "x.json"))
+        list(loading.read_object(tmp_path / "x.json"))
 
 
 def test_unpaired_surrogates_become_question_marks(tmp_path):
     texts = {"name": "Mug \ud83d", "half \ude00": ["\udc00\ud83d"], "whole": "\U0001f600 \\ud800"}
     (tmp_path / "x.json").write_text(json.dumps([texts, texts["whole"]]))
     whole = {"name": "Mug ?", "half ?": ["??"], "whole": texts["whole"]}
-    assert list(data_files.read_list(tmp_path / "x.json")) == [whole, texts["whole"]]
+    assert list(loading.read_list(tmp_path / "x.json")) == [whole, texts["whole"]]
 
 
 def test_a_file_with_invalid_utf_8_is_reported(tmp_path):
     (tmp_path / "x.json").write_bytes(b'["\xff\xfe"]')
     with pytest.raises(UsageError, match="invalid UTF-8"):
-        list(data_files.read_list(tmp_path / "x.json"))
+        list(loading.read_list(tmp_path / "x.json"))
 
 
 def test_a_missing_folder_or_file_is_reported(tmp_path):

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from codeplan.envs.webshop import session
 from codeplan.envs.webshop.environment import WebShop, WebShopSettings
 from codeplan.envs.webshop.loading import load_embedded_shop
-from codeplan.envs.webshop.pages import BACK, SEARCH
+from codeplan.envs.webshop.session import BACK, SEARCH
 from codeplan.types import Observation
 
 SEQUENCES = int(os.environ.get("CODEPLAN_SEQUENCES", "40"))

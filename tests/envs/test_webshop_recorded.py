@@ -11,8 +11,7 @@ from support.webshop_goods import SHARED, shop
 from codeplan.envs.webshop import session
 from codeplan.envs.webshop.catalogue import CatalogueEntry, ShoppingInstruction
 from codeplan.envs.webshop.environment import WebShop, WebShopSettings
-from codeplan.envs.webshop.goals import NO_CAP, WebShopGoal, sample_price
-from codeplan.envs.webshop.products import Product, parse_prices
+from codeplan.envs.webshop.goals import NO_CAP, Product, WebShopGoal, parse_prices, sample_price
 
 pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the recorded sessions are not here")
 

@@ -9,30 +9,34 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.webshop_goods import BOTTLE, MUG, record
 
-from codeplan.envs.webshop.colours import COLOURS, colour_or_text
 from codeplan.envs.webshop.goals import (
+    COLOURS,
+    NO_ATTRIBUTES,
     NO_CAP,
     GoalTemplate,
     WebShopGoal,
+    colour_or_text,
+    common_subsequence_length,
+    count_attributes_met,
     count_option_combinations,
+    count_options_met,
     draw_price_cap,
+    find_nouns_by_rules,
     goal_order,
+    is_on_sale,
     make_goal,
+    make_noun_finder,
+    noun_overlap,
+    parse_prices,
+    parse_product,
+    purchase_reward,
     sample_price,
     split_ranges,
     synthetic_goal_template,
+    token_set_ratio,
     trim_instruction,
-)
-from codeplan.envs.webshop.nouns import find_nouns_by_rules, make_noun_finder
-from codeplan.envs.webshop.products import NO_ATTRIBUTES, is_on_sale, parse_prices, parse_product
-from codeplan.envs.webshop.reward import (
-    count_attributes_met,
-    count_options_met,
-    noun_overlap,
-    purchase_reward,
     type_factor,
 )
-from codeplan.envs.webshop.text_similarity import common_subsequence_length, token_set_ratio
 from codeplan.errors import UsageError
 
 # ------------------------------------------------------------------ products

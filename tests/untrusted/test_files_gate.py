@@ -24,13 +24,11 @@ EXEMPT = {
     "codeplan/runner/trusted_folders.py": "it reads the user's own list of trusted folders, whose owner and mode it checks",
     "codeplan/skills/import_export.py": "it wraps the descriptor of a file that the gate opened",
     "codeplan/skills/index.py": "it removes damaged indexes",
-    "envs/alfworld/data.py": DATA,
     "envs/alfworld/game_files.py": DATA,
-    "envs/hotpotqa/questions.py": DATA,
+    "envs/hotpotqa/environment.py": DATA,
     "envs/miniwob/page.py": OWN,
-    "envs/miniwob/page_folder.py": DATA,
-    "envs/webshop/data_files.py": DATA,
-    "envs/webshop/loading.py": "it builds an index in the user's cache folder",
+    "envs/miniwob/tasks.py": DATA,
+    "envs/webshop/loading.py": "the user's data; it builds an index in a folder that the user names",
 }
 
 
