@@ -27,10 +27,10 @@ from codeplan.errors import BudgetExceeded, Diverged, InfrastructureError, Usage
 from codeplan.protocols import Environment, has_members, require_members
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler
 from codeplan.recording.trace import Trace
-from codeplan.runner import environment_files, model_files, models, new_episodes, recorded_episodes
+from codeplan.runner import environment_files, episodes, models, recorded_episodes
 from codeplan.runner.async_episodes import in_thread
 from codeplan.runner.environment_files import name_of_factory
-from codeplan.runner.recorded_settings import recorded_model_name
+from codeplan.runner.recorded_episodes import recorded_model_name
 from codeplan.runner.setup import ending_from_exception
 from codeplan.types import InfrastructureFailed, Result, Task, Value
 from codeplan.types.display import html_text
@@ -127,7 +127,7 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
         for file in self.files:
             environment_files.use_environment(file, many_times=True)
         for file in self.model_files:
-            model_files.use_model(file)
+            models.use_model(file)
         run = episode_folder(job.cell.name, job.task.id, job.repeat)
         if self.folder is None:
             return self._run_with_retries(job, "", None)
@@ -164,17 +164,17 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
             _refuse_links(folder, Path(self.folder))
         given = {**settings, **self.tapes, "budget": job.cell.budget, "out": folder, "on_event": on_event}
         if self.tool_tasks:
-            if folder and os.path.lexists(folder / new_episodes.TRACE_NAME):
+            if folder and os.path.lexists(folder / episodes.TRACE_NAME):
                 _set_aside(folder)  # the episode's world, which its calls changed, no longer exists
             return self.tool_tasks.run(job.task.id, method=job.cell.method, model=job.cell.model, **given)
-        if folder and os.path.lexists(folder / new_episodes.TRACE_NAME):
+        if folder and os.path.lexists(folder / episodes.TRACE_NAME):
             if _is_recording_of(folder, job, settings):
                 with contextlib.suppress(Diverged):
                     return self._resume(job, folder, on_event, settings)
             else:
                 _set_aside(folder)
         env = self.environments.get(job.cell.env, job.cell.env)
-        return new_episodes.run(env, job.task, job.cell.method, job.cell.model, **given)
+        return episodes.run(env, job.task, job.cell.method, job.cell.model, **given)
 
     def _resume(self, job: EpisodeJob, folder: Path, on_event: EventHandler, settings: dict[str, Any]) -> Result:
         """Resume a trace, or set it aside if it diverges. A tape gets all of it, as a further attempt."""
@@ -185,9 +185,9 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
             _set_aside(folder)
             raise
         finally:
-            if (recorder := self.tapes.get("record")) and os.path.lexists(folder / new_episodes.TRACE_NAME):
+            if (recorder := self.tapes.get("record")) and os.path.lexists(folder / episodes.TRACE_NAME):
                 put = recorder.start_episode()
-                for event in Trace.read(folder / new_episodes.TRACE_NAME):
+                for event in Trace.read(folder / episodes.TRACE_NAME):
                     put(event)
 
 
@@ -213,7 +213,7 @@ def attempt_episode(task: Task, play: Callable[[EventHandler], Result], method: 
 
 def _outcome(job: EpisodeJob, run: str, result: Result, *, broken: bool = False, failures: int = 0) -> EpisodeOutcome:
     """The job's outcome, with the trace's path relative to the bench's folder."""
-    trace = f"{run}/{new_episodes.TRACE_NAME}" if run and result.trace else None
+    trace = f"{run}/{episodes.TRACE_NAME}" if run and result.trace else None
     result = msgspec.structs.replace(result, trace=trace)
     return EpisodeOutcome(job.cell.name, job.task, job.repeat, run, result, broken, failures)
 
@@ -236,7 +236,7 @@ def _refuse_links(folder: Path, bench: Path) -> None:
 def _is_recording_of(folder: Path, job: EpisodeJob, settings: Mapping[str, Any]) -> bool:
     """Whether the folder has a readable trace of this job that adds no setting of its own."""
     try:
-        events = Trace.read(folder / new_episodes.TRACE_NAME)
+        events = Trace.read(folder / episodes.TRACE_NAME)
     except UsageError:
         return False
     if not events or not isinstance(header := events[0], EpisodeStarted):
@@ -252,7 +252,7 @@ def _set_aside(folder: Path) -> None:
     number = 1
     while os.path.lexists(folder / f"died-{number}.jsonl"):
         number += 1
-    (folder / new_episodes.TRACE_NAME).rename(folder / f"died-{number}.jsonl")
+    (folder / episodes.TRACE_NAME).rename(folder / f"died-{number}.jsonl")
 
 
 class BenchOutcome(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ import msgspec
 
 from codeplan import plugins
 from codeplan.budget import Budget
-from codeplan.envs.selection import draw_order, list_tasks
+from codeplan.envs.registry import draw_order, list_tasks
 from codeplan.errors import UsageError
 from codeplan.recording.redaction import remove_secrets
 from codeplan.runner.setup import EpisodeSetup

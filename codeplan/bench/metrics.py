@@ -17,7 +17,7 @@ from codeplan.bench.store import BenchRecord, EpisodeOutcome
 from codeplan.errors import UsageError
 from codeplan.plugins import suggest_names
 from codeplan.recording.trace import MAX_LINE_BYTES
-from codeplan.runner.new_episodes import TRACE_NAME
+from codeplan.runner.episodes import TRACE_NAME
 from codeplan.statistics import bootstrap_mean, pass_at_k, wilson_interval
 from codeplan.types import NO_USAGE, Result, Value
 from codeplan.untrusted import files
@@ -150,7 +150,7 @@ _EXECUTING = frozenset({"act", "plan"})
 """The purposes of an executor's calls: ReAct's actions and AdaPlanner's plans in code."""
 
 _decoder = msgspec.json.Decoder(_EventWithObservation)
-_EVENT_PREFIXES = (b'{"event":"action_taken"', b'{"event":"environment_reset"')
+_EVENT_PREFIXES = (b'{"event":"call_answered"', b'{"event":"environment_reset"')
 
 
 def _count_parts(folder: Path, run: str) -> _Parts:

@@ -24,7 +24,7 @@ from codeplan.bench.papers import (
 from codeplan.bench.store import BenchRecord
 from codeplan.bench.tables import STAND_IN_MARK, STAND_IN_NOTE, BenchTable, format_number
 from codeplan.bench.trainings import TEST_NOTE, TrainingRates, collect_rates, format_p, rates_table
-from codeplan.envs.miniwob.page_folder import FEEDBACK_TASKS
+from codeplan.envs.miniwob.tasks import FEEDBACK_TASKS
 from codeplan.errors import UsageError
 from codeplan.plugins import load_factory, setting_names
 from codeplan.runner import models

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from codeplan.bench.grid import BenchCell, BenchGrid, find_excess, require_contained, require_sound, total_episodes
 from codeplan.durable_files import lock_exclusively
 from codeplan.errors import TraceFailure, UsageError
-from codeplan.runner.run_folders import describe_episode_folder
+from codeplan.runner.episodes import describe_episode_folder
 from codeplan.types import NO_USAGE, Result, Task, Value
 from codeplan.types.display import MAX_ROWS, html_list, html_text, short_repr
 from codeplan.types.value import Count

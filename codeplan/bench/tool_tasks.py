@@ -32,19 +32,17 @@ from typing import Any, Final
 
 import msgspec
 
-from codeplan.envs.selection import take_of_each_kind
+from codeplan.envs.registry import take_of_each_kind
 from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.protocols import Environment
-from codeplan.runner.new_episodes import run
-from codeplan.runner.toolsets import collect_tools, open_toolset, tell_unused
+from codeplan.runner.episodes import run
+from codeplan.runner.tools import collect_tools, open_toolset, tell_unused
 from codeplan.tools.approvals import Approvals, require_callable
-from codeplan.tools.environment import ToolEnvironment, ToolErrors
+from codeplan.tools.environment import ToolEnvironment, ToolErrors, Verifier
 from codeplan.tools.failures import failure_sentence, require_failure
 from codeplan.tools.mcp import DEFAULT_SECONDS, ServerAddress, parse_entry, server_of_entry
-from codeplan.tools.python_tools import python_tools
-from codeplan.tools.tool_files import function_of_file
-from codeplan.tools.toolset import Toolset
-from codeplan.tools.verification import Verifier
+from codeplan.tools.python_tools import function_of_file, python_tools
+from codeplan.tools.tool import Toolset
 from codeplan.types import Result, Task
 from codeplan.untrusted.texts import echo
 from codeplan.untrusted.tracebacks import traceback_text

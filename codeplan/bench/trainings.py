@@ -20,7 +20,7 @@ from codeplan.errors import Diverged, InfrastructureError, UsageError
 from codeplan.methods.autoplan import batch_name, batch_plan
 from codeplan.recording.events import EpisodeEnded, Event, EventHandler
 from codeplan.recording.trace import Trace
-from codeplan.runner import new_episodes
+from codeplan.runner import episodes
 from codeplan.statistics import welch_test
 from codeplan.types import Result, Value
 from codeplan.untrusted.files import is_regular_file, list_folder, refuse_links
@@ -55,7 +55,7 @@ def training_results(folder: Path, training: Training) -> list[Result]:
         return []
     found = []
     for name in names:
-        if is_regular_file(trace := place / name / new_episodes.TRACE_NAME, folder):
+        if is_regular_file(trace := place / name / episodes.TRACE_NAME, folder):
             with suppress(UsageError):
                 last = Trace.read(trace)[-1:]
                 found += [end.result for end in last if isinstance(end, EpisodeEnded) and not end.broken_off]
@@ -115,7 +115,7 @@ class _TrainingWorker:
         try:
             refuse_links(place / "episodes", self._folder)
             with self.cancellation.in_force():
-                new_episodes.learn(
+                episodes.learn(
                     job.env, tasks, job.method, job.model, out=place / "episodes", on_event=self._handle, **settings
                 )
         except Diverged as e:

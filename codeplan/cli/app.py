@@ -11,26 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
-from codeplan.cli import (
-    bench,
-    compare,
-    do,
-    episode,
-    learn,
-    listings,
-    mcp,
-    papers,
-    plan,
-    recordings,
-    report,
-    sandbox,
-    serve,
-    show,
-    skills,
-    testing,
-    trust,
-)
-from codeplan.cli.command_groups import GroupedCommands
+from codeplan.cli import bench, curation, episodes, machine, plans, results, skills
+from codeplan.cli.commands import GroupedCommands
 from codeplan.untrusted.texts import echo, echo_message, one_line
 from codeplan.version import VERSION
 
@@ -62,28 +44,9 @@ def _options(
     """Options before the command."""
 
 
-_MODULES = (
-    episode,
-    do,
-    mcp,
-    learn,
-    plan,
-    recordings,
-    show,
-    testing,
-    bench,
-    compare,
-    papers,
-    report,
-    sandbox,
-    serve,
-    skills,
-    listings,
-    trust,
-)
-
-for commands in _MODULES:
-    commands.add_to(app)
+for _commands in (episodes, plans, bench, results, machine):
+    _commands.add_to(app)
+curation.add_to(skills.add_to(app))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

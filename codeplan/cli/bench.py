@@ -3,126 +3,153 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from codeplan.cli import options, setting_options
-from codeplan.cli.default_folders import new_run_folder
-from codeplan.cli.standard_output import reserved_for_json
-from codeplan.untrusted.texts import one_line, shell_word, with_count
+from codeplan.cli import commands, options
+from codeplan.cli.commands import add_command
+from codeplan.cli.options import TapeOptions, TotalBudgetOptions
+from codeplan.cli.output import (
+    bench_progress,
+    interruptible,
+    learning_progress,
+    make_console,
+    print_json,
+    print_output,
+    reserved_for_json,
+    warn_unpriced_models,
+)
+from codeplan.untrusted.texts import one_line, shell_word, with_count, wrap_line
 
 if TYPE_CHECKING:
     from codeplan.bench.bench_runner import BenchOutcome
-    from codeplan.bench.bench_spec import ResolvedBench
+    from codeplan.bench.bench_spec import BenchSpec, ResolvedBench
+    from codeplan.bench.cost_estimate import BenchEstimate, CellEstimate, CostRange
     from codeplan.bench.grid import BenchCell
+    from codeplan.bench.papers import PaperExperiment
     from codeplan.bench.store import BenchRecord
-    from codeplan.cli.bench_requests import BenchRequest
+    from codeplan.bench.tool_tasks import ToolTaskSet
+    from codeplan.runner.settings_files import UserConfig
 
-SuiteName = Annotated[
-    str,
-    typer.Argument(
-        metavar="SUITE",
-        autocompletion=options.complete("codeplan.envs"),
-        help="A suite (alfworld-unseen, …), an environment or its FILE.py:NAME, a grid's TOML file, or paper:ID.",
-    ),
-]
-Split = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME", help="The split of an environment, as 'codeplan envs' lists them; default: its first."
-    ),
-]
-Number = Annotated[int | None, typer.Option("-n", metavar="N", min=1, help="Maximum number of tasks of each kind.")]
-Repeats = Annotated[
-    int | None, typer.Option(metavar="N", min=1, help="How often each task is run, each time with the next seed. [1]")
-]
-Trainings = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=1, help="Trainings of each batch size, for a paper's experiment that trains first."),
-]
-Jobs = Annotated[int, typer.Option("-j", "--jobs", metavar="N", min=1, help="Episodes at a time.")]
-EngineName = Annotated[
-    str, typer.Option("--engine", metavar="E", help="What runs the episodes: threads, processes, dask or ray.")
-]
-Address = Annotated[
-    str | None, typer.Option(metavar="ADDRESS", help="The cluster's, for dask and ray; default: this machine.")
-]
-Storage = Annotated[
-    str | None,
-    typer.Option(metavar="URL", help="Where workers that do not share --out store traces, such as s3://mine/x."),
-]
-Folder = Annotated[
-    Path | None,
-    typer.Option("--out", metavar="DIR", help="The bench's folder; an unfinished bench continues. [one in runs/]"),
-]
-Method = Annotated[
-    str | None, typer.Option(metavar="NAME", help="The method, as 'codeplan methods' lists it. [adaplanner]")
-]
-ModelName = Annotated[
-    str | None,
-    typer.Option(
-        "--model",
-        metavar="NAME",
-        help="'scripted' (a stand-in, no key needed), an endpoint's model, or FILE.py:FUNCTION. [scripted]",
-    ),
-]
-MaxMoney = Annotated[float | None, typer.Option(metavar="USD", help="US dollars for the whole bench.")]
-MaxTokens = Annotated[int | None, typer.Option(metavar="N", help="Tokens, in and out, for the whole bench.")]
-MaxSeconds = Annotated[float | None, typer.Option(metavar="S", help="Seconds for the whole bench.")]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Play nothing: print ranges of the calls, tokens and money that it will take.")
-]
-Pilot = Annotated[
-    bool, typer.Option("--pilot", help="With --dry-run: first play two tasks of each cell that was never played.")
-]
-EstimateFrom = Annotated[
-    Path | None,
-    typer.Option(metavar="DIR", help="With --dry-run: an earlier bench's folder, or one of such folders. [runs]"),
-]
-Retries = Annotated[
-    int, typer.Option(metavar="N", min=0, help="How often to retry an episode after its infrastructure failed.")
-]
+
+@dataclass(frozen=True)
+class SelectionOptions:
+    """Which tasks a bench plays, and how often."""
+
+    split: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="The split of an environment, as 'codeplan envs' lists them; default: its first."
+        ),
+    ] = None
+    kind: options.OnlyKind = None
+    n: Annotated[int | None, typer.Option("-n", metavar="N", min=1, help="Maximum number of tasks of each kind.")] = (
+        None
+    )
+    repeats: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="How often each task is run, each time with the next seed. [1]"),
+    ] = None
+    trainings: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Trainings of each batch size, for a paper's experiment that trains first."
+        ),
+    ] = None
+    data: options.Data = None
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """What runs the episodes, and where."""
+
+    jobs: Annotated[int, typer.Option("-j", "--jobs", metavar="N", min=1, help="Episodes at a time.")] = 2
+    engine: Annotated[
+        str, typer.Option("--engine", metavar="E", help="What runs the episodes: threads, processes, dask or ray.")
+    ] = "threads"
+    address: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="The cluster's, for dask and ray; default: this machine.")
+    ] = None
+    storage: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Where workers that do not share --out store traces, such as s3://mine/x."),
+    ] = None
+
+
+@dataclass(frozen=True)
+class PlayerOptions:
+    """The method and the model that play."""
+
+    method: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The method, as 'codeplan methods' lists it. [adaplanner]")
+    ] = None
+    model: Annotated[str | None, typer.Option("--model", metavar="NAME", help=options.MODEL_HELP)] = None
+    more: options.Set = None
+
+
+@dataclass(frozen=True)
+class BenchBudgetOptions(TotalBudgetOptions):
+    """What a whole bench may spend."""
+
+    max_money: Annotated[float | None, typer.Option(metavar="USD", help="US dollars for the whole bench.")] = None
+    max_tokens: Annotated[int | None, typer.Option(metavar="N", help="Tokens, in and out, for the whole bench.")] = None
+    max_seconds: Annotated[float | None, typer.Option(metavar="S", help="Seconds for the whole bench.")] = None
+
+
+@dataclass(frozen=True)
+class DryRunOptions:
+    """Whether the bench is only estimated, and from what."""
+
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Play nothing: print ranges of the calls, tokens and money that it will take."),
+    ] = False
+    pilot: Annotated[
+        bool, typer.Option("--pilot", help="With --dry-run: first play two tasks of each cell that was never played.")
+    ] = False
+    estimate_from: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="With --dry-run: an earlier bench's folder, or one of such folders. [runs]"),
+    ] = None
 
 
 def add_to(app: typer.Typer) -> None:
     """Add this module's command."""
-    with_settings = setting_options.command_class(
-        *setting_options.MODEL_SETTINGS, *setting_options.ROUTE_SETTINGS, *setting_options.METHOD_SETTINGS
-    )
-    example = "Example: codeplan bench household -n 5 -j 4 --out first"
-    app.command("bench", cls=with_settings, epilog=example)(bench)
+    settings = (*commands.MODEL_SETTINGS, *commands.ROUTE_SETTINGS, *commands.METHOD_SETTINGS)
+    add_command(app, "bench", bench, "codeplan bench household -n 5 -j 4 --out first", *settings)
 
 
 def bench(
     context: typer.Context,
-    suite: SuiteName,
-    split: Split = None,
-    kind: options.OnlyKind = None,
-    n: Number = None,
-    repeats: Repeats = None,
-    trainings: Trainings = None,
-    data: options.Data = None,
-    jobs: Jobs = 2,
-    engine: EngineName = "threads",
-    address: Address = None,
-    storage: Storage = None,
-    out: Folder = None,
-    method: Method = None,
-    model: ModelName = None,
-    more: options.Set = None,
-    max_money: MaxMoney = None,
-    max_tokens: MaxTokens = None,
-    max_seconds: MaxSeconds = None,
-    dry_run: DryRun = False,
-    pilot: Pilot = False,
-    estimate_from: EstimateFrom = None,
-    retries: Retries = 2,
-    record: options.Record = None,
-    replay: options.Replay = None,
+    suite: Annotated[
+        str,
+        typer.Argument(
+            metavar="SUITE",
+            autocompletion=options.complete("codeplan.envs"),
+            help="A suite (alfworld-unseen, …), an environment or its FILE.py:NAME, a grid's TOML file, or paper:ID.",
+        ),
+    ],
+    *,
+    selection: SelectionOptions,
+    engine: EngineOptions,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="The bench's folder; an unfinished bench continues. [one in runs/]"),
+    ] = None,
+    players: PlayerOptions,
+    total: BenchBudgetOptions,
+    dry: DryRunOptions,
+    retries: Annotated[
+        int, typer.Option(metavar="N", min=0, help="How often to retry an episode after its infrastructure failed.")
+    ] = 2,
+    tapes: TapeOptions,
     metrics: options.Metrics = None,
     as_json: options.Json = False,
 ) -> None:
@@ -137,40 +164,40 @@ def bench(
     Exit codes: 0 all episodes ended; 2 usage; 3 the bench's budget is spent; 4 infrastructure broke episodes off.
     """
     from codeplan.bench.metrics import parse_metrics
-    from codeplan.cli.bench_estimate import estimate_bench
-    from codeplan.cli.bench_requests import ask_bench
     from codeplan.errors import UsageError
     from codeplan.runner.environment_files import absolute_form, is_environment_file, use_environment
-    from codeplan.runner.model_files import is_model_file, use_model
+    from codeplan.runner.models import is_model_file, use_model
 
     columns = () if metrics is None else parse_metrics(metrics)
-    settings = options.command_settings(context)
-    files = (absolute_form(suite),) if is_environment_file(suite) else ()
+    settings, model = options.command_settings(context), players.model
+    worker_settings: dict[str, Any] = {
+        "storage": engine.storage,
+        "retries": retries,
+        "files": (absolute_form(suite),) if is_environment_file(suite) else (),
+        "model_files": (absolute_form(model),) if model and is_model_file(model) else (),
+    }
     suite = use_environment(suite, many_times=True)
-    model_files = (absolute_form(model),) if model and is_model_file(model) else ()
-    model = use_model(model) if model else model
-    selection = {"split": split, "kind": kind, "n": n, "repeats": repeats, "method": method, "model": model}
-    selection |= {"trainings": trainings}
-    asked = ask_bench(suite, settings, {name: value for name, value in selection.items() if value is not None})
-    limits = {"money": max_money, "tokens": max_tokens, "seconds": max_seconds}
-    if not dry_run and (pilot or estimate_from):
+    chosen = {name: getattr(selection, name) for name in ("split", "kind", "n", "repeats", "trainings")}
+    chosen |= {"method": players.method, "model": use_model(model) if model else model}
+    asked = ask_bench(suite, settings, {name: value for name, value in chosen.items() if value is not None})
+    if not dry.dry_run and (dry.pilot or dry.estimate_from):
         raise UsageError("--pilot and --estimate-from belong to --dry-run; give that, too")
-    if dry_run and (record or replay):
+    if dry.dry_run and (tapes.record or tapes.replay):
         raise UsageError("a dry run uses no tape; omit --record and --replay")
-    with options.open_tapes(record, replay) as tapes:
-        worker_settings = {"storage": storage, "retries": retries, "tapes": tapes, "files": files}
-        worker_settings |= {"model_files": model_files}
+    with tapes.open() as tape:
+        worker_settings |= {"tapes": tape, "tool_tasks": asked.tool_tasks}
 
         def play(plan: ResolvedBench, folder: Path | None) -> BenchOutcome:
             with reserved_for_json(as_json):
-                return _run(asked, plan, folder, limits, (engine, jobs, address), worker_settings)
+                return _run(plan, folder, total, engine, worker_settings)
 
-        plan = asked.resolve(offline=bool(tapes["tape"]) or (dry_run and not pilot))
-        if dry_run:
-            with _folder(out, suite, None) if pilot else contextlib.nullcontext(out) as folder:
-                estimate_bench(plan, folder, estimate_from, play if pilot else None, max_money, as_json)
+        plan = asked.resolve(offline=bool(tape["tape"]) or (dry.dry_run and not dry.pilot))
+        if dry.dry_run:
+            with _folder(out, suite, None) if dry.pilot else contextlib.nullcontext(out) as folder:
+                pilot = play if dry.pilot else None
+                estimate_bench(plan, folder, dry.estimate_from, pilot, total.max_money, as_json)
             return
-        with _folder(out, suite, replay) as folder:
+        with _folder(out, suite, tapes.replay) as folder:
             outcome = play(plan, folder)
     _show(asked, outcome.bench, folder, columns, as_json)
     _raise_incomplete(outcome)
@@ -183,43 +210,32 @@ def _folder(out: Path | None, suite: str, replay: Path | None) -> Iterator[Path 
         from codeplan.errors import UsageError
 
         raise UsageError("a bench that plays from a tape writes no folder; omit --out or --replay")
-    if out or replay:
-        yield out
-        return
-    with new_run_folder("bench", Path(suite).stem) as folder:
+    with contextlib.nullcontext(None) if replay else options.run_folder(out, "bench", Path(suite).stem) as folder:
         yield folder
 
 
 def _run(
-    asked: BenchRequest,
     plan: ResolvedBench,
     folder: Path | None,
-    limits: dict[str, Any],
-    engine: tuple[str, int, str | None],
+    total: BenchBudgetOptions,
+    engine: EngineOptions,
     worker_settings: dict[str, Any],
 ) -> BenchOutcome:
     from codeplan.bench import engines
     from codeplan.bench.bench_runner import run_bench
-    from codeplan.budget import TotalBudget
-    from codeplan.cli.episode import RunInterruptedError
-    from codeplan.cli.progress import bench_progress, learning_progress
     from codeplan.errors import UsageError
 
-    tapes = worker_settings["tapes"]
-    if any(tapes.values()) and asked.tool_tasks:
+    uses_tape = any(worker_settings["tapes"].values())
+    if uses_tape and worker_settings["tool_tasks"]:
         raise UsageError("tasks on tools go on no tape; replay the trace of one with: codeplan replay RUN")
-    if any(tapes.values()) and engine[0] != "threads":
+    if uses_tape and engine.engine != "threads":
         raise UsageError("tapes need the engine threads; omit --engine")
-    runs_on, budget = engines.make_engine(*engine), TotalBudget(**limits)
-    if limits["money"] is not None or any(cell.budget.money is not None for cell in plan.grid.cells):
-        options.warn_unpriced_models(plan.unpriced_models)
-    worker_settings = {"tool_tasks": asked.tool_tasks, **worker_settings}
+    runs_on, budget = engines.make_engine(engine.engine, engine.jobs, engine.address), total.budget()
+    if budget.money is not None or any(cell.budget.money is not None for cell in plan.grid.cells):
+        warn_unpriced_models(plan.unpriced_models)
     observers: dict[str, Any] = {"observer": bench_progress, "training_observer": learning_progress}
-    try:
+    with interruptible(f"; to go on, repeat the command with --out {shell_word(folder)}" if folder else ""):
         return run_bench(plan, runs_on, folder, budget=budget, **observers, **worker_settings)
-    except KeyboardInterrupt:
-        way_on = f"; to go on, repeat the command with --out {shell_word(folder)}" if folder else ""
-        raise RunInterruptedError(f"interrupted{way_on}") from None
 
 
 def _raise_incomplete(outcome: BenchOutcome) -> None:
@@ -243,8 +259,7 @@ def _show(
 ) -> None:
     from codeplan.bench.cell_comparison import describe_cells
     from codeplan.bench.metrics import summarise_results
-    from codeplan.cli.bench_table import print_bench, print_metrics
-    from codeplan.cli.paper_tables import print_experiment
+    from codeplan.cli.tables import print_bench, print_experiment, print_metrics
     from codeplan.report.json_output import to_plain_data
 
     chosen = dict(describe_cells(bench, columns).statistics) if columns else {}
@@ -256,10 +271,211 @@ def _show(
         return {**to_plain_data(one), "broken": len(ended) - len(over), "summary": summarise_results(over), **more}
 
     if as_json:
-        options.print_json({"cells": [cell(one) for one in bench.cells], "outcomes": bench.outcomes})
+        print_json({"cells": [cell(one) for one in bench.cells], "outcomes": bench.outcomes})
     elif asked.experiment and not columns:
-        print_experiment(options.make_console(), asked.experiment, bench, folder)
+        print_experiment(make_console(), asked.experiment, bench, folder)
     elif columns:
-        print_metrics(options.make_console(), bench, columns, folder)
+        print_metrics(make_console(), bench, columns, folder)
     else:
-        print_bench(options.make_console(), bench, folder)
+        print_bench(make_console(), bench, folder)
+
+
+class BenchRequest(NamedTuple):
+    """A bench as asked for. ``resolve(offline=…)`` checks it and returns its grid; nothing has started yet.
+
+    ``experiment`` is the paper's, None for any other bench; ``tool_tasks`` are those of a bench on tools.
+    """
+
+    resolve: Callable[..., ResolvedBench]
+    experiment: PaperExperiment | None = None
+    tool_tasks: ToolTaskSet | None = None
+
+
+def ask_bench(suite: str, settings: dict[str, Any], selection: dict[str, Any]) -> BenchRequest:
+    """The bench that a command asks for.
+
+    ``settings`` are those of options; ``selection`` has those of split, kind, n, repeats, trainings, method and model
+    that were given. Raises: UsageError: they do not fit the suite.
+    """
+    from codeplan.bench.bench_spec import resolve_bench
+    from codeplan.bench.paper_bench import PAPER_PREFIX
+    from codeplan.errors import UsageError
+
+    config = options.load_config()
+    if suite.startswith(PAPER_PREFIX):
+        return _from_paper(suite.removeprefix(PAPER_PREFIX), config, settings, selection)
+    _refuse_several_names(suite, selection)
+    if "trainings" in selection and not suite.endswith(".toml"):
+        raise UsageError(f"{suite} is no paper's experiment that trains first; omit --trainings")
+    spec = (
+        _from_file(suite, settings, selection)
+        if suite.endswith(".toml")
+        else _from_flags(suite, config, settings, selection)
+    )
+
+    def resolve(*, offline: bool = False) -> ResolvedBench:
+        return resolve_bench(spec, lambda model: options.select_model(config, model, {})[1], offline=offline)
+
+    return BenchRequest(resolve, tool_tasks=spec.tool_tasks)
+
+
+def _refuse_several_names(suite: str, selection: dict[str, Any]) -> None:
+    """Raise UsageError if an option names several methods or models, which only a file can."""
+    from codeplan.errors import UsageError
+
+    for option in ("method", "model"):
+        given = selection.get(option, "")
+        if "," not in given or "://" in given:
+            continue
+        line = f"{option}s = {json.dumps([name.strip() for name in given.split(',')])}"
+        if suite.endswith(".toml"):
+            raise UsageError(f"--{option} takes one name; for several, omit the option and write into {suite}: {line}")
+        lines = f"suites = {json.dumps([suite])} and {line}"
+        raise UsageError(
+            f"--{option} takes one name; for several, write a file grid.toml with the lines {lines}, "
+            "and run: codeplan bench grid.toml"
+        )
+
+
+def _from_paper(name: str, config: UserConfig, settings: dict[str, Any], selection: dict[str, Any]) -> BenchRequest:
+    """The bench of a paper's experiment: its rows with one model, or with two where the paper has two."""
+    from codeplan.bench.paper_bench import ExperimentChoice, resolve_experiment
+    from codeplan.bench.papers import find_experiment
+    from codeplan.errors import UsageError
+
+    experiment = find_experiment(name)
+    for option in ("split", "method"):
+        if option in selection:
+            raise UsageError(f"paper:{name} sets the {option} itself; omit --{option}")
+    model, _ = options.select_model(config, selection.pop("model", None), {})
+    given = dict(settings)
+    if any(row.second_model for part in experiment.parts for row in part.rows):
+        selection["second_model"] = given.pop("executor_model", None)
+    choice = ExperimentChoice(model=model, settings=given, **selection)
+
+    def resolve(*, offline: bool = False) -> ResolvedBench:
+        return resolve_experiment(
+            experiment, choice, lambda model: options.select_model(config, model, {})[1], offline=offline
+        )
+
+    return BenchRequest(resolve, experiment)
+
+
+def _from_flags(suite: str, config: UserConfig, common: dict[str, Any], selection: dict[str, Any]) -> BenchSpec:
+    from codeplan.bench.bench_spec import BenchSpec
+
+    given = dict(selection)
+    name, _ = options.select_model(config, given.pop("model", None), {})
+    methods = (given.pop("method", "adaplanner"),)
+    return BenchSpec(
+        suites=(suite,), methods=methods, models=(name,), common=common, budget=options.make_budget(config), **given
+    )
+
+
+def _from_file(file: str, common: dict[str, Any], selection: dict[str, Any]) -> BenchSpec:
+    """The bench that a file describes. Settings from options apply to all its cells.
+
+    Tasks on tools are played with any method and model; a grid names its own.
+    """
+    from msgspec.structs import replace
+
+    from codeplan.bench.bench_spec import read_spec
+    from codeplan.errors import UsageError
+    from codeplan.runner import settings_files
+
+    given = dict(selection)
+    real = Path(file).resolve()
+    spec = read_spec(Path(file), lambda sha256: settings_files.is_trusted(real, sha256))
+    if spec.tool_tasks and "split" not in given:
+        given |= {f"{name}s": (given.pop(name),) for name in ("method", "model") if name in given}
+    elif given:
+        raise UsageError(f"{file} defines the bench; set {next(iter(given))} there instead of giving the option")
+    return replace(spec, common={**spec.common, **common}, **given)
+
+
+_HEADS = ("cell", "episodes", "calls", "tokens", "US $", "seen")
+
+
+def estimate_bench(
+    plan: ResolvedBench,
+    folder: Path | None,
+    earlier: Path | None,
+    play: Callable[[ResolvedBench, Path | None], BenchOutcome] | None,
+    max_money: float | None,
+    as_json: bool,
+) -> None:
+    """Print what the remaining episodes of a bench will cost.
+
+    ``folder`` may hold a part of the bench. ``earlier`` has earlier benches, by default ``runs``. ``play`` runs the
+    pilot of what none of them has; without it nothing is played.
+    """
+    from msgspec.structs import replace
+
+    from codeplan.bench.cost_estimate import estimate_cost, is_bench, pilot_grid, read_earlier_benches
+    from codeplan.bench.grid import find_excess
+    from codeplan.bench.store import BenchRecord, read_bench
+    from codeplan.errors import UsageError
+
+    def estimate() -> BenchEstimate:
+        played = read_bench(folder).outcomes if folder and is_bench(folder) else ()
+        own = BenchRecord(folder or Path(os.devnull), plan.grid, played)  # in which there are no trainings
+        return estimate_cost(own, [b for b in benches if not folder or b.folder.resolve() != folder.resolve()])
+
+    if excess := find_excess(plan.grid):
+        raise UsageError(excess)
+    benches = read_earlier_benches(earlier or options.RUNS)
+    found = estimate()
+    if play and found.unseen:
+        play(replace(plan, grid=pilot_grid(plan.grid, found.unseen)), folder)
+        found = estimate()
+    print_output(
+        {"estimate": found, "prices": price_table(plan)}, as_json, lambda: _estimate_lines(plan, found, max_money)
+    )
+
+
+def price_table(plan: ResolvedBench) -> str | None:
+    """The name of the price table that money is counted by; None if only the stand-in plays, which costs nothing."""
+    from codeplan.llm.prices import builtin_prices
+
+    models = {name for cell in plan.grid.cells for name in (cell.model, cell.settings.get("executor_model"))}
+    if models <= {"scripted", None}:
+        return None
+    own = {str(cell.settings["prices"]) for cell in plan.grid.cells if cell.settings.get("prices")}
+    table = builtin_prices()
+    return ", ".join(sorted(own)) or f"codeplan's table of {table.date}, from {table.source}"
+
+
+def _estimate_lines(plan: ResolvedBench, found: BenchEstimate, max_money: float | None) -> Iterator[str]:
+    """The table, then what there is to say of it, within the terminal's width."""
+    from codeplan.cli.tables import format_table, terminal_width
+
+    width = terminal_width()
+    yield from format_table(_HEADS, [_estimate_row(one) for one in (*found.cells, found.total)], width=width)
+    yield ""
+    for note in _notes(plan, found, max_money):
+        yield from wrap_line(note, width)
+
+
+def _notes(plan: ResolvedBench, found: BenchEstimate, max_money: float | None) -> Iterator[str]:
+    if any(one.calls for one in found.cells):
+        yield "Each range holds with a probability of about 95 %, if the episodes to come are like those seen."
+    if prices := price_table(plan):
+        yield f"Money is by {one_line(prices)}."
+    for name in plan.unpriced_models:
+        yield f"No price is known for the model {one_line(name)}; give a table with --prices FILE."
+    if found.unseen:
+        unseen = f"{len(found.unseen)} of {with_count(len(found.cells), 'cell')}"
+        yield f"Never played, so the cost is unknown: {unseen}. Add --pilot to play two tasks of each and estimate it."
+    if max_money is not None and found.total.money and found.total.money.high > max_money:
+        yield f"The budget of ${max_money:g} may end the bench early."
+
+
+def _estimate_row(one: CellEstimate) -> tuple[str, ...]:
+    ranges = (_format(one.calls, 0), _format(one.tokens, 0), _format(one.money, 2))
+    return one_line(one.cell), str(one.episodes), *ranges, str(one.seen)
+
+
+def _format(of: CostRange | None, digits: int) -> str:
+    if of is None:
+        return "unknown"
+    return f"{of.low:,.{digits}f} to {of.high:,.{digits}f}" if of.high else "0"

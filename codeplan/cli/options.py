@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import inspect
-import json
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
-from codeplan.cli.setting_options import given_limits, given_settings
+from codeplan.cli.commands import given_limits, given_settings
+from codeplan.cli.output import make_event_handler, without_line
 from codeplan.untrusted.texts import echo, echo_message
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from codeplan.budget import Budget
-    from codeplan.runner.configuration import UserConfig
+    from codeplan.budget import Budget, Spending, TotalBudget
+    from codeplan.recording.events import Event
+    from codeplan.runner.settings_files import UserConfig
     from codeplan.sandbox import Limits
-    from codeplan.types import Result
+    from codeplan.tools import ToolEnvironment
+
 
 _PARTICIPANTS = {"env", "task", "kind", "seed", "method", "model"}
 _NO_SETTINGS = _PARTICIPANTS | {"source", "budget", "out", "on_event", "record", "tape", "model_overrides"}
@@ -72,27 +72,20 @@ OwnEnv = Annotated[
         callback=environment_name,
     ),
 ]
-TaskId = Annotated[str | None, typer.Option("--task", metavar="ID", help="The task's id, such as clean/3.")]
-Kind = Annotated[str | None, typer.Option(metavar="K", help="A kind of task, instead of --task.")]
 OnlyKind = Annotated[str | None, typer.Option("--kind", metavar="K", help="Only tasks of this kind.")]
-Seed = Annotated[int | None, typer.Option(metavar="N", help="The seed that makes the task, instead of --task.")]
 BaseUrl = Annotated[str | None, typer.Option(metavar="URL", help="The endpoint. [OPENAI_BASE_URL, or OpenAI's own]")]
 Cache = Annotated[
     Path | None, typer.Option("--cache", metavar="DIR", help="A folder of replies, asked for once and shared by runs.")
 ]
-ExecutorModel = Annotated[str | None, typer.Option(metavar="NAME", help="Another model for choosing single actions.")]
 Mistakes = Annotated[str | None, typer.Option(metavar="HOW", help="The mistakes that the scripted model makes.")]
 ModelSeed = Annotated[int | None, typer.Option(metavar="N", help="The scripted model's seed.")]
 AllowWeak = Annotated[bool, typer.Option("--allow-weak-sandbox", help="Run even if a sandbox layer is missing.")]
 Out = Annotated[Path | None, typer.Option(metavar="DIR", help="The folder for the trace; must not contain one.")]
-Record = Annotated[Path | None, typer.Option(metavar="FILE", help="Record model replies and observations on a tape.")]
-Replay = Annotated[Path | None, typer.Option(metavar="FILE", help="Play from a tape, offline; differences are errors.")]
 Run = Annotated[
     Path, typer.Argument(metavar="RUN", help="The episode's folder, as given to --out, or the trace in it.")
 ]
 Port = Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="The port on 127.0.0.1; 0 takes a free one.")]
 Json = Annotated[bool, typer.Option("--json", help="Print only JSON to standard output.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show the summary only.")]
 Data = Annotated[
     str | None, typer.Option("--data", metavar="FOLDER", help="The folder of the environment's data, if it needs one.")
 ]
@@ -104,6 +97,54 @@ Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of environment, method or model; repeatable."),
 ]
+
+
+@dataclass(frozen=True)
+class TaskOptions:
+    """Which task of an environment an episode is about."""
+
+    task: Annotated[str | None, typer.Option("--task", metavar="ID", help="The task's id, such as clean/3.")] = None
+    kind: Annotated[str | None, typer.Option(metavar="K", help="A kind of task, instead of --task.")] = None
+    seed: Annotated[int | None, typer.Option(metavar="N", help="The seed that makes the task, instead of --task.")] = (
+        None
+    )
+    data: Data = None
+
+
+@dataclass(frozen=True)
+class TapeOptions:
+    """The tape that episodes are recorded on, or play from."""
+
+    record: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Record model replies and observations on a tape.")
+    ] = None
+    replay: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Play from a tape, offline; differences are errors.")
+    ] = None
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[dict[str, Any]]:
+        """The arguments of a run that records a tape, or plays from one."""
+        from codeplan.recording.tape import Tape, TapeRecorder
+
+        recorder = TapeRecorder(self.record) if self.record else None
+        try:
+            yield {"record": recorder, "tape": Tape(self.replay) if self.replay else None}
+        finally:
+            if recorder:
+                recorder.close()
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """How an episode is shown."""
+
+    as_json: Json = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show the summary only.")] = False
+
+    def event_handler(self) -> Callable[[Event], None]:
+        """The handler that shows the episode."""
+        return make_event_handler(self.as_json, self.quiet)
 
 
 def collect_settings(more: list[str] | None, **given: Any) -> dict[str, Any]:
@@ -149,7 +190,7 @@ def load_config() -> UserConfig:
     """
     import os
 
-    from codeplan.runner.configuration import load_config
+    from codeplan.runner.settings_files import load_config
 
     config = load_config(Path(), os.environ)
     if config.ignored:
@@ -163,7 +204,7 @@ def select_model(config: UserConfig, model: str | None, given: dict[str, Any]) -
 
     A model that is an object stands for itself, and takes no configured setting.
     """
-    from codeplan.runner.configuration import settings_for_model
+    from codeplan.runner.settings_files import settings_for_model
 
     name = (config.model or "scripted") if model is None else model
     if not isinstance(name, str):
@@ -185,74 +226,246 @@ def command_run(context: typer.Context) -> dict[str, Any]:
     return {"model": model, "budget": make_budget(config, **given_limits(context)), **given}
 
 
-@contextlib.contextmanager
-def open_tapes(record: Path | None, replay: Path | None) -> Iterator[dict[str, Any]]:
-    """The arguments of a run that records a tape, or plays from one."""
-    from codeplan.recording.tape import Tape, TapeRecorder
+def model_or_name(given: str | None) -> Any:
+    """What an argument stands for: the object of ``FILE.py:NAME``, which runs a file that the user names, or a name.
 
-    recorder = TapeRecorder(record) if record else None
-    try:
-        yield {"record": recorder, "tape": Tape(replay) if replay else None}
-    finally:
-        if recorder:
-            recorder.close()
+    Raises: UsageError: the file has no such object, or it is a text.
+    """
+    if given is None or ".py" not in given:
+        return given
+    from codeplan.runner.models import is_model_file, model_of_file
 
-
-def make_console() -> Console:
-    """The console of standard output: colours on a terminal, plain text elsewhere."""
-    from codeplan.untrusted.console import CleanConsole
-
-    return CleanConsole()
+    return model_of_file(given) if is_model_file(given) else given
 
 
-def print_json(value: Any) -> None:
-    """Print plain data, and the frozen values in it, as JSON in ASCII."""
-    from codeplan.report.json_output import to_plain_data
+MODEL_HELP = "'scripted' (a stand-in, no key needed), an endpoint's model, or FILE.py:FUNCTION. [scripted]"
+OwnModel = Annotated[str | None, typer.Option("--model", metavar="NAME", help=MODEL_HELP, callback=model_or_name)]
+LiveModel = Annotated[
+    str | None,
+    typer.Option("--model", metavar="NAME", help="An endpoint's model, or FILE.py:FUNCTION.", callback=model_or_name),
+]
 
-    text = json.dumps(to_plain_data(value), indent=2)
-    echo(text.replace("\x7f", "\\u007f"))  # the one control character that JSON in ASCII may hold
+
+Allow = Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Make these tools' calls; repeatable.")]
+Ask = Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Ask before calls of these tools; repeatable.")]
+Deny = Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Refuse calls of these tools; repeatable.")]
+ToolErrors = Annotated[
+    Literal["plan", "stop"],
+    typer.Option(help="A tool's exception is an error that the plan can catch, or it stops the episode."),
+]
+WayOn = Literal["retry", "skip", "stop"]
 
 
-def print_output(document: Any, as_json: bool, lines: Callable[[], Iterable[str]]) -> None:
-    """Print the document as JSON, or else the lines of text."""
-    if as_json:
-        print_json(document)
+@dataclass(frozen=True)
+class ToolSourceOptions:
+    """Where tools come from."""
+
+    tools: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE.py[:NAME,…]", help="Functions and objects of a Python file; repeatable."),
+    ] = None
+    mcp: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COMMAND|URL", help="An MCP server to start or to connect to; repeatable."),
+    ] = None
+    mcp_config: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A JSON file of MCP servers (mcpServers), as other programs have."),
+    ] = None
+    mcp_timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", help="How long a call of an MCP server's tool may take.")
+    ] = 60.0
+
+    @property
+    def name_tools(self) -> bool:
+        """Whether the user names any tools."""
+        return bool(self.tools or self.mcp or self.mcp_config)
+
+    def require_tools(self) -> None:
+        """Raise UsageError if the user names no tools."""
+        from codeplan.errors import UsageError
+
+        if not self.name_tools:
+            raise UsageError("there are no tools; name a Python file with --tools FILE.py, or an MCP server with --mcp")
+
+    def arguments(self) -> dict[str, Any]:
+        """The fields of ToolSources."""
+        return asdict(self) | {"tools": self.tools or (), "mcp": self.mcp or ()}
+
+
+@dataclass(frozen=True)
+class ToolOptions(ToolSourceOptions):
+    """What the user names for an episode with tools."""
+
+    verify: Annotated[
+        str | None, typer.Option(metavar="FILE.py:FUNCTION", help="Decides about the result: verify(value, tools).")
+    ] = None
+    allow: Allow = None
+    ask: Ask = None
+    deny: Deny = None
+    tool_errors: ToolErrors = "plan"
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of ``codeplan.do`` and ``codeplan.resume``. On a terminal, the user is asked about calls."""
+        lists = {name: getattr(self, name) or () for name in ("tools", "mcp", "allow", "ask", "deny")}
+        return asdict(self) | lists | {"approve": ask_for_approval if on_terminal() else None}
+
+
+def on_terminal() -> bool:
+    """Whether there is somebody to ask."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def ask_for_approval(tool: str, arguments: Mapping[str, Any], hint: str) -> bool:
+    """Ask the user about a call. Anything but yes refuses it."""
+    with without_line():
+        _show_call("The plan calls", tool, arguments)
+        if hint:
+            echo_message(f"The server says: {hint}.", err=True)
+        return _read_answer("Allow it? [y/N] ") in ("y", "yes")
+
+
+def ask_about_doubt(tool: str, arguments: Mapping[str, Any]) -> WayOn:
+    """Ask the user about a call in doubt. Anything but a way on stops, and nothing changes."""
+    with without_line():
+        _show_call("The episode was ended during a call, and nobody knows whether it was done:", tool, arguments)
+        echo_message("retry: make it again; skip: the plan gets an error in its place; stop: decide later", err=True)
+        answer = _read_answer("[retry/skip/STOP] ")
+    return cast(WayOn, answer) if answer in ("retry", "skip") else "stop"
+
+
+def _show_call(words: str, tool: str, arguments: Mapping[str, Any]) -> None:
+    from codeplan.tools.call_texts import call_text
+
+    shown, is_cut = call_text(tool, arguments)
+    echo(f"{words} {shown}", err=True)
+    if is_cut:
+        echo_message("Some of the arguments are too long to show; … stands for what is left out.", err=True)
+
+
+def _read_answer(question: str) -> str:
+    """Ask in a line. What was typed before the question is discarded: a plan can print one like it."""
+    _discard_typed_text()
+    echo(question, err=True, end="")
+    return sys.stdin.readline().strip().lower()
+
+
+def _discard_typed_text() -> None:
+    if sys.platform == "win32":
+        import msvcrt
+
+        while msvcrt.kbhit():
+            msvcrt.getwch()
     else:
-        echo("\n".join(lines()))
+        import termios
+
+        with contextlib.suppress(termios.error, OSError):
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
-def warn_unpriced_models(names: Iterable[str]) -> None:
-    """Say on stderr that a budget of money does not limit these models, for which no price is known."""
-    for name in names:
-        unpriced = f"no price is known for the model {name}: its calls do not count in the budget of money"
-        echo_message(f"{unpriced}; give a table with --prices FILE", "codeplan: ", err=True)
+@contextlib.contextmanager
+def open_environment(
+    env: str | None, sources: ToolSourceOptions, goal: str, folder: Path | None = None
+) -> Iterator[str | ToolEnvironment]:
+    """The environment of a plan: that of a name, or one made of the tools, whose servers end with the context.
+
+    Raises: UsageError: the user names neither an environment nor tools, or both.
+    """
+    from codeplan.errors import UsageError
+    from codeplan.runner.tools import ToolSources, open_tools
+
+    if (env is None) == (not sources.name_tools):
+        forms = "--env ENV, or tools by --tools FILE.py or --mcp COMMAND"
+        raise UsageError(f"the plan needs something to act on: {forms}" if env is None else f"give one of {forms}")
+    if env is not None:
+        yield env
+        return
+    with open_tools(goal, ToolSources(**sources.arguments()), folder) as tools:
+        yield tools
 
 
-def end_episode(result: Result, document: Any) -> NoReturn:
-    """Print the document as JSON unless it is None. Exit with 0 for success, 3 for a spent budget, otherwise 1."""
-    from codeplan.types import BudgetSpent
-
-    if document is not None:
-        print_json(document)
-    raise typer.Exit(0 if result.success else 3 if isinstance(result.ending, BudgetSpent) else 1)
+RUNS = Path("runs")
+"""The folder for traces if --out names none."""
 
 
-def with_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with an option for each field of its dataclass parameters. It still gets the dataclasses."""
-    parameters = inspect.signature(command, eval_str=True).parameters
-    groups: dict[str, Any] = {
-        name: p.annotation for name, p in parameters.items() if dataclasses.is_dataclass(p.annotation)
-    }
-    members = {name: inspect.signature(group, eval_str=True).parameters for name, group in groups.items()}
+@contextlib.contextmanager
+def run_folder(out: Path | None, *words: str | int | None) -> Iterator[Path]:
+    """The folder for traces: ``out``, or a new one in ``runs/``, named after the time and the words.
 
-    def flat(**given: Any) -> None:
-        for name, group in groups.items():
-            given[name] = group(**{member: given.pop(member) for member in members[name]})
-        command(**given)
+    A new one that stays empty is removed at the end. Like all folders that the user did not type, it may not be a link:
+    the current folder may come from a stranger.
+    """
+    from codeplan.errors import UsageError
+    from codeplan.untrusted.files import create_folder
 
-    options = [option for name, p in parameters.items() for option in members.get(name, {name: p}).values()]
-    keywords = [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in options]
-    flat.__dict__["__signature__"] = inspect.Signature(keywords)
-    flat.__annotations__ = {option.name: option.annotation for option in options}
-    flat.__doc__ = command.__doc__
-    return flat
+    if out:
+        yield out
+        return
+    try:
+        create_folder(RUNS)
+        folder = _new_folder("-".join(str(w) for w in words if w is not None))
+    except OSError as e:
+        raise UsageError(f"cannot create a folder for the trace in {RUNS}: {e.strerror}; name one with --out") from None
+    try:
+        yield folder
+    finally:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+
+
+def require_no_link(folder: Path, option: str) -> None:
+    """Check a default folder that is created only later. ``option`` names another one.
+
+    Raises: UsageError: the folder, or one above it in the current folder, is a link.
+    """
+    from codeplan.errors import UsageError
+
+    if link := next((part for part in (folder, *folder.parents) if part.is_symlink()), None):
+        raise UsageError(f"{link} is a link; name the real folder with {option}")
+
+
+def _new_folder(name: str) -> Path:
+    import time
+
+    safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in name)[:80].rstrip(".")
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    for number in range(1, 1000):
+        folder = RUNS / (f"{stamp}-{safe}" + (f"-{number}" if number > 1 else ""))
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir()
+            return folder
+    raise FileExistsError(17, "1000 runs started within a second")
+
+
+@dataclass(frozen=True)
+class TotalBudgetOptions:
+    """What all episodes together may spend."""
+
+    max_money: Annotated[float | None, typer.Option(metavar="USD", help="US dollars for all episodes together.")] = None
+    max_tokens: Annotated[
+        int | None, typer.Option(metavar="N", help="Tokens, in and out, for all episodes together.")
+    ] = None
+    max_seconds: Annotated[float | None, typer.Option(metavar="S", help="Seconds for all episodes together.")] = None
+
+    def budget(self) -> TotalBudget:
+        """The budget. Raises: UsageError: a limit is negative."""
+        from codeplan.budget import TotalBudget
+
+        return TotalBudget(money=self.max_money, tokens=self.max_tokens, seconds=self.max_seconds)
+
+    def start(self) -> Spending:
+        """Begin to count. Raises: UsageError: a limit is negative."""
+        from codeplan.budget import Spending
+
+        return Spending(self.budget())
+
+
+def end_spending(spending: Spending, as_json: bool, saved: str) -> None:
+    """Print what was spent; to standard error where standard output is for JSON.
+
+    Raises: BudgetExceeded: it kept episodes from starting. ``saved`` says what is kept, and how to go on.
+    """
+    echo_message(f"spent: {spending}", err=as_json)
+    if spending.stopped_by:
+        spending.stopped_by.add_note(saved)
+        raise spending.stopped_by

@@ -2,55 +2,231 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from codeplan.cli import options
-from codeplan.cli.command_groups import WholeSummaries
-from codeplan.cli.skill_library import (
-    DEFAULT_FOLDER,
-    LibraryFolder,
-    find_skill,
-    open_library,
-    parse_status,
-    print_faults,
-    skill_figures,
-)
-from codeplan.untrusted.texts import echo, with_count
+from codeplan.cli.commands import add_command, add_group
+from codeplan.cli.options import require_no_link
+from codeplan.cli.output import print_json, print_output
+from codeplan.untrusted.texts import clean, echo, echo_message, one_line, with_count
+
+if TYPE_CHECKING:
+    from codeplan.curation.filtering import FilterOutcome, LibraryComparison, SkillCheck
+    from codeplan.skills.index import IndexEntry
+    from codeplan.skills.library import SkillLibrary
+    from codeplan.skills.skill import EvidenceRecord, Skill, SkillStatistics, SkillStatus
+
+
+LibraryFolder = Annotated[Path, typer.Option("--library", metavar="DIR", help="The library's folder.")]
+DEFAULT_FOLDER = Path("skills")
+
+
+def open_library(folder: Path, create: bool = False) -> SkillLibrary:
+    """The library.
+
+    Raises: UsageError: the folder does not exist (unless ``create`` is given), or is the default one and a link.
+    """
+    from codeplan.errors import UsageError
+    from codeplan.skills.library import SkillLibrary
+
+    if folder == DEFAULT_FOLDER:
+        require_no_link(folder, "--library")
+    if not create and not folder.is_dir():
+        raise UsageError(
+            f"there is no skill library at {folder}; name one with --library, or "
+            "make one: codeplan skills add RUN, or codeplan skills discover ENV"
+        )
+    return SkillLibrary(folder)
+
+
+def find_skill(library: SkillLibrary, name: str) -> Skill:
+    """The skill of a name such as ``heat-1`` or ``heat-1@2``.
+
+    Raises: UsageError: there is no such skill or version.
+    """
+    from codeplan.errors import UsageError
+
+    name, at, version = name.partition("@")
+    if at and not (version.isascii() and version.isdigit()):
+        raise UsageError(f"{version!r} is not a version of {name}; give a number, as in {name}@1")
+    return library.get_by_name(name, int(version) if at else None)
+
+
+def skill_figures(library: SkillLibrary, skill: Skill) -> SkillStatistics:
+    """Statistics of a skill's evidence."""
+    from codeplan.skills.skill import skill_statistics
+
+    return skill_statistics(skill, library.read_evidence(skill))
+
+
+def print_faults(library: SkillLibrary) -> None:
+    """Print the library's faults on stderr."""
+    for fault in library.faults():
+        echo_message(f"left out: {one_line(fault, 400)}", "codeplan: ", err=True)
+
+
+def parse_status(status: str | None) -> SkillStatus | None:
+    """The status, checked.
+
+    Raises: UsageError: it is not a status.
+    """
+    from codeplan.errors import UsageError
+
+    match status:
+        case None | "candidate" | "active" | "retired":
+            return status
+    raise UsageError(f"there is no status {status!r}; give candidate, active or retired")
+
+
+_MAX_RECORDS = 40
+
+
+def entries_table(entries: Sequence[IndexEntry], scores: bool = False) -> list[str]:
+    """One line per skill."""
+    if not entries:
+        return ["no skills"]
+    head = ["skill", "kind", "status", "version", "with", "without", *(["score"] if scores else [])]
+    kinds = {kind: one_line(kind, 40) for kind in {e.kind for e in entries}}
+    return _table(head, [_entry(e, kinds[e.kind], scores) for e in entries])
+
+
+def _entry(e: IndexEntry, kind: str, scores: bool) -> list[str]:
+    t = e.evidence
+    status = e.status + (" pinned" if e.pinned else "") + (" failing" if t.failing else "")
+    cells = [f"{e.env}/{e.name}", kind, status, str(e.version)]
+    return [
+        *cells,
+        _share(t.solved, t.shown),
+        _share(t.baseline_solved, t.baseline),
+        *([f"{e.score:.2f}"] if scores else []),
+    ]
+
+
+def figures_table(rows: Sequence[SkillStatistics]) -> list[str]:
+    """One line per skill, with intervals."""
+    if not rows:
+        return ["no skills"]
+    head = ["skill", "status", "with", "95 %", "without", "95 %", "wins", "losses", "p", "e"]
+    return _table(head, [_figures(f) for f in rows])
+
+
+def _figures(f: SkillStatistics) -> list[str]:
+    shown, plain = _share(f.solved, f.shown), _share(f.baseline_solved, f.baseline)
+    status = f.status + (" failing" if f.failing else "")
+    cells = [f"{f.env}/{f.skill}", status, shown, _interval(*f.interval), plain, _interval(*f.baseline_interval)]
+    return [*cells, str(f.wins), str(f.losses), _p(f.p_value), f"{f.e_value:.3g}"]
+
+
+def filter_table(rows: Sequence[FilterOutcome]) -> list[str]:
+    """One line per tested candidate."""
+    if not rows:
+        return ["no candidates were tried"]
+    head = ["skill", "now", "alone", "pairs", "with", "without", "wins", "losses", "difference", "p", "e", "1/level"]
+    return _table(head, [_filtered(r) for r in rows])
+
+
+def _filtered(r: FilterOutcome) -> list[str]:
+    shown, plain = _share(r.solved, r.pairs), _share(r.baseline_solved, r.pairs)
+    alone = _share(r.alone_solved, r.alone)
+    found = [f"{r.env}/{r.skill}", r.status, alone, str(r.pairs), shown, plain, str(r.wins), str(r.losses)]
+    return [*found, _difference(r), _p(r.p_value), f"{r.e_value:.3g}", f"{1 / r.level:.3g}"]
+
+
+def comparison_table(rows: Sequence[LibraryComparison]) -> list[str]:
+    """One line per kind of task."""
+    head = ["kind", "pairs", "with", "without", "wins", "losses", "difference", "p"]
+    return _table(head, [_compared(r) for r in rows])
+
+
+def _compared(r: LibraryComparison) -> list[str]:
+    shown, plain = _share(r.solved, r.pairs), _share(r.baseline_solved, r.pairs)
+    return [one_line(r.kind, 40), str(r.pairs), shown, plain, str(r.wins), str(r.losses), _difference(r), _p(r.p_value)]
+
+
+def check_table(rows: Sequence[SkillCheck]) -> list[str]:
+    """One line per skill that was checked."""
+    if not rows:
+        return ["no skills were checked"]
+    cells = [[f"{r.env}/{r.skill}", _share(r.solved, r.tasks), one_line(", ".join(r.unsolved), 100)] for r in rows]
+    return _table(["skill", "solved", "unsolved tasks"], cells)
+
+
+def skill_page(skill: Skill, records: Sequence[EvidenceRecord], figures: SkillStatistics) -> list[str]:
+    """The description, statistics, evidence and plan of a skill."""
+    lines = [f"{skill.env}/{skill.name}, version {skill.version}, {skill.status}{', pinned' if skill.pinned else ''}"]
+    lines += [one_line(skill.description, 500)] if skill.description else []
+    lines += [
+        "",
+        f"kind        {one_line(skill.kind) or 'any'}",
+        f"parameters  {one_line(', '.join(skill.parameters), 500) or 'none'}",
+    ]
+    for origin in skill.origins:
+        run = f", {origin.run}" if origin.run else ""
+        lines.append("from        " + one_line(f"{origin.task} ({origin.goal}) by {origin.model}{run}", 300))
+    lines += ["", *figures_table([figures]), ""]
+    lines += [_record(t) for t in records[-_MAX_RECORDS:]]
+    if len(records) > _MAX_RECORDS:
+        lines.append(f"… {len(records):,} records in all; --json has them")
+    return [*lines, "", *clean(skill.plan).rstrip("\n").split("\n")]
+
+
+def _record(t: EvidenceRecord) -> str:
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(t.at)) if 0 < t.at < 1e11 else "-"
+    with_it, came = "with" if t.shown else "without", "solved" if t.success else "failed"
+    return f"{when}  v{t.version}  {t.phase:7}  {with_it:7}  {came}  " + one_line(f"{t.task}, {t.model}, {t.run}", 200)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    from codeplan.cli.tables import format_table, terminal_width
+
+    return format_table(head, rows, width=terminal_width())
+
+
+def _share(solved: int, of: int) -> str:
+    return f"{solved}/{of}" if of else "-"
+
+
+def _interval(low: float, high: float) -> str:
+    return f"{100 * low:.0f}–{100 * high:.0f} %"
+
+
+def _difference(r: FilterOutcome | LibraryComparison) -> str:
+    if not r.pairs:
+        return "-"
+    d = r.difference
+    return f"{100 * d.value:+.0f} % ({100 * d.low:+.0f} to {100 * d.high:+.0f})"
+
+
+def _p(p: float) -> str:
+    return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
+
 
 Name = Annotated[str, typer.Argument(metavar="SKILL", help="The skill's name, or environment/name.")]
 EnvFilter = Annotated[str | None, typer.Option("--env", metavar="ENV", help="Only skills for this environment.")]
 Status = Annotated[str | None, typer.Option(metavar="S", help="Only candidate, active or retired skills.")]
 
 
-def add_to(app: typer.Typer) -> None:
-    """Add this group of commands."""
-    from codeplan.cli import skill_acquisition, skill_curation
-
-    group = typer.Typer(
-        name="skills",
-        cls=WholeSummaries,
-        help="The skill library: inspect, curate, test, exchange.",
-        rich_markup_mode=None,
-        epilog="Example: codeplan skills list",
-    )
-    group.command("list", epilog="Example: codeplan skills list --status active")(list_skills)
-    group.command("show", epilog="Example: codeplan skills show heat-d71c11ea")(show)
-    group.command("diff", epilog="Example: codeplan skills diff heat-d71c11ea@1 heat-d71c11ea")(diff)
-    group.command("search", epilog="Example: codeplan skills search 'a hot apple in the fridge'")(search)
-    group.command("stats", epilog="Example: codeplan skills stats --json")(stats)
-    group.command("promote", epilog="Example: codeplan skills promote heat-d71c11ea")(promote)
-    group.command("retire", epilog="Example: codeplan skills retire heat-d71c11ea")(retire)
-    group.command("pin", epilog="Example: codeplan skills pin heat-d71c11ea")(pin)
-    group.command("merge", epilog="Example: codeplan skills merge heat-d71c11ea heat-0a1b2c3d")(merge)
-    group.command("export", epilog="Example: codeplan skills export household.zip --env household")(export)
-    group.command("import", epilog="Example: codeplan skills import household.zip")(import_skills)
-    group.command("rebuild", epilog="Example: codeplan skills rebuild")(rebuild)
-    skill_acquisition.add_to(group)
-    skill_curation.add_to(group)
-    app.add_typer(group)
+def add_to(app: typer.Typer) -> typer.Typer:
+    """Add this group of commands, and return it: further ones are in ``curation``."""
+    group = add_group(app, "skills", "The skill library: inspect, curate, test, exchange.", "codeplan skills list")
+    add_command(group, "list", list_skills, "codeplan skills list --status active")
+    add_command(group, "show", show, "codeplan skills show heat-d71c11ea")
+    add_command(group, "diff", diff, "codeplan skills diff heat-d71c11ea@1 heat-d71c11ea")
+    add_command(group, "search", search, "codeplan skills search 'a hot apple in the fridge'")
+    add_command(group, "stats", stats, "codeplan skills stats --json")
+    add_command(group, "promote", promote, "codeplan skills promote heat-d71c11ea")
+    add_command(group, "retire", retire, "codeplan skills retire heat-d71c11ea")
+    add_command(group, "pin", pin, "codeplan skills pin heat-d71c11ea")
+    add_command(group, "merge", merge, "codeplan skills merge heat-d71c11ea heat-0a1b2c3d")
+    add_command(group, "export", export, "codeplan skills export household.zip --env household")
+    add_command(group, "import", import_skills, "codeplan skills import household.zip")
+    add_command(group, "rebuild", rebuild, "codeplan skills rebuild")
+    return group
 
 
 def list_skills(
@@ -62,12 +238,11 @@ def list_skills(
     as_json: options.Json = False,
 ) -> None:
     """List the skills: status, version, and how often tasks were solved with and without them."""
-    from codeplan.cli.skill_tables import entries_table
 
     opened = open_library(library)
     entries = opened.entries_of_run(run) if run else opened.entries(env, kind, parse_status(status))
     if as_json:
-        options.print_json({"skills": entries, "faults": opened.faults()})
+        print_json({"skills": entries, "faults": opened.faults()})
         return
     echo("\n".join(entries_table(entries)))
     print_faults(opened)
@@ -75,7 +250,6 @@ def list_skills(
 
 def show(name: Name, library: LibraryFolder = DEFAULT_FOLDER, as_json: options.Json = False) -> None:
     """Show a skill: description, origins, statistics, evidence and plan."""
-    from codeplan.cli.skill_tables import skill_page
     from codeplan.report.json_output import to_plain_data
 
     opened = open_library(library)
@@ -83,7 +257,7 @@ def show(name: Name, library: LibraryFolder = DEFAULT_FOLDER, as_json: options.J
     records = opened.read_evidence(skill)
     statistics = skill_figures(opened, skill)
     document = {**to_plain_data(skill), "evidence": records, "statistics": statistics}
-    options.print_output(document, as_json, lambda: skill_page(skill, records, statistics))
+    print_output(document, as_json, lambda: skill_page(skill, records, statistics))
 
 
 def diff(
@@ -102,7 +276,7 @@ def diff(
     first, second = find_skill(opened, one), find_skill(opened, other)
     lines = list(diff_lines(first.plan, second.plan))
     document = [{"mark": mark, "line": line} for mark, line in lines]
-    options.print_output(document, as_json, lambda: _shown(lines))
+    print_output(document, as_json, lambda: _shown(lines))
     raise typer.Exit(1 if lines else 0)
 
 
@@ -118,24 +292,22 @@ def search(
     as_json: options.Json = False,
 ) -> None:
     """Search the skills of any status by their words; best first."""
-    from codeplan.cli.skill_tables import entries_table
 
     found = open_library(library).search(text, n, env)
-    options.print_output(found, as_json, lambda: entries_table(found, scores=True))
+    print_output(found, as_json, lambda: entries_table(found, scores=True))
 
 
 def stats(
     env: EnvFilter = None, status: Status = None, library: LibraryFolder = DEFAULT_FOLDER, as_json: options.Json = False
 ) -> None:
     """Show the evidence for each skill: success with and without it, intervals, discordant pairs, p, e-value."""
-    from codeplan.cli.skill_tables import figures_table
 
     opened = open_library(library)
     found = [
         skill_figures(opened, find_skill(opened, f"{e.env}/{e.name}"))
         for e in opened.entries(env, None, parse_status(status))
     ]
-    options.print_output(found, as_json, lambda: figures_table(found))
+    print_output(found, as_json, lambda: figures_table(found))
     if not as_json:
         print_faults(opened)
 
@@ -180,7 +352,7 @@ def rebuild(library: LibraryFolder = DEFAULT_FOLDER, as_json: options.Json = Fal
     opened = open_library(library)
     count, faults = opened.rebuild(), opened.faults()
     if as_json:
-        options.print_json({"folders": count, "faults": faults})
+        print_json({"folders": count, "faults": faults})
     else:
         echo(f"{with_count(count, 'skill folder')} indexed")
         print_faults(opened)
@@ -201,9 +373,7 @@ def export(
     opened = open_library(library)
     entries = opened.entries(env, None, parse_status(status))
     count = write(opened, file, (find_skill(opened, f"{e.env}/{e.name}") for e in entries))
-    options.print_output(
-        {"file": str(file), "skills": count}, as_json, lambda: [f"{with_count(count, 'skill')} in {file}"]
-    )
+    print_output({"file": str(file), "skills": count}, as_json, lambda: [f"{with_count(count, 'skill')} in {file}"])
 
 
 def import_skills(
@@ -217,13 +387,12 @@ def import_skills(
     """
     from codeplan.errors import UsageError
     from codeplan.skills.import_export import import_skills
-    from codeplan.untrusted.texts import one_line
 
     rows = import_skills(open_library(library, create=True), file)
     if not rows:
         raise UsageError(f"there are no skills in {file}; name a zip file of skills, or a library's folder")
     results = ((row.source, f"candidate {row.name}" if row.name else f"left out: {row.reason}") for row in rows)
-    options.print_output(rows, as_json, lambda: (one_line(f"{source}: {result}", 300) for source, result in results))
+    print_output(rows, as_json, lambda: (one_line(f"{source}: {result}", 300) for source, result in results))
     raise typer.Exit(0 if all(row.name for row in rows) else 1)
 
 

@@ -18,7 +18,7 @@ from codeplan.errors import UsageError
 from codeplan.recording.events import EpisodeEnded
 from codeplan.recording.trace import Trace
 from codeplan.standin.model import ScriptedModel
-from codeplan.standin.server.app import StandInServer
+from codeplan.standin.server import StandInServer
 
 DEAD = "http://127.0.0.1:9/v1"
 

@@ -7,7 +7,7 @@ from codeplan.bench.bench_spec import BenchSpec, resolve_bench
 from codeplan.bench.metrics import METRICS, estimate_metric, measure_cell
 from codeplan.recording.events import ModelCalled, SpanOpened
 from codeplan.recording.trace import Trace
-from codeplan.runner.new_episodes import TRACE_NAME
+from codeplan.runner.episodes import TRACE_NAME
 
 FORGETFUL = {"name": "scripted", "weakness": "forgetful"}
 SHORT_SPAN = {"name": "scripted", "weakness": "span"}

@@ -28,7 +28,7 @@ from codeplan.bench.papers import (
 from codeplan.bench.store import BenchRecord
 from codeplan.bench.tables import STAND_IN_NOTE
 from codeplan.envs.miniwob.environment import MiniWob
-from codeplan.envs.miniwob.page_folder import PAPER_TASKS
+from codeplan.envs.miniwob.tasks import PAPER_TASKS
 from codeplan.errors import UsageError
 from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.planning.sample_choice import choose_samples

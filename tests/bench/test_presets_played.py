@@ -17,7 +17,7 @@ from codeplan.bench.paper_bench import ExperimentChoice, build_paper_tables, res
 from codeplan.bench.papers import ExperimentPart, PaperExperiment, not_run, paper_experiments, published_tables
 from codeplan.bench.store import BenchRecord, EpisodeOutcome
 from codeplan.bench.tables import STAND_IN_MARK, STAND_IN_NOTE, BenchTable
-from codeplan.envs.miniwob.browser_path import find_browser
+from codeplan.envs.miniwob.browser import find_browser
 from codeplan.errors import CodeplanError
 from codeplan.types import Task
 

@@ -14,7 +14,7 @@ from codeplan.bench.metrics import mean_if_known, measure_episode, summarise_res
 from codeplan.bench.store import EpisodeOutcome
 from codeplan.bench.tables import format_number
 from codeplan.cli.app import main
-from codeplan.cli.progress import EpisodeCounts
+from codeplan.cli.output import EpisodeCounts
 from codeplan.episode.meter import Meter
 from codeplan.errors import ModelError
 from codeplan.llm.prices import Price, cost

@@ -13,7 +13,7 @@ from support.served import Serve, Served
 from support.terminals import OnTerminal, codeplan_on_terminal
 
 from codeplan.recording.trace import Trace
-from codeplan.runner import trusted_folders
+from codeplan.runner import settings_files
 from codeplan.skills.library import SkillLibrary
 
 LATENCY = 0.15
@@ -64,7 +64,7 @@ def test_interrupted_trainings_of_a_bench_go_on_where_they_were(endpoint: Served
         f'models = [{{name = "strong", base_url = "{endpoint.url}"}}]\n'
         "[learn]\nbatches = [1]\ntrainings = 2\niterations = 2\n"
     )
-    trusted_folders.trust(grid.resolve(), hashlib.sha256(grid.read_bytes()).hexdigest())
+    settings_files.trust(grid.resolve(), hashlib.sha256(grid.read_bytes()).hexdigest())
     command = ["bench", "grid.toml", "-j", "2", "--out"]
     assert codeplan_on_terminal([*command, "whole"], tmp_path).code == 0
     needed = calls(endpoint)

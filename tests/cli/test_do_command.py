@@ -12,7 +12,7 @@ from support.reply_server import endpoint as endpoint
 from support.reply_server import reply
 
 from codeplan.cli import main
-from codeplan.cli.tool_options import ask_for_approval
+from codeplan.cli.options import ask_for_approval
 
 TOOLS = '''
 rows = {"a": 3}

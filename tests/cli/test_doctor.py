@@ -11,7 +11,7 @@ import pytest
 
 from codeplan.cli.app import main
 from codeplan.doctor import Finding, examine, is_safe
-from codeplan.sandbox.protocol.cage_layers import OPTIONAL_LAYERS
+from codeplan.sandbox.protocol.frames import OPTIONAL_LAYERS
 
 KEY = "sk-very-secret-0123456789"
 

@@ -16,7 +16,7 @@ import typer
 from support.terminals import codeplan_on_terminal
 
 from codeplan.cli.app import app, main
-from codeplan.cli.option_groups import GROUPS
+from codeplan.cli.commands import OPTION_GROUPS
 
 
 class Ran(NamedTuple):
@@ -79,12 +79,12 @@ def test_help_shows_a_commands_options_in_groups(cli: Cli) -> None:
     titles = re.findall(r"^(\w+):$", text, re.M)
     assert titles == ["Arguments", "Task", "Options", "Model", "Budget", "Recording"]
     budget = text.partition("Budget:\n")[2].partition("\n\n")[0]
-    assert re.findall(r"--[a-z-]+", budget) == list(GROUPS["Budget"])
+    assert re.findall(r"--[a-z-]+", budget) == list(OPTION_GROUPS["Budget"])
 
 
 def test_each_grouped_option_belongs_to_a_command(cli: Cli) -> None:
     texts = [cli(*words, "--help").out for words in all_commands()]
-    assert [o for options in GROUPS.values() for o in options if not any(f" {o} " in text for text in texts)] == []
+    assert [o for options in OPTION_GROUPS.values() for o in options if not any(f" {o} " in text for text in texts)] == []
 
 
 @pytest.mark.parametrize("group", ["skills", "sandbox"])

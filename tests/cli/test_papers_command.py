@@ -11,7 +11,7 @@ from support.terminals import codeplan_on_terminal
 from codeplan.bench.papers import paper_experiments
 from codeplan.bench.tables import BenchTable
 from codeplan.cli.app import main
-from codeplan.cli.bench_table import bench_table_text
+from codeplan.cli.tables import bench_table_text
 
 
 def lines(capsys: pytest.CaptureFixture[str]) -> list[str]:

@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplan.cli.text_tables import format_table
+from codeplan.cli.tables import format_table
 
 HEAD = ["kind", "episodes", "success", "95 %", "tokens in", "tokens out"]
 ROWS = [["clean", "12", "92%", "65–99", "12,345", "678"], ["pick two", "3", "-", "-", "1", "2"]]

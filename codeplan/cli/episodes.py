@@ -1,0 +1,392 @@
+"""One episode, shown as it happens or as recorded: ``run``, ``do``, ``resume``, ``replay``, ``show`` and ``fork``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from codeplan.cli import commands, curation, options
+from codeplan.cli.commands import add_command, given_limits
+from codeplan.cli.options import OutputOptions, TapeOptions, TaskOptions, ToolOptions
+from codeplan.cli.output import end_episode, make_console, playing, print_json, print_output, show_value, without_line
+from codeplan.untrusted.texts import echo, echo_message, shell_word, with_count
+
+if TYPE_CHECKING:
+    from codeplan.recording.events import Event
+    from codeplan.report.event_view import EventRow
+    from codeplan.types import Result
+
+Method = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="How to solve it; 'codeplan methods' lists them.",
+        autocompletion=options.complete("codeplan.methods"),
+    ),
+]
+_DO_SETTINGS = (
+    *(name for name in commands.MODEL_SETTINGS if name != "mistakes"),
+    *commands.ROUTE_SETTINGS,
+    *("temperature", "tries"),
+)
+_RUN_SETTINGS = (*commands.MODEL_SETTINGS, *commands.ROUTE_SETTINGS, "temperature", "tries", *commands.METHOD_SETTINGS)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add this module's commands."""
+    add_command(app, "run", run, "codeplan run household --kind clean --seed 3", *_RUN_SETTINGS, budget=True)
+    example = "codeplan do 'Which file is the largest?' --tools tools.py --model gpt-5"
+    add_command(app, "do", do, example, *_DO_SETTINGS, budget=True)
+    add_command(app, "resume", resume, "codeplan resume runs/20260101-120000-household", budget=True)
+    add_command(app, "replay", replay, "codeplan replay runs/20260101-120000-household")
+    add_command(app, "show", show, "codeplan show runs/20260101-120000-household --only failures")
+    add_command(app, "fork", fork, "codeplan fork runs/one --at 17 --plan better.py", budget=True)
+
+
+@dataclass(frozen=True)
+class SkillOptions:
+    """The skills that an episode uses, and whether it adds one."""
+
+    library: Annotated[
+        str | None, typer.Option(metavar="DIR", help="A skill library: its skills are shown to a method that plans.")
+    ] = None
+    acquire: Annotated[bool, typer.Option("--acquire", help="Make a success a candidate skill of the library.")] = False
+
+
+def run(
+    context: typer.Context,
+    env: options.Env,
+    *,
+    what: TaskOptions,
+    method: Method = "adaplanner",
+    model: options.OwnModel = None,
+    allow_weak_sandbox: options.AllowWeak = False,
+    skills: SkillOptions,
+    more: options.Set = None,
+    out: options.Out = None,
+    tapes: TapeOptions,
+    output: OutputOptions,
+) -> None:
+    """Run one episode: plan, execute, refine, resume.
+
+    With --acquire, the plan that succeeded is generalised and runs again, to become a skill (as codeplan skills add).
+
+    Exit codes: 0 success, 1 not solved, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted; they speak of the
+    episode, whatever becomes of the skill.
+    """
+    from codeplan.report.json_output import result_as_json
+    from codeplan.runner.episodes import run as run_episode
+
+    given = options.command_run(context)
+    given |= {"library": skills.library} if skills.library is not None else {}
+    target = curation.open_target(method, given) if skills.acquire else None
+    name = (env, what.task) if what.task else (env, what.kind, what.seed)
+    given |= {"env": env, "task": what.task, "kind": what.kind, "seed": what.seed, "method": method}
+    with options.run_folder(out, *name) as folder, tapes.open() as tape:
+        arguments = {**tape, **given}
+        events: list[Event] = []
+        show = output.event_handler()
+        with playing(f"run: codeplan resume {shell_word(folder)}", as_json=output.as_json):
+            result = run_episode(out=folder, on_event=_both(events.append, show) if target else show, **arguments)
+        acquired: dict[str, Any] = {}
+        if target:
+            kept = folder if result.trace else None  # an episode from a tape has no folder
+            acquired = curation.acquire_from_result(result, events, target, kept, arguments, quiet=output.as_json)
+    end_episode(result, {**result_as_json(result), **acquired} if output.as_json else None)
+
+
+def _both(first: Callable[[Event], None], second: Callable[[Event], None]) -> Callable[[Event], None]:
+    def on_event(event: Event) -> None:
+        first(event)
+        second(event)
+
+    return on_event
+
+
+def do(
+    context: typer.Context,
+    goal: Annotated[str, typer.Argument(metavar="GOAL", help="What is to be done, in a sentence.")],
+    *,
+    sources: ToolOptions,
+    method: Method = "adaplanner",
+    model: options.LiveModel = None,
+    allow_weak_sandbox: options.AllowWeak = False,
+    more: options.Set = None,
+    out: options.Out = None,
+    output: OutputOptions,
+) -> None:
+    """Reach a goal with your own tools and MCP servers: a model writes plans that call them, in the sandbox.
+
+    With another --method (react, adapt …) the model makes one call at a time instead.
+
+    Calls of an MCP server's tools are asked for on a terminal, and refused elsewhere unless --allow names them.
+
+    Without --verify the result is not verified: the episode ends as claimed at best, with exit code 1.
+
+    Exit codes: 0 verified, 1 not solved or only claimed, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted.
+    """
+    from codeplan.report.json_output import result_as_json
+    from codeplan.runner.tools import do as do_with_tools
+
+    given = options.command_run(context)
+    sources.require_tools()
+    with options.run_folder(out, "do", goal) as folder:
+        again = f"run: codeplan resume {shell_word(folder)}; name the tools again, as for this command"
+        arguments = {**sources.arguments(), **given, "method": method}
+        show = output.event_handler()
+        with playing(again, as_json=output.as_json):
+            result = do_with_tools(goal, out=folder, on_event=show, **arguments)
+    if not output.as_json:
+        show_value(result)
+    document = result_as_json(result) if output.as_json else None
+    end_episode(result, document, unverified=sources.verify is None)
+
+
+def _own_model(given: str | None) -> Any:
+    from codeplan.errors import UsageError
+
+    found = options.model_or_name(given)
+    if isinstance(found, str):
+        raise UsageError("a model that has a name is as recorded; --model takes FILE.py:FUNCTION, a function of yours")
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveOptions:
+    """How an episode that goes on runs and is shown."""
+
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            metavar="FILE.py:FUNCTION",
+            help="The recorded model, if it is a function of yours.",
+            callback=_own_model,
+        ),
+    ] = None
+    base_url: options.BaseUrl = None
+    allow_weak_sandbox: options.AllowWeak = False
+    more: options.Set = None
+    output: OutputOptions
+
+    def arguments(self, context: typer.Context) -> dict[str, Any]:
+        """The arguments of the run, with the user's configuration of models and of a budget."""
+        given = options.collect_settings(self.more, base_url=self.base_url, allow_weak_sandbox=self.allow_weak_sandbox)
+        config = options.load_config()
+        own = {"model_overrides": config.settings, "budget": options.make_budget(config, **given_limits(context))}
+        return {"on_event": self.output.event_handler(), "model": self.model, **own, **given}
+
+    def end(self, result: Result) -> NoReturn:
+        """Print the result as JSON if asked for, and exit with the episode's code."""
+        from codeplan.report.json_output import result_as_json
+
+        end_episode(result, result_as_json(result) if self.output.as_json else None)
+
+
+def resume(
+    context: typer.Context,
+    folder: options.Run,
+    *,
+    sources: ToolOptions,
+    in_doubt: Annotated[
+        options.WayOn | None,
+        typer.Option(
+            help="A call of a tool that may have been done or not: make it again, give the plan an error, or stop."
+        ),
+    ] = None,
+    idempotent: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Tools that may be called twice: retry, unasked; repeatable."),
+    ] = None,
+    live: LiveOptions,
+    env: options.OwnEnv = None,
+) -> None:
+    """Finish an episode that was killed or interrupted.
+
+    Recorded replies are not requested again. The environment is brought back to its recorded state, and the episode
+    continues. Model, budget, method and harmless settings are as recorded. The endpoint's address and key, paths,
+    programs and the sandbox's limits are read anew, as for run; OpenAI's own address must be given, too. Your own
+    budget must allow the recorded one.
+
+    An episode of codeplan do needs its tools, its verifier and its patterns again. Calls that were answered are not
+    made again. If it was ended during a call, --in-doubt decides; without it you are asked on a terminal.
+
+    Exit codes as for run; 1 also if the environment or the method diverges from the recording, and 2 if a call is in
+    doubt.
+    """
+    from codeplan.recording.events import EpisodeStarted
+    from codeplan.recording.trace import Trace
+    from codeplan.runner.episodes import find_trace
+    from codeplan.runner.recorded_episodes import resume as resume_episode
+
+    given = live.arguments(context)
+    show, runs, shown = given.pop("on_event"), False, 0
+
+    def on_event(event: Event) -> None:
+        nonlocal runs, shown
+        runs = runs or isinstance(event, EpisodeStarted)
+        if runs and shown == recorded and not (live.output.as_json or live.output.quiet):
+            with without_line():
+                echo_message(f"the trace held {with_count(recorded, 'event')}; what follows is new", err=True)
+        shown += 1
+        show(event)
+
+    given |= sources.arguments()
+    undecided = options.ask_about_doubt if options.on_terminal() else "stop"
+    given |= {"in_doubt": in_doubt or undecided, "idempotent": idempotent or ()}
+    again = "; name the tools again, as for this command" if sources.name_tools else ""
+    with playing(f"run: codeplan resume {shell_word(folder)}{again}", as_json=live.output.as_json):
+        recorded = len(Trace.read_resumable(find_trace(folder)))
+        result = resume_episode(folder, on_event=on_event, **given)
+    if not runs:
+        confirmed = " but your verifier, which confirms it" if given["verify"] and result.success else ""
+        ended = f"the episode has ended before; this is its result, and nothing ran{confirmed}"
+        echo_message(ended, "codeplan: ", err=True)
+    if not live.output.as_json:
+        show_value(result)
+    live.end(result)
+
+
+def replay(
+    folder: options.Run,
+    env: options.OwnEnv = None,
+    allow_weak_sandbox: options.AllowWeak = False,
+    more: options.Set = None,
+    as_json: options.Json = False,
+) -> None:
+    """Repeat an episode offline and report whether it is identical.
+
+    The trace answers for the environment and the model. The first difference is shown.
+
+    Exit codes: 0 identical, 1 different, 2 usage.
+    """
+    from codeplan.runner.recorded_episodes import replay as replay_episode
+
+    count = 0
+
+    def on_event(event: object) -> None:
+        nonlocal count
+        count += 1
+
+    given = options.collect_settings(more, allow_weak_sandbox=allow_weak_sandbox)
+    replay_episode(folder, on_event=on_event, **given)
+    print_output({"identical": True, "events": count}, as_json, lambda: [f"identical: {with_count(count, 'event')}"])
+
+
+def fork(
+    context: typer.Context,
+    folder: options.Run,
+    at: Annotated[int, typer.Option(metavar="EVENT", help="The number (seq) of the first event that may differ.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="The new episode's folder. [one in runs/]")
+    ] = None,
+    *,
+    plan: Annotated[
+        str | None, typer.Option("--plan", metavar="FILE", help="The plan to use there instead of the model's.")
+    ] = None,
+    answer: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="The answer to use there instead of the model's.")
+    ] = None,
+    live: LiveOptions,
+    env: options.OwnEnv = None,
+) -> None:
+    """Branch off from an episode at an event, into a new episode.
+
+    Everything before the event stays as recorded. Then the episode is live, with another plan or answer if given.
+    Settings as for resume.
+
+    Exit codes as for run.
+    """
+    from codeplan.cli.plans import read_plan
+    from codeplan.runner.episodes import find_trace
+    from codeplan.runner.recorded_episodes import fork as fork_episode
+
+    source = read_plan(plan) if plan else None
+    arguments = live.arguments(context)
+    origin = find_trace(folder).parent.resolve().name
+    new = options.run_folder(out, "fork", origin, at)
+    with new as branch, playing(f"run: codeplan resume {shell_word(branch)}", as_json=live.output.as_json):
+        result = fork_episode(folder, at, branch, plan=source, answer=answer, **arguments)
+    live.end(result)
+
+
+def show(
+    folder: options.Run,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="PART", help="plans, actions, model, failures or other; repeatable."),
+    ] = None,
+    event: Annotated[int | None, typer.Option("--event", metavar="N", help="Show this event in full.", min=0)] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Show a recorded episode as a numbered list of its events.
+
+    The numbers are those that codeplan fork --at takes. An event without a line, such as the printed title of a step,
+    says nothing more than the line before it.
+    """
+    from codeplan.errors import UsageError
+    from codeplan.recording.trace import Trace
+    from codeplan.report.event_view import PARTS, event_rows
+    from codeplan.runner.episodes import find_trace
+    from codeplan.untrusted.values import in_quotes
+
+    unknown = next((part for part in only or () if part not in PARTS), None)
+    if unknown is not None:
+        raise UsageError(f"--only takes {', '.join(PARTS[:-1])} or {PARTS[-1]}, not '{unknown}'")
+    recorded = Trace.read(find_trace(folder))
+    if not recorded:
+        raise UsageError(f"the trace in {in_quotes(str(folder), 400)} holds no event")
+    if event is not None:
+        _show_event(recorded, event, as_json)
+        return
+    rows = [row for row in event_rows(recorded) if row.part in (only or PARTS)]
+    if as_json:
+        print_json(rows)
+    else:
+        _print_rows(rows, len(str(len(recorded))), folder)
+
+
+def _print_rows(rows: list[EventRow], width: int, run: Path) -> None:
+    """Print a line for each event; a terminal cuts it at its edge, and a last line says how to see it all."""
+    from rich.text import Text
+
+    console, is_cut = make_console(), False
+    for row in rows:
+        line = Text.assemble((f"{row.number:{width}}  ", "dim"), (row.text, "red" if row.part == "failures" else ""))
+        if console.is_terminal:
+            is_cut = is_cut or line.cell_len > console.width
+            line.truncate(console.width, overflow="ellipsis")
+        console.print(line, soft_wrap=True)
+    if is_cut:
+        echo_message(f"in full: codeplan show {shell_word(run)} --event N", err=True)
+
+
+def _show_event(recorded: list[Event], number: int, as_json: bool) -> None:
+    """Print an event as a live display shows it; a call of a model with its messages and its reply."""
+    from codeplan.errors import UsageError
+    from codeplan.recording.events import ModelCalled
+    from codeplan.report.live import LiveDisplay
+
+    if number >= len(recorded):
+        raise UsageError(f"there is no event {number}; the events are 0 to {len(recorded) - 1}")
+    event = recorded[number]
+    if as_json:
+        print_json(event)
+        return
+    if isinstance(event, ModelCalled):
+        for message in event.messages:
+            echo(f"{message['role']}:\n{message['content']}\n")
+        echo(f"reply:\n{event.completion.text}")
+        return
+    LiveDisplay(make_console(), plan_before=_plan_before(recorded[:number]))(event)
+
+
+def _plan_before(earlier: list[Event]) -> str | None:
+    """The source of the plan that was there before an event; None if there was none."""
+    from codeplan.recording.events import PlanDrafted, PlanFixed
+
+    return next((e.source for e in reversed(earlier) if isinstance(e, PlanDrafted | PlanFixed)), None)
