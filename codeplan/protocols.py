@@ -1,7 +1,7 @@
 """The ports: what an environment, an agent and a model must offer. Anyone may implement them.
 
 The ports of methods, plan writers and skill stores stand in ``codeplan.episode.method``,
-``codeplan.planning.plan_writer`` and ``codeplan.skills.skill_store``.
+``codeplan.planning.planner`` and ``codeplan.skills.skill``.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from inspect import isasyncgenfunction, iscoroutinefunction
 from typing import Any, Protocol, runtime_checkable
 
 from codeplan.errors import UsageError
-from codeplan.types import ActionSpace, AgentTool, Completion, Embeddings, Message, Observation, Purpose, Task
-from codeplan.untrusted.noun_phrases import with_article
-from codeplan.untrusted.scalars import type_name
-from codeplan.untrusted.terminal import MAX_REASON_CHARS, message_text, one_line
+from codeplan.types import ActionSpace, AgentTool, Call, Completion, Embeddings, Message, Observation, Purpose, Task
+from codeplan.untrusted.texts import MAX_REASON_CHARS, message_text, one_line, with_article
+from codeplan.untrusted.values import type_name
 
 Act = Callable[[str], Observation]
 """Does one action in the environment and returns its observation. An Agent is built with one."""
@@ -35,8 +34,10 @@ class Agent(Protocol):
 
 
 @runtime_checkable
-class Environment(Protocol):
-    """The world in which tasks take place. It handles one task at a time."""
+class World(Protocol):
+    """What every environment has: it handles one task at a time. An ``Environment`` is a world of text; the user's
+    tools are a world that answers calls (``codeplan.recording.events.AnswersCalls``).
+    """
 
     name: str
     """The environment's short, unique name, as in ``codeplan run NAME``."""
@@ -54,12 +55,17 @@ class Environment(Protocol):
         """
         ...
 
-    def step(self, action: str) -> Observation:
-        """Do one action. The answer to an impossible action is an observation, not an exception."""
-        ...
-
     def close(self) -> None:
         """Free the environment's resources. Safe to call twice."""
+        ...
+
+
+@runtime_checkable
+class Environment(World, Protocol):
+    """The world in which tasks take place. It handles one task at a time."""
+
+    def step(self, action: str) -> Observation:
+        """Do one action. The answer to an impossible action is an observation, not an exception."""
         ...
 
 
@@ -114,15 +120,6 @@ class LimitsActions(Protocol):
 
 
 @runtime_checkable
-class ShowsActions(Protocol):
-    """An environment whose actions and answers read better in prompts in another form."""
-
-    def show_action(self, action: str, answer: str) -> tuple[str, str]:
-        """The action and its answer as prompts show them: in the form that plans use, not in the recorded form."""
-        ...
-
-
-@runtime_checkable
 class ShowsPictures(Protocol):
     """An environment with pictures of its state."""
 
@@ -144,11 +141,11 @@ class JudgesValues(Protocol):
 class ActsForReal(Protocol):
     """An environment whose actions are real: they cannot be undone, and must not be repeated."""
 
-    def take_up(self, in_doubt: str | None) -> None:
-        """Continue a recorded episode in the present state of the world, instead of ``reset`` and the recorded actions.
+    def take_up(self, in_doubt: Call | None) -> None:
+        """Continue a recorded episode in the present state of the world, instead of ``reset`` and the recorded calls.
 
-        ``in_doubt`` is an action that was begun and not answered, so it may have been done. The next ``step`` gets this
-        action, and decides what to do about it. None: there is no such action.
+        ``in_doubt`` is a call that was begun and not answered, so it may have been done. It is the next call to be
+        made, and the environment decides what to do about it. None: there is no such call.
         """
         ...
 
@@ -278,8 +275,11 @@ def _read(given: object, name: str, what: str) -> object:
 
 def _members(port: Any) -> dict[str, bool]:
     """The members of a port in their order, and whether each is a method."""
-    attributes = dict.fromkeys(vars(port).get("__annotations__", {}), False)
-    return attributes | {n: True for n, v in vars(port).items() if callable(v) and not n.startswith("_")}
+    members: dict[str, bool] = {}
+    for part in reversed(port.__mro__[:-1]):
+        members |= dict.fromkeys(vars(part).get("__annotations__", {}), False)
+        members |= {n: True for n, v in vars(part).items() if callable(v) and not n.startswith("_")}
+    return members
 
 
 def _is_name(value: object) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -18,51 +18,14 @@ from codeplan.types import Task, Value
 from codeplan.untrusted.texts import shell_word, with_count
 from codeplan.untrusted.values import in_quotes
 
+MAX_EPISODES = 250_000
+"""Larger grids are neither started nor read."""
+
+MAX_NAME_CHARS = 1_000
+"""Grids with longer names are neither started nor read."""
+
 _MAX_SETTINGS = 3
 """Maximum number of settings that a message names."""
-
-
-class CellParts(Protocol):
-    """The parts of a bench's cell that options can set."""
-
-    @property
-    def suite(self) -> str: ...
-    @property
-    def method(self) -> str: ...
-    @property
-    def model(self) -> str: ...
-    @property
-    def settings(self) -> dict[str, Any]: ...
-
-
-def missing_options(before: Sequence[CellParts], missing: CellParts, here: Sequence[CellParts]) -> str:
-    """The options with which to continue a bench that has the cells ``before``; empty if a command's options cannot
-    express them. ``missing`` is one of those cells that has no equal among the cells ``here``.
-    """
-    if len(before) > 1:
-        return "give its file or its paper:NAME, with the same options"
-    if len(here) != 1:
-        return ""
-    (cell,) = here
-    if cell.suite != missing.suite:
-        return f"name the suite {in_quotes(missing.suite)}"
-    parts = {"--method": (cell.method, missing.method), "--model": (cell.model, missing.model)}
-    given = [f"{option} {shell_word(there)}" for option, (name, there) in parts.items() if name != there]
-    if given:
-        return f"give {' '.join(given)}"
-    changed = _changed_settings(missing.settings, cell.settings)
-    return f"give the same settings ({'; '.join(changed)})" if changed else ""
-
-
-def _changed_settings(before: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
-    names = [name for name in {**before, **here} if before.get(name) != here.get(name)]
-    shown = [f"{name} was {_value(before, name)}, here {_value(here, name)}" for name in names[:_MAX_SETTINGS]]
-    return shown + ([f"and {len(names) - _MAX_SETTINGS} more"] if len(names) > _MAX_SETTINGS else [])
-
-
-def _value(settings: Mapping[str, Any], name: str) -> str:
-    return in_quotes(settings[name]) if name in settings else "not set"
-
 
 MAX_TRAININGS = 1000
 """Trainings of a batch size, tasks of a batch, and iterations, each at most. Within these limits each training has its
@@ -77,7 +40,20 @@ OWN_SETTINGS = ("plan", "folder", "batch", "batch_seed", "epochs", "per_kind")
 
 
 class TrainingGrid(Value, frozen=True, forbid_unknown_fields=True):
-    """Which trainings a bench begins with; see the module's text.
+    """Which trainings a bench begins with: a method learns plans, and the bench's cells follow them.
+
+    A bench's file asks for them with a table; each method and model of the bench is then trained so:
+
+        [learn]
+        batches = [2, 4, 8]           # tasks of an iteration, after which the plan is written anew
+        trainings = 5                 # of each batch size; each draws its tasks at random, by a seed of its own
+        iterations = 3                # the plan after each iteration is a cell
+        split = "train"               # where the tasks are from; their kind is the bench's
+        seed = 0                      # added to the seeds of all draws
+        settings = { top_p = 0.9 }    # of the trainings only
+
+    ``codeplan learn ENV -n 6 --draw 1002 --set batch=2 --set batch_seed=null --out DIR`` repeats the second training of
+    two tasks.
 
     Raises: UsageError: there is nothing to train, or a number is below 1.
     """
@@ -135,6 +111,37 @@ class LearntPlan(Value, frozen=True):
         return f"{self.training.name},iteration={self.iteration}"
 
 
+class BenchCell(Value, frozen=True):
+    """One column of a bench: a method and a model on a suite.
+
+    ``name`` is unique in the bench. ``settings`` are those of environment, method and model, without secrets;
+    ``budget`` is for each episode. ``no_effect_prefixes`` start the observations after actions without effect; None if
+    the environment has none. ``learnt`` is the plan that the cell follows, if the bench first learns one.
+    """
+
+    name: str
+    suite: str
+    env: str
+    method: str
+    model: str
+    settings: dict[str, Any] = {}
+    budget: Budget = Budget()
+    no_effect_prefixes: tuple[str, ...] | None = None
+    learnt: LearntPlan | None = None
+
+
+class BenchGrid(Value, frozen=True):
+    """A bench as requested: each cell runs the tasks of its suite, ``repeats`` times.
+
+    ``tasks`` holds them by the suite's name; ``codeplan_version`` is the version that started the bench.
+    """
+
+    cells: tuple[BenchCell, ...]
+    tasks: dict[str, tuple[Task, ...]]
+    repeats: int = 1
+    codeplan_version: str = ""
+
+
 class TrainingJob(msgspec.Struct, frozen=True):
     """A training that can start: the tasks of all iterations in order, and the settings, secrets included.
 
@@ -152,6 +159,94 @@ class TrainingJob(msgspec.Struct, frozen=True):
     def plans(self) -> Iterator[LearntPlan]:
         """The plan after each iteration."""
         return (LearntPlan(self.training, n) for n in range(1, len(self.tasks) // self.training.batch + 1))
+
+
+def require_sound(grid: BenchGrid, path: Path) -> None:
+    """Raise UsageError if a bench cannot have this grid, or would be too large.
+
+    Each cell has a name of its own and tasks. Trainings have a plan for each batch size and iteration.
+    """
+    if len({cell.name for cell in grid.cells}) < len(grid.cells):
+        raise UsageError(f"{path} is damaged: two of its cells have the same name")
+    for cell in grid.cells:
+        if cell.suite not in grid.tasks:
+            raise UsageError(f"{path} is damaged: there are no tasks for the cell {in_quotes(cell.name)}")
+    trained: dict[str, list[LearntPlan]] = {}
+    for cell in grid.cells:
+        if cell.learnt:
+            trained.setdefault(cell.learnt.training.cell, []).append(cell.learnt)
+    for name, plans in trained.items():
+        if len({plan.training.batch for plan in plans}) * len({plan.iteration for plan in plans}) > len(plans):
+            raise UsageError(f"{path} is damaged: plans are missing of the trainings of {in_quotes(name)}")
+    excess = find_excess(grid) if grid.repeats > 0 else "it has no repeats"
+    if excess:
+        raise UsageError(f"{path} is damaged: {excess}")
+
+
+def find_excess(grid: BenchGrid) -> str:
+    """Which part of a grid exceeds a bench's limits, and what to do about it; empty if none does."""
+    if (episodes := total_episodes(grid)) > MAX_EPISODES:
+        return f"a bench has at most {MAX_EPISODES:,} episodes, not {episodes:,}; make several benches"
+    for cell in grid.cells:
+        if max(map(len, (cell.name, cell.suite, cell.env, cell.method, cell.model))) > MAX_NAME_CHARS:
+            return f"a name has at most {MAX_NAME_CHARS:,} characters; give the cell {in_quotes(cell.name)} a label"
+    return ""
+
+
+def total_episodes(grid: BenchGrid) -> int:
+    return sum(len(grid.tasks[cell.suite]) for cell in grid.cells) * grid.repeats
+
+
+def require_contained(grid: BenchGrid, before: BenchGrid, folder: Path) -> None:
+    """Raise UsageError unless ``grid`` contains all of ``before``."""
+    cells = {c.name: c for c in grid.cells}
+    for cell in before.cells:
+        if cells.get(cell.name) != cell:
+            what = "has other settings" if cell.name in cells else "is missing"
+            way = _missing_options(before.cells, cell, grid.cells)
+            if cell.learnt and cell.name not in cells:
+                way = "ask for as many trainings, batch sizes and iterations"
+            advice = f"to go on with it, {way}; or name another folder" if way else "name another folder"
+            raise UsageError(f"{folder} holds another bench: its cell {in_quotes(cell.name)} {what} here; {advice}")
+        tasks = {task.id: task for task in grid.tasks[cell.suite]}
+        if any(tasks.get(task.id) != task for task in before.tasks[cell.suite]):
+            raise UsageError(
+                f"{folder} holds a bench with other tasks of {cell.suite}; ask for all of them, or name another folder"
+            )
+    if grid.repeats < before.repeats:
+        raise UsageError(
+            f"{folder} holds a bench of {with_count(before.repeats, 'repeat')}; "
+            "ask for at least as many, or name another folder"
+        )
+
+
+def _missing_options(before: Sequence[BenchCell], missing: BenchCell, here: Sequence[BenchCell]) -> str:
+    """The options with which to continue a bench that has the cells ``before``; empty if a command's options cannot
+    express them. ``missing`` is one of those cells that has no equal among the cells ``here``.
+    """
+    if len(before) > 1:
+        return "give its file or its paper:NAME, with the same options"
+    if len(here) != 1:
+        return ""
+    (cell,) = here
+    if cell.suite != missing.suite:
+        return f"name the suite {in_quotes(missing.suite)}"
+    parts = {"--method": (cell.method, missing.method), "--model": (cell.model, missing.model)}
+    given = [f"{option} {shell_word(there)}" for option, (name, there) in parts.items() if name != there]
+    if given:
+        return f"give {' '.join(given)}"
+    changed = _changed_settings(missing.settings, cell.settings)
+    return f"give the same settings ({'; '.join(changed)})" if changed else ""
+
+
+def _changed_settings(before: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
+    names = [name for name in {**before, **here} if before.get(name) != here.get(name)]
+    shown = [f"{name} was {_value(before, name)}, here {_value(here, name)}" for name in names[:_MAX_SETTINGS]]
+    return shown + ([f"and {len(names) - _MAX_SETTINGS} more"] if len(names) > _MAX_SETTINGS else [])
+
+
+def _value(settings: Mapping[str, Any], name: str) -> str:
+    return in_quotes(settings[name]) if name in settings else "not set"
 
 
 def resolve_trainings(
@@ -196,105 +291,4 @@ def _require_enough(tasks: Sequence[Task], grid: TrainingGrid, env: str) -> None
             f"{with_count(grid.iterations, 'iteration')} of {with_count(most, 'task')} need "
             f"{with_count(most * grid.iterations, 'task')}, but {env} has "
             f"{len(tasks)} of the chosen kind in its split {grid.split}; ask for fewer iterations or smaller batches"
-        )
-
-
-MAX_EPISODES = 250_000
-"""Larger grids are neither started nor read."""
-
-MAX_NAME_CHARS = 1_000
-"""Grids with longer names are neither started nor read."""
-
-
-class BenchCell(Value, frozen=True):
-    """One column of a bench: a method and a model on a suite.
-
-    ``name`` is unique in the bench. ``settings`` are those of environment, method and model, without secrets;
-    ``budget`` is for each episode. ``no_effect_prefixes`` start the observations after actions without effect; None if
-    the environment has none. ``learnt`` is the plan that the cell follows, if the bench first learns one.
-    """
-
-    name: str
-    suite: str
-    env: str
-    method: str
-    model: str
-    settings: dict[str, Any] = {}
-    budget: Budget = Budget()
-    no_effect_prefixes: tuple[str, ...] | None = None
-    learnt: LearntPlan | None = None
-
-
-class BenchGrid(Value, frozen=True):
-    """A bench as requested: each cell runs the tasks of its suite, ``repeats`` times.
-
-    ``tasks`` holds them by the suite's name; ``codeplan_version`` is the version that started the bench.
-    """
-
-    cells: tuple[BenchCell, ...]
-    tasks: dict[str, tuple[Task, ...]]
-    repeats: int = 1
-    codeplan_version: str = ""
-
-
-def require_sound(grid: BenchGrid, path: Path) -> None:
-    """Raise UsageError if a bench cannot have this grid, or would be too large.
-
-    Each cell has a name of its own and tasks. Trainings have a plan for each batch size and iteration.
-    """
-    if len({cell.name for cell in grid.cells}) < len(grid.cells):
-        raise UsageError(f"{path} is damaged: two of its cells have the same name")
-    for cell in grid.cells:
-        if cell.suite not in grid.tasks:
-            raise UsageError(f"{path} is damaged: there are no tasks for the cell {in_quotes(cell.name)}")
-    for name, plans in _learnt_plans(grid).items():
-        if len({plan.training.batch for plan in plans}) * len({plan.iteration for plan in plans}) > len(plans):
-            raise UsageError(f"{path} is damaged: plans are missing of the trainings of {in_quotes(name)}")
-    excess = find_excess(grid) if grid.repeats > 0 else "it has no repeats"
-    if excess:
-        raise UsageError(f"{path} is damaged: {excess}")
-
-
-def _learnt_plans(grid: BenchGrid) -> dict[str, list[LearntPlan]]:
-    """The plans of the trainings, by the name of the cell that is trained."""
-    found: dict[str, list[LearntPlan]] = {}
-    for plan in (cell.learnt for cell in grid.cells if cell.learnt):
-        found.setdefault(plan.training.cell, []).append(plan)
-    return found
-
-
-def find_excess(grid: BenchGrid) -> str:
-    """Which part of a grid exceeds a bench's limits, and what to do about it; empty if none does."""
-    if (episodes := total_episodes(grid)) > MAX_EPISODES:
-        return f"a bench has at most {MAX_EPISODES:,} episodes, not {episodes:,}; make several benches"
-    for cell in grid.cells:
-        if max(map(len, (cell.name, cell.suite, cell.env, cell.method, cell.model))) > MAX_NAME_CHARS:
-            return f"a name has at most {MAX_NAME_CHARS:,} characters; give the cell {in_quotes(cell.name)} a label"
-    return ""
-
-
-def total_episodes(grid: BenchGrid) -> int:
-    return sum(len(grid.tasks[cell.suite]) for cell in grid.cells) * grid.repeats
-
-
-def require_contained(grid: BenchGrid, before: BenchGrid, folder: Path) -> None:
-    """Raise UsageError unless ``grid`` contains all of ``before``."""
-    cells = {c.name: c for c in grid.cells}
-    for cell in before.cells:
-        if cells.get(cell.name) != cell:
-            what = "has other settings" if cell.name in cells else "is missing"
-            way = missing_options(before.cells, cell, grid.cells)
-            if cell.learnt and cell.name not in cells:
-                way = "ask for as many trainings, batch sizes and iterations"
-            advice = f"to go on with it, {way}; or name another folder" if way else "name another folder"
-            raise UsageError(f"{folder} holds another bench: its cell {in_quotes(cell.name)} {what} here; {advice}")
-        tasks = {task.id: task for task in grid.tasks[cell.suite]}
-        if any(tasks.get(task.id) != task for task in before.tasks[cell.suite]):
-            raise UsageError(
-                f"{folder} holds a bench with other tasks of {cell.suite}; ask for all of them, or name another folder"
-            )
-    if grid.repeats < before.repeats:
-        raise UsageError(
-            f"{folder} holds a bench of {with_count(before.repeats, 'repeat')}; "
-            "ask for at least as many, or name another folder"
         )

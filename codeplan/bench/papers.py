@@ -1,6 +1,31 @@
-"""The papers' tables as numbers: what ``bench/papers.toml`` holds. They are never mixed with measured ones.
+"""What papers report, how codeplan plays it, and which of their figures may stand beside a bench's.
 
-The file's first comment says what each field means. A ``[[table]]`` holds one metric on one suite.
+The papers' tables are in ``bench/papers.toml``. The file's first comment says what each field means; a ``[[table]]``
+holds one metric on one suite.
+
+The papers' experiments as cells: what the files in ``bench/presets/`` hold.
+
+An experiment is a printed table or figure; its id is the ``part_of`` of its tables in ``bench/papers.toml``, which say
+what is measured (environment, split, number of tasks, metric) and what the paper reports. A preset adds how to play it:
+
+    [[experiment]]
+    id = "adapt-table3"
+    caveats = ["…"]                    # sentences that stand beside the figures
+      [[experiment.part]]              # cells on one suite
+      tables = ["adapt-table3-success"]    # the published tables that these cells measure, all with the same rows
+      suite = "textcraft"              # as bench names it; split, kind and n as there
+      settings = { actions = 1000 }    # of all cells of the part, as for --set
+      model_settings = { temperature = 0.0 }   # those that the chosen model takes
+      budget = { model_calls = 1000 }  # of each episode
+      missing = ["…"]                  # what of the paper's set-up codeplan has no setting for yet
+        [[experiment.part.row]]        # one cell
+        rows = [1]                     # the published rows that it repeats, from 1; two if only their models differ
+        method = "react"
+        settings = { calls = 39 }
+        learn = { batches = [2], trainings = 5, iterations = 3 }    # trained first, as bench/grid.py says
+
+To complete a preset, move what ``missing`` names into ``settings``, then run ``python scripts/papers_page.py``.
+``not_run.toml`` lists what is not played at all.
 """
 
 from __future__ import annotations
@@ -19,7 +44,6 @@ from codeplan.bench.grid import BenchCell, TrainingGrid
 from codeplan.bench.store import BenchRecord
 from codeplan.budget import Budget
 from codeplan.errors import UsageError
-from codeplan.plugins import load_factory, setting_specs
 from codeplan.types import Task, Value
 from codeplan.untrusted.texts import with_count
 from codeplan.untrusted.values import in_quotes
@@ -371,96 +395,3 @@ def _result(suite: str, table: PublishedTable, row: PublishedRow) -> PublishedRe
     overall = row.overall if row.overall is not None else row.overall_computed
     rates = {} if overall is None else {"all": overall}
     return PublishedResult(suite, name, row.model, table.cited, rates | row.kinds)
-
-
-class PaperSetting(Value, frozen=True, forbid_unknown_fields=True):
-    """A setting as a paper or its code has it; see the module's text. ``setting`` is empty if codeplan has none."""
-
-    paper: str
-    what: str
-    says: str
-    place: str
-    environment: str = ""
-    methods: tuple[str, ...] = ()
-    experiments: tuple[str, ...] = ()
-    setting: str = ""
-    value: Any = None
-    why: str = ""
-
-
-class ComparedSetting(Value, frozen=True):
-    """A paper's setting and ours: each value with the cells that have it, as ``experiment: row``."""
-
-    paper: PaperSetting
-    ours: tuple[tuple[Any, tuple[str, ...]], ...]
-
-    @property
-    def agrees(self) -> bool:
-        """Whether every cell has the paper's value."""
-        return bool(self.paper.setting) and [value for value, _ in self.ours] == [self.paper.value]
-
-
-class _SettingsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    setting: tuple[PaperSetting, ...]
-
-
-@cache
-def paper_settings() -> tuple[PaperSetting, ...]:
-    """All settings, in the file's order."""
-    text = files("codeplan.bench").joinpath("presets", "paper_settings.toml").read_text(encoding="utf-8")
-    return msgspec.toml.decode(text, type=_SettingsFile).setting
-
-
-def compare_setting(setting: PaperSetting) -> ComparedSetting:
-    """The setting beside the values of all cells that the presets play of its paper, environment and methods."""
-    found: dict[str, tuple[Any, list[str]]] = {}
-    for experiment, part, row in _cells(setting):
-        value = _value(setting.setting, part, row) if setting.setting else None
-        found.setdefault(in_quotes(value), (value, []))[1].append(f"{experiment.id}: {row.name}")
-    ours = tuple((value, tuple(cells)) for value, cells in found.values()) if setting.setting else ()
-    return ComparedSetting(setting, ours)
-
-
-def _cells(setting: PaperSetting) -> list[tuple[PaperExperiment, ExperimentPart, ExperimentRow]]:
-    return [
-        (experiment, part, row)
-        for experiment in paper_experiments()
-        if experiment.parts and experiment.published[0].paper == setting.paper
-        if not setting.experiments or experiment.id in setting.experiments
-        for part in experiment.parts
-        if setting.environment in ("", part.published[0].environment)
-        for row in part.rows
-        if not row.cannot and (not setting.methods or row.method in setting.methods)
-    ]
-
-
-def _value(name: str, part: ExperimentPart, row: ExperimentRow) -> Any:
-    """The value in a cell: the row's, the part's, or the default of what takes it."""
-    first, *inner = name.split(".")
-    if first in ("n", "split"):
-        return getattr(part, first)
-    if first == "budget":
-        return getattr(part.budget, inner[0])
-    if first == "learn":
-        return _of_trainings(inner, row)
-    given = {**part.model_settings, **part.settings, **row.settings}
-    value = given.get(first, _default(first, part, row))
-    for key in inner:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
-
-
-def _of_trainings(names: list[str], row: ExperimentRow) -> Any:
-    """A value of the row's grid of trainings, or one of its settings; None if the row is not trained."""
-    value = msgspec.json.decode(msgspec.json.encode(row.learn)) if row.learn else {}
-    for name in names:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value
-
-
-def _default(name: str, part: ExperimentPart, row: ExperimentRow) -> Any:
-    factories = (
-        load_factory("codeplan.methods", row.method),
-        load_factory("codeplan.envs", part.published[0].environment),
-    )
-    return next((s.default for factory in factories for s in setting_specs(factory) if s.name == name), None)

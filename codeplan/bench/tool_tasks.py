@@ -34,11 +34,11 @@ import msgspec
 
 from codeplan.envs.registry import take_of_each_kind
 from codeplan.errors import EnvironmentFailure, UsageError
-from codeplan.protocols import Environment
+from codeplan.protocols import World
 from codeplan.runner.episodes import run
-from codeplan.runner.tools import collect_tools, open_toolset, tell_unused
+from codeplan.runner.tools import ToolSources, collect_tools, open_tools, report_unused
 from codeplan.tools.approvals import Approvals, require_callable
-from codeplan.tools.environment import ToolEnvironment, ToolErrors, Verifier
+from codeplan.tools.environment import ToolEnvironment, ToolErrors
 from codeplan.tools.failures import failure_sentence, require_failure
 from codeplan.tools.mcp import DEFAULT_SECONDS, ServerAddress, parse_entry, server_of_entry
 from codeplan.tools.python_tools import function_of_file, python_tools
@@ -155,7 +155,7 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
         if task.files is not None and not Path(self.here, task.files).is_dir():
             raise UsageError(f"the task {task.name} copies a folder that does not exist: {in_quotes(task.files)}")
 
-    def example(self) -> Environment:
+    def example(self) -> World:
         """An environment to check methods and settings with: it has one tool, which is never called."""
         return ToolEnvironment("an example", Toolset(python_tools(example_tool)))
 
@@ -183,18 +183,18 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
 
     def run_in(self, world: TaskWorld, task: ToolTask, *, out: Path | None = None, **options: Any) -> Result:
         """Run one episode of a task in a world that is open. The rest is as in ``run``."""
-        own = collect_tools(self._tool_files(task))
-        with open_toolset(own, world.servers, None, self.mcp_timeout, out) as toolset:
-            self._tell_unused(task, toolset)
-            env = ToolEnvironment(
-                world.goal,
-                toolset,
-                verifier=None if world.verify is None else Verifier(world.verify),
-                approvals=Approvals((*self.allow, *task.allow), None, (*self.deny, *task.deny)),
-                tool_errors=self.tool_errors,
-            )
-            with closing(env):
-                return run(env, msgspec.structs.replace(self._in_bench(task), goal=world.goal), out=out, **options)
+        sources = ToolSources(
+            tools=self._tool_files(task),
+            mcp=world.servers,
+            mcp_timeout=self.mcp_timeout,
+            verify=world.verify,
+            allow=(*self.allow, *task.allow),
+            deny=(*self.deny, *task.deny),
+            tool_errors=self.tool_errors,
+        )
+        with open_tools(sources, out, tell_unused=False) as tools, closing(tools.environment(world.goal)) as env:
+            self._tell_unused(task, tools.toolset)
+            return run(env, msgspec.structs.replace(self._in_bench(task), goal=world.goal), out=out, **options)
 
     def _tell_unused(self, task: ToolTask, toolset: Toolset) -> None:
         """Say once in this process which patterns name none of the task's tools.
@@ -206,7 +206,7 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
         _checked_patterns.add((self.here, task.name))
         alike = all((other.servers, other.tools) == (task.servers, task.tools) for other in self.tasks)
         allow, deny = (self.allow, self.deny) if alike else ((), ())
-        tell_unused(Approvals((*allow, *task.allow), None, (*deny, *task.deny)), toolset)
+        report_unused(Approvals((*allow, *task.allow), None, (*deny, *task.deny)), toolset)
 
     def _addresses(self, task: ToolTask, folder: Path) -> list[ServerAddress]:
         entries = {name: self._placed_entry(self.servers[name], folder) for name in task.servers}

@@ -372,7 +372,7 @@ def open_environment(
     Raises: UsageError: the user names neither an environment nor tools, or both.
     """
     from codeplan.errors import UsageError
-    from codeplan.runner.tools import ToolSources, open_tools
+    from codeplan.runner.tools import ToolSources, open_goal
 
     if (env is None) == (not sources.name_tools):
         forms = "--env ENV, or tools by --tools FILE.py or --mcp COMMAND"
@@ -380,7 +380,7 @@ def open_environment(
     if env is not None:
         yield env
         return
-    with open_tools(goal, ToolSources(**sources.arguments()), folder) as tools:
+    with open_goal(goal, ToolSources(**sources.arguments()), folder) as tools:
         yield tools
 
 

@@ -321,16 +321,14 @@ def serve(
 
     Exit codes: 0 the client has left, or the server was interrupted; 2 usage, 4 infrastructure.
     """
-    from codeplan.mcp_server.serving import serve as serve_plans
-    from codeplan.mcp_server.stdio import claim_standard_streams
-    from codeplan.mcp_server.web import parse_http_address
+    from codeplan.mcp_server.server import serve as serve_plans
+    from codeplan.mcp_server.transports import claim_standard_streams, parse_http_address
     from codeplan.skills.selection import open_store
     from codeplan.tools.mcp.servers import require_package
 
     given.require_tools()
     require_package()
     importlib.import_module("mcp.server")  # before Python looks for modules in the folders of tools as well
-    settings = _settings(each)
     address = parse_http_address(http) if http is not None else None
     if address is None and sys.stdin.isatty():
         idle = "an MCP client starts this command and talks to it; there is nothing to type (Ctrl-C ends it)"
@@ -338,7 +336,7 @@ def serve(
     with ExitStack() as stack:
         where = address or stack.enter_context(claim_standard_streams())
         skills = open_store(library)
-        runner = stack.enter_context(_open_runner(given, settings, kept))
+        runner = stack.enter_context(_open_runner(given, each, kept))
         if address and not address.is_loopback:
             anyone = f"anyone who reaches {address.name} can run plans with these tools"
             echo_message(f"{anyone}; there is no login", err=True)
@@ -346,19 +344,26 @@ def serve(
 
 
 @contextmanager
-def _open_runner(given: ToolSourceOptions, settings: RunnerSettings, kept: KeepingOptions) -> Iterator[ToolPlanRunner]:
+def _open_runner(given: ToolSourceOptions, each: RunOptions, kept: KeepingOptions) -> Iterator[ToolPlanRunner]:
     """The tools, and what runs plans with them. Without a folder for the runs, they go at the end."""
     from codeplan.mcp_server.plan_runner import ToolPlanRunner
     from codeplan.mcp_server.run_folders import RunFolders
-    from codeplan.runner.tools import collect_tools, open_toolset, tell_unused
+    from codeplan.runner.tools import ToolSources, open_tools
 
     with ExitStack() as stack:
         root = _existing(kept.runs) or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="codeplan-mcp-")))
-        own = collect_tools(given.tools or [])
-        servers = (given.mcp or (), given.mcp_config, given.mcp_timeout)
-        toolset = stack.enter_context(open_toolset(own, *servers, root, restarts=MAX_SERVER_RESTARTS))
-        runner = stack.enter_context(closing(ToolPlanRunner(toolset, RunFolders(root, kept.keep), settings)))
-        tell_unused(runner.approvals(None), toolset)
+        sources = ToolSources(
+            tools=given.tools or [],
+            mcp=given.mcp or (),
+            mcp_config=given.mcp_config,
+            mcp_timeout=given.mcp_timeout,
+            allow=each.allow or (),
+            ask=each.ask or (),
+            deny=each.deny or (),
+            tool_errors=each.tool_errors,
+        )
+        tools = stack.enter_context(open_tools(sources, root, restarts=MAX_SERVER_RESTARTS))
+        runner = stack.enter_context(closing(ToolPlanRunner(tools, RunFolders(root, kept.keep), _settings(each))))
         yield runner
 
 
@@ -388,10 +393,6 @@ def _settings(each: RunOptions) -> RunnerSettings:
             output=each.max_printed,
         ),
         budget=Budget(seconds=each.max_seconds),
-        allow=tuple(each.allow or ()),
-        ask=tuple(each.ask or ()),
-        deny=tuple(each.deny or ()),
-        tool_errors=each.tool_errors,
         allow_weak_sandbox=each.allow_weak_sandbox,
     )
 

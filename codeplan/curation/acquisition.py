@@ -25,30 +25,41 @@ from codeplan.errors import SandboxError, UsageError
 from codeplan.llm.callable_model import ModelFunction
 from codeplan.protocols import LLM
 from codeplan.recording.events import (
-    ActionTaken,
     EnvironmentReset,
     EpisodeStarted,
     Event,
     PlanDrafted,
-    PlanFailed,
+    PlanEnded,
     PlanFixed,
-    PlanGaveUp,
-    PlanReplanned,
     PlanStarted,
-    PlanStopped,
     StepEntered,
+    answered_calls,
 )
 from codeplan.recording.trace import Trace, find_end
-from codeplan.runner.recorded_settings import choose_settings, main_model_name
-from codeplan.runner.run_folders import find_trace
-from codeplan.runner.setting_shares import accepted_settings
+from codeplan.runner.episodes import find_trace
+from codeplan.runner.recorded_episodes import choose_settings, main_model_name
+from codeplan.runner.setup import accepted_settings
 from codeplan.sandbox import Sandbox
 from codeplan.sandbox.limits import MAX_STEPS
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.parameter_binding import read_parameters
 from codeplan.skills.skill import Skill, SkillOrigin
 from codeplan.skills.skill_folder import DamagedSkill, format_manifest, parse_manifest, require_valid_name
-from codeplan.types import AgentApi, Plan, Rejected, Task, Value, refuse_warnings
+from codeplan.tools.call_texts import shown_answer
+from codeplan.types import (
+    AgentApi,
+    Failed,
+    Finished,
+    GiveUp,
+    Outcome,
+    Plan,
+    Rejected,
+    Replan,
+    Stopped,
+    Task,
+    Value,
+    refuse_warnings,
+)
 from codeplan.untrusted.values import in_quotes
 
 _MAX_OBSERVATION_CHARACTERS = 200_000
@@ -211,11 +222,20 @@ def _plan_runs(events: Sequence[Event]) -> list[_PlanRun]:
                 if not 1 <= step <= MAX_STEPS or len(runs[-1].entered) >= MAX_STEPS:
                     raise UsageError(f"the trace is damaged: its event {event.seq} enters a step that cannot be")
                 runs[-1].entered.append(step)
-            case PlanFailed() | PlanGaveUp() | PlanStopped(limit="wall" | "cpu" | "turns" | "memory") if runs:
-                runs[-1].failed = True
-            case PlanReplanned(step_done=step_done) if runs:
-                runs[-1].failed, runs[-1].replanned = not step_done, True
+            case PlanEnded(outcome=outcome) if runs:
+                _note_end(runs[-1], outcome)
     return runs
+
+
+def _note_end(run: _PlanRun, outcome: Outcome) -> None:
+    """Note how a plan ended. What a plan did up to a failure of the sandbox, or up to its end, counts."""
+    match outcome:
+        case Failed() | GiveUp() | Stopped(limit="wall" | "cpu" | "turns" | "memory"):
+            run.failed = True
+        case Replan():
+            run.failed, run.replanned = not outcome.step_done, True
+        case Finished() | Stopped():
+            return
 
 
 def _generalise(
@@ -226,7 +246,7 @@ def _generalise(
     if isinstance(checked, Rejected):
         return NothingAcquired(f"the check refuses its plan: {checked.diagnostics[0]}")
     first = next((e.observation.text for e in events if isinstance(e, EnvironmentReset)), "")
-    later = "\n".join(e.observation.text for e in events if isinstance(e, ActionTaken))[:_MAX_OBSERVATION_CHARACTERS]
+    later = "\n".join(shown_answer(made.answer) for made in answered_calls(events))[:_MAX_OBSERVATION_CHARACTERS]
     try:
         found = sandbox.analyse("generalise", source, {"goal": task.goal or first, "first": first, "later": later})
     except (SandboxError, UsageError) as e:

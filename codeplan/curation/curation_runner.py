@@ -19,8 +19,8 @@ from codeplan.llm.background_loop import cancel_calls_on_interrupt
 from codeplan.llm.callable_model import CallableModel, ModelFunction
 from codeplan.protocols import LLM, Environment
 from codeplan.recording.events import Event
-from codeplan.runner import new_episodes
-from codeplan.runner.setting_shares import accepted_settings
+from codeplan.runner import episodes
+from codeplan.runner.setup import accepted_settings
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import EvidencePhase, EvidenceRecord, Skill
 from codeplan.types import AgentApi, Result, Task, Value
@@ -111,13 +111,13 @@ class CurationRunner:
     def run_planner(self, task: Task, label: str, **extra: Any) -> EpisodeRecord | None:
         """Run an episode in which the model plans; ``extra`` settings override the runner's."""
         given = {**self._settings, **extra}
-        return self._run(task, label, partial(new_episodes.run, self._env, task, "adaplanner", self._model, **given))
+        return self._run(task, label, partial(episodes.run, self._env, task, "adaplanner", self._model, **given))
 
     def run_plan(self, source: str, task: Task, label: str) -> EpisodeRecord | None:
         """Run a given plan once from step 1; the model answers its questions."""
 
         def run(**kept: Any) -> Result:
-            return new_episodes.execute(source, self._env, task, self._model, **kept, **self._plan_settings).result
+            return episodes.execute(source, self._env, task, self._model, **kept, **self._plan_settings).result
 
         return self._run(task, label, run)
 

@@ -15,11 +15,19 @@ import msgspec
 
 from codeplan.curation.acquisition import acquire_skill
 from codeplan.curation.curation_runner import CurationRunner, EpisodeRecord
-from codeplan.envs.selection import take_of_each_kind
+from codeplan.envs.registry import take_of_each_kind
 from codeplan.errors import UsageError
 from codeplan.sandbox import Sandbox
 from codeplan.skills.library import FixedStore, ReadOnlyStore, SkillLibrary
-from codeplan.skills.skill import EvidenceRecord, Skill, SkillVerdict, can_reach, e_value, paired_outcomes, sequential_verdict
+from codeplan.skills.skill import (
+    EvidenceRecord,
+    Skill,
+    SkillVerdict,
+    can_reach,
+    e_value,
+    paired_outcomes,
+    sequential_verdict,
+)
 from codeplan.statistics import RateDifference, mcnemar_exact, paired_difference
 from codeplan.types import Task, Value
 from codeplan.untrusted.texts import with_count

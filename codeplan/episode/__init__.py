@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from codeplan.episode.agent import agent_class, build_agent
-from codeplan.episode.episode import Episode
+from codeplan.episode.episode import Episode, agent_class, build_agent
 from codeplan.episode.meter import Meter
 from codeplan.episode.method import EpisodeOpener, Learner, Method
 

@@ -1,51 +1,68 @@
 """The one gate: an Episode owns the environment, the model, the meter and the trace of one attempt at one task.
 
-``act`` and ``ask`` are the only ways to the environment and to the model. Each charges the budget, does its work and
-records it before it returns. Methods therefore cannot miscount, and all are traced the same way.
+``call`` (``act`` in a world of text) and ``ask`` are the only ways to the environment and to the model. Each charges
+the budget, does its work and records it before it returns. Methods therefore cannot miscount, and all are traced the
+same way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import inspect
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from codeplan.agent_interface import agent_api
-from codeplan.episode.agent import agent_class, build_agent
 from codeplan.episode.meter import Meter
-from codeplan.episode.replayable_environment import ReplayableEnvironment
-from codeplan.episode.replayable_model import ReplayableModel
-from codeplan.episode.result_parts import explain_end, final_variables, last_failure, returned_value
-from codeplan.episode.text_limits import observation_too_long
-from codeplan.errors import EpisodeOver, SizeExceeded, UsageError
-from codeplan.protocols import LLM, ActsForReal, Environment, JudgesValues, OffersTools, TakesActions
+from codeplan.episode.replayable import ReplayableEnvironment, ReplayableModel, observation_too_long
+from codeplan.errors import EnvironmentFailure, EpisodeOver, SizeExceeded, UsageError
+from codeplan.protocols import LLM, ActsForReal, JudgesValues, OffersTools, TakesActions, World
 from codeplan.recording.events import (
+    CallAnswered,
     Event,
     PictureSaved,
     PlanDrafted,
+    PlanEnded,
     PlanFixed,
-    ReportsEvents,
     SpanClosed,
     SpanOpened,
+    ToolFailed,
     ValueJudged,
 )
 from codeplan.recording.trace import Trace
+from codeplan.tools.call_texts import shown_answer
 from codeplan.types import (
     ActionSpace,
     AgentApi,
+    Answer,
+    Call,
     Completion,
+    Crashed,
     Embeddings,
     Ending,
+    EnvironmentEnded,
+    Failed,
     Finished,
+    InfrastructureFailed,
+    LastFailure,
     Message,
     NotSolved,
     Observation,
     Outcome,
     Purpose,
     Result,
+    Stopped,
     Success,
     Task,
 )
+from codeplan.untrusted.json_values import json_value, json_variables
+from codeplan.untrusted.texts import MAX_REASON_CHARS, escape_surrogates, one_line
+
+MAX_VALUE_BYTES = 256 << 10
+"""Maximum size of ``Result.value`` as JSON, in bytes; a larger one is None."""
+
+MAX_VARIABLES_BYTES = 256 << 10
+"""Maximum size of ``Result.variables`` as JSON, in bytes; those that do not fit are left out."""
 
 _GOAL_IN_OBSERVATION = "what the observation asks for"
 
@@ -60,27 +77,27 @@ class Episode:
     model; afterwards the episode fast-forwards the environment to the same state and continues live.
     """
 
-    def __init__(self, env: Environment, task: Task, llm: LLM, meter: Meter | None = None, trace: Trace | None = None):
+    def __init__(self, env: World, task: Task, llm: LLM, meter: Meter | None = None, trace: Trace | None = None):
         self.env, self.task, self.llm = env, task, llm
         self.trace = trace or Trace()
         self.meter = meter or Meter(clock=self.trace.now)
         self.success = False
         self.reward = 0.0
-        self._replayable_env = ReplayableEnvironment(env, task, self.trace)
+        self._replayable_env = ReplayableEnvironment(env, task, self.trace, self.record)
         self._spans: list[int] = []
         self._span_count = 0
         self._agent: Any = None
         self._refusal: SizeExceeded | None = None
         self.finished: Finished | None = None
-        if isinstance(env, ReportsEvents):
-            env.on_event = self.record
         self._replayable_model = ReplayableModel(llm, self.meter, self.trace, self.record)
-        self.first_observation = self.observation = self._reset()
+        self._call_count = 0
+        self._answer: Answer | None = None  # of the latest call of a tool, if nothing was observed since
+        self.first_observation = self._reset()
 
     # -------------------------------------------------------------- the gate
 
-    def act(self, action: str) -> Observation:
-        """Do one action in the environment.
+    def call(self, call: Call) -> Answer:
+        """Make one call of a tool, or do one action in a world of text.
 
         Raises:
             EpisodeOver: the environment has ended the episode.
@@ -89,17 +106,25 @@ class Episode:
             EnvironmentFailure: the environment breaks.
         """
         self._require_usable_start()
-        if self.observation.done:
+        if self.is_over:
             raise EpisodeOver("the environment has ended this episode")
         self.meter.reserve_action()
-        for event in self._replayable_env.recorded_events(action):
-            self.record(event)
-        taken = self._replayable_env.step(action)
-        self.record(taken)
-        self._update_state(taken.observation)
-        if taken.cut_from:
-            raise observation_too_long(taken.cut_from)
-        return taken.observation
+        self._call_count += 1
+        answered = self._replayable_env.call(self._call_count, call)
+        self.record(answered)
+        if answered.answer.observation is None:
+            self._answer = answered.answer
+        else:
+            self._update_state(answered.answer.observation)
+        if answered.cut_from:
+            raise observation_too_long(answered.cut_from)
+        return answered.answer
+
+    def act(self, action: str) -> Observation:
+        """Do one action, by its words, in a world of text. Raises as ``call``."""
+        observation = self.call(Call(action)).observation
+        assert observation is not None, "tools are called by name, not by an action's words"
+        return observation
 
     def note_outcome(self, outcome: Outcome) -> None:
         """Remember the outcome of a plan for a sub-task. The environment does not judge it."""
@@ -112,7 +137,7 @@ class Episode:
         None if the plan did not finish, or if the environment judges no values. The verdict is an observation.
         """
         self.note_outcome(outcome)
-        if self.finished is None or self.observation.done:
+        if self.finished is None or self.is_over:
             return None
         judged = self._replayable_env.judge(self.finished)
         if judged is None:
@@ -165,7 +190,7 @@ class Episode:
     def restart(self) -> Observation:
         """Reset the environment to the same task, for methods that start over. The meter keeps its counts."""
         self.success, self.reward = False, 0.0
-        self.first_observation = self.observation = self._reset()
+        self.first_observation = self._reset()
         return self.first_observation
 
     @contextmanager
@@ -206,8 +231,20 @@ class Episode:
         return self.env.space
 
     @property
+    def observation(self) -> Observation:
+        """The latest observation. After a call of a tool, its text is the answer as a plan prints it."""
+        if self._answer is not None:
+            self._observation, self._answer = Observation(shown_answer(self._answer), done=self._answer.done), None
+        return self._observation
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the environment has ended the episode: no further call counts."""
+        return self._observation.done if self._answer is None else self._answer.done
+
+    @property
     def has_tools(self) -> bool:
-        """Whether the actions are calls of tools, as JSON (see ``codeplan.tools.wire``)."""
+        """Whether the environment's agent consists of tools, which are called by name."""
         return isinstance(self.env, OffersTools)
 
     @property
@@ -237,7 +274,7 @@ class Episode:
     def agent(self) -> Any:
         """The agent that acts through this episode; ``restart`` replaces it."""
         if self._agent is None:
-            self._agent = build_agent(self.env, self.act, self.first_observation)
+            self._agent = build_agent(self.env, self.call if self.has_tools else self.act, self.first_observation)
         return self._agent
 
     def result(self, ending: Ending | str, method: str, claim: bool | None = None) -> Result:
@@ -294,7 +331,86 @@ class Episode:
             self.record(PictureSaved(file=self.trace.save_file("pictures", ".png", png)))
 
     def _update_state(self, observation: Observation) -> None:
-        self.observation = observation
+        self._observation, self._answer = observation, None
         self.success = self.success or observation.success
         self.reward = max(self.reward, observation.reward)
         self._save_picture()
+
+
+def agent_class(env: World) -> type:
+    """The environment's Agent class. Raises: EnvironmentFailure: its attribute ``agent`` is not a class."""
+    if not isinstance(env.agent, type):
+        raise EnvironmentFailure(
+            f"the environment {env.name} has no Agent class: its attribute 'agent' must be a class"
+        )
+    return env.agent
+
+
+def build_agent(env: World, act: Callable[..., Any], first: Observation) -> Any:
+    """An agent that acts through ``act``. Passes the first observation if ``__init__`` takes it."""
+    cls = agent_class(env)
+    parameters = inspect.signature(cls).parameters.values()
+    takes_observation = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters) > 1
+    return cls(act, first) if takes_observation else cls(act)
+
+
+def last_failure(events: Sequence[Event], ending: Ending) -> LastFailure | None:
+    """The failure that ended the episode, otherwise the last failure in its events."""
+    if isinstance(ending, Crashed | InfrastructureFailed):
+        return LastFailure(ending.error, ending.message)
+    if isinstance(ending, EnvironmentEnded) and (failed := _ending_failure(events)):
+        return _of_tool(failed)
+    for event in reversed(events):
+        match event:
+            case PlanEnded(outcome=Failed() as end):
+                return LastFailure(end.error, end.message, end.step, end.line)
+            case PlanEnded(outcome=Stopped() as end):
+                return LastFailure(end.limit, end.message, end.step, end.line)
+            case ToolFailed():
+                return _of_tool(event)
+    return None
+
+
+def _of_tool(failed: ToolFailed) -> LastFailure:
+    return LastFailure(failed.error, failed.message, tool=failed.tool)
+
+
+def explain_end(ending: Ending, events: Sequence[Event]) -> Ending:
+    """The ending; if a tool's failure ended the episode, with the tool and its error."""
+    if not isinstance(ending, EnvironmentEnded) or (failed := _ending_failure(events)) is None:
+        return ending
+    said = one_line(failed.message, MAX_REASON_CHARS)
+    error = f"{failed.error}: {said}" if said else failed.error
+    return EnvironmentEnded(f"the tool {failed.tool} failed, and tool errors end the episode: {error}")
+
+
+def _ending_failure(events: Sequence[Event]) -> ToolFailed | None:
+    """The failure of a tool in the last call, if that ended the episode."""
+    last = next((e for e in reversed(events) if isinstance(e, CallAnswered)), None)
+    if last is None or not last.answer.done:
+        return None
+    return next((e for e in reversed(events) if isinstance(e, ToolFailed) and e.id == last.id), None)
+
+
+def returned_value(finished: Finished | None) -> Any:
+    """The value of a plan that ran to its end, as JSON data; None otherwise, or if it is too large."""
+    return None if finished is None else storable_value(finished.value)
+
+
+def storable_value(value: object) -> Any:
+    """The value that a plan returned, as JSON data; None if it is too large."""
+    return _storable(json_value(value, MAX_VALUE_BYTES))
+
+
+def final_variables(finished: Finished | None) -> dict[str, Any]:
+    """The variables of a plan that ran to its end, as JSON data; empty otherwise."""
+    return {} if finished is None else _storable(json_variables(finished.variables, MAX_VARIABLES_BYTES).values)
+
+
+def _storable(data: Any) -> Any:
+    """JSON data with half surrogate pairs escaped, which a trace cannot hold."""
+    if isinstance(data, str):
+        return escape_surrogates(data)
+    if isinstance(data, list):
+        return [_storable(v) for v in data]
+    return {_storable(k): _storable(v) for k, v in data.items()} if isinstance(data, dict) else data

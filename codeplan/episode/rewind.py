@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from codeplan.episode.episode import Episode
 from codeplan.errors import UsageError
-from codeplan.recording.events import ActionTaken, EnvironmentReset
+from codeplan.recording.events import CallBegun, EnvironmentReset
+from codeplan.types import Call
 
 
-def actions_since_reset(episode: Episode) -> tuple[str, ...]:
+def actions_since_reset(episode: Episode) -> tuple[Call, ...]:
     """All actions since the latest reset, in order."""
-    actions: list[str] = []
+    actions: list[Call] = []
     for event in reversed(episode.trace.events):
         if isinstance(event, EnvironmentReset):
             break
-        if isinstance(event, ActionTaken):
-            actions.append(event.action)
+        if isinstance(event, CallBegun):
+            actions.append(event.call)
     return tuple(reversed(actions))
 
 
@@ -24,7 +25,7 @@ def require_fresh_world(episode: Episode, what: str, instead: str) -> None:
         raise UsageError(f"{what} starts over, but tools act in the real world, which cannot go back; take {instead}")
 
 
-def rewind(episode: Episode, actions: tuple[str, ...]) -> None:
+def rewind(episode: Episode, actions: tuple[Call, ...]) -> None:
     """Reset the environment and repeat these actions, which count as usual. Does nothing if the environment is in that
     state already.
     """
@@ -33,4 +34,4 @@ def rewind(episode: Episode, actions: tuple[str, ...]) -> None:
     with episode.span("rewind", f"to after {len(actions)} actions"):
         episode.restart()
         for action in actions:
-            episode.act(action)
+            episode.call(action)

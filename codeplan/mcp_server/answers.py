@@ -1,12 +1,16 @@
-"""The answers of the server's tools, as data. Clients get them as structured content, with schemas of these classes."""
+"""The server's tools and their answers as data. Clients get the answers as structured content, with these schemas."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from functools import cache
+from typing import Annotated, Any, Final, Literal
 
+import msgspec
 from msgspec import Meta
 
+from codeplan.errors import UsageError
 from codeplan.types import Diagnostic, Fix, Value
+from codeplan.untrusted.texts import one_line
 
 Ended = Literal[
     "finished", "failed", "stopped", "replan", "gave_up", "refused", "budget", "infrastructure", "interrupted"
@@ -104,3 +108,135 @@ def plan_faults(diagnostics: tuple[Diagnostic, ...]) -> tuple[PlanFault, ...]:
 def fix_texts(fixes: tuple[Fix, ...]) -> tuple[str, ...]:
     """The check's fixes, each in a sentence."""
     return tuple(f"{fix}" for fix in fixes)
+
+
+_PlanText = Annotated[str, Meta(description="The plan: a Python function `solution(agent, start_from=1)` of steps.")]
+
+
+class CheckPlanArguments(Value, frozen=True, forbid_unknown_fields=True):
+    """Arguments of check_plan."""
+
+    plan: _PlanText
+
+
+class RunPlanArguments(Value, frozen=True, forbid_unknown_fields=True):
+    """Arguments of run_plan."""
+
+    plan: _PlanText
+    goal: Annotated[str, Meta(description="What the plan is for, in a sentence. The trace keeps it.")] = ""
+
+
+class ResumePlanArguments(Value, frozen=True, forbid_unknown_fields=True):
+    """Arguments of resume_plan."""
+
+    run: Annotated[str, Meta(description="The id that run_plan or resume_plan returned.")]
+    plan: Annotated[
+        str,
+        Meta(
+            description="The new and changed steps alone, as whole blocks `if start_from <= k:`, with new or changed "
+            "helper functions and constants; or the whole plan."
+        ),
+    ]
+
+
+class DescribeToolsArguments(Value, frozen=True, forbid_unknown_fields=True):
+    """Arguments of describe_tools."""
+
+    names: Annotated[list[str], Meta(description="Describe these tools in full.", max_length=200)] = []
+    goal: Annotated[str, Meta(description="If there are many tools, show those in full that fit this goal.")] = ""
+
+
+class FindSkillsArguments(Value, frozen=True, forbid_unknown_fields=True):
+    """Arguments of find_skills."""
+
+    goal: Annotated[str, Meta(description="What is to be done, in a sentence.")]
+    limit: Annotated[int, Meta(ge=1, le=20)] = 5
+
+
+class OfferedTool(msgspec.Struct, frozen=True):
+    """A tool of the server. ``hints`` are those of the protocol, by name; ``arguments`` and ``answer`` its classes."""
+
+    name: str
+    title: str
+    description: str
+    arguments: type[Value]
+    answer: type[Value]
+    hints: dict[str, bool]
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """The JSON Schema of its arguments."""
+        return _object_schema(self.arguments)
+
+    @property
+    def output_schema(self) -> dict[str, Any] | None:
+        """The JSON Schema of its structured content; None for a text, which would only come twice."""
+        return None if self.answer is ToolsText else _object_schema(self.answer)
+
+    def read(self, arguments: dict[str, Any] | None) -> Value:
+        """The arguments as a value. Raises: UsageError: one is missing, unknown or of another type."""
+        try:
+            return msgspec.convert(arguments or {}, self.arguments)
+        except msgspec.ValidationError as e:
+            raise UsageError(f"the arguments of {self.name} do not fit: {one_line(f'{e}', 300)}") from None
+
+
+_READS: Final = {"read_only_hint": True, "open_world_hint": False}
+_ACTS: Final = {"read_only_hint": False, "destructive_hint": True, "idempotent_hint": False, "open_world_hint": True}
+
+OFFERED: Final = (
+    OfferedTool(
+        "describe_tools",
+        "Describe tools",
+        "The tools that plans may call as methods of `agent`: signatures, documentation and types. If there are many, "
+        "those that fit `goal` are shown in full, and one line of each other; `names` asks for some in full.",
+        DescribeToolsArguments,
+        ToolsText,
+        _READS,
+    ),
+    OfferedTool(
+        "check_plan",
+        "Check a plan",
+        "Check a plan without running it: its form, names and calls of tools. run_plan does so by itself.",
+        CheckPlanArguments,
+        CheckAnswer,
+        _READS,
+    ),
+    OfferedTool(
+        "run_plan",
+        "Run a plan",
+        "Run a plan: a Python function whose steps call tools as methods of `agent`, in a sandbox. One plan takes the "
+        "place of many calls. The answer has what the plan returned and printed; after a failure also the calls with "
+        "their answers, the variables and the step at which resume_plan goes on.",
+        RunPlanArguments,
+        RunAnswer,
+        _ACTS,
+    ),
+    OfferedTool(
+        "resume_plan",
+        "Resume a plan",
+        "Go on from a run's end with a changed plan: after a failure or a replan, or to add steps to a finished run. "
+        "It starts at the first step that is new or changed, but no later than at the one that failed; steps before "
+        "it are not run again, and their variables are there. Each run can be resumed once: then resume the new run.",
+        ResumePlanArguments,
+        RunAnswer,
+        _ACTS,
+    ),
+    OfferedTool(
+        "find_skills",
+        "Find skills",
+        "Plans of a library that solved other tasks and fit a goal. Give their parameters the values of your task.",
+        FindSkillsArguments,
+        FoundSkills,
+        _READS,
+    ),
+)
+"""All tools of the server. find_skills needs a library."""
+
+
+@cache
+def _object_schema(kind: type[Value]) -> dict[str, Any]:
+    """The schema of a class, with those of the classes within it beside it."""
+    (_, *_), components = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
+    own = {k: v for k, v in components.pop(kind.__name__).items() if k not in ("title", "description")}
+    return {**own, "$defs": components} if components else own

@@ -4,32 +4,128 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from typing import Any, Final
+from pathlib import Path
+from typing import Final
 
 from msgspec.structs import replace
 
 from codeplan.agent_interface import agent_api
 from codeplan.budget import Budget
 from codeplan.errors import InfrastructureError, UsageError
-from codeplan.mcp_server.answers import CheckAnswer, CheckedStep, RunAnswer, fix_texts, plan_faults
-from codeplan.mcp_server.run_answers import refusal_answer, run_answer
+from codeplan.mcp_server.answers import CheckAnswer, CheckedStep, Ended, RunAnswer, RunFailure, fix_texts, plan_faults
 from codeplan.mcp_server.run_folders import RunFolders, RunState
-from codeplan.mcp_server.run_history import PastRun, read_past_run
 from codeplan.methods.fixed_plan import FixedPlan
-from codeplan.planning.reply_taking import take_reply
-from codeplan.planning.resume_point import find_resume_point, last_state, step_after_all, unfinished_step
-from codeplan.recording.events import EventHandler, PlanStarted
+from codeplan.planning.feedback import RunReport, describe_outcome, prompt_values, read_run
+from codeplan.planning.plan_run import take_reply
+from codeplan.planning.resume_point import (
+    BROKEN_OFF,
+    PlanAttempt,
+    find_resume_point,
+    last_attempt,
+    last_state,
+    step_after_all,
+    unfinished_step,
+)
+from codeplan.recording.events import (
+    CallsByAnswer,
+    EpisodeEnded,
+    EpisodeStarted,
+    Event,
+    EventHandler,
+    PlanDrafted,
+    PlanFixed,
+    PlanStarted,
+)
 from codeplan.recording.trace import Trace
-from codeplan.runner.new_episodes import TRACE_NAME, run
+from codeplan.runner.episodes import TRACE_NAME, run
+from codeplan.runner.start_state import verify_checkpoint
+from codeplan.runner.tools import OpenTools
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.language.extraction import add_header, extract_code, holds_code, in_fence
-from codeplan.tools.approvals import Approvals, Approver
-from codeplan.tools.environment import ToolEnvironment, ToolErrors
+from codeplan.tools.agent import agent_class_for
+from codeplan.tools.approvals import Approver
+from codeplan.tools.call_texts import shown_call
 from codeplan.tools.event_loop import LoopThread
-from codeplan.tools.tool_agent import agent_class_for
-from codeplan.tools.toolset import Toolset
-from codeplan.types import Checkpoint, Completion, Finished, Message, Plan, Purpose, Rejected, Value
-from codeplan.untrusted.terminal import one_line
+from codeplan.types import (
+    AgentApi,
+    BudgetSpent,
+    Checkpoint,
+    Completion,
+    Ending,
+    Failed,
+    Finished,
+    GiveUp,
+    InfrastructureFailed,
+    Message,
+    Outcome,
+    Plan,
+    Purpose,
+    Rejected,
+    Replan,
+    Result,
+    Stopped,
+    Value,
+)
+from codeplan.untrusted.json_values import json_value
+from codeplan.untrusted.texts import excerpt, one_line
+
+
+class PastRun(Value, frozen=True):
+    """A run that has ended.
+
+    ``attempt`` is the attempt from which a resumed plan continues. ``events`` are those of the plan's run.
+
+    ``ending`` is the episode's, None if its trace has no end. ``broken_off`` is true if the plan did not end by
+    itself: the server was killed, the client cancelled the run, or something around the plan failed.
+    """
+
+    goal: str
+    attempt: PlanAttempt
+    events: tuple[Event, ...]
+    ending: Ending | None
+    broken_off: bool
+
+    @property
+    def call_in_doubt(self) -> str:
+        """The call that was begun and not answered, as a plan writes it; empty if there is none."""
+        calls = CallsByAnswer()
+        for event in self.events:
+            calls.take(event)
+        return shown_call(calls.unanswered[-1]) if calls.unanswered else ""
+
+
+def read_past_run(folder: Path, state: RunState, sandbox: Sandbox, api: AgentApi, plan: Plan | None = None) -> PastRun:
+    """The run of a folder. ``plan`` is its plan, if this process has just run it.
+
+    The trace is not trusted: without ``plan``, its plan is checked again, and the variables are decoded safely.
+
+    Raises: UsageError: the trace cannot be read, is that of another episode, or its plan does not fit the tools.
+    """
+    events = Trace.read(folder / TRACE_NAME)
+    header = events[0] if events else None
+    if not isinstance(header, EpisodeStarted) or (header.env, header.method) != ("tools", "exec"):
+        raise UsageError(f"{folder.name} is not the run of a plan with tools; name a run that run_plan returned")
+    first = next((i for i, e in enumerate(events) if isinstance(e, PlanStarted)), len(events))
+    ran = tuple(events[first:])
+    attempt = last_attempt(ran, plan or _recorded_plan(events, folder.name, sandbox, api), state.entries)
+    for step, checkpoint in attempt.entries.items():
+        verify_checkpoint(checkpoint, f"the variables of step {step} in the run {folder.name}")
+    if attempt.outcome.checkpoint:
+        verify_checkpoint(attempt.outcome.checkpoint, f"the last variables of the run {folder.name}")
+    last = events[-1]
+    end = last if isinstance(last, EpisodeEnded) else None
+    return PastRun(header.task.goal, attempt, ran, end.result.ending if end else None, end is None or end.broken_off)
+
+
+def _recorded_plan(events: Sequence[Event], run: str, sandbox: Sandbox, api: AgentApi) -> Plan:
+    source = next((e.source for e in reversed(events) if isinstance(e, PlanDrafted | PlanFixed)), "")
+    checked = sandbox.check(source, api)
+    if not isinstance(checked, Plan):
+        raise UsageError(
+            f"the plan of the run {run} does not fit the tools any more ({checked.diagnostics[0]}); send it to run_plan"
+        )
+    return checked
+
 
 MAX_PLAN_CHARS: Final = 200_000
 """Maximum length of a plan's text, with what is around its code. The sandbox takes 64 KiB of code."""
@@ -50,14 +146,10 @@ _MAX_CALL: Final = 500  # characters of the call in doubt
 
 
 class RunnerSettings(Value, frozen=True):
-    """The settings of every run; ``budget`` is for one run. ``allow``, ``ask`` and ``deny`` as in ``codeplan do``."""
+    """The settings of every run; ``budget`` is for one run."""
 
     limits: Limits = Limits()
     budget: Budget = Budget()
-    allow: tuple[str, ...] = ()
-    ask: tuple[str, ...] = ()
-    deny: tuple[str, ...] = ()
-    tool_errors: ToolErrors = "plan"
     allow_weak_sandbox: bool = False
 
 
@@ -79,20 +171,16 @@ class ToolPlanRunner:
 
     Call ``require_lengths`` with a client's texts before they wait for their run.
 
-    Raises: UsageError: a pattern or a setting is wrong.
+    Raises: UsageError: a setting is wrong.
     """
 
-    def __init__(self, toolset: Toolset, folders: RunFolders, settings: RunnerSettings) -> None:
-        self.toolset, self.folders, self._settings = toolset, folders, settings
-        self.approvals(None)
+    def __init__(self, tools: OpenTools, folders: RunFolders, settings: RunnerSettings) -> None:
+        self.toolset, self.folders = tools.toolset, folders
+        self._tools, self._settings = tools, settings
         self._sandbox = Sandbox(settings.limits, allow_weak=settings.allow_weak_sandbox)
-        agent: type = agent_class_for(toolset, "")
+        agent: type = agent_class_for(tools.toolset, "")
         self._api = agent_api(agent)
         self._loop = LoopThread()
-
-    def approvals(self, approve: Approver | None) -> Approvals:
-        """The user's patterns, with the function that decides on calls that need approval."""
-        return Approvals(self._settings.allow, self._settings.ask, self._settings.deny, approve)
 
     def close(self) -> None:
         """End what asynchronous tools left running."""
@@ -109,11 +197,10 @@ class ToolPlanRunner:
 
     def run(self, text: str, goal: str, control: RunControl) -> RunAnswer:
         """Check a plan and run it from its first step."""
-        source = add_header(_code(text))
-        checked = self._sandbox.check(source, self._api)
+        checked = self._sandbox.check(add_header(_code(text)), self._api)
         if isinstance(checked, Rejected):
             return refusal_answer(checked)
-        return self._play(source, checked, goal.strip() or _NO_GOAL, _Start(), control)
+        return self._play(checked, goal.strip() or _NO_GOAL, _Start(), control)
 
     def resume(self, run_id: str, text: str, control: RunControl) -> RunAnswer:
         """Continue from a run's end with a changed plan, or with its changed steps alone.
@@ -132,7 +219,7 @@ class ToolPlanRunner:
         checked = taken.refusal or self._sandbox.check(taken.source, self._api)
         if isinstance(checked, Rejected):
             return refusal_answer(checked, run_id)
-        return self._play(checked.source, checked, past.goal, _start_after(run_id, past, checked), control)
+        return self._play(checked, past.goal, _start_after(run_id, past, checked), control)
 
     def _tell_broken_off(self, run_id: str, past: PastRun, state: RunState) -> RunAnswer:
         self.folders.write_state(run_id, replace(state, told=True))
@@ -140,16 +227,15 @@ class ToolPlanRunner:
         note = _IN_DOUBT.format(call=call) if call else _BROKEN_OFF
         return replace(run_answer(run_id, past, None, None, state.resumes), note=note)
 
-    def _play(self, source: str, checked: Plan, goal: str, start: _Start, control: RunControl) -> RunAnswer:
-        entries = start.entries | ({start.step: start.checkpoint} if start.checkpoint else {})
-        state = RunState(resumes=start.resumes, entries=entries)
+    def _play(self, plan: Plan, goal: str, start: _Start, control: RunControl) -> RunAnswer:
+        state = RunState(resumes=start.resumes, entries=start.entries)
         run_id = self.folders.create(state)
         try:
             if start.resumes:
                 self.folders.claim(start.resumes, run_id)
             if control.on_plan:
-                control.on_plan(checked)
-            return self._play_in(run_id, source, goal, state, start, control)
+                control.on_plan(plan)
+            return self._play_in(run_id, plan, goal, state, start, control)
         except BaseException:
             if start.resumes and not self._has_started(run_id):
                 self.folders.unclaim(start.resumes, run_id)
@@ -158,10 +244,10 @@ class ToolPlanRunner:
             self.folders.release(run_id)
 
     def _play_in(
-        self, run_id: str, source: str, goal: str, state: RunState, start: _Start, control: RunControl
+        self, run_id: str, plan: Plan, goal: str, state: RunState, start: _Start, control: RunControl
     ) -> RunAnswer:
         method = FixedPlan(
-            source,
+            plan,
             limits=self._settings.limits,
             allow_weak_sandbox=self._settings.allow_weak_sandbox,
             start_from=start.step,
@@ -175,27 +261,17 @@ class ToolPlanRunner:
                 raise
             ending, state = None, replace(state, told=True)
         outcome = method.outcome if not isinstance(method.outcome, Rejected) else None
-        if isinstance(outcome, Finished):
-            state = replace(state, final=outcome.checkpoint)
         self.folders.write_state(run_id, state)
-        past = read_past_run(self.folders.path(run_id), state, self._sandbox, self._api)
+        past = read_past_run(self.folders.path(run_id), state, self._sandbox, self._api, plan)
         return run_answer(run_id, past, outcome, ending or past.ending, start.resumes)
 
-    def _episode(self, run_id: str, goal: str, method: FixedPlan, control: RunControl) -> Any:
-        settings = self._settings
-        env = ToolEnvironment(
-            goal,
-            self.toolset,
-            approvals=self.approvals(control.approve),
-            tool_errors=settings.tool_errors,
-            loop=self._loop,
-        )
-        with closing(env):
+    def _episode(self, run_id: str, goal: str, method: FixedPlan, control: RunControl) -> Result:
+        with closing(self._tools.environment(goal, control.approve, self._loop)) as env:
             return run(
                 env,
                 method=method,
                 model=_Client(),
-                budget=settings.budget,
+                budget=self._settings.budget,
                 out=self.folders.path(run_id),
                 on_event=control.on_event,
             )
@@ -251,3 +327,121 @@ def _code(text: str) -> str:
     """The code of a plan's text. Clients may send it as in a reply, in a fence; a fence within the code is none."""
     is_reply = "```" in text and not holds_code(text.partition("```")[0])
     return extract_code(text if is_reply else in_fence(text))
+
+
+MAX_VALUE_BYTES: Final = 64 << 10
+"""Maximum size of a plan's value as JSON, in bytes. A larger value is left out, and the answer says so."""
+
+MAX_PRINTED: Final = 20_000
+"""Maximum length of the printed text in an answer, in characters."""
+
+_NO_QUESTIONS = "there is no language model to ask here: end a step with replan(reason), and go on with resume_plan"
+_TOO_LARGE = (
+    f"what the plan returned takes more than {MAX_VALUE_BYTES:,} bytes as JSON, or is nested too deeply; it is left "
+    "out: resume the run with a step that returns a part of it"
+)
+
+
+def refusal_answer(rejected: Rejected, run: str | None = None) -> RunAnswer:
+    """The answer for a plan that the check refused. ``run`` is the run that it was to resume."""
+    faults, changes = plan_faults(rejected.diagnostics), fix_texts(rejected.fixes)
+    return RunAnswer("refused", run, faults=faults, changes=changes)
+
+
+def run_answer(run: str, past: PastRun, live: Outcome | None, ending: Ending | None, resumes: str | None) -> RunAnswer:
+    """How a run ended.
+
+    ``live`` is the outcome from the sandbox, which alone has the plan's value. None if there is none. ``ending`` is
+    that of the episode.
+    """
+    outcome = live or past.attempt.outcome
+    read = read_run(past.events)
+    report = RunReport(
+        source=past.attempt.plan.source,
+        problem=describe_outcome(outcome, lambda: ""),
+        plan=past.attempt.plan,
+        outcome=outcome,
+        events=read,
+        variables=_variables(past),
+    )
+    shown = prompt_values(report, ())
+    finished = isinstance(outcome, Finished)
+    value = json_value(outcome.value, MAX_VALUE_BYTES) if isinstance(outcome, Finished) else None
+    return RunAnswer(
+        _ended(outcome, ending),
+        run,
+        value=value,
+        printed=excerpt(read.printed.strip("\n"), MAX_PRINTED, start=0.5),
+        failure=_failure(outcome, ending, _text(shown["failed_line"])),
+        changes=fix_texts(past.attempt.plan.fixes),
+        resumes=resumes,
+        started_from=read.started_from,
+        resumable_step=_resumable_step(past, outcome),
+        calls=sum(e.number is not None for e in read.exchanges),
+        log="" if finished else _text(shown["log"]),
+        variables="" if finished else _text(shown["variables"]),
+        note=_note(outcome, value),
+    )
+
+
+def _note(outcome: Outcome, shown: object) -> str:
+    """Why the value that is ``shown`` is not what the plan returned; empty if it is."""
+    if not isinstance(outcome, Finished):
+        return ""
+    return _TOO_LARGE if shown is None and outcome.value is not None else outcome.value_fault
+
+
+def _ended(outcome: Outcome, ending: Ending | None) -> Ended:
+    match outcome:
+        case Finished():
+            return "finished"
+        case Failed():
+            return "failed"
+        case Replan():
+            return "replan"
+        case GiveUp():
+            return "gave_up"
+        case Stopped() if outcome.limit != BROKEN_OFF:
+            return "stopped"
+    if isinstance(ending, BudgetSpent):
+        return "budget"
+    return "infrastructure" if isinstance(ending, InfrastructureFailed) else "interrupted"
+
+
+def _failure(outcome: Outcome, ending: Ending | None, code: str) -> RunFailure | None:
+    match outcome:
+        case Finished():
+            return None
+        case Failed():
+            return RunFailure(outcome.error, outcome.message, outcome.step, outcome.line, code)
+        case Replan() | GiveUp():
+            error = "replan" if isinstance(outcome, Replan) else "give_up"
+            return RunFailure(error, outcome.reason, outcome.step, outcome.line)
+        case Stopped(limit="asks"):
+            return RunFailure("asks", _NO_QUESTIONS, outcome.step, outcome.line, code)
+        case Stopped() if outcome.limit != BROKEN_OFF or ending is None:
+            return RunFailure(outcome.limit, outcome.message, outcome.step, outcome.line, code)
+    assert ending is not None
+    return RunFailure(ending.name, ending.sentence, outcome.step)
+
+
+def _resumable_step(past: PastRun, outcome: Outcome) -> int | None:
+    """The step at which the same plan would continue; after a step that is done, the next step."""
+    if isinstance(outcome, Finished) or (isinstance(outcome, Replan) and outcome.step_done):
+        return None if outcome.step is None else outcome.step + 1
+    plan, attempt = past.attempt.plan, past.attempt
+    states = attempt.entries | last_state(plan, attempt, "failure")
+    return find_resume_point(plan, plan, unfinished_step(attempt, plan), states)
+
+
+def _variables(past: PastRun) -> Checkpoint:
+    """The variables that the next plan can start with."""
+    if past.attempt.outcome.checkpoint is not None:
+        return past.attempt.outcome.checkpoint
+    entries = past.attempt.entries
+    return entries[max(entries)] if entries else Checkpoint()
+
+
+def _text(shown: object) -> str:
+    assert isinstance(shown, str), "these parts of a prompt are texts"
+    return shown

@@ -18,7 +18,7 @@ import msgspec
 from codeplan.errors import TraceFailure, UsageError
 from codeplan.types import Checkpoint, Value
 from codeplan.untrusted import files
-from codeplan.untrusted.folders import list_folder
+from codeplan.untrusted.files import list_folder
 from codeplan.untrusted.values import in_quotes
 
 MAX_STATE_BYTES: Final = 64 << 20
@@ -33,13 +33,12 @@ _ID_BYTES: Final = 100
 class RunState(Value, frozen=True):
     """The data of a run that its trace does not have. ``resumes`` is the run before it.
 
-    ``entries`` are the variables at the entries of earlier steps, and at the step that it began with. ``final`` are
-    those at the plan's end, None if it did not finish. ``told`` is whether a client knows how the run was interrupted.
+    ``entries`` are the variables at the entries of steps before the one that it began with. ``told`` is whether a
+    client knows how the run was interrupted.
     """
 
     resumes: str | None = None
     entries: dict[int, Checkpoint] = {}
-    final: Checkpoint | None = None
     told: bool = False
 
 

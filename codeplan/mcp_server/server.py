@@ -5,26 +5,26 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import signal
 import traceback
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from codeplan.agent_interface import describe_api
 from codeplan.errors import CodeplanError, UsageError
-from codeplan.mcp_server import protocol_tools as offered
-from codeplan.mcp_server.answers import FoundSkill, FoundSkills, RunAnswer, ToolsText
-from codeplan.mcp_server.approval_questions import ApprovalDesk
-from codeplan.mcp_server.live_runs import LiveRun, LiveRuns, StepNews
+from codeplan.mcp_server import answers as offered
+from codeplan.mcp_server.answers import OFFERED, FoundSkill, FoundSkills, OfferedTool, RunAnswer, ToolsText
+from codeplan.mcp_server.live_runs import ApprovalDesk, LiveRun, LiveRuns, StepNews
 from codeplan.mcp_server.plan_runner import ToolPlanRunner, require_lengths
-from codeplan.mcp_server.protocol_tools import OFFERED, OfferedTool
+from codeplan.mcp_server.transports import HttpAddress, ProtocolStreams, serve_http, serve_streams
 from codeplan.prompts.templates import Prompts
-from codeplan.skills.skill_store import SkillStore
-from codeplan.tools.disclosure import shown_api, tool_text
+from codeplan.skills.skill import SkillStore
+from codeplan.tools.agent import shown_api, tool_text
 from codeplan.tools.environment import ToolEnvironment
 from codeplan.types import Task, Value
-from codeplan.untrusted.surrogates import escape_surrogates
-from codeplan.untrusted.terminal import echo, one_line
+from codeplan.untrusted.texts import echo, escape_surrogates, one_line
 from codeplan.untrusted.values import in_quotes
 from codeplan.version import VERSION
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         ListToolsResult,
         PaginatedRequestParams,
     )
+
 
 MAX_DESCRIBED_CHARS: Final = 100_000
 """Maximum length of the tools that one call of describe_tools shows in full, in characters."""
@@ -221,3 +222,42 @@ def _storable(data: Any) -> Any:
     if isinstance(data, list | tuple):
         return [_storable(item) for item in data]
     return {_storable(k): _storable(v) for k, v in data.items()} if isinstance(data, dict) else data
+
+
+def serve(
+    runner: ToolPlanRunner,
+    skills: SkillStore | None,
+    at_once: int,
+    where: ProtocolStreams | HttpAddress,
+    on_ready: Callable[[str], None],
+) -> None:
+    """Serve until the client of the streams leaves, or until SIGINT or SIGTERM.
+
+    Work that is still running is then cancelled.
+
+    ``on_ready`` gets the URL of an HTTP server.
+    """
+    with contextlib.suppress(asyncio.CancelledError):
+        asyncio.run(_serve(runner, skills, at_once, where, on_ready))
+
+
+async def _serve(
+    runner: ToolPlanRunner,
+    skills: SkillStore | None,
+    at_once: int,
+    where: ProtocolStreams | HttpAddress,
+    on_ready: Callable[[str], None],
+) -> None:
+    service = PlanService(runner, skills, at_once)
+    task, loop = asyncio.current_task(), asyncio.get_running_loop()
+    assert task is not None, "this is a task"
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, task.cancel)
+    try:
+        server = make_server(service)
+        if isinstance(where, HttpAddress):
+            await serve_http(server, where, on_ready)
+        else:
+            await serve_streams(server, where)
+    finally:
+        await service.close()

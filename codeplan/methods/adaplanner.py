@@ -19,16 +19,15 @@ from codeplan.methods.adaplanner_settings import (
 from codeplan.methods.registry import PromptsSetting
 from codeplan.planning.asking import load_prompts
 from codeplan.planning.loop_settings import AfterFailure, CodeCheck, LoopSettings, ResumeBy
-from codeplan.planning.plan_check import Fixes, record_notices
-from codeplan.planning.planner import Planner, RefinePrompt
+from codeplan.planning.plan_run import Fixes, record_notices
+from codeplan.planning.planner import Planner, RefinePrompt, SkillPlanWriter
 from codeplan.planning.refinement import RefinementLoop
 from codeplan.planning.resume_point import ResumeState
 from codeplan.planning.sample_choice import SampleSettings
-from codeplan.planning.skill_plan_writer import SkillPlanWriter
 from codeplan.plugins import Setting
 from codeplan.sandbox import BackendName, Limits, Sandbox
 from codeplan.skills.selection import SkillSelector, open_store
-from codeplan.skills.skill_store import SkillStore
+from codeplan.skills.skill import SkillStore
 from codeplan.types import Result, Task
 
 

@@ -8,9 +8,8 @@ from codeplan.episode.episode import Episode
 from codeplan.episode.rewind import actions_since_reset, require_fresh_world, rewind
 from codeplan.methods.registry import ExecutorSetting, PromptsSetting, require_positive, resolve_executor
 from codeplan.planning.asking import load_prompts
-from codeplan.planning.decomposition import Decomposer, judge_parts, make_subtask, progress_note
+from codeplan.planning.decomposition import Decomposer, evaluate, judge_parts, make_subtask, progress_note
 from codeplan.planning.shop_controller import solve_in_modules
-from codeplan.planning.subtask_expressions import evaluate
 from codeplan.plugins import Setting
 from codeplan.types import Claimed, Ending, GaveUp, Result, Task
 
@@ -115,7 +114,7 @@ class _Controller:
 
     @property
     def _over(self) -> bool:
-        return self.episode.success or self.episode.observation.done
+        return self.episode.success or self.episode.is_over
 
     # -------------------------------------------------------------- what one attempt passes on to the next
 

@@ -17,11 +17,11 @@ from codeplan.episode.method import EpisodeOpener
 from codeplan.errors import UsageError
 from codeplan.methods.registry import ExecutorSetting, PromptsSetting, require_positive, resolve_executor
 from codeplan.planning.asking import ask_template, load_prompts
-from codeplan.planning.executor_turns import collect_turns, format_transcript
+from codeplan.planning.turns import collect_turns, format_transcript
 from codeplan.plugins import Setting
 from codeplan.types import Result, Task, Value
 from codeplan.untrusted import files
-from codeplan.untrusted.folders import list_folder
+from codeplan.untrusted.files import list_folder
 from codeplan.untrusted.values import in_quotes
 
 MAX_PLAN_FILE_BYTES = 1_000_000

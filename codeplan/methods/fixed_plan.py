@@ -10,14 +10,21 @@ from msgspec.structs import replace
 
 from codeplan.episode.episode import Episode
 from codeplan.errors import CodeplanError, UsageError
-from codeplan.planning.plan_check import Fixes, check_plan, record_notices
-from codeplan.planning.plan_run import ending_of_value, run_plan, start_event
+from codeplan.planning.plan_run import (
+    Fixes,
+    check_plan,
+    ending_of_value,
+    record_check,
+    record_notices,
+    run_plan,
+    start_event,
+)
 from codeplan.planning.planner import Planner
 from codeplan.plugins import Setting
 from codeplan.prompts.templates import Prompts
 from codeplan.recording.events import PlanDrafted
 from codeplan.sandbox import BackendName, Limits, Progress, Sandbox, StepEntry
-from codeplan.sandbox.protocol.run_progress import LineCoverage
+from codeplan.sandbox.host.backend import LineCoverage
 from codeplan.types import (
     AgentApi,
     Checkpoint,
@@ -119,7 +126,12 @@ class FixedPlan:
 
     def _run(self, episode: Episode) -> Outcome | Rejected:
         episode.record(PlanDrafted(number=1, origin="plan", source=self.source))
-        plan = self.plan or check_plan(self.sandbox, episode, self.source, 1, self._fixes, strict=self._strict)
+        plan: Plan | Rejected
+        if self.plan is None:
+            plan = check_plan(self.sandbox, episode, self.source, 1, self._fixes, strict=self._strict)
+        else:
+            plan = self.plan
+            record_check(episode, replace(plan, fixes=()), 1)  # its text is the mended one
         if isinstance(plan, Rejected):
             return plan
         self._require_step(plan)

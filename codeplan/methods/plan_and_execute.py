@@ -10,9 +10,8 @@ from typing import Annotated, Literal
 from codeplan.episode.episode import Episode
 from codeplan.methods.registry import ExecutorSetting, PromptsSetting, resolve_executor
 from codeplan.planning.asking import load_prompts
-from codeplan.planning.decomposition import Decomposer, judge_parts, make_subtask, progress_note
+from codeplan.planning.decomposition import Decomposer, evaluate, judge_parts, make_subtask, progress_note
 from codeplan.planning.shop_controller import solve_in_modules
-from codeplan.planning.subtask_expressions import evaluate
 from codeplan.plugins import Setting
 from codeplan.types import Claimed, Ending, GaveUp, Refused, Result, Task
 
@@ -52,10 +51,10 @@ class PlanAndExecute:
 
     def _execute(self, step: Task, episode: Episode, notes: list[str]) -> bool:
         """Whether a step succeeded. Afterwards ``notes`` hold what it passes on to the next step."""
-        if episode.success or episode.observation.done:
+        if episode.success or episode.is_over:
             return episode.success
         with episode.span("step", step.goal):
             result = self.executor.solve(step.with_notes(*notes), episode)
-            if result.claim and not episode.observation.done:
+            if result.claim and not episode.is_over:
                 notes[:] = filter(None, [progress_note(episode)])
             return episode.success or result.claim is True

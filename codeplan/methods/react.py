@@ -12,8 +12,10 @@ from codeplan.episode.episode import Episode
 from codeplan.errors import SizeExceeded, UsageError
 from codeplan.methods.registry import PromptsSetting, require_positive
 from codeplan.planning.asking import ask_template, load_prompts
-from codeplan.planning.executor_turns import (
+from codeplan.planning.sample_choice import sample_for
+from codeplan.planning.turns import (
     THOUGHT_REPLY,
+    ToolTurns,
     Turn,
     first_line,
     format_transcript,
@@ -22,8 +24,6 @@ from codeplan.planning.executor_turns import (
     parse_claim,
     written_as_thought,
 )
-from codeplan.planning.sample_choice import sample_for
-from codeplan.planning.tool_turns import ToolTurns
 from codeplan.plugins import Setting
 from codeplan.types import (
     ActionSpace,
@@ -37,7 +37,7 @@ from codeplan.types import (
     Task,
     TooLarge,
 )
-from codeplan.untrusted.noun_phrases import with_count
+from codeplan.untrusted.texts import with_count
 
 Demonstrations = Literal["standard", "atomic", "hybrid", "task", "naive", "buy"]
 """The demonstrations that an executor sees, if the environment has them.
@@ -160,7 +160,7 @@ class _Run:
         max_idle = self.method.max_idle_turns or self.space.max_idle_turns
         take_turn = self._take_forced_turn if self.method.thoughts == "forced" else self._take_turn
         for _ in range(calls):
-            if self.episode.observation.done:
+            if self.episode.is_over:
                 return EnvironmentEnded()
             self.claim = take_turn()
             if self.claim is not None:
@@ -169,9 +169,7 @@ class _Run:
                 return GaveUp("it says that it cannot do the task")
             if self._count_idle_turns() >= max_idle:
                 return NotSolved(f"{with_count(max_idle, 'turn')} in a row did nothing")
-        return (
-            EnvironmentEnded() if self.episode.observation.done else NotSolved(f"no end in {with_count(calls, 'turn')}")
-        )
+        return EnvironmentEnded() if self.episode.is_over else NotSolved(f"no end in {with_count(calls, 'turn')}")
 
     def _take_turn(self) -> bool | None:
         """Take a thought or an action; returns the claim in it."""

@@ -11,7 +11,7 @@ from codeplan.episode.episode import Episode
 from codeplan.episode.rewind import actions_since_reset, rewind
 from codeplan.methods.registry import ExecutorSetting, PromptsSetting, require_positive, resolve_executor
 from codeplan.planning.asking import ask_template, load_prompts
-from codeplan.planning.executor_turns import collect_turns, format_transcript
+from codeplan.planning.turns import collect_turns, format_transcript
 from codeplan.plugins import Setting
 from codeplan.types import Result, Task, TrialEnded
 

@@ -10,7 +10,7 @@ from codeplan import plugins
 from codeplan.episode.method import Method
 from codeplan.errors import UsageError
 from codeplan.plugins import Setting
-from codeplan.untrusted.noun_phrases import with_article
+from codeplan.untrusted.texts import with_article
 from codeplan.untrusted.values import in_quotes
 
 ExecutorSpec = Method | str | Mapping[str, Any]

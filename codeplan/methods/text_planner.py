@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 from codeplan.episode.episode import Episode
 from codeplan.methods.registry import ExecutorSetting, PromptsSetting, require_positive, resolve_executor
 from codeplan.planning.asking import ask_template, load_prompts
-from codeplan.planning.executor_turns import collect_turns, format_transcript
 from codeplan.planning.sample_choice import SampleSettings, choose_samples
+from codeplan.planning.turns import collect_turns, format_transcript
 from codeplan.plugins import Setting
 from codeplan.recording.events import PlanDrafted
 from codeplan.types import Result, Task, TrialEnded
@@ -45,7 +45,7 @@ class TextPlanner:
             first_event = len(episode.trace.events)
             with episode.span("plan", str(number)):
                 result = self.executor.solve(task.with_notes(f"Go by this plan:\n{plan}"), episode)
-            done = episode.observation.done or episode.is_done(task, result.claim)
+            done = episode.is_over or episode.is_done(task, result.claim)
             if done or number == self.tries:
                 return episode.result(TrialEnded(f"plan {number}", result.ending), self.name, result.claim)
             episode.meter.reserve_refinement()

@@ -18,7 +18,7 @@ from codeplan.errors import UsageError
 from codeplan.methods.registry import ExecutorSetting, require_positive, resolve_executor
 from codeplan.plugins import Setting
 from codeplan.types import Result, Task, TrialEnded
-from codeplan.untrusted.noun_phrases import with_count
+from codeplan.untrusted.texts import with_count
 
 
 class TryAgain:

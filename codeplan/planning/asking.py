@@ -7,10 +7,10 @@ from pathlib import Path
 
 from codeplan.episode.episode import Episode
 from codeplan.errors import UsageError
-from codeplan.planning.prompt_sizes import MAX_PART_CHARS
+from codeplan.planning.feedback import MAX_PART_CHARS
 from codeplan.prompts.templates import PromptError, Prompts
 from codeplan.types import Message, Purpose
-from codeplan.untrusted.excerpts import excerpt
+from codeplan.untrusted.texts import excerpt
 
 
 def load_prompts(folder: str | Path | None, method: str) -> Prompts:

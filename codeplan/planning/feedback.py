@@ -2,21 +2,397 @@
 
 from __future__ import annotations
 
+import math
 import re
+import sys
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
-from codeplan.planning.action_log import RunEvents, format_log
-from codeplan.planning.limits_left import LimitsLeft
-from codeplan.planning.prompt_sizes import MAX_FIXES_SHOWN, MAX_OLDER_CHARS, MAX_PART_CHARS, MAX_WHOLE_CHARS
+from codeplan.episode.episode import Episode
+from codeplan.episode.rewind import actions_since_reset
+from codeplan.protocols import LimitsActions
+from codeplan.recording.events import (
+    CallAnswered,
+    CallsByAnswer,
+    Event,
+    ModelCalled,
+    PlanStarted,
+    StepEntered,
+    TextPrinted,
+)
 from codeplan.sandbox import decode
+from codeplan.tools.call_texts import shown_answer, shown_call
 from codeplan.types import Checkpoint, Failed, Finished, Fix, GiveUp, Outcome, Plan, Rejected, Replan, Stopped, Value
-from codeplan.untrusted.excerpts import excerpt
-from codeplan.untrusted.noun_phrases import with_count
-from codeplan.untrusted.terminal import one_line
-from codeplan.untrusted.variables import clip_name, variable_texts
+from codeplan.untrusted.texts import excerpt, left_out, one_line, with_count
+from codeplan.untrusted.values import clip_name, value_text, variable_texts
+
+MIN_NAMED: Final = 30
+"""Minimum length of an answer with a name, in characters; prompts repeat shorter answers in full."""
+
+
+class ShownAnswers:
+    """Answers of actions by the actions' numbers, and the names that replace their text in prompts: ``<answer 3>``.
+
+    An agent may give a plan the answer without its first line or sentence, such as "You arrive at loc 3."; the rest of
+    the answer then has the answer's name as well, unless another answer has the same rest.
+    """
+
+    def __init__(self, answers: Iterable[tuple[int, str]] = ()) -> None:
+        known = [(answer_name(number), _parts(text)) for number, text in answers]
+        count = Counter(part for _, parts in known for part in parts)
+        self._names = {part: name for name, parts in known for part in parts if count[part] == 1}
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The name of each text."""
+        return self._names
+
+    def found_in(self, text: str) -> set[str]:
+        """The names of the answers that stand in the text."""
+        names = {known: name for known, name in self._names.items() if len(known) <= len(text)}
+        return {name for known, name in names.items() if any(form in text for form in _forms(known))}
+
+    def name_in(self, text: str, min_characters: int = 0) -> str:
+        """The text with each answer in it, plain or in Python's notation, replaced by the answer's name.
+
+        Answers of less than ``min_characters`` stay.
+        """
+        for known in sorted((n for n in self._names if len(n) >= min_characters), key=len, reverse=True):
+            for form in _forms(known):
+                text = text.replace(form, self._names[known])
+        return text
+
+
+def answer_name(number: int) -> str:
+    """The name of the answer to the action with this number."""
+    return f"<answer {number}>"
+
+
+def _parts(answer: str) -> list[str]:
+    first_sentence, _, rest = answer.partition(". ")
+    parts = [answer, answer.strip(), answer.partition("\n")[2], "" if "\n" in first_sentence else rest]
+    return [part for part in dict.fromkeys(parts) if len(part) >= MIN_NAMED]
+
+
+def _forms(text: str) -> tuple[str, str]:
+    return value_text(text, 12 * len(text)), text
+
+
+MAX_PERIOD: Final = 6
+"""Maximum length of a series of actions whose repetitions the log shows once, with a count."""
+
+_MIN_ROUNDS: Final = 3  # a series of several actions is shown once from this many rounds on
+_MAX_SAID: Final = 400  # characters of an action or a question
+_MAX_QUESTION: Final = 10_000  # characters of a question in which answers are sought
+_MAX_ANSWER: Final = 600  # characters of an answer, except the newest
+_MARK_ROOM: Final = 60  # characters of the line that says how much is left out
+_MIN_REPEATED: Final = 200  # characters of an answer that is shown only where it comes last
+_MAX_SOUGHT_ANSWERS: Final = 200  # answers that are looked for in what was printed
+_MARGIN: Final = "\n    "  # of an answer's second and later lines
+
+
+class Exchange(Value, frozen=True):
+    """An action with the environment's answer, or a question (``ask_llm``) with the model's.
+
+    ``number`` counts the run's actions from 1; it is None for a question. ``step`` is the step in which it happened,
+    or None.
+    """
+
+    number: int | None
+    step: int | None
+    said: str
+    answer: str
+
+
+class RunEvents(Value, frozen=True):
+    """The content of one attempt's events: its exchanges, its output and the step that it started from.
+
+    ``printed`` leaves out the lines that only give a step's title.
+    """
+
+    exchanges: tuple[Exchange, ...] = ()
+    printed: str = ""
+    started_from: int = 1
+
+
+def read_run(events: Sequence[Event]) -> RunEvents:
+    """Read what happened in the attempt that begins with the first of these events."""
+    exchanges: list[Exchange] = []
+    printed: list[str] = []
+    titles: set[str] = set()
+    calls = CallsByAnswer()
+    step, actions = None, 0
+    for event in events:
+        call = calls.take(event)
+        match event:
+            case StepEntered():
+                step = event.step
+                titles.add(f"[Step {step}] {event.title}")
+            case CallAnswered() if call is not None:
+                actions += 1
+                exchanges.append(Exchange(actions, step, shown_call(call), shown_answer(event.answer)))
+            case ModelCalled(purpose="ask"):
+                exchanges.append(Exchange(None, step, event.question, event.completion.text.strip()))
+            case TextPrinted():
+                printed.append(event.text)
+    output = "\n".join(line for line in "".join(printed).split("\n") if line.rstrip() not in titles)
+    started_from = next((e.start_from for e in events if isinstance(e, PlanStarted)), 1)
+    return RunEvents(tuple(exchanges), output, started_from)
+
+
+# ------------------------------------------------------------------ as text
+
+
+class LogText(Value, frozen=True):
+    """The log as a prompt shows it. ``shown`` are the answers in it; ``whole`` are those among them that are not
+    cut.
+    """
+
+    text: str = ""
+    shown: ShownAnswers = ShownAnswers()
+    whole: ShownAnswers = ShownAnswers()
+
+
+def format_log(exchanges: Sequence[Exchange], max_characters: int, max_newest: int, printed: str = "") -> LogText:
+    """The exchanges, oldest first, with repetitions shown once; empty if there are none.
+
+    The newest answer is shown in up to ``max_newest`` characters. Answers that the plan ``printed`` are shown whole,
+    newest first, within a further ``max_newest`` characters. Everything else shares ``max_characters``. If that is not
+    enough, the oldest exchanges are left out, and the first line says how much is missing. A long answer that occurs
+    several times is shown only at its last place.
+    """
+    if not exchanges:
+        return LogText()
+    return _LogWriter(exchanges, max_newest, printed).write(max_characters)
+
+
+class _LogWriter:
+    """Writes the log of a run. ``_place`` is where each answer is shown, ``_limits`` are those of long ones."""
+
+    def __init__(self, exchanges: Sequence[Exchange], max_newest: int, printed: str) -> None:
+        self._exchanges, self._series = exchanges, _find_series(exchanges)
+        shown = [index for s in self._series for index in range(s.start, s.start + s.period)]
+        self._place = {exchanges[i].answer: i for i in shown if exchanges[i].number is not None}
+        newest_first = sorted(self._place, key=lambda answer: self._place[answer], reverse=True)[:_MAX_SOUGHT_ANSWERS]
+        self._limits = dict.fromkeys([exchanges[-1].answer, *newest_first[:1]], max_newest)
+        room, wanted = max_newest, self._answers(a for a in newest_first if len(a) <= max_newest).found_in(printed)
+        for answer in newest_first[1:]:
+            if self._name(answer) in wanted and _MAX_ANSWER < (length := len(_indent(answer))) <= room:
+                self._limits[answer] = length
+                room -= length
+        self._whole = self._answers(a for a in newest_first if self._is_whole(a))
+
+    def write(self, max_characters: int) -> LogText:
+        """The log in ``max_characters``, not counting the answers with limits of their own."""
+        room = max_characters + sum(min(len(_indent(a)), limit) for a, limit in self._limits.items())
+        first, lines = 0, list[str]()
+        for index in range(len(self._series) - 1, -1, -1):
+            text = self._format_series(index)
+            if lines and len(text) + 1 + _MARK_ROOM > room:
+                first = self._series[index].end
+                lines.append(_describe_left_out(self._exchanges[:first]) + self._repeated_heading(index + 1))
+                break
+            room -= len(text) + 1
+            lines.append(text)
+        shown = [answer for answer, place in self._place.items() if place >= first]
+        whole = self._answers(answer for answer in shown if self._is_whole(answer))
+        return LogText("\n".join(reversed(lines)), self._answers(shown), whole)
+
+    def _is_whole(self, answer: str) -> bool:
+        limit = self._limits.get(answer, _MAX_ANSWER)
+        return len(answer.strip()) <= limit and len(_indent(answer)) <= limit
+
+    def _answers(self, answers: Iterable[str]) -> ShownAnswers:
+        return ShownAnswers((self._number(answer), answer) for answer in answers)
+
+    def _name(self, answer: str) -> str:
+        return answer_name(self._number(answer))
+
+    def _number(self, answer: str) -> int:
+        """The number of the action under which an answer is shown."""
+        return self._exchanges[self._place[answer]].number or 0
+
+    def _format_series(self, index: int) -> str:
+        """The exchanges of one round under their steps, and the number of rounds."""
+        start, period, rounds = self._series[index]
+        times = f" (x {rounds})" if rounds > 1 and period == 1 else ""
+        again = rounds - 1 if times else 0
+        lines = [self._step_heading(i) + self._format_exchange(i, again) + times for i in range(start, start + period)]
+        if rounds > 1 and not times:
+            lines.append(f"(these {period} again, x {rounds - 1})")
+        return "\n".join(lines)
+
+    def _format_exchange(self, index: int, again: int) -> str:
+        exchange = self._exchanges[index]
+        if exchange.number is None:
+            question = self._whole.name_in(excerpt(exchange.said, _MAX_QUESTION))
+            return f"ask_llm: {_indent(question, _MAX_SAID)} -> {_indent(exchange.answer, self._limit(exchange))}"
+        label = f"{exchange.number}-{exchange.number + again}." if again else f"{exchange.number}."
+        said = f"{label} {_indent(exchange.said, _MAX_SAID)}"
+        if self._place[exchange.answer] != index and len(exchange.answer) >= _MIN_REPEATED:
+            return f"{said} -> {self._name(exchange.answer)}"
+        return f"{said} -> {_indent(exchange.answer, self._limit(exchange))}"
+
+    def _limit(self, exchange: Exchange) -> int:
+        return self._limits.get(exchange.answer, _MAX_ANSWER)
+
+    def _step_heading(self, index: int) -> str:
+        """A line with the step's number if an exchange is the first of its step."""
+        step = self._exchanges[index].step
+        before = self._exchanges[index - 1].step if index else None
+        return f"[Step {step}]\n" if step is not None and step != before else ""
+
+    def _repeated_heading(self, index: int) -> str:
+        """The step of the first series that is shown, if the heading of that step is left out."""
+        start = self._series[index].start
+        step = self._exchanges[start].step
+        return f"\n[Step {step}]" if step is not None and step == self._exchanges[start - 1].step else ""
+
+
+class _Series(NamedTuple):
+    """``period`` exchanges from index ``start`` on, which occur ``rounds`` times in a row."""
+
+    start: int
+    period: int
+    rounds: int
+
+    @property
+    def end(self) -> int:
+        return self.start + self.period * self.rounds
+
+
+def _find_series(exchanges: Sequence[Exchange]) -> list[_Series]:
+    """The exchanges as series, in linear time."""
+    known: dict[tuple[bool, int | None, str, str], int] = {}
+    keys = [known.setdefault((e.number is None, e.step, e.said, e.answer), len(known)) for e in exchanges]
+    found: list[_Series] = []
+    while (at := found[-1].end if found else 0) < len(keys):
+        candidates = [_Series(at, period, _count_rounds(keys, at, period)) for period in range(1, MAX_PERIOD + 1)]
+        worthwhile = [s for s in candidates if s.period == 1 or s.rounds >= _MIN_ROUNDS]
+        found.append(max(worthwhile, key=lambda s: s.end))  # if several periods reach equally far, the shortest
+    return found
+
+
+def _count_rounds(keys: Sequence[int], start: int, period: int) -> int:
+    end = start + period
+    while end < len(keys) and keys[end] == keys[end - period]:
+        end += 1
+    return (end - start) // period
+
+
+def _indent(text: str, max_characters: int = sys.maxsize) -> str:
+    """The text with its second and later lines indented, so that no line of it looks like another entry."""
+    return excerpt(_MARGIN.join(text.strip().splitlines()), max_characters, margin=len(_MARGIN) - 1)
+
+
+def _describe_left_out(exchanges: Sequence[Exchange]) -> str:
+    actions = sum(e.number is not None for e in exchanges)
+    questions = len(exchanges) - actions
+    parts = [left_out(actions, "earlier action")] if actions else []
+    return " ".join([*parts, left_out(questions, "earlier question")] if questions else parts)
+
+
+_MAX_PLAN_CHARS: Final = 128_000
+
+MAX_PART_CHARS: Final = {
+    "errors": 16_000,
+    "source": _MAX_PLAN_CHARS,
+    "previous": _MAX_PLAN_CHARS,
+    "revised": _MAX_PLAN_CHARS,
+    "feedback": 6_000,
+    "log": 24_000,
+    "printed": 6_000,
+    "now": 6_000,
+    "variables": 6_000,
+}
+"""Maximum lengths, in characters, of the parts of a prompt that describe plans. A checked plan is never cut: by
+default it has at most 65,536 bytes.
+"""
+
+MAX_OLDER_CHARS: Final = 6_000
+"""Maximum length of the log without the answers that are shown whole, in characters."""
+
+MAX_WHOLE_CHARS: Final = 6_000
+"""Maximum length of the log's newest answer, and of all older answers that the plan printed together, in characters."""
+
+MAX_CONVERSATION_CHARS: Final = 80_000
+"""Maximum length of a conversation about a plan after its first two messages, in characters: about 20,000 tokens. The
+newest turn stays whole, however long it is."""
+
+MAX_ATTEMPTS: Final = 12
+"""Maximum number of earlier attempts in a prompt; the newest are kept."""
+
+MAX_FIXES_SHOWN: Final = 10
+"""Maximum number of the check's fixes in a prompt."""
+
+
+class LimitsLeft(Value, frozen=True):
+    """What is left of each limit; None means no limit.
+
+    ``asks`` counts the questions of one run, ``tries`` the runs of a plan, including the next one.
+    """
+
+    actions: int | None = None
+    asks: int | None = None
+    tries: int | None = None
+    replans: int | None = None
+    seconds: int | None = None
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """A line for each limit, such as ``actions: 50``; none for what has no limit."""
+        given = {
+            "actions": self.actions,
+            "questions (ask_llm) in a run": self.asks,
+            "runs of a plan": self.tries,
+            "replans": self.replans,
+            "seconds": self.seconds,
+        }
+        return tuple(f"{name}: {left}" for name, left in given.items() if left is not None)
+
+
+def limits_left(episode: Episode, *, asks: int | None, tries: int | None, replans: int | None) -> LimitsLeft:
+    """The limits of a plan's next run, computed before its prompt is sent.
+
+    ``asks`` is the sandbox's limit for one run; ``tries`` and ``replans`` are what the method has left, None without
+    such a limit. The environment's limit and the budget lower them. A replay gives equal values, because it takes times
+    from the recorded events.
+    """
+    budget, meter = episode.meter.budget, episode.meter
+    calls = _left(budget.model_calls, meter.model_calls + 1)  # the prompt itself is a call
+    refinements = _left(budget.refinements, meter.refinements)
+    return LimitsLeft(
+        actions=_least(_environment_actions(episode), _left(budget.actions, meter.actions)),
+        asks=None if asks is None else _least(asks, calls),
+        tries=None if tries is None else _least(tries, None if refinements is None else refinements + 1),
+        replans=None if replans is None else _least(replans, calls, refinements),
+        seconds=_seconds(episode),
+    )
+
+
+def _environment_actions(episode: Episode) -> int | None:
+    if not isinstance(episode.env, LimitsActions):
+        return None
+    return _left(episode.env.max_actions, len(actions_since_reset(episode)))
+
+
+def _seconds(episode: Episode) -> int | None:
+    if episode.meter.budget.seconds is None:
+        return None
+    events = episode.trace.events
+    return max(0, math.floor(episode.meter.budget.seconds - (events[-1].at - events[0].at)))
+
+
+def _left(limit: int | None, used: int) -> int | None:
+    return None if limit is None else max(0, limit - used)
+
+
+def _least(*limits: int | None) -> int | None:
+    return min((limit for limit in limits if limit is not None), default=None)
+
 
 NextStart = Literal["resume", "first step", "reset"]
 """Where the next plan starts: at the resume point, or at its first step, with or without a reset of the environment

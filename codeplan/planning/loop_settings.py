@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from codeplan.errors import UsageError
-from codeplan.planning.plan_check import Fixes
+from codeplan.planning.plan_run import Fixes
 from codeplan.planning.resume_point import ResumeState
 
 ResumeBy = Literal["syntax", "model"]

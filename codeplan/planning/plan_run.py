@@ -1,9 +1,10 @@
-"""Runs a plan once: in the sandbox, against an episode, with its steps, output and outcome in the trace."""
+"""Checks plans for an episode and runs them: in the sandbox, with their steps, output and outcome in the trace."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from msgspec.structs import replace
 
@@ -11,31 +12,31 @@ from codeplan.episode.episode import Episode
 from codeplan.errors import EpisodeOver
 from codeplan.recording.event_comparison import TIMING_LIMITS
 from codeplan.recording.events import (
-    PlanFailed,
-    PlanFinished,
-    PlanGaveUp,
-    PlanReplanned,
+    PlanEnded,
+    PlanFixed,
+    PlanRejected,
     PlanStarted,
-    PlanStopped,
+    PlanWarned,
     StepEntered,
     TextPrinted,
+    WarningIssued,
 )
 from codeplan.sandbox import Progress, Sandbox, StepEntry
-from codeplan.sandbox.protocol.run_progress import LineCoverage
+from codeplan.sandbox.host.backend import STEPS_ALONE, LineCoverage, MergedReply
+from codeplan.sandbox.language.extraction import add_header, defines_solution
 from codeplan.types import (
     Checkpoint,
     Claimed,
     Ending,
-    Failed,
     Finished,
-    GiveUp,
     Outcome,
     Plan,
     Rejected,
-    Replan,
-    ResourceUsage,
     Stopped,
+    recorded_outcome,
+    refuse_warnings,
 )
+from codeplan.types.value import Value
 
 
 def start_event(
@@ -92,11 +93,11 @@ def run_plan(
         )
     except EpisodeOver as over:
         step = max(entries, default=None)
-        outcome = Stopped("episode", 0, 0, step, None, str(over), "", None, entries, ResourceUsage())
+        outcome = Stopped("episode", 0, 0, step, None, str(over), entries=entries)
     if isinstance(outcome, Rejected):
         message = f"the plan passed the check, but was refused when it was to run: {outcome.diagnostics[0]}"
-        outcome = Stopped("worker", 0, 0, None, None, message, "", None, {}, ResourceUsage())
-    episode.record(_event(outcome))
+        outcome = Stopped("worker", 0, 0, None, None, message)
+    episode.record(PlanEnded(outcome=recorded_outcome(outcome)))
     return outcome
 
 
@@ -110,7 +111,7 @@ def ending_of_value(episode: Episode, outcome: Outcome) -> Ending | None:
 
 def finished_with(value: Any) -> Finished:
     """The outcome recorded for an executor that ended with this value."""
-    return Finished("", None, Checkpoint(), {}, ResourceUsage(), value)
+    return Finished(value=value)
 
 
 def without_timing(outcome: Outcome) -> Outcome:
@@ -122,15 +123,84 @@ def without_timing(outcome: Outcome) -> Outcome:
     return outcome
 
 
-def _event(outcome: Outcome) -> PlanFailed | PlanStopped | PlanReplanned | PlanGaveUp | PlanFinished:
-    match outcome:
-        case Failed(step=step, line=line, error=error, message=message, checkpoint=checkpoint):
-            return PlanFailed(step=step, line=line, error=error, message=message, checkpoint=checkpoint)
-        case Stopped(limit=limit, value=value, allowed=allowed, step=step, line=line, message=message):
-            return PlanStopped(limit=limit, value=value, allowed=allowed, step=step, line=line, message=message)
-        case Replan(step=step, line=line, reason=reason, step_done=step_done, checkpoint=checkpoint):
-            return PlanReplanned(step=step, line=line, reason=reason, step_done=step_done, checkpoint=checkpoint)
-        case GiveUp(step=step, line=line, reason=reason, checkpoint=checkpoint):
-            return PlanGaveUp(step=step, line=line, reason=reason, checkpoint=checkpoint)
-        case Finished(step=step):
-            return PlanFinished(step=step)
+Fixes = Literal["on", "off"]
+"""Whether the check mends plans, or only judges them."""
+
+
+def check_plan(
+    sandbox: Sandbox, episode: Episode, source: str, number: int, fixes: Fixes, *, strict: bool = False
+) -> Plan | Rejected:
+    """Check the episode's plan of this ``number``. The result's source is the mended text.
+
+    With ``strict``, a plan with warnings is refused.
+    """
+    checked = sandbox.check(source, episode.api, fixes=fixes == "on")
+    checked = refuse_warnings(checked) if strict else checked
+    record_check(episode, checked, number)
+    return checked
+
+
+def record_notices(sandbox: Sandbox, episode: Episode) -> None:
+    """Record, once per episode, how the sandbox on this machine differs from the usual one.
+
+    A replay repeats the recorded notices.
+
+    Raises SandboxError if no plan can run here.
+    """
+    notices, trace = sandbox.notices, episode.trace
+    if trace.is_replaying:
+        while (warning := trace.peek_recorded(WarningIssued)) is not None:
+            episode.record(warning)
+        return
+    said = {event.message for event in trace.events if isinstance(event, WarningIssued)}
+    for notice in notices:
+        if notice not in said:
+            episode.record(WarningIssued(message=notice))
+
+
+def record_check(episode: Episode, checked: Plan | Rejected, number: int) -> None:
+    """Record the fixes, the warnings and the refusal of a plan."""
+    if checked.fixes:
+        episode.record(PlanFixed(number=number, fixes=checked.fixes, source=checked.source))
+    if isinstance(checked, Rejected):
+        episode.record(PlanRejected(number=number, diagnostics=checked.diagnostics))
+    elif checked.warnings:
+        episode.record(PlanWarned(number=number, warnings=checked.warnings))
+
+
+_GUARD = re.compile(r"^[ \t]*+if\b[^\n]*\bstart_from\b[^\n]*", re.MULTILINE)
+
+
+class TakenReply(Value, frozen=True):
+    """The plan after a reply: ``source`` is the whole plan.
+
+    ``steps`` are the numbers of the steps that the reply held; None if it held the whole plan. They are empty if it
+    changed only code outside the steps, or could not be merged. ``is_plan`` is false if ``source`` is only the text of
+    steps that could not be read. ``refusal`` says why steps were not taken; the source is then the plan before.
+    """
+
+    source: str
+    steps: tuple[int, ...] | None = None
+    is_plan: bool = True
+    refusal: Rejected | None = None
+
+
+def take_reply(sandbox: Sandbox, code: str, before: str | None) -> TakenReply:
+    """Take the code of a reply. ``before`` is the plan that it may change; None if there is none."""
+    if before is None or _begins_at_first_step(code):
+        return TakenReply(add_header(code))
+    merged = sandbox.merge_reply(code, before)
+    if isinstance(merged, MergedReply):
+        return TakenReply(merged.source, merged.steps)
+    if merged is None:
+        return TakenReply(add_header(code))
+    if any(d.rule == STEPS_ALONE for d in merged.diagnostics):
+        return TakenReply(before, (), refusal=Rejected(before, merged.diagnostics))
+    is_plan = defines_solution(code)
+    return TakenReply(code, None if is_plan else (), is_plan=is_plan)
+
+
+def _begins_at_first_step(code: str) -> bool:
+    """Whether the code is certainly a whole plan, which needs no worker to find out."""
+    first = _GUARD.search(code)
+    return first is not None and first[0].strip() == "if start_from <= 1:" and defines_solution(code)

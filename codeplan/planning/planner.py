@@ -3,25 +3,92 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from codeplan.agent_interface import describe_api
 from codeplan.episode.episode import Episode
 from codeplan.planning.asking import ask_messages, ask_template, render_messages, render_text
-from codeplan.planning.conversation import ConversationTurn, PlanConversation
-from codeplan.planning.feedback import RunReport, prompt_values, rewrite_values
-from codeplan.planning.limits_left import limits_left
-from codeplan.planning.prompt_sizes import MAX_ATTEMPTS
+from codeplan.planning.feedback import (
+    MAX_ATTEMPTS,
+    MAX_CONVERSATION_CHARS,
+    RunReport,
+    limits_left,
+    prompt_values,
+    rewrite_values,
+)
 from codeplan.planning.sample_choice import SampleSettings, choose_samples
 from codeplan.prompts.templates import Prompts
 from codeplan.sandbox import extract
 from codeplan.sandbox.language.extraction import extract_code
-from codeplan.types import Purpose, Task
+from codeplan.skills.parameter_binding import (
+    BindingError,
+    ParameterBlock,
+    bind_parameters,
+    parse_values,
+    read_parameters,
+)
+from codeplan.skills.skill import Skill
+from codeplan.types import Message, Purpose, Task, Value
 
 if TYPE_CHECKING:
     from codeplan.skills.parameter_binding import ParameterBlock
     from codeplan.skills.skill import Skill
+
+
+class ConversationTurn(Value, frozen=True):
+    """One reply of the model, and the report on its plan.
+
+    ``reply`` is the program in the reply, ``plan`` the whole plan that resulted from it, ``told`` the report on the
+    plan's run that the model received, and ``summary`` that report in one line.
+    """
+
+    reply: str
+    plan: str
+    told: str
+    summary: str
+
+
+class PlanConversation:
+    """The messages of the conversation: two that state the task, then each reply with the report on it.
+
+    Messages that were sent do not change, so that endpoints' prefix caches hit. When the turns exceed
+    MAX_CONVERSATION_CHARS, the oldest are dropped until the rest takes half of that. The first remaining reply is then
+    replaced by the whole plan of that time.
+    """
+
+    def __init__(self, opening: Sequence[Message]) -> None:
+        self._opening = list(opening)
+        self._turns: list[ConversationTurn] = []
+        self._dropped: list[str] = []
+
+    def add(self, turn: ConversationTurn, tell: Callable[[Sequence[str]], str]) -> None:
+        """Add a turn. If older turns are dropped for it, ``tell`` makes its text from one line for each dropped
+        turn.
+        """
+        self._turns.append(turn)
+        if self._length <= MAX_CONVERSATION_CHARS:
+            return
+        while len(self._turns) > 1 and self._length > MAX_CONVERSATION_CHARS // 2:
+            self._dropped.append(self._turns.pop(0).summary)
+        if self._dropped:
+            newest = self._turns[-1]
+            self._turns[-1] = ConversationTurn(newest.reply, newest.plan, tell(self._dropped), newest.summary)
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages up to the latest report."""
+        messages: list[Message] = list(self._opening)
+        for number, turn in enumerate(self._turns):
+            program = turn.plan if number == 0 and self._dropped else turn.reply
+            fenced = f"```python\n{program.strip() or '# no program'}\n```"
+            messages.append({"role": "assistant", "content": fenced})
+            messages.append({"role": "user", "content": turn.told})
+        return messages
+
+    @property
+    def _length(self) -> int:
+        return sum(len(turn.reply) + len(turn.told) for turn in self._turns)
 
 
 RefinePrompt = Literal["conversation", "fresh", "fresh-without-plan"]
@@ -134,3 +201,72 @@ def _last_attempts(summaries: Sequence[str]) -> tuple[str, ...]:
     """The newest of the attempts, numbered."""
     numbered = [f"{number}. {summary}" for number, summary in enumerate(summaries, 1)]
     return tuple(numbered[-MAX_ATTEMPTS:])
+
+
+class PlanWriter(Protocol):
+    """Writes the plans of one task. Each method returns a plan's source, except ``resume_step``.
+
+    ``repair`` and ``refine`` may return only the steps and the code outside them that change, without a header.
+    """
+
+    def draft(self) -> str:
+        """The first plan."""
+        ...
+
+    def repair(self, source: str, errors: str) -> str:
+        """The plan without the errors of the check. Without ``errors``, the writer looks for errors itself."""
+        ...
+
+    def refine(self, report: RunReport) -> str:
+        """A better plan, given what happened to the latest one."""
+        ...
+
+    def resume_step(self, previous: str, revised: str) -> int | None:
+        """The step at which the writer would resume; None if it does not say."""
+        ...
+
+
+class BindingPlanWriter(PlanWriter, Protocol):
+    """A PlanWriter that can also ask for the values of a plan's parameters."""
+
+    def bind(self, block: ParameterBlock) -> str:
+        """The model's reply to the question for the values of the parameters."""
+        ...
+
+
+class SkillPlanWriter:
+    """A PlanWriter whose first plan is a skill's. After its first failure, ``planner`` takes over.
+
+    ``uses_skill_plan`` is True until then.
+    """
+
+    def __init__(self, planner: BindingPlanWriter, skill: Skill, goal: str) -> None:
+        self._planner, self._skill, self._goal = planner, skill, goal
+        self.uses_skill_plan = True
+
+    def draft(self) -> str:
+        """The skill's plan with the task's values; a new plan if the reply has no valid values."""
+        block = read_parameters(self._skill.plan)
+        if not block.parameters:
+            return self._skill.plan
+        try:
+            values = parse_values(self._planner.bind(block), block.parameters)
+        except BindingError:
+            return self._draft_new_plan()
+        return bind_parameters(self._skill.plan, self._goal, values)
+
+    def repair(self, source: str, errors: str) -> str:
+        """A new plan if the check refuses the skill's; then the planner's repair."""
+        return self._draft_new_plan() if self.uses_skill_plan else self._planner.repair(source, errors)
+
+    def refine(self, report: RunReport) -> str:
+        """A new plan if the skill's fails; then the planner's refinement."""
+        return self._draft_new_plan() if self.uses_skill_plan else self._planner.refine(report)
+
+    def resume_step(self, previous: str, revised: str) -> int | None:
+        """The planner's answer."""
+        return self._planner.resume_step(previous, revised)
+
+    def _draft_new_plan(self) -> str:
+        self.uses_skill_plan = False
+        return self._planner.draft()

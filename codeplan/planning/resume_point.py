@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
-from codeplan.types import Checkpoint, Finished, Outcome, Plan, Replan
+from codeplan.recording.events import Event, PlanEnded, PlanStarted, StepEntered
+from codeplan.types import Checkpoint, Finished, Outcome, Plan, Replan, Stopped
 
 ResumeState = Literal["failure", "entry"]
 """The variables with which an unfinished step resumes: those at its failure, or those at its entry."""
@@ -19,6 +21,33 @@ class PlanAttempt(msgspec.Struct, frozen=True):
     plan: Plan
     outcome: Outcome
     entries: dict[int, Checkpoint]
+
+
+BROKEN_OFF = "broken off"
+"""The limit of a ``Stopped`` run whose trace does not say how it ended."""
+
+
+def last_attempt(events: Sequence[Event], plan: Plan, earlier: Mapping[int, Checkpoint]) -> PlanAttempt:
+    """The attempt that a trace records: the last start of ``plan``, with how it ended and the steps it entered.
+
+    ``earlier`` are the checkpoints of steps before the one at which it started.
+    """
+    entries = dict(earlier)
+    outcome: Outcome | None = None
+    step: int | None = None
+    for event in events:
+        match event:
+            case PlanStarted():
+                outcome, step = None, None
+                entries |= {event.start_from: event.checkpoint} if event.checkpoint else {}
+            case StepEntered():
+                step = event.step
+                entries[event.step] = event.checkpoint
+            case PlanEnded():
+                outcome = event.outcome
+    if outcome is None:
+        outcome = Stopped(BROKEN_OFF, 0, 0, step, None, "the run was broken off")
+    return PlanAttempt(plan, replace(outcome, entries=entries), entries)
 
 
 def find_resume_point(

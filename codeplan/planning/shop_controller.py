@@ -10,8 +10,13 @@ from codeplan.episode.method import Method
 from codeplan.episode.rewind import actions_since_reset, rewind
 from codeplan.errors import UsageError
 from codeplan.planning.asking import ask_template
-from codeplan.planning.decomposition import make_subtask
-from codeplan.planning.subtask_expressions import Decomposition, DecompositionError, evaluate, parse_decomposition
+from codeplan.planning.decomposition import (
+    Decomposition,
+    DecompositionError,
+    evaluate,
+    make_subtask,
+    parse_decomposition,
+)
 from codeplan.prompts.templates import Prompts
 from codeplan.recording.events import WarningIssued
 from codeplan.types import Claimed, Ending, GaveUp, Result, Task, Value
@@ -89,7 +94,7 @@ class ShopController:
     def __init__(self, episode: Episode, prompts: Prompts, executor: Method, planner: str, max_depth: int) -> None:
         self._episode, self._prompts, self._executor = episode, prompts, executor
         self._planner, self._max_depth = planner, max_depth
-        self._kept: tuple[str, ...] = actions_since_reset(episode)
+        self._kept = actions_since_reset(episode)
         self._found: list[str] = []
         self._failed: list[str] = []
         self._bought = False
@@ -119,7 +124,7 @@ class ShopController:
 
     @property
     def _over(self) -> bool:
-        return self._episode.success or self._episode.observation.done
+        return self._episode.success or self._episode.is_over
 
     # -------------------------------------------------------------- the planner
 
@@ -200,7 +205,7 @@ class ShopController:
         note = f"The product {id} is open:\n{self._episode.observation.text}"
         result = self._executor.solve(make_subtask(task, f"Buy {id}: {call.text}", note), self._episode)
         last = actions_since_reset(self._episode)[-1]
-        self._bought = self._episode.observation.done and last.lower() == "click[buy now]"
+        self._bought = self._episode.is_over and last.name.lower() == "click[buy now]"
         return self._bought or result.claim is True
 
     def _open(self, call: ModuleCall) -> str | None:

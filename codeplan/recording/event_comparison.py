@@ -7,8 +7,9 @@ from typing import Any
 
 import msgspec
 
-from codeplan.recording.events import EpisodeEnded, Event, PlanStopped
-from codeplan.untrusted.differences import describe_changes
+from codeplan.recording.events import CallBegun, EpisodeEnded, Event, PlanEnded
+from codeplan.types import Outcome, Stopped
+from codeplan.untrusted.comparison import describe_changes
 from codeplan.untrusted.values import in_quotes, value_text
 
 TIMING_LIMITS = frozenset({"wall", "cpu", "memory"})
@@ -39,9 +40,16 @@ def _without_times(event: Event) -> Event:
         changes["seconds"] = 0.0
     if isinstance(event, EpisodeEnded):
         changes["result"] = msgspec.structs.replace(event.result, seconds=0.0, trace=None)
-    if isinstance(event, PlanStopped) and event.limit in TIMING_LIMITS:
-        changes |= {"value": 0.0, "line": None}
+    if isinstance(event, PlanEnded):
+        changes["outcome"] = _without_timing(event.outcome)
     return msgspec.structs.replace(event, **changes)
+
+
+def _without_timing(outcome: Outcome) -> Outcome:
+    """The outcome without the place where a limit of time or memory struck."""
+    if isinstance(outcome, Stopped) and outcome.limit in TIMING_LIMITS:
+        return msgspec.structs.replace(outcome, value=0.0, line=None)
+    return outcome
 
 
 def _field_changes(was: msgspec.Struct, now: msgspec.Struct, path: str = "") -> Iterator[str]:
@@ -57,7 +65,9 @@ def _field_changes(was: msgspec.Struct, now: msgspec.Struct, path: str = "") -> 
 
 
 def _named(event: Event) -> str:
-    what = getattr(event, "action", None) or getattr(event, "purpose", None) or getattr(event, "step", None)
+    what = getattr(event, "purpose", None) or getattr(event, "step", None)
+    if isinstance(event, CallBegun):
+        what = event.call.name
     return type(event).__name__ + (f" ({in_quotes(what)})" if what else "")
 
 

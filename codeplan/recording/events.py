@@ -2,35 +2,187 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 
 from codeplan.budget import Budget
-from codeplan.recording.plan_events import PlanDrafted as PlanDrafted
-from codeplan.recording.plan_events import PlanFailed as PlanFailed
-from codeplan.recording.plan_events import PlanFinished as PlanFinished
-from codeplan.recording.plan_events import PlanFixed as PlanFixed
-from codeplan.recording.plan_events import PlanGaveUp as PlanGaveUp
-from codeplan.recording.plan_events import PlanRejected as PlanRejected
-from codeplan.recording.plan_events import PlanReplanned as PlanReplanned
-from codeplan.recording.plan_events import PlanStarted as PlanStarted
-from codeplan.recording.plan_events import PlanStopped as PlanStopped
-from codeplan.recording.plan_events import PlanWarned as PlanWarned
-from codeplan.recording.plan_events import StepEntered as StepEntered
-from codeplan.recording.plan_events import TextPrinted as TextPrinted
-from codeplan.recording.plan_events import TraceEvent
-from codeplan.recording.tool_events import CallBegun as CallBegun
-from codeplan.recording.tool_events import CallDecided as CallDecided
-from codeplan.recording.tool_events import DoubtDecided as DoubtDecided
-from codeplan.recording.tool_events import ReportsEvents as ReportsEvents
-from codeplan.recording.tool_events import ToolFailed as ToolFailed
-from codeplan.recording.tool_events import ValueJudged as ValueJudged
-from codeplan.types import AgentTool, Completion, Message, Observation, Purpose, Result, Task, Usage
+from codeplan.protocols import World
+from codeplan.types import (
+    AgentTool,
+    Answer,
+    Call,
+    Checkpoint,
+    Completion,
+    Diagnostic,
+    Fix,
+    Message,
+    Observation,
+    Outcome,
+    Purpose,
+    Result,
+    Task,
+    Usage,
+)
+from codeplan.types.display import is_empty, short_repr
 from codeplan.types.value import Amount, Count
 
-TRACE_FORMAT = 2
+
+class TraceEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", omit_defaults=True):
+    """Base of the events. ``seq`` counts from 0, ``at`` is Unix time, ``span`` the innermost open span or None."""
+
+    seq: int = -1
+    at: float = 0.0
+    span: int | None = None
+
+    def __repr__(self) -> str:
+        return short_repr(self, {"seq": self.seq, **self._shown()})
+
+    def _shown(self) -> dict[str, object]:
+        """The event's own fields by name, without those that are empty."""
+        parts = {n: getattr(self, n) for n in self.__struct_fields__ if n not in TraceEvent.__struct_fields__}
+        return {name: part for name, part in parts.items() if not is_empty(part)}
+
+
+class PlanDrafted(TraceEvent, frozen=True, tag="plan_drafted"):
+    """A plan's source, extracted from a reply. ``number`` counts the plans of this episode from 1.
+
+    ``steps`` are the numbers of the steps in a reply that held only these: ``source`` is the previous plan with these
+    steps, or only their text if they could not be merged (``steps`` is then empty). None: the reply held the whole
+    plan.
+    """
+
+    number: int
+    origin: Purpose
+    source: str
+    steps: tuple[int, ...] | None = None
+
+
+class PlanFixed(TraceEvent, frozen=True, tag="plan_fixed"):
+    """The check mended the plan by these fixes; ``source`` is the plan after them."""
+
+    number: int
+    fixes: tuple[Fix, ...]
+    source: str
+
+
+class PlanWarned(TraceEvent, frozen=True, tag="plan_warned"):
+    """The check accepted the plan with these warnings."""
+
+    number: int
+    warnings: tuple[Diagnostic, ...]
+
+
+class PlanRejected(TraceEvent, frozen=True, tag="plan_rejected"):
+    """The check refused the plan; none of it ran."""
+
+    number: int
+    diagnostics: tuple[Diagnostic, ...]
+
+
+class PlanStarted(TraceEvent, frozen=True, tag="plan_started"):
+    """A plan starts at ``start_from`` with the ``restored`` variables; if these come from outside, ``checkpoint``
+    holds them.
+    """
+
+    number: int
+    start_from: int
+    restored: tuple[str, ...] = ()
+    dropped: dict[str, str] = {}
+    checkpoint: Checkpoint | None = None
+
+
+class StepEntered(TraceEvent, frozen=True, tag="step_entered"):
+    """The plan enters a step; ``checkpoint`` holds its variables at this point."""
+
+    step: int
+    title: str
+    checkpoint: Checkpoint
+
+
+class TextPrinted(TraceEvent, frozen=True, tag="text_printed"):
+    """Output of the plan. Untrusted."""
+
+    text: str
+
+
+class PlanEnded(TraceEvent, frozen=True, tag="plan_ended"):
+    """The plan's run ended; ``outcome`` without what other events hold: output, entries, and the value of a plan that
+    ran to its end.
+    """
+
+    outcome: Outcome
+
+
+class CallBegun(TraceEvent, frozen=True, tag="call_begun"):
+    """A call is about to be made. ``id`` counts the calls of the episode from 1.
+
+    Its CallAnswered has the same ``id``; several calls may be open at once. If none follows, the episode was ended
+    during the call: where calls act for real it may have been done, and is in doubt.
+    """
+
+    id: Count
+    call: Call
+
+
+class CallAnswered(TraceEvent, frozen=True, tag="call_answered"):
+    """The answer to the call with this ``id``; ``seconds`` is the time of the tool or the environment.
+
+    ``cut_from`` is the number of characters of the whole observation if the event holds only its start, otherwise 0.
+    """
+
+    id: Count
+    answer: Answer
+    seconds: Amount
+    cut_from: Count = 0
+
+
+class CallDecided(TraceEvent, frozen=True, tag="call_decided"):
+    """The call with this ``id`` was allowed or refused, before it was begun.
+
+    ``by`` says who decided: ``pattern`` is one of the user's patterns (the field ``pattern`` holds it), ``approver`` is
+    the user. ``nobody`` means that the call needed approval and there was no approver. It is then refused.
+    """
+
+    id: Count
+    tool: str
+    allowed: bool
+    by: Literal["pattern", "approver", "nobody"]
+    pattern: str = ""
+
+
+class DoubtDecided(TraceEvent, frozen=True, tag="doubt_decided"):
+    """The decision about a call in doubt: it is made again (``retry``), or the plan gets an error (``skip``).
+
+    ``by`` says who decided: the user's option, the user's pattern for tools that may be called twice (``pattern``), or
+    a person who was asked.
+    """
+
+    id: Count
+    tool: str
+    way: Literal["retry", "skip"]
+    by: Literal["option", "pattern", "user"]
+    pattern: str = ""
+
+
+class ToolFailed(TraceEvent, frozen=True, tag="tool_failed"):
+    """A tool raised an exception: its type, its message and its traceback, within bounds. The answer follows."""
+
+    id: Count
+    tool: str
+    error: str
+    message: str
+    traceback: str
+
+
+class ValueJudged(TraceEvent, frozen=True, tag="value_judged"):
+    """The verdict on the value that a plan returned; None if there was no verifier."""
+
+    verdict: Observation | None
+
+
+TRACE_FORMAT = 3
 """The version of the trace format. It increases when events change; other versions are refused."""
 
 
@@ -63,15 +215,6 @@ class EnvironmentReset(TraceEvent, frozen=True, tag="environment_reset"):
     """
 
     observation: Observation
-    cut_from: Count = 0
-
-
-class ActionTaken(TraceEvent, frozen=True, tag="action_taken"):
-    """One action and the environment's observation; ``seconds`` is the environment's time, ``cut_from`` as above."""
-
-    action: str
-    observation: Observation
-    seconds: Amount
     cut_from: Count = 0
 
 
@@ -180,9 +323,9 @@ class EpisodeEnded(TraceEvent, frozen=True, tag="episode_ended"):
 Event = (
     EpisodeStarted
     | EnvironmentReset
-    | ActionTaken
     | CallDecided
     | CallBegun
+    | CallAnswered
     | DoubtDecided
     | ToolFailed
     | ValueJudged
@@ -196,11 +339,7 @@ Event = (
     | PlanStarted
     | StepEntered
     | TextPrinted
-    | PlanFailed
-    | PlanStopped
-    | PlanReplanned
-    | PlanGaveUp
-    | PlanFinished
+    | PlanEnded
     | SpanOpened
     | SpanClosed
     | SkillsChosen
@@ -210,3 +349,57 @@ Event = (
 )
 
 EventHandler = Callable[[Event], None]
+
+
+@runtime_checkable
+class AnswersCalls(World, Protocol):
+    """An environment that answers calls of tools, which are data on the whole way."""
+
+    def call(self, id: int, call: Call, record: EventHandler) -> Answer:
+        """Make the call with this ``id``, or refuse it. A call that cannot be made is answered with an error.
+
+        ``record`` takes the events of this call: the decisions about it and, immediately before anything happens
+        outside, CallBegun.
+        """
+        ...
+
+
+class CallsByAnswer:
+    """Finds the calls that answers belong to, while the events of a trace pass by in order."""
+
+    def __init__(self, begun: Iterable[CallBegun] = ()) -> None:
+        self._open = {event.id: event.call for event in begun}
+
+    def take(self, event: Event) -> Call | None:
+        """The call that this event answers; None for every other event, and for a forged answer without a call."""
+        match event:
+            case CallBegun():
+                self._open[event.id] = event.call
+            case CallAnswered():
+                return self._open.pop(event.id, None)
+        return None
+
+    @property
+    def unanswered(self) -> tuple[Call, ...]:
+        """The calls that have begun and have no answer so far."""
+        return tuple(self._open.values())
+
+
+class AnsweredCall(NamedTuple):
+    """A call with the event of its answer."""
+
+    call: Call
+    event: CallAnswered
+
+    @property
+    def answer(self) -> Answer:
+        """The answer."""
+        return self.event.answer
+
+
+def answered_calls(events: Iterable[Event]) -> Iterator[AnsweredCall]:
+    """Each call of a trace with its answer, in the order of the answers."""
+    calls = CallsByAnswer()
+    for event in events:
+        if (call := calls.take(event)) is not None and isinstance(event, CallAnswered):
+            yield AnsweredCall(call, event)

@@ -14,12 +14,10 @@ from pathlib import Path
 import msgspec
 
 from codeplan.errors import Diverged, UsageError
-from codeplan.recording.event_decoding import decode_event
 from codeplan.recording.events import EpisodeStarted, Event, EventHandler
-from codeplan.recording.trace import check_order
-from codeplan.recording.trace_size import MAX_TRACE_VALUES, LineSizes
+from codeplan.recording.trace import MAX_TRACE_VALUES, LineSizes, check_order, decode_event
 from codeplan.untrusted import files
-from codeplan.untrusted.terminal import parser_reason
+from codeplan.untrusted.texts import parser_reason
 
 MAX_TAPE_BYTES = 1 << 29
 """A larger tape is not read."""

@@ -14,22 +14,217 @@ import time
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO, Final, TypeVar
 
 import msgspec
 
-from codeplan.errors import Diverged, TraceFailure, UsageError
-from codeplan.recording.cancellation import raise_if_cancelled
+from codeplan.cancellation import raise_if_cancelled
+from codeplan.durable_files import lock_exclusively
+from codeplan.errors import Diverged, SizeExceeded, TraceFailure, UsageError
 from codeplan.recording.event_comparison import describe_difference, describe_kind_mismatch
-from codeplan.recording.event_decoding import decode_event
 from codeplan.recording.event_handlers import guard_handler
-from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler
-from codeplan.recording.file_lock import lock_exclusively
-from codeplan.recording.interruption import drop_interruption
-from codeplan.recording.recording_list import Recording
-from codeplan.recording.trace_size import CLOSING_EVENTS, MAX_LINE_BYTES, MAX_TRACE_BYTES, LineSizes, TraceSize
-from codeplan.types.display import short_repr
+from codeplan.recording.events import (
+    TRACE_FORMAT,
+    CallDecided,
+    DoubtDecided,
+    EpisodeEnded,
+    EpisodeStarted,
+    Event,
+    EventHandler,
+    ModelCallFailed,
+    PlanEnded,
+    SpanClosed,
+)
+from codeplan.types import Checkpoint
+from codeplan.types.display import MAX_PART, MAX_ROWS, html_list, html_text, html_value, short_repr
 from codeplan.untrusted import files
+from codeplan.untrusted.json_values import MAX_NESTING, TOO_DEEP, ValueLimit, count_values, is_too_deep
+from codeplan.untrusted.texts import parser_reason, with_count
+
+MAX_EVENT_BYTES: Final = 8 << 20
+"""Maximum size of an event in JSON. The longest prompt with the longest reply fits, in any script."""
+
+MAX_TRACE_BYTES: Final = 1 << 29
+"""Maximum size of a trace. A larger one is neither written nor read as a whole; the report reads any size in parts.
+
+It holds four hundred model calls with the longest prompts and replies in ASCII; the default budget allows two hundred.
+"""
+
+MAX_LINE_BYTES: Final = 8 * MAX_EVENT_BYTES
+"""Maximum length of a line in a trace. A reader treats a longer line as the trace's end, because no event is this
+long.
+"""
+
+MAX_SAVED_VALUES: Final = 4_000_000
+"""Maximum number of values in all checkpoints of an episode. In memory a value takes some hundred bytes, so a plan that
+saves many small ones could otherwise fill ten times as much memory as its trace fills on disk."""
+
+MAX_TRACE_VALUES: Final = 12_000_000
+"""Maximum number of values in all events of a trace, nested ones included. A value takes at most some hundred bytes in
+memory. A trace with more is neither written nor read as a whole."""
+
+CLOSING_EVENTS: Final = (ModelCallFailed, SpanClosed, EpisodeEnded)
+"""Events that are written even to a full trace, so that it ends as it should. Their own content bounds their size."""
+
+_CLOSING_LINES = (b'{"event":"model_call_failed"', b'{"event":"span_closed"', b'{"event":"episode_ended"')
+
+_MAX_FILLED_BYTES: Final = MAX_TRACE_BYTES - 4 * MAX_EVENT_BYTES
+_MAX_FILLED_VALUES: Final = MAX_TRACE_VALUES - 2_000_000
+
+
+class LineSizes:
+    """Checks the lines of events before they are parsed: values can take thirty times as much memory as their text.
+
+    ``max_values`` is the maximum number of values in all lines.
+    """
+
+    def __init__(self, max_values: int = MAX_TRACE_VALUES) -> None:
+        self._values = ValueLimit(max_values)
+
+    def check(self, line: bytes, where: str) -> None:
+        """Check the next line; ``where`` is for the message.
+
+        Raises: UsageError: the line is longer than an event can be, its values are nested too deep, or the lines hold
+            too many values.
+        """
+        most = MAX_LINE_BYTES if line.startswith(_CLOSING_LINES) else MAX_EVENT_BYTES
+        if len(line) > most:
+            raise UsageError(f"{where} is too long for an event: it has {len(line):,} bytes, more than {most:,}")
+        self._values.check(line, where)
+
+
+class TraceSize:
+    """Counts the bytes and values of a trace's events, and the values in their checkpoints."""
+
+    def __init__(self) -> None:
+        self._bytes = self._values = self._saved = 0
+
+    def count(self, event: Event, packed: bytes) -> None:
+        """Count an event and its JSON, even if there is no room for it."""
+        self._bytes, self._values, self._saved = self._with(event, packed)
+
+    def add(self, event: Event, packed: bytes) -> None:
+        """Count an event and its JSON if there is room for it, and it can be read again. Raises: SizeExceeded."""
+        if is_too_deep(packed):
+            raise SizeExceeded("event", MAX_NESTING, f"an event of the trace holds {TOO_DEEP}")
+        sums = self._with(event, packed)
+        _require_room(event, len(packed), *sums)
+        self._bytes, self._values, self._saved = sums
+
+    def require_room(self, event: Event, packed: bytes) -> None:
+        """Check that there is room for an event and its JSON. Raises: SizeExceeded."""
+        _require_room(event, len(packed), *self._with(event, packed))
+
+    def _with(self, event: Event, packed: bytes) -> tuple[int, int, int]:
+        saved = _count_saved_values(event)
+        return self._bytes + len(packed), self._values + count_values(packed), self._saved + saved
+
+
+def _require_room(event: Event, size: int, total: int, values: int, saved: int) -> None:
+    """Check an event's size, and the sums with it. Raises: SizeExceeded."""
+    if isinstance(event, CLOSING_EVENTS):
+        return
+    if size > MAX_EVENT_BYTES:
+        # The message leaves out the exact size, which differs between a run and its replay.
+        raise SizeExceeded("event", MAX_EVENT_BYTES, f"an event of the trace has more than {MAX_EVENT_BYTES:,} bytes")
+    if total > _MAX_FILLED_BYTES:
+        raise SizeExceeded("trace", _MAX_FILLED_BYTES, f"the trace has reached {_MAX_FILLED_BYTES:,} bytes")
+    if values > _MAX_FILLED_VALUES:
+        raise SizeExceeded("trace", _MAX_FILLED_VALUES, f"the trace has reached {_MAX_FILLED_VALUES:,} values")
+    if saved > MAX_SAVED_VALUES:
+        reached = f"the trace's checkpoints have reached {MAX_SAVED_VALUES:,} values"
+        raise SizeExceeded("trace", MAX_SAVED_VALUES, reached)
+
+
+def _count_saved_values(event: Event) -> int:
+    """The names and values in an event's checkpoints, with the parts of each value."""
+    outcome = event.outcome if isinstance(event, PlanEnded) else None
+    saved = [getattr(event, "checkpoint", None), getattr(outcome, "checkpoint", None)]
+    return sum(_count_checkpoint(c) for c in saved if isinstance(c, Checkpoint))
+
+
+def _count_checkpoint(saved: Checkpoint) -> int:
+    parts = sum(len(node) for node in saved.nodes if isinstance(node, list))
+    return len(saved.names) + len(saved.nodes) + len(saved.dropped) + parts
+
+
+def find_end(events: Sequence[Event]) -> EpisodeEnded | None:
+    """The end of an episode that is over. None if it has none yet, or was broken off: ``resume`` finishes it."""
+    end = events[-1] if events else None
+    return end if isinstance(end, EpisodeEnded) and not end.broken_off else None
+
+
+def _is_interruption(event: Event) -> bool:
+    if isinstance(event, EpisodeEnded):
+        return event.broken_off
+    return isinstance(event, ModelCallFailed | SpanClosed | CallDecided | DoubtDecided)
+
+
+def drop_interruption(events: list[Event], sizes: array[int]) -> tuple[list[Event], int]:
+    """The events from which an episode can continue, and their size in the file.
+
+    Drops the end that an interruption wrote, a failed last call (the model is asked again), a last decision about a
+    tool's call (the call was not made, so the decision is taken again), and trailing SpanClosed events, so that spans
+    interrupted by an exception reopen.
+    """
+    count = len(events)
+    while count and _is_interruption(events[count - 1]):
+        count -= 1
+    return events[:count], sizes[count - 1] if count else 0
+
+
+class Recording(list[Event]):
+    """The events of a trace. It is a list that shows itself briefly, and as a numbered table in a notebook."""
+
+    def __repr__(self) -> str:
+        return f"<{with_count(len(self), 'event')} of a trace>"
+
+    def _repr_html_(self) -> str:
+        """The first MAX_ROWS events as a table, for a notebook."""
+        rows = map(_event_row, self[:MAX_ROWS])
+        return html_list(with_count(len(self), "event"), ("seq", "Event", "Content"), rows, len(self) - MAX_ROWS)
+
+
+def _event_row(event: Event) -> tuple[str, str, str]:
+    shown = event._shown().items()
+    content = "<br>".join(f"{html_text(name)}: {html_value(part, MAX_PART)}" for name, part in shown)
+    return str(event.seq), html_text(type(event).__name__), content
+
+
+_decoder = msgspec.json.Decoder(Event)
+
+
+class _FormatLine(msgspec.Struct):
+    event: str
+    format: int = 1
+
+
+def decode_event(line: bytes | msgspec.Raw, where: str, what: str) -> Event:
+    """The event on a line; ``where`` and ``what`` (as in "event of a trace") are for the message.
+
+    Raises: UsageError: the line is damaged, or the header of a trace in another format.
+    """
+    try:
+        event: Event = _decoder.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
+        _check_format(line, where)
+        raise UsageError(f"{where} is no {what}: {parser_reason(e)}") from None
+    if isinstance(event, EpisodeStarted):
+        _check_format(line, where)
+    return event
+
+
+def _check_format(line: bytes | msgspec.Raw, where: str) -> None:
+    try:
+        found = msgspec.json.decode(line, type=_FormatLine)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return
+    if found.event == "episode_started" and found.format != TRACE_FORMAT:
+        raise UsageError(
+            f"{where} is in trace format {found.format}, and this version of codeplan reads format {TRACE_FORMAT}; "
+            "run the episode again"
+        )
+
 
 _encoder = msgspec.json.Encoder()
 

@@ -12,9 +12,34 @@ from typing import Any, Final, Literal, get_args
 import msgspec
 
 from codeplan.recording import events
-from codeplan.recording.events import ActionTaken, CallBegun, CallDecided, DoubtDecided, Event, SpanClosed
-from codeplan.tools.shown_calls import shown_answer, shown_call
-from codeplan.types import Checkpoint, Claimed, Diagnostic, Fix, Message, Observation, Result, Usage
+from codeplan.recording.events import (
+    CallAnswered,
+    CallBegun,
+    CallDecided,
+    CallsByAnswer,
+    DoubtDecided,
+    Event,
+    SpanClosed,
+)
+from codeplan.tools.call_texts import shown_answer, shown_call
+from codeplan.types import (
+    Answer,
+    Call,
+    Checkpoint,
+    Claimed,
+    Diagnostic,
+    Failed,
+    Finished,
+    Fix,
+    GiveUp,
+    Message,
+    Observation,
+    Outcome,
+    Replan,
+    Result,
+    Stopped,
+    Usage,
+)
 from codeplan.untrusted.texts import one_line, with_count
 from codeplan.untrusted.values import in_quotes
 
@@ -59,7 +84,6 @@ def describe_purpose(purpose: str) -> str:
     return _TASKS.get(purpose, f"{purpose} (purpose)")
 
 
-_CALL: Final = '{"tool":'  # how the text of a call begins; other environments' actions are shown as they are
 _MAX_SHOWN: Final = 20_000  # characters of an argument; each display shortens the whole to its own room
 
 _DECIDERS = {
@@ -84,20 +108,6 @@ def describe_decision(event: CallDecided | DoubtDecided) -> str:
         return f"The episode was ended during a call of {event.tool}, which {_WAYS[event.way]}, {decided}"
     decided = "allowed" if event.allowed else "refused"
     return f"A call of {event.tool} was {decided} {_DECIDERS[event.by].format(pattern=event.pattern)}"
-
-
-def shown_action(action: str) -> str:
-    """An action as displays show it: a call of a tool in Python, any other as it is."""
-    return shown_call(action, _MAX_SHOWN, _MAX_SHOWN) if action.startswith(_CALL) else action
-
-
-def shown_observation(action: str, observation: str) -> str:
-    """The environment's answer to the action, as displays show it; a tool's result or error has the form that plans
-    get.
-    """
-    if not action.startswith(_CALL):
-        return observation
-    return shown_answer(observation) or "''"
 
 
 Tone = Literal["heading", "start", "step", "good", "bad", "warning", "quiet", "plain"]
@@ -194,13 +204,19 @@ class EventView(msgspec.Struct, frozen=True):
 
 
 class EventViewer:
-    """Turns the events of an episode, in order, into views. ``plan`` is the plan before the first event, or None."""
+    """Turns the events of an episode, in order, into views.
 
-    def __init__(self, plan: str | None = None) -> None:
-        self._plan = plan
+    ``plan`` is the plan before the first event, or None; ``begun`` are the calls that were open then.
+    """
+
+    def __init__(self, plan: str | None = None, begun: Iterable[events.CallBegun] = ()) -> None:
+        self._plan, self._calls = plan, CallsByAnswer(begun)
 
     def view(self, event: Event) -> EventView:
         """The view of the next event."""
+        call = self._calls.take(event)
+        if isinstance(event, events.CallAnswered):
+            return _answer_view(call, event.answer)
         if isinstance(event, events.PlanDrafted):
             plan = PlanBlock(event.number, event.source, self._plan)
             self._plan = event.source
@@ -235,25 +251,32 @@ def _plan_view(event: Event) -> EventView | None:
         case events.StepEntered():
             variables = VariablesBlock(event.checkpoint)
             return EventView(f"[Step {event.step}] {event.title}", "step", blocks=(variables,))
-        case events.PlanFailed():
-            what = "An assertion failed" if event.error == "AssertionError" else f"The plan raised {event.error}"
-            blocks = (TextBlock("failure", event.message), VariablesBlock(event.checkpoint))
-            return EventView(f"{what} {_place(event.step, event.line)}", "bad", blocks=blocks)
-        case events.PlanStopped():
-            title = f"The plan exceeded its limit {in_quotes(event.limit)} {_place(event.step, event.line)}"
-            return EventView(title, "bad", blocks=(TextBlock("failure", event.message),))
-        case events.PlanReplanned():
-            blocks = (TextBlock("note", event.reason), VariablesBlock(event.checkpoint))
-            return EventView(f"The plan asked to replan {_place(event.step, event.line)}", "start", blocks=blocks)
-        case events.PlanGaveUp():
-            blocks = (TextBlock("failure", event.reason), VariablesBlock(event.checkpoint))
-            return EventView(f"The plan gave up {_place(event.step, event.line)}", "bad", blocks=blocks)
-        case events.PlanFinished():
-            return EventView("The plan ran to its end", "quiet")
+        case events.PlanEnded():
+            return _outcome_view(event.outcome)
         case events.TextPrinted():
             return EventView(blocks=(TextBlock("output", event.text),))
         case _:
             return None
+
+
+def _outcome_view(outcome: Outcome) -> EventView:
+    """The view of the end of a plan."""
+    match outcome:
+        case Failed():
+            what = "An assertion failed" if outcome.error == "AssertionError" else f"The plan raised {outcome.error}"
+            blocks = (TextBlock("failure", outcome.message), VariablesBlock(outcome.checkpoint))
+            return EventView(f"{what} {_place(outcome.step, outcome.line)}", "bad", blocks=blocks)
+        case Stopped():
+            title = f"The plan exceeded its limit {in_quotes(outcome.limit)} {_place(outcome.step, outcome.line)}"
+            return EventView(title, "bad", blocks=(TextBlock("failure", outcome.message),))
+        case Replan():
+            blocks = (TextBlock("note", outcome.reason), VariablesBlock(outcome.checkpoint))
+            return EventView(f"The plan asked to replan {_place(outcome.step, outcome.line)}", "start", blocks=blocks)
+        case GiveUp():
+            blocks = (TextBlock("failure", outcome.reason), VariablesBlock(outcome.checkpoint))
+            return EventView(f"The plan gave up {_place(outcome.step, outcome.line)}", "bad", blocks=blocks)
+        case Finished():
+            return EventView("The plan ran to its end", "quiet")
 
 
 def _plan_started_view(event: events.PlanStarted) -> EventView:
@@ -294,20 +317,34 @@ def _model_view(event: Event) -> EventView | None:
             return None
 
 
+def _answer_view(call: Call | None, answer: Answer) -> EventView:
+    """The view of a call with its answer; ``call`` is None if the trace does not have it."""
+    action = (_call_block(call),) if call else ()
+    seen = answer.observation
+    if seen is None:
+        return EventView(
+            blocks=(*action, TextBlock("observation", shown_answer(answer) or "''"), *_end_note(answer.done))
+        )
+    blocks = (*action, TextBlock("observation", seen.text), *_end_note(seen.done and not seen.success))
+    return EventView(tone="good" if seen.success else "plain", blocks=blocks)
+
+
+def _call_block(call: Call) -> TextBlock:
+    return TextBlock("action", shown_call(call, _MAX_SHOWN, _MAX_SHOWN))
+
+
+def _end_note(done: bool) -> tuple[TextBlock, ...]:
+    return (TextBlock("note", "The environment says: done"),) if done else ()
+
+
 def _episode_view(event: Event) -> EventView:
     match event:
         case events.EpisodeStarted():
             return _episode_started_view(event)
         case events.EnvironmentReset():
             return EventView(blocks=(TextBlock("start", event.observation.text),))
-        case events.ActionTaken():
-            seen = event.observation
-            ended = (TextBlock("note", "The environment says: done"),) if seen.done and not seen.success else ()
-            answer = TextBlock("observation", shown_observation(event.action, seen.text))
-            blocks = (TextBlock("action", shown_action(event.action)), answer, *ended)
-            return EventView(tone="good" if seen.success else "plain", blocks=blocks)
         case events.CallBegun():
-            return EventView("A call began", "quiet", blocks=(TextBlock("action", shown_action(event.action)),))
+            return EventView("A call began", "quiet", blocks=(_call_block(event.call),))
         case events.CallDecided() | events.DoubtDecided():
             allowed = isinstance(event, events.CallDecided) and event.allowed
             return EventView(describe_decision(event), "quiet" if allowed else "warning")
@@ -378,16 +415,13 @@ MAX_LINE: Final = 1000
 
 _PLANS: Final = (
     *(events.PlanDrafted, events.PlanFixed, events.PlanWarned, events.PlanStarted, events.StepEntered),
-    *(events.TextPrinted, events.PlanFinished, events.PlanReplanned),
+    *(events.TextPrinted, events.PlanEnded),
 )
-_FAILURES: Final = (
-    *(events.PlanRejected, events.PlanFailed, events.PlanStopped, events.PlanGaveUp),
-    *(events.ModelCallFailed, events.ToolFailed, events.WarningIssued),
-)
+_FAILURES: Final = (events.PlanRejected, *(events.ModelCallFailed, events.ToolFailed, events.WarningIssued))
 _MODEL: Final = (events.ModelCalled, events.TextsEmbedded)
 _ACTIONS: Final = (
-    *(events.EnvironmentReset, events.ActionTaken),
-    *(events.CallDecided, events.CallBegun, events.DoubtDecided),
+    *(events.EnvironmentReset, events.CallBegun, events.CallAnswered),
+    *(events.CallDecided, events.DoubtDecided),
 )
 
 
@@ -416,7 +450,7 @@ def event_rows(recorded: Iterable[Event]) -> Iterator[EventRow]:
         if isinstance(event, CallBegun):
             begun = row
         elif not isinstance(event, SpanClosed):
-            if begun and not isinstance(event, ActionTaken):
+            if begun and not isinstance(event, CallAnswered):
                 yield begun
             begun = None
             yield row
@@ -425,7 +459,8 @@ def event_rows(recorded: Iterable[Event]) -> Iterator[EventRow]:
 
 
 def _part(event: Event) -> Part:
-    if isinstance(event, _FAILURES):
+    ended = event.outcome if isinstance(event, events.PlanEnded) else None
+    if isinstance(event, _FAILURES) or isinstance(ended, Failed | Stopped | GiveUp):
         return "failures"
     if isinstance(event, _ACTIONS):
         return "actions"

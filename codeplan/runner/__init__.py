@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from codeplan.runner.async_episodes import ado, arun
+from codeplan.runner.episodes import Execution, execute, learn, run
 from codeplan.runner.models import connect
-from codeplan.runner.new_episodes import Execution, execute, learn, run
 from codeplan.runner.recorded_episodes import fork, replay, resume
-from codeplan.runner.tool_episodes import do
+from codeplan.runner.tools import do
 
 __all__ = ["Execution", "ado", "arun", "connect", "do", "execute", "fork", "learn", "replay", "resume", "run"]

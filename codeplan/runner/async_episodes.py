@@ -8,12 +8,12 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from codeplan.cancellation import Cancellation
 from codeplan.episode.method import Method
 from codeplan.llm.callable_model import ModelFunction
 from codeplan.protocols import LLM, Environment
-from codeplan.recording.cancellation import Cancellation
-from codeplan.runner.new_episodes import run
-from codeplan.runner.tool_episodes import do
+from codeplan.runner.episodes import run
+from codeplan.runner.tools import do
 from codeplan.types import Result, Task
 
 _T = TypeVar("_T")

@@ -16,7 +16,7 @@ from codeplan import plugins
 from codeplan.envs.registry import build
 from codeplan.errors import UsageError
 from codeplan.protocols import Environment, has_members, require_members
-from codeplan.tools.tool_files import object_of_file
+from codeplan.tools.python_tools import object_of_file
 from codeplan.untrusted.values import in_quotes
 
 _FORM = (

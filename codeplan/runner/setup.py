@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from codeplan import envs, methods
+from codeplan import envs, methods, plugins
 from codeplan.budget import Budget
-from codeplan.envs.selection import require_recordable
+from codeplan.envs.registry import require_recordable
 from codeplan.episode.episode import Episode
 from codeplan.episode.meter import Meter
 from codeplan.episode.method import Method
@@ -26,18 +27,67 @@ from codeplan.errors import (
 )
 from codeplan.llm.callable_model import CallableModel, ModelFunction, is_model_function
 from codeplan.methods.fixed_plan import FixedPlan
-from codeplan.protocols import LLM, Agent, Environment, OffersTools, has_members, require_members, require_synchronous
+from codeplan.protocols import (
+    LLM,
+    Agent,
+    Environment,
+    OffersTools,
+    World,
+    has_members,
+    require_members,
+    require_synchronous,
+)
 from codeplan.recording.event_handlers import HandlerError, handler_errors_unwrapped
-from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler
+from codeplan.recording.events import AnswersCalls, EpisodeEnded, EpisodeStarted, Event, EventHandler
 from codeplan.recording.redaction import remove_secrets
 from codeplan.recording.trace import Trace
 from codeplan.runner import models
-from codeplan.runner.setting_shares import split_settings
 from codeplan.sandbox.limits import shorten
+from codeplan.tools.approvals import require_callable
 from codeplan.types import BudgetSpent, Crashed, InfrastructureFailed, Interrupted, NotSolved, Result, Task, TooLarge
-from codeplan.untrusted.noun_phrases import with_article
+from codeplan.untrusted.texts import is_utf8, with_article
 from codeplan.untrusted.tracebacks import broken_environment
+from codeplan.untrusted.values import in_quotes
 from codeplan.version import VERSION
+
+
+def accepted_settings(participants: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
+    """The names of the settings that ``env``, ``method`` and ``model`` each accept; an object accepts none."""
+    return {part: _setting_names(part, name) if isinstance(name, str) else () for part, name in participants.items()}
+
+
+def _setting_names(part: str, name: str) -> tuple[str, ...]:
+    if part == "model":
+        return models.setting_names(name)
+    return plugins.setting_names(plugins.load_factory("codeplan.envs" if part == "env" else "codeplan.methods", name))
+
+
+def split_settings(participants: Mapping[str, object], settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The settings of each participant. Raises: UsageError: no participant accepts a setting."""
+    accepted = accepted_settings(participants)
+    known = {name for names in accepted.values() for name in names}
+    for name in settings:
+        if name not in known:
+            raise UsageError(_unknown_setting(name, known, participants))
+    return {part: {n: v for n, v in settings.items() if n in names} for part, names in accepted.items()}
+
+
+def _unknown_setting(name: str, known: Iterable[str], participants: Mapping[str, object]) -> str:
+    """The error for a setting that neither method, environment nor model accepts.
+
+    A model behind an endpoint accepts more settings than the scripted one, and than a function or an object.
+    """
+    model, limit = participants.get("model", ""), name.removeprefix("max_")
+    own = not isinstance(model, str)
+    if (own or model == "scripted") and name in models.setting_names(models.ANY_ENDPOINT_MODEL):
+        what = "a model that is a function or an object of yours" if own else "the scripted model"
+        return f"{what} has no setting {in_quotes(name)}; --model NAME (model=NAME) gives one that has"
+    if limit in Budget.__struct_fields__:
+        flag = "" if limit == "refinements" else f"--max-{limit.replace('_', '-')} N, in Python "
+        way = f"to limit the {limit.replace('_', ' ')}, give {flag}budget=codeplan.Budget({limit}=N)"
+        return f"there is no setting {in_quotes(name)} here; {way}"
+    return f"there is no setting {in_quotes(name)} here; {plugins.suggest_names(name, known)}"
+
 
 _SECRET_SETTINGS = frozenset({"api_key", "base_url", "extra_body", "reply_cache"})
 """Settings that may contain a key, or an address with a password, or a path of the user's; the model reports its own.
@@ -47,10 +97,10 @@ Others are recognised by their names (see ``codeplan.recording.redaction``)."""
 class EnvironmentToOpen(NamedTuple):
     """An environment that starts programs: it is opened once method and model are there, and closed with the setup."""
 
-    opening: AbstractContextManager[Environment]
+    opening: AbstractContextManager[World]
 
 
-AnyEnvironment: TypeAlias = Environment | EnvironmentToOpen
+AnyEnvironment: TypeAlias = World | EnvironmentToOpen
 """An environment, or one to open."""
 
 
@@ -72,7 +122,7 @@ class EpisodeSetup:
         offline: bool = False,
     ) -> None:
         for given, port in ((env, Environment), (method, Method), (model, LLM)):
-            if not isinstance(given, EnvironmentToOpen):
+            if not isinstance(given, EnvironmentToOpen | AnswersCalls):
                 _require_participant(given, port)
         shares = split_settings({"env": env, "method": method, "model": model}, settings)
         self._settings = settings
@@ -206,7 +256,7 @@ class OfflineModel:
 
 
 @contextmanager
-def _closing(env: Environment) -> Iterator[None]:
+def _closing(env: World) -> Iterator[None]:
     """Close the environment at the end. Raises: EnvironmentFailure: it breaks then."""
     try:
         yield
@@ -219,7 +269,7 @@ def _closing(env: Environment) -> Iterator[None]:
             raise broken_environment(env.name, "closing", e) from e
 
 
-def _open(env: str | AnyEnvironment, settings: Mapping[str, Any], resources: ExitStack) -> Environment:
+def _open(env: str | AnyEnvironment, settings: Mapping[str, Any], resources: ExitStack) -> World:
     """The environment; ``resources`` close what this opens."""
     if isinstance(env, EnvironmentToOpen):
         return resources.enter_context(env.opening)
@@ -230,7 +280,7 @@ def _open(env: str | AnyEnvironment, settings: Mapping[str, Any], resources: Exi
     return made
 
 
-def _require_usable_agent(env: Environment) -> None:
+def _require_usable_agent(env: World) -> None:
     if isinstance(env.agent, type):
         what = f"the Agent class {env.agent.__name__}"
         require_members(env.agent, Agent, what)
@@ -282,3 +332,20 @@ def _plain(value: object) -> Any:
         return msgspec.to_builtins(value, enc_hook=repr)
     except TypeError:
         return repr(value)
+
+
+def require_out(out: object) -> None:
+    """Raise UsageError unless ``out`` is a folder's path that a trace can hold."""
+    if not isinstance(out, str | os.PathLike):
+        raise UsageError(f"out is the path of a folder, not {in_quotes(out)}")
+    path = str(out)
+    if not path:
+        raise UsageError("out is empty; name a folder, or give None for no trace")
+    if "\0" in path or not is_utf8(path):
+        raise UsageError(f"the folder's path {in_quotes(path)} is not text in UTF-8; name another folder")
+
+
+def require_handler(on_event: object) -> None:
+    """Raise UsageError unless ``on_event`` is a function that takes an event, or None."""
+    if on_event is not None:
+        require_callable(on_event, "on_event", "on_event(event)", (1,))

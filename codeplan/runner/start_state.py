@@ -15,15 +15,13 @@ from typing import Any, BinaryIO, Final, TypeAlias
 import msgspec
 
 from codeplan.errors import UsageError
-from codeplan.recording.event_decoding import decode_event
 from codeplan.recording.events import Event, PlanRejected, PlanStarted, StepEntered
-from codeplan.recording.trace_size import MAX_LINE_BYTES, MAX_TRACE_BYTES, LineSizes
+from codeplan.recording.trace import MAX_LINE_BYTES, MAX_TRACE_BYTES, LineSizes, decode_event
 from codeplan.sandbox import CheckpointError, decode, encode
 from codeplan.sandbox.limits import MAX_NAME_CHARS
 from codeplan.types import Checkpoint
 from codeplan.untrusted import files
-from codeplan.untrusted.noun_phrases import with_article
-from codeplan.untrusted.terminal import one_line, parser_reason
+from codeplan.untrusted.texts import one_line, parser_reason, with_article
 from codeplan.untrusted.values import in_quotes
 
 Start: TypeAlias = Checkpoint | Mapping[str, Any] | Path | str

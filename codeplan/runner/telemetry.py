@@ -16,7 +16,8 @@ from urllib.parse import urlsplit
 
 from codeplan.errors import ModelError
 from codeplan.recording.events import (
-    ActionTaken,
+    CallAnswered,
+    CallsByAnswer,
     EpisodeEnded,
     EpisodeStarted,
     Event,
@@ -25,7 +26,8 @@ from codeplan.recording.events import (
     ModelCallFailed,
     TextsEmbedded,
 )
-from codeplan.types import Crashed, InfrastructureFailed, Interrupted, Result, Usage
+from codeplan.tools.call_texts import shown_answer
+from codeplan.types import Call, Crashed, InfrastructureFailed, Interrupted, Result, Usage
 
 if TYPE_CHECKING:
     from contextvars import Token
@@ -59,6 +61,7 @@ class EpisodeSpans:
 
         self._tracer: Tracer = trace.get_tracer("codeplan", VERSION)
         self._on_event = on_event
+        self._calls = CallsByAnswer()
         self._content = os.environ.get(CONTENT_VARIABLE, "").strip().lower() == "true"
         self._episode: Span | None = None
         self._context: Context | None = None
@@ -67,6 +70,7 @@ class EpisodeSpans:
         self._routes: dict[str, dict[str, str]] = {}
 
     def __call__(self, event: Event) -> None:
+        call = self._calls.take(event)
         match event:
             case EpisodeStarted():
                 self._begin(event)
@@ -76,8 +80,8 @@ class EpisodeSpans:
                 self._end_failed_call(event)
             case TextsEmbedded():
                 self._end_embedding(event)
-            case ActionTaken():
-                self._end_action(event)
+            case CallAnswered() if call is not None:
+                self._end_call(call, event)
             case EpisodeEnded():
                 self._end(event)
         if self._on_event:
@@ -151,19 +155,22 @@ class EpisodeSpans:
         name = f"{attributes['gen_ai.operation.name']} {attributes['gen_ai.request.model']}"
         self._add_span(name, SpanKind.CLIENT, attributes, event.at, event.seconds, status)
 
-    def _end_action(self, event: ActionTaken) -> None:
+    def _end_call(self, call: Call, event: CallAnswered) -> None:
         from opentelemetry.trace import SpanKind
 
+        name, arguments = ("act", {"action": call.name}) if call.arguments is None else (call.name, call.arguments)
         attributes = {
             "gen_ai.operation.name": "execute_tool",
-            "gen_ai.tool.name": "act",
+            "gen_ai.tool.name": name,
             "gen_ai.tool.type": "function",
-            "gen_ai.tool.call.id": str(event.seq),
+            "gen_ai.tool.call.id": str(event.id),
         }
+        if event.answer.error:
+            attributes["error.type"] = event.answer.error
         if self._content:
-            attributes["gen_ai.tool.call.arguments"] = json.dumps({"action": event.action})
-            attributes["gen_ai.tool.call.result"] = event.observation.text
-        self._add_span("execute_tool act", SpanKind.INTERNAL, attributes, event.at, event.seconds)
+            attributes["gen_ai.tool.call.arguments"] = json.dumps(arguments)
+            attributes["gen_ai.tool.call.result"] = shown_answer(event.answer)
+        self._add_span(f"execute_tool {name}", SpanKind.INTERNAL, attributes, event.at, event.seconds)
 
     def _add_span(
         self,

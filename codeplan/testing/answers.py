@@ -8,23 +8,28 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from codeplan.episode.episode import storable_value
-from codeplan.errors import AgentError, EnvironmentFailure, ModelError, UsageError
+from codeplan.errors import EnvironmentFailure, ModelError, UsageError
+from codeplan.plain_data import NotPlainData, unpack
 from codeplan.protocols import LLM
 from codeplan.recording.events import (
-    ActionTaken,
+    AnsweredCall,
+    CallAnswered,
+    CallsByAnswer,
     EpisodeEnded,
     EpisodeStarted,
     Event,
+    EventHandler,
     ModelCalled,
     PlanStarted,
     StepEntered,
 )
 from codeplan.recording.tape import read_tape
-from codeplan.tools import wire
-from codeplan.tools.recorded_tools import recorded_environment
-from codeplan.tools.shown_calls import shown_call
-from codeplan.types import Claimed, Completion, Message, Observation, Purpose, Result, Task
+from codeplan.tools.call_texts import shown_call
+from codeplan.tools.environment import recorded_environment
+from codeplan.types import Answer, Call, Claimed, Completion, Message, Observation, Purpose, Result, Task
 from codeplan.untrusted.patterns import MAX_SECONDS, find_first_match
 from codeplan.untrusted.texts import parser_reason, with_count
 from codeplan.untrusted.values import in_quotes, value_text
@@ -153,12 +158,12 @@ class RecordedCalls:
         header, result = _first_and_last(events, tape)
         try:
             tools = recorded_environment(header.task.goal, header.tools, header.tools_doc)
-            self._calls = [(e.action, _checked(e.observation)) for e in _last_plans_calls(events)]
-        except (UsageError, AgentError, ValueError) as e:
+            self._calls = [(_key(made.call), _checked(made.answer)) for made in _last_plans_calls(events)]
+        except (UsageError, NotPlainData, ValueError) as e:
             raise UsageError(f"the tape {tape} cannot stand for tools: {parser_reason(e)}") from None
         self.agent, self.described_tools, self.tools_doc = tools.agent, tools.described_tools, tools.tools_doc
         self._task, self._result = header.task, result
-        self._left: dict[str, deque[Observation]] = {}
+        self._left: dict[bytes, deque[Answer]] = {}
 
     def tasks(self, split: str) -> Sequence[Task]:
         """The one task."""
@@ -167,16 +172,17 @@ class RecordedCalls:
     def reset(self, task: Task) -> Observation:
         """Begin the episode; all recorded answers are available again."""
         self._left = defaultdict(deque)
-        for action, observation in self._calls:
-            self._left[action].append(observation)
+        for key, answer in self._calls:
+            self._left[key].append(answer)
         return Observation("No tool was called yet.")
 
-    def step(self, action: str) -> Observation:
+    def call(self, id: int, call: Call, record: EventHandler) -> Answer:
         """The next recorded answer to a call. Raises: UnrecordedCall: there is none, or none is left."""
-        if answers := self._left.get(action):
+        key = _key(call)
+        if answers := self._left.get(key):
             return answers.popleft()
-        often = "as often" if action in self._left else "at all"
-        raise UnrecordedCall(f"the plan called {shown_call(action)}, which the recorded plan did not call {often}")
+        often = "as often" if key in self._left else "at all"
+        raise UnrecordedCall(f"the plan called {shown_call(call)}, which the recorded plan did not call {often}")
 
     def judge(self, value: object) -> Observation:
         """Whether this equals the recorded plan's value. Values that were too large to record count as equal."""
@@ -216,27 +222,36 @@ class _StepCall(NamedTuple):
     """A call, and the step in which it was made: 0 before the first step."""
 
     step: int
-    event: ActionTaken
+    made: AnsweredCall
 
 
-def _last_plans_calls(events: list[Event]) -> Iterator[ActionTaken]:
+def _last_plans_calls(events: list[Event]) -> Iterator[AnsweredCall]:
     """The calls of the last plan, with those of earlier plans in the steps before the one at which it started."""
     calls: list[_StepCall] = []
+    begun = CallsByAnswer()
     step = 0
     for event in events:
+        call = begun.take(event)
         if isinstance(event, PlanStarted):
-            calls, step = [call for call in calls if 0 < call.step < event.start_from], 0
+            calls, step = [each for each in calls if 0 < each.step < event.start_from], 0
         elif isinstance(event, StepEntered):
             step = event.step
-        elif isinstance(event, ActionTaken):
-            calls.append(_StepCall(step, event))
-    return (call.event for call in calls)
+        elif isinstance(event, CallAnswered) and call is not None:
+            calls.append(_StepCall(step, AnsweredCall(call, event)))
+    return (each.made for each in calls)
 
 
-def _checked(observation: Observation) -> Observation:
-    """An observation from a tape. Raises: ValueError, AgentError: it holds no answer of a tool."""
-    wire.read_answer(observation.text)
-    return observation
+def _key(call: Call) -> bytes:
+    """The same bytes for calls with equal arguments."""
+    return msgspec.json.encode(call, order="deterministic")
+
+
+def _checked(answer: Answer) -> Answer:
+    """An answer from a tape. Raises: ValueError, NotPlainData: it is not that of a tool."""
+    if answer.observation is not None:
+        raise ValueError("an answer is that of a world of text")
+    unpack(answer.value)
+    return answer
 
 
 def _canonical(value: object) -> str:

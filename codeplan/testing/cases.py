@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from codeplan import envs
 from codeplan.errors import UsageError
-from codeplan.protocols import LLM, Environment
+from codeplan.protocols import LLM, World
 from codeplan.runner.models import connect
 from codeplan.sandbox import Limits, decode
 from codeplan.skills import skill_folder
@@ -30,6 +30,7 @@ from codeplan.testing.manifest import (
     seeds_of,
 )
 from codeplan.testing.plan_runs import CoverageCallback, PlanRun, run_once
+from codeplan.tools.call_texts import shown_answer, shown_call
 from codeplan.types import Checkpoint, Failed, Finished, GiveUp, Outcome, Plan, Rejected, Replan, Stopped, Task
 from codeplan.untrusted.json_values import matches_json
 from codeplan.untrusted.patterns import MAX_SECONDS, search_pattern
@@ -164,7 +165,7 @@ class CaseRunner:
         self._whole_runs: dict[str, PlanRun] = {}
 
     @cached_property
-    def env(self) -> Environment:
+    def env(self) -> World:
         """The manifest's environment, built on first use; ``close`` closes it."""
         if self.suite.manifest.calls is not None:
             return RecordedCalls(self.suite.path.parent / self.suite.manifest.calls)
@@ -465,7 +466,7 @@ def _of_actions(run: PlanRun) -> Iterator[str]:
     acted = run.action_events
     shown = f", the last {MAX_ACTIONS}:" if len(acted) > MAX_ACTIONS else ":" if acted else ""
     yield f"actions: {len(acted)}{shown}"
-    for event in acted[-MAX_ACTIONS:]:
-        step = run.step_of(event)
-        did, said = one_line(event.action, 80), one_line(event.observation.text, 80)
+    for acted_call in acted[-MAX_ACTIONS:]:
+        step = run.step_of(acted_call.event)
+        did, said = one_line(shown_call(acted_call.call), 80), one_line(shown_answer(acted_call.answer), 80)
         yield f"  [{'-' if step is None else step}] {did} -> {said}"

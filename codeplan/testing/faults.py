@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from codeplan.envs.household.faults import HOUSEHOLD_FAULTS, EditableHousehold, HouseholdFault
-from codeplan.protocols import LLM, Environment, OffersTools, TakesActions
-from codeplan.recording.events import ActionTaken
+from codeplan.protocols import LLM, Environment, OffersTools, TakesActions, World
+from codeplan.recording.events import EventHandler
 from codeplan.testing.answers import RecordedCalls
 from codeplan.testing.plan_runs import PlanRun
-from codeplan.tools import wire
-from codeplan.types import Completion, Message, Observation, Purpose, Task
+from codeplan.tools.call_texts import shown_call
+from codeplan.types import Answer, Call, Completion, Message, Observation, Purpose, Task
 from codeplan.untrusted.values import in_quotes
 
 FaultAction = Callable[[Environment, Task, str, Observation], Observation]
@@ -32,7 +32,7 @@ class InjectedFault(NamedTuple):
     description: str
     """A description of the fault, for people."""
     where: Literal["action", "question", "step"]
-    places: Callable[[PlanRun, Environment], Iterator[int]]
+    places: Callable[[PlanRun, World], Iterator[int]]
     act: FaultAction | None = None
     between_steps: Callable[[PlanRun, Any], None] | None = None
     """Acts with the agent between two steps; the run is the one without the fault."""
@@ -40,14 +40,14 @@ class InjectedFault(NamedTuple):
     """The message of the error that a plan gets from the fault, if any. A plan may end with it."""
 
 
-def inject_fault(fault: InjectedFault, at: int, env: Environment, model: LLM) -> tuple[Environment, LLM]:
+def inject_fault(fault: InjectedFault, at: int, env: World, model: LLM) -> tuple[World, LLM]:
     """Return the environment and the model with the fault at place ``at``."""
     if fault.where == "question":
         return env, WrongAnswerModel(model, at)
-    if not fault.act:
-        return env, model
     if isinstance(env, RecordedCalls):
-        return FaultyTools(env, fault.act, at), model
+        return (FaultyTools(env, fault.raises, at) if fault.raises else env), model
+    if not fault.act or not isinstance(env, Environment):
+        return env, model
     return FaultyEnvironment(env, fault.act, at), model
 
 
@@ -55,9 +55,11 @@ def locate_fault(fault: InjectedFault, at: int, run: PlanRun) -> tuple[int | Non
     """Return the step of the fault's place ``at`` in the run without it, and a description of the place."""
     if fault.where == "step":
         return at, f"before step {at}"
-    event = run.action_events[at] if fault.where == "action" else run.question_events[at]
-    step = run.step_of(event)
-    place = f"at {in_quotes(event.action)}" if isinstance(event, ActionTaken) else f"at question {at + 1}"
+    if fault.where == "action":
+        acted = run.action_events[at]
+        step, place = run.step_of(acted.event), f"at {in_quotes(shown_call(acted.call))}"
+    else:
+        step, place = run.step_of(run.question_events[at]), f"at question {at + 1}"
     return step, place if step is None else f"{place} in step {step}"
 
 
@@ -90,13 +92,27 @@ class FaultyEnvironment:
         """Do nothing: the caller owns the environment."""
 
 
-class FaultyTools(FaultyEnvironment):
-    """Recorded tools with one call that goes wrong. The values that plans return are judged as without the fault."""
+class FaultyTools:
+    """Recorded tools with one call that fails. The values that plans return are judged as without the fault."""
 
-    def __init__(self, env: RecordedCalls, strike: FaultAction, at: int) -> None:
-        super().__init__(env, strike, at)
+    def __init__(self, env: RecordedCalls, message: str, at: int) -> None:
+        self.name, self.agent = env.name, env.agent
         self.described_tools, self.tools_doc, self.has_verifier = env.described_tools, env.tools_doc, env.has_verifier
-        self.judge = env.judge
+        self.tasks, self.judge = env.tasks, env.judge
+        self._env, self._message, self._at = env, message, at
+        self._count = 0
+
+    def reset(self, task: Task) -> Observation:
+        self._count = 0
+        return self._env.reset(task)
+
+    def call(self, id: int, call: Call, record: EventHandler) -> Answer:
+        faulty = self._count == self._at
+        self._count += 1
+        return Answer(error="RuntimeError", message=self._message) if faulty else self._env.call(id, call, record)
+
+    def close(self) -> None:
+        """Do nothing: the caller owns the environment."""
 
 
 class WrongAnswerModel:
@@ -126,17 +142,17 @@ def wrong_answer(answer: str) -> str:
     return changed if changed != answer else re.sub(r"[A-Za-z]+", lambda word: f"no{word[0]}", answer)
 
 
-def _every_action(run: PlanRun, env: Environment) -> Iterator[int]:
+def _every_action(run: PlanRun, env: World) -> Iterator[int]:
     if isinstance(env, OffersTools):  # a tool's answer is data, which a text cannot replace
         return iter(())
     return iter(range(len(run.action_events)))
 
 
-def _every_call(run: PlanRun, env: Environment) -> Iterator[int]:
+def _every_call(run: PlanRun, env: World) -> Iterator[int]:
     return iter(range(len(run.action_events)) if isinstance(env, OffersTools) else ())
 
 
-def _every_question(run: PlanRun, env: Environment) -> Iterator[int]:
+def _every_question(run: PlanRun, env: World) -> Iterator[int]:
     return iter(range(len(run.question_events)))
 
 
@@ -154,14 +170,10 @@ def _answer_late(env: Environment, task: Task, action: str, before: Observation)
     return Observation(before.text, now.reward, now.done, now.success)
 
 
-def _fail(env: Environment, task: Task, action: str, before: Observation) -> Observation:
-    return Observation(wire.error_text("RuntimeError", _TOOL_ERROR))
-
-
 def _of_household(fault: HouseholdFault) -> InjectedFault:
     """A fault that can only happen in a household."""
 
-    def places(run: PlanRun, env: Environment) -> Iterator[int]:
+    def places(run: PlanRun, env: World) -> Iterator[int]:
         if not isinstance(env, EditableHousehold):
             return
         if fault.places is None:  # it is between two steps
@@ -191,7 +203,7 @@ _ALL = (
     ),
     InjectedFault("popup", "a notice appears in place of the action's effect", "action", _every_action, _show_notice),
     InjectedFault("slow", "an action gets the previous answer", "action", _every_action, _answer_late),
-    InjectedFault("tool-error", "a tool fails", "action", _every_call, _fail, raises=_TOOL_ERROR),
+    InjectedFault("tool-error", "a tool fails", "action", _every_call, raises=_TOOL_ERROR),
     InjectedFault("wrong-answer", "a question gets a wrong answer in the right form", "question", _every_question),
     *map(_of_household, HOUSEHOLD_FAULTS),
 )

@@ -11,11 +11,12 @@ import msgspec
 from codeplan.agent_interface import agent_api
 from codeplan.episode.episode import agent_class
 from codeplan.methods.fixed_plan import FixedPlan
-from codeplan.protocols import LLM, Environment
-from codeplan.recording.events import ActionTaken, Event, ModelCalled, StepEntered, ValueJudged
-from codeplan.runner.new_episodes import run
+from codeplan.protocols import LLM, World
+from codeplan.recording.events import AnsweredCall, Event, ModelCalled, StepEntered, ValueJudged, answered_calls
+from codeplan.runner.episodes import run
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.host.backend import LineCoverage
+from codeplan.tools.call_texts import shown_call
 from codeplan.types import AgentApi, Failed, Finished, GiveUp, Outcome, Plan, Rejected, Replan, Result, Stopped, Task
 from codeplan.untrusted.texts import one_line
 
@@ -49,14 +50,14 @@ class PlanRun(msgspec.Struct, frozen=True):
         return self.result.task
 
     @property
-    def action_events(self) -> tuple[ActionTaken, ...]:
-        """The actions with their observations."""
-        return tuple(e for e in self.events if isinstance(e, ActionTaken))
+    def action_events(self) -> tuple[AnsweredCall, ...]:
+        """The actions, or the calls of tools, with the events of their answers."""
+        return tuple(answered_calls(self.events))
 
     @property
     def actions(self) -> tuple[str, ...]:
         """The words of the actions."""
-        return tuple(e.action for e in self.action_events)
+        return tuple(shown_call(each.call) for each in self.action_events)
 
     @property
     def question_events(self) -> tuple[ModelCalled, ...]:
@@ -118,7 +119,7 @@ def _place(step: int | None) -> str:
 
 def run_once(
     source: str | Plan,
-    env: Environment,
+    env: World,
     task: Task,
     model: LLM,
     *,
@@ -146,7 +147,7 @@ def _check_cached(source: str, api: AgentApi, limits: Limits) -> Plan | Rejected
     return Sandbox(limits).check(source, api)
 
 
-def check_plan(source: str, env: Environment, limits: Limits | None = None) -> Plan | Rejected:
+def check_plan(source: str, env: World, limits: Limits | None = None) -> Plan | Rejected:
     """Check a plan for an environment's agent. Each text is checked once in a process."""
     return _check_cached(source, agent_api(agent_class(env)), limits or Limits())
 

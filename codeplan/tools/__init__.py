@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from codeplan.tools.environment import ToolEnvironment
 from codeplan.tools.python_tools import python_tools
-from codeplan.tools.tool import Tool
-from codeplan.tools.toolset import Toolset
+from codeplan.tools.tool import Tool, Toolset
 
 __all__ = ["Tool", "ToolEnvironment", "Toolset", "python_tools"]

@@ -1,31 +1,63 @@
-"""The user's tools as an environment: a plan's calls are actions, their answers observations."""
+"""The user's tools as an environment: it decides about each call, makes it and answers it."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from types import NoneType, SimpleNamespace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
 
-from codeplan.errors import AgentError, EnvironmentFailure, UsageError
-from codeplan.recording.tool_events import CallBegun, CallDecided, DoubtDecided, EnvironmentEvent, ToolFailed
-from codeplan.tools import wire
-from codeplan.tools.approvals import Approvals
-from codeplan.tools.doubts import DoubtRules
+from codeplan.errors import AgentError, EnvironmentFailure, UsageError, VerifierBroken
+from codeplan.plain_data import MAX_VALUES, NotPlainData, Packed, unpack
+from codeplan.recording.events import CallBegun, CallDecided, DoubtDecided, EventHandler, ToolFailed
+from codeplan.tools.agent import agent_class_for
+from codeplan.tools.approvals import Approvals, DoubtRules, require_callable
 from codeplan.tools.event_loop import LoopThread
 from codeplan.tools.failures import error_for_plan, failure_message, failure_sentence, refusal, require_failure
-from codeplan.tools.json_data import MAX_VALUES, NotPlain
-from codeplan.tools.shown_calls import shown_answer, shown_call
-from codeplan.tools.tool import Tool
-from codeplan.tools.tool_agent import agent_class_for
-from codeplan.tools.toolset import Toolset
-from codeplan.tools.verification import Verifier
-from codeplan.types import ActionSpace, AgentTool, Observation, Task
-from codeplan.untrusted.scalars import type_name
-from codeplan.untrusted.surrogates import is_utf8
-from codeplan.untrusted.terminal import echo
+from codeplan.tools.results import full_type_name, pack_result
+from codeplan.tools.tool import Tool, Toolset
+from codeplan.types import ActionSpace, AgentTool, Answer, Call, Observation, Task
+from codeplan.untrusted.texts import echo, escape_surrogates, is_utf8, parser_reason
 from codeplan.untrusted.tracebacks import traceback_text
-from codeplan.untrusted.values import in_quotes
+from codeplan.untrusted.values import in_quotes, type_name
+
+Verdict: TypeAlias = bool | str
+"""True: the goal is reached. A text says what is missing, and so does False without words."""
+
+MAX_VERDICT_CHARS = 2_000
+"""Maximum length of a verifier's text, in characters."""
+
+
+class Verifier:
+    """A function ``verify(value, tools)``, or ``verify(value)``, sync or async.
+
+    ``value`` is the value that the plan returned. ``tools`` has the tools as methods, to inspect the world; their
+    calls count towards no limit. An asynchronous verifier awaits the results of asynchronous tools. Raises:
+    UsageError: the function takes neither two arguments nor one.
+    """
+
+    def __init__(self, verify: Callable[..., Verdict | Awaitable[Verdict]]) -> None:
+        self._verify = verify
+        self._count = require_callable(verify, "verify", "verify(value, tools)", (2, 1))
+
+    def judge(self, value: object, tools: object, finish: Callable[[object], object]) -> Verdict:
+        """The verdict; ``finish`` waits for an asynchronous one.
+
+        Raises: VerifierBroken: the function fails, or returns neither a bool nor a text.
+        """
+        try:
+            verdict: Any = finish(self._verify(value, tools) if self._count == 2 else self._verify(value))
+        except BaseException as error:
+            require_failure(error)
+            echo(f"The verifier failed:\n{traceback_text(error)}", err=True)
+            raise VerifierBroken(f"the verifier failed: {failure_sentence(error)}") from error
+        if not isinstance(verdict, bool | str):
+            raise VerifierBroken(
+                f"the verifier returned a value of the type {full_type_name(verdict)}; return True, False or a text "
+                "that says what is missing"
+            )
+        return escape_surrogates(verdict[:MAX_VERDICT_CHARS]) if isinstance(verdict, str) else verdict
+
 
 ToolErrors = Literal["plan", "stop"]
 """What a tool's exception does: the plan gets it as an error, or the episode ends."""
@@ -35,6 +67,16 @@ MAX_TURNS = 50
 
 _FIRST = "No tool was called yet."
 _AT_ONCE = frozenset({NoneType, bool, int, float, str, list, tuple, dict})  # spares the slower look at other types
+
+
+class _Request(NamedTuple):
+    """A call with its tool and its unpacked arguments; ``record`` takes its events."""
+
+    id: int
+    call: Call
+    tool: Tool
+    arguments: Mapping[str, Any]
+    record: EventHandler
 
 
 class ToolEnvironment:
@@ -66,7 +108,6 @@ class ToolEnvironment:
         self.described_tools = tuple(AgentTool(tool.method, tool.types) for tool in toolset.tools)
         self.agent = agent_class_for(toolset, goal)
         self.space = _action_space(toolset)
-        self.on_event: Callable[[EnvironmentEvent], None] = lambda event: None
         self._task = Task(id="goal", env=self.name, kind="goal", goal=goal.strip())
         self.tools_doc, self.has_verifier = toolset.doc, verifier is not None
         self._verifier, self._approvals, self._doubts = verifier, approvals or Approvals(), doubts or DoubtRules()
@@ -88,24 +129,21 @@ class ToolEnvironment:
         self._begun = True
         return Observation(_FIRST)
 
-    def take_up(self, in_doubt: str | None) -> None:
-        """Continue a recorded episode; ``in_doubt`` is the call that the next step decides about."""
+    def take_up(self, in_doubt: Call | None) -> None:
+        """Continue a recorded episode; ``in_doubt`` is the call that the next ``call`` decides about."""
         self._begun, self._in_doubt = True, in_doubt is not None
 
-    def step(self, action: str) -> Observation:
+    def call(self, id: int, call: Call, record: EventHandler) -> Answer:
         """Make a call, and answer with its result or its error. Raises: CallInDoubt: see ``take_up``."""
         try:
-            name, arguments = wire.read_call(action)
-            tool = self._find(name)
-            self._decide_doubt(tool, arguments)
-            return self._call(tool, arguments, action)
+            asked = _Request(id, call, self._find(call.name), _unpacked(call), record)
+            self._decide_doubt(asked)
+            asked.tool.require_fit(asked.arguments)
+            self._require_approval(asked)
+            return Answer(self._make(asked))
         except AgentError as error:
-            return Observation(wire.error_text(*refusal(error)), done=self._over)
-
-    @staticmethod
-    def show_action(action: str, answer: str) -> tuple[str, str]:
-        """A call in Python, and what it returned: a text as it is, other data in Python's notation."""
-        return shown_call(action), shown_answer(answer)
+            name, message = refusal(error)
+            return Answer(error=name, message=message, done=self._over)
 
     def judge(self, value: object) -> Observation | None:
         """The verifier's verdict on the value that a plan returned; None without a verifier. Raises: VerifierBroken."""
@@ -129,39 +167,40 @@ class ToolEnvironment:
             raise AgentError(f"there is no tool {in_quotes(name)}; there are: {', '.join(self.toolset.names)}")
         return tool
 
-    def _call(self, tool: Tool, arguments: Mapping[str, Any], action: str) -> Observation:
-        tool.require_fit(arguments)
-        self._require_approval(tool, arguments)
+    def _make(self, asked: _Request) -> Packed:
+        """The packed result. Raises: AgentError: the tool fails, or returns what is not plain data."""
+        tool = asked.tool
         if tool.prepare:
             tool.prepare()
-        self.on_event(CallBegun(action=action))
+        asked.record(CallBegun(id=asked.id, call=asked.call))
         try:
-            return Observation(wire.result_text(self._finish(tool.call(arguments))))
-        except NotPlain as reason:
+            return pack_result(self._finish(tool.call(asked.arguments)))
+        except NotPlainData as reason:
             raise AgentError(f"{tool.name} returned {reason}", "ValueError") from None
         except AgentError:  # the tool refuses the call
             raise
         except BaseException as error:  # reading a result may also run the tool's code
             require_failure(error)
-            raise self._report_failure(tool, error) from None
+            raise self._report_failure(asked, error) from None
 
-    def _report_failure(self, tool: Tool, error: BaseException) -> AgentError:
+    def _report_failure(self, asked: _Request, error: BaseException) -> AgentError:
         """Show the developer the traceback, on standard error and in the trace; returns the error for the plan."""
         trace, name, message = traceback_text(error), type_name(error), failure_message(error)
-        echo(f"The tool {tool.name} failed:\n{trace}", err=True)
-        self.on_event(ToolFailed(tool=tool.name, error=name, message=message, traceback=trace))
+        echo(f"The tool {asked.tool.name} failed:\n{trace}", err=True)
+        asked.record(ToolFailed(id=asked.id, tool=asked.tool.name, error=name, message=message, traceback=trace))
         self._over = self._stops_at_errors
         return error_for_plan(error)
 
-    def _decide_doubt(self, tool: Tool, arguments: Mapping[str, Any]) -> None:
+    def _decide_doubt(self, asked: _Request) -> None:
         """If this call is in doubt, return only if it is to be made again. Raises: CallInDoubt; AgentError: it is
         skipped.
         """
         if not self._in_doubt:
             return
-        way, by, pattern = self._doubts.decide(tool.name, arguments, self._finish)
+        tool = asked.tool
+        way, by, pattern = self._doubts.decide(tool.name, asked.arguments, self._finish)
         self._in_doubt = False
-        self.on_event(DoubtDecided(tool=tool.name, way=way, by=by, pattern=pattern))
+        asked.record(DoubtDecided(id=asked.id, tool=tool.name, way=way, by=by, pattern=pattern))
         if way == "skip":
             raise AgentError(
                 f"codeplan was ended during this call of {tool.name}, and it is not made again; whether it was done is "
@@ -169,22 +208,27 @@ class ToolEnvironment:
                 "ConnectionError",
             )
 
-    def _require_approval(self, tool: Tool, arguments: Mapping[str, Any]) -> None:
+    def _require_approval(self, asked: _Request) -> None:
         """Raises: AgentError: the call may not be made."""
+        tool = asked.tool
         approval, pattern = self._approvals.rule_for(tool)
+
+        def decide(allowed: bool, by: Literal["pattern", "approver", "nobody"]) -> None:
+            asked.record(CallDecided(id=asked.id, tool=tool.name, allowed=allowed, by=by, pattern=pattern))
+
         if approval == "ask" and self._approvals.approve:
-            allowed = self._ask_approver(tool, arguments)
-            self.on_event(CallDecided(tool=tool.name, allowed=allowed, by="approver", pattern=pattern))
+            allowed = self._ask_approver(tool, asked.arguments)
+            decide(allowed, "approver")
             if not allowed:
                 raise AgentError(f"the user did not approve this call of {tool.name}", "PermissionError")
         elif approval == "ask":
-            self.on_event(CallDecided(tool=tool.name, allowed=False, by="nobody", pattern=pattern))
+            decide(False, "nobody")
             needs = f"{tool.name} needs the user's approval, and there is nobody to ask"
             wins = len(pattern) >= len(tool.name)  # takes precedence over an --allow with the name
             way = f"--allow {tool.name}{f' in place of --ask {in_quotes(pattern)}' if wins else ''} would allow it"
             raise AgentError(f"{needs}; {way}", "PermissionError")
         elif pattern:
-            self.on_event(CallDecided(tool=tool.name, allowed=approval == "allow", by="pattern", pattern=pattern))
+            decide(approval == "allow", "pattern")
         if approval == "deny":
             raise AgentError(f"the user does not allow {tool.name}", "PermissionError")
 
@@ -215,6 +259,14 @@ class ToolEnvironment:
         return self._loop.run(_collect(result)) if isinstance(result, AsyncIterator) else result
 
 
+def _unpacked(call: Call) -> dict[str, Any]:
+    """The arguments of a call, a copy. Raises: AgentError: they are not plain data."""
+    try:
+        return {name: unpack(value) for name, value in (call.arguments or {}).items()}
+    except NotPlainData as reason:
+        raise AgentError(f"{call.name} was given {reason}", "ValueError") from None
+
+
 def _action_space(toolset: Toolset) -> ActionSpace:
     """The tools for models that plan in words: one line for each, as where there are too many to show them in full."""
     return ActionSpace(tuple(tool.method.first_line for tool in toolset.tools), calls=MAX_TURNS)
@@ -238,3 +290,19 @@ async def _collect(items: AsyncIterator[Any]) -> list[Any]:
         if len(found) > MAX_VALUES:
             break
     return found
+
+
+def recorded_environment(goal: str, tools: Sequence[AgentTool], doc: str) -> ToolEnvironment:
+    """An environment for the replay of an episode. The recording answers every call, so its tools are never called.
+
+    Raises: UsageError: the descriptions, which may come from a stranger, or the goal cannot be those of an episode.
+    """
+    try:
+        toolset = Toolset((Tool(tool.method, _never_called, tool.types) for tool in tools), doc)
+        return ToolEnvironment(goal, toolset)
+    except (UsageError, ValueError) as e:
+        raise UsageError(f"the trace's header is damaged: its tools: {parser_reason(e)}") from None
+
+
+def _never_called(arguments: Mapping[str, Any]) -> NoReturn:
+    raise AssertionError("the recording answers in place of the tools")

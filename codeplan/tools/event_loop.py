@@ -9,7 +9,7 @@ from concurrent.futures import CancelledError
 from types import CoroutineType
 from typing import Any, TypeVar
 
-from codeplan.recording.cancellation import run_until_stopped, wait_for_lock
+from codeplan.cancellation import run_until_stopped, wait_for_lock
 
 _T = TypeVar("_T")
 

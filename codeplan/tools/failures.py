@@ -6,9 +6,8 @@ import builtins
 from typing import Final
 
 from codeplan.errors import AgentError, CodeplanError
-from codeplan.untrusted.scalars import class_name, type_name
-from codeplan.untrusted.surrogates import escape_surrogates
-from codeplan.untrusted.terminal import MAX_REASON_CHARS, message_text, one_line
+from codeplan.untrusted.texts import MAX_REASON_CHARS, escape_surrogates, message_text, one_line
+from codeplan.untrusted.values import class_name, type_name
 
 MAX_MESSAGE_CHARS = 2_000
 """Maximum length of an exception's message for a plan, in characters."""

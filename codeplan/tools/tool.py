@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import keyword
 import unicodedata
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from codeplan.errors import AgentError, UsageError
-from codeplan.types import AgentMethod, AgentParameter, AgentType
+from codeplan.types import AgentApi, AgentMethod, AgentParameter, AgentType
 from codeplan.untrusted.values import in_quotes
 
 Approval: TypeAlias = Literal["allow", "ask", "deny"]
@@ -20,7 +21,7 @@ ToolCall: TypeAlias = Callable[[Mapping[str, Any]], object | Awaitable[object]]
 """Calls a tool with its arguments by parameter name, ``*args`` as a list and ``**kwargs`` as a dict.
 
 The arguments are plain data that a plan made: the tool checks them before anything happens. The result becomes plain
-data (see ``json_data.to_json_data``). A tool raises AgentError to tell the plan what was wrong with the call; any other
+data (see ``results.pack_result``). A tool raises AgentError to tell the plan what was wrong with the call; any other
 exception is a failure of the tool, which the developer sees with its traceback.
 """
 
@@ -138,3 +139,43 @@ def _default(parameter: AgentParameter) -> object:
     """A default only says that the parameter may be left out."""
     optional = not parameter.required and not parameter.kind.startswith("VAR")
     return None if optional else inspect.Parameter.empty
+
+
+REPORT = AgentMethod("report", "() -> str", "The last call and its answer in a sentence.")
+"""The agent's own method, which the messages of assertions use."""
+
+DOC = "The tools that you may call. Results are plain data: values of the classes shown here are dicts."
+"""The text that models read above the tools."""
+
+
+class Toolset:
+    """Tools with unique names. ``doc`` is the text that models read above them.
+
+    Raises: UsageError: there is no tool, or two have the same name.
+    """
+
+    def __init__(self, tools: Iterable[Tool], doc: str = DOC) -> None:
+        self.tools = tuple(tools)
+        self.doc = doc
+        self._by_name = {tool.name: tool for tool in self.tools}
+        if not self.tools:
+            raise UsageError("there are no tools; give at least one function, object or file")
+        if len(self._by_name) < len(self.tools):
+            names = [tool.name for tool in self.tools]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise UsageError(f"two tools have the name {in_quotes(twice)}; rename one")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The tools' names, in order."""
+        return tuple(self._by_name)
+
+    def get(self, name: str) -> Tool | None:
+        """The tool of this name, or None."""
+        return self._by_name.get(name)
+
+    @cached_property
+    def api(self) -> AgentApi:
+        """The API that prompt, check and sandbox share."""
+        types = dict.fromkeys(each for tool in self.tools for each in tool.types)
+        return AgentApi((*(tool.method for tool in self.tools), REPORT), doc=self.doc, types=tuple(types))

@@ -26,8 +26,8 @@ from codeplan.types.ending import (
 from codeplan.types.model import NO_USAGE, Completion, Embeddings, Message, Purpose, Usage
 from codeplan.types.plan import Checkpoint, Diagnostic, Fix, Plan, Rejected, Step, refuse_warnings
 from codeplan.types.result import LastFailure, Result
-from codeplan.types.run import Failed, Finished, GiveUp, Outcome, Replan, ResourceUsage, Stopped
-from codeplan.types.task import ActionSpace, Observation, Task
+from codeplan.types.run import Failed, Finished, GiveUp, Outcome, Replan, ResourceUsage, Stopped, recorded_outcome
+from codeplan.types.task import ActionSpace, Answer, Call, Observation, Task
 from codeplan.types.value import Value
 
 __all__ = [
@@ -39,7 +39,9 @@ __all__ = [
     "AgentParameter",
     "AgentTool",
     "AgentType",
+    "Answer",
     "BudgetSpent",
+    "Call",
     "Checkpoint",
     "Claimed",
     "Completion",
@@ -77,5 +79,6 @@ __all__ = [
     "TrialEnded",
     "Usage",
     "Value",
+    "recorded_outcome",
     "refuse_warnings",
 ]

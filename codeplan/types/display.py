@@ -48,7 +48,7 @@ def html_value(value: object, max_characters: int = MAX_CELL) -> str:
 
 def html_text(text: str) -> str:
     """A text from anywhere, as HTML in bounded size."""
-    from codeplan.untrusted.terminal import clip_lines
+    from codeplan.untrusted.texts import clip_lines
 
     return escape("\n".join(clip_lines(text, 40, MAX_CELL)))
 
@@ -69,7 +69,7 @@ def html_list(title: str, header: Iterable[str], rows: Iterable[Iterable[str]], 
 
 
 def _folded(summary: str, source: str) -> str:
-    from codeplan.untrusted.terminal import clip_lines
+    from codeplan.untrusted.texts import clip_lines
 
     lines = "\n".join(clip_lines(source, MAX_LINES, MAX_SOURCE))
     return f"<details><summary>{summary}</summary><pre>{escape(lines)}</pre></details>"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from codeplan.types.display import html_table, html_text, html_value, is_empty, short_repr
 from codeplan.types.plan import Checkpoint
 from codeplan.types.value import Value
@@ -44,15 +46,15 @@ class Finished(PlanOutcome, frozen=True, tag="finished"):
     """The plan ran to its end. Only the environment says whether the task succeeded.
 
     ``value`` is the value that the plan returned, and ``variables`` are its variables at the end, as plain data of
-    bounded size (see ``codeplan.untrusted.plain_values``): None, bools, numbers, texts, bytes, lists, tuples, dicts
+    bounded size (see ``codeplan.untrusted.json_values``): None, bools, numbers, texts, bytes, lists, tuples, dicts
     and sets. ``omitted`` says which variables are missing, and why; its key ``return`` stands for the value.
     """
 
-    output: str
-    step: int | None
-    checkpoint: Checkpoint
-    entries: dict[int, Checkpoint]
-    usage: ResourceUsage
+    output: str = ""
+    step: int | None = None
+    checkpoint: Checkpoint = Checkpoint()
+    entries: dict[int, Checkpoint] = {}
+    usage: ResourceUsage = ResourceUsage()
     value: Any = None
     variables: dict[str, Any] = {}
     omitted: dict[str, str] = {}
@@ -80,10 +82,10 @@ class Failed(PlanOutcome, frozen=True, tag="failed"):
     line: int | None
     error: str
     message: str
-    output: str
-    checkpoint: Checkpoint
-    entries: dict[int, Checkpoint]
-    usage: ResourceUsage
+    output: str = ""
+    checkpoint: Checkpoint = Checkpoint()
+    entries: dict[int, Checkpoint] = {}
+    usage: ResourceUsage = ResourceUsage()
 
 
 class Stopped(PlanOutcome, frozen=True, tag="stopped"):
@@ -99,10 +101,10 @@ class Stopped(PlanOutcome, frozen=True, tag="stopped"):
     step: int | None
     line: int | None
     message: str
-    output: str
-    checkpoint: Checkpoint | None
-    entries: dict[int, Checkpoint]
-    usage: ResourceUsage
+    output: str = ""
+    checkpoint: Checkpoint | None = None
+    entries: dict[int, Checkpoint] = {}
+    usage: ResourceUsage = ResourceUsage()
 
 
 class Replan(PlanOutcome, frozen=True, tag="replan"):
@@ -116,10 +118,10 @@ class Replan(PlanOutcome, frozen=True, tag="replan"):
     line: int | None
     reason: str
     step_done: bool
-    output: str
-    checkpoint: Checkpoint
-    entries: dict[int, Checkpoint]
-    usage: ResourceUsage
+    output: str = ""
+    checkpoint: Checkpoint = Checkpoint()
+    entries: dict[int, Checkpoint] = {}
+    usage: ResourceUsage = ResourceUsage()
 
 
 class GiveUp(PlanOutcome, frozen=True, tag="give_up"):
@@ -128,10 +130,20 @@ class GiveUp(PlanOutcome, frozen=True, tag="give_up"):
     step: int | None
     line: int | None
     reason: str
-    output: str
-    checkpoint: Checkpoint
-    entries: dict[int, Checkpoint]
-    usage: ResourceUsage
+    output: str = ""
+    checkpoint: Checkpoint = Checkpoint()
+    entries: dict[int, Checkpoint] = {}
+    usage: ResourceUsage = ResourceUsage()
 
 
 Outcome = Finished | Failed | Stopped | Replan | GiveUp
+
+
+def recorded_outcome(outcome: Outcome) -> Outcome:
+    """The outcome as a trace records it, without what other events hold and what differs from run to run: output,
+    entries, usage, the value of a plan that ran to its end, and the variables of a stopped one.
+    """
+    if isinstance(outcome, Finished):
+        return Finished(step=outcome.step, checkpoint=outcome.checkpoint)
+    kept = replace(outcome, output="", entries={}, usage=ResourceUsage())
+    return replace(kept, checkpoint=None) if isinstance(kept, Stopped) else kept

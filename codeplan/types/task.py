@@ -1,6 +1,8 @@
-"""Tasks, observations and actions."""
+"""Tasks, calls and their answers, observations and actions."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import msgspec
 
@@ -45,6 +47,32 @@ class Observation(Value, frozen=True):
 
     def __str__(self) -> str:
         return self.text
+
+
+class Call(Value, frozen=True):
+    """What a plan, or a model, asks of a tool or of an environment.
+
+    ``arguments`` are those of the tool ``name`` by parameter, as packed plain data (``codeplan.plain_data``). In a
+    world of text the agent writes the action's words: then they are the ``name``, and ``arguments`` is None.
+    """
+
+    name: str
+    arguments: dict[str, Any] | None = None
+
+
+class Answer(Value, frozen=True):
+    """What comes back from a call: a value or an error, and an observation where the world has words.
+
+    ``value`` is packed plain data. ``error`` is the name of an exception, empty for a value, and ``message`` says what
+    was wrong. ``done`` means that no further call counts. A world of text answers with an ``observation`` alone, which
+    is None for tools.
+    """
+
+    value: Any = None
+    error: str = ""
+    message: str = ""
+    done: bool = False
+    observation: Observation | None = None
 
 
 class ActionSpace(Value, frozen=True):

@@ -12,7 +12,7 @@ from codeplan.envs.base import ActionLimit, AgentSetting, EpisodeSnapshot, Limit
 from codeplan.envs.miniwob import actions, browser
 from codeplan.envs.miniwob.actions import KEY_NAMES, BrowserAction, parse_action
 from codeplan.envs.miniwob.agent import MiniWobAgent, PaperMiniWobAgent
-from codeplan.envs.miniwob.page_session import PageSetup, PageState, RecoveringPageSession
+from codeplan.envs.miniwob.page import PageSetup, PageState, RecoveringPageSession
 from codeplan.envs.miniwob.tasks import (
     NAME,
     PAPER_TASKS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,9 @@ from codeplan.report.pages.html_page import (
     variable_texts,
 )
 from codeplan.report.pages.report_source import ReportEpisode
-from codeplan.report.pages.trace_index import EventHeader, TraceIndex, UnreadableEvent
-from codeplan.runner.new_episodes import TRACE_NAME
-from codeplan.types import Checkpoint
+from codeplan.report.pages.trace_index import EventHeader, OutcomeHeader, TraceIndex, UnreadableEvent
+from codeplan.runner.episodes import TRACE_NAME
+from codeplan.types import Checkpoint, Failed, GiveUp, Replan, Stopped
 from codeplan.untrusted.comparison import DiffEffort
 from codeplan.untrusted.files import read_bytes
 from codeplan.untrusted.values import value_text
@@ -33,13 +33,7 @@ _MAX_ROWS = 60
 _MAX_STEPS = 60
 _MAX_SPANS = 200
 
-_ENDS = {
-    "plan_failed": "failed",
-    "plan_stopped": "stopped",
-    "plan_replanned": "replanned",
-    "plan_gave_up": "gave up",
-    "plan_finished": "finished",
-}
+_ENDS = {"failed": "failed", "stopped": "stopped", "replan": "replanned", "give_up": "gave up", "finished": "finished"}
 
 
 def plan_rows(course_events: Iterable[tuple[int, EventHeader]]) -> list[dict[str, Any]]:
@@ -62,9 +56,10 @@ def plan_rows(course_events: Iterable[tuple[int, EventHeader]]) -> list[dict[str
         elif header.event == "step_entered":
             if len(rows[-1]["steps"]) < _MAX_STEPS:
                 rows[-1]["steps"].append([header.step, number, label(header.title)])
-        elif header.event in _ENDS:
-            place = {"n": number, "step": header.step, "line": header.line}
-            rows[-1]["end"] = {"outcome": _ENDS[header.event], **place, "message": _message(header)}
+        elif header.outcome is not None and header.outcome.type in _ENDS:
+            ended = header.outcome
+            place = {"n": number, "step": ended.step, "line": ended.line}
+            rows[-1]["end"] = {"outcome": _ENDS[ended.type], **place, "message": _message(ended)}
     return rows
 
 
@@ -79,10 +74,10 @@ def span_rows(course_events: Iterable[tuple[int, EventHeader]]) -> list[list[Any
     return rows
 
 
-def _message(header: EventHeader) -> str:
-    if header.event == "plan_failed" and header.error != "AssertionError":
-        return label(f"{header.error}: {header.message}")
-    return label(header.reason) if header.reason else header.message
+def _message(ended: OutcomeHeader) -> str:
+    if ended.type == "failed" and ended.error != "AssertionError":
+        return label(f"{ended.error}: {ended.message}")
+    return ended.reason or ended.message
 
 
 _MAX_VARIABLE_CHARACTERS = 2000
@@ -101,7 +96,8 @@ class EventRenderer:
     """Renders consecutive events of an episode.
 
     ``max_characters`` cuts each text. ``plan`` is the source of the plan before the first event, or None. Diffs compare
-    with the latest plan, within ``effort``; changed variables with the latest checkpoint.
+    with the latest plan, within ``effort``; changed variables with the latest checkpoint. ``begun`` are the calls that
+    are open before the first event.
     """
 
     def __init__(
@@ -111,10 +107,11 @@ class EventRenderer:
         started: float = 0.0,
         plan: str | None = None,
         effort: DiffEffort | None = None,
+        begun: Sequence[events.CallBegun] = (),
     ) -> None:
         self._picture, self._max_characters, self._started = picture, max_characters, started
         self._effort = effort or DiffEffort()
-        self._viewer = EventViewer(plan)
+        self._viewer = EventViewer(plan, begun)
         self._variables: dict[str, str] = {}
 
     def render(self, number: int, event: Event | UnreadableEvent) -> EventItem:
@@ -192,8 +189,8 @@ def _state_after(event: Event) -> EventItem:
             return {"step": None, "line": None, "from": event.start_from}
         case events.StepEntered():
             return {"step": event.step, "line": None}
-        case events.PlanFailed() | events.PlanStopped() | events.PlanReplanned() | events.PlanGaveUp():
-            return {"step": event.step, "line": event.line}
+        case events.PlanEnded(outcome=Failed() | Stopped() | Replan() | GiveUp() as ended):
+            return {"step": ended.step, "line": ended.line}
         case _:
             return {}
 
@@ -262,7 +259,8 @@ class EpisodeView:
         """The events of a page, and the plan, step and spans at its start."""
         page = self.index.pages[number]
         before = self.index.plan_at(page.context.plan_event)
-        renderer = self._renderer(before.source if before else None, self._max_characters)
+        begun = self.index.calls_at(page.context)
+        renderer = self._renderer(before.source if before else None, self._max_characters, begun)
         items = [renderer.render(page.first + at, event) for at, event in enumerate(self.index.read(number))]
         plan = {"plan": before.number, "n": page.context.plan_event, **plan_layout(before.source)} if before else None
         return {
@@ -281,10 +279,19 @@ class EpisodeView:
     def item(self, number: int, max_characters: int) -> EventItem | None:
         """The page's data for one event, or None; ``max_characters`` cuts each text."""
         event = self.event(number)
-        return None if event is None else self._renderer(None, max_characters).render(number, event)
+        if event is None:
+            return None
+        begun = self._calls_before(number) if isinstance(event, events.CallAnswered) else ()
+        return self._renderer(None, max_characters, begun).render(number, event)
 
-    def _renderer(self, plan: str | None, max_characters: int) -> EventRenderer:
-        return EventRenderer(self._picture, max_characters, self.index.started_at, plan, self._effort)
+    def _calls_before(self, number: int) -> list[events.CallBegun]:
+        """The calls that begin on this event's page before it, and those that were open at the page's start."""
+        page = self.index.pages[at := self.index.page_of(number)]
+        earlier = self.index.read(at)[: number - page.first]
+        return self.index.calls_at(page.context) + [e for e in earlier if isinstance(e, events.CallBegun)]
+
+    def _renderer(self, plan: str | None, max_characters: int, begun: Sequence[events.CallBegun] = ()) -> EventRenderer:
+        return EventRenderer(self._picture, max_characters, self.index.started_at, plan, self._effort, begun)
 
 
 # ------------------------------------------------------------------ pictures

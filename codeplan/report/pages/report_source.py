@@ -21,7 +21,7 @@ from codeplan.errors import UsageError
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event
 from codeplan.report.event_view import end_state
 from codeplan.report.pages.trace_index import UnreadableEvent, decode_event
-from codeplan.runner.new_episodes import TRACE_NAME
+from codeplan.runner.episodes import TRACE_NAME
 from codeplan.types import Result, Task
 from codeplan.untrusted.files import find_files, is_regular_file, list_folder, open_to_read
 from codeplan.untrusted.texts import one_line

@@ -7,13 +7,14 @@ the file grows, reading continues where it stopped.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
 
 from codeplan.errors import UsageError
-from codeplan.recording.events import Event, PlanDrafted, PlanFixed
+from codeplan.recording.events import CallBegun, Event, PlanDrafted, PlanFixed
 from codeplan.recording.trace import MAX_LINE_BYTES
 from codeplan.report.pages.html_page import label
 from codeplan.untrusted import files
@@ -28,21 +29,23 @@ MAX_EVENT_BYTES = 8 << 20
 
 MAX_COURSE_EVENTS = 2000
 MAX_OPEN_SPANS = 50
-_PLAN_EVENTS = {
-    "plan_drafted",
-    "plan_fixed",
-    "plan_rejected",
-    "plan_started",
-    "plan_failed",
-    "plan_stopped",
-    "plan_replanned",
-    "plan_gave_up",
-    "plan_finished",
-}
+MAX_OPEN_CALLS = 200
+_PLAN_EVENTS = {"plan_drafted", "plan_fixed", "plan_rejected", "plan_started", "plan_ended"}
 COURSE_EVENTS = frozenset(_PLAN_EVENTS | {"step_entered", "span_opened", "span_closed", "episode_ended"})
 """Tags of the events that describe the course of an episode."""
 
 _event_decoder = msgspec.json.Decoder(Event)
+
+
+class OutcomeHeader(msgspec.Struct, frozen=True):
+    """The small fields of a plan's outcome; ``type`` is its tag."""
+
+    type: str
+    step: int | None = None
+    line: int | None = None
+    error: str = ""
+    message: str = ""
+    reason: str = ""
 
 
 class EventHeader(msgspec.Struct, frozen=True):
@@ -59,10 +62,8 @@ class EventHeader(msgspec.Struct, frozen=True):
     title: str = ""
     kind: str = ""
     name: str = ""
-    error: str = ""
-    limit: str = ""
     message: str = ""
-    reason: str = ""
+    outcome: OutcomeHeader | None = None
 
 
 _header_decoder = msgspec.json.Decoder(EventHeader)
@@ -87,6 +88,8 @@ class PageContext:
 
     step: int | None = None
     spans: tuple[int, ...] = ()
+    open_calls: Mapping[int, int] = field(default_factory=dict)
+    """The calls that have begun and are not answered: the offsets of their events by ``id``."""
 
 
 @dataclass(frozen=True)
@@ -159,6 +162,16 @@ class TraceIndex:
             event = decode_event(file.readline(MAX_EVENT_BYTES + 1))
         return event if isinstance(event, PlanDrafted | PlanFixed) else None
 
+    def calls_at(self, context: PageContext) -> list[CallBegun]:
+        """The calls that were open in this state."""
+        begun: list[CallBegun] = []
+        for offset in context.open_calls.values():
+            with files.open_to_read(self.path, self.below) as file:
+                file.seek(offset)
+                event = decode_event(file.readline(MAX_EVENT_BYTES + 1))
+            begun += [event] if isinstance(event, CallBegun) else []
+        return begun
+
     def _add(self, line: bytes) -> None:
         header = _decode_header(line)
         self._start_page(len(line))
@@ -179,17 +192,30 @@ class TraceIndex:
         match header.event:
             case "plan_drafted":
                 self.plan_offsets[self.count] = self.size
-                self._context = PageContext(self.count, context.plan_event, None, context.spans)
+                self._context = PageContext(self.count, context.plan_event, None, context.spans, context.open_calls)
             case "plan_fixed" if context.plan_event is not None:
                 self.plan_offsets[context.plan_event] = self.size
             case "step_entered":
                 self._context = replace(context, step=header.step)
+            case "call_begun" if header.id is not None and len(context.open_calls) < MAX_OPEN_CALLS:
+                self._context = replace(context, open_calls={**context.open_calls, header.id: self.size})
+            case "call_answered" if header.id in context.open_calls:
+                self._context = replace(context, open_calls=_without(context.open_calls, header.id))
             case "span_opened" if header.id is not None and len(context.spans) < MAX_OPEN_SPANS:
                 self._context = replace(context, spans=(*context.spans, header.id))
             case "span_closed":
                 self._context = replace(context, spans=tuple(s for s in context.spans if s != header.id))
         if header.event in COURSE_EVENTS and len(self.course_events) < MAX_COURSE_EVENTS:
-            self.course_events.append((self.count, msgspec.structs.replace(header, message=label(header.message))))
+            self.course_events.append((self.count, _shortened(header)))
+
+
+def _shortened(header: EventHeader) -> EventHeader:
+    """The header with texts of bounded length."""
+    outcome = header.outcome
+    if outcome is not None:
+        said = {name: label(getattr(outcome, name)) for name in ("type", "error", "message", "reason")}
+        outcome = msgspec.structs.replace(outcome, **said)
+    return msgspec.structs.replace(header, message=label(header.message), outcome=outcome)
 
 
 def decode_event(line: bytes) -> Event | UnreadableEvent:
@@ -203,6 +229,10 @@ def decode_event(line: bytes) -> Event | UnreadableEvent:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
         return UnreadableEvent(f"damaged: {e}", len(line))
     return event
+
+
+def _without(offsets: Mapping[int, int], id: int | None) -> Mapping[int, int]:
+    return {number: offset for number, offset in offsets.items() if number != id}
 
 
 def _too_large(size: int) -> UnreadableEvent:

@@ -16,8 +16,7 @@ from codeplan.tools.event_loop import LoopThread
 from codeplan.tools.mcp.addresses import ServerAddress, python_name, unique_name, with_unique_names
 from codeplan.tools.mcp.connection import MAX_RESTARTS, MAX_TOOLS, ServerConnection, ToolList
 from codeplan.tools.mcp.content import FileStore, read_result
-from codeplan.tools.mcp.signatures import ToolSignature, TypeTable, UnusableTool, write_signature
-from codeplan.tools.mcp.validation import ArgumentCheck
+from codeplan.tools.mcp.signatures import ArgumentCheck, ToolSignature, TypeTable, UnusableTool, write_signature
 from codeplan.tools.tool import Tool, name_fault
 from codeplan.untrusted.texts import echo_message, one_line
 from codeplan.untrusted.values import in_quotes

@@ -1,4 +1,9 @@
-"""Describes a server's tool for a plan, and converts the plan's arguments to the server's."""
+"""Describes a server's tool for a plan, and checks and converts the plan's arguments by the server's JSON Schema.
+
+Objects with known properties are written out once, as TypedDicts. Constraints that Python's types cannot express are
+left out: the type then allows more than the schema, never less. Schemas come from strangers, so their size, their
+depth and the work that they cause are limited, and a reference to another document is never followed.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +11,21 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from keyword import iskeyword
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 from codeplan.errors import AgentError
-from codeplan.tools.json_data import MAX_DEPTH
+from codeplan.plain_data import MAX_DEPTH
 from codeplan.tools.mcp.addresses import class_name, python_name, unique_name
 from codeplan.tools.tool import RESERVED_PARAMETER_NAMES
 from codeplan.types import AgentMethod, AgentParameter, AgentType
 from codeplan.untrusted.texts import clean, excerpt, is_utf8, one_line
 from codeplan.untrusted.values import in_quotes, value_text
+
+if TYPE_CHECKING:
+    from jsonschema_rs import ValidationError, Validator
 
 
 class TypeTable:
@@ -525,3 +534,188 @@ def _json_data(tool: str, name: str, value: Any, depth: int = 1) -> Any:
 
 def _not_json(tool: str, name: str, what: str) -> AgentError:
     return AgentError(one_line(f"{tool} was called wrongly: {name}: JSON has no {what}"), "ValueError")
+
+
+MAX_SCHEMA_PARTS: Final = 50_000
+"""Maximum number of parts of a schema that is checked, with its references written out. The library enters a part
+anew on each way to it, and a chain of references can double the ways at each link.
+"""
+
+MAX_CHECK_CHARS: Final = 200_000_000
+"""Maximum number of characters that one check may look at, or copy into its errors."""
+
+_MAX_GIVEN: Final = 80
+_MAX_PATH: Final = 100
+_MAX_SENTENCE: Final = 300
+_LEFT_TO_THE_SERVER: Final = {
+    "pattern": str,  # compiled, regular expressions can take gigabytes
+    "patternProperties": dict,
+    "propertyNames": dict | bool,
+    "unevaluatedItems": dict | bool,
+    "unevaluatedProperties": dict | bool,
+    "contentEncoding": str,
+    "contentMediaType": str,
+}
+"""Keywords that are not checked, and the type of their values: a property may have such a name, too."""
+
+_REBASING: Final = ("$id", "$schema", "$dynamicRef", "$recursiveRef")
+"""Keywords that change what references mean. A schema that uses them in its parts is left to the server."""
+
+
+class ArgumentCheck:
+    """Checks the arguments of calls by a server's schema, before the call.
+
+    The schema is a stranger's: no reference to another document is followed, and checks that could take long are left
+    to the server, as are regular expressions. A schema that cannot be used lets everything pass.
+    """
+
+    def __init__(self, schema: Any) -> None:
+        self._schema = schema
+
+    def require_valid(self, tool: str, arguments: dict[str, Any]) -> None:
+        """Raises: AgentError: an argument does not fit; one sentence with its path.
+
+        The plan gets a TypeError if the type is wrong, otherwise a ValueError.
+        """
+        from jsonschema_rs import ValidationError
+
+        if self._prepared is None:
+            return
+        schema, expansion, validator = self._prepared
+        ways = max(1, expansion.repeats) ** _depth(arguments)
+        if expansion.parts * ways * len(json.dumps(arguments)) > MAX_CHECK_CHARS:
+            return
+        try:
+            validator.validate(arguments)
+        except ValidationError as error:
+            raise _misfit(tool, schema, error) from None
+
+    @cached_property
+    def _prepared(self) -> tuple[Any, _Expansion, Validator] | None:
+        """The schema without what is left to the server, its parts and its validator; None if it cannot be used."""
+        from jsonschema_rs import validator_for
+
+        try:
+            schema = _without_unchecked(self._schema)
+            expansion = _Expansion(schema)
+            return schema, expansion, validator_for(schema, validate_formats=False, retriever=_fetch_nothing)
+        except Exception:  # the library raises many types for a schema that is none
+            return None
+
+
+class _NotCheckedError(Exception):
+    """A schema is left to the server."""
+
+
+class _Expansion:
+    """A schema with its references written out: how many ``parts`` it has, and ``repeats``, how many of them are a
+    schema within itself. At each level of a value, the library may follow each of these.
+
+    Raises: _NotCheckedError.
+    """
+
+    def __init__(self, root: Any) -> None:
+        self.parts = self.repeats = 0
+        self._root, self._open = root, {"#"}
+        dialect = root.get("$schema") if isinstance(root, dict) else None
+        self._rebasing = (*_REBASING, "id") if "draft-04" in str(dialect) else _REBASING
+        self._add(root)
+
+    def _add(self, part: Any) -> None:
+        self.parts += 1
+        if self.parts > MAX_SCHEMA_PARTS:
+            raise _NotCheckedError
+        if isinstance(part, list):
+            for inner in part:
+                self._add(inner)
+        elif isinstance(part, dict):
+            for key, value in part.items():
+                if key == "$ref" and isinstance(value, str):
+                    self._add_referenced(value)
+                elif part is not self._root:
+                    self._require_plain(key, value)
+                    self._add(value)
+                elif key not in ("$defs", "definitions"):
+                    self._add(value)
+
+    def _add_referenced(self, reference: str) -> None:
+        if reference in self._open:
+            self.repeats += 1
+            return
+        target = None if "%" in reference else _follow(self._root, reference)
+        if target is None:
+            raise _NotCheckedError
+        self._open.add(reference)
+        self._add(target)
+        self._open.remove(reference)
+
+    def _require_plain(self, key: str, value: Any) -> None:
+        if key in self._rebasing and isinstance(value, str):
+            raise _NotCheckedError
+
+
+def _fetch_nothing(uri: str) -> Any:
+    raise LookupError(f"{uri} is not fetched")
+
+
+def _without_unchecked(schema: Any) -> Any:
+    """The schema without what is left to the server."""
+    if isinstance(schema, list):
+        return [_without_unchecked(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    left_out = {key for key, kind in _LEFT_TO_THE_SERVER.items() if isinstance(schema.get(key), kind)}
+    if "patternProperties" in left_out:
+        left_out.add("additionalProperties")
+    listed = schema.get("enum")
+    kept = {key: _without_unchecked(value) for key, value in schema.items() if key not in left_out}
+    return {**kept, "enum": listed} if isinstance(listed, list) else kept
+
+
+def _depth(value: Any) -> int:
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + max(map(_depth, parts), default=0)
+
+
+def _misfit(tool: str, schema: Any, error: ValidationError) -> AgentError:
+    error = _deepest(error)
+    parts = [f"[{p}]" if isinstance(p, int) else f".{p}" for p in error.instance_path]
+    path = one_line("".join(parts).lstrip("."), _MAX_PATH)
+    given = f" (given: {value_text(error.instance, _MAX_GIVEN)})"
+    sentence = f"{tool} was called wrongly: {path}{': ' if path else ''}{_fault(schema, error)}{given if path else ''}"
+    return AgentError(one_line(sentence, _MAX_SENTENCE), "TypeError" if error.kind.name == "type" else "ValueError")
+
+
+def _deepest(error: ValidationError) -> ValidationError:
+    """Of alternatives, the fault of the only one whose type fits."""
+    while error.kind.name in ("anyOf", "oneOf"):
+        firsts = [faults[0] for faults in error.kind.context if faults]  # type: ignore[attr-defined]
+        place = error.instance_path
+        fitting = [fault for fault in firsts if fault.kind.name != "type" or fault.instance_path != place]
+        if len(fitting) != 1:
+            break
+        error = fitting[0]
+    return error
+
+
+def _fault(schema: Any, error: ValidationError) -> str:
+    wanted = schema
+    for part in error.schema_path:
+        wanted = wanted[part]
+    match error.kind.name:
+        case "type":
+            return f"it must be of the type {' or '.join(wanted) if isinstance(wanted, list) else wanted}"
+        case "required" if isinstance(wanted, list):
+            missing = [name for name in wanted if name not in error.instance]  # type: ignore[operator]
+            return f"it lacks {', '.join(in_quotes(name, 40) for name in missing[:3])}"
+        case "enum" | "const" as keyword:
+            return f"it must be {'one of ' if keyword == 'enum' else ''}{value_text(wanted, 120)}"
+        case "additionalProperties":
+            unknown: list[str] = error.kind.value
+            return f"it has no {', '.join(in_quotes(name, 40) for name in unknown[:3])}, and no other names are allowed"
+        case "falseSchema":
+            return "no value is allowed"
+        case "anyOf" | "oneOf":
+            return "it fits none of the alternatives, or too many"
+        case _:
+            return f"it breaks the rule {in_quotes(error.schema_path[-1], 40)}: {value_text(wanted, 120)}"

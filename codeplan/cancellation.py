@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 if TYPE_CHECKING:
     import asyncio
 
+
 _T = TypeVar("_T")
 
 POLL_SECONDS: Final = 0.2

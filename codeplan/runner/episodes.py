@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -13,31 +14,32 @@ import msgspec
 from codeplan import envs, plugins
 from codeplan.agent_interface import agent_api
 from codeplan.budget import Budget, Spending
-from codeplan.episode.agent import agent_class
-from codeplan.episode.episode import Episode
+from codeplan.episode.episode import Episode, agent_class
 from codeplan.episode.method import Learner, Method
 from codeplan.errors import BudgetExceeded, UsageError
 from codeplan.llm.callable_model import ModelFunction
 from codeplan.methods.fixed_plan import FixedPlan
-from codeplan.planning.plan_check import Fixes
-from codeplan.protocols import LLM, Environment
+from codeplan.planning.plan_run import Fixes
+from codeplan.protocols import LLM, Environment, World
 from codeplan.recording.events import Event, EventHandler
 from codeplan.recording.tape import Tape, TapeRecorder
 from codeplan.recording.trace import Trace
 from codeplan.runner import telemetry
-from codeplan.runner.arguments import require_handler, require_out
-from codeplan.runner.setup import ActiveEpisode, EpisodeSetup
+from codeplan.runner.setup import ActiveEpisode, EpisodeSetup, require_handler, require_out
 from codeplan.runner.start_state import Start, read_start, require_step
 from codeplan.sandbox import BackendName, Limits
 from codeplan.types import Outcome, Rejected, Result, Task
 from codeplan.untrusted import files
+from codeplan.untrusted.files import find_files
+from codeplan.untrusted.texts import shell_word
+from codeplan.untrusted.values import in_quotes
 
 TRACE_NAME = "trace.jsonl"
 """The name of an episode's trace in its folder."""
 
 
 def run(
-    env: str | Environment,
+    env: str | World,
     task: Task | str | None = None,
     method: str | Method = "adaplanner",
     model: str | LLM | ModelFunction = "scripted",
@@ -177,7 +179,7 @@ class Execution(msgspec.Struct, frozen=True):
 
 def execute(
     source: str,
-    env: str | Environment,
+    env: str | World,
     task: Task | str | None = None,
     model: str | LLM | ModelFunction = "scripted",
     *,
@@ -217,3 +219,36 @@ def _combine_handlers(first: EventHandler | None, second: EventHandler) -> Event
             first(event)
 
     return handle
+
+
+_DEPTH = 3
+"""The depth of a bench's episodes below its folder."""
+
+
+def find_trace(run: Path | str) -> Path:
+    """Return the path of an episode's trace. ``run`` is the episode's folder, or the trace in it.
+
+    It does not check whether the trace can be read.
+
+    Raises: UsageError: there is no such folder, or no trace in it; the message names an episode further down.
+    """
+    folder = Path(run)
+    if folder.name == TRACE_NAME and not os.path.isdir(folder):
+        folder = folder.parent
+    trace = folder / TRACE_NAME
+    if os.path.lexists(trace):
+        return trace
+    if not os.path.isdir(folder):
+        raise UsageError(f"there is no folder {in_quotes(str(folder), 400)}; name an episode's, as given to --out")
+    if not os.access(folder, os.R_OK | os.X_OK):
+        return trace
+    inner = next(find_files(folder, TRACE_NAME, _DEPTH), None)
+    example = f", such as {in_quotes(str(inner.parent), 400)}" if inner else ", as given to --out"
+    raise UsageError(f"there is no {TRACE_NAME} in {in_quotes(str(folder), 400)}; name one episode's folder{example}")
+
+
+def describe_episode_folder(folder: Path) -> str:
+    """Say that a folder, in which a bench is wanted, holds an episode, and how to see it; empty if it holds none."""
+    if not os.path.lexists(folder / TRACE_NAME):
+        return ""
+    return f"it holds one episode; see it with: codeplan show {shell_word(folder)}"

@@ -1,0 +1,474 @@
+"""The environment and the model of an episode, or the recording that answers in their place."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final, cast
+
+import msgspec
+from msgspec.structs import replace
+
+from codeplan.episode.meter import Meter
+from codeplan.errors import CodeplanError, Diverged, EnvironmentFailure, ModelError, SizeExceeded, UsageError
+from codeplan.protocols import LLM, ActsForReal, CountsCalls, Embeds, JudgesValues, ShowsPictures, World, WrapsModel
+from codeplan.recording.activity import tell_model_call
+from codeplan.recording.events import (
+    AnswersCalls,
+    CallAnswered,
+    CallBegun,
+    CallDecided,
+    CallsByAnswer,
+    DoubtDecided,
+    EnvironmentReset,
+    Event,
+    ModelCalled,
+    ModelCallFailed,
+    TextsEmbedded,
+    ToolFailed,
+    ValueJudged,
+    WarningIssued,
+)
+from codeplan.recording.trace import Trace
+from codeplan.types import Answer, Call, Completion, Embeddings, Finished, Message, Observation, Purpose, Task, Usage
+from codeplan.types.value import MAX_AMOUNT
+from codeplan.untrusted.texts import escape_surrogates, parser_reason, with_article
+from codeplan.untrusted.tracebacks import broken_environment, broken_model
+from codeplan.untrusted.values import in_quotes, value_text
+
+MAX_PROMPT_CHARS: Final = 1_000_000
+"""Maximum length of a prompt, in characters: some 250,000 tokens, which is more than most models take. Prompts of the
+built-in environments normally use less than a fiftieth of it.
+"""
+
+MAX_REPLY_CHARS: Final = 256_000
+"""Maximum length of a reply, in characters: four times the longest plan that a sandbox accepts by default."""
+
+MAX_OBSERVATION_CHARS: Final = 500_000
+"""Maximum length of an observation, in characters: a prompt has room for it and for a plan."""
+
+MAX_GOAL_CHARS: Final = 8_000
+"""Maximum length of a goal that an environment's ``reset`` reveals, in characters; a longer one is cut."""
+
+
+def bound_text(text: str, max_chars: int) -> tuple[str, int]:
+    """The text, cut to ``max_chars`` characters, and its whole length if it was cut, otherwise 0.
+
+    Half surrogate pairs, which JSON cannot hold, are escaped.
+    """
+    cut_from = len(text) if len(text) > max_chars else 0
+    text = text[:max_chars]
+    if text.isascii():
+        return text, cut_from
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = escape_surrogates(text)[:max_chars]
+    return text, cut_from
+
+
+def prompt_too_long(length: int, purpose: str, *, made_by_agent: bool) -> SizeExceeded | UsageError:
+    """The error for a prompt of ``length`` characters: a UsageError if only the task and the settings are in it."""
+    what = f"the prompt for {in_quotes(purpose)} has {length:,} characters, more than {MAX_PROMPT_CHARS:,}"
+    if made_by_agent:
+        return SizeExceeded("prompt", MAX_PROMPT_CHARS, what)
+    return UsageError(f"{what}; shorten the task, the worked examples, the skills or the prompt's template")
+
+
+def reply_too_long(length: int) -> SizeExceeded:
+    """The error for a reply of ``length`` characters."""
+    return SizeExceeded(
+        "reply", MAX_REPLY_CHARS, f"the model's reply has {length:,} characters, more than {MAX_REPLY_CHARS:,}"
+    )
+
+
+def observation_too_long(length: int) -> SizeExceeded:
+    """The error for an observation of ``length`` characters."""
+    what = f"the environment's observation has {length:,} characters, more than {MAX_OBSERVATION_CHARS:,}"
+    return SizeExceeded("observation", MAX_OBSERVATION_CHARS, what)
+
+
+_MAX_ERROR = 500
+"""Maximum length of an environment's exception in a message, in characters."""
+
+
+_CALL_EVENTS: Final = (CallDecided, CallBegun, DoubtDecided, ToolFailed)
+"""What may stand before the answer of a call."""
+
+
+class ReplayableEnvironment:
+    """One task of an environment.
+
+    During a replay the recording answers, and the environment is not used. After the recording's end, the environment
+    is fast-forwarded to the same state and answers from then on. The caller records the answers; ``record`` takes what
+    comes before the answer of a call.
+    """
+
+    def __init__(self, env: World, task: Task, trace: Trace, record: Callable[[Event], None]) -> None:
+        self._env, self._task, self._trace, self._record = env, task, trace, record
+        self._needs_fast_forward = False
+        self._pictures = env.picture if isinstance(env, ShowsPictures) else None  # the check takes microseconds
+
+    def reset(self) -> EnvironmentReset:
+        """Begin the task from its start; returns the event to record. Raises: EnvironmentFailure: the environment
+        breaks.
+        """
+        recorded = self._trace.next_recorded(EnvironmentReset)
+        if recorded:
+            self._needs_fast_forward = False
+            self._confirm_success(recorded, self._reset_env)
+            self._needs_fast_forward = True
+            return recorded
+        if isinstance(self._env, ActsForReal):
+            self._fast_forward()
+        self._needs_fast_forward = False
+        observation, cut_from = self._reset_env()
+        return EnvironmentReset(observation=observation, cut_from=cut_from)
+
+    def call(self, id: int, call: Call) -> CallAnswered:
+        """Make one call; returns the event to record.
+
+        Raises:
+            EnvironmentFailure: the environment breaks.
+            Diverged: the environment answers the recorded calls differently.
+        """
+        begun = self._replay_beginning(id, call)
+        if recorded := self._trace.next_recorded(CallAnswered):
+            self._require_kind(recorded)
+            self._confirm_success(recorded, lambda: self._step_env(call.name))
+            return replace(recorded, id=id)
+        self._fast_forward()
+        if not begun and not isinstance(self._env, AnswersCalls):
+            self._record(CallBegun(id=id, call=call))
+        started = time.perf_counter()
+        answer, cut_from = self._answer(id, call, begun)
+        return CallAnswered(id=id, answer=answer, seconds=time.perf_counter() - started, cut_from=cut_from)
+
+    def _replay_beginning(self, id: int, call: Call) -> bool:
+        """During a replay: repeat the events before the answer to this call. Returns whether the call has begun."""
+        begun = False
+        while event := self._trace.peek_recorded(*_CALL_EVENTS):
+            changes: dict[str, Any] = {"id": id}
+            if isinstance(event, CallBegun):
+                begun, changes["call"] = True, call
+            self._record(cast(Event, replace(event, **changes)))
+        return begun
+
+    def _answer(self, id: int, call: Call, begun: bool) -> tuple[Answer, int]:
+        """The answer, and the whole length of an observation that was cut, otherwise 0."""
+        if not isinstance(self._env, AnswersCalls):
+            observation, cut_from = self._step_env(call.name)
+            return Answer(observation=observation), cut_from
+
+        def record(event: Event) -> None:
+            nonlocal begun
+            if not isinstance(event, CallBegun):
+                self._record(event)
+            elif not begun:
+                begun = True
+                self._record(event)
+
+        answer = self._env.call(id, call, record)
+        record(CallBegun(id=id, call=call))  # a refused call never began outside, but it has a place in the trace
+        return answer, 0
+
+    def _require_kind(self, recorded: CallAnswered) -> None:
+        """Raises: Diverged: the answer is that of tools in a world of text, or the other way round."""
+        if (recorded.answer.observation is None) != isinstance(self._env, AnswersCalls):
+            raise Diverged(
+                f"event {recorded.seq} is not what was recorded: it is no answer of the environment {self._env.name}"
+            )
+
+    def _confirm_success(
+        self, recorded: EnvironmentReset | CallAnswered, do: Callable[[], tuple[Observation, int]]
+    ) -> None:
+        """Repeat what led to a recorded success, if the episode is to continue, and compare the answer.
+
+        The recording may come from a stranger, and an episode that is done uses the environment for nothing else.
+        Where actions are real, they are not repeated, and ``judge`` decides about success. Raises: Diverged.
+        """
+        seen = recorded.answer.observation if isinstance(recorded, CallAnswered) else recorded.observation
+        if seen is None or not seen.success or not self._trace.is_live or isinstance(self._env, ActsForReal):
+            return
+        self._fast_forward()
+        _require_same(recorded.seq, seen, do()[0])
+        self._needs_fast_forward = True  # what follows in the recording is repeated with all before it
+
+    def judge(self, finished: Finished) -> ValueJudged | None:
+        """The verdict on what a plan returned, as the event to record; None if the environment does not judge values.
+
+        A recorded success counts only if the environment confirms it: the recording may come from a stranger. Raises as
+        the environment's ``judge``, and Diverged: it does not confirm.
+        """
+        if not isinstance(self._env, JudgesValues):
+            return None
+        if recorded := self._trace.next_recorded(ValueJudged):
+            if self._trace.is_live and recorded.verdict and recorded.verdict.success:
+                self._require_success_now(self._env, finished.value)
+            return recorded
+        self._fast_forward()
+        if fault := finished.value_fault:
+            return ValueJudged(verdict=Observation(f"The result was not accepted: {fault}"))
+        return ValueJudged(verdict=self._env.judge(finished.value))
+
+    def _require_success_now(self, env: JudgesValues, value: object) -> None:
+        self._fast_forward()
+        verdict = env.judge(value)
+        if verdict is None or not verdict.success:
+            said = f": {in_quotes(verdict.text, _MAX_ERROR)}" if verdict else ""
+            raise Diverged(f"the recording says that the result was verified, but now it is not{said}")
+
+    def picture(self) -> bytes | None:
+        """A picture of the current state; None without a trace file, without pictures, or during a replay."""
+        if not self._pictures or not self._trace.path or self._needs_fast_forward or self._trace.is_replaying:
+            return None
+        return self._pictures()
+
+    def _fast_forward(self) -> None:
+        """Take the environment to the recording's end: repeat its actions and compare each observation.
+
+        If its actions are real, nothing is repeated: the environment continues in the present state of the world.
+        """
+        if not self._needs_fast_forward:
+            return
+        self._needs_fast_forward = False
+        if isinstance(self._env, ActsForReal):
+            self._env.take_up(_call_in_doubt(self._trace.events))
+            return
+        events = self._trace.events
+        last = max(i for i, e in enumerate(events) if isinstance(e, EnvironmentReset))
+        calls = CallsByAnswer()
+        for event in events[last:]:
+            call = calls.take(event)
+            if isinstance(event, EnvironmentReset):
+                _require_same(event.seq, event.observation, self._reset_env()[0])
+            elif isinstance(event, CallAnswered) and call and event.answer.observation is not None:
+                _require_same(event.seq, event.answer.observation, self._step_env(call.name)[0])
+
+    def _reset_env(self) -> tuple[Observation, int]:
+        return self._guarded(lambda: self._env.reset(self._task), lambda: f"resetting to task {self._task.id}")
+
+    def _step_env(self, action: str) -> tuple[Observation, int]:
+        env: Any = self._env
+        return self._guarded(lambda: env.step(action), lambda: f"doing {in_quotes(action)}")
+
+    def _guarded(self, do: Callable[[], object], doing: Callable[[], str]) -> tuple[Observation, int]:
+        """The observation, cut to its maximum length, and its whole length if it was cut, otherwise 0."""
+        try:
+            observation = do()
+        except CodeplanError:
+            raise
+        except (Exception, SystemExit) as e:  # sys.exit(0) in an environment must not end the program as a success
+            raise broken_environment(self._env.name, doing(), e) from e
+        if not isinstance(observation, Observation):
+            answer = with_article(type(observation).__name__)
+            raise EnvironmentFailure(
+                f"the environment {self._env.name} answered {answer} while {doing()}; "
+                "reset and step must return a codeplan.Observation"
+            )
+        if wrong := _wrong_field(observation):
+            raise EnvironmentFailure(f"the environment {self._env.name} answered, while {doing()}, with {wrong}")
+        text, cut_from = bound_text(observation.text, MAX_OBSERVATION_CHARS)
+        goal = bound_text(observation.goal, MAX_GOAL_CHARS)[0] if observation.goal else ""
+        unchanged = text is observation.text and goal is observation.goal
+        return (observation if unchanged else replace(observation, text=text, goal=goal)), cut_from
+
+
+def _wrong_field(observation: Observation) -> str:
+    """What a trace cannot hold of an observation, and what to give instead; empty if it is sound."""
+    if not isinstance(observation.text, str):
+        return f"{_typed(observation.text)} as text; give a str"
+    for name in ("done", "success"):
+        if type(value := getattr(observation, name)) is not bool:
+            return f"{_typed(value)} as {name}; give Python's True or False"
+    reward = observation.reward
+    if type(reward) not in (float, int):
+        return f"{_typed(reward)} as reward; give a Python float"
+    if not -MAX_AMOUNT <= reward <= MAX_AMOUNT:
+        return f"the reward {in_quotes(reward)}; give a number between {-MAX_AMOUNT:g} and {MAX_AMOUNT:g}"
+    return ""
+
+
+def _typed(value: object) -> str:
+    kind = type(value)
+    return with_article(kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}")
+
+
+def _call_in_doubt(events: Sequence[Event]) -> Call | None:
+    """The latest call that was begun and has no answer; None if there is none. A refused call is not in doubt."""
+    calls = CallsByAnswer()
+    refused = False
+    for event in events:
+        calls.take(event)
+        if isinstance(event, CallDecided):
+            refused = not event.allowed
+        elif isinstance(event, CallAnswered):
+            refused = False
+    return None if refused or not calls.unanswered else calls.unanswered[-1]
+
+
+def _require_same(seq: int, recorded: Observation, now: Observation) -> None:
+    if recorded == now:
+        return
+    differs = f"it said {recorded}, and now says {now}"
+    if recorded.text == now.text:
+        name = next(n for n in Observation.__struct_fields__ if getattr(recorded, n) != getattr(now, n))
+        differs = f"its {name} was {value_text(getattr(recorded, name), _MAX_ERROR)}, and now is "
+        differs += value_text(getattr(now, name), _MAX_ERROR)
+    raise Diverged(f"the environment differs from the recording at event {seq}: {differs}")
+
+
+def find_embedding_model(model: LLM) -> Embeds:
+    """The model that embeds: ``model`` itself, or the main one of several.
+
+    Raises: UsageError: that model does not embed.
+    """
+    while isinstance(model, WrapsModel):
+        model = model.main
+    if not isinstance(model, Embeds):
+        raise UsageError(
+            f"the model {model.name} does not embed texts; leave the setting embeddings out, or take a model at an "
+            "endpoint that does"
+        )
+    return model
+
+
+class ReplayableModel:
+    """Asks the model, charges the meter and records each call. During a replay the recording answers."""
+
+    def __init__(self, llm: LLM, meter: Meter, trace: Trace, record: Callable[[Event], None]) -> None:
+        self._llm = llm.for_episode() if isinstance(llm, CountsCalls) else llm
+        self._meter, self._trace, self._record = meter, trace, record
+
+    def ask(
+        self, messages: Sequence[Message], purpose: Purpose, prompt: str, stop: Sequence[str], max_tokens: int | None
+    ) -> Completion:
+        """The model's answer; see ``Episode.ask``."""
+        length = sum(len(message["content"]) for message in messages)
+        if length > MAX_PROMPT_CHARS:
+            raise prompt_too_long(length, purpose, made_by_agent=self._is_made_by_agent(purpose))
+        try:
+            called = self._call(messages, purpose, prompt, stop, max_tokens)
+        except ModelError as e:
+            if e.prompt_too_long and self._is_made_by_agent(purpose):
+                raise SizeExceeded("context", None, str(e)) from None
+            if e.reply_cut and purpose == "ask":  # the plan asked a question with an endless answer
+                raise SizeExceeded("reply", None, str(e)) from None
+            raise
+        if called.cut_from:
+            raise reply_too_long(called.cut_from)
+        return called.completion
+
+    def embed(self, texts: Sequence[str], model: str) -> Embeddings:
+        """The vectors of texts; see ``Episode.embed``."""
+        self.replay_embeddings()
+        self._trace.next_recorded(TextsEmbedded)  # raises Diverged if another event is next in the recording
+        embedding_model = find_embedding_model(self._llm)
+        with self._meter.call("embed") as settle:
+            started = time.perf_counter()
+            try:
+                answer = embedding_model.embed(texts, model=model)
+            except ModelError as e:
+                used, seconds = e.usage or Usage(), time.perf_counter() - started
+                self._record(ModelCallFailed(purpose="embed", messages=[], error=str(e), usage=used, seconds=seconds))
+                raise
+            settle(answer.usage)
+        about: dict[str, Any] = {"model": model, "texts": len(texts), "digest": _digest(texts)}
+        self._record(TextsEmbedded(**about, usage=answer.usage, seconds=time.perf_counter() - started))
+        return answer
+
+    def replay_embeddings(self) -> None:
+        """Replay the embedding calls that come next in the recording; see ``Episode.replay_embeddings``."""
+        while event := self._upcoming_embedding():
+            with self._meter.call("embed") as settle:
+                self._record(event)
+                if isinstance(event, ModelCallFailed):
+                    raise _model_error_from(event)
+                settle(event.usage)
+
+    def _call(
+        self, messages: Sequence[Message], purpose: Purpose, prompt: str, stop: Sequence[str], max_tokens: int | None
+    ) -> ModelCalled:
+        """Make and record one call. The event holds at most the start of a reply that is too long."""
+        with self._meter.call(purpose) as settle:
+            started = time.perf_counter()
+            about: dict[str, Any] = {"purpose": purpose, "messages": list(messages), "prompt": prompt}
+            try:
+                answer = self._trace.next_recorded(ModelCalled, ModelCallFailed)
+                if isinstance(answer, ModelCallFailed):
+                    raise _model_error_from(answer)
+                if isinstance(answer, ModelCalled):
+                    completion, cut_from = answer.completion, answer.cut_from
+                    if isinstance(self._llm, CountsCalls):
+                        self._llm.count_call(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
+                else:
+                    with tell_model_call(purpose):
+                        completion = self._complete(messages, purpose, stop, max_tokens)
+                    text, cut_from = bound_text(completion.text, MAX_REPLY_CHARS)
+                    completion = replace(completion, text=text)
+            except ModelError as e:
+                about |= {"error": str(e), "usage": e.usage or Usage(), "prompt_too_long": e.prompt_too_long}
+                about |= {"reply_cut": e.reply_cut}
+                self._record(ModelCallFailed(**about, seconds=time.perf_counter() - started))
+                raise
+            settle(completion.usage)
+        seconds = time.perf_counter() - started
+        called = ModelCalled(**about, completion=completion, seconds=seconds, cut_from=cut_from)
+        self._record(called)
+        if completion.warning:
+            self._record(WarningIssued(message=completion.warning))
+        return called
+
+    def _complete(
+        self, messages: Sequence[Message], purpose: Purpose, stop: Sequence[str], max_tokens: int | None
+    ) -> Completion:
+        try:
+            completion = self._llm.complete(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
+        except CodeplanError:
+            raise
+        except (Exception, SystemExit) as e:  # sys.exit(0) in a model must not end the program as a success
+            if type(self._llm).__module__.partition(".")[0] == "codeplan":
+                raise  # a bug of codeplan
+            raise broken_model(self._llm.name, e) from e
+        _require_recordable(completion, self._llm.name)
+        return completion
+
+    def _is_made_by_agent(self, purpose: Purpose) -> bool:
+        """Whether the prompt of a call may contain text that a model, a plan or an action made in this episode.
+
+        The reply to ``bind`` is never part of a later prompt.
+        """
+        return purpose == "ask" or any(
+            isinstance(e, CallBegun) or (isinstance(e, ModelCalled) and e.purpose != "bind") for e in self._trace.events
+        )
+
+    def _upcoming_embedding(self) -> TextsEmbedded | ModelCallFailed | None:
+        failed = self._trace.peek_recorded(ModelCallFailed)
+        return failed if failed and failed.purpose == "embed" else self._trace.peek_recorded(TextsEmbedded)
+
+
+def _require_recordable(completion: object, name: str) -> None:
+    """Raise UsageError unless a model returned a Completion that a trace can hold."""
+    if not isinstance(completion, Completion):
+        found = with_article(type(completion).__name__)
+        raise UsageError(f"the model {name} returned {found}; complete must return a codeplan.Completion")
+    if not isinstance(completion.usage, Usage):
+        found = with_article(type(completion.usage).__name__)
+        raise UsageError(f"the model {name} returned {found} as usage; give a codeplan.Usage")
+    try:
+        msgspec.convert(msgspec.to_builtins(completion), Completion)
+    except (msgspec.ValidationError, TypeError) as e:
+        raise UsageError(f"the model {name} returned a wrong Completion: {parser_reason(e)}") from None
+
+
+def _model_error_from(recorded: ModelCallFailed) -> ModelError:
+    error = ModelError(recorded.error)
+    error.usage, error.prompt_too_long = recorded.usage, recorded.prompt_too_long
+    error.reply_cut = recorded.reply_cut
+    return error
+
+
+def _digest(texts: Sequence[str]) -> str:
+    """16 hexadecimal digits that identify the texts."""
+    return hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:16]

@@ -1,0 +1,321 @@
+"""Opens the user's tools, and reaches goals with them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from codeplan.budget import Budget
+from codeplan.episode.method import Method
+from codeplan.errors import UsageError
+from codeplan.llm.callable_model import ModelFunction
+from codeplan.protocols import LLM
+from codeplan.recording.events import EpisodeStarted, EventHandler
+from codeplan.runner.episodes import run_live
+from codeplan.runner.setup import EnvironmentToOpen, EpisodeSetup, require_handler, require_out
+from codeplan.tools.approvals import Approvals, Approver, DoubtAsker, DoubtRules, WayOn
+from codeplan.tools.environment import ToolEnvironment, ToolErrors, Verdict, Verifier, require_goal
+from codeplan.tools.event_loop import LoopThread
+from codeplan.tools.mcp import (
+    DEFAULT_SECONDS,
+    FILES_NOTE,
+    MAX_RESTARTS,
+    MAX_SECONDS,
+    McpServers,
+    ServerAddress,
+    parse_address,
+    read_config,
+)
+from codeplan.tools.python_tools import function_of_file, python_tools, tools_of_file
+from codeplan.tools.tool import DOC, Tool, Toolset, name_fault
+from codeplan.types import AgentTool, Result
+from codeplan.untrusted.texts import echo_message
+from codeplan.untrusted.values import in_quotes
+
+
+def collect_tools(given: object) -> tuple[Tool, ...]:
+    """The tools of a function, an object, a module, ``"FILE.py:NAME"``, a Toolset, or a list of these.
+
+    Raises: UsageError: something in it is no tool.
+    """
+    things: Sequence[object] = given if isinstance(given, list | tuple) else (given,)
+    found: list[Tool] = []
+    for thing in things:
+        if isinstance(thing, Toolset):
+            found += thing.tools
+        else:
+            found += tools_of_file(str(thing)) if isinstance(thing, str | Path) else python_tools(thing)
+    return tuple(found)
+
+
+VERIFY_FORM = "verify(value, tools) -> bool or str"
+
+MAX_NAMED_TOOLS = 5
+"""Maximum number of missing or different tools that a message names."""
+
+
+@dataclass(frozen=True)
+class ToolSources:
+    """The user's arguments for an episode with tools; ``codeplan.do`` and ``codeplan.resume`` explain each field."""
+
+    tools: object = ()
+    mcp: Iterable[str | ServerAddress] = ()
+    mcp_config: Path | str | None = None
+    mcp_timeout: float = DEFAULT_SECONDS
+    verify: Callable[..., Verdict | Awaitable[Verdict]] | str | None = None
+    approve: Approver | None = None
+    allow: Iterable[str] = ()
+    ask: Iterable[str] | None = None
+    deny: Iterable[str] = ()
+    tool_errors: ToolErrors = "plan"
+    in_doubt: WayOn | DoubtAsker = "stop"
+    idempotent: Iterable[str] = ()
+
+    @property
+    def name_tools(self) -> bool:
+        """Whether there may be a tool among them."""
+        empty = isinstance(self.tools, list | tuple) and not self.tools
+        return not empty or bool(self.mcp) or self.mcp_config is not None
+
+    def approvals(self, approve: Approver | None = None) -> Approvals:
+        """The user's patterns, with ``approve`` or the user's function. Raises: UsageError: one is wrong."""
+        return Approvals(self.allow, self.ask, self.deny, approve or self.approve)
+
+    def doubts(self) -> DoubtRules:
+        """The user's rules about calls in doubt. Raises: UsageError: one is wrong."""
+        return DoubtRules(self.in_doubt, self.idempotent)
+
+    def addresses(self) -> list[ServerAddress]:
+        """The MCP servers. Raises: UsageError: one, the file of servers or the time for a call is wrong."""
+        several = isinstance(self.mcp, Iterable) and not isinstance(self.mcp, str | ServerAddress)
+        given: Any = tuple(self.mcp) if several else (self.mcp,)
+        addresses = [a if isinstance(a, ServerAddress) else parse_address(a) for a in given]
+        if not isinstance(self.mcp_config, str | Path | None):
+            raise UsageError(f"mcp_config is the path of a JSON file, not {in_quotes(self.mcp_config)}")
+        addresses += read_config(Path(self.mcp_config)) if self.mcp_config is not None else ()
+        seconds = self.mcp_timeout
+        if addresses and (
+            isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= MAX_SECONDS
+        ):
+            raise UsageError(f"mcp_timeout is a number of seconds up to {MAX_SECONDS:,}, not {in_quotes(seconds)}")
+        return addresses
+
+
+class OpenTools:
+    """Tools whose servers run, with the user's rules about calls. Signatures are read once, for all episodes.
+
+    ``loop`` runs asynchronous tools of all episodes; None gives each episode one of its own.
+    """
+
+    def __init__(self, toolset: Toolset, sources: ToolSources, verifier: Verifier | None) -> None:
+        self.toolset, self.sources, self._verifier = toolset, sources, verifier
+
+    def environment(
+        self, goal: str, approve: Approver | None = None, loop: LoopThread | None = None
+    ) -> ToolEnvironment:
+        """The environment of one episode. ``approve`` decides about calls in place of the user's function.
+
+        Raises: UsageError: the goal is empty, or a pattern is wrong.
+        """
+        return ToolEnvironment(
+            goal,
+            self.toolset,
+            verifier=self._verifier,
+            approvals=self.sources.approvals(approve),
+            doubts=self.sources.doubts(),
+            tool_errors=self.sources.tool_errors,
+            loop=loop,
+        )
+
+
+def open_tools(
+    sources: ToolSources, folder: Path | None = None, *, restarts: int = MAX_RESTARTS, tell_unused: bool = True
+) -> AbstractContextManager[OpenTools]:
+    """The user's own tools and those of MCP servers, which start when the context is entered and end with it.
+
+    Files that servers return are kept in ``folder``; None keeps none. A server that has ended is started again
+    ``restarts`` times. ``tell_unused`` reports patterns that match no tool, because a misspelt ``deny`` would refuse
+    nothing.
+
+    Raises: UsageError: the input is wrong. On entering, UsageError: there is no tool. EnvironmentFailure: a server does
+    not start.
+    """
+    if sources.tool_errors not in ("plan", "stop"):
+        raise UsageError(f"tool_errors is plan or stop, not {in_quotes(sources.tool_errors)}")
+    own = collect_tools(sources.tools)
+    verify = sources.verify
+    judge = function_of_file(verify, VERIFY_FORM) if isinstance(verify, str) else verify
+    verifier = None if judge is None else Verifier(judge)
+    rules = (sources.approvals(), sources.doubts())
+    addresses = sources.addresses()
+
+    @contextmanager
+    def opening() -> Iterator[OpenTools]:
+        with ExitStack() as stack:
+            toolset = Toolset(own)
+            if addresses:
+                names, types = [tool.name for tool in own], {t.name: t.text for tool in own for t in tool.types}
+                servers = McpServers(
+                    addresses,
+                    seconds=sources.mcp_timeout,
+                    folder=folder,
+                    taken=names,
+                    taken_types=types,
+                    restarts=restarts,
+                )
+                started = stack.enter_context(servers)
+                toolset = Toolset((*own, *started.tools), doc=f"{DOC}\n{FILES_NOTE}")
+            for rule in rules if tell_unused else ():
+                report_unused(rule, toolset)
+            yield OpenTools(toolset, sources, verifier)
+
+    return opening()
+
+
+def report_unused(rules: Approvals | DoubtRules, toolset: Toolset) -> None:
+    """Report patterns that match no tool on standard error."""
+    for option, pattern in rules.unused(toolset.tools):
+        echo_message(f"no tool has a name that fits {option} {in_quotes(pattern)}", err=True)
+
+
+def open_goal(goal: str, sources: ToolSources, out: Path | str | None) -> AbstractContextManager[ToolEnvironment]:
+    """The environment of one episode with this goal. ``out`` is the episode's folder. Raises as ``open_tools``."""
+    try:
+        tools = open_tools(sources, Path(out) if out else None)
+    except UsageError as error:
+        if isinstance(goal, str) and not goal.strip():
+            error.add_note("also, the goal is empty")
+        raise
+    require_goal(goal)
+
+    @contextmanager
+    def opening() -> Iterator[ToolEnvironment]:
+        with tools as opened, closing(opened.environment(goal)) as env:
+            yield env
+
+    return opening()
+
+
+def open_recorded_tools(
+    header: EpisodeStarted, sources: ToolSources, folder: Path
+) -> AbstractContextManager[ToolEnvironment]:
+    """The environment in which a recorded episode continues, opened as by ``open_goal``.
+
+    Its tools are those that the user names, never the trace's.
+
+    Raises: UsageError: the user names no tools, or, on entering, others than the episode had.
+    """
+    if not sources.name_tools:
+        names = _named([tool.method.name for tool in header.tools])
+        raise UsageError(
+            f"the episode has tools, which are never taken from a trace ({names or 'without names'}); name them again, "
+            "as for codeplan do: --tools FILE.py, --mcp COMMAND or --mcp-config FILE"
+        )
+    if header.has_verifier and sources.verify is None:
+        raise UsageError(
+            "the episode has a verifier, which is never taken from a trace; name it: --verify FILE.py:NAME"
+        )
+    opening = open_goal(header.task.goal, sources, folder)
+
+    @contextmanager
+    def with_same_tools() -> Iterator[ToolEnvironment]:
+        with opening as env:
+            require_same_tools(header.tools, env.described_tools)
+            yield env
+
+    return with_same_tools()
+
+
+def require_same_tools(recorded: Sequence[AgentTool], given: Sequence[AgentTool]) -> None:
+    """Check that a recorded episode continues with its own tools. Raises: UsageError: they differ."""
+    if tuple(recorded) == tuple(given):
+        return
+    was, now = ({tool.method.name: tool for tool in tools} for tools in (recorded, given))
+    differences = {
+        "missing: ": [name for name in was if name not in now],
+        "new: ": [name for name in now if name not in was],
+        "with another signature or description: ": [name for name in was if name in now and was[name] != now[name]],
+    }
+    found = "; ".join(f"{what}{_named(names)}" for what, names in differences.items() if names)
+    raise UsageError(
+        f"the tools differ from those of the recorded episode ({found or 'they stand in another order'}); name the "
+        "same tools in the same order"
+    )
+
+
+def _named(names: Sequence[str]) -> str:
+    """The first of the names, and how many more there are."""
+    shown = [in_quotes(name) if name_fault(name) else name for name in names[:MAX_NAMED_TOOLS]]
+    more = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if more else "")
+
+
+def do(
+    goal: str,
+    *,
+    tools: object = (),
+    mcp: Iterable[str | ServerAddress] = (),
+    mcp_config: Path | str | None = None,
+    mcp_timeout: float = DEFAULT_SECONDS,
+    model: str | LLM | ModelFunction,
+    verify: Callable[..., Verdict | Awaitable[Verdict]] | str | None = None,
+    approve: Approver | None = None,
+    allow: Iterable[str] = (),
+    ask: Iterable[str] | None = None,
+    deny: Iterable[str] = (),
+    tool_errors: ToolErrors = "plan",
+    method: str | Method = "adaplanner",
+    budget: Budget | None = None,
+    out: Path | str | None = None,
+    on_event: EventHandler | None = None,
+    **settings: Any,
+) -> Result:
+    """Have plans reach a goal with tools, and return how that ended; ``Result.value`` is what the plan returned.
+
+    Other methods, such as ``react``, make one call at a time; their value is what the model finishes with.
+
+    ``tools`` is a function, an object (its public methods are tools), a module, ``"FILE.py"`` or ``"FILE.py:NAME,…"``,
+    or a list of these. ``verify(value, tools)`` decides whether the goal is reached: True, or a text that says what is
+    missing; it may also be ``"FILE.py:FUNCTION"``. Without it the episode ends as ``Claimed`` at best.
+
+    ``mcp`` are MCP servers: commands to start, or URLs. ``mcp_config`` is a JSON file of further ones (``mcpServers``).
+    They start with the episode and end with it; ``mcp_timeout`` is how many seconds a call may take. Their tools need
+    approval unless a pattern in ``allow`` names them.
+
+    ``allow``, ``ask`` and ``deny`` are patterns on the tools' names (see ``codeplan.tools.approvals``). ``approve(tool,
+    arguments)`` decides on the calls to be asked for; without it they are refused. With it and without ``ask``, every
+    call is asked for. If a tool raises an exception, the
+    plan gets it as an error that it can catch, or with ``tool_errors="stop"`` the episode ends. ``verify``, ``approve``
+    and the tools may be asynchronous. The rest is as in ``codeplan.run``.
+
+    Raises:
+        UsageError: the input is wrong.
+        InfrastructureError: the model, a server, the verifier or the sandbox failed. A spent budget is a Result.
+    """
+    if model == "scripted":
+        raise UsageError(
+            "the scripted stand-in knows codeplan's own environments only; name an endpoint's model (--model NAME), or "
+            "a function of yours (--model FILE.py:FUNCTION)"
+        )
+    if out is not None:
+        require_out(out)
+    require_handler(on_event)
+    sources = ToolSources(
+        tools=tools,
+        mcp=mcp,
+        mcp_config=mcp_config,
+        mcp_timeout=mcp_timeout,
+        verify=verify,
+        approve=approve,
+        allow=allow,
+        ask=ask,
+        deny=deny,
+        tool_errors=tool_errors,
+    )
+    env = EnvironmentToOpen(open_goal(goal, sources, out))
+    with EpisodeSetup(env, method, model, settings) as setup:
+        (task,) = setup.env.tasks("test")
+        return run_live(setup, task, budget, out, on_event)

@@ -1,0 +1,180 @@
+"""Which of many tools a prompt shows in full: those that fit the goal. The others take one line each.
+
+Plans read the rest with ``agent.describe(name)``; the check of a plan knows every signature.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+import msgspec
+
+from codeplan.agent_interface import describe_api
+from codeplan.errors import AgentError, EpisodeOver
+from codeplan.plain_data import NotPlainData, pack, unpack
+from codeplan.tools.call_texts import shown_call
+from codeplan.tools.tool import Tool, Toolset
+from codeplan.types import AgentApi, AgentMethod, AgentParameter, Answer, Call
+from codeplan.untrusted.texts import one_line
+from codeplan.untrusted.values import in_quotes, value_text
+
+MAX_API_CHARS = 40_000
+"""Maximum length of the tools in a prompt, in characters, about 10,000 tokens. If all fit, all are shown in full."""
+
+MIN_FULL_CHARS = 10_000
+"""Minimum room for tools in full, in characters, even if the lines for the others fill the rest."""
+
+DESCRIBE = AgentMethod(
+    "describe", "(name: str) -> str", "A tool's signature and documentation.", (AgentParameter("name"),)
+)
+"""The agent's own method, if not all tools are shown in full."""
+
+_WORD = re.compile(r"[a-z]+|[0-9]+")
+_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_MAX_READ = 2_000  # characters of a description that decide whether it fits
+
+
+def shown_api(toolset: Toolset, goal: str) -> AgentApi:
+    """The toolset's API with the names of the tools that a prompt shows on one line only."""
+    api = toolset.api
+    texts = {tool.name: tool_text(tool) for tool in toolset.tools}
+    if sum(map(len, texts.values())) <= MAX_API_CHARS:
+        return api
+    ranked = rank(toolset.tools, goal)
+    room = max(MIN_FULL_CHARS, MAX_API_CHARS - sum(len(t.method.first_line) for t in ranked))
+    brief: list[Tool] = []
+    for tool in ranked:
+        if len(texts[tool.name]) <= room:
+            room -= len(texts[tool.name])
+        else:
+            brief.append(tool)
+    names = {tool.name for tool in brief}
+    types = dict.fromkeys(t for tool in toolset.tools if tool.name not in names for t in tool.types)
+    methods = (*api.methods, DESCRIBE)
+    return msgspec.structs.replace(api, methods=methods, types=tuple(types), brief=tuple(t.name for t in brief))
+
+
+def tool_text(tool: Tool) -> str:
+    """A tool's signature, documentation and types, as a prompt shows them in full."""
+    return describe_api(AgentApi((tool.method,), types=tool.types))
+
+
+def rank(tools: Sequence[Tool], goal: str) -> list[Tool]:
+    """The tools by how well they fit the goal, best first; equal ones in their order.
+
+    A word that the goal and a tool share counts more if few tools have it, and twice if it is in the tool's name.
+    """
+    words = [(_stems(t.name), _stems(f"{t.name} {t.method.doc[:_MAX_READ]}")) for t in tools]
+    frequency = Counter(word for _, found in words for word in found)
+    wanted = _stems(goal)
+
+    def score(names: Iterable[str], found: Iterable[str]) -> float:
+        weight = {word: math.log(1 + len(tools) / frequency[word]) for word in wanted & {*names, *found}}
+        return sum(weight.values()) + sum(weight[word] for word in wanted.intersection(names))
+
+    scores = [score(names, found) for names, found in words]
+    return [tools[at] for at in sorted(range(len(tools)), key=lambda at: -scores[at])]
+
+
+def _stems(text: str) -> set[str]:
+    """The words of a text without the endings of plurals; parts of names count as words."""
+    return {word.removesuffix("s") for word in _WORD.findall(_CASE.sub(" ", text).lower())}
+
+
+_MAX_SHOWN = 300  # characters of each argument, and of the result, in a report
+_MAX_NAME = 100  # characters of a tool's name in a message
+
+
+class ToolAgent:
+    """Base of the Agent classes. The data that a tool returned reaches the plan as data."""
+
+    def __init__(self, call: Callable[[Call], Answer]) -> None:
+        self._make = call
+        self._last: tuple[Call, Answer] | None = None
+
+    def report(self) -> str:
+        """The last call and its answer in a sentence."""
+        return _sentence(*self._last) if self._last else "No tool was called yet."
+
+    def _call(self, tool: str, arguments: dict[str, Any]) -> Any:
+        """Raises: AgentError: the call failed, or was refused."""
+        try:
+            call = Call(tool, {name: pack(value) for name, value in arguments.items()})
+        except NotPlainData as reason:
+            raise AgentError(f"{one_line(tool, _MAX_NAME)} was given {reason}", "ValueError") from None
+        answer = self._make(call)
+        self._last = call, answer
+        if answer.done:
+            raise EpisodeOver(f"the tool {tool} failed, and tool errors end the episode: {answer.message}")
+        if answer.error:
+            raise AgentError(answer.message, answer.error)
+        try:
+            return unpack(answer.value)
+        except NotPlainData as reason:  # a forged trace may hold anything
+            raise AgentError(f"{tool} returned {reason}", "ValueError") from None
+
+
+def agent_class_for(toolset: Toolset, goal: str) -> type[ToolAgent]:
+    """The Agent class that offers the tools. If there are many, prompts show those in full that fit the goal.
+
+    The same class for the same tools in full, so that its signatures are read once.
+    """
+    api = shown_api(toolset, goal)
+    made = _classes.setdefault(toolset, {})
+    if api.brief not in made:
+        made[api.brief] = _build_class(toolset, api)
+    return made[api.brief]
+
+
+_classes: Final[WeakKeyDictionary[Toolset, dict[tuple[str, ...], type[ToolAgent]]]] = WeakKeyDictionary()
+
+
+def _build_class(toolset: Toolset, api: AgentApi) -> type[ToolAgent]:
+    methods = {tool.name: _method(tool) for tool in toolset.tools}
+    if api.brief:
+        methods[DESCRIBE.name] = _describe_method(toolset)
+    return type("Agent", (ToolAgent,), {"__doc__": toolset.doc, "_api": api, **methods})
+
+
+def _describe_method(toolset: Toolset) -> Callable[..., Any]:
+    def describe(agent: ToolAgent, name: str) -> str:
+        tool = toolset.get(name) if isinstance(name, str) else None
+        if tool is None:
+            raise AgentError(f"there is no tool {in_quotes(name)}", "KeyError")
+        return tool_text(tool)
+
+    return describe
+
+
+def _method(tool: Tool) -> Callable[..., Any]:
+    def method(agent: ToolAgent, /, *args: Any, **kwargs: Any) -> Any:
+        return agent._call(tool.name, _bind(tool, args, kwargs))
+
+    method.__name__, method.__doc__ = tool.name, tool.method.doc
+    method.__dict__["__signature__"] = tool.signature
+    return method
+
+
+def _bind(tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    if (found := tool.bind_simply(args, kwargs)) is not None:
+        return found
+    try:
+        bound = tool.signature.bind(None, *args, **kwargs).arguments
+    except TypeError as error:
+        raise AgentError(
+            f"{tool.name} was called wrongly: {tool.method.explain_misfit(kwargs, error)}", "TypeError"
+        ) from None
+    return {name: value for name, value in bound.items() if name != "_agent_"}
+
+
+def _sentence(call: Call, answer: Answer) -> str:
+    """A call and its answer in words. Written when a plan asks: writing it costs more than a quick call."""
+    given = shown_call(call, _MAX_SHOWN, _MAX_SHOWN)
+    if answer.error:
+        return f"The last call, {given}, raised {answer.error}: {answer.message}"
+    return f"The last call, {given}, returned {value_text(unpack(answer.value), _MAX_SHOWN)}"

@@ -1,0 +1,179 @@
+"""Packs what a tool returned: any Python object that plain data can stand for.
+
+Each value is packed in one walk, with the class's writer found once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections import UserString
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, Set, ValuesView
+from enum import Enum
+from functools import lru_cache
+from numbers import Integral, Real
+from operator import attrgetter
+from types import NoneType
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from codeplan.plain_data import MAX_VALUES, NotPlainData, Packed, Packer, join_items, pack_float, pack_text, pack_whole
+
+_VIEWS: Final = (KeysView, ItemsView, ValuesView)  # in the order of their dict
+_AS_IS: Final = frozenset({NoneType, bool})
+_SMALL: Final = frozenset({NoneType, bool, int, float})
+
+MAX_RESULT_BYTES: Final = 400_000
+"""Maximum size of a result as JSON, in bytes: an observation has room for it."""
+
+
+def pack_result(value: object) -> Packed:
+    """The packed plain data of a value.
+
+    Sets and other collections become lists; dataclasses and models become dicts, members of enums their values, times
+    and paths texts. Raises: NotPlainData: plain data cannot stand for it, or it is too large for a prompt and a trace.
+    """
+    packed = value if type(value) in _AS_IS else _ResultPacker().pack(value, 0)
+    if type(packed) not in _SMALL and (size := len(msgspec.json.encode(packed))) > MAX_RESULT_BYTES:
+        raise NotPlainData(f"{size:,} bytes of data, more than {MAX_RESULT_BYTES:,}")
+    return packed
+
+
+class _ResultPacker(Packer):
+    def pack(self, value: Any, depth: int) -> Packed:
+        """Pack a value that is counted already."""
+        return _writer_of(value.__class__)(self, value, depth)
+
+    def write_as_is(self, value: Any, depth: int) -> Any:
+        return value
+
+    def write_whole(self, value: Any, depth: int) -> Packed:
+        return pack_whole(int(value))
+
+    def write_float(self, value: Any, depth: int) -> Packed:
+        return pack_float(float(value))
+
+    def write_text(self, value: Any, depth: int) -> Packed:
+        return pack_text(str.__str__(value))
+
+    def write_list(self, values: Any, depth: int) -> list[Packed]:
+        parts = tuple(values)  # reading a part may run the tool's code, which may change the list
+        return self.pack_list(parts, len(parts), depth)
+
+    def write_tuple(self, values: Any, depth: int) -> Packed:
+        return {"$tuple": self.write_list(values, depth)}
+
+    def write_iterable(self, values: Iterable[Any], depth: int) -> list[Packed]:
+        """Write each value before the next is made: an iterator may have no end, or change what it has given."""
+        return [self._count_and_pack(v, depth + 1) for v in values]
+
+    def write_odd_tuple(self, values: Iterable[Any], depth: int) -> Packed:
+        return {"$tuple": self.write_iterable(values, depth)}
+
+    def write_set(self, values: Iterable[Any], depth: int) -> list[Packed]:
+        return _in_order(self.write_iterable(values, depth))
+
+    def write_dict(self, value: dict[Any, Any], depth: int) -> dict[str, Packed]:
+        items = tuple(value.items())
+        return self.pack_dict(items, len(items), depth)
+
+    def write_mapping(self, value: Mapping[Any, Any], depth: int) -> dict[str, Packed]:
+        depth += 1
+        return join_items([(self._count_and_pack(k, depth), self._count_and_pack(v, depth)) for k, v in value.items()])
+
+    def write_member(self, value: Any, depth: int) -> Packed:
+        return self._count_and_pack(value.value, depth + 1)
+
+    def write_model(self, value: Any, depth: int) -> Packed:
+        return self._count_and_pack(value.model_dump(), depth + 1)
+
+    def write_other(self, value: Any, depth: int) -> Packed:
+        """The plain data for a time, a path, bytes and the like."""
+        from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+        if hasattr(value, "dtype") and isinstance(size := getattr(value, "size", None), int):  # NumPy's, and the like
+            if size > self.left:
+                raise NotPlainData(f"more than {MAX_VALUES:,} values")
+            return self._count_and_pack(value.tolist(), depth + 1)
+        try:
+            return self._count_and_pack(to_jsonable_python(value), depth + 1)
+        except (PydanticSerializationError, ValueError):
+            raise NotPlainData(f"a value of the type {full_type_name(value)}, which is not plain data") from None
+
+    def _count_and_pack(self, value: Any, depth: int) -> Packed:
+        self.count(1, depth)
+        return value if type(value) in _AS_IS else self.pack(value, depth)
+
+
+_Writer: TypeAlias = Callable[[_ResultPacker, Any, int], Any]
+
+_EXACT_WRITERS: Final[dict[type, _Writer]] = {
+    NoneType: _ResultPacker.write_as_is,
+    bool: _ResultPacker.write_as_is,
+    str: _ResultPacker.write_text,
+    int: _ResultPacker.write_whole,
+    float: _ResultPacker.write_float,
+    list: _ResultPacker.write_list,
+    tuple: _ResultPacker.write_tuple,
+    dict: _ResultPacker.write_dict,
+}
+_ABSTRACT_WRITERS: Final[tuple[tuple[Any, _Writer], ...]] = (
+    (Enum, _ResultPacker.write_member),
+    (str, _ResultPacker.write_text),
+    # NumPy's durations are Integral; tolist makes most of them a timedelta
+    (Integral, lambda w, value, depth: w.pack(value.tolist() if hasattr(value, "dtype") else int(value), depth)),
+    (Real, _ResultPacker.write_float),
+    (tuple, _ResultPacker.write_odd_tuple),
+    (Mapping, _ResultPacker.write_mapping),
+    (_VIEWS, _ResultPacker.write_iterable),
+    (Set, _ResultPacker.write_set),
+    ((bytes, bytearray), _ResultPacker.write_other),
+    (UserString, lambda writer, value, depth: pack_text(str(value))),
+    ((Iterator, Sequence), _ResultPacker.write_iterable),
+)
+"""The first class that fits decides."""
+
+
+@lru_cache(maxsize=1_000)
+def _writer_of(cls: type) -> _Writer:
+    """How values of a class are written. Found once for a class: the checks take microseconds."""
+    if exact := _EXACT_WRITERS.get(cls):
+        return exact
+    if found := next((write for kind, write in _ABSTRACT_WRITERS if issubclass(cls, kind)), None):
+        return found
+    if dataclasses.is_dataclass(cls):
+        return _dataclass_writer(tuple(f.name for f in dataclasses.fields(cls)))
+    from pydantic import BaseModel
+
+    return _ResultPacker.write_model if issubclass(cls, BaseModel) else _ResultPacker.write_other
+
+
+def _dataclass_writer(names: tuple[str, ...]) -> _Writer:
+    """The writer of a dataclass with these fields. They are read in one go."""
+    if len(names) < 2:
+        return lambda writer, value, depth: writer.write_dict({name: getattr(value, name) for name in names}, depth)
+    read = attrgetter(*names)
+
+    def write(writer: _ResultPacker, value: Any, depth: int) -> dict[str, Any]:
+        depth += 1
+        writer.count(2 * len(names), depth)
+        return {
+            name: v if type(v) in _AS_IS else writer.pack(v, depth) for name, v in zip(names, read(value), strict=True)
+        }
+
+    return write
+
+
+def _in_order(values: list[Any]) -> list[Any]:
+    """The elements of a set, which has no order of its own, in one that is always the same."""
+    try:
+        return sorted(values)
+    except TypeError:
+        return sorted(values, key=json.dumps)
+
+
+def full_type_name(value: object) -> str:
+    """The name of the value's class, with its module unless that is Python's own or the program."""
+    cls = type(value)
+    return cls.__qualname__ if cls.__module__ in ("builtins", "__main__") else f"{cls.__module__}.{cls.__qualname__}"
