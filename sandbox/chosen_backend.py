@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from typing import Any, Final, Literal
 
 from codeplan.errors import SandboxError, UsageError
-from codeplan.sandbox.host.backend import LineCoverage, MergedReply, Progress
+from codeplan.sandbox.host.backend import Backend, LineCoverage, MergedReply, PlanRun, Progress
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.monty.backend import MontyBackend
 from codeplan.sandbox.protocol.frames import Layer
@@ -29,8 +29,9 @@ class Sandbox:
     """Checks and runs untrusted plans. Cheap to create, thread-safe, nothing to close.
 
     ``limits`` holds for each run. If this machine lacks a layer of the cage, Monty runs the plans, or with
-    ``allow_weak`` the locked processes without that layer. Every method raises SandboxError if this machine cannot run
-    plans: ``backend`` is ``"cage"`` and a layer is missing, or Monty is needed and not installed.
+    ``allow_weak`` the locked processes without that layer. ``backend`` may also be a backend of your own, which brings
+    its own limits. Every method raises SandboxError if this machine cannot run plans: ``backend`` is ``"cage"`` and a
+    layer is missing, or Monty is needed and not installed.
     """
 
     def __init__(
@@ -38,18 +39,19 @@ class Sandbox:
         limits: Limits = Limits(),  # noqa: B008  # frozen
         *,
         allow_weak: bool = False,
-        backend: BackendName = "auto",
+        backend: BackendName | Backend = "auto",
     ) -> None:
-        self.limits = limits
+        self.limits = limits if isinstance(backend, str) else backend.limits
         self._allow_weak = allow_weak
-        self._backend_name: BackendName = backend
+        self._asked_for = backend
 
     @cached_property
-    def _backend(self) -> Any:
-        """A LockedBackend or a MontyBackend. Any, because the type of the first needs Linux."""
-        if self._backend_name != "cage":
+    def _backend(self) -> Backend:
+        if not isinstance(self._asked_for, str):
+            return self._asked_for
+        if self._asked_for != "cage":
             lack = find_cage_lack(allow_weak=self._allow_weak)
-            if lack or self._backend_name == "monty":
+            if lack or self._asked_for == "monty":
                 return _monty_backend(self.limits, lack)
         elif unavailable := _find_cage_off():
             raise SandboxError(f"the cage is not available: {unavailable}")
@@ -68,8 +70,7 @@ class Sandbox:
     @property
     def missing_layers(self) -> tuple[str, ...]:
         """The necessary layers of the cage that are missing and that ``allow_weak`` accepts; empty with Monty."""
-        found: tuple[str, ...] = () if self.uses_monty else self._backend.missing_layers
-        return found
+        return self._backend.missing_layers
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -89,17 +90,19 @@ class Sandbox:
 
         Raises: UsageError: ``api`` is neither, for example the agent itself.
         """
-        _require_api(api)
-        checked: Plan | Rejected = self._backend.check(source, api, fixes=fixes)
-        return checked
+        if not isinstance(api, AgentApi | type):
+            name = type(api).__name__
+            raise UsageError(
+                f"check takes the class of an agent or an AgentApi, not an object of the class {name}; give type(agent)"
+            )
+        return self._backend.texts.check(source, api, fixes=fixes)
 
     def merge_reply(self, reply: str, before: str) -> MergedReply | Rejected | None:
         """Merge the code of a reply into the plan ``before``, if it holds only some steps; None if it is a whole plan.
 
         Rejected if the reply is not Python, or if its steps have no readable plan to belong to.
         """
-        merged: MergedReply | Rejected | None = self._backend.merge_reply(reply, before)
-        return merged
+        return self._backend.texts.merge_reply(reply, before)
 
     def analyse(self, topic: str, source: str, arguments: Mapping[str, Any] = {}) -> Any | Rejected:
         """Run the analysis ``topic`` on a plan's text and return plain data; Rejected if the text is not Python.
@@ -109,7 +112,7 @@ class Sandbox:
 
         Raises UsageError if the topic is unknown or the arguments do not fit, SandboxError if the analysis fails.
         """
-        return self._backend.analyse(topic, source, arguments)
+        return self._backend.texts.analyse(topic, source, arguments)
 
     def run(
         self,
@@ -127,25 +130,14 @@ class Sandbox:
 
         The plan reaches the public methods and attributes of ``agent``, and ``ask`` as ``ask_llm``; ``seed`` seeds its
         random numbers. ``on_event`` receives each step and each piece of output at once. ``on_coverage`` receives the
-        lines that run; it slows the plan down. A plan given as text is compiled without the check of its structure
-        (Monty checks it), and Rejected if it does not compile. Exceptions of codeplan that ``agent`` or ``ask`` raise
-        pass through, except AgentError.
+        lines that run; it slows the plan down. A checked plan is not checked again. A plan given as text is compiled
+        without the check of its structure (Monty checks it), and Rejected if it does not compile. Exceptions of
+        codeplan that ``agent`` or ``ask`` raise pass through, except AgentError.
 
         Raises CheckpointError if the checkpoint is damaged, UsageError if an argument is wrong, or for ``on_coverage``
         if Monty runs the plan.
         """
-        outcome: Outcome | Rejected = self._backend.run(
-            plan, agent, ask, start_from, checkpoint, on_event=on_event, seed=seed, on_coverage=on_coverage
-        )
-        return outcome
-
-
-def _require_api(given: object) -> None:
-    if not isinstance(given, AgentApi | type):
-        name = type(given).__name__
-        raise UsageError(
-            f"check takes the class of an agent or an AgentApi, not an object of the class {name}; give type(agent)"
-        )
+        return self._backend.run(PlanRun(plan, agent, ask, start_from, checkpoint, on_event, seed, on_coverage))
 
 
 def probe_layers() -> tuple[Layer, ...]:

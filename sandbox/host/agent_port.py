@@ -1,27 +1,37 @@
-"""Gives a worker access to the agent and the model: by name, with plain data, without the details of errors."""
+"""Gives a run access to the agent and the model, and keeps the account of what the run uses.
+
+The access is by name, with plain data, and without the details of errors.
+"""
 
 from __future__ import annotations
 
 import builtins
 import inspect
 import sys
+import time
 import traceback
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from functools import partial
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 from codeplan.agent_interface import agent_api
 from codeplan.errors import AgentBroken, AgentError, CodeplanError
-from codeplan.sandbox.limits import shorten
+from codeplan.sandbox.host.backend import LineCoverage, OutputChunk, Progress, StepEntry
+from codeplan.sandbox.limits import Limits, limit_message, shorten
 from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.protocol.codec import RETURNED_NAME, decode
 from codeplan.sandbox.protocol.frames import CallFrame, ErrorFrame, ResultFrame
 from codeplan.sandbox.protocol.values import NotPlainData, escape_surrogates, pack_value, unpack_value
 from codeplan.sandbox.runtime.names import CALL_ERRORS
-from codeplan.types import Observation
+from codeplan.types import Checkpoint, Failed, Finished, GiveUp, Observation, Plan, Replan, ResourceUsage, Stopped
+from codeplan.untrusted.json_values import plain_variables
 from codeplan.untrusted.texts import MAX_REASON_CHARS, message_text, one_line, with_article
 from codeplan.untrusted.values import in_quotes, type_name
 
-_Request: TypeAlias = frames.CallFrame | frames.ReadFrame | frames.AskFrame
+Request: TypeAlias = frames.CallFrame | frames.ReadFrame | frames.AskFrame
+_News = TypeVar("_News", bound=Progress | LineCoverage)
+_T = TypeVar("_T")
 
 MAX_RESULT_BYTES: Final = 1_000_000  # maximum packed size of what one call, read or question returns to the plan
 
@@ -88,10 +98,6 @@ def _surface_of(agent: type) -> _AgentSurface:
     return known
 
 
-def _call_directly(work: Callable[[], object]) -> object:
-    return work()
-
-
 class AgentPort:
     """Serves a worker's requests. Exceptions of codeplan pass through, except AgentError."""
 
@@ -102,7 +108,7 @@ class AgentPort:
         self.attributes = self._surface.attributes
 
     def answer(
-        self, request: _Request, run_untimed: Callable[[Callable[[], object]], object] = _call_directly
+        self, request: Request, run_untimed: Callable[[Callable[[], object]], object] = lambda work: work()
     ) -> ResultFrame | ErrorFrame:
         """Return the result, or the message of an AgentError.
 
@@ -112,7 +118,15 @@ class AgentPort:
         Raises AgentBroken for any other exception of the agent or the model that is not codeplan's own, ProtocolError
         for a request that a correct worker never sends.
         """
-        name, action = self._resolve(request)
+        asks = isinstance(request, frames.AskFrame)
+        if isinstance(request, CallFrame):
+            name, action = request.method, self._resolve_call(request)
+        elif isinstance(request, frames.AskFrame):
+            name, action = "ask_llm", partial(self._ask, request.question)
+        elif request.attribute in self.attributes:
+            name, action = request.attribute, partial(getattr, self._agent, request.attribute)
+        else:
+            raise frames.ProtocolError(f"the agent has no attribute {in_quotes(request.attribute, 80)}")
         try:
             value = run_untimed(action)
         except AgentError as error:
@@ -120,17 +134,8 @@ class AgentPort:
         except CodeplanError:
             raise
         except Exception as error:
-            raise _broken(name if isinstance(request, frames.AskFrame) else f"agent.{name}", error) from error
-        return _pack_result(name, value, text_only=isinstance(request, frames.AskFrame))
-
-    def _resolve(self, request: _Request) -> tuple[str, Callable[[], object]]:
-        if isinstance(request, CallFrame):
-            return request.method, self._resolve_call(request)
-        if isinstance(request, frames.AskFrame):
-            return "ask_llm", lambda: self._ask(request.question)
-        if request.attribute not in self.attributes:
-            raise frames.ProtocolError(f"the agent has no attribute {in_quotes(request.attribute, 80)}")
-        return request.attribute, lambda: getattr(self._agent, request.attribute)
+            raise _broken(name if asks else f"agent.{name}", error) from error
+        return _pack_result(name, value, text_only=asks)
 
     def _resolve_call(self, call: CallFrame) -> Callable[[], object]:
         if call.method not in self.methods:
@@ -140,7 +145,7 @@ class AgentPort:
             kwargs = {name: unpack_value(v) for name, v in call.kwargs.items()}
         except NotPlainData as reason:
             raise frames.ProtocolError(f"{call.method} was given {reason}") from None
-        return lambda: self._call_method(call.method, args, kwargs)
+        return partial(self._call_method, call.method, args, kwargs)
 
     def _call_method(self, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> object:
         self._surface.require_fit(self._agent, name, args, kwargs)
@@ -185,3 +190,163 @@ def _error_frame(error: AgentError) -> ErrorFrame:
 
 def _plan_message(text: str) -> str:
     return escape_surrogates(shorten(text))
+
+
+class LimitExceededError(Exception):
+    """The host found a limit of the run exceeded: its name as in ``Limits``, and the value that was reached."""
+
+    def __init__(self, limit: str, value: float) -> None:
+        super().__init__(limit)
+        self.limit, self.value = limit, value
+
+
+class RunAccount:
+    """What the host counts and keeps of one run: the use of each limit, the output, the variables at each step's entry.
+
+    ``step`` is the step that the plan is in, None outside. ``was_noticed`` tells whether the caller would notice if the
+    run were repeated. ``untimed_seconds`` is the time that agent, model and callbacks took.
+    """
+
+    def __init__(
+        self, plan: Plan, port: AgentPort, limits: Limits, on_event: Callable[[Progress], None] | None = None
+    ) -> None:
+        self.plan, self.port, self.limits, self._on_event = plan, port, limits, on_event
+        self.step: int | None = None
+        self.entries: dict[int, Checkpoint] = {}
+        self.was_noticed = False
+        self.untimed_seconds = 0.0
+        self._used = {"calls": 0, "reads": 0, "asks": 0}
+        self._output: list[str] = []
+        self._unreported: list[str] = []
+        self._printed = 0
+
+    def answer(self, request: Request) -> ResultFrame | ErrorFrame:
+        """Count a request, and have agent or model answer it. Raises LimitExceededError; see ``AgentPort.answer``."""
+        self.was_noticed = True
+        if isinstance(request, CallFrame):
+            self.count("calls")
+            self.require_within("call_bytes", len(frames.encode_frame(request)))
+        elif isinstance(request, frames.ReadFrame):
+            self.count("reads")
+        else:
+            self.count("asks")
+            self.require_within("ask_bytes", len(request.question.encode()))
+        return self.port.answer(request, self._run_untimed)
+
+    def count(self, limit: str) -> None:
+        """Count one more of ``calls``, ``reads`` or ``asks``. Raises LimitExceededError."""
+        self._used[limit] += 1
+        self.require_within(limit, self._used[limit])
+
+    def require_within(self, limit: str, value: float) -> None:
+        """Raise LimitExceededError if ``value`` exceeds the limit of this name."""
+        if value > getattr(self.limits, limit):
+            raise LimitExceededError(limit, value)
+
+    def take_output(self, text: str) -> None:
+        """Keep printed text, up to the limit."""
+        kept = text[: max(0, self.limits.output - self._printed)]
+        self._printed += len(text)
+        if kept:
+            self._output.append(kept)
+            self._unreported.append(kept)
+
+    def report_output(self) -> None:
+        """Report the text that was printed since the last report. Raises LimitExceededError."""
+        if self._unreported:
+            text = "".join(self._unreported)
+            self._unreported.clear()
+            self.report(self._on_event, OutputChunk(text))
+        self.require_within("output", self._printed)
+
+    def enter_step(self, number: int, checkpoint: Checkpoint) -> None:
+        """Enter a step with these variables, and report it."""
+        self.step = number
+        self.entries.setdefault(number, checkpoint)  # a step in two blocks resumes at its first block
+        known = self.plan.step(number)
+        self.report(self._on_event, StepEntry(number, known.title if known else "", checkpoint))
+
+    def report(self, callback: Callable[[_News], None] | None, news: _News) -> None:
+        """Report to the caller, who would notice a repetition of the run from now on."""
+        if callback is not None:
+            self.was_noticed = True
+            self._run_untimed(partial(callback, news))
+
+    def _run_untimed(self, work: Callable[[], _T]) -> _T:
+        began = time.monotonic()
+        try:
+            return work()
+        finally:
+            self.untimed_seconds += time.monotonic() - began
+
+    # ------------------------------------------------------------------ outcomes
+
+    @property
+    def output(self) -> str:
+        """The output up to the limit."""
+        return "".join(self._output)
+
+    def usage(self, wall: float, cpu: float) -> ResourceUsage:
+        """What the run used, with these seconds."""
+        return ResourceUsage(wall, cpu, min(self._printed, self.limits.output), self._used["calls"], self._used["asks"])
+
+    def finished(self, checkpoint: Checkpoint, returned: Checkpoint, usage: ResourceUsage) -> Finished:
+        """The plan ran to its end. ``returned`` has its value under RETURNED_NAME, or is empty if it returned nothing.
+
+        Raises CheckpointError if a checkpoint is damaged.
+        """
+        value, variables = plain_variables(decode(returned)), plain_variables(decode(checkpoint))
+        omitted = checkpoint.dropped | variables.omitted | returned.dropped | value.omitted
+        plain = value.values.get(RETURNED_NAME)
+        return Finished(self.output, self.step, checkpoint, self.entries, usage, plain, variables.values, omitted)
+
+    def failed(
+        self, step: int | None, line: int | None, error: str, message: str, checkpoint: Checkpoint, usage: ResourceUsage
+    ) -> Failed:
+        """The plan raised an error or failed an assertion."""
+        return Failed(step, line, error, message, self.output, checkpoint, self.entries, usage)
+
+    def ended_early(
+        self,
+        status: str,
+        step: int | None,
+        line: int | None,
+        reason: str,
+        step_done: bool,
+        checkpoint: Checkpoint,
+        usage: ResourceUsage,
+    ) -> Replan | GiveUp:
+        """The plan called ``replan`` or ``give_up``, as ``status`` says."""
+        rest = (self.output, checkpoint, self.entries, usage)
+        if status == "give_up":
+            return GiveUp(step, line, reason, *rest)
+        return Replan(step, line, reason, step_done, *rest)
+
+    def stopped(
+        self,
+        limit: str,
+        value: float,
+        line: int | None,
+        usage: ResourceUsage,
+        checkpoint: Checkpoint | None = None,
+        step: int | None = None,
+    ) -> Stopped:
+        """The run exceeded a limit. Without a checkpoint, it counts as stopped in the step that it entered last."""
+        allowed = float(getattr(self.limits, limit))
+        message, where = limit_message(limit, value, allowed), step if checkpoint else self.step
+        return Stopped(limit, value, allowed, where, line, message, self.output, checkpoint, self.entries, usage)
+
+    def lost(self, message: str, line: int | None, usage: ResourceUsage) -> Stopped:
+        """The process that ran the plan died or broke the protocol."""
+        return Stopped("worker", 0.0, 0.0, self.step, line, message, self.output, None, self.entries, usage)
+
+
+_CPU_CLOCK_ID: Final = 2
+
+
+def processor_seconds(pid: int | None) -> float:
+    """A process's processor time by the kernel's count; 0 if unknown."""
+    try:
+        return time.clock_gettime((~pid << 3) | _CPU_CLOCK_ID) if pid else 0.0
+    except (OSError, OverflowError):
+        return 0.0

@@ -1,20 +1,25 @@
-"""The port for whatever runs plans, and the capabilities that an implementation may lack.
+"""The port for whatever runs plans, the value that describes a run, and what is reported of it.
 
-An implementation is correct if it passes ``BackendContract`` in ``tests/support``. A backend that lacks parts of
-it declares them as a ``PartialBackend``.
+``BackendContract`` in ``tests/support`` says what an implementation must do, except for what it declares to lack.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 import msgspec
 
+from codeplan.errors import UsageError
 from codeplan.sandbox.limits import Limits
-from codeplan.types import AgentApi, Checkpoint, Outcome, Plan, Rejected
+from codeplan.types import Checkpoint, Outcome, Plan, Rejected
 from codeplan.types.value import Value
+from codeplan.untrusted.values import in_quotes
+
+if TYPE_CHECKING:
+    from codeplan.sandbox.host.plan_texts import PlanTexts
 
 
 class StepEntry(msgspec.Struct, frozen=True):
@@ -55,31 +60,53 @@ class MergedReply(Value, frozen=True):
     steps: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class PlanRun:
+    """One run of a plan, from step ``start_from`` with the variables of ``checkpoint``.
+
+    The plan reaches the public methods and attributes of ``agent``, and ``ask`` as ``ask_llm``; ``seed`` seeds its
+    random numbers. ``on_event`` receives each step and each piece of output at once. ``on_coverage`` receives the lines
+    that run; it slows the plan down. Raises: UsageError: ``start_from`` or ``seed`` is not a number of 64 bits.
+    """
+
+    plan: Plan | str
+    agent: object
+    ask: Callable[[str], str]
+    start_from: int = 1
+    checkpoint: Checkpoint | None = None
+    on_event: Callable[[Progress], None] | None = None
+    seed: int = 0
+    on_coverage: Callable[[LineCoverage], None] | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in {"start_from": self.start_from, "seed": self.seed}.items():
+            if type(value) is not int or not -(2**63) <= value < 2**63:
+                raise UsageError(f"{name} must be a whole number of at most 64 bits, not {in_quotes(value, 80)}")
+
+
 class Backend(Protocol):
-    """Checks and runs untrusted plans."""
+    """Checks and runs untrusted plans. Thread-safe."""
 
     @property
     def limits(self) -> Limits:
         """The limits of each run."""
 
-    def check(self, source: str, api: AgentApi | type) -> Plan | Rejected:
-        """Check a plan for an agent with this API, given as data or as the agent's class. Nothing of the plan runs."""
+    @property
+    def differences(self) -> Mapping[Capability, str]:
+        """The missing capabilities, each with the reason in one sentence."""
 
-    def run(
-        self,
-        plan: Plan | str,
-        agent: object,
-        ask: Callable[[str], str],
-        start_from: int = 1,
-        checkpoint: Checkpoint | None = None,
-        *,
-        on_event: Callable[[Progress], None] | None = None,
-        seed: int = 0,
-    ) -> Outcome | Rejected:
-        """Run a plan from step ``start_from`` with the variables of ``checkpoint``.
+    @property
+    def missing_layers(self) -> tuple[str, ...]:
+        """The layers of protection that should be there and are not."""
 
-        The plan reaches the agent's public methods and attributes and ``ask``, and nothing else of the host. Exceptions
-        of codeplan that ``agent`` or ``ask`` raise pass through, except AgentError.
+    @property
+    def texts(self) -> PlanTexts:
+        """What checks plans and analyses their texts."""
+
+    def run(self, run: PlanRun) -> Outcome | Rejected:
+        """Run a plan. One given as text is Rejected if it cannot run; one that was checked is not checked again.
+
+        Exceptions of codeplan that the agent or ``ask`` raise pass through, except AgentError.
 
         Raises CheckpointError if the checkpoint is damaged, UsageError if an argument is wrong, SandboxError if this
         machine cannot run plans.
@@ -121,12 +148,3 @@ class Capability(StrEnum):
     CALLBACKS = "callbacks"
     IN_PLACE = "in place"
     BOUND_METHODS = "bound methods"
-
-
-@runtime_checkable
-class PartialBackend(Protocol):
-    """A backend that does not fulfil the whole contract."""
-
-    @property
-    def differences(self) -> Mapping[Capability, str]:
-        """The missing capabilities, each with the reason in one sentence."""

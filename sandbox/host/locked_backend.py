@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Final
 
-from codeplan.errors import SandboxError, UsageError
+from codeplan.errors import SandboxError
 from codeplan.sandbox.host import launcher
-from codeplan.sandbox.host.agent_port import AgentPort
-from codeplan.sandbox.host.backend import LineCoverage, Progress
-from codeplan.sandbox.host.plan_texts import (
-    CodeCache,
-    MergedReply,
-    PlanTexts,
-    find_unreadable,
-    killed_again,
-    repeat_attempt,
-)
+from codeplan.sandbox.host.agent_port import AgentPort, RunAccount
+from codeplan.sandbox.host.backend import Capability, PlanRun
+from codeplan.sandbox.host.plan_texts import PlanTexts, find_unreadable
 from codeplan.sandbox.host.session import RunSession
 from codeplan.sandbox.host.worker_process import (
     DeadlineExceeded,
+    KilledAgain,
     WorkerDisconnected,
     WorkerKilled,
     WorkerProcess,
@@ -30,8 +25,7 @@ from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import CheckpointError
 from codeplan.sandbox.protocol.frames import Layer
-from codeplan.types import AgentApi, Checkpoint, Outcome, Plan, Rejected, ResourceUsage, Stopped
-from codeplan.untrusted.values import in_quotes
+from codeplan.types import Outcome, Plan, Rejected, ResourceUsage, Stopped
 
 _START_SECONDS: Final = 30.0
 
@@ -76,80 +70,51 @@ class LockedBackend:
     share it. If this machine lacks a layer of the cage, every method raises SandboxError, unless ``allow_weak``.
     """
 
+    differences: Mapping[Capability, str] = {}
+
     def __init__(self, limits: Limits = Limits(), *, allow_weak: bool = False) -> None:  # noqa: B008  # frozen
         self.limits = limits
         self._allow_weak = allow_weak
-        self._missing_layers: tuple[str, ...] | None = None
-        self._code_cache = CodeCache()
         self._workers = CagedWorkers(limits, allow_weak=allow_weak)
-        self._texts = PlanTexts(limits, self._workers, self._code_cache)
+        self.texts = PlanTexts(limits, self._workers)
 
-    @property
+    @cached_property
     def missing_layers(self) -> tuple[str, ...]:
         """The necessary layers that are missing and that ``allow_weak`` accepts; empty if all are there."""
-        if not self._allow_weak:
-            return ()
-        if self._missing_layers is None:
-            self._missing_layers = tuple(layer.name for layer in lacking(probe_layers()))
-        return self._missing_layers
+        return tuple(layer.name for layer in lacking(probe_layers())) if self._allow_weak else ()
 
-    def check(self, source: str, api: AgentApi | type, *, fixes: bool = True) -> Plan | Rejected:
-        """Check and mend a plan; see ``PlanTexts.check``. Raises SandboxError if the cage cannot be built."""
-        return self._texts.check(source, api, fixes=fixes)
+    def run(self, run: PlanRun) -> Outcome | Rejected:
+        """Run a plan; see ``Backend.run``. A plan given as text is compiled without the check of its structure.
 
-    def merge_reply(self, reply: str, before: str) -> MergedReply | Rejected | None:
-        """Merge a reply of single steps into a plan; see ``PlanTexts.merge_reply``."""
-        return self._texts.merge_reply(reply, before)
-
-    def analyse(self, topic: str, source: str, arguments: Mapping[str, Any] = {}) -> Any | Rejected:
-        """Analyse a plan's text; see ``PlanTexts.analyse``."""
-        return self._texts.analyse(topic, source, arguments)
-
-    def run(
-        self,
-        plan: Plan | str,
-        agent: object,
-        ask: Callable[[str], str],
-        start_from: int = 1,
-        checkpoint: Checkpoint | None = None,
-        *,
-        on_event: Callable[[Progress], None] | None = None,
-        seed: int = 0,
-        on_coverage: Callable[[LineCoverage], None] | None = None,
-    ) -> Outcome | Rejected:
-        """Run a plan from step ``start_from`` with the variables of ``checkpoint``.
-
-        The plan reaches the public methods and attributes of ``agent``, and ``ask`` as ``ask_llm``; ``seed`` seeds its
-        random numbers. ``on_event`` receives each step and each piece of output at once. ``on_coverage`` receives the
-        lines that run; it slows the plan down. A plan given as text is compiled without the check of its structure, and
-        Rejected if it does not compile. Exceptions of codeplan that ``agent`` or ``ask`` raise pass through, except
-        AgentError.
-
-        Raises SandboxError if the cage cannot be built, CheckpointError if the checkpoint is damaged, UsageError if an
-        argument is wrong.
+        Raises SandboxError if the cage cannot be built.
         """
-        plan = Plan(plan) if isinstance(plan, str) else plan
+        plan = Plan(run.plan) if isinstance(run.plan, str) else run.plan
         refusal = find_unreadable(plan.source, self.limits)
         if refusal is not None:
             return Rejected(plan.source, (refusal,))
-        port, code, cover = AgentPort(agent, ask), self._code_cache.get(plan.source), on_coverage is not None
+        port, code, cover = (
+            AgentPort(run.agent, run.ask),
+            self.texts.codes.get(plan.source),
+            run.on_coverage is not None,
+        )
         names = (port.methods, port.attributes)
-        job = frames.RunJob(plan.source, *names, start_from, checkpoint, seed, self.limits, cover, code)
+        job = frames.RunJob(plan.source, *names, run.start_from, run.checkpoint, run.seed, self.limits, cover, code)
         _verify_run_job(job)
 
         def attempt() -> Outcome | Rejected:
             worker = self._workers.run_worker()
             try:
-                return RunSession(worker, plan, port, self.limits, on_event, on_coverage).run(job)
+                account = RunAccount(plan, port, self.limits, run.on_event)
+                return RunSession(worker, account, run.on_coverage).run(job)
             finally:
                 worker.kill(wait=False)  # the caller need not wait until the kernel has freed the worker's memory
 
         try:
-            return repeat_if_killed(attempt)
-        except WorkerKilled as killed:
+            return repeat_if_killed(attempt, "a run")
+        except KilledAgain as killed:
             if not killed.had_job:
-                raise killed_again("a run", killed) from None
-            return Stopped("worker", 0.0, 0.0, None, None, str(killed), "", None, {}, ResourceUsage())
+                raise
+            return Stopped("worker", 0.0, 0.0, None, None, killed.end.message, "", None, {}, ResourceUsage())
 
 
 def probe_layers() -> tuple[Layer, ...]:
@@ -159,7 +124,7 @@ def probe_layers() -> tuple[Layer, ...]:
         with launcher.run_workers.spawn() as worker:
             return tuple(_lock_down(worker, Limits()))
 
-    return repeat_attempt(attempt, "a probe")
+    return repeat_if_killed(attempt, "a probe")
 
 
 def _lock_down(worker: WorkerProcess, limits: Limits) -> list[Layer]:
@@ -193,10 +158,7 @@ def _missing_layers_message(missing: list[Layer]) -> str:
 
 
 def _verify_run_job(job: frames.RunJob) -> None:
-    """Raise UsageError for a wrong number, CheckpointError for a checkpoint that a worker could not unpack."""
-    for name, value in {"start_from": job.start_from, "seed": job.seed}.items():
-        if type(value) is not int or not -(2**63) <= value < 2**63:
-            raise UsageError(f"{name} must be a whole number of at most 64 bits, not {in_quotes(value, 80)}")
+    """Raise CheckpointError for a checkpoint that a worker could not unpack."""
     try:
         frames.unpack_host_frame(frames.pack(job)[frames.HEADER_BYTES :])
     except (TypeError, ValueError, OverflowError, RecursionError, frames.ProtocolError) as error:

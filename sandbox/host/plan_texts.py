@@ -6,10 +6,10 @@ import os
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from itertools import pairwise
-from typing import Annotated, Any, Final, Protocol, TypeVar
+from typing import Annotated, Any, Final, Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -336,8 +336,6 @@ class CodeCache:
             return self._codes[source]
 
 
-_T = TypeVar("_T")
-
 _CHECK_FRAME_EXTRA: Final = MAX_CODE_BYTES + MAX_OUTLINE_BYTES + (64 << 10)
 
 
@@ -352,21 +350,14 @@ class TextWorkers(Protocol):
 
 
 class PlanTexts:
-    """The reading half of a backend. ``code_cache``, if given, receives the compiled code of checked plans."""
+    """The reading half of a backend. ``codes`` is the compiled code of the plans that it checked."""
 
-    def __init__(self, limits: Limits, workers: TextWorkers, code_cache: CodeCache | None = None) -> None:
-        self.limits = limits
+    def __init__(self, limits: Limits, workers: TextWorkers) -> None:
+        self.limits, self.codes = limits, CodeCache()
         self._workers = workers
-        self._code_cache = code_cache
 
     def check(self, source: str, api: AgentApi | type, *, fixes: bool = True) -> Plan | Rejected:
-        """Check ``source`` for an agent with this API, given as data or as the agent's class. Nothing of it runs.
-
-        Faults with only one possible correction are mended, unless ``fixes`` is false: the result has the mended
-        source and its fixes.
-
-        Raises SandboxError if no worker can start.
-        """
+        """Check and mend a plan; see ``Sandbox.check``. Raises SandboxError if no worker can start."""
         described = agent_api(api) if isinstance(api, type) else api
         found = self._check(source, described)
         if not fixes or not is_mendable(found):
@@ -377,10 +368,7 @@ class PlanTexts:
         return replace(self._check(mended.source, described), fixes=mended.to_fixes())
 
     def merge_reply(self, reply: str, before: str) -> MergedReply | Rejected | None:
-        """Merge the code of a reply into the plan ``before``, if it holds only some steps; None if it is a whole plan.
-
-        Rejected if the reply is not Python, or if its steps have no readable plan to belong to.
-        """
+        """Merge the code of a reply into the plan ``before``; see ``Sandbox.merge_reply``."""
         if any(find_unreadable(text, self.limits) for text in (reply, before)):
             return None
         try:
@@ -389,13 +377,7 @@ class PlanTexts:
             return Rejected(reply, (NOT_MERGED,))
 
     def analyse(self, topic: str, source: str, arguments: Mapping[str, Any] = {}) -> Any | Rejected:
-        """Run the analysis ``topic`` on a plan's text and return plain data; Rejected if the text is not Python.
-
-        ``codeplan.sandbox.analysis.topics`` lists the topics; ``arguments`` is plain data. A worker reads the text;
-        nothing of it runs.
-
-        Raises UsageError if the topic is unknown or the arguments do not fit, SandboxError if the analysis fails.
-        """
+        """Analyse a plan's text; see ``Sandbox.analyse``."""
         refusal = find_unreadable(source, self.limits)
         if refusal is not None:
             return Rejected(source, (refusal,))
@@ -405,7 +387,7 @@ class PlanTexts:
             with computing_slots.take(), self._workers.analysis_worker() as worker:
                 return run_analysis(worker, job, self.limits)
 
-        return repeat_attempt(attempt, "an analysis")
+        return repeat_if_killed(attempt, "an analysis")
 
     def _check(self, source: str, api: AgentApi) -> Plan | Rejected:
         refusal = find_unreadable(source, self.limits)
@@ -417,7 +399,7 @@ class PlanTexts:
             with computing_slots.take(), self._workers.check_worker() as worker:
                 return self.exchange_check(worker, job)
 
-        return repeat_attempt(attempt, "a check")
+        return repeat_if_killed(attempt, "a check")
 
     def _mend(self, source: str, api: AgentApi) -> MendedPlan | None:
         """The plan after its fixes; None if nothing can be fixed, or if the analysis fails on this source."""
@@ -451,23 +433,9 @@ class PlanTexts:
         plan = verified_plan(reply.plan, source)
         if find_unreadable(plan.source, self.limits) is not None:
             raise frames.ProtocolError("the mended plan is larger than a plan may be")
-        code = reply.code if plan.source == source else b""  # otherwise the code could belong to another plan
-        if self._code_cache is not None and code:
-            self._code_cache.store(source, code)
+        if plan.source == source and reply.code:  # otherwise the code could belong to another plan
+            self.codes.store(source, reply.code)
         return plan
-
-
-def repeat_attempt(attempt: Callable[[], _T], what: str) -> _T:
-    """The result of an attempt whose worker was not killed. Raises SandboxError if too many were."""
-    try:
-        return repeat_if_killed(attempt)
-    except WorkerKilled as killed:
-        raise killed_again(what, killed) from None
-
-
-def killed_again(what: str, killed: WorkerKilled) -> SandboxError:
-    """The error after too many killed workers."""
-    return SandboxError(f"the sandbox's workers for {what} are killed again and again: {killed}")
 
 
 def find_unreadable(source: str, limits: Limits) -> Diagnostic | None:

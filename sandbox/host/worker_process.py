@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from codeplan.cancellation import POLL_SECONDS, current_cancellation, raise_if_cancelled
+from codeplan.errors import SandboxError
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.frames import (
     UNKNOWN_STATUS,
@@ -196,8 +197,16 @@ class WorkerKilled(Exception):
         self.end, self.had_job = end, had_job
 
 
-def repeat_if_killed(attempt: Callable[[], _T]) -> _T:
-    """Repeat ``attempt`` as long as it raises WorkerKilled. Raises WorkerKilled if that happens too often."""
+class KilledAgain(SandboxError):
+    """Something outside kills each worker that is started for some work. ``had_job`` tells whether the last had it."""
+
+    def __init__(self, what: str, last: WorkerKilled) -> None:
+        super().__init__(f"the sandbox's workers for {what} are killed again and again: {last}")
+        self.had_job, self.end = last.had_job, last.end
+
+
+def repeat_if_killed(attempt: Callable[[], _T], what: str) -> _T:
+    """Repeat ``attempt`` as long as it raises WorkerKilled. Raises KilledAgain if that happens too often."""
     alone = with_zygote = 0
     while True:
         try:
@@ -206,7 +215,7 @@ def repeat_if_killed(attempt: Callable[[], _T]) -> _T:
             with_zygote += killed.end.with_zygote
             alone += not killed.end.with_zygote
             if alone > MAX_KILLED_WORKERS or with_zygote > MAX_LOST_ZYGOTES:
-                raise
+                raise KilledAgain(what, killed) from None
 
 
 def find_worker_end(status: int) -> WorkerEnd:

@@ -10,12 +10,12 @@ import atexit
 import os
 import string
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from codeplan.errors import UsageError
-from codeplan.sandbox.host.agent_port import AgentPort
-from codeplan.sandbox.host.backend import Capability, LineCoverage, MergedReply, Progress
+from codeplan.sandbox.host.agent_port import AgentPort, RunAccount
+from codeplan.sandbox.host.backend import Capability, PlanRun
 from codeplan.sandbox.host.plan_texts import PlanTexts, TextWorkers
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.monty.run import MontyRun, load_monty
@@ -23,8 +23,7 @@ from codeplan.sandbox.monty.script import ScriptError, build_script
 from codeplan.sandbox.monty.text_process import uncaged_workers
 from codeplan.sandbox.protocol.codec import decode
 from codeplan.sandbox.runtime.names import RESERVED_NAMES
-from codeplan.types import AgentApi, Checkpoint, Diagnostic, Outcome, Plan, Rejected
-from codeplan.untrusted.values import in_quotes
+from codeplan.types import Diagnostic, Outcome, Rejected
 
 _MAX_PROCESSES: Final = 64
 _MAX_SUSPENSIONS: Final = 1_000_000
@@ -63,60 +62,34 @@ class MontyBackend:
     """
 
     differences: Mapping[Capability, str] = DIFFERENCES
+    missing_layers: tuple[str, ...] = ()
 
     def __init__(self, limits: Limits = Limits(), text_workers: TextWorkers = uncaged_workers) -> None:  # noqa: B008
         load_monty()
         self.limits = limits
-        self._texts = PlanTexts(limits, text_workers)
+        self.texts = PlanTexts(limits, text_workers)
 
-    def check(self, source: str, api: AgentApi | type, *, fixes: bool = True) -> Plan | Rejected:
-        """Check and mend a plan; see ``PlanTexts.check``."""
-        return self._texts.check(source, api, fixes=fixes)
+    def run(self, run: PlanRun) -> Outcome | Rejected:
+        """Run a plan; see ``Backend.run``. A plan given as text is checked first.
 
-    def merge_reply(self, reply: str, before: str) -> MergedReply | Rejected | None:
-        """Merge a reply of single steps into a plan; see ``PlanTexts.merge_reply``."""
-        return self._texts.merge_reply(reply, before)
-
-    def analyse(self, topic: str, source: str, arguments: Mapping[str, Any] = {}) -> Any | Rejected:
-        """Analyse a plan's text; see ``PlanTexts.analyse``."""
-        return self._texts.analyse(topic, source, arguments)
-
-    def run(
-        self,
-        plan: Plan | str,
-        agent: object,
-        ask: Callable[[str], str],
-        start_from: int = 1,
-        checkpoint: Checkpoint | None = None,
-        *,
-        on_event: Callable[[Progress], None] | None = None,
-        seed: int = 0,
-        on_coverage: Callable[[LineCoverage], None] | None = None,
-    ) -> Outcome | Rejected:
-        """Run a plan as ``LockedBackend.run`` does; a plan given as text is checked first.
-
-        Raises UsageError also if ``on_coverage`` is given: Monty does not say which lines run.
+        Raises UsageError also for ``on_coverage``: Monty does not say which lines run.
         """
-        if on_coverage is not None:
+        if run.on_coverage is not None:
             raise UsageError(NO_COVERAGE)
-        for name, value in {"start_from": start_from, "seed": seed}.items():
-            if type(value) is not int:
-                raise UsageError(f"{name} must be a whole number, not {in_quotes(value, 80)}")
-        if checkpoint is not None:
-            decode(checkpoint)
-        checked = self.check(plan, type(agent)) if isinstance(plan, str) else plan
-        if isinstance(checked, Rejected):
-            return checked
-        saved = {n: at for n, at in (checkpoint.names if checkpoint else {}).items() if not n.startswith("_")}
+        if run.checkpoint is not None:
+            decode(run.checkpoint)
+        plan = self.texts.check(run.plan, type(run.agent)) if isinstance(run.plan, str) else run.plan
+        if isinstance(plan, Rejected):
+            return plan
+        names = run.checkpoint.names if run.checkpoint else {}
+        saved = {n: at for n, at in names.items() if not n.startswith("_") and n not in RESERVED_NAMES}
         try:
-            text = build_script(checked, start_from, {n: at for n, at in saved.items() if n not in RESERVED_NAMES})
+            script = build_script(plan, run.start_from, saved)
         except ScriptError as reason:
-            return Rejected(checked.source, (Diagnostic(0, 0, "backend", str(reason)),))
-        run = MontyRun(
-            checked, text, AgentPort(agent, ask), self.limits, on_event or (lambda progress: None), checkpoint
-        )
-        with _shared_pool().checkout(**_settings(self.limits, seed)) as session:
-            return run.run(session)
+            return Rejected(plan.source, (Diagnostic(0, 0, "backend", str(reason)),))
+        account = RunAccount(plan, AgentPort(run.agent, run.ask), self.limits, run.on_event)
+        with _shared_pool().checkout(**_settings(self.limits, run.seed)) as session:
+            return MontyRun(account, script, run.checkpoint).run(session)
 
 
 def _settings(limits: Limits, seed: int) -> dict[str, Any]:

@@ -8,28 +8,14 @@ from importlib import import_module
 from typing import Any, Final, NamedTuple
 
 from codeplan.errors import SandboxError
-from codeplan.sandbox.host.agent_port import AgentPort
-from codeplan.sandbox.host.backend import OutputChunk, Progress, StepEntry
-from codeplan.sandbox.host.finished_run import finished
-from codeplan.sandbox.host.run_accounting import LimitExceededError, processor_seconds, require_within
-from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, Limits, limit_message, shorten
+from codeplan.sandbox.host.agent_port import LimitExceededError, RunAccount, processor_seconds
+from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, shorten
 from codeplan.sandbox.monty.script import MontyScript
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import OTHERS_KEY, CheckpointError, decode, encode
 from codeplan.sandbox.protocol.values import NotPlainData, escape_surrogates, pack_value, unpack_value
 from codeplan.sandbox.runtime.names import ENDING_NAMES, PREDEFINED_NAMES
-from codeplan.types import (
-    Checkpoint,
-    Diagnostic,
-    Failed,
-    GiveUp,
-    Outcome,
-    Plan,
-    Rejected,
-    Replan,
-    ResourceUsage,
-    Stopped,
-)
+from codeplan.types import Checkpoint, Diagnostic, GiveUp, Outcome, Rejected, Replan, ResourceUsage, Stopped
 
 
 def load_monty() -> Any:
@@ -71,47 +57,6 @@ def error_result(kind: str, message: str) -> dict[str, Any]:
     return {"exc_type": kind, "message": message}
 
 
-class PrintedOutput:
-    """The output of one run. ``is_closed`` means that no more output is collected, because the plan asked for its
-    end.
-    """
-
-    def __init__(self, limits: Limits) -> None:
-        self.is_closed = False
-        self._limits = limits
-        self._printed = 0
-        self._parts: list[str] = []
-        self._pending: list[str] = []
-
-    @property
-    def text(self) -> str:
-        """The output up to the limit."""
-        return "".join(self._parts)
-
-    @property
-    def size(self) -> int:
-        """How many characters of the output were collected."""
-        return min(self._printed, self._limits.output)
-
-    def take(self, stream: str, text: str) -> None:
-        """Collect printed text. Monty calls this, so it must not raise."""
-        if self.is_closed:
-            return
-        kept = escape_surrogates(text)[: max(0, self._limits.output - self._printed)]
-        self._printed += len(text)
-        if kept:
-            self._parts.append(kept)
-            self._pending.append(kept)
-
-    def report(self, on_event: Callable[[OutputChunk], None]) -> None:
-        """Report pending output. Raises LimitExceededError if the output exceeds the limit."""
-        if self._pending:
-            text = "".join(self._pending)
-            self._pending.clear()
-            on_event(OutputChunk(text))
-        require_within(self._limits, "output", self._printed)
-
-
 _METHOD: Final = "_method_"
 _FUNCTIONS: Final = frozenset({"ask_llm", "ask"}) | ENDING_NAMES
 
@@ -119,24 +64,14 @@ _FUNCTIONS: Final = frozenset({"ask_llm", "ask"}) | ENDING_NAMES
 class MontyRun:
     """One run, from the first line to the outcome."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        script: MontyScript,
-        port: AgentPort,
-        limits: Limits,
-        on_event: Callable[[Progress], None],
-        checkpoint: Checkpoint | None,
-    ) -> None:
-        self._plan, self._script, self._port, self._limits, self._on_event = plan, script, port, limits, on_event
+    def __init__(self, account: RunAccount, script: MontyScript, checkpoint: Checkpoint | None) -> None:
+        self._account, self._script = account, script
+        self._plan, self._port, self._limits = account.plan, account.port, account.limits
         self._dropped = dict(checkpoint.dropped) if checkpoint else {}
         self._nodes = checkpoint.nodes if checkpoint else []
-        self._entries: dict[int, Checkpoint] = {}
-        self._free_bytes = ENTRY_CHECKPOINTS_FACTOR * limits.checkpoint_bytes
-        self._step: int | None = None
-        self._output = PrintedOutput(limits)
-        self._counts: dict[str, int] = dict.fromkeys(("calls", "reads", "asks"), 0)
-        self._wall = 0.0
+        self._free_bytes = ENTRY_CHECKPOINTS_FACTOR * self._limits.checkpoint_bytes
+        self._wall = self._began = 0.0
+        self._pid: int | None = None
         self._line: int | None = None
         self._request: EndRequest | None = None
 
@@ -144,40 +79,49 @@ class MontyRun:
         """Run the script to its end. Raises the exceptions that the agent, ``ask`` or a callback raise for the
         caller.
         """
-        began = processor_seconds(session.worker_pid)
+        self._pid, self._began = session.worker_pid, processor_seconds(session.worker_pid)
+        account = self._account
         try:
-            snapshot = self._timed(lambda: session.feed_start(self._script.text, **self._inputs()))
-            while not isinstance(snapshot, load_monty().MontyComplete):
-                snapshot = self._answer_snapshot(snapshot)
-            self._output.report(self._on_event)
+            try:
+                snapshot = self._timed(lambda: session.feed_start(self._script.text, **self._inputs()))
+                while not isinstance(snapshot, load_monty().MontyComplete):
+                    snapshot = self._answer_snapshot(snapshot)
+                account.report_output()
+            except (load_monty().MontySyntaxError, load_monty().MontyRuntimeError) as error:
+                account.report_output()
+                if self._request is None:
+                    return self._failure(error, session)
         except LimitExceededError as over:
-            return self._stopped(over.limit, over.value, session, began)
+            return self._stopped(over.limit, over.value)
         except load_monty().MontyCrashedError as error:
+            self._pid = None
             if error.timed_out:  # a single operation that did not end; the host has ended the process
-                return self._out_of_time()
-            return self._process_failed(f"Monty's process died ({shorten(str(error), 200)})")
-        except (load_monty().MontySyntaxError, load_monty().MontyRuntimeError) as error:
-            return self._failure(error, session, began)
+                return self._stopped(self._time_limit, max(self._wall, self._allowed_seconds))
+            return account.lost(f"Monty's process died ({shorten(str(error), 200)})", self._line, self._usage())
         if self._request is not None:
-            return self._requested(self._request, session, began)
+            return self._requested(self._request, session)
         checkpoint, returned = self._save(session), self._save(session, "_save_returned_()")
-        used = self._resource_usage(session, began)
-        return finished(self._output.text, self._step, checkpoint, self._entries, used, returned)
+        return account.finished(checkpoint, returned, self._usage())
 
     def _inputs(self) -> dict[str, Any]:
         names = self._port.methods | self._port.attributes
         agent = load_monty().ClassInstance(AgentStandIn(), lazy_attrs=names, allowed_methods=self._port.methods)
         return {
             "inputs": {"agent": agent, "_nodes_": self._nodes, "_most_bytes_": self._limits.checkpoint_bytes},
-            "print_callback": self._output.take,
+            "print_callback": self._print,
         }
+
+    def _print(self, stream: str, text: str) -> None:
+        """Collect printed text, until the plan asks for its end. Monty calls this, so it must not raise."""
+        if self._request is None:
+            self._account.take_output(escape_surrogates(text))
 
     # ------------------------------------------------------------------ turns
 
     def _answer_snapshot(self, snapshot: Any) -> Any:
         """Answer the request for which Monty paused."""
         self._line = self._script.plan_line_at(snapshot.position.start)
-        self._output.report(self._on_event)
+        self._account.report_output()
         if isinstance(snapshot, load_monty().NameLookupSnapshot):
             return self._answer_lookup(snapshot)
         if not isinstance(snapshot, load_monty().FunctionSnapshot):
@@ -194,7 +138,6 @@ class MontyRun:
         elif name in self._port.methods:
             value = named_function(_METHOD + name)
         elif name in self._port.attributes:
-            self._count("reads")
             value = self._exchange(frames.ReadFrame(name)).get("return_value", ABSENT)
         else:
             value = ABSENT
@@ -219,21 +162,18 @@ class MontyRun:
         if method not in self._port.methods:
             there = ", ".join(sorted(self._port.methods | self._port.attributes))
             return error_result("AttributeError", f"the agent has no '{method}'; it has: {there}")
-        self._count("calls")
         try:
             named = {k: pack_value(v) for k, v in kwargs.items()}
             call = frames.CallFrame(method, [pack_value(a) for a in args], named)
         except NotPlainData as reason:
+            self._account.count("calls")
             return error_result("TypeError", f"{method} was given {reason}; give it texts, numbers, lists and dicts")
-        require_within(self._limits, "call_bytes", frames.packed_size(call))
         return self._exchange(call)
 
     def _ask_model(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         question = next(iter((*args, *kwargs.values())), None)
         if type(question) is not str or len(args) + len(kwargs) != 1:
             return error_result("TypeError", "ask_llm takes one text; write ask_llm(f'…')")
-        self._count("asks")
-        require_within(self._limits, "ask_bytes", len(escape_surrogates(question).encode()))
         return self._exchange(frames.AskFrame(escape_surrogates(question)))
 
     def _end_plan(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -242,12 +182,11 @@ class MontyRun:
         if type(reason) is not str or len(args) + len(kwargs) != 1:
             return error_result("TypeError", f"{name} takes one text; write {name}(f'…')")
         self._request = EndRequest(name, escape_surrogates(shorten(reason)), self._line)
-        self._output.is_closed = True
         return error_result("SystemExit", "the plan has ended")
 
     def _exchange(self, request: frames.CallFrame | frames.ReadFrame | frames.AskFrame) -> dict[str, Any]:
         try:
-            reply = self._port.answer(request)
+            reply = self._account.answer(request)
         except frames.ProtocolError as error:
             return error_result("TypeError", str(error))
         if isinstance(reply, frames.ErrorFrame):
@@ -255,20 +194,12 @@ class MontyRun:
         return {"return_value": unpack_value(reply.value)}
 
     def _take_step(self, step: int | None, table: Any) -> None:
-        self._step = step
+        self._account.step = step
         if step is None:
             return
         checkpoint = self._checkpoint(table, min(self._limits.checkpoint_bytes, self._free_bytes))
         self._free_bytes = max(0, self._free_bytes - frames.packed_size(checkpoint))
-        self._entries.setdefault(step, checkpoint)
-        known = self._plan.step(step)
-        self._on_event(StepEntry(step, known.title if known else "", checkpoint))
-
-    # ------------------------------------------------------------------ counting
-
-    def _count(self, limit: str) -> None:
-        self._counts[limit] += 1
-        require_within(self._limits, limit, self._counts[limit])
+        self._account.enter_step(step, checkpoint)
 
     def _timed(self, work: Callable[[], Any]) -> Any:
         began = time.monotonic()
@@ -279,36 +210,25 @@ class MontyRun:
 
     # ------------------------------------------------------------------ endings
 
-    def _failure(self, error: Any, session: Any, began: float) -> Outcome | Rejected:
-        try:
-            self._output.report(self._on_event)
-        except LimitExceededError as over:
-            return self._stopped(over.limit, over.value, session, began)
-        if self._request is not None:
-            return self._requested(self._request, session, began)
+    def _failure(self, error: Any, session: Any) -> Outcome | Rejected:
+        step = self._account.step
         trace = [(self._script.plan_line(f.line), f.function_name) for f in error.traceback()]
         raised = error.exception()
-        if self._step is None and not self._entries and trace and trace[-1][1] is None:
-            return self._unsupported_syntax(str(raised), trace[-1][0])
+        if step is None and not self._account.entries and trace and trace[-1][1] is None:
+            message = shorten(str(raised))
+            return Rejected(self._plan.source, (Diagnostic(trace[-1][0] or 0, 0, "backend", message),))
         self._line = next((line for line, _ in reversed(trace) if line), None)
         if (limit := self._limit_of(raised)) is not None:
-            return self._stopped(limit, max(self._wall, getattr(self._limits, limit)), session, began)
+            return self._stopped(limit, max(self._wall, getattr(self._limits, limit)))
         name, message = self._error_text(raised)
-        checkpoint = self._save(session)
-        output, used = self._output.text, self._resource_usage(session, began)
-        return Failed(self._step, self._line, name, message, output, checkpoint, self._entries, used)
+        return self._account.failed(step, self._line, name, message, self._save(session), self._usage())
 
-    def _requested(self, request: EndRequest, session: Any, began: float) -> Replan | GiveUp:
-        output, checkpoint = self._output.text, self._save(session)
-        rest = (output, checkpoint, self._entries, self._resource_usage(session, began))
-        if request.function == "give_up":
-            return GiveUp(self._step, request.line, request.reason, *rest)
-        known = self._plan.step(self._step)
+    def _requested(self, request: EndRequest, session: Any) -> Replan | GiveUp:
+        step = self._account.step
+        known = self._plan.step(step)
         step_done = known is not None and request.line is not None and known.replan_line == request.line
-        return Replan(self._step, request.line, request.reason, step_done, *rest)
-
-    def _unsupported_syntax(self, message: str, line: int | None) -> Rejected:
-        return Rejected(self._plan.source, (Diagnostic(line or 0, 0, "backend", shorten(message)),))
+        rest = (step_done, self._save(session), self._usage())
+        return self._account.ended_early(request.function, step, request.line, request.reason, *rest)
 
     def _limit_of(self, raised: BaseException) -> str | None:
         """The limit behind an exception, if any. A plan can raise only one of these exceptions itself: TimeoutError."""
@@ -352,20 +272,10 @@ class MontyRun:
     def _dropped_before(self, names: Mapping[str, int]) -> dict[str, str]:
         return {name: why for name, why in self._dropped.items() if name not in names}
 
-    def _stopped(self, limit: str, value: float, session: Any, began: float) -> Stopped:
-        allowed = float(getattr(self._limits, limit))
-        message, output = limit_message(limit, value, allowed), self._output.text
-        used = self._resource_usage(session, began)
-        return Stopped(limit, value, allowed, self._step, self._line, message, output, None, self._entries, used)
+    def _stopped(self, limit: str, value: float) -> Stopped:
+        return self._account.stopped(limit, value, self._line, self._usage())
 
-    def _out_of_time(self) -> Stopped:
-        return self._stopped(self._time_limit, max(self._wall, self._allowed_seconds), None, 0.0)
-
-    def _process_failed(self, message: str) -> Stopped:
-        output = self._output.text
-        used = self._resource_usage(None, 0.0)
-        return Stopped("worker", 0.0, 0.0, self._step, self._line, message, output, None, self._entries, used)
-
-    def _resource_usage(self, session: Any, began: float) -> ResourceUsage:
-        cpu = max(0.0, processor_seconds(session.worker_pid) - began) if session else 0.0
-        return ResourceUsage(self._wall, cpu, self._output.size, self._counts["calls"], self._counts["asks"])
+    def _usage(self) -> ResourceUsage:
+        """What the run used; no processor time if the process is gone."""
+        cpu = max(0.0, processor_seconds(self._pid) - self._began) if self._pid else 0.0
+        return self._account.usage(self._wall, cpu)

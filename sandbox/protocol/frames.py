@@ -357,20 +357,20 @@ _Conclusion: TypeAlias = AcceptanceFrame | RejectionFrame | Analysis | AnalysisF
 _Progress: TypeAlias = ReadyFrame | StartFrame | StepFrame | OutputFrame | CoverageFrame
 WorkerFrame: TypeAlias = _Conclusion | _Progress | CallFrame | ReadFrame | AskFrame
 
-_encoder: Final = msgspec.msgpack.Encoder()
+encode_frame: Final = msgspec.msgpack.Encoder().encode  # of a frame, or of anything else that is plain data
 _host_decoder: Final[msgspec.msgpack.Decoder[HostFrame]] = msgspec.msgpack.Decoder(HostFrame)
 _worker_decoder: Final[msgspec.msgpack.Decoder[WorkerFrame]] = msgspec.msgpack.Decoder(WorkerFrame)
 
 
 def pack(frame: Frame) -> bytes:
     """Encode a frame with its length in front."""
-    body = _encoder.encode(frame)
+    body = encode_frame(frame)
     return len(body).to_bytes(HEADER_BYTES, "big") + body
 
 
 def packed_size(value: object) -> int:
     """The size of a value as msgpack, in bytes."""
-    return len(_encoder.encode(value))
+    return len(encode_frame(value))
 
 
 def unpack_host_frame(body: bytes) -> HostFrame:

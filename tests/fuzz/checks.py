@@ -34,7 +34,7 @@ def play(seed: int) -> None:
             theirs.shutdown(socket.SHUT_WR)
         began = time.monotonic()
         worker = WorkerProcess(ours, os.getpid(), None)
-        judge(LockedBackend(LIMITS)._texts.exchange_check(worker, frames.CheckJob(SOURCE, AgentApi())))
+        judge(LockedBackend(LIMITS).texts.exchange_check(worker, frames.CheckJob(SOURCE, AgentApi())))
         assert time.monotonic() - began < LIMITS.wall + SLACK_SECONDS
 
 

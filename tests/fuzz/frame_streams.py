@@ -18,7 +18,7 @@ import msgspec
 from support.sample_worlds import SampleHome
 
 from codeplan.sandbox import Limits, decode, encode
-from codeplan.sandbox.host.agent_port import AgentPort
+from codeplan.sandbox.host.agent_port import AgentPort, RunAccount
 from codeplan.sandbox.host.session import GRACE_SECONDS, RunSession
 from codeplan.sandbox.host.worker_process import WorkerProcess
 from codeplan.sandbox.protocol import frames
@@ -240,7 +240,7 @@ def play(seed: int) -> int:
         port = AgentPort(home, ask)
         saved = encode({"x": 1}, 1_000) if seed % 2 else None
         job = frames.RunJob(PLAN.source, port.methods, port.attributes, 1, saved, 0, LIMITS)
-        outcome: Outcome | CheckpointError = RunSession(worker, PLAN, port, LIMITS, printed.append).run(job)
+        outcome: Outcome | CheckpointError = RunSession(worker, RunAccount(PLAN, port, LIMITS, printed.append)).run(job)
     except CheckpointError as error:
         assert job.checkpoint is not None, "the host reports a damaged checkpoint, but there was none"
         outcome = error

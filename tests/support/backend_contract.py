@@ -2,9 +2,9 @@
 
     class TestMyBackend(BackendContract):
         def make(self, limits):
-            return MyBackend(limits)
+            return Sandbox(backend=MyBackend(limits))
 
-A backend that lacks a capability declares it (see ``codeplan.sandbox.host.backend.PartialBackend``). The contract then
+A backend that lacks capabilities declares them as ``differences`` (see ``Backend``). The contract then
 skips the tests that need it, with the reason that the backend gives.
 """
 

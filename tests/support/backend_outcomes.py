@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 from support.sample_plans import wrap_as_plan
 from support.sample_worlds import SampleHome
 
-from codeplan.sandbox import Limits, decode
-from codeplan.sandbox.host.backend import Backend, Capability, PartialBackend
+from codeplan.sandbox import Limits, Sandbox, decode
+from codeplan.sandbox.host.backend import Capability
 from codeplan.types import Checkpoint, Failed, Finished, GiveUp, Outcome, Rejected, Replan, Stopped
 from codeplan.untrusted.comparison import BoundedValue
 
@@ -31,19 +33,19 @@ def echo_answer(question: str) -> str:
 
 
 class BackendTests:
-    """One backend under test."""
+    """One backend under test, and the capabilities that it lacks, each with the reason."""
 
-    def make(self, limits: Limits) -> Backend:
-        """A new backend with these limits."""
+    differences: Mapping[Capability, str] = {}
+
+    def make(self, limits: Limits) -> Sandbox:
+        """A new sandbox with this backend and these limits."""
         raise NotImplementedError
 
     def require(self, *capabilities: Capability) -> None:
         """Skip this test if the backend declares that it lacks one of these."""
-        backend = self.make(Limits())
-        differences = backend.differences if isinstance(backend, PartialBackend) else {}
         for capability in sorted(capabilities):
-            if capability in differences:
-                pytest.skip(f"{capability}: {differences[capability]}")
+            if capability in self.differences:
+                pytest.skip(f"{capability}: {self.differences[capability]}")
 
     def run(
         self,

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from support.caged import SampleHome, answer
 
 from codeplan.sandbox import Limits
-from codeplan.sandbox.host.agent_port import AgentPort
+from codeplan.sandbox.host.agent_port import AgentPort, RunAccount
 from codeplan.sandbox.host.backend import LineCoverage
 from codeplan.sandbox.host.locked_backend import LockedBackend
 from codeplan.sandbox.host.plan_texts import build_job, run_analysis
@@ -65,7 +65,7 @@ def _tell(sock: socket.socket, lies: tuple[Lie, ...], hang_up: bool) -> None:
 def lie_to_check(source: str, *lies: Lie, hang_up: bool = True) -> Plan | Rejected:
     """What the host makes of a check whose worker lies."""
     with lying_worker(*lies, hang_up=hang_up) as worker:
-        return LockedBackend(LIMITS)._texts.exchange_check(worker, frames.CheckJob(source, AgentApi()))
+        return LockedBackend(LIMITS).texts.exchange_check(worker, frames.CheckJob(source, AgentApi()))
 
 
 def lie_to_run(
@@ -85,7 +85,7 @@ def lie_to_run(
         plan.source, port.methods, port.attributes, start_from, checkpoint, 0, limits, bool(on_coverage), code
     )
     with lying_worker(*lies, hang_up=hang_up) as worker:
-        return RunSession(worker, plan, port, limits, None, on_coverage).run(job)
+        return RunSession(worker, RunAccount(plan, port, limits), on_coverage).run(job)
 
 
 def lie_to_analysis(*lies: Lie, hang_up: bool = True) -> Any | Rejected:

@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from codeplan.sandbox import Limits, Sandbox
-from codeplan.sandbox.host.agent_port import AgentPort
+from codeplan.sandbox.host.agent_port import AgentPort, RunAccount
 from codeplan.sandbox.host.backend import LineCoverage
 from codeplan.sandbox.host.session import RunSession
 from codeplan.sandbox.host.worker_process import WorkerProcess
@@ -113,7 +113,7 @@ def run_lying_worker(*sent: frames.Frame, watched: bool = True) -> tuple[object,
         theirs.sendall(b"".join(map(frames.pack, (frames.StartFrame(), *sent))))
         theirs.shutdown(socket.SHUT_WR)
         worker = WorkerProcess(ours, os.getpid(), None)
-        outcome = RunSession(worker, Plan(PLAN), port, Limits(), None, reports.append if watched else None).run(job)
+        outcome = RunSession(worker, RunAccount(Plan(PLAN), port, Limits()), reports.append if watched else None).run(job)
     return outcome, reports
 
 

@@ -24,7 +24,7 @@ from codeplan.sandbox import Limits, Sandbox, encode, probe_layers
 from codeplan.sandbox.cage.lockdown import LAYER_NAMES, build_ruleset
 from codeplan.sandbox.cage.seccomp import build_filter
 from codeplan.sandbox.host import launcher
-from codeplan.sandbox.host.agent_port import AgentPort
+from codeplan.sandbox.host.agent_port import AgentPort, RunAccount
 from codeplan.sandbox.host.session import RunSession
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.frames import OPTIONAL_LAYERS
@@ -527,7 +527,7 @@ class ForgedRun:
         with theirs, WorkerProcess(ours, dummy.pid, os.pidfd_open(dummy.pid)) as worker:
             theirs.setblocking(False)
             theirs.send(self._sent)
-            outcome = RunSession(worker, Plan(SOURCE), port, bounds, None).run(job)
+            outcome = RunSession(worker, RunAccount(Plan(SOURCE), port, bounds)).run(job)
         assert dummy.stdin is not None
         dummy.stdin.close()
         dummy.wait()

@@ -8,6 +8,7 @@ import socket
 from support.caged import SampleHome, answer, finished, plan
 
 from codeplan.sandbox import Limits
+from codeplan.sandbox.host.backend import PlanRun
 from codeplan.sandbox.host.locked_backend import LockedBackend
 from codeplan.sandbox.host.plan_texts import MAX_PLANS, CodeCache
 from codeplan.sandbox.host.worker_process import WorkerProcess
@@ -30,17 +31,17 @@ SOURCE = plan(
 )
 
 
-def run(sandbox: LockedBackend, source: str | Plan) -> object:
-    return sandbox.run(source, SampleHome(lambda action: None), answer)
+def run(backend: LockedBackend, source: str | Plan) -> object:
+    return backend.run(PlanRun(source, SampleHome(lambda action: None), answer))
 
 
 def test_a_plan_ends_the_same_with_and_without_cached_code():
-    sandbox = LockedBackend()
-    checked = sandbox.check(SOURCE, SampleHome)
+    backend = LockedBackend()
+    checked = backend.texts.check(SOURCE, SampleHome)
     assert isinstance(checked, Plan)
-    assert sandbox._code_cache.get(checked.source)
+    assert backend.texts.codes.get(checked.source)
 
-    ended = [run(sandbox, checked), run(LockedBackend(), checked), run(LockedBackend(), SOURCE)]
+    ended = [run(backend, checked), run(LockedBackend(), checked), run(LockedBackend(), SOURCE)]
 
     for outcome in ended:
         assert isinstance(outcome, Failed)
@@ -55,21 +56,21 @@ def test_a_program_survives_packing():
 
 
 def test_forged_code_ends_its_own_run_and_no_other():
-    sandbox = LockedBackend()
+    backend = LockedBackend()
     for junk in (b"junk", b"\xe9", Program((Segment(None, 1, compile("1", "x", "eval")),)).pack()):
-        sandbox._code_cache.store(SOURCE, junk)
-        assert isinstance(run(sandbox, SOURCE), Stopped | Failed)
-    assert finished(run(sandbox, plan("print(1)"))).output == "1\n"
+        backend.texts.codes.store(SOURCE, junk)
+        assert isinstance(run(backend, SOURCE), Stopped | Failed)
+    assert finished(run(backend, plan("print(1)"))).output == "1\n"
 
 
 def test_a_check_that_lies_cannot_forge_the_code_of_another_plan():
-    sandbox, (ours, theirs) = LockedBackend(), socket.socketpair()
+    backend, (ours, theirs) = LockedBackend(), socket.socketpair()
     with ours, theirs:
         theirs.sendall(frames.pack(frames.AcceptanceFrame(PlanRow(SOURCE, [], ()), b"forged")))
-        found = sandbox._texts.exchange_check(WorkerProcess(ours, 0, None), frames.CheckJob("print(1)", AgentApi()))
+        found = backend.texts.exchange_check(WorkerProcess(ours, 0, None), frames.CheckJob("print(1)", AgentApi()))
     assert isinstance(found, Rejected)
     assert "another source" in found.diagnostics[0].message
-    assert sandbox._code_cache.get(SOURCE) == b""
+    assert backend.texts.codes.get(SOURCE) == b""
 
 
 def test_the_cage_holds_forged_code_without_guards():
@@ -79,10 +80,10 @@ def test_the_cage_holds_forged_code_without_guards():
         "x",
         "exec",
     )
-    sandbox = LockedBackend()
+    backend = LockedBackend()
     for code in (evil, reach):
-        sandbox._code_cache.store(SOURCE, Program((Segment(None, 1, code),)).pack())
-        outcome = run(sandbox, SOURCE)
+        backend.texts.codes.store(SOURCE, Program((Segment(None, 1, code),)).pack())
+        outcome = run(backend, SOURCE)
         assert isinstance(outcome, Failed)
         assert outcome.error in ("NameError", "PermissionError")
 
@@ -98,13 +99,13 @@ def test_the_least_recently_used_code_is_dropped_first():
     assert [codes.get(name) for name in ("plan 0", "plan 1", "one more", "a long one")] == [b"code", b"", b"code", b""]
 
 
-def test_a_pickled_sandbox_carries_no_code():
-    sandbox = LockedBackend(Limits(wall=3.0))
-    checked = sandbox.check(SOURCE, SampleHome)
+def test_a_pickled_backend_carries_no_code():
+    backend = LockedBackend(Limits(wall=3.0))
+    checked = backend.texts.check(SOURCE, SampleHome)
     assert isinstance(checked, Plan)
 
-    other = pickle.loads(pickle.dumps(sandbox))
+    other = pickle.loads(pickle.dumps(backend))
 
-    assert other.limits == sandbox.limits
-    assert other._code_cache.get(checked.source) == b""
+    assert other.limits == backend.limits
+    assert other.texts.codes.get(checked.source) == b""
     assert isinstance(run(other, checked), Failed)

@@ -6,7 +6,7 @@ from support.backend_contract import BackendContract
 from support.sample_plans import sample_plans
 
 from codeplan.sandbox import Limits, Sandbox
-from codeplan.sandbox.host.backend import PartialBackend
+from codeplan.sandbox.host.locked_backend import LockedBackend
 
 
 class TestLockedWorker(BackendContract):
@@ -15,7 +15,7 @@ class TestLockedWorker(BackendContract):
 
 
 def test_it_declares_no_difference() -> None:
-    assert not isinstance(Sandbox(), PartialBackend)
+    assert not LockedBackend.differences
 
 
 def test_there_are_two_hundred_sample_plans_and_no_two_are_the_same() -> None:

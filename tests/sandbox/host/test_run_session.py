@@ -17,7 +17,7 @@ from support.lying_worker import Lie, lie_to_run, lying_worker
 from support.sample_worlds import SampleHome
 
 from codeplan.sandbox import Limits, encode
-from codeplan.sandbox.host.agent_port import AgentPort
+from codeplan.sandbox.host.agent_port import AgentPort, RunAccount
 from codeplan.sandbox.host.backend import OutputChunk, Progress, StepEntry
 from codeplan.sandbox.host.session import RunSession
 from codeplan.sandbox.host.worker_process import WorkerKilled, WorkerProcess
@@ -50,7 +50,7 @@ def told(*lies: Lie, plan: Plan = PLAN, limits: Limits = LIMITS) -> tuple[Outcom
     port, seen = AgentPort(SampleHome(lambda action: None), answer), list[Progress]()
     job = frames.RunJob(plan.source, port.methods, port.attributes, 1, None, 0, limits, False, b"code")
     with lying_worker(*lies) as worker:
-        return RunSession(worker, plan, port, limits, seen.append).run(job), seen
+        return RunSession(worker, RunAccount(plan, port, limits, seen.append)).run(job), seen
 
 
 # ------------------------------------------------------------------ what is counted and reported
@@ -230,7 +230,7 @@ def killed(number: int, *sent: frames.Frame, code: bytes = b"code", limits: Limi
         os.kill(process.pid, number)
         worker.find_status = lambda: -process.wait()
         with worker:
-            return RunSession(worker, PLAN, port, limits, None).run(job)
+            return RunSession(worker, RunAccount(PLAN, port, limits)).run(job)
 
 
 @pytest.mark.parametrize(("number", "limit", "value"), [(signal.SIGXCPU, "cpu", 3.5), (signal.SIGSEGV, "worker", 0.0)])

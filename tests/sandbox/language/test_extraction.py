@@ -171,3 +171,21 @@ def test_extraction_takes_linear_time(piece: str) -> None:
     started = time.process_time()
     extract(reply)
     assert time.process_time() - started < 5
+
+
+HEADER = "def solution(agent, start_from=1):\n"
+
+
+@pytest.mark.parametrize("between", ["", "\n", "\n   \n\n"])
+def test_a_header_that_is_written_twice_is_one_header_also_with_blank_lines_between(between: str) -> None:
+    assert extract(HEADER + between + PLAN).replace("\n\n", "\n").replace("\n\n", "\n") == PLAN
+
+
+def test_two_plans_with_code_between_their_headers_stay_two() -> None:
+    assert extract_code(PLAN + PLAN).count(HEADER) == 2
+
+
+@pytest.mark.parametrize("thoughts", [1, 2, 3])
+def test_the_plan_stands_after_the_last_thought(thoughts: int) -> None:
+    draft = f"```python\n{HEADER}    pass\n```\nor rather\n"
+    assert extract(f"<think>{draft}</think>\n{draft}" * (thoughts - 1) + f"<think>{draft}</think>\n{PLAN}") == PLAN

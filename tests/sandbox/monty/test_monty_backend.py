@@ -10,8 +10,7 @@ from support.backend_contract import BackendContract, expected_run
 from support.sample_plans import SamplePlan, sample_plans, wrap_as_plan
 from support.sample_worlds import SampleHome
 
-from codeplan.sandbox import Limits
-from codeplan.sandbox.host.backend import PartialBackend
+from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.monty.backend import DIFFERENCES, MontyBackend
 from codeplan.types import Finished, Rejected, Stopped
 
@@ -19,12 +18,15 @@ BEYOND = [s for s in sample_plans() if s.needs & DIFFERENCES.keys()]
 
 
 class TestMonty(BackendContract):
-    def make(self, limits: Limits) -> MontyBackend:
-        return MontyBackend(limits)
+    differences = DIFFERENCES
+
+    def make(self, limits: Limits) -> Sandbox:
+        return monty(limits)
 
 
-def test_it_declares_what_it_lacks() -> None:
-    assert isinstance(MontyBackend(), PartialBackend)
+def monty(limits: Limits = Limits()) -> Sandbox:  # noqa: B008  # frozen
+    """A sandbox in which Monty runs plans, and processes without a cage check them."""
+    return Sandbox(backend=MontyBackend(limits))
 
 
 @pytest.mark.parametrize("sample", BEYOND, ids=lambda s: s.name)
@@ -47,7 +49,7 @@ def test_it_runs_nine_samples_in_ten() -> None:
     ],
 )
 def test_a_plan_that_it_cannot_run_is_rejected_with_the_reason(source: str, reason: str) -> None:
-    outcome = MontyBackend().run(source, SampleHome(print), str)
+    outcome = monty().run(source, SampleHome(print), str)
 
     assert isinstance(outcome, Rejected)
     assert reason in outcome.diagnostics[0].message
@@ -58,8 +60,8 @@ def test_code_after_solution_belongs_to_the_plan_but_what_calls_it_does_not() ->
     source = wrap_as_plan("return twice(3)") + "\ndef twice(x):\n    return x * 2\n\nsolution(None)\n"
     plan = wrap_as_plan("print(twice(3))") + "\ndef twice(x):\n    return x * 2\n"
 
-    assert MontyBackend().run(plan, SampleHome(print), str).output == "6\n"  # type: ignore[union-attr]  # it finishes
-    assert not isinstance(MontyBackend().run(source, SampleHome(print), str), Rejected)
+    assert monty().run(plan, SampleHome(print), str).output == "6\n"  # type: ignore[union-attr]  # it finishes
+    assert not isinstance(monty().run(source, SampleHome(print), str), Rejected)
 
 
 EXPRESSIONS = [
@@ -85,7 +87,7 @@ EXPRESSIONS = [
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_a_builtin_that_takes_a_function_gives_what_pythons_gives(expression: str) -> None:
-    outcome = MontyBackend().run(wrap_as_plan(f"return {expression}"), SampleHome(print), str)
+    outcome = monty().run(wrap_as_plan(f"return {expression}"), SampleHome(print), str)
 
     assert isinstance(outcome, Finished), outcome
     assert outcome.value == eval(expression)
@@ -93,7 +95,7 @@ def test_a_builtin_that_takes_a_function_gives_what_pythons_gives(expression: st
 
 @pytest.mark.parametrize("body", ["min([])", "next(v for v in [])", "sorted([1, 'a'], key=lambda v: v)", "max(1)"])
 def test_a_builtin_that_takes_a_function_raises_what_pythons_raises(body: str) -> None:
-    outcome = MontyBackend().run(
+    outcome = monty().run(
         wrap_as_plan(f"try:\n    {body}\nexcept Exception as e:\n    return type(e).__name__"), SampleHome(print), str
     )
     assert isinstance(outcome, Finished), outcome
@@ -103,7 +105,7 @@ def test_a_builtin_that_takes_a_function_raises_what_pythons_raises(body: str) -
 
 
 def test_a_single_operation_without_end_is_stopped_by_the_limit_of_time() -> None:
-    outcome = MontyBackend(Limits(wall=0.5, cpu=0.5)).run(wrap_as_plan("x = 10 ** 10 ** 8"), SampleHome(print), str)
+    outcome = monty(Limits(wall=0.5, cpu=0.5)).run(wrap_as_plan("x = 10 ** 10 ** 8"), SampleHome(print), str)
 
     assert isinstance(outcome, Stopped)
     assert outcome.limit == "wall"
@@ -116,7 +118,7 @@ def test_a_variable_that_is_too_large_to_be_saved_is_dropped_and_the_plan_goes_o
         print('[Step 1] on')
         y += 1
     """)
-    outcome = MontyBackend().run(plan, SampleHome(print), str)
+    outcome = monty().run(plan, SampleHome(print), str)
 
     assert isinstance(outcome, Finished)
     assert outcome.variables == {"y": 2}
