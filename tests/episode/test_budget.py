@@ -185,3 +185,13 @@ def test_a_call_beyond_the_budget_does_not_begin():
     meter = Meter(Budget(model_calls=0))
     with pytest.raises(BudgetExceeded), meter.call("ask"):
         pytest.fail("the call was begun")
+
+
+def test_the_depth_is_the_greatest_so_far():
+    meter = Meter()
+    assert meter.depth is None
+    depths = []
+    for depth in (1, 3, 2, 1):
+        meter.note_depth(depth)
+        depths.append(meter.depth)
+    assert depths == [1, 3, 3, 3]

@@ -9,7 +9,7 @@ from support.boxes import Boxes, BoxesInWords, Replies
 
 from codeplan.methods.adapt import Adapt
 from codeplan.recording.events import SpanOpened, WarningIssued
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 from codeplan.types import ActionSpace, Completion, Observation, Task
 
 SPACE = ActionSpace(forms=("open NUMBER",), no_effect_prefixes=("It is empty",))
@@ -194,3 +194,22 @@ def test_the_result_has_the_greatest_depth_of_the_episode(replies, depth):
 
 def test_a_method_that_does_not_decompose_has_no_depth():
     assert run(BoxesInWords(), "ball/2", "react", Replies("open 2")).depth is None
+
+
+def test_a_sub_tasks_claim_is_believed_even_where_the_environment_judges_the_whole():
+    parts = "Step 1: look around\nStep 2: open box 2\nExecution order: Step 1 AND Step 2"
+    model = Replies("think: Task failed!", parts, "think: Task completed!", "open 2")
+    result, events = play(BoxesInWords(), Adapt(success="environment", max_depth=2), model)
+    assert result.success
+    assert [e.name for e in events if isinstance(e, SpanOpened)][1:] == [
+        "look around (depth 2)",
+        "open box 2 (depth 2)",
+    ]
+
+
+def test_a_sub_task_that_claims_failure_is_not_done():
+    parts = "Step 1: look around\nStep 2: open box 2\nExecution order: Step 1 AND Step 2"
+    model = Replies("think: Task failed!", parts, "think: Task failed!")
+    result, events = play(BoxesInWords(), Adapt(success="environment", max_depth=2), model)
+    assert (result.success, result.claim) == (False, False)
+    assert len([e for e in events if isinstance(e, SpanOpened)]) == 2

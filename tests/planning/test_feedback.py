@@ -7,9 +7,16 @@ from typing import Any
 
 import pytest
 
-from codeplan.planning.action_log import Exchange, RunEvents
-from codeplan.planning.feedback import RunReport, describe_outcome, describe_refusal, prompt_values
-from codeplan.planning.prompt_sizes import MAX_FIXES_SHOWN, MAX_PART_CHARS
+from codeplan.planning.feedback import (
+    MAX_FIXES_SHOWN,
+    MAX_PART_CHARS,
+    Exchange,
+    RunEvents,
+    RunReport,
+    describe_outcome,
+    describe_refusal,
+    prompt_values,
+)
 from codeplan.sandbox import encode
 from codeplan.types import (
     Checkpoint,
@@ -202,3 +209,16 @@ def test_lost_variables_are_named_up_to_a_number() -> None:
 )
 def test_each_ending_has_its_sentence(outcome: Outcome, said: str) -> None:
     assert describe_outcome(outcome, lambda: "Nothing was done.") == said
+
+
+@pytest.mark.parametrize(
+    ("outcome", "shown"),
+    [
+        (Stopped("wall", 9, 8, 1, 2, "too long", "", None, {}, ResourceUsage()), "x = 1"),
+        (failed(line=2), "x = 1"),
+        (GiveUp(1, 2, "no", "", Checkpoint(), {}, ResourceUsage()), ""),
+        (Replan(1, 2, "no", False, "", Checkpoint(), {}, ResourceUsage()), ""),
+    ],
+)
+def test_the_line_is_shown_of_a_plan_that_failed_or_was_stopped(outcome: Outcome, shown: str) -> None:
+    assert values(outcome)["failed_line"] == shown

@@ -1,15 +1,18 @@
 """The refinement loop in a small environment: plans run in the real sandbox, the model's replies are given."""
 
+import re
+
 import pytest
 from support.boxes import Boxes, Replies
 
 from codeplan.budget import Budget
 from codeplan.errors import UsageError
-from codeplan.planning.loop_settings import LoopSettings
+from codeplan.planning.refinement import LoopSettings
 from codeplan.planning.resume_point import find_resume_point
-from codeplan.recording.events import PlanDrafted, PlanFailed, PlanRejected, PlanStarted, StepEntered
-from codeplan.runner.new_episodes import run
-from codeplan.types import Checkpoint, NotSolved, Plan, Step
+from codeplan.recording.events import PlanDrafted, PlanRejected, PlanStarted, StepEntered
+from codeplan.runner.episodes import run
+from codeplan.types import Checkpoint, Failed, NotSolved, Plan, Step
+from tests.support.trace_samples import outcomes_of
 
 LOOK = """
 def solution(agent, start_from=1):
@@ -164,7 +167,7 @@ def test_a_plan_of_no_steps_runs_as_from_step_1():
 def test_a_plan_that_raises_is_refined_with_the_error():
     result, model, events = play(plan(first="[1][7] or 1"), plan(first=2))
     assert result.success
-    failed = next(e for e in events if isinstance(e, PlanFailed))
+    failed = outcomes_of(events, Failed)[0]
     assert (failed.step, failed.error) == (1, "IndexError")
     assert "IndexError" in "\n".join(m["content"] for m in model.asked[1][1])
 
@@ -285,3 +288,24 @@ def test_the_model_sees_the_size_of_a_number_too_long_to_write():
     model = Replies(plan, plan)
     run(Boxes(), "ball/2", "adaplanner", model, tries=2)
     assert "huge = [<an int of 16,610 bits>]" in model.asked[1][1][-1]["content"]
+
+
+def test_the_variables_of_a_plan_that_was_left_behind_do_not_come_back():
+    broken = plan(first=2, box="[][0]").replace(
+        "    if start_from <= 1:", "    nowhere = [][start_from]\n    if start_from <= 1:", 1
+    )
+    result, _, events = play(plan(), broken, plan(first=2))
+    assert result.success
+    assert starts(events) == [1, 1, 1]
+    assert [e.restored for e in events if isinstance(e, PlanStarted)][-1] == ()
+
+
+ASKING = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        agent.open({0})\n        replan('box {0} is heavy')\n"
+
+
+def test_the_prompt_says_how_many_tries_and_replans_are_left():
+    replies = [ASKING.format(1), ASKING.format(2), ASKING.format(4), plan(), plan()]
+    _, model, _ = play(*replies, task="ball/3", tries=3, replans=2)
+    told = [messages[-1]["content"] for _, messages in model.asked[1:]]
+    left = [[re.findall(rf"{what}: (\d+)", text) for what in ("runs of a plan", "replans")] for text in told]
+    assert left == [[["3"], ["1"]], [["3"], ["0"]], [["2"], ["0"]], [["1"], ["0"]]]

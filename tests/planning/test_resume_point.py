@@ -152,3 +152,10 @@ def test_a_step_that_asked_to_replan_is_next_if_the_new_plan_changes_it() -> Non
     assert unfinished_step(attempt, changed) == 2
     assert last_state(changed, attempt, "failure") == {2: SAVED}
     assert last_state(changed, attempt, "entry") == {}
+
+
+@pytest.mark.parametrize("suggested", [None, 3])
+def test_no_plan_resumes_after_the_step_that_failed(suggested: int | None) -> None:
+    changed = made_of(("x", "", "a"), ("x", "a", "b"), ("y", "ab", ""))
+    assert find_resume_point(OLD, changed, 2, saved(s1="", s2="a", s3="ab"), suggested) == 2
+    assert find_resume_point(OLD, changed, 3, saved(s1="", s2="a", s3="ab"), suggested) == 3

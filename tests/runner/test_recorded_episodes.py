@@ -12,7 +12,7 @@ from support.boxes import Boxes, Replies
 from support.killed_episodes import kill_command
 
 from codeplan.budget import Budget
-from codeplan.curation.recorded_acquisition import read_episode
+from codeplan.curation.acquisition import read_episode
 from codeplan.errors import Diverged, InfrastructureError, ModelError, UsageError
 from codeplan.recording.event_comparison import describe_difference
 from codeplan.recording.events import (
@@ -26,9 +26,9 @@ from codeplan.recording.events import (
     TextPrinted,
 )
 from codeplan.recording.trace import Trace, write_trace
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 from codeplan.runner.recorded_episodes import fork, replay, resume
-from codeplan.testing.cases.scaffold import new_test
+from codeplan.testing.scaffold import new_test
 from codeplan.types import LastFailure, Result, Success, Task
 
 OPEN = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] look')\n        assert 'ball' in agent.open({}), 'no'\n"
@@ -391,9 +391,18 @@ def test_a_fork_that_cannot_begin_leaves_nothing_behind(tmp_path):
     assert not (tmp_path / "other").exists()
 
 
-@pytest.mark.parametrize("at", [0, 999])
+@pytest.mark.parametrize("back", [1, 2])
+def test_a_fork_may_begin_at_the_last_event(tmp_path, back):
+    events = recorded(tmp_path / "run")
+    at = len(events) - back
+    assert fork(tmp_path / "run", at, tmp_path / "other", env=Boxes(), model=Replies()).success
+    same(Trace.read(tmp_path / "other" / "trace.jsonl"), events)
+
+
+@pytest.mark.parametrize("at", [-1, 0, "end", 999])
 def test_a_fork_at_no_event_is_refused(tmp_path, at):
     last = len(recorded(tmp_path / "run")) - 1
+    at = last + 1 if at == "end" else at
     with pytest.raises(UsageError, match=f"no event {at} .* has the events 1 to {last}$"):
         fork(tmp_path / "run", at, tmp_path / "other", env=Boxes(), model=Replies())
     trace = tmp_path / "run" / "trace.jsonl"

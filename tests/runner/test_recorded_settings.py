@@ -10,9 +10,12 @@ from support.canaries import SECRET, Canaries, canaries
 from codeplan.budget import Budget
 from codeplan.cli.app import main
 from codeplan.errors import UsageError
+from codeplan.recording.events import EpisodeStarted
 from codeplan.recording.trace import Trace
-from codeplan.runner.new_episodes import execute, run
+from codeplan.runner.episodes import execute, run
 from codeplan.runner.recorded_episodes import fork, replay, resume
+from codeplan.runner.recorded_settings import check_budget, choose_settings
+from codeplan.types import Task
 
 TASKS = {
     "household": ("clean/22", "clean"),
@@ -311,3 +314,48 @@ def test_limits_given_on_the_command_line_hold_and_must_be_repeated(tmp_path, ca
     assert_refused(main(["replay", folder]), capsys, "limits={'turns': 1")
     assert main(["replay", folder, *limits, "--json"]) == 0
     assert main(["replay", folder, "--set", 'limits={"turns": 100000}', "--json"]) == 1
+
+
+# ------------------------------------------------------------------ which of three values wins
+
+
+def chosen(recorded, configured=None, given=None, live=True, **participants):
+    """The settings of an episode at an endpoint of the user's, from its header, the configuration and the call."""
+    header = EpisodeStarted(
+        task=Task("a"), env="household", method="adaplanner", model="m", codeplan_version="0", settings=recorded
+    )
+    who = {"env": "household", "method": "adaplanner", "model": "gpt-5", **participants}
+    return choose_settings(
+        header, who, given or {}, {"base_url": "http://localhost:1/v1", **(configured or {})}, live=live
+    )
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_a_given_setting_counts_more_than_a_configured_one_and_that_more_than_a_recorded_one(live):
+    found = chosen({"tries": 5, "timeout": 9.0}, {"timeout": 8.0}, {"timeout": 7.0}, live)
+    assert (found["tries"], found["timeout"]) == (5, 7.0)
+    assert chosen({"timeout": 9.0}, {"timeout": 8.0}, {}, live)["timeout"] == 8.0
+    assert "timeout" not in chosen({"timeout": 9.0}, live=live)
+
+
+def test_a_configured_setting_that_a_trace_may_set_does_not_replace_the_recorded_one():
+    assert chosen({"temperature": 0.5}, {"temperature": 0.7})["temperature"] == 0.5
+    assert "temperature" not in chosen({}, {"temperature": 0.7})
+
+
+def test_a_configured_setting_that_a_trace_only_names_applies_if_it_is_the_same():
+    assert chosen({"reasoning_effort": "high"}, {"reasoning_effort": "high"})["reasoning_effort"] == "high"
+    with pytest.raises(UsageError, match="reasoning_effort='high'"):
+        chosen({"reasoning_effort": "high"}, {"reasoning_effort": "low"})
+
+
+def test_a_configured_setting_that_nobody_here_accepts_is_left_out():
+    assert "retries" not in chosen({}, {"retries": 3})
+
+
+def test_a_budget_is_compared_limit_by_limit():
+    check_budget(Budget(model_calls=5), Budget(model_calls=5))
+    check_budget(Budget(model_calls=5), Budget(model_calls=None))
+    for recorded in (6, None):
+        with pytest.raises(UsageError, match="the budget in the trace exceeds your own: model_calls="):
+            check_budget(Budget(model_calls=recorded), Budget(model_calls=5))
