@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 
 from codeplan.errors import CodeplanError, ModelError, UsageError
 from codeplan.plugins import MAX_SEED, Setting
-from codeplan.standin import acting, exemplars, hotpotqa, household, miniwob, scienceworld, textcraft, webshop
+from codeplan.standin import acting, hotpotqa, household, miniwob, scienceworld, textcraft, webshop
 from codeplan.standin.acting import Weakness, parse_weakness
 from codeplan.standin.mistakes import MistakeInserter, Mistakes, insert_mistakes, parse_mistakes
 from codeplan.standin.plan_edits import AgentVocabulary, repair_plan, split_steps, write_changes
@@ -220,7 +220,9 @@ _Answer: TypeAlias = Callable[[ScriptedModel, str, str], str]
 def _plan(model: ScriptedModel, system: str, user: str) -> str:
     task = _read_task_prompt(user)
     own = _require(rules_for(task.observation).draft_plan(task, model.mistakes, model.model_seed), user)
-    return _fence(exemplars.draft_plan(system, task.goal, task.observation, own, model.gaps, model.model_seed))
+    return _fence(
+        household.draft_with_exemplars(system, task.goal, task.observation, own, model.gaps, model.model_seed)
+    )
 
 
 def _check(model: ScriptedModel, system: str, user: str) -> str:
@@ -236,13 +238,13 @@ def _refine(model: ScriptedModel, system: str, user: str, messages: Sequence[Mes
     if found is None:
         raise _unsupported("the prompt has no plan or no feedback")
     own = _require(rules_for(task.observation).refine_plan(found.plan, found.feedback, task), user)
-    better = exemplars.refine_plan(system, task.goal, task.observation, own, model.gaps, model.model_seed)
+    better = household.refine_with_exemplars(system, task.goal, task.observation, own, model.gaps, model.model_seed)
     return _fence(write_changes(found.plan, better))
 
 
 def _bind(model: ScriptedModel, system: str, user: str) -> str:
     task, earlier = _read_task_prompt(user), required_section(user, "earlier")
-    return exemplars.bind_parameters(earlier, required_section(user, "parameters"), task.goal, task.observation)
+    return household.bind_parameters(earlier, required_section(user, "parameters"), task.goal, task.observation)
 
 
 def _resume(model: ScriptedModel, system: str, user: str) -> str:

@@ -13,7 +13,7 @@ from codeplan import envs
 from codeplan.envs.alfworld.environment import ALFWorld, make
 from codeplan.envs.household.generator import KINDS
 from codeplan.errors import EnvironmentFailure, UsageError
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 from codeplan.testing.environment import EnvironmentContract
 from codeplan.types import Task
 

@@ -7,7 +7,7 @@ from codeplan.envs.hotpotqa.agent import HotpotQAAgent, PaperHotpotQAAgent
 from codeplan.envs.hotpotqa.environment import HotpotQA
 from codeplan.prompts.templates import Prompts
 from codeplan.protocols import Agent
-from codeplan.runner.new_episodes import execute
+from codeplan.runner.episodes import execute
 from codeplan.types import Finished, Observation, Stopped
 
 EXAMPLES = {"bridge": "bridge/15", "comparison": "comparison/9"}

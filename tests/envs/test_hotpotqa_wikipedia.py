@@ -15,7 +15,7 @@ from codeplan.envs.hotpotqa.environment import make
 from codeplan.envs.hotpotqa.wiki import SimilarTitles, WikiPage
 from codeplan.envs.hotpotqa.wikipedia import MediaWiki, Wikipedia, extract_paragraphs, parse_retry_after
 from codeplan.errors import EnvironmentFailure, UsageError
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 from codeplan.types import Task
 
 CONTACT = "tests@example.org"

@@ -17,7 +17,7 @@ from support.miniwob_pages import folder_of_pages, needs_browser
 from codeplan.envs.miniwob import browser
 from codeplan.envs.miniwob.actions import BrowserAction
 from codeplan.envs.miniwob.environment import MiniWob
-from codeplan.envs.miniwob.page_session import PageSetup, RecoveringPageSession, SharedBrowser, close_all_browsers
+from codeplan.envs.miniwob.page import PageSetup, RecoveringPageSession, SharedBrowser, close_all_browsers
 from codeplan.envs.miniwob.tasks import PageFolder
 from codeplan.errors import EnvironmentFailure
 
@@ -294,7 +294,7 @@ def test_one_browser_serves_all_environments_until_it_is_closed():
 HOST = """
 import sys, time
 from codeplan.envs.miniwob import MiniWob
-from codeplan.envs.miniwob.page_session import _shared
+from codeplan.envs.miniwob.page import _shared
 env = MiniWob()
 env.reset(env.task("click-test", 0))
 process = next(iter(_shared.values())).process

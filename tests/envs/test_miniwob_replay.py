@@ -5,7 +5,7 @@ from support.miniwob_pages import needs_browser
 
 from codeplan.envs.miniwob.environment import MiniWob
 from codeplan.envs.miniwob.tasks import REUSABLE_PAGES
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 from codeplan.runner.recorded_episodes import replay, resume
 
 pytestmark = needs_browser

@@ -13,7 +13,7 @@ from codeplan.envs.textcraft.environment import TextCraft
 from codeplan.errors import UsageError
 from codeplan.planning.sample_choice import SampleSettings, choose_samples
 from codeplan.prompts.templates import Prompts
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 from codeplan.runner.recorded_episodes import replay
 from codeplan.sandbox import Sandbox
 from codeplan.types import Failed, Rejected

@@ -12,7 +12,7 @@ from codeplan.envs.scienceworld.environment import VARIATIONS, ScienceWorld, fin
 from codeplan.prompts.templates import PACKAGE_FOLDER, Prompts
 from codeplan.recording.events import ActionTaken
 from codeplan.recording.trace import Trace
-from codeplan.runner.new_episodes import execute, run
+from codeplan.runner.episodes import execute, run
 from codeplan.runner.recorded_episodes import replay, resume
 from codeplan.sandbox import Sandbox
 from codeplan.testing.cases import CaseRunner, PlanSuite

@@ -9,8 +9,7 @@ import time
 import pytest
 
 from codeplan import envs
-from codeplan.envs.textcraft.environment import TextCraft, draw_commands, goal_item, make
-from codeplan.envs.textcraft.recipes import recipe_book
+from codeplan.envs.textcraft.environment import TextCraft, draw_commands, goal_item, make, recipe_book
 from codeplan.errors import UsageError
 from codeplan.testing.environment import EnvironmentContract
 from codeplan.types import Observation, Task

@@ -4,12 +4,11 @@ import pytest
 
 from codeplan.agent_interface import agent_api, describe_api
 from codeplan.envs.textcraft.agent import TextCraftAgent
-from codeplan.envs.textcraft.environment import TextCraft
-from codeplan.envs.textcraft.recipes import recipe_book
+from codeplan.envs.textcraft.environment import TextCraft, recipe_book
 from codeplan.errors import AgentError
 from codeplan.prompts.templates import Prompts
 from codeplan.protocols import Agent
-from codeplan.runner.new_episodes import execute
+from codeplan.runner.episodes import execute
 from codeplan.standin.model import ScriptedModel
 from codeplan.types import Finished, Observation
 

@@ -7,10 +7,9 @@ import sys
 import pytest
 
 from codeplan.envs.textcraft.agent import TextCraftAgent
-from codeplan.envs.textcraft.environment import TextCraft
-from codeplan.envs.textcraft.recipes import recipe_book
+from codeplan.envs.textcraft.environment import TextCraft, recipe_book
 from codeplan.errors import AgentError
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 from codeplan.runner.recorded_episodes import resume
 from codeplan.types import Observation
 

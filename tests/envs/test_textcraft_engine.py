@@ -10,12 +10,14 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from codeplan.envs.textcraft.environment import TextCraft, TextCraftSnapshot, apply_action
-from codeplan.envs.textcraft.recipes import (
+from codeplan.envs.textcraft.environment import (
     UNCRAFTABLE_ITEMS,
     CraftingRecipe,
     Ingredient,
     RecipeBook,
+    TextCraft,
+    TextCraftSnapshot,
+    apply_action,
     read_data_file,
     recipe_book,
 )

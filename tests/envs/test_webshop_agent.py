@@ -11,7 +11,7 @@ from codeplan.envs.webshop.goals import Product
 from codeplan.errors import AgentError
 from codeplan.prompts.templates import Prompts
 from codeplan.protocols import Agent
-from codeplan.runner.new_episodes import execute
+from codeplan.runner.episodes import execute
 from codeplan.standin.model import ScriptedModel
 from codeplan.types import Finished
 

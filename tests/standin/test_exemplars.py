@@ -9,7 +9,7 @@ from codeplan import envs
 from codeplan.errors import UsageError
 from codeplan.planning.sample_choice import WorkedExample
 from codeplan.prompts.templates import Prompts
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 from codeplan.skills.library import FixedStore
 from codeplan.skills.skill import Skill
 from codeplan.standin.model import ScriptedModel

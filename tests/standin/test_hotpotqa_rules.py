@@ -4,12 +4,13 @@ import ast
 import re
 
 import pytest
+from support.trace_samples import outcomes_of
 
 from codeplan.envs.hotpotqa.environment import HotpotQA
 from codeplan.errors import ModelError
-from codeplan.recording.events import PlanFailed, PlanRejected, PlanStarted
+from codeplan.recording.events import PlanRejected, PlanStarted
 from codeplan.recording.tape import Tape, TapeRecorder
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 from codeplan.standin.hotpotqa import (
     MISTAKE_INSERTERS,
     PageQuestion,
@@ -19,6 +20,7 @@ from codeplan.standin.hotpotqa import (
     write_plan,
 )
 from codeplan.standin.model import ScriptedModel, answer_question
+from codeplan.types import Failed
 
 EVERY = [task for split in HotpotQA().splits for task in HotpotQA().tasks(split)]
 GOAL = "In which city was the builder of the Garabit bridge born?"
@@ -114,7 +116,7 @@ def test_feedback_without_a_fix_leads_to_a_new_plan():
 def test_an_inexact_title_costs_one_refinement():
     result, events = episode("bridge/1")
     assert (result.success, result.refinements, result.asks) == (True, 1, 2)
-    assert "Similar: ['Garabit viaduct'" in next(e for e in events if isinstance(e, PlanFailed)).message
+    assert "Similar: ['Garabit viaduct'" in outcomes_of(events, Failed)[0].message
     assert [e.start_from for e in events if isinstance(e, PlanStarted)] == [1, 1]
 
 

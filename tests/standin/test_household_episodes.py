@@ -1,11 +1,13 @@
 """The scripted stand-in in the household: real episodes, every plan in the real sandbox."""
 
 import pytest
+from support.trace_samples import outcomes_of
 
 from codeplan import envs
-from codeplan.recording.events import PlanFailed, PlanRejected, PlanStarted
-from codeplan.runner.new_episodes import run
+from codeplan.recording.events import PlanRejected, PlanStarted
+from codeplan.runner.episodes import run
 from codeplan.standin.model import ScriptedModel
+from codeplan.types import Failed
 
 KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")
 
@@ -36,7 +38,7 @@ def test_with_many_mistakes_every_task_is_won_after_two_refinements_at_most(kind
 
 def test_a_forgotten_walk_fails_an_assertion_and_the_mended_plan_resumes_at_that_step():
     result, events = episode("clean/3", "forgotten_walk")
-    failed = next(e for e in events if isinstance(e, PlanFailed))
+    failed = outcomes_of(events, Failed)[0]
     assert result.success
     assert "Nothing happens." in failed.message
     assert [e.start_from for e in events if isinstance(e, PlanStarted)] == [1, failed.step]
@@ -44,7 +46,7 @@ def test_a_forgotten_walk_fails_an_assertion_and_the_mended_plan_resumes_at_that
 
 def test_a_wrong_guess_fails_the_search_and_the_mended_plan_searches_on():
     result, events = episode("pick/0", "wrong_guess")
-    failed = next(e for e in events if isinstance(e, PlanFailed))
+    failed = outcomes_of(events, Failed)[0]
     assert result.success
     assert (failed.step, result.refinements) == (1, 1)
 

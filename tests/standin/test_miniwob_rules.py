@@ -5,19 +5,19 @@ import re
 
 import pytest
 from support.miniwob_pages import needs_browser
+from support.trace_samples import outcomes_of
 
 from codeplan.agent_interface import agent_api
 from codeplan.envs.miniwob.agent import MiniWobAgent
 from codeplan.envs.miniwob.environment import MiniWob
-from codeplan.envs.miniwob.page_folder import FEEDBACK_TASKS, PAPER_TASKS
-from codeplan.recording.events import PlanFailed
-from codeplan.runner.new_episodes import run
+from codeplan.envs.miniwob.tasks import FEEDBACK_TASKS, PAPER_TASKS
+from codeplan.runner.episodes import run
 from codeplan.sandbox import Sandbox
 from codeplan.standin.miniwob import find_solution, mistake_inserters, refine_plan, write_hasty_plan, write_plan
 from codeplan.standin.miniwob_steps import ParsedMailTask
 from codeplan.standin.miniwob_steps import parse_mail_task as understand_mail
 from codeplan.standin.model import ScriptedModel, answer_question, rules_for
-from codeplan.types import Plan
+from codeplan.types import Failed, Plan
 
 MAILS = "".join(f'<div class="email-thread"><div class="email-sender">{name}</div></div>' for name in ("Cora", "Evy"))
 
@@ -160,4 +160,4 @@ def test_a_hasty_plan_fails_and_is_mended_by_the_pages_answer(env, kind):
     result = run(env, env.task(kind, seed), model=ScriptedModel(mistakes="wrong_guess"), on_event=events.append)
     assert result.success
     assert result.refinements
-    assert any(isinstance(event, PlanFailed) for event in events)
+    assert outcomes_of(events, Failed)

@@ -3,9 +3,9 @@
 import pytest
 
 from codeplan import envs, methods
-from codeplan.planning.executor_turns import Turn
+from codeplan.planning.turns import Turn
 from codeplan.prompts.templates import Prompts
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 from codeplan.standin.acting import formalise_action
 from codeplan.standin.hotpotqa import ParsedQuestion, find_fact, parse_goal, work_out_answer
 from codeplan.standin.model import ScriptedModel

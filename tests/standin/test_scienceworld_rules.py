@@ -4,14 +4,16 @@ import ast
 
 import pytest
 from support.scienceworld_engine import needs_engine
+from support.trace_samples import outcomes_of
 
 from codeplan.agent_interface import agent_api
 from codeplan.envs.scienceworld.agent import ROOMS, ScienceWorldAgent
 from codeplan.errors import ModelError
-from codeplan.recording.events import PlanFailed, PlanRejected, PlanStarted
-from codeplan.runner.new_episodes import run
+from codeplan.recording.events import PlanRejected, PlanStarted
+from codeplan.runner.episodes import run
 from codeplan.standin.model import ScriptedModel, answer_question, rules_for
 from codeplan.standin.scienceworld import AGENT_VOCABULARY, MISTAKE_INSERTERS, parse_goal, refine_plan, write_plan
+from codeplan.types import Failed
 
 FIND = "Your task is to find a(n) {}. First, focus on the thing. Then, move it to the blue box in the living room."
 LIFE = "Your task is to find the animal with the {0} life span.  The animals are in the 'outside' location.  Focus on the animal with the {0} life span."
@@ -129,7 +131,7 @@ def episode(task, mistakes, seed=0):
 @pytest.mark.parametrize("task", KINDS)
 def test_a_mistake_is_refined_and_the_plan_resumes_at_its_step(task):
     result, events = episode(task, KINDS[task])
-    failed = next(e for e in events if isinstance(e, PlanFailed))
+    failed = outcomes_of(events, Failed)[0]
     assert result.success
     assert result.refinements == 1
     assert [e.start_from for e in events if isinstance(e, PlanStarted)] == [1, failed.step]

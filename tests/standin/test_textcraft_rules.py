@@ -6,14 +6,15 @@ import re
 import pytest
 from support.standin_prompts import PLAIN, REPORT, ask
 from support.task_runs import run_tasks
+from support.trace_samples import outcomes_of
 
 from codeplan.agent_interface import agent_api, describe_api
 from codeplan.bench.metrics import summarise_results
 from codeplan.envs.textcraft.agent import TextCraftAgent
 from codeplan.envs.textcraft.environment import TextCraft
 from codeplan.errors import ModelError
-from codeplan.recording.events import PlanFailed, PlanRejected, PlanStarted
-from codeplan.runner.new_episodes import run
+from codeplan.recording.events import PlanRejected, PlanStarted
+from codeplan.runner.episodes import run
 from codeplan.standin.mistakes import Mistakes
 from codeplan.standin.model import ScriptedModel, answer_question, first_difference
 from codeplan.standin.plan_edits import apply_changes
@@ -26,6 +27,7 @@ from codeplan.standin.textcraft import (
     refine_plan,
     write_plan,
 )
+from codeplan.types import Failed
 
 COMMANDS = (
     "Crafting commands:\n"
@@ -257,7 +259,7 @@ def episode(task, mistakes, seed=0, **settings):
 
 def test_a_forgotten_ingredient_fails_an_assertion_and_the_mended_plan_resumes_at_that_step():
     result, events = episode("depth3/70", "forgotten_ingredient")
-    failed = next(e for e in events if isinstance(e, PlanFailed))
+    failed = outcomes_of(events, Failed)[0]
     assert result.success
     assert "Could not find enough items" in failed.message
     assert [e.start_from for e in events if isinstance(e, PlanStarted)] == [1, failed.step]
@@ -267,7 +269,7 @@ def test_a_forgotten_ingredient_fails_an_assertion_and_the_mended_plan_resumes_a
 def test_each_other_mistake_costs_a_refinement_too(name):
     result, events = episode("depth3/70", name)
     assert result.success
-    assert result.refinements == len([e for e in events if isinstance(e, PlanFailed)]) >= 1
+    assert result.refinements == len(outcomes_of(events, Failed)) >= 1
 
 
 @pytest.mark.parametrize("name", ["unknown_method", "syntax_error"])

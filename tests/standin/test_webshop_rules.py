@@ -5,15 +5,16 @@ import re
 
 import pytest
 from support.task_runs import run_tasks
+from support.trace_samples import outcomes_of
 
 from codeplan.agent_interface import agent_api
 from codeplan.bench.metrics import summarise_results
 from codeplan.envs.webshop.agent import WebShopAgent
 from codeplan.envs.webshop.factory import make
 from codeplan.errors import ModelError
-from codeplan.recording.events import PlanFailed, PlanRejected, PlanStarted
+from codeplan.recording.events import PlanRejected, PlanStarted
 from codeplan.recording.tape import Tape, TapeRecorder
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 from codeplan.standin.model import ScriptedModel, answer_question
 from codeplan.standin.webshop import (
     AGENT_VOCABULARY,
@@ -23,6 +24,7 @@ from codeplan.standin.webshop import (
     refine_plan,
     write_plan,
 )
+from codeplan.types import Failed
 
 GOAL = "please find me argan oil curl shampoo bar, size 8 fl oz and scent mint, and price lower than 50.00 dollars"
 FIRST = f"WebShop\nInstruction: \n{GOAL}\n[button] Search [button_]\n"
@@ -128,7 +130,7 @@ def episode(task, mistakes, seed=0, **settings):
 def test_an_unread_offer_fails_an_assertion_and_the_mended_plan_resumes_there():
     task = next(t.id for t in make().tasks("test") if episode(t.id, "wrong_guess")[0].refinements)
     result, events = episode(task, "wrong_guess")
-    failed = next(e for e in events if isinstance(e, PlanFailed))
+    failed = outcomes_of(events, Failed)[0]
     assert result.success
     assert "of 1 offers the best lacks" in failed.message
     assert [e.start_from for e in events if isinstance(e, PlanStarted)][:2] == [1, failed.step]
