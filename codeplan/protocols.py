@@ -111,6 +111,37 @@ class TakesActions(Protocol):
     """The description of its actions."""
 
 
+class ShopControl(Protocol):
+    """The control of a shop's pages: the actions that open them, and what they show."""
+
+    open_features: str
+    """The action that opens the features of the open product."""
+
+    def search(self, query: str) -> str:
+        """The action that searches."""
+        ...
+
+    def open_product(self, id: str) -> str:
+        """The action that opens a product that the page shows."""
+        ...
+
+    def product_ids(self, text: str) -> list[str]:
+        """The ids of products in a text, each once, in order."""
+        ...
+
+    def buys(self, action: str) -> bool:
+        """Whether an action buys the open product."""
+        ...
+
+
+@runtime_checkable
+class IsShop(Protocol):
+    """An environment that is a shop: a method may open its pages by itself, and have a model judge them."""
+
+    shop_control: ShopControl
+    """The control of its pages."""
+
+
 @runtime_checkable
 class LimitsActions(Protocol):
     """An environment that ends an episode after a number of actions, which prompts state."""

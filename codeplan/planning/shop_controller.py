@@ -18,6 +18,7 @@ from codeplan.planning.decomposition import (
     parse_decomposition,
 )
 from codeplan.prompts.templates import Prompts
+from codeplan.protocols import IsShop, ShopControl
 from codeplan.recording.events import WarningIssued
 from codeplan.types import Claimed, Ending, GaveUp, Result, Task, Value
 from codeplan.untrusted.values import in_quotes
@@ -27,7 +28,6 @@ ShopModule = Literal["Search", "SimpleMatch", "DetailMatch", "Buy"]
 FOUND_PRODUCT = "prod_id"
 """Represents the product that was found last in a plan."""
 
-_ID = re.compile(r"\bB[0-9A-Z]{9}\b")
 _VERDICT = re.compile(r"match\s*+:\s*+(true|false)\b", re.IGNORECASE)
 
 
@@ -71,14 +71,14 @@ class PlansInModules(Protocol):
 def solve_in_modules(method: PlansInModules, task: Task, episode: Episode, planner: str, max_depth: int) -> Result:
     """Solve a task in WebShop's modules. The claim is that the product was found and bought.
 
-    Raises: UsageError: the environment is not WebShop.
+    Raises: UsageError: the environment is not a shop.
     """
-    if episode.env.name != "webshop":
+    if not isinstance(episode.env, IsShop):
         raise UsageError(
             f"the setting subtasks=webshop of the method {method.name} is for the environment webshop, "
             f"not for {episode.env.name}; leave it out"
         )
-    done = ShopController(episode, method.prompts, method.executor, planner, max_depth).achieve(task)
+    done = ShopController(episode, episode.env.shop_control, method, planner, max_depth).achieve(task)
     ending: Ending = Claimed("it bought what it looked for") if done else GaveUp("the plan in sub-tasks failed")
     return episode.result(ending, method.name, done)
 
@@ -87,12 +87,15 @@ class ShopController:
     """One WebShop task in modules. It plans first and never tries the whole task at once.
 
     A failed match is planned again, down to ``max_depth``; Search cannot fail, and Buy is never taken apart. Each
-    module begins where the latest Search left the shop. ``executor`` buys; ``planner`` is the folder of the planner's
-    prompt.
+    module begins where the latest Search left the shop. ``shop`` controls its pages; the method's executor buys;
+    ``planner`` is the folder of the planner's prompt.
     """
 
-    def __init__(self, episode: Episode, prompts: Prompts, executor: Method, planner: str, max_depth: int) -> None:
-        self._episode, self._prompts, self._executor = episode, prompts, executor
+    def __init__(
+        self, episode: Episode, shop: ShopControl, method: PlansInModules, planner: str, max_depth: int
+    ) -> None:
+        self._episode, self._shop = episode, shop
+        self._prompts, self._executor = method.prompts, method.executor
         self._planner, self._max_depth = planner, max_depth
         self._kept = actions_since_reset(episode)
         self._found: list[str] = []
@@ -169,7 +172,7 @@ class ShopController:
     def _search(self, query: str) -> bool:
         """Search from the shop's first page, without a model call. Cannot fail."""
         rewind(self._episode, ())
-        self._episode.act(f"search[{query.strip('[]')}]")
+        self._episode.act(self._shop.search(query))
         self._kept = actions_since_reset(self._episode)
         return True
 
@@ -179,8 +182,8 @@ class ShopController:
         page = self._episode.observation.text
         reply = self._ask("match", page, criteria)
         answer = next((line for line in reversed(reply.splitlines()) if line.lower().startswith("products:")), "")
-        shown = set(_ID.findall(page))
-        ids = [id for id in dict.fromkeys(_ID.findall(answer)) if id in shown]
+        shown = self._shop.product_ids(page)
+        ids = [id for id in self._shop.product_ids(answer) if id in shown]
         self._found[:0] = ids
         return bool(ids)
 
@@ -190,7 +193,7 @@ class ShopController:
         if id is None:
             return False
         page = self._episode.observation.text
-        features = self._episode.act("click[Features]").text
+        features = self._episode.act(self._shop.open_features).text
         verdict = _VERDICT.search(self._ask("detail", f"{page}\n{features}", call.text))
         if verdict is None or verdict[1].lower() == "false":
             return False
@@ -205,7 +208,7 @@ class ShopController:
         note = f"The product {id} is open:\n{self._episode.observation.text}"
         result = self._executor.solve(make_subtask(task, f"Buy {id}: {call.text}", note), self._episode)
         last = actions_since_reset(self._episode)[-1]
-        self._bought = self._episode.is_over and last.name.lower() == "click[buy now]"
+        self._bought = self._episode.is_over and self._shop.buys(last.name)
         return self._bought or result.claim is True
 
     def _open(self, call: ModuleCall) -> str | None:
@@ -218,7 +221,7 @@ class ShopController:
         return None if id not in self._episode.observation.text or not self._click(id) else id
 
     def _click(self, id: str) -> bool:
-        answer = self._episode.act(f"click[{id}]")
+        answer = self._episode.act(self._shop.open_product(id))
         return not (answer.done or self._episode.action_space.did_nothing(answer.text))
 
     def _ask(self, template: str, page: str, criteria: str) -> str:

@@ -37,6 +37,7 @@ from codeplan.envs.webshop.session import (
     write_page,
 )
 from codeplan.errors import UsageError
+from codeplan.protocols import ShopControl
 from codeplan.types import ActionSpace, Observation, Task, Value
 from codeplan.untrusted.values import in_quotes
 
@@ -103,6 +104,7 @@ class WebShop(RestorableEnvironment[WebShopSnapshot]):
         calls=14,
         max_idle_turns=3,
     )
+    shop_control: ShopControl = session.WebShopControl()
 
     def __init__(self, shop: ShopData, settings: WebShopSettings = _DEFAULTS, *, embedded: bool = False) -> None:
         """``embedded`` is true for codeplan's small catalogue, whose splits are smaller.

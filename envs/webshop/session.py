@@ -127,6 +127,7 @@ def _button(text: str) -> PageElement:
 
 
 _ACTION = re.compile(r"([^\[]+)\[(.+)\]")
+_PRODUCT_ID = re.compile(r"\bB[0-9A-Z]{9}\b")
 
 
 class WebShopSnapshot(EpisodeSnapshot, frozen=True):
@@ -290,6 +291,28 @@ def _limit_products(page: ShopPage, products: int) -> ShopPage:
 
 
 INVALID_ACTION = "Invalid action!"
+
+
+class WebShopControl:
+    """The control of the shop's pages; a ``codeplan.protocols.ShopControl``."""
+
+    open_features = "click[Features]"
+
+    def search(self, query: str) -> str:
+        """The action that searches from the first page."""
+        return f"search[{query.strip('[]')}]"
+
+    def open_product(self, id: str) -> str:
+        """The action that opens a product of the page of results."""
+        return f"click[{id}]"
+
+    def product_ids(self, text: str) -> list[str]:
+        """The ids of products in a text, each once, in order."""
+        return list(dict.fromkeys(_PRODUCT_ID.findall(text)))
+
+    def buys(self, action: str) -> bool:
+        """Whether an action buys the open product."""
+        return action.lower() == f"click[{BUY.lower()}]"
 
 
 def apply_client_action(
