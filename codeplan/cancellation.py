@@ -1,12 +1,13 @@
-"""Ends episodes from another thread, just as Ctrl-C ends those of the main thread, and waits for other threads."""
+"""Ends episodes from another thread, just as Ctrl-C ends those of the main thread, and runs event loops in threads."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from concurrent.futures import Future, wait
+from collections.abc import Awaitable, Coroutine, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, TypeVar
+from types import CoroutineType
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
     import asyncio
@@ -42,23 +43,26 @@ class Cancellation:
     def in_force(self) -> Iterator[None]:
         """Inside this context, the work of this thread can be cancelled."""
         before = current_cancellation()
-        _in_force.cancellation = self
+        in_force_here.cancellation = self
         try:
             yield
         finally:
-            _in_force.cancellation = before
+            in_force_here.cancellation = before
 
 
 class _InForce(threading.local):
     cancellation: Cancellation | None = None  # a class attribute: a missing one is slow to look up
 
 
-_in_force = _InForce()
+in_force_here = _InForce()
+"""What may cancel this thread's work. Its attribute is None if nothing can, or if it has interrupted the thread already:
+a look at it spares the usual case a call of ``raise_if_cancelled``.
+"""
 
 
 def current_cancellation() -> Cancellation | None:
     """The cancellation in force in this thread; None if there is none, or if it has interrupted the thread already."""
-    return _in_force.cancellation
+    return in_force_here.cancellation
 
 
 def raise_if_cancelled() -> None:
@@ -66,29 +70,97 @@ def raise_if_cancelled() -> None:
 
     Raises: KeyboardInterrupt: the work was cancelled.
     """
-    cancellation = current_cancellation()
+    cancellation = in_force_here.cancellation
     if cancellation is not None and cancellation.is_cancelled:
-        _in_force.cancellation = None
+        in_force_here.cancellation = None
         raise KeyboardInterrupt
 
 
-def wait_for_result(future: Future[_T]) -> _T:
-    """The future's result. Raises: KeyboardInterrupt: this thread's work was cancelled; the future is not."""
-    if current_cancellation() is not None:
-        while not wait([future], POLL_SECONDS).done:
-            raise_if_cancelled()
-    return future.result()
+MAX_CLOSING_SECONDS: Final = 3
+"""How long the end of a loop waits for tasks that its calls left running, in seconds."""
 
 
-def wait_for_lock(lock: threading.Lock) -> None:
-    """Acquire the lock. Raises: KeyboardInterrupt: this thread's work was cancelled."""
-    while not lock.acquire(timeout=-1 if current_cancellation() is None else POLL_SECONDS):
-        raise_if_cancelled()
+class LoopThread:
+    """An event loop in a thread of its own, started on first use, in which other threads run calls and wait for them.
+
+    Tasks that a call starts in it continue between calls. (The portal of anyio does not fit: its end waits for tasks
+    that ignore their cancellation, and for threads that a call started.)
+    """
+
+    def __init__(self) -> None:
+        self._starting = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._calls: set[asyncio.Task[Any]] = set()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether this is the loop's own thread, in which ``run`` would wait for ever."""
+        return threading.current_thread() is self._thread
+
+    def run(self, awaitable: Awaitable[_T]) -> _T:
+        """Wait for the result, or raise the exception. The caller's context variables hold in the call.
+
+        Raises: KeyboardInterrupt: this thread was interrupted or its work cancelled; so is the call.
+        concurrent.futures.CancelledError: the call was cancelled in another way.
+        """
+        call: Coroutine[Any, Any, _T] = awaitable if isinstance(awaitable, CoroutineType) else _awaited(awaitable)
+        loop = self._running_loop()
+        done, tasks = threading.Lock(), list[asyncio.Task[_T]]()  # a lock wakes sooner than a future
+        done.acquire()
+
+        def begin() -> None:
+            tasks.append(loop.create_task(call))
+            self._calls.add(tasks[0])
+            tasks[0].add_done_callback(end)
+
+        def end(task: asyncio.Task[_T]) -> None:
+            self._calls.discard(task)
+            done.release()
+
+        loop.call_soon_threadsafe(begin)
+        try:
+            while not done.acquire(timeout=-1 if current_cancellation() is None else POLL_SECONDS):
+                raise_if_cancelled()
+        except BaseException:
+            loop.call_soon_threadsafe(lambda: tasks[0].cancel())  # begin has run by then
+            raise
+        if tasks[0].cancelled():
+            raise CancelledError
+        return tasks[0].result()
+
+    def cancel_calls(self) -> None:
+        """Cancel the calls of all threads. It waits for nothing, so a signal's handler may call it."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(lambda: [call.cancel() for call in self._calls])
+
+    def close(self) -> None:
+        """Cancel what still runs, and end the thread. Safe to call twice."""
+        loop, thread = self._loop, self._thread
+        self._loop = self._thread = None
+        if loop is None or thread is None:
+            return
+        import asyncio
+
+        asyncio.run_coroutine_threadsafe(_cancel_others(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
+        import asyncio
+
+        with self._starting:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=_run, args=(self._loop,), name="codeplan-loop", daemon=True)
+                self._thread.start()
+            return self._loop
 
 
-def run_until_stopped(loop: asyncio.AbstractEventLoop) -> None:
-    """Run the event loop in this thread until it is stopped. A task that raises SystemExit ends the loop's run, but
-    other tasks still wait for their answers.
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    """Run the loop until it is stopped. A task that raises SystemExit ends the loop's run, but other tasks still wait
+    for their answers.
     """
     while True:
         try:
@@ -96,3 +168,20 @@ def run_until_stopped(loop: asyncio.AbstractEventLoop) -> None:
         except (SystemExit, KeyboardInterrupt):
             continue
         return
+
+
+async def _awaited(awaitable: Awaitable[_T]) -> _T:
+    return await awaitable
+
+
+async def _cancel_others() -> None:
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    others = [task for task in asyncio.all_tasks(loop) if task is not asyncio.current_task()]
+    for task in others:
+        task.cancel()
+    if others:
+        done, _ = await asyncio.wait(others, timeout=MAX_CLOSING_SECONDS)  # a task may ignore that it is cancelled
+        await asyncio.gather(*done, return_exceptions=True)
+    await loop.shutdown_asyncgens()

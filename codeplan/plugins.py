@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -14,8 +14,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import msgspec
 
 from codeplan.errors import UsageError
-from codeplan.untrusted.differences import nearest_name
-from codeplan.untrusted.terminal import one_line
+from codeplan.untrusted.comparison import nearest_name
+from codeplan.untrusted.texts import one_line
 from codeplan.untrusted.values import in_quotes
 
 Group = Literal["codeplan.envs", "codeplan.methods"]
@@ -183,10 +183,17 @@ def load_factory(group: Group, name: str) -> Callable[..., Any]:
 def setting_specs(factory: Callable[..., Any]) -> tuple[SettingSpec, ...]:
     """The settings that a factory takes: its keyword parameters, in their order.
 
-    A class can declare one trust for all of its fields, as ``setting_trust``.
+    A class can declare one trust for all of them, as ``setting_trust``, and a Struct whose fields they are, as
+    ``settings_type``. They are read once for a factory.
     """
-    types = _types(factory)
+    return _read_specs(factory) if isinstance(factory, Hashable) else _read_specs.__wrapped__(factory)
+
+
+@cache
+def _read_specs(factory: Callable[..., Any]) -> tuple[SettingSpec, ...]:
     common = Setting("", getattr(factory, "setting_trust", None))
+    factory = getattr(factory, "settings_type", factory)
+    types = _types(factory)
     parameters = inspect.signature(factory).parameters.values()
     return tuple(
         _spec(p, types.get(p.name, Any), common)

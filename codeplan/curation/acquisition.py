@@ -46,20 +46,7 @@ from codeplan.skills.parameter_binding import read_parameters
 from codeplan.skills.skill import Skill, SkillOrigin
 from codeplan.skills.skill_folder import DamagedSkill, format_manifest, parse_manifest, require_valid_name
 from codeplan.tools.call_texts import shown_answer
-from codeplan.types import (
-    AgentApi,
-    Failed,
-    Finished,
-    GiveUp,
-    Outcome,
-    Plan,
-    Rejected,
-    Replan,
-    Stopped,
-    Task,
-    Value,
-    refuse_warnings,
-)
+from codeplan.types import AgentApi, Finished, Outcome, Plan, Rejected, Replan, Stopped, Task, Value, refuse_warnings
 from codeplan.untrusted.values import in_quotes
 
 _MAX_OBSERVATION_CHARACTERS = 200_000
@@ -228,14 +215,14 @@ def _plan_runs(events: Sequence[Event]) -> list[_PlanRun]:
 
 
 def _note_end(run: _PlanRun, outcome: Outcome) -> None:
-    """Note how a plan ended. What a plan did up to a failure of the sandbox, or up to its end, counts."""
-    match outcome:
-        case Failed() | GiveUp() | Stopped(limit="wall" | "cpu" | "turns" | "memory"):
-            run.failed = True
-        case Replan():
-            run.failed, run.replanned = not outcome.step_done, True
-        case Finished() | Stopped():
-            return
+    """Note how a plan ended. What it did counts if it ran to its end, or up to a replan or a limit of its calls."""
+    run.replanned = isinstance(outcome, Replan)
+    whole = isinstance(outcome, Finished) or (isinstance(outcome, Replan) and outcome.step_done)
+    run.failed = not whole and not (isinstance(outcome, Stopped) and outcome.limit not in _LOST_LIMITS)
+
+
+_LOST_LIMITS = frozenset({"wall", "cpu", "turns", "memory"})
+"""Limits that end a plan anywhere, and not at a call."""
 
 
 def _generalise(

@@ -15,8 +15,8 @@ from codeplan import envs
 from codeplan.agent_interface import agent_api
 from codeplan.budget import Spending
 from codeplan.errors import InfrastructureError, UsageError
-from codeplan.llm.background_loop import cancel_calls_on_interrupt
 from codeplan.llm.callable_model import CallableModel, ModelFunction
+from codeplan.llm.connections import cancel_calls_on_interrupt
 from codeplan.protocols import LLM, Environment
 from codeplan.recording.events import Event
 from codeplan.runner import episodes

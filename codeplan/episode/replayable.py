@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from codeplan.episode.meter import Meter
 from codeplan.errors import CodeplanError, Diverged, EnvironmentFailure, ModelError, SizeExceeded, UsageError
 from codeplan.protocols import LLM, ActsForReal, CountsCalls, Embeds, JudgesValues, ShowsPictures, World, WrapsModel
-from codeplan.recording.activity import tell_model_call
+from codeplan.recording.event_handlers import tell_model_call
 from codeplan.recording.events import (
     AnswersCalls,
     CallAnswered,

@@ -11,11 +11,13 @@ from msgspec.structs import replace
 
 from codeplan.agent_interface import agent_api
 from codeplan.budget import Budget
+from codeplan.cancellation import LoopThread
 from codeplan.errors import InfrastructureError, UsageError
 from codeplan.mcp_server.answers import CheckAnswer, CheckedStep, Ended, RunAnswer, RunFailure, fix_texts, plan_faults
 from codeplan.mcp_server.run_folders import RunFolders, RunState
 from codeplan.methods.fixed_plan import FixedPlan
-from codeplan.planning.feedback import RunReport, describe_outcome, prompt_values, read_run
+from codeplan.planning.feedback import RunReport, prompt_values, read_run
+from codeplan.planning.outcomes import describe_outcome
 from codeplan.planning.plan_run import take_reply
 from codeplan.planning.resume_point import (
     BROKEN_OFF,
@@ -45,7 +47,6 @@ from codeplan.sandbox.language.extraction import add_header, extract_code, holds
 from codeplan.tools.agent import agent_class_for
 from codeplan.tools.approvals import Approver
 from codeplan.tools.call_texts import shown_call
-from codeplan.tools.event_loop import LoopThread
 from codeplan.types import (
     AgentApi,
     BudgetSpent,

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from codeplan.episode.episode import Episode
 from codeplan.errors import CodeplanError, UsageError
+from codeplan.planning.outcomes import ending_of_single_run
 from codeplan.planning.plan_run import (
     Fixes,
     check_plan,
@@ -25,23 +26,7 @@ from codeplan.prompts.templates import Prompts
 from codeplan.recording.events import PlanDrafted
 from codeplan.sandbox import BackendName, Limits, Progress, Sandbox, StepEntry
 from codeplan.sandbox.host.backend import LineCoverage
-from codeplan.types import (
-    AgentApi,
-    Checkpoint,
-    Failed,
-    Finished,
-    GaveUp,
-    GiveUp,
-    NotSolved,
-    Outcome,
-    Plan,
-    Refused,
-    Rejected,
-    Replan,
-    Result,
-    Stopped,
-    Task,
-)
+from codeplan.types import AgentApi, Checkpoint, Outcome, Plan, Rejected, Result, Task
 
 MAX_START_FROM = 100_000
 """The highest step number that a plan can start from. Every plan has fewer steps."""
@@ -122,7 +107,7 @@ class FixedPlan:
         record_notices(self.sandbox, episode)
         self.outcome = self._run(episode)
         claimed = None if isinstance(self.outcome, Rejected) else ending_of_value(episode, self.outcome)
-        return episode.result(claimed or _ending(self.outcome), self.name)
+        return episode.result(claimed or ending_of_single_run(self.outcome), self.name)
 
     def _run(self, episode: Episode) -> Outcome | Rejected:
         episode.record(PlanDrafted(number=1, origin="plan", source=self.source))
@@ -159,23 +144,3 @@ class _PauseReached(CodeplanError):
     def __init__(self, entry: StepEntry) -> None:
         super().__init__(f"the plan pauses at step {entry.step}")
         self.entry = entry
-
-
-def _ending(outcome: Outcome | Rejected) -> Refused | NotSolved | GaveUp:
-    match outcome:
-        case Rejected():
-            return Refused(f"the plan was refused: {outcome.diagnostics[0]}")
-        case Failed():
-            return NotSolved(f"the plan failed at {_place(outcome.step)}: {outcome.error}: {outcome.message}")
-        case Replan():
-            return NotSolved(f"the plan asked to replan at {_place(outcome.step)}: {outcome.reason}")
-        case GiveUp():
-            return GaveUp(f"the plan gave up at {_place(outcome.step)}: {outcome.reason}")
-        case Stopped():
-            return NotSolved(f"the plan was stopped: {outcome.message}")
-        case Finished():
-            return NotSolved("the plan ran to its end, but the task is not done")
-
-
-def _place(step: int | None) -> str:
-    return f"step {step}" if step else "a line outside the steps"

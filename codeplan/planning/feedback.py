@@ -7,7 +7,7 @@ import re
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Final, Literal, NamedTuple
 
@@ -25,7 +25,7 @@ from codeplan.recording.events import (
 )
 from codeplan.sandbox import decode
 from codeplan.tools.call_texts import shown_answer, shown_call
-from codeplan.types import Checkpoint, Failed, Finished, Fix, GiveUp, Outcome, Plan, Rejected, Replan, Stopped, Value
+from codeplan.types import Checkpoint, Failed, Finished, Fix, Outcome, Plan, Replan, Stopped, Value
 from codeplan.untrusted.texts import excerpt, left_out, one_line, with_count
 from codeplan.untrusted.values import clip_name, value_text, variable_texts
 
@@ -438,29 +438,6 @@ class RunReport(Value, frozen=True):
         actions = sum(e.number is not None for e in self.events.exchanges)
         done = f"from [Step {self.events.started_from}] on, {with_count(actions, 'action')}: "
         return one_line(f"{done}{self.problem}", _MAX_SUMMARY)
-
-
-def describe_refusal(rejected: Rejected) -> str:
-    """The reasons of the check, one per line."""
-    return "\n".join(str(d) for d in rejected.diagnostics)
-
-
-def describe_outcome(outcome: Outcome, agent_report: Callable[[], str]) -> str:
-    """What went wrong in a run. ``agent_report`` is asked only about a plan that ran to its end."""
-    match outcome:
-        case Failed():
-            where = f"[Step {outcome.step}]" if outcome.step else "code outside the steps"
-            return f"{where}, line {outcome.line} raised {outcome.error}: {outcome.message}"
-        case Stopped():
-            where = f" in [Step {outcome.step}]" if outcome.step else ""
-            return f"The plan was stopped{where}: {outcome.message}"
-        case Replan():
-            where = f"[Step {outcome.step}]" if outcome.step else "code outside the steps"
-            return f"{where} asked to replan: {outcome.reason}"
-        case GiveUp():
-            return f"The plan gave up: {outcome.reason}"
-        case Finished():
-            return f"The plan ran to its end without an error, but the task is not done. {agent_report()}"
 
 
 def prompt_values(report: RunReport, attempts: tuple[str, ...]) -> dict[str, object]:

@@ -8,23 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final
+from typing import Annotated, Final, Literal
+
+import msgspec
 
 from codeplan.episode.episode import Episode
 from codeplan.episode.rewind import actions_since_reset, require_fresh_world, rewind
-from codeplan.errors import SizeExceeded
-from codeplan.planning.feedback import (
-    Exchange,
-    NextStart,
-    RunEvents,
-    RunReport,
-    describe_outcome,
-    describe_refusal,
-    limits_left,
-    read_run,
-)
-from codeplan.planning.loop_settings import LoopSettings
+from codeplan.errors import SizeExceeded, UsageError
+from codeplan.planning.feedback import Exchange, NextStart, RunEvents, RunReport, limits_left, read_run
+from codeplan.planning.outcomes import RunEnd, describe_outcome, describe_refusal, gave_up, run_end
 from codeplan.planning.plan_run import (
+    Fixes,
     TakenReply,
     check_plan,
     ending_of_value,
@@ -35,7 +29,15 @@ from codeplan.planning.plan_run import (
     without_timing,
 )
 from codeplan.planning.planner import PlanWriter
-from codeplan.planning.resume_point import PlanAttempt, find_resume_point, last_state, step_after_all, unfinished_step
+from codeplan.planning.resume_point import (
+    PlanAttempt,
+    ResumeState,
+    find_resume_point,
+    last_state,
+    step_after_all,
+    unfinished_step,
+)
+from codeplan.plugins import Setting
 from codeplan.recording.events import PlanDrafted
 from codeplan.sandbox import Sandbox
 from codeplan.types import (
@@ -44,9 +46,7 @@ from codeplan.types import (
     Diagnostic,
     Ending,
     EnvironmentEnded,
-    Failed,
     Finished,
-    GaveUp,
     GiveUp,
     NoProgress,
     NotSolved,
@@ -57,26 +57,65 @@ from codeplan.types import (
     Refused,
     Rejected,
     Replan,
-    Stopped,
     TooLarge,
     Value,
 )
-from codeplan.untrusted.texts import one_line, with_count
+from codeplan.untrusted.texts import with_count
 from codeplan.untrusted.values import in_quotes
+
+ResumeBy = Literal["syntax", "model"]
+CodeCheck = Literal["on-error", "always"]
+AfterFailure = Literal["resume", "restart"]
+
+
+class LoopSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Settings of the loop.
+
+    The defaults are the paper's limits. Where code can do the work of one of the paper's model calls, code does it.
+
+    ``tries`` limits the runs of a plan; from run ``start_over_from`` on, plans start at step 1 again, but never where
+    actions are real. ``resume_by`` finds the step to resume at by a comparison of syntax, or asks the model, as in the
+    paper. ``code_check`` sends a new plan back for repair if the check refuses it, or always, as in the paper (which
+    then relies on refinement alone). ``resume_state`` is what the failed step resumes with: the variables at the
+    failure, or those at its entry. ``fixes`` says whether the check mends plans without a model.
+    ``after_failure="restart"`` is for comparison: it resets the environment and starts each plan at step 1. A plan's
+    first ``replans`` replans cost no try; each further one does. The loop ends after ``no_progress`` refinements in a
+    row that changed nothing (0: never).
+
+    Raises: UsageError: ``tries`` or ``start_over_from`` is below 1, ``replans`` or ``no_progress`` below 0.
+    """
+
+    tries: Annotated[int, Setting("Runs of a plan at most.", "safe", most=1000)] = 6
+    start_over_from: Annotated[
+        int, Setting("From this run on, plans start at step 1 again; with tools never.", "safe", most=1000)
+    ] = 4
+    resume_by: Annotated[ResumeBy, Setting("Who finds the step to resume at: code or the model.", "safe")] = "syntax"
+    code_check: Annotated[CodeCheck, Setting("When the model repairs a new plan.", "safe")] = "on-error"
+    resume_state: Annotated[ResumeState, Setting("The variables that the failed step resumes with.", "safe")] = (
+        "failure"
+    )
+    after_failure: Annotated[AfterFailure, Setting("Resume the plan, or restart plan and task.", "safe")] = "resume"
+    fixes: Annotated[Fixes, Setting("Whether the check mends plans without a model.", "safe")] = "on"
+    replans: Annotated[int, Setting("Replans that a plan may ask for without using a try.", "safe", most=1000)] = 3
+    no_progress: Annotated[
+        int, Setting("End after so many refinements that change nothing; 0: never.", "safe", most=1000)
+    ] = 2
+
+    def __post_init__(self) -> None:
+        for name, least in {"tries": 1, "start_over_from": 1, "replans": 0, "no_progress": 0}.items():
+            if (value := getattr(self, name)) < least:
+                raise UsageError(f"{name} must be {least} or more (got {value})")
+
 
 _MAX_OBSERVATION: Final = 300  # characters of the last observation in an ending
 
 
-class _RunEnd(Value, frozen=True):
-    """How a run ended, and its last observation. Times and amounts are left out: they differ from run to run.
-
-    A refused plan did not run; ``diagnostics`` are what the check found.
+class _TaskState(Value, frozen=True):
+    """What a run led to, with the last observation. A refused plan did not run; ``diagnostics`` are what the check
+    found.
     """
 
-    kind: str
-    step: int | None
-    error: str
-    message: str
+    end: RunEnd
     observation: Observation
     diagnostics: tuple[Diagnostic, ...] = ()
 
@@ -92,16 +131,16 @@ class ProgressMonitor:
 
     def __init__(self, max_unchanged: int) -> None:
         self._max_unchanged, self._unchanged = max_unchanged, 0
-        self._last: _RunEnd | None = None
+        self._last: _TaskState | None = None
         self._known: set[tuple[str, str]] = set()  # actions with their answers
 
     def find_standstill(
         self, outcome: Outcome | Rejected, observation: Observation, exchanges: Sequence[Exchange]
     ) -> NoProgress | None:
         """The ending if this run or refusal shows that there is no progress; ``exchanges`` are those of the run."""
-        now, before = _run_end(outcome, observation), self._last
+        now, before = _state_after(outcome, observation), self._last
         actions = {(e.said, e.answer) for e in exchanges if e.number is not None}
-        idle = before is not None and before.kind == now.kind == "replan" and not actions
+        idle = before is not None and before.end.kind == now.end.kind == "replan" and not actions
         self._unchanged = self._unchanged + 1 if now == before and actions <= self._known else 0
         self._last = now
         self._known |= actions
@@ -114,37 +153,25 @@ class ProgressMonitor:
         return None
 
 
-def _run_end(outcome: Outcome | Rejected, observation: Observation) -> _RunEnd:
+def _state_after(outcome: Outcome | Rejected, observation: Observation) -> _TaskState:
     if isinstance(outcome, Rejected):
-        return _RunEnd("refused", None, "", "", observation, outcome.diagnostics)
-    kind = str(outcome.__struct_config__.tag)
-    match outcome:
-        case Failed(step=step, error=error, message=message):
-            return _RunEnd(kind, step, error, message, observation)
-        case Stopped(step=step, limit=limit):
-            return _RunEnd(kind, step, limit, "", observation)
-        case Replan(step=step, reason=reason):
-            return _RunEnd(kind, step, "", reason, observation)
-        case GiveUp(step=step):
-            return _RunEnd(kind, step, "", "", observation)
-        case Finished():
-            return _RunEnd(kind, None, "", "", observation)
+        return _TaskState(RunEnd("refused"), observation, outcome.diagnostics)
+    return _TaskState(run_end(outcome), observation)
 
 
 def _count(refinements: int) -> str:
     return "a refinement" if refinements == 1 else f"{refinements} refinements in a row"
 
 
-def _describe(end: _RunEnd) -> str:
-    if end.diagnostics:
-        return f"each plan was refused: {end.diagnostics[0]}"
+def _describe(state: _TaskState) -> str:
+    end = state.end
+    if state.diagnostics:
+        return f"each plan was refused: {state.diagnostics[0]}"
     if end.kind == "finished":
-        return f"each plan ran to its end; then came: {in_quotes(end.observation.text, _MAX_OBSERVATION)}"
+        return f"each plan ran to its end; then came: {in_quotes(state.observation.text, _MAX_OBSERVATION)}"
     where = f"in step {end.step}" if end.step is not None else "outside the steps"
     return f"each plan {'asked to replan' if end.kind == 'replan' else f'ended with {end.error}'} {where}"
 
-
-_MAX_REASON = 500  # characters of a plan's reason to give up, in the ending
 
 MAX_REPAIRS = 2
 """Repairs of a refused plan, at most, before it counts as a try."""
@@ -229,7 +256,7 @@ class RefinementLoop:
         if self._is_subtask and self.claim:
             return Claimed("the plan ran to its end")
         if isinstance(outcome, GiveUp):
-            return GaveUp(f"the plan gave up: {one_line(outcome.reason, _MAX_REASON)}")
+            return gave_up(outcome)
         return None
 
     def _count_attempt(self, ended: Outcome | Rejected) -> None:

@@ -15,29 +15,13 @@ from codeplan.episode.episode import Episode
 from codeplan.errors import AgentError, SizeExceeded
 from codeplan.plain_data import NotPlainData, pack, unpack
 from codeplan.planning.asking import ask_template
+from codeplan.planning.outcomes import thought_after
 from codeplan.planning.plan_run import ending_of_value, finished_with
 from codeplan.prompts.templates import Prompts
 from codeplan.recording.events import CallAnswered, CallsByAnswer, Event, ModelCalled, PlanEnded, ValueJudged
 from codeplan.sandbox.limits import shorten
 from codeplan.tools.results import MAX_RESULT_BYTES
-from codeplan.types import (
-    ActionSpace,
-    Answer,
-    Call,
-    Claimed,
-    Ending,
-    EnvironmentEnded,
-    Failed,
-    Finished,
-    GaveUp,
-    GiveUp,
-    NotSolved,
-    Outcome,
-    Replan,
-    Stopped,
-    Task,
-    Value,
-)
+from codeplan.types import ActionSpace, Answer, Call, Claimed, Ending, EnvironmentEnded, GaveUp, NotSolved, Task, Value
 from codeplan.untrusted.json_values import json_value
 from codeplan.untrusted.texts import escape_surrogates, one_line, with_count
 from codeplan.untrusted.values import in_quotes
@@ -243,23 +227,8 @@ def _turn(call: Call | None, event: Event) -> Turn | None:
 def _plan_turn(event: Event) -> Turn | None:
     match event:
         case PlanEnded(outcome=outcome):
-            return _outcome_turn(outcome)
+            return Turn(*thought) if (thought := thought_after(outcome)) else None
         case _:
-            return None
-
-
-def _outcome_turn(outcome: Outcome) -> Turn | None:
-    """What a later attempt reads about the end of a plan; None if the plan ran to its end."""
-    match outcome:
-        case Failed():
-            return Turn("think: my plan failed.", f"{outcome.error}: {outcome.message}")
-        case Stopped():
-            return Turn("think: my plan was stopped.", outcome.message)
-        case Replan():
-            return Turn("think: my plan needs to be written on.", outcome.reason)
-        case GiveUp():
-            return Turn("think: my plan gave up.", outcome.reason)
-        case Finished():
             return None
 
 

@@ -25,8 +25,7 @@ from codeplan.types import (
     Task,
     Usage,
 )
-from codeplan.types.display import is_empty, short_repr
-from codeplan.types.value import Amount, Count
+from codeplan.types.value import Amount, Count, is_empty, short_repr
 
 
 class TraceEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", omit_defaults=True):

@@ -18,7 +18,7 @@ from typing import BinaryIO, Final, TypeVar
 
 import msgspec
 
-from codeplan.cancellation import raise_if_cancelled
+from codeplan.cancellation import in_force_here, raise_if_cancelled
 from codeplan.durable_files import lock_exclusively
 from codeplan.errors import Diverged, SizeExceeded, TraceFailure, UsageError
 from codeplan.recording.event_comparison import describe_difference, describe_kind_mismatch
@@ -36,7 +36,7 @@ from codeplan.recording.events import (
     SpanClosed,
 )
 from codeplan.types import Checkpoint
-from codeplan.types.display import MAX_PART, MAX_ROWS, html_list, html_text, html_value, short_repr
+from codeplan.types.value import MAX_PART, MAX_ROWS, html_list, html_text, html_value, short_repr
 from codeplan.untrusted import files
 from codeplan.untrusted.json_values import MAX_NESTING, TOO_DEEP, ValueLimit, count_values, is_too_deep
 from codeplan.untrusted.texts import parser_reason, with_count
@@ -68,6 +68,7 @@ CLOSING_EVENTS: Final = (ModelCallFailed, SpanClosed, EpisodeEnded)
 
 _CLOSING_LINES = (b'{"event":"model_call_failed"', b'{"event":"span_closed"', b'{"event":"episode_ended"')
 
+_FEW_VALUES: Final = 50  # a count that is too high by so little does no harm
 _MAX_FILLED_BYTES: Final = MAX_TRACE_BYTES - 4 * MAX_EVENT_BYTES
 _MAX_FILLED_VALUES: Final = MAX_TRACE_VALUES - 2_000_000
 
@@ -105,7 +106,7 @@ class TraceSize:
 
     def add(self, event: Event, packed: bytes) -> None:
         """Count an event and its JSON if there is room for it, and it can be read again. Raises: SizeExceeded."""
-        if is_too_deep(packed):
+        if packed.count(b"[") + packed.count(b"{") > MAX_NESTING and is_too_deep(packed):
             raise SizeExceeded("event", MAX_NESTING, f"an event of the trace holds {TOO_DEEP}")
         sums = self._with(event, packed)
         _require_room(event, len(packed), *sums)
@@ -116,8 +117,10 @@ class TraceSize:
         _require_room(event, len(packed), *self._with(event, packed))
 
     def _with(self, event: Event, packed: bytes) -> tuple[int, int, int]:
-        saved = _count_saved_values(event)
-        return self._bytes + len(packed), self._values + count_values(packed), self._saved + saved
+        values = 1 + packed.count(b",") + packed.count(b"[") + packed.count(b"{")  # at least as many as there are
+        if values > _FEW_VALUES:
+            values = count_values(packed)
+        return self._bytes + len(packed), self._values + values, self._saved + _count_saved_values(event)
 
 
 def _require_room(event: Event, size: int, total: int, values: int, saved: int) -> None:
@@ -368,7 +371,8 @@ class Trace:
             self.events.append(event)
         if self._on_event:
             self._on_event(event)
-        raise_if_cancelled()
+        if in_force_here.cancellation is not None:
+            raise_if_cancelled()
         return event
 
     def now(self) -> float:
@@ -405,7 +409,9 @@ class Trace:
                 self._file.truncate(self._kept_bytes)
                 self._file.seek(self._kept_bytes)
                 self._kept_bytes = None
-            files.write_all(self._file, packed + b"\n")
+            left = memoryview(packed + b"\n")
+            while left:  # one write may take only a part
+                left = left[self._file.write(left) :]
         except OSError as e:
             raise TraceFailure(f"the trace {self.path} cannot be written: {e.strerror}") from e
 

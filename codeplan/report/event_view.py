@@ -438,24 +438,18 @@ def event_rows(recorded: Iterable[Event]) -> Iterator[EventRow]:
 
     The ends of spans have none, nor have calls whose answer follows, nor a step's title that the plan prints again.
     """
+    found = tuple(recorded)
+    answered = {event.id for event in found if isinstance(event, CallAnswered)}
     viewer = EventViewer()
-    begun: EventRow | None = None
     step_title = ""
-    for event in recorded:
+    for event in found:
         if isinstance(event, events.StepEntered):
             step_title = f"[Step {event.step}] {event.title}"
         elif isinstance(event, events.TextPrinted) and event.text.strip() == step_title:
             continue
         row = EventRow(event.seq, _part(event), one_line(_text(viewer.view(event)), MAX_LINE))
-        if isinstance(event, CallBegun):
-            begun = row
-        elif not isinstance(event, SpanClosed):
-            if begun and not isinstance(event, CallAnswered):
-                yield begun
-            begun = None
+        if not isinstance(event, SpanClosed) and not (isinstance(event, CallBegun) and event.id in answered):
             yield row
-    if begun:
-        yield begun
 
 
 def _part(event: Event) -> Part:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from codeplan.budget import Budget
+from codeplan.cancellation import LoopThread
 from codeplan.episode.method import Method
 from codeplan.errors import UsageError
 from codeplan.llm.callable_model import ModelFunction
@@ -18,7 +19,6 @@ from codeplan.runner.episodes import run_live
 from codeplan.runner.setup import EnvironmentToOpen, EpisodeSetup, require_handler, require_out
 from codeplan.tools.approvals import Approvals, Approver, DoubtAsker, DoubtRules, WayOn
 from codeplan.tools.environment import ToolEnvironment, ToolErrors, Verdict, Verifier, require_goal
-from codeplan.tools.event_loop import LoopThread
 from codeplan.tools.mcp import (
     DEFAULT_SECONDS,
     FILES_NOTE,

@@ -7,12 +7,12 @@ from functools import partial
 from types import NoneType, SimpleNamespace
 from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
 
+from codeplan.cancellation import LoopThread
 from codeplan.errors import AgentError, EnvironmentFailure, UsageError, VerifierBroken
 from codeplan.plain_data import MAX_VALUES, NotPlainData, Packed, unpack
 from codeplan.recording.events import CallBegun, CallDecided, DoubtDecided, EventHandler, ToolFailed
 from codeplan.tools.agent import agent_class_for
 from codeplan.tools.approvals import Approvals, DoubtRules, require_callable
-from codeplan.tools.event_loop import LoopThread
 from codeplan.tools.failures import error_for_plan, failure_message, failure_sentence, refusal, require_failure
 from codeplan.tools.results import full_type_name, pack_result
 from codeplan.tools.tool import Tool, Toolset

@@ -16,7 +16,8 @@ from importlib.machinery import ModuleSpec, PathFinder
 from itertools import count
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Annotated, Any, Optional, TypeGuard, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Final, Optional, TypeGuard, TypeVar, get_args, get_origin
+from weakref import WeakKeyDictionary
 
 from codeplan.errors import AgentError, UsageError
 from codeplan.tools.arguments import (
@@ -58,8 +59,18 @@ def _tools_of(thing: object, types: TypeWriter) -> Iterator[Tool]:
     if isinstance(thing, Tool):
         yield thing
         return
+    if isinstance(thing, FunctionType) and thing in _plain_tools:
+        yield _plain_tools[thing]
+        return
     for name, function in _functions_of(thing):
-        yield _build_tool(name, function, types)
+        tool = _build_tool(name, function, types)
+        if isinstance(thing, FunctionType) and not tool.types:
+            _plain_tools[thing] = tool
+        yield tool
+
+
+_plain_tools: Final[WeakKeyDictionary[FunctionType, Tool]] = WeakKeyDictionary()
+"""The tools of functions whose signatures use no classes: read once for a function, not for each toolset."""
 
 
 def _functions_of(thing: object) -> list[tuple[str, Callable[..., Any]]]:

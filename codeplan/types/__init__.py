@@ -6,7 +6,25 @@ Plain data can be written to a trace, sent to a worker or compared without runni
 from __future__ import annotations
 
 from codeplan.types.agent import AgentApi, AgentAttribute, AgentMethod, AgentParameter, AgentTool, AgentType
-from codeplan.types.ending import (
+from codeplan.types.model import NO_USAGE, Completion, Embeddings, Message, Purpose, Usage
+from codeplan.types.plan import (
+    Checkpoint,
+    Diagnostic,
+    Failed,
+    Finished,
+    Fix,
+    GiveUp,
+    Outcome,
+    Plan,
+    Rejected,
+    Replan,
+    ResourceUsage,
+    Step,
+    Stopped,
+    recorded_outcome,
+    refuse_warnings,
+)
+from codeplan.types.result import (
     BudgetSpent,
     Claimed,
     Crashed,
@@ -15,18 +33,16 @@ from codeplan.types.ending import (
     GaveUp,
     InfrastructureFailed,
     Interrupted,
+    LastFailure,
     NoProgress,
     NotSolved,
     Refused,
+    Result,
     SizedPart,
     Success,
     TooLarge,
     TrialEnded,
 )
-from codeplan.types.model import NO_USAGE, Completion, Embeddings, Message, Purpose, Usage
-from codeplan.types.plan import Checkpoint, Diagnostic, Fix, Plan, Rejected, Step, refuse_warnings
-from codeplan.types.result import LastFailure, Result
-from codeplan.types.run import Failed, Finished, GiveUp, Outcome, Replan, ResourceUsage, Stopped, recorded_outcome
 from codeplan.types.task import ActionSpace, Answer, Call, Observation, Task
 from codeplan.types.value import Value
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
+from codeplan.cancellation import LoopThread
 from codeplan.errors import UsageError
-from codeplan.tools.event_loop import LoopThread
 from codeplan.tools.mcp.addresses import ServerAddress, python_name, unique_name, with_unique_names
 from codeplan.tools.mcp.connection import MAX_RESTARTS, MAX_TOOLS, ServerConnection, ToolList
 from codeplan.tools.mcp.content import FileStore, read_result
