@@ -7,7 +7,7 @@ Only this module knows the kinds of events. The terminal (``codeplan.report.live
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, NamedTuple, assert_never, get_args
 
 import msgspec
 
@@ -109,6 +109,11 @@ def describe_decision(event: CallDecided | DoubtDecided) -> str:
     decided = "allowed" if event.allowed else "refused"
     return f"A call of {event.tool} was {decided} {_DECIDERS[event.by].format(pattern=event.pattern)}"
 
+
+Part = Literal["plans", "actions", "model", "failures", "other"]
+"""The groups of events."""
+
+PARTS: Final[tuple[Part, ...]] = get_args(Part)
 
 Tone = Literal["heading", "start", "step", "good", "bad", "warning", "quiet", "plain"]
 Role = Literal[
@@ -214,25 +219,149 @@ class EventViewer:
 
     def view(self, event: Event) -> EventView:
         """The view of the next event."""
-        call = self._calls.take(event)
-        if isinstance(event, events.CallAnswered):
-            return _answer_view(call, event.answer)
-        if isinstance(event, events.PlanDrafted):
-            plan = PlanBlock(event.number, event.source, self._plan)
-            self._plan = event.source
+        call, plan = self._calls.take(event), self._plan
+        match event:
+            case events.EpisodeStarted():
+                return _episode_started_view(event)
+            case events.EnvironmentReset():
+                return EventView(blocks=(TextBlock("start", event.observation.text),))
+            case events.CallDecided():
+                return EventView(describe_decision(event), "quiet" if event.allowed else "warning")
+            case events.DoubtDecided():
+                return EventView(describe_decision(event), "warning")
+            case events.CallBegun():
+                return EventView("A call began", "quiet", blocks=(_call_block(event.call),))
+            case events.CallAnswered():
+                return _answer_view(call, event.answer)
+            case events.ToolFailed():
+                trace = (TextBlock("traceback", event.traceback),)  # on a terminal it stands on standard error
+                return EventView(f"The tool {event.tool} failed: {event.error}", "bad", blocks=trace)
+            case events.ValueJudged():
+                return _verdict_view(event.verdict)
+            case events.ModelCalled():
+                return _model_view(event)
+            case events.ModelCallFailed():
+                title = f"The model was called to {describe_purpose(event.purpose)} and did not answer"
+                failure = (TextBlock("failure", event.error), PromptBlock(event.messages, event.prompt))
+                return EventView(title, "bad", _cost(event.usage, event.seconds), failure)
+            case events.TextsEmbedded():
+                title = f"{with_count(event.texts, 'text')} to the embedding model {event.model}"
+                return EventView(title, "quiet", _cost(event.usage, event.seconds))
+            case events.PlanDrafted() | events.PlanFixed() | events.PlanWarned() | events.PlanRejected():
+                self._plan = event.source if isinstance(event, events.PlanDrafted | events.PlanFixed) else plan
+                return _written_plan_view(event, plan)
+            case events.PlanStarted():
+                return _plan_started_view(event)
+            case events.StepEntered():
+                return EventView(f"[Step {event.step}] {event.title}", "step", blocks=(VariablesBlock(event.checkpoint),))
+            case events.TextPrinted():
+                return EventView(blocks=(TextBlock("output", event.text),))
+            case events.PlanEnded():
+                return outcome_text(event.outcome).view
+            case events.SpanOpened():
+                return EventView(f"{event.kind} {event.name}", "heading")
+            case events.SkillsChosen():
+                names = ", ".join(f"{c.name} (version {c.version}, score {c.score:.2f})" for c in event.chosen)
+                return EventView(f"Skills for this task: {names or 'none fits'}", "quiet")
+            case events.PictureSaved():
+                return EventView(blocks=(PictureBlock(event.file),))
+            case events.WarningIssued():
+                return EventView(f"Warning: {event.message}", "warning")
+            case events.EpisodeEnded():
+                return EventView(blocks=(ResultBlock(event.result, event.broken_off),))
+            case events.SpanClosed():
+                return EventView()
+            case _:
+                assert_never(event)
+
+
+def _part(event: Event) -> Part:
+    match event:
+        case events.PlanEnded():
+            return outcome_text(event.outcome).part
+        case events.PlanRejected() | events.ModelCallFailed() | events.ToolFailed() | events.WarningIssued():
+            return "failures"
+        case events.EnvironmentReset() | events.CallBegun() | events.CallAnswered():
+            return "actions"
+        case events.CallDecided() | events.DoubtDecided():
+            return "actions"
+        case events.ModelCalled() | events.TextsEmbedded():
+            return "model"
+        case events.PlanDrafted() | events.PlanFixed() | events.PlanWarned() | events.PlanStarted():
+            return "plans"
+        case events.StepEntered() | events.TextPrinted():
+            return "plans"
+        case events.EpisodeStarted() | events.EpisodeEnded() | events.SpanOpened() | events.SpanClosed():
+            return "other"
+        case events.ValueJudged() | events.SkillsChosen() | events.PictureSaved():
+            return "other"
+        case _:
+            assert_never(event)
+
+
+class OutcomeText(NamedTuple):
+    """What a plan's outcome is called in JSON, its message there, its group of events, and its view."""
+
+    status: str
+    message: str
+    part: Part
+    view: EventView
+
+
+def outcome_text(outcome: Outcome) -> OutcomeText:
+    """All that displays say of an outcome."""
+    match outcome:
+        case Finished():
+            return OutcomeText("finished", "", "plans", EventView("The plan ran to its end", "quiet"))
+        case Failed(error="AssertionError", message=message):
+            return OutcomeText("failed", message, "failures", _ended_view("An assertion failed", outcome, message))
+        case Failed(error=error, message=message):
+            view = _ended_view(f"The plan raised {error}", outcome, message)
+            return OutcomeText("failed", f"{error}: {message}", "failures", view)
+        case Stopped(limit=limit, message=message):
+            title = f"The plan exceeded its limit {in_quotes(limit)} {_place(outcome)}"
+            view = EventView(title, "bad", blocks=(TextBlock("failure", message),))
+            return OutcomeText("stopped", message, "failures", view)
+        case Replan(reason=reason):
+            blocks = (TextBlock("note", reason), VariablesBlock(outcome.checkpoint))
+            view = EventView(f"The plan asked to replan {_place(outcome)}", "start", blocks=blocks)
+            return OutcomeText("replan", reason, "plans", view)
+        case GiveUp(reason=reason):
+            return OutcomeText("gave_up", reason, "failures", _ended_view("The plan gave up", outcome, reason))
+        case _:
+            assert_never(outcome)
+
+
+OUTCOME_WORDS: Final = {
+    "finished": "finished",
+    "failed": "failed",
+    "stopped": "stopped",
+    "replan": "replanned",
+    "give_up": "gave up",
+}
+"""An outcome in a word, by its tag in a trace."""
+
+
+# ------------------------------------------------------------------ the views of single events
+
+
+def _written_plan_view(
+    event: events.PlanDrafted | events.PlanFixed | events.PlanWarned | events.PlanRejected, plan: str | None
+) -> EventView:
+    """The view of a plan, or of what the check found in it; ``plan`` is the source before."""
+    match event:
+        case events.PlanDrafted():
             title = f"Plan {event.number}{_ORIGINS.get(event.origin, '')}{_what_changed(event.steps)}"
-            return EventView(title, "heading", blocks=(plan,))
-        if isinstance(event, events.PlanFixed):
-            self._plan = event.source
+            return EventView(title, "heading", blocks=(PlanBlock(event.number, event.source, plan),))
+        case events.PlanFixed():
             fixed = FixesBlock(event.number, event.fixes, event.source)
             return EventView(f"The check mended plan {event.number}", "quiet", blocks=(fixed,))
-        if isinstance(event, events.PlanWarned):
-            warnings = DiagnosticsBlock(event.warnings, self._plan or "", only_warnings=True)
+        case events.PlanWarned():
+            warnings = DiagnosticsBlock(event.warnings, plan or "", only_warnings=True)
             return EventView(f"The check accepted plan {event.number}, with warnings", "warning", blocks=(warnings,))
-        if isinstance(event, events.PlanRejected):
-            blocks = (DiagnosticsBlock(event.diagnostics, self._plan or ""),)
-            return EventView(f"Plan {event.number} was refused before any of it ran", "bad", blocks=blocks)
-        return _plan_view(event) or _model_view(event) or _episode_view(event)
+        case events.PlanRejected():
+            faults = DiagnosticsBlock(event.diagnostics, plan or "")
+            return EventView(f"Plan {event.number} was refused before any of it ran", "bad", blocks=(faults,))
 
 
 def _what_changed(steps: tuple[int, ...] | None) -> str:
@@ -243,40 +372,14 @@ def _what_changed(steps: tuple[int, ...] | None) -> str:
     return f": {'steps' if len(steps) > 1 else 'step'} {named}"
 
 
-def _plan_view(event: Event) -> EventView | None:
-    """The view of an event of a running plan; None for any other event."""
-    match event:
-        case events.PlanStarted():
-            return _plan_started_view(event)
-        case events.StepEntered():
-            variables = VariablesBlock(event.checkpoint)
-            return EventView(f"[Step {event.step}] {event.title}", "step", blocks=(variables,))
-        case events.PlanEnded():
-            return _outcome_view(event.outcome)
-        case events.TextPrinted():
-            return EventView(blocks=(TextBlock("output", event.text),))
-        case _:
-            return None
+def _ended_view(what: str, outcome: Failed | GiveUp, text: str) -> EventView:
+    blocks = (TextBlock("failure", text), VariablesBlock(outcome.checkpoint))
+    return EventView(f"{what} {_place(outcome)}", "bad", blocks=blocks)
 
 
-def _outcome_view(outcome: Outcome) -> EventView:
-    """The view of the end of a plan."""
-    match outcome:
-        case Failed():
-            what = "An assertion failed" if outcome.error == "AssertionError" else f"The plan raised {outcome.error}"
-            blocks = (TextBlock("failure", outcome.message), VariablesBlock(outcome.checkpoint))
-            return EventView(f"{what} {_place(outcome.step, outcome.line)}", "bad", blocks=blocks)
-        case Stopped():
-            title = f"The plan exceeded its limit {in_quotes(outcome.limit)} {_place(outcome.step, outcome.line)}"
-            return EventView(title, "bad", blocks=(TextBlock("failure", outcome.message),))
-        case Replan():
-            blocks = (TextBlock("note", outcome.reason), VariablesBlock(outcome.checkpoint))
-            return EventView(f"The plan asked to replan {_place(outcome.step, outcome.line)}", "start", blocks=blocks)
-        case GiveUp():
-            blocks = (TextBlock("failure", outcome.reason), VariablesBlock(outcome.checkpoint))
-            return EventView(f"The plan gave up {_place(outcome.step, outcome.line)}", "bad", blocks=blocks)
-        case Finished():
-            return EventView("The plan ran to its end", "quiet")
+def _place(outcome: Failed | Stopped | Replan | GiveUp) -> str:
+    place = f"in step {outcome.step}" if outcome.step is not None else "outside all steps"
+    return f"{place}, line {outcome.line}" if outcome.line is not None else place
 
 
 def _plan_started_view(event: events.PlanStarted) -> EventView:
@@ -294,27 +397,15 @@ def _plan_started_view(event: events.PlanStarted) -> EventView:
     return EventView(title, "start", blocks=blocks)
 
 
-def _model_view(event: Event) -> EventView | None:
-    """The view of a call of a model; None for any other event."""
-    match event:
-        case events.ModelCalled():
-            done = event.completion
-            prompt = PromptBlock(event.messages, event.prompt, done.model)
-            question = TextBlock("question", _last_user_message(event.messages))
-            texts = (question, TextBlock("answer", done.text)) if event.purpose == "ask" else ()
-            cut = (TextBlock("note", f"finish reason: {done.finish_reason}"),) if done.finish_reason != "stop" else ()
-            blocks = (*(texts or (TextBlock("reply", done.text),)), prompt, *cut)
-            aside = _cost(done.usage, event.seconds, done.retries)
-            return EventView(f"The model was called to {describe_purpose(event.purpose)}", "quiet", aside, blocks)
-        case events.ModelCallFailed():
-            title = f"The model was called to {describe_purpose(event.purpose)} and did not answer"
-            failure = (TextBlock("failure", event.error), PromptBlock(event.messages, event.prompt))
-            return EventView(title, "bad", _cost(event.usage, event.seconds), failure)
-        case events.TextsEmbedded():
-            title = f"{with_count(event.texts, 'text')} to the embedding model {event.model}"
-            return EventView(title, "quiet", _cost(event.usage, event.seconds))
-        case _:
-            return None
+def _model_view(event: events.ModelCalled) -> EventView:
+    done = event.completion
+    prompt = PromptBlock(event.messages, event.prompt, done.model)
+    question = TextBlock("question", _last_user_message(event.messages))
+    texts = (question, TextBlock("answer", done.text)) if event.purpose == "ask" else ()
+    cut = (TextBlock("note", f"finish reason: {done.finish_reason}"),) if done.finish_reason != "stop" else ()
+    blocks = (*(texts or (TextBlock("reply", done.text),)), prompt, *cut)
+    aside = _cost(done.usage, event.seconds, done.retries)
+    return EventView(f"The model was called to {describe_purpose(event.purpose)}", "quiet", aside, blocks)
 
 
 def _answer_view(call: Call | None, answer: Answer) -> EventView:
@@ -337,37 +428,10 @@ def _end_note(done: bool) -> tuple[TextBlock, ...]:
     return (TextBlock("note", "The environment says: done"),) if done else ()
 
 
-def _episode_view(event: Event) -> EventView:
-    match event:
-        case events.EpisodeStarted():
-            return _episode_started_view(event)
-        case events.EnvironmentReset():
-            return EventView(blocks=(TextBlock("start", event.observation.text),))
-        case events.CallBegun():
-            return EventView("A call began", "quiet", blocks=(_call_block(event.call),))
-        case events.CallDecided() | events.DoubtDecided():
-            allowed = isinstance(event, events.CallDecided) and event.allowed
-            return EventView(describe_decision(event), "quiet" if allowed else "warning")
-        case events.ToolFailed():
-            trace = (TextBlock("traceback", event.traceback),)  # on a terminal it stands on standard error
-            return EventView(f"The tool {event.tool} failed: {event.error}", "bad", blocks=trace)
-        case events.ValueJudged(verdict=None):
-            return EventView("Nobody verified the result", "warning")
-        case events.ValueJudged(verdict=Observation(text=text, success=success)):
-            return EventView(tone="good" if success else "bad", blocks=(TextBlock("note", text),))
-        case events.SpanOpened():
-            return EventView(f"{event.kind} {event.name}", "heading")
-        case events.SkillsChosen():
-            names = ", ".join(f"{c.name} (version {c.version}, score {c.score:.2f})" for c in event.chosen)
-            return EventView(f"Skills for this task: {names or 'none fits'}", "quiet")
-        case events.PictureSaved():
-            return EventView(blocks=(PictureBlock(event.file),))
-        case events.WarningIssued():
-            return EventView(f"Warning: {event.message}", "warning")
-        case events.EpisodeEnded():
-            return EventView(blocks=(ResultBlock(event.result, event.broken_off),))
-        case _:  # the end of a span shows nothing
-            return EventView()
+def _verdict_view(verdict: Observation | None) -> EventView:
+    if verdict is None:
+        return EventView("Nobody verified the result", "warning")
+    return EventView(tone="good" if verdict.success else "bad", blocks=(TextBlock("note", verdict.text),))
 
 
 def _episode_started_view(event: events.EpisodeStarted) -> EventView:
@@ -383,11 +447,6 @@ def _episode_started_view(event: events.EpisodeStarted) -> EventView:
 
 _MAX_STEPS = 20  # steps named in a title
 _ORIGINS = {"check": ", repaired", "refine": ", refined"}
-
-
-def _place(step: int | None, line: int | None) -> str:
-    place = f"in step {step}" if step is not None else "outside all steps"
-    return f"{place}, line {line}" if line is not None else place
 
 
 def _last_user_message(messages: list[Message]) -> str:
@@ -406,23 +465,8 @@ def _cost(usage: Usage, seconds: float, retries: int = 0) -> str:
     return ", ".join([*parts, f"{seconds:.1f} s", *([f"retries: {retries}"] if retries else [])])
 
 
-Part = Literal["plans", "actions", "model", "failures", "other"]
-"""The groups of events."""
-
-PARTS: Final[tuple[Part, ...]] = get_args(Part)
 MAX_LINE: Final = 1000
 """Maximum number of characters of an event in a line."""
-
-_PLANS: Final = (
-    *(events.PlanDrafted, events.PlanFixed, events.PlanWarned, events.PlanStarted, events.StepEntered),
-    *(events.TextPrinted, events.PlanEnded),
-)
-_FAILURES: Final = (events.PlanRejected, *(events.ModelCallFailed, events.ToolFailed, events.WarningIssued))
-_MODEL: Final = (events.ModelCalled, events.TextsEmbedded)
-_ACTIONS: Final = (
-    *(events.EnvironmentReset, events.CallBegun, events.CallAnswered),
-    *(events.CallDecided, events.DoubtDecided),
-)
 
 
 class EventRow(msgspec.Struct, frozen=True):
@@ -450,17 +494,6 @@ def event_rows(recorded: Iterable[Event]) -> Iterator[EventRow]:
         row = EventRow(event.seq, _part(event), one_line(_text(viewer.view(event)), MAX_LINE))
         if not isinstance(event, SpanClosed) and not (isinstance(event, CallBegun) and event.id in answered):
             yield row
-
-
-def _part(event: Event) -> Part:
-    ended = event.outcome if isinstance(event, events.PlanEnded) else None
-    if isinstance(event, _FAILURES) or isinstance(ended, Failed | Stopped | GiveUp):
-        return "failures"
-    if isinstance(event, _ACTIONS):
-        return "actions"
-    if isinstance(event, _MODEL):
-        return "model"
-    return "plans" if isinstance(event, _PLANS) else "other"
 
 
 _SIGNS: Final = {"action": ">", "answer": "->", "observation": "->", "output": "|"}

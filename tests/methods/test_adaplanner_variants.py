@@ -1,11 +1,13 @@
 """AdaPlanner without one of its parts, for comparison."""
 
 from support.boxes import Boxes, Replies
+from support.trace_samples import outcomes_of
 
 from codeplan.methods.adaplanner import AdaPlanner
-from codeplan.recording.events import EnvironmentReset, PlanStarted, PlanStopped
+from codeplan.recording.events import EnvironmentReset, PlanStarted
 from codeplan.recording.trace import Trace
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
+from codeplan.types import Stopped
 
 TWO = (
     "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] look')\n        assert agent.open(1), 'no'\n"
@@ -49,7 +51,7 @@ def test_without_asks_no_plan_may_ask_and_no_prompt_speaks_of_it():
     result, model, _, events = play(AdaPlanner(asks=False, tries=2), ASK, TWO.format(2))
     assert result.success
     assert result.asks == 0
-    assert [e.limit for e in events if isinstance(e, PlanStopped)] == ["asks"]
+    assert [e.limit for e in outcomes_of(events, Stopped)] == ["asks"]
     assert not any("ask_llm(question)" in m["content"] for _, messages in model.asked for m in messages)
 
 

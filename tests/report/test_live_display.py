@@ -7,9 +7,11 @@ from typing import get_args
 
 import pytest
 from rich.console import Console
+from support import trace_samples as samples
+from support.trace_samples import flat
 
 from codeplan.recording.events import (
-    ActionTaken,
+    CallAnswered,
     CallBegun,
     CallDecided,
     DoubtDecided,
@@ -19,12 +21,10 @@ from codeplan.recording.events import (
     Event,
     ModelCalled,
     PlanDrafted,
-    PlanFailed,
-    PlanFinished,
+    PlanEnded,
     PlanFixed,
     PlanRejected,
     PlanStarted,
-    PlanStopped,
     PlanWarned,
     SpanClosed,
     SpanOpened,
@@ -37,15 +37,20 @@ from codeplan.recording.events import (
 )
 from codeplan.report.live import LiveDisplay, SummaryDisplay
 from codeplan.types import (
+    Answer,
+    Call,
     Checkpoint,
     Claimed,
     Completion,
     Diagnostic,
+    Failed,
+    Finished,
     Fix,
     NotSolved,
     Observation,
     Purpose,
     Result,
+    Stopped,
     Success,
     Task,
     Usage,
@@ -56,12 +61,12 @@ FIRST = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        ag
 SECOND = FIRST.replace("desk 1", "desk 2")
 
 
-def shown(*events: Event, terminal: bool = False, width: int = 100) -> str:
+def shown(*events: Event | tuple[CallBegun, CallAnswered], terminal: bool = False, width: int = 100) -> str:
     file = io.StringIO()
     live = LiveDisplay(
         Console(file=file, force_terminal=terminal, width=width, color_system="standard" if terminal else None)
     )
-    for event in events:
+    for event in flat(*events):
         live(event)
     return file.getvalue()
 
@@ -74,8 +79,8 @@ def drafted(source: str, number: int = 1, origin: Purpose = "plan") -> PlanDraft
     return PlanDrafted(number=number, origin=origin, source=source)
 
 
-def acted(text: str, action: str = "go to desk 1") -> ActionTaken:
-    return ActionTaken(action=action, observation=Observation(text), seconds=0.0)
+def acted(text: str, action: str = "go to desk 1") -> tuple[CallBegun, CallAnswered]:
+    return samples.acted(action, text)
 
 
 def asked(purpose: Purpose, question: str, text: str, usage: Usage | None = None, retries: int = 0) -> ModelCalled:
@@ -187,12 +192,12 @@ def test_a_start_with_given_variables_says_so() -> None:
 
 
 def test_steps_actions_observations_and_prints_appear_in_order() -> None:
-    events: list[Event] = [
+    events = [
         EnvironmentReset(observation=Observation("You are in a room.")),
         StepEntered(step=1, title="Look around", checkpoint=Checkpoint()),
         acted("You see nothing."),
         TextPrinted(text="looking\n"),
-        PlanFinished(step=1),
+        PlanEnded(outcome=Finished(step=1)),
     ]
     text = shown(*events)
     parts = ["You are in a room.", "[Step 1] Look around", "1 > go to desk 1", "You see nothing.", "looking", "end"]
@@ -227,21 +232,21 @@ def test_a_call_of_any_purpose_is_shown(purpose: Purpose) -> None:
 
 
 def test_a_failed_assertion_is_red_with_step_line_and_message() -> None:
-    failed = PlanFailed(
-        step=2, line=14, error="AssertionError", message="Error in [Step 2]: no mug", checkpoint=Checkpoint()
-    )
+    failed = PlanEnded(outcome=Failed(step=2, line=14, error="AssertionError", message="Error in [Step 2]: no mug"))
     assert "An assertion failed in step 2, line 14:" in shown(failed)
     assert "Error in [Step 2]: no mug" in shown(failed)
     assert "\x1b[31m" in shown(failed, terminal=True)
 
 
 def test_other_exceptions_and_places_outside_the_steps_are_named() -> None:
-    failed = PlanFailed(step=None, line=2, error="ValueError", message="no", checkpoint=Checkpoint())
+    failed = PlanEnded(outcome=Failed(step=None, line=2, error="ValueError", message="no"))
     assert "The plan raised ValueError outside all steps, line 2:" in shown(failed)
 
 
 def test_an_exceeded_limit_and_a_warning_are_shown() -> None:
-    stopped = PlanStopped(limit="wall", value=6, allowed=5, step=1, line=4, message="the plan ran longer than 5 s")
+    stopped = PlanEnded(
+        outcome=Stopped(limit="wall", value=6, allowed=5, step=1, line=4, message="the plan ran longer than 5 s")
+    )
     text = shown(stopped)
     assert "The plan exceeded its limit 'wall' in step 1, line 4:" in text
     assert "the plan ran longer than 5 s" in text
@@ -296,10 +301,10 @@ def test_the_quiet_display_shows_only_warnings_and_the_end() -> None:
 # ------------------------------------------------------------------ how it is output
 
 
-def everything(text: str) -> list[Event]:
+def everything(text: str) -> list[Event | tuple[CallBegun, CallAnswered]]:
     """One of each event, with this text wherever a plan, a model or an environment could put it."""
-    failed = PlanFailed(step=1, line=1, error=text, message=text, checkpoint=Checkpoint())
-    stopped = PlanStopped(limit="wall", value=1, allowed=1, step=1, line=1, message=text)
+    failed = PlanEnded(outcome=Failed(step=1, line=1, error=text, message=text))
+    stopped = PlanEnded(outcome=Stopped(limit="wall", value=1, allowed=1, step=1, line=1, message=text))
     return [
         EpisodeStarted(
             env="household", task=Task(text, env=text, goal=text), method=text, model=text, codeplan_version="0"
@@ -366,14 +371,23 @@ def test_an_embedding_call_is_one_line() -> None:
 
 def test_decisions_about_tools_their_failures_and_verdicts_are_shown():
     assert "A call of send was refused by the pattern s*" in shown(
-        CallDecided(tool="send", allowed=False, by="pattern", pattern="s*")
+        CallDecided(id=1, tool="send", allowed=False, by="pattern", pattern="s*")
     )
-    assert "A call of send was allowed by the user" in shown(CallDecided(tool="send", allowed=True, by="approver"))
-    skipped = shown(DoubtDecided(tool="send", way="skip", by="user"))
+    assert "A call of send was allowed by the user" in shown(
+        CallDecided(id=1, tool="send", allowed=True, by="approver")
+    )
+    skipped = shown(DoubtDecided(id=1, tool="send", way="skip", by="user"))
     assert "ended during a call of send, which is not made again, as the user says" in skipped
-    assert shown(CallBegun(action="{}")) == shown()
-    failed = shown(ToolFailed(tool="send", error="OSError", message="no", traceback="Traceback of send"))
+    assert shown(CallBegun(id=1, call=Call("send", {}))) == shown()
+    failed = shown(ToolFailed(id=1, tool="send", error="OSError", message="no", traceback="Traceback of send"))
     assert "The tool send failed: OSError" in failed and "Traceback" not in failed
     assert "OSError:" not in failed  # nothing follows
     assert "Nobody verified the result" in shown(ValueJudged(verdict=None))
     assert "not accepted: 3" in shown(ValueJudged(verdict=Observation("not accepted: 3")))
+
+
+def test_calls_that_are_open_at_once_are_shown_with_their_own_answers() -> None:
+    begun = (CallBegun(id=n, call=Call("send", {"to": n})) for n in (1, 2))
+    answers = (CallAnswered(id=n, answer=Answer(f"done {n}"), seconds=0.1) for n in (2, 1))
+    lines = [line.strip() for line in shown(*begun, *answers).splitlines()]
+    assert lines == ["1 > send(to=2)", "done 2", "2 > send(to=1)", "done 1"]

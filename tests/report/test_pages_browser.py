@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 from support.chromium import Chromium, Tab
 from support.trace_samples import PLAN, PNG, acted, ended, hostile, started, state, write
 from test_pages_server import served
@@ -15,7 +16,7 @@ from test_pages_server import served
 from codeplan.recording.events import (
     PictureSaved,
     PlanDrafted,
-    PlanFailed,
+    PlanEnded,
     PlanFixed,
     PlanStarted,
     PlanWarned,
@@ -26,7 +27,7 @@ from codeplan.recording.events import (
 from codeplan.report.pages import archive
 from codeplan.report.pages.report_source import ReportSource
 from codeplan.report.pages.server import MAX_TEXT_CHARACTERS
-from codeplan.types import Diagnostic, Fix
+from codeplan.types import Diagnostic, Failed, Fix
 
 ROWS = "table.episodes tbody tr"
 
@@ -53,7 +54,7 @@ def tab(chromium: Chromium, page: str) -> Iterator[Tab]:
 def refined(folder: Path) -> None:
     """An episode of two plans: the first fails in step 2, the second resumes there."""
     head = started("clean/1")
-    failure = PlanFailed(step=2, line=5, error="AssertionError", message="no mug", checkpoint=state(seen="a desk", n=2))
+    failed = Failed(step=2, line=5, error="AssertionError", message="no mug", checkpoint=state(seen="a desk", n=2))
     write(
         folder,
         head,
@@ -62,7 +63,7 @@ def refined(folder: Path) -> None:
         StepEntered(step=1, title="look", checkpoint=state()),
         acted("look"),
         StepEntered(step=2, title="take", checkpoint=state(seen="a desk", n=1)),
-        failure,
+        PlanEnded(outcome=failed),
         PlanDrafted(number=2, origin="refine", source=PLAN.replace("take(seen)", "take('mug 1')")),
         PlanStarted(number=2, start_from=2, restored=("seen", "n")),
         StepEntered(step=2, title="take", checkpoint=state(seen="a desk", n=2)),
@@ -157,14 +158,14 @@ def test_the_plan_follows_the_event_that_is_looked_at(episode: Tab) -> None:
     def lines(kind: str) -> object:
         return episode.run(f"[...document.querySelectorAll('.panel .source .{kind}')].map(l => Number(l.dataset.line))")
 
-    episode.click("[data-n='4'] .seq")
-    episode.until("document.querySelector('[data-n=\"4\"].current')")
+    episode.click("[data-n='5'] .seq")
+    episode.until("document.querySelector('[data-n=\"5\"].current')")
     assert episode.text("#panel-title") == "Plan 1"
     assert lines("running") == [2, 3]
-    look_at(6)
+    look_at(7)
     assert lines("failed") == [5]
     assert "a desk" in episode.text(".panel .variables")
-    look_at(9)
+    look_at(10)
     assert episode.text("#panel-title") == "Plan 2"
     assert lines("resumed") == [4]
     assert lines("skipped") == [2, 3]
@@ -176,15 +177,15 @@ def test_the_diff_shows_what_the_refinement_changed(episode: Tab) -> None:
 
 
 def test_a_checkpoint_names_the_variables_and_marks_what_changed(episode: Tab) -> None:
-    changed = "[...document.querySelectorAll('[data-n=\"6\"] .variables .changed th code')].map(c => c.textContent)"
+    changed = "[...document.querySelectorAll('[data-n=\"7\"] .variables .changed th code')].map(c => c.textContent)"
     assert episode.run(changed) == ["n"]
-    episode.click("[data-n='6'] .checkpoint summary")
-    assert "'a desk'" in episode.text("[data-n='6'] .variables")
+    episode.click("[data-n='7'] .checkpoint summary")
+    assert "'a desk'" in episode.text("[data-n='7'] .variables")
 
 
 def test_a_span_is_nested_in_the_timeline(episode: Tab) -> None:
-    assert episode.count("[data-n='10'] .timeline [data-n='11']") == 1
-    assert episode.count("[data-n='10'] [data-n='13']") == 0
+    assert episode.count("[data-n='11'] .timeline [data-n='13']") == 1
+    assert episode.count("[data-n='11'] [data-n='15']") == 0
 
 
 def test_keys_go_from_event_to_event_and_back_to_the_bench(episode: Tab) -> None:
@@ -334,18 +335,12 @@ def test_the_served_page_follows_a_bench_that_runs(chromium: Chromium, tmp_path:
         write(tmp_path / "b", started("clean/2"), ended(started("clean/2")))
         tab.until(f"document.querySelectorAll('{ROWS}').length === 2")
         tab.click(f"{ROWS} a")
-        tab.until("document.querySelector('[data-n=\"1\"]')")
+        tab.until("document.querySelector('[data-n=\"2\"]')")
         tab.run("document.querySelector('[data-n=\"0\"] details').open = true")
         with (tmp_path / "a" / "trace.jsonl").open("a") as file:
-            event = {
-                "event": "action_taken",
-                "seq": 2,
-                "action": "second",
-                "observation": {"text": "Yes."},
-                "seconds": 0,
-            }
-            file.write(json.dumps(event) + "\n")
-        tab.until("document.querySelector('[data-n=\"2\"] .action')?.innerText.includes('second')")
+            for seq, event in enumerate(acted("second", "Yes."), 3):
+                file.write(msgspec.json.encode(replace(event, seq=seq, id=2)).decode() + "\n")
+        tab.until("document.querySelector('[data-n=\"4\"] .action')?.innerText.includes('second')")
         assert tab.count("[data-n='0'] details[open]") == 1
     assert tab.complaints == []
 
@@ -357,14 +352,14 @@ def test_a_long_trace_is_turned_page_by_page(chromium: Chromium, tmp_path: Path)
     )
     with served(tmp_path) as port:
         tab = chromium.open(f"http://127.0.0.1:{port}/#/episode/0")
-        assert tab.count(".entry") == 200
-        tab.click("[data-n='1'] button")
+        assert tab.count(".entry") == 100
+        tab.click("[data-n='2'] button")
         tab.until(
-            f"document.querySelector('[data-n=\"1\"] .observation').innerText.length === {MAX_TEXT_CHARACTERS + 1}"
+            f"document.querySelector('[data-n=\"2\"] .observation').innerText.length === {MAX_TEXT_CHARACTERS + 1}"
         )
         tab.run("location.hash = '#/episode/0?event=450'")
         tab.until("document.querySelector('[data-n=\"450\"].current')")
-        assert "page 3 of 3" in tab.text(".pager")
+        assert "page 3 of 6" in tab.text(".pager")
     assert tab.complaints == []
 
 
@@ -375,6 +370,6 @@ def test_the_page_says_what_the_file_leaves_out(
     monkeypatch.setattr(archive, "_MAX_PAGES", 2)
     tab = chromium.open(paged(tmp_path / "run", tmp_path) + "#/episode/0?event=500")
     assert "left out of this file" in tab.text(".events")
-    tab.run("location.hash = '#/episode/0?event=1001'")
-    tab.until("document.querySelector('[data-n=\"1001\"]')")
+    tab.run("location.hash = '#/episode/0?event=2001'")
+    tab.until("document.querySelector('[data-n=\"2001\"]')")
     assert tab.complaints == []

@@ -9,19 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.trace_samples import PLAN, started, state, write
 
-from codeplan.recording.events import (
-    PlanDrafted,
-    PlanFailed,
-    PlanFinished,
-    PlanRejected,
-    PlanStarted,
-    SpanOpened,
-    StepEntered,
-)
+from codeplan.recording.events import PlanDrafted, PlanEnded, PlanRejected, PlanStarted, SpanOpened, StepEntered
 from codeplan.report.pages import episode_pages
 from codeplan.report.pages.html_page import MAX_PLAN_LINES, diff_rows, plan_layout
 from codeplan.report.pages.trace_index import TraceIndex
-from codeplan.types import Diagnostic
+from codeplan.types import Diagnostic, Failed, Finished
 
 
 def test_a_step_ranges_from_its_guard_to_the_last_line_within() -> None:
@@ -69,12 +61,12 @@ def test_the_course_has_each_run_with_steps_end_and_resume_point(tmp_path: Path)
             PlanStarted(number=2, start_from=1),
             StepEntered(step=1, title="look", checkpoint=state()),
             StepEntered(step=2, title="take", checkpoint=state()),
-            PlanFailed(step=2, line=5, error="AssertionError", message="no\nmug", checkpoint=state()),
+            PlanEnded(outcome=Failed(step=2, line=5, error="AssertionError", message="no\nmug", checkpoint=state())),
             PlanStarted(number=3, start_from=2),
             StepEntered(step=2, title="take", checkpoint=state()),
-            PlanFailed(step=2, line=5, error="KeyError", message="'a'", checkpoint=state()),
+            PlanEnded(outcome=Failed(step=2, line=5, error="KeyError", message="'a'", checkpoint=state())),
             PlanStarted(number=4, start_from=2),
-            PlanFinished(step=2),
+            PlanEnded(outcome=Finished(step=2)),
         )
     ).refresh()
     refused, first, second, third = episode_pages.plan_rows(index.course_events)

@@ -17,9 +17,10 @@ from support.raw_requests import ODD_HEADS, RawRequest, exchange, head
 from support.trace_samples import PNG, acted, ended, hostile, started, write
 
 from codeplan.errors import UsageError
-from codeplan.recording.events import PictureSaved
+from codeplan.recording.events import CallAnswered, CallBegun, PictureSaved
 from codeplan.report.pages.report_source import ReportSource
 from codeplan.report.pages.server import MAX_TEXT_CHARACTERS, EpisodeCatalog, serve
+from codeplan.types import Answer, Call
 
 pytest.importorskip("uvicorn", reason="needs the extra web")
 
@@ -192,22 +193,37 @@ def test_unchanged_data_is_not_sent_again(port: int) -> None:
 
 
 def test_a_long_text_is_cut_and_sent_whole_on_request(port: int) -> None:
-    first = data(port, "/api/episodes/1/pages/0")["items"][1]
+    first = data(port, "/api/episodes/1/pages/0")["items"][2]
     assert first["blocks"][1]["text"]["whole"] == MAX_TEXT_CHARACTERS + 1
-    assert data(port, "/api/episodes/1/events/1")["blocks"][1]["text"] == "x" * (MAX_TEXT_CHARACTERS + 1)
+    assert data(port, "/api/episodes/1/events/2")["blocks"][1]["text"] == "x" * (MAX_TEXT_CHARACTERS + 1)
 
 
 def test_a_long_trace_is_sent_in_pages(port: int) -> None:
     head = data(port, "/api/episodes/1")
-    assert (head["events"], head["pages"]) == (402, [0, 200, 400])
-    assert [i["n"] for i in data(port, "/api/episodes/1/pages/2")["items"]] == [400, 401]
+    assert (head["events"], head["pages"]) == (803, [0, 200, 400, 600, 800])
+    assert [i["n"] for i in data(port, "/api/episodes/1/pages/4")["items"]] == [800, 801, 802]
+
+
+def test_calls_that_are_open_at_once_have_their_own_answers(tmp_path: Path) -> None:
+    begun = [CallBegun(id=n, call=Call("send", {"to": n})) for n in (1, 2, 3)]
+    answers = [CallAnswered(id=n, answer=Answer(f"done {n}"), seconds=0.1) for n in (2, 1)]
+    write(tmp_path / "a", started("a"), *begun, *answers)
+    with served(tmp_path) as port:
+        items = data(port, "/api/episodes/0/pages/0")["items"]
+        alone = data(port, "/api/episodes/0/events/5")
+    assert [[block["text"] for block in item["blocks"]] for item in items[4:]] == [
+        ["send(to=2)", "done 2"],
+        ["send(to=1)", "done 1"],
+    ]
+    assert alone["blocks"] == items[5]["blocks"]
+    assert [item.get("answered", False) for item in items] == [False, True, True, False, False, False]
 
 
 def test_only_pictures_of_the_run_are_served(port: int) -> None:
     status, headers, body = ask(port, "/api/episodes/2/pictures/1")
     assert (status, headers["content-type"], body) == (200, "image/png", PNG)
     assert ask(port, "/api/episodes/2/pictures/2")[0] == 404
-    assert ask(port, "/api/episodes/0/pictures/13")[0] == 404
+    assert ask(port, "/api/episodes/0/pictures/14")[0] == 404
 
 
 def test_new_episodes_appear_and_numbers_stay(tmp_path: Path) -> None:
@@ -219,7 +235,7 @@ def test_new_episodes_appear_and_numbers_stay(tmp_path: Path) -> None:
         write(tmp_path / "b", started("b"), acted(), ended(started("b")))
         write(tmp_path / "a", started("a"))
         assert [(e[2], e[4]) for e in data(port, "/api/overview")["episodes"]] == [("b", "success"), ("a", "open")]
-        assert data(port, "/api/episodes/0")["events"] == 3
+        assert data(port, "/api/episodes/0")["events"] == 4
 
 
 def test_a_port_that_is_taken_is_an_error(port: int, runs: Path) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from codeplan.recording.events import (
-    ActionTaken,
+    CallAnswered,
+    CallBegun,
     ChosenSkill,
     EnvironmentReset,
     EpisodeEnded,
@@ -17,11 +20,10 @@ from codeplan.recording.events import (
     ModelCallFailed,
     PictureSaved,
     PlanDrafted,
-    PlanFailed,
+    PlanEnded,
     PlanFixed,
     PlanRejected,
     PlanStarted,
-    PlanStopped,
     PlanWarned,
     SkillsChosen,
     SpanClosed,
@@ -33,7 +35,24 @@ from codeplan.recording.events import (
 )
 from codeplan.recording.trace import write_trace
 from codeplan.sandbox import encode
-from codeplan.types import Checkpoint, Completion, Diagnostic, Fix, NotSolved, Observation, Result, Success, Task
+from codeplan.types import (
+    Answer,
+    Call,
+    Checkpoint,
+    Completion,
+    Diagnostic,
+    Failed,
+    Fix,
+    NotSolved,
+    Observation,
+    Outcome,
+    Result,
+    Stopped,
+    Success,
+    Task,
+)
+
+_Outcome = TypeVar("_Outcome", bound=Outcome)
 
 PLAN = """def solution(agent, start_from=1):
     if start_from <= 1:
@@ -67,18 +86,38 @@ def ended(head: EpisodeStarted, success: bool = True, **counts: int) -> EpisodeE
     )
 
 
-def acted(action: str = "look", text: str = "A desk.", success: bool = False) -> ActionTaken:
-    return ActionTaken(action=action, observation=Observation(text, success=success, done=success), seconds=0.1)
+def acted(action: str = "look", text: str = "A desk.", success: bool = False) -> tuple[CallBegun, CallAnswered]:
+    """One action and its observation; ``flat`` gives them their ``id``."""
+    seen = Observation(text, success=success, done=success)
+    return CallBegun(id=1, call=Call(action)), CallAnswered(id=1, answer=Answer(observation=seen), seconds=0.1)
+
+
+def flat(*events: Event | tuple[CallBegun, CallAnswered]) -> list[Event]:
+    """The events, with a tuple's in its place. The calls in tuples are numbered from 1."""
+    found: list[Event] = []
+    number = 0
+    for event in events:
+        if isinstance(event, tuple):
+            number += 1
+            found += [msgspec.structs.replace(e, id=number) for e in event]
+        else:
+            found.append(event)
+    return found
+
+
+def outcomes_of(events: Iterable[Event], kind: type[_Outcome]) -> list[_Outcome]:
+    """The outcomes of this kind of the plans of a trace."""
+    return [e.outcome for e in events if isinstance(e, PlanEnded) and isinstance(e.outcome, kind)]
 
 
 def state(**variables: object) -> Checkpoint:
     return encode(variables, 1 << 18)
 
 
-def write(folder: Path, *events: Event) -> Path:
+def write(folder: Path, *events: Event | tuple[CallBegun, CallAnswered]) -> Path:
     """A trace of these events, numbered, in a new folder; its path. Events without a time get one."""
     path = folder / "trace.jsonl"
-    numbered = [msgspec.structs.replace(e, seq=n, at=e.at or 1_700_000_000.0 + n) for n, e in enumerate(events)]
+    numbered = [msgspec.structs.replace(e, seq=n, at=e.at or 1_700_000_000.0 + n) for n, e in enumerate(flat(*events))]
     write_trace(path, numbered)
     return path
 
@@ -118,8 +157,8 @@ def hostile(folder: Path) -> Path:
         acted(text, text),
         PictureSaved(file=f"../{text}.png"),
         PictureSaved(file="../../secret.png"),
-        PlanFailed(step=2, line=1, error=text, message=text, checkpoint=state(a=text)),
-        PlanStopped(limit=text, value=1.0, allowed=1.0, step=2, line=1, message=text),
+        PlanEnded(outcome=Failed(step=2, line=1, error=text, message=text, checkpoint=state(a=text))),
+        PlanEnded(outcome=Stopped(limit=text, value=1.0, allowed=1.0, step=2, line=1, message=text)),
         TextsEmbedded(model=text, texts=2, digest=text, seconds=0.1),
         SkillsChosen(purpose="plan", chosen=(ChosenSkill(text, 1, 1.0, text),)),
         PlanFixed(number=2, fixes=(Fix(text, 1, text, text),), source=f"{text}\n{PLAN}"),

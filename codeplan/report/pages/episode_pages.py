@@ -261,7 +261,10 @@ class EpisodeView:
         before = self.index.plan_at(page.context.plan_event)
         begun = self.index.calls_at(page.context)
         renderer = self._renderer(before.source if before else None, self._max_characters, begun)
-        items = [renderer.render(page.first + at, event) for at, event in enumerate(self.index.read(number))]
+        items = [
+            renderer.render(page.first + at, event) | _present(answered=self._is_answered(event))
+            for at, event in enumerate(self.index.read(number))
+        ]
         plan = {"plan": before.number, "n": page.context.plan_event, **plan_layout(before.source)} if before else None
         return {
             "first": page.first,
@@ -283,6 +286,10 @@ class EpisodeView:
             return None
         begun = self._calls_before(number) if isinstance(event, events.CallAnswered) else ()
         return self._renderer(None, max_characters, begun).render(number, event)
+
+    def _is_answered(self, event: Event | UnreadableEvent) -> bool:
+        """Whether this is the beginning of a call whose answer follows, which shows the call."""
+        return isinstance(event, events.CallBegun) and not self.index.is_open(event.id)
 
     def _calls_before(self, number: int) -> list[events.CallBegun]:
         """The calls that begin on this event's page before it, and those that were open at the page's start."""

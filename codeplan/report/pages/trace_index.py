@@ -172,6 +172,10 @@ class TraceIndex:
             begun += [event] if isinstance(event, CallBegun) else []
         return begun
 
+    def is_open(self, call: int) -> bool:
+        """Whether the call with this ``id`` has begun and has no answer so far."""
+        return call in self._context.open_calls
+
     def _add(self, line: bytes) -> None:
         header = _decode_header(line)
         self._start_page(len(line))

@@ -14,7 +14,7 @@ function timeline(id, page, total) {
       while (holders.length > 1 && holders.some((x) => x.id === item.id)) if (holders.pop().id === item.id) break;
       continue;
     }
-    if (item.event === "call_begun" && item !== page.items.at(-1)) continue; // its answer follows
+    if (item.answered) continue; // the answer of a call shows the call
     const element = item.event === "span_opened" ? open(holders, item) : entry(id, item);
     if (item.event !== "span_opened") holders[holders.length - 1].list.append(element);
     STATES.set(element, { ...now, n: item.n });
