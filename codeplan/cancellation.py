@@ -55,8 +55,8 @@ class _InForce(threading.local):
 
 
 in_force_here = _InForce()
-"""What may cancel this thread's work. Its attribute is None if nothing can, or if it has interrupted the thread already:
-a look at it spares the usual case a call of ``raise_if_cancelled``.
+"""What may cancel this thread's work. Its attribute is None if nothing can, or if it has interrupted the thread: a look
+at it spares the usual case a call of ``raise_if_cancelled``.
 """
 
 
@@ -106,7 +106,8 @@ class LoopThread:
         """
         call: Coroutine[Any, Any, _T] = awaitable if isinstance(awaitable, CoroutineType) else _awaited(awaitable)
         loop = self._running_loop()
-        done, tasks = threading.Lock(), list[asyncio.Task[_T]]()  # a lock wakes sooner than a future
+        done = threading.Lock()  # it wakes sooner than a future
+        tasks: list[asyncio.Task[_T]] = []
         done.acquire()
 
         def begin() -> None:

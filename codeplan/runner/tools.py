@@ -155,7 +155,6 @@ def open_tools(
     @contextmanager
     def opening() -> Iterator[OpenTools]:
         with ExitStack() as stack:
-            toolset = Toolset(own)
             if addresses:
                 names, types = [tool.name for tool in own], {t.name: t.text for tool in own for t in tool.types}
                 servers = McpServers(
@@ -168,6 +167,8 @@ def open_tools(
                 )
                 started = stack.enter_context(servers)
                 toolset = Toolset((*own, *started.tools), doc=f"{DOC}\n{FILES_NOTE}")
+            else:
+                toolset = Toolset(own)
             for rule in rules if tell_unused else ():
                 report_unused(rule, toolset)
             yield OpenTools(toolset, sources, verifier)

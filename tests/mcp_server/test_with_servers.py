@@ -6,7 +6,7 @@ from support.mcp_addresses import raw
 
 from codeplan.mcp_server.plan_runner import RunControl, RunnerSettings, ToolPlanRunner
 from codeplan.mcp_server.run_folders import RunFolders
-from codeplan.runner.toolsets import open_toolset
+from codeplan.runner.tools import ToolSources, open_tools
 
 ALONE = RunControl()
 
@@ -17,10 +17,10 @@ def plan(lines, step=1):
 
 @contextmanager
 def opened(folder, *names, restarts):
-    settings = RunnerSettings(allow=("*",))
+    sources = ToolSources(mcp=[raw(*names)], mcp_timeout=60.0, allow=("*",))
     with (
-        open_toolset((), [raw(*names)], None, 60.0, folder, restarts=restarts) as toolset,
-        closing(ToolPlanRunner(toolset, RunFolders(folder, 10), settings)) as runner,
+        open_tools(sources, folder, restarts=restarts) as tools,
+        closing(ToolPlanRunner(tools, RunFolders(folder, 10), RunnerSettings())) as runner,
     ):
         yield runner
 

@@ -12,8 +12,7 @@ from typing import Any
 
 from codeplan.mcp_server.plan_runner import RunnerSettings, ToolPlanRunner
 from codeplan.mcp_server.run_folders import RunFolders
-from codeplan.runner.toolsets import collect_tools
-from codeplan.tools.toolset import Toolset
+from codeplan.runner.tools import ToolSources, open_tools
 
 PLAN = """
 def solution(agent, start_from=1):
@@ -75,15 +74,15 @@ class Shop:
         return "open" if self._open.wait(60) else "closed"
 
 
-def shop_tools(shop: Shop) -> Toolset:
-    """The tools of a shop."""
-    return Toolset(collect_tools([shop]))
-
-
 @contextmanager
-def plan_runner(folder: Path, shop: Shop, keep: int = 100, **settings: Any) -> Iterator[ToolPlanRunner]:
+def plan_runner(
+    folder: Path, shop: Shop, keep: int = 100, ask: tuple[str, ...] | None = None, **settings: Any
+) -> Iterator[ToolPlanRunner]:
     """What runs plans with the shop's tools; the runs stand in ``folder``."""
-    with closing(ToolPlanRunner(shop_tools(shop), RunFolders(folder, keep), RunnerSettings(**settings))) as runner:
+    with (
+        open_tools(ToolSources([shop], ask=ask)) as tools,
+        closing(ToolPlanRunner(tools, RunFolders(folder, keep), RunnerSettings(**settings))) as runner,
+    ):
         yield runner
 
 

@@ -9,11 +9,20 @@ from support.boxes import Replies
 
 import codeplan
 from codeplan.errors import Diverged, UsageError, VerifierBroken
-from codeplan.recording.events import ActionTaken, CallDecided, EpisodeEnded, PlanStarted, ToolFailed, ValueJudged
+from codeplan.recording.events import (
+    CallAnswered,
+    CallBegun,
+    CallDecided,
+    EpisodeEnded,
+    PlanStarted,
+    ToolFailed,
+    ValueJudged,
+)
 from codeplan.recording.trace import Trace
 from codeplan.tools import ToolEnvironment, Toolset, python_tools
-from codeplan.tools.verification import Verifier
+from codeplan.tools.environment import Verifier
 from codeplan.types import (
+    Call,
     Claimed,
     Crashed,
     EnvironmentEnded,
@@ -265,7 +274,7 @@ def test_tool_errors_can_stop_the_episode_at_the_first(tmp_path):
     why = "the tool fail failed, and tool errors end the episode: ConnectionError: no route"
     assert (result.success, result.ending, model.purposes) == (False, EnvironmentEnded(why), ["plan"])
     assert (result.value, result.failure) == (None, LastFailure("ConnectionError", "no route", tool="fail"))
-    assert len(events(tmp_path, ActionTaken)) == 1
+    assert len(events(tmp_path, CallAnswered)) == 1
 
 
 class NoRoute(ConnectionError):
@@ -302,7 +311,7 @@ def test_a_replay_makes_no_call_and_an_episode_that_would_call_again_does_not_go
     env = ToolEnvironment("add up", Toolset(python_tools(look)))
     assert codeplan.replay(tmp_path / "run", env=env).value == 2
     assert called == [1]
-    at = next(e.seq for e in Trace.read(tmp_path / "run" / "trace.jsonl") if isinstance(e, ActionTaken)) + 1
+    at = next(e.seq for e in Trace.read(tmp_path / "run" / "trace.jsonl") if isinstance(e, CallAnswered)) + 1
     with pytest.raises(UsageError, match="its actions are real, and those that a branch would leave out are done"):
         codeplan.fork(tmp_path / "run", at, tmp_path / "new", env=env, model=Replies(source))
     assert called == [1]
@@ -389,8 +398,8 @@ def test_the_call_is_made_as_the_trace_has_it_whatever_approve_does_with_the_arg
         return names
 
     result, _ = do(plan("return agent.send(['ann'])"), tools=send, approve=approve, out=tmp_path)
-    (taken,) = events(tmp_path, ActionTaken)
-    assert result.value == ["ann"] and "bob" not in taken.action
+    (begun,) = events(tmp_path, CallBegun)
+    assert (result.value, begun.call) == (["ann"], Call("send", {"names": ["ann"]}))
 
 
 def test_only_true_approves():
@@ -464,7 +473,7 @@ def test_what_a_handler_raises_at_any_event_ends_the_episode_as_it_is(tmp_path):
     given = {"verify": lambda value: True, "approve": lambda tool, arguments: True}
     kinds = []
     do(asking, "no", on_event=lambda event: kinds.append(type(event).__name__), **given)
-    assert {"CallDecided", "CallBegun", "ActionTaken", "ModelCalled", "ValueJudged"} <= {*kinds}
+    assert {"CallDecided", "CallBegun", "CallAnswered", "ModelCalled", "ValueJudged"} <= {*kinds}
 
     for number, kind in enumerate(kinds):
         left = [number]

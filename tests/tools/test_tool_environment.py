@@ -2,16 +2,15 @@
 
 import asyncio
 import contextvars
-import json
 
 import pytest
 
 from codeplan.errors import AgentError, EnvironmentFailure, UsageError
-from codeplan.recording.events import ActionTaken
+from codeplan.recording.events import answered_calls
 from codeplan.recording.trace import Trace
 from codeplan.runner import execute
 from codeplan.tools import ToolEnvironment, Toolset, python_tools
-from codeplan.types import Failed, Finished, Observation, Rejected, Task
+from codeplan.types import Answer, Call, Failed, Finished, Observation, Rejected, Task
 
 PLAN = "def solution(agent, start_from=1):\n    if start_from <= 1:\n"
 
@@ -41,6 +40,10 @@ def printed(lines, *things):
 
 def echo(x):
     return x
+
+
+def ignore(event):
+    """Keep no events."""
 
 
 class NotThere(LookupError):
@@ -79,12 +82,11 @@ def test_a_plan_gets_the_data_itself():
 
 def test_each_call_is_an_action_of_the_episode(tmp_path):
     run("agent.echo('ä')\nagent.echo(x=2)", echo, out=tmp_path)
-    taken = [e for e in Trace.read(tmp_path / "trace.jsonl") if isinstance(e, ActionTaken)]
-    assert [(json.loads(e.action), json.loads(e.observation.text)) for e in taken] == [
-        ({"tool": "echo", "arguments": {"x": "ä"}}, {"result": "ä"}),
-        ({"tool": "echo", "arguments": {"x": 2}}, {"result": 2}),
+    made = [*answered_calls(Trace.read(tmp_path / "trace.jsonl"))]
+    assert [(done.event.id, done.call, done.answer) for done in made] == [
+        (1, Call("echo", {"x": "ä"}), Answer("ä")),
+        (2, Call("echo", {"x": 2}), Answer(2)),
     ]
-    assert "ä" in taken[0].action
 
 
 def test_the_check_knows_the_tools_and_their_signatures():
@@ -168,7 +170,7 @@ def test_a_result_that_is_no_data_is_an_error_of_the_call():
         return object()
 
     assert printed("try:\n    agent.make()\nexcept ValueError as e:\n    print(e)", make) == [
-        "make returned a value of the type object, which is no plain data"
+        "make returned a value of the type object, which is not plain data"
     ]
 
 
@@ -220,7 +222,7 @@ def test_closing_ends_what_asynchronous_tools_left_running():
 
     env = environment(leave)
     env.reset(*env.tasks("test"))
-    env.step('{"tool": "leave"}')
+    assert env.call(1, Call("leave", {}), ignore) == Answer()
     env.close()
     env.close()
     assert ended == [True]
@@ -249,17 +251,21 @@ def test_a_goal_that_no_trace_can_hold_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("action", "message"),
+    ("call", "message"),
     [
-        ("look", "an action is a call as JSON"),
-        ('{"tool": "ecko"}', "there is no tool 'ecko'; there are: echo"),
-        ('{"tool": "echo"}', r"echo(x) was called without x"),
-        ('{"tool": "echo", "arguments": {"x": 1, "y": 2}}', "echo(x) has no parameter 'y'"),
+        (Call("look"), "there is no tool 'look'; there are: echo"),
+        (Call("ecko", {}), "there is no tool 'ecko'; there are: echo"),
+        (Call("echo", {}), "echo(x) was called without x"),
+        (Call("echo"), "echo(x) was called without x"),
+        (Call("echo", {"x": 1, "y": 2}), "echo(x) has no parameter 'y'"),
+        (Call("echo", {"x": {"$int": "z"}}), "echo was given an unknown form: "),
     ],
 )
-def test_an_action_that_does_not_fit_is_answered(action, message):
-    answer = json.loads(environment(echo).step(action).text)
-    assert message in answer["message"]
+def test_a_call_that_does_not_fit_is_answered_and_not_made(call, message):
+    recorded = []
+    answer = environment(echo).call(1, call, recorded.append)
+    assert answer.error and message in answer.message
+    assert recorded == []
 
 
 def test_the_report_tells_of_the_last_call():
