@@ -24,20 +24,32 @@ from codeplan.recording.events import (
 from codeplan.tools.call_texts import shown_answer, shown_call
 from codeplan.types import (
     Answer,
+    BudgetSpent,
     Call,
     Checkpoint,
     Claimed,
+    Crashed,
     Diagnostic,
+    EnvironmentEnded,
     Failed,
     Finished,
     Fix,
+    GaveUp,
     GiveUp,
+    InfrastructureFailed,
+    Interrupted,
     Message,
+    NoProgress,
+    NotSolved,
     Observation,
     Outcome,
+    Refused,
     Replan,
     Result,
     Stopped,
+    Success,
+    TooLarge,
+    TrialEnded,
     Usage,
 )
 from codeplan.untrusted.texts import one_line, with_count
@@ -53,7 +65,17 @@ EndState = Literal["success", "claimed", "failure"]
 
 def end_state(result: Result) -> EndState:
     """The episode's outcome, without regard to its infrastructure."""
-    return "success" if result.success else "claimed" if isinstance(result.ending, Claimed) else "failure"
+    if result.success:
+        return "success"
+    match result.ending:
+        case Claimed():
+            return "claimed"
+        case Success() | GaveUp() | NoProgress() | Refused() | NotSolved() | TooLarge() | EnvironmentEnded():
+            return "failure"
+        case TrialEnded() | BudgetSpent() | Interrupted() | InfrastructureFailed() | Crashed():
+            return "failure"
+        case _:
+            assert_never(result.ending)
 
 
 def model_label(name: str) -> str:
@@ -238,22 +260,16 @@ class EventViewer:
                 return EventView(f"The tool {event.tool} failed: {event.error}", "bad", blocks=trace)
             case events.ValueJudged():
                 return _verdict_view(event.verdict)
-            case events.ModelCalled():
+            case events.ModelCalled() | events.ModelCallFailed() | events.TextsEmbedded():
                 return _model_view(event)
-            case events.ModelCallFailed():
-                title = f"The model was called to {describe_purpose(event.purpose)} and did not answer"
-                failure = (TextBlock("failure", event.error), PromptBlock(event.messages, event.prompt))
-                return EventView(title, "bad", _cost(event.usage, event.seconds), failure)
-            case events.TextsEmbedded():
-                title = f"{with_count(event.texts, 'text')} to the embedding model {event.model}"
-                return EventView(title, "quiet", _cost(event.usage, event.seconds))
             case events.PlanDrafted() | events.PlanFixed() | events.PlanWarned() | events.PlanRejected():
                 self._plan = event.source if isinstance(event, events.PlanDrafted | events.PlanFixed) else plan
                 return _written_plan_view(event, plan)
             case events.PlanStarted():
                 return _plan_started_view(event)
             case events.StepEntered():
-                return EventView(f"[Step {event.step}] {event.title}", "step", blocks=(VariablesBlock(event.checkpoint),))
+                variables = VariablesBlock(event.checkpoint)
+                return EventView(f"[Step {event.step}] {event.title}", "step", blocks=(variables,))
             case events.TextPrinted():
                 return EventView(blocks=(TextBlock("output", event.text),))
             case events.PlanEnded():
@@ -397,15 +413,24 @@ def _plan_started_view(event: events.PlanStarted) -> EventView:
     return EventView(title, "start", blocks=blocks)
 
 
-def _model_view(event: events.ModelCalled) -> EventView:
-    done = event.completion
-    prompt = PromptBlock(event.messages, event.prompt, done.model)
-    question = TextBlock("question", _last_user_message(event.messages))
-    texts = (question, TextBlock("answer", done.text)) if event.purpose == "ask" else ()
-    cut = (TextBlock("note", f"finish reason: {done.finish_reason}"),) if done.finish_reason != "stop" else ()
-    blocks = (*(texts or (TextBlock("reply", done.text),)), prompt, *cut)
-    aside = _cost(done.usage, event.seconds, done.retries)
-    return EventView(f"The model was called to {describe_purpose(event.purpose)}", "quiet", aside, blocks)
+def _model_view(event: events.ModelCalled | events.ModelCallFailed | events.TextsEmbedded) -> EventView:
+    match event:
+        case events.TextsEmbedded():
+            title = f"{with_count(event.texts, 'text')} to the embedding model {event.model}"
+            return EventView(title, "quiet", _cost(event.usage, event.seconds))
+        case events.ModelCallFailed():
+            title = f"The model was called to {describe_purpose(event.purpose)} and did not answer"
+            failure = (TextBlock("failure", event.error), PromptBlock(event.messages, event.prompt))
+            return EventView(title, "bad", _cost(event.usage, event.seconds), failure)
+        case events.ModelCalled():
+            done = event.completion
+            prompt = PromptBlock(event.messages, event.prompt, done.model)
+            question = TextBlock("question", _last_user_message(event.messages))
+            texts = (question, TextBlock("answer", done.text)) if event.purpose == "ask" else ()
+            cut = (TextBlock("note", f"finish reason: {done.finish_reason}"),) if done.finish_reason != "stop" else ()
+            blocks = (*(texts or (TextBlock("reply", done.text),)), prompt, *cut)
+            aside = _cost(done.usage, event.seconds, done.retries)
+            return EventView(f"The model was called to {describe_purpose(event.purpose)}", "quiet", aside, blocks)
 
 
 def _answer_view(call: Call | None, answer: Answer) -> EventView:

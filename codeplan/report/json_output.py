@@ -7,8 +7,9 @@ from typing import Any
 
 import msgspec
 
+from codeplan.report.event_view import outcome_text
 from codeplan.sandbox import decode
-from codeplan.types import Checkpoint, Failed, Finished, GiveUp, Outcome, Rejected, Replan, Result, Stopped
+from codeplan.types import Checkpoint, Finished, Outcome, Rejected, Result
 from codeplan.untrusted.json_values import json_value, json_variables
 
 MAX_VALUE_BYTES = 256 << 10
@@ -26,25 +27,13 @@ def outcome_as_json(outcome: Outcome | Rejected | None, reason: str) -> dict[str
     ``step`` and ``checkpoint`` are None if there is none. Each value in ``checkpoint`` is whole. ``truncated`` is
     whether variables are missing because they are too large; ``omitted`` names them and says why.
     """
-    match outcome:
-        case Finished():
-            status, message = "finished", reason
-        case Failed():
-            status = "failed"
-            message = outcome.message if outcome.error == "AssertionError" else f"{outcome.error}: {outcome.message}"
-        case Stopped():
-            status, message = "stopped", outcome.message
-        case Replan():
-            status, message = "replan", outcome.reason
-        case GiveUp():
-            status, message = "gave_up", outcome.reason
-        case Rejected():
-            status, message = "rejected", "\n".join(str(d) for d in outcome.diagnostics)
-        case None:
-            status, message = "stopped", reason
     if outcome is None or isinstance(outcome, Rejected):
+        status = "rejected" if outcome else "stopped"
+        message = "\n".join(map(str, outcome.diagnostics)) if outcome else reason
         return {"status": status, "step": None, "message": message, "output": "", "value": None, **_variables(None)}
-    ended = {"status": status, "step": outcome.step, "message": message, "output": outcome.output}
+    text = outcome_text(outcome)
+    message = reason if isinstance(outcome, Finished) else text.message
+    ended = {"status": text.status, "step": outcome.step, "message": message, "output": outcome.output}
     value = json_value(outcome.value, MAX_VALUE_BYTES) if isinstance(outcome, Finished) else None
     return {**ended, "value": value, **_variables(outcome.checkpoint)}
 

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
+from codeplan.report.event_view import OUTCOME_WORDS
 from codeplan.report.json_output import MAX_VALUE_BYTES, outcome_as_json, to_plain_data
 from codeplan.sandbox import encode
-from codeplan.types import Diagnostic, Failed, Finished, NotSolved, Rejected, ResourceUsage, Result, Stopped, Task
+from codeplan.types import (
+    Diagnostic,
+    Failed,
+    Finished,
+    NotSolved,
+    Outcome,
+    Rejected,
+    ResourceUsage,
+    Result,
+    Stopped,
+    Task,
+)
 
 STATE = encode({"found": "mug 1", "seen": ("desk 1", 2)}, 10_000)
 
@@ -67,3 +81,7 @@ def test_a_refused_plan_lists_every_reason() -> None:
 
 def test_a_plan_that_a_budget_cut_off_is_stopped() -> None:
     assert outcome_as_json(None, "budget: spent")["status"] == "stopped"
+
+
+def test_the_page_has_a_word_for_every_outcome() -> None:
+    assert OUTCOME_WORDS.keys() == {kind.__struct_config__.tag for kind in get_args(Outcome)}

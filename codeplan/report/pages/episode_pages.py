@@ -10,7 +10,7 @@ from typing import Any
 from codeplan.recording import events
 from codeplan.recording.events import Event
 from codeplan.report import event_view
-from codeplan.report.event_view import Block, EventViewer, end_state
+from codeplan.report.event_view import OUTCOME_WORDS, Block, EventViewer, end_state
 from codeplan.report.json_output import to_plain_data
 from codeplan.report.pages.html_page import (
     clip,
@@ -33,15 +33,13 @@ _MAX_ROWS = 60
 _MAX_STEPS = 60
 _MAX_SPANS = 200
 
-_ENDS = {"failed": "failed", "stopped": "stopped", "replan": "replanned", "give_up": "gave up", "finished": "finished"}
-
 
 def plan_rows(course_events: Iterable[tuple[int, EventHeader]]) -> list[dict[str, Any]]:
     """One row for each plan that ran or was refused, in order.
 
     ``n`` is the number of its first event, ``plan`` the plan's number and ``from`` its first step. ``steps`` are
-    [step, event, title] of the steps it entered. ``end`` has the outcome (a value of ``_ENDS``, or ``refused``), event,
-    step, line and message; it is None if the trace has no end.
+    [step, event, title] of the steps it entered. ``end`` has the outcome (a value of ``OUTCOME_WORDS``, or
+    ``refused``), event, step, line and message; it is None if the trace has no end.
     """
     rows: list[dict[str, Any]] = []
     for number, header in course_events:
@@ -56,10 +54,10 @@ def plan_rows(course_events: Iterable[tuple[int, EventHeader]]) -> list[dict[str
         elif header.event == "step_entered":
             if len(rows[-1]["steps"]) < _MAX_STEPS:
                 rows[-1]["steps"].append([header.step, number, label(header.title)])
-        elif header.outcome is not None and header.outcome.type in _ENDS:
+        elif header.outcome is not None and header.outcome.type in OUTCOME_WORDS:
             ended = header.outcome
             place = {"n": number, "step": ended.step, "line": ended.line}
-            rows[-1]["end"] = {"outcome": _ENDS[ended.type], **place, "message": _message(ended)}
+            rows[-1]["end"] = {"outcome": OUTCOME_WORDS[ended.type], **place, "message": _message(ended)}
     return rows
 
 
