@@ -7,9 +7,9 @@ from support.boxes import Boxes, Replies
 from codeplan.budget import Budget
 from codeplan.episode.episode import Episode
 from codeplan.episode.meter import Meter
-from codeplan.episode.text_limits import MAX_OBSERVATION_CHARS
+from codeplan.episode.replayable import MAX_OBSERVATION_CHARS
 from codeplan.errors import BudgetExceeded, EnvironmentFailure, EpisodeOver, ModelError, SizeExceeded
-from codeplan.recording.events import ActionTaken, EnvironmentReset, ModelCalled, SpanClosed, SpanOpened
+from codeplan.recording.events import CallAnswered, EnvironmentReset, ModelCalled, SpanClosed, SpanOpened
 from codeplan.types import Observation, Task
 
 TASK = Task("ball/2", "boxes", "find", "find the ball", 2)
@@ -30,7 +30,7 @@ def test_each_act_is_charged_and_recorded():
     e = episode()
     assert e.act("open 1").text == "It is empty."
     assert e.meter.actions == 1
-    assert isinstance(e.trace.events[-1], ActionTaken)
+    assert isinstance(e.trace.events[-1], CallAnswered)
     assert not e.success
 
 
@@ -140,7 +140,7 @@ def test_an_observation_that_no_trace_could_hold_is_refused_where_it_was_made(fi
         EnvironmentFailure, match=f"the environment boxes answered, while doing 'open 2', with {message}"
     ):
         e.act("open 2")
-    assert not any(isinstance(event, ActionTaken) for event in e.trace.events)
+    assert not any(isinstance(event, CallAnswered) for event in e.trace.events)
 
 
 @pytest.mark.parametrize("reward", [1e100, -1e100, -3, 0])
@@ -187,9 +187,10 @@ def test_events_inside_a_span_bear_its_number():
         e.act("open 1")
         with e.span("sub-task", "inner"):
             e.act("open 3")
-    opened, one, inner, three, inner_closed, closed = e.trace.events[1:]
+    opened, one, one_answered, inner, three, three_answered, inner_closed, closed = e.trace.events[1:]
     assert isinstance(opened, SpanOpened) and isinstance(closed, SpanClosed)
     assert (opened.span, one.span, inner.span, three.span, inner_closed.span, closed.span) == (None, 1, 1, 2, 1, None)
+    assert (one_answered.span, three_answered.span) == (1, 2)
 
 
 def test_the_agent_acts_through_the_episode():
@@ -222,3 +223,18 @@ def test_the_result_counts_what_was_spent():
         1,
         1,
     )
+
+
+class Rewards(Boxes):
+    """Boxes whose actions are rewarded with what they name."""
+
+    def step(self, action):
+        return Observation("So be it.", float(action), done=action == "9")
+
+
+def test_the_reward_is_the_best_of_all_observations():
+    e = episode(env=Rewards())
+    for action in ("0.25", "0.75", "0.5"):
+        e.act(action)
+    assert (e.reward, e.observation.reward) == (0.75, 0.5)
+    assert e.result("over", "m").reward == 0.75

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from support.boxes import Boxes, Replies
 
 from codeplan.episode.episode import Episode
-from codeplan.episode.text_limits import MAX_GOAL_CHARS
+from codeplan.episode.replayable import MAX_GOAL_CHARS
 from codeplan.errors import Diverged, EnvironmentFailure
 from codeplan.recording.events import (
-    ActionTaken,
+    CallAnswered,
     CallBegun,
     CallDecided,
     DoubtDecided,
@@ -24,7 +24,7 @@ from codeplan.recording.events import (
     ValueJudged,
 )
 from codeplan.recording.trace import Trace
-from codeplan.types import Checkpoint, Finished, Observation, ResourceUsage, Task
+from codeplan.types import Answer, Call, Checkpoint, Finished, Observation, ResourceUsage, Task
 
 TASK = Task("ball/2", "boxes", "find", "find the ball", 2)
 EMPTY = Observation("It is empty.")
@@ -243,7 +243,7 @@ def test_a_picture_is_of_the_state_that_the_episode_has_reached(tmp_path: Path) 
     resumed.act("open 1")
     assert not any(isinstance(e, PictureSaved) for e in resumed.trace.events)
     resumed.act("open 3")
-    assert isinstance(resumed.trace.events[-2], ActionTaken)
+    assert isinstance(resumed.trace.events[-2], CallAnswered)
     saved = resumed.trace.events[-1]
     assert isinstance(saved, PictureSaved)
     assert (tmp_path / saved.file).read_bytes() == b"after reset open 1 open 3"
@@ -253,23 +253,24 @@ def test_a_picture_is_of_the_state_that_the_episode_has_reached(tmp_path: Path) 
 def test_no_picture_is_made_where_there_is_no_place_beside_a_trace() -> None:
     made = episode(Pictured())
     made.act("open 1")
-    assert [type(e) for e in made.trace.events] == [EnvironmentReset, ActionTaken]
+    assert [type(e) for e in made.trace.events] == [EnvironmentReset, CallBegun, CallAnswered]
 
 
 @pytest.mark.parametrize("live", [True, False])
 def test_a_recorded_success_of_an_action_counts_only_if_the_environment_confirms_it(live: bool) -> None:
     """An episode that is done would otherwise not use the environment at all."""
-    opened = ActionTaken(action="open 1", observation=Observation("You found it.", 1.0, True, True), seconds=0.0)
+    found = Answer(observation=Observation("You found it.", 1.0, True, True))
+    opened = CallAnswered(seq=2, id=1, answer=found, seconds=0.0)
     made = Episode(Watched(), TASK, Replies())
     begun = made.trace.events[0]
-    recording: list[Event] = [begun, replace(opened, seq=1)]
+    recording: list[Event] = [begun, CallBegun(seq=1, id=1, call=Call("open 1")), opened]
     env = Watched()
     episode = Episode(env, TASK, Replies(), trace=Trace(recording=recording, live=live))
     if not live:
         assert episode.act("open 1").success
         assert env.log == []
         return
-    with pytest.raises(Diverged, match="differs from the recording at event 1"):
+    with pytest.raises(Diverged, match="differs from the recording at event 2"):
         episode.act("open 1")
     assert env.log == ["reset", "open 1"]
 
@@ -278,9 +279,10 @@ def test_a_changed_flag_is_named_where_the_text_is_the_same() -> None:
     made = Episode(Watched(), TASK, Replies())
     begun = made.trace.events[0]
     empty = made.act("open 1")
-    opened = ActionTaken(seq=1, action="open 1", observation=replace(empty, done=True, success=True), seconds=0.0)
-    episode = Episode(Watched(), TASK, Replies(), trace=Trace(recording=[begun, opened]))
-    with pytest.raises(Diverged, match=r"at event 1: its done was True, and now is False$"):
+    answer = Answer(observation=replace(empty, done=True, success=True))
+    opened = [CallBegun(seq=1, id=1, call=Call("open 1")), CallAnswered(seq=2, id=1, answer=answer, seconds=0.0)]
+    episode = Episode(Watched(), TASK, Replies(), trace=Trace(recording=[begun, *opened]))
+    with pytest.raises(Diverged, match=r"at event 2: its done was True, and now is False$"):
         episode.act("open 1")
 
 

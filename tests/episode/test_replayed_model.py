@@ -9,7 +9,7 @@ import pytest
 from support.boxes import Boxes, Replies
 
 from codeplan.episode.episode import Episode
-from codeplan.episode.text_limits import MAX_PROMPT_CHARS
+from codeplan.episode.replayable import MAX_PROMPT_CHARS
 from codeplan.errors import Diverged, ModelError, SizeExceeded, UsageError
 from codeplan.recording.events import Event, ModelCalled, ModelCallFailed, TextsEmbedded, WarningIssued
 from codeplan.recording.trace import Trace

@@ -14,29 +14,23 @@ from support.boxes import Boxes, BoxesInWords, Replies
 from support.reply_server import Endpoint, endpoint, reply
 
 import codeplan
-from codeplan.bench.episode_worker import attempt_episode
+from codeplan.bench.bench_runner import attempt_episode
 from codeplan.episode.episode import Episode
-from codeplan.episode.text_limits import MAX_OBSERVATION_CHARS, MAX_PROMPT_CHARS, MAX_REPLY_CHARS
+from codeplan.episode.replayable import MAX_OBSERVATION_CHARS, MAX_PROMPT_CHARS, MAX_REPLY_CHARS
 from codeplan.errors import ModelError, SizeExceeded, UsageError
-from codeplan.llm.bounded_bodies import (
-    MAX_BODY_BYTES,
-    MAX_BODY_VALUES,
-    MAX_EMBEDDINGS_BYTES,
-    MAX_EMBEDDINGS_VALUES,
-    MAX_ERROR_BYTES,
-)
+from codeplan.llm.connections import MAX_BODY_BYTES, MAX_EMBEDDINGS_BYTES, MAX_ERROR_BYTES
 from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.methods.react import ReAct
 from codeplan.methods.reflexion import Reflexion
 from codeplan.methods.try_again import TryAgain
-from codeplan.planning.prompt_sizes import MAX_CONVERSATION_CHARS, MAX_OLDER_CHARS, MAX_PART_CHARS, MAX_WHOLE_CHARS
+from codeplan.planning.feedback import MAX_CONVERSATION_CHARS, MAX_OLDER_CHARS, MAX_PART_CHARS, MAX_WHOLE_CHARS
 from codeplan.recording.events import EpisodeEnded, ModelCalled, PlanRejected, StepEntered, TextPrinted, WarningIssued
-from codeplan.recording.trace import Trace
-from codeplan.recording.trace_size import (
+from codeplan.recording.trace import (
     MAX_EVENT_BYTES,
     MAX_SAVED_VALUES,
     MAX_TRACE_BYTES,
     MAX_TRACE_VALUES,
+    Trace,
     TraceSize,
 )
 from codeplan.types import (
@@ -453,7 +447,6 @@ def test_the_documentation_names_the_sizes() -> None:
         "a body of an endpoint, after decompression": (
             f"{MAX_BODY_BYTES >> 20} MiB; embeddings {MAX_EMBEDDINGS_BYTES >> 20} MiB"
         ),
-        "the JSON values of a body": f"{MAX_BODY_VALUES:,}; embeddings {MAX_EMBEDDINGS_VALUES:,}",
         "a body of an error": f"{MAX_ERROR_BYTES >> 10} KiB",
         "a prompt": f"{MAX_PROMPT_CHARS:,} characters",
         "a reply": f"{MAX_REPLY_CHARS:,} characters",

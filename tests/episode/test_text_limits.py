@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from codeplan.episode.text_limits import (
+from codeplan.episode.replayable import (
     MAX_OBSERVATION_CHARS,
     MAX_PROMPT_CHARS,
     MAX_REPLY_CHARS,

@@ -7,7 +7,7 @@ from codeplan.errors import ModelError, UsageError
 from codeplan.methods.autoplan import AutoPlan, write_plan
 from codeplan.recording.events import SpanOpened
 from codeplan.recording.trace import Trace
-from codeplan.runner.new_episodes import learn, run
+from codeplan.runner.episodes import learn, run
 from codeplan.types import Task
 
 GIVE_UP = "think: Task failed!"

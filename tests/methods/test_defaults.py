@@ -12,11 +12,10 @@ from codeplan.envs.webshop.environment import WebShop
 from codeplan.errors import UsageError
 from codeplan.llm.openai_client import OpenAIModel
 from codeplan.methods.adapt import Adapt
-from codeplan.planning.loop_settings import LoopSettings
-from codeplan.planning.refinement import MAX_REPAIRS
+from codeplan.planning.refinement import MAX_REPAIRS, LoopSettings
 from codeplan.plugins import load_factory, setting_specs
 from codeplan.recording.events import SpanOpened
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 from codeplan.types import ActionSpace
 
 DEFAULTS = {

@@ -9,9 +9,9 @@ from codeplan import envs
 from codeplan.envs.household.environment import Household
 from codeplan.errors import UsageError
 from codeplan.methods.react import ReAct
-from codeplan.planning.subtask_expressions import ExpressionNode, parse_decomposition
+from codeplan.planning.decomposition import ExpressionNode, parse_decomposition
 from codeplan.prompts.templates import Prompts
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 
 PROMPTS = Prompts()
 GIVE_UP = "think: Task failed!"

@@ -7,9 +7,9 @@ import pytest
 from codeplan import methods
 from codeplan.budget import Budget
 from codeplan.recording.event_comparison import describe_difference
-from codeplan.recording.events import ActionTaken, EpisodeEnded, ModelCalled, SpanClosed, SpanOpened
+from codeplan.recording.events import CallAnswered, EpisodeEnded, ModelCalled, SpanClosed, SpanOpened
 from codeplan.recording.trace import Trace
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 from codeplan.runner.recorded_episodes import replay, resume
 
 EVERY = {
@@ -75,7 +75,7 @@ def test_it_keeps_every_budget(env, name, limit):
     result = play(env, name, budget=Budget(**{limit: allowed}), on_event=events.append)
     assert not result.success
     assert result.reason.startswith("budget: ")
-    calls, actions = (sum(isinstance(e, kind) for e in events) for kind in (ModelCalled, ActionTaken))
+    calls, actions = (sum(isinstance(e, kind) for e in events) for kind in (ModelCalled, CallAnswered))
     assert {"model_calls": calls, "actions": actions, "tokens": calls}[limit] == allowed
     assert isinstance(events[-1], EpisodeEnded)
 
@@ -87,7 +87,7 @@ def test_its_trace_tells_which_part_each_event_belongs_to(env, name, tmp_path):
     opened = {e.id: e for e in events if isinstance(e, SpanOpened)}
     assert PARTS[name] in {e.kind for e in opened.values()}
     assert {e.id for e in events if isinstance(e, SpanClosed)} == set(opened)
-    assert all(e.span in opened for e in events if isinstance(e, ActionTaken))
+    assert all(e.span in opened for e in events if isinstance(e, CallAnswered))
 
 
 def test_nested_methods_are_resumed_from_their_table(tmp_path):

@@ -2,7 +2,7 @@ from support.boxes import Boxes, Replies
 
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.recording.events import PlanStarted, StepEntered
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 from codeplan.types import Finished, NotSolved, Refused, Success
 
 LOOK = """

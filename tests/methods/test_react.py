@@ -5,8 +5,8 @@ from support.boxes import Boxes, BoxesInWords, Replies
 
 from codeplan.errors import ModelError, UsageError
 from codeplan.methods.react import ReAct
-from codeplan.planning.executor_turns import first_line, is_thought, normalise_action, parse_claim
-from codeplan.runner.new_episodes import run
+from codeplan.planning.turns import first_line, is_thought, normalise_action, parse_claim
+from codeplan.runner.episodes import run
 
 
 def play(*replies, env=None, **settings):

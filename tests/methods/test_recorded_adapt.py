@@ -9,8 +9,8 @@ from codeplan import envs
 from codeplan.budget import Budget
 from codeplan.methods.adapt import Adapt
 from codeplan.methods.react import ReAct
-from codeplan.recording.events import ActionTaken
-from codeplan.runner.new_episodes import run
+from codeplan.recording.events import answered_calls
+from codeplan.runner.episodes import run
 from codeplan.types import Completion
 
 RECORDS = Path(__file__).parents[2] / ".." / "shared" / "fixtures" / "textcraft_transcripts.jsonl"
@@ -57,13 +57,9 @@ def test_a_recorded_run_takes_the_same_actions_to_the_same_end(record, method, t
     model = Recorded(record)
     env = envs.make("textcraft", exact=True, recorded=str(RECORDS), actions=200)
     task = envs.select(env, seed=record["seed"])
-    acted = []
-
-    def on_event(event):
-        if isinstance(event, ActionTaken):
-            acted.append((event.action, event.observation.text.strip()))
-
-    result = run(env, task, method, model, budget=Budget(model_calls=None), on_event=on_event)
+    events = []
+    result = run(env, task, method, model, budget=Budget(model_calls=None), on_event=events.append)
+    acted = [(done.call.name, done.answer.observation.text.strip()) for done in answered_calls(events)]
     expected = [(said, answer.strip()) for said, answer in record["steps"] if not said.startswith("think:")]
     assert acted == expected
     assert result.success == record["success"]

@@ -9,11 +9,11 @@ from codeplan import envs
 from codeplan.errors import UsageError
 from codeplan.methods.adapt import Adapt
 from codeplan.methods.plan_and_execute import PlanAndExecute
+from codeplan.planning.decomposition import DecompositionError, parse_decomposition
 from codeplan.planning.shop_controller import ModuleCall, parse_module
-from codeplan.planning.subtask_expressions import DecompositionError, parse_decomposition
 from codeplan.prompts.templates import Prompts
-from codeplan.recording.events import ActionTaken
-from codeplan.runner.new_episodes import run
+from codeplan.recording.events import CallBegun
+from codeplan.runner.episodes import run
 from codeplan.standin.model import ScriptedModel
 
 ENV = envs.make("webshop", observation_mode="adapt")
@@ -27,7 +27,7 @@ AND = "Execution order: (Step 1 AND Step 2 AND Step 3)"
 def play(method, *replies):
     model, events = Replies(*replies), []
     result = run(ENV, TASK.id, method, model, on_event=events.append)
-    return result, model, [e.action for e in events if isinstance(e, ActionTaken)]
+    return result, model, [e.call.name for e in events if isinstance(e, CallBegun)]
 
 
 def adapt(**settings):

@@ -12,7 +12,7 @@ from codeplan.methods.reflexion import Reflexion
 from codeplan.methods.registry import make
 from codeplan.methods.try_again import TryAgain
 from codeplan.recording.events import SpanOpened
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 
 GIVE_UP = "think: Task failed!"
 

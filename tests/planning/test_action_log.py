@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from support.foreign_values import count_steps
 
 from codeplan.errors import ModelError
-from codeplan.planning.action_log import Exchange, format_log, read_run
-from codeplan.recording.events import ActionTaken, ModelCalled, PlanStarted, StepEntered, TextPrinted
+from codeplan.planning.feedback import Exchange, format_log, read_run
+from codeplan.recording.events import CallAnswered, CallBegun, ModelCalled, PlanStarted, StepEntered, TextPrinted
 from codeplan.recording.tape import TapeRecorder
-from codeplan.testing.cases.answer_models import taped_llm
-from codeplan.types import Checkpoint, Completion, Observation
+from codeplan.testing.answers import taped_llm
+from codeplan.types import Answer, Call, Checkpoint, Completion, Observation
 
 
 def log(*pairs: tuple[str, str], step: int | None = None) -> list[Exchange]:
@@ -171,7 +171,8 @@ def test_the_events_of_an_attempt_become_exchanges_and_output() -> None:
             PlanStarted(number=1, start_from=2),
             StepEntered(step=2, title="look around", checkpoint=Checkpoint()),
             TextPrinted(text="[Step 2] look around\nseen: "),
-            ActionTaken(action="open 1", observation=Observation("Empty."), seconds=0),
+            CallBegun(id=1, call=Call("open 1")),
+            CallAnswered(id=1, answer=Answer(observation=Observation("Empty.")), seconds=0),
             TextPrinted(text="Empty.\n"),
             asked,
         ]
@@ -188,3 +189,12 @@ def test_a_forged_question_without_a_message_is_an_empty_one(tmp_path: Path) -> 
     recorder.close()
     with pytest.raises(ModelError, match="no such question"):
         taped_llm(tmp_path / "tape.jsonl").complete([{"role": "user", "content": "Where?"}], purpose="ask")
+
+
+def test_printed_answers_share_the_room_and_the_newest_come_first() -> None:
+    answers = [letter * 700 for letter in "xyz"]
+    exchanges = log(*[(f"read {letter[0]}", letter) for letter in answers], ("look", "Dark."))
+    text = format_log(exchanges, 6_000, 1_400, printed="\n".join(answers)).text
+    assert [answer in text for answer in answers] == [False, True, True]
+    text = format_log(exchanges, 6_000, 1_399, printed="\n".join(answers)).text
+    assert [answer in text for answer in answers] == [False, False, True]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 from support.boxes import Boxes, Replies
+from support.trace_samples import outcomes_of
 
 import codeplan
 from codeplan.errors import UsageError
-from codeplan.recording.events import PlanDrafted, PlanGaveUp, PlanReplanned, PlanStarted, StepEntered
-from codeplan.runner.new_episodes import run
-from codeplan.types import GaveUp, NoProgress, NotSolved, Refused, Success
+from codeplan.recording.events import PlanDrafted, PlanStarted, StepEntered
+from codeplan.runner.episodes import run
+from codeplan.types import GaveUp, GiveUp, NoProgress, NotSolved, Refused, Replan, Success
 
 HEAD = "def solution(agent, start_from=1):\n"
 LOOK = """    if start_from <= 1:
@@ -52,7 +53,7 @@ def test_a_plan_looks_and_then_goes_on_after_its_step():
     assert starts(events) == [1, 2]
     asked = model.asked[1][1][-1]["content"]
     assert "[Step 1] asked to replan: seen ['It is empty.']" in asked
-    replanned = kinds(events, PlanReplanned)[0]
+    replanned = outcomes_of(events, Replan)[0]
     assert (replanned.step, replanned.line, replanned.step_done) == (1, 4, True)
 
 
@@ -85,7 +86,7 @@ def test_a_replan_amid_a_step_resumes_in_that_step_with_its_variables():
     result, _, events = play(first, second.replace("x + 1", "1 + 1"))
     assert result.success
     assert starts(events) == [1, 1]
-    assert not kinds(events, PlanReplanned)[0].step_done
+    assert not outcomes_of(events, Replan)[0].step_done
     assert kinds(events, PlanStarted)[1].restored == ("x",)
 
 
@@ -195,7 +196,7 @@ def test_a_replan_outside_the_steps_names_no_step():
     result, model, events = play(outside, HEAD + "    if start_from <= 1:\n        assert agent.open(2)\n")
     assert result.success
     assert "code outside the steps asked to replan: how?" in model.asked[1][1][-1]["content"]
-    assert (kinds(events, PlanReplanned)[0].step, starts(events)) == (None, [1, 1])
+    assert (outcomes_of(events, Replan)[0].step, starts(events)) == (None, [1, 1])
 
 
 def test_two_replans_without_an_action_in_between_are_no_progress():
@@ -215,7 +216,7 @@ def test_a_plan_that_gives_up_ends_the_episode():
     assert result.reason.startswith("the plan gave up: no ball x")
     assert len(result.reason) == len("the plan gave up: ") + 500
     assert (result.claim, model.purposes) == (False, ["plan"])
-    assert len(kinds(events, PlanGaveUp)[0].reason) > 8_000
+    assert len(outcomes_of(events, GiveUp)[0].reason) > 8_000
 
 
 def test_success_counts_more_than_giving_up():

@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 from support.boxes import Boxes, Replies
 from support.foreign_values import VALUES, as_plan, count_steps
+from support.trace_samples import outcomes_of
 
-from codeplan.planning.prompt_sizes import MAX_PART_CHARS
-from codeplan.recording.events import PlanFailed
+from codeplan.planning.feedback import MAX_PART_CHARS
 from codeplan.report.json_output import MAX_VARIABLES_BYTES, outcome_as_json
-from codeplan.report.pages import variable_text
-from codeplan.runner.new_episodes import execute, run
-from codeplan.testing.cases.case import CaseRunner, PlanSuite
-from codeplan.testing.cases.failure_report import format_report
+from codeplan.report.pages import html_page
+from codeplan.runner.episodes import execute, run
+from codeplan.testing.cases import CaseRunner, PlanSuite, format_report
 from codeplan.types import Checkpoint, Failed
 
 MAX_STEPS = 3_000_000
@@ -74,11 +73,11 @@ def test_the_json_of_an_execution_is_small_and_says_what_is_missing(body: str) -
 @HOSTILE
 def test_a_page_shows_them_within_one_room(body: str) -> None:
     checkpoint = failed(body).checkpoint
-    shown = variable_text.variable_texts(checkpoint, 2_000)
+    shown = html_page.variable_texts(checkpoint, 2_000)
 
-    assert sum(len(name) + len(text) for name, text in shown.texts.items()) <= variable_text.MAX_CHARACTERS * 2
+    assert sum(len(name) + len(text) for name, text in shown.texts.items()) <= html_page.MAX_CHARACTERS * 2
     assert all(len(text) <= 2_001 for text in shown.texts.values())
-    assert count_steps(lambda: variable_text.variable_texts(checkpoint, 2_000)) < MAX_STEPS
+    assert count_steps(lambda: html_page.variable_texts(checkpoint, 2_000)) < MAX_STEPS
 
 
 @HOSTILE
@@ -159,7 +158,7 @@ def test_an_episode_with_a_budget_in_seconds_ends_when_every_plan_is_hostile() -
         on_event=events.append,
     )
     assert not result.success
-    checkpoints = [event.checkpoint for event in events if isinstance(event, PlanFailed)]
+    checkpoints = [event.checkpoint for event in outcomes_of(events, Failed)]
     assert len(checkpoints) > 5
     assert all(isinstance(checkpoint, Checkpoint) for checkpoint in checkpoints)
     assert all(len(message["content"]) < 60_000 for _, messages, *_ in model.asked for message in messages)

@@ -7,7 +7,7 @@ from support.boxes import Boxes, Replies
 from codeplan.budget import Budget
 from codeplan.episode import Episode
 from codeplan.episode.meter import Meter
-from codeplan.planning.limits_left import limits_left
+from codeplan.planning.feedback import limits_left
 from codeplan.recording.trace import Trace
 from codeplan.types import Observation, Task
 
@@ -84,7 +84,7 @@ def test_a_limit_that_there_is_not_has_no_line():
 def test_the_seconds_are_those_of_the_recording_when_an_episode_is_repeated(ended, seconds):
     played = episode()
     played.act("open 1")
-    events = [replace(event, at=at) for event, at in zip(played.trace.events, (100.0, ended), strict=True)]
+    events = [replace(event, at=at) for event, at in zip(played.trace.events, (100.0, 100.0, ended), strict=True)]
     trace = Trace(recording=events)
     boxes = Boxes(max_actions=3)
     repeated = Episode(boxes, played.task, Replies(), Meter(Budget(seconds=10), trace.now), trace)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from codeplan.planning.action_log import Exchange
-from codeplan.planning.progress import ProgressMonitor
+from codeplan.planning.feedback import Exchange
+from codeplan.planning.refinement import ProgressMonitor
 from codeplan.types import (
     Checkpoint,
     Diagnostic,

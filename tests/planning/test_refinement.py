@@ -4,6 +4,7 @@ import re
 
 import pytest
 from support.boxes import Boxes, Replies
+from support.trace_samples import outcomes_of
 
 from codeplan.budget import Budget
 from codeplan.errors import UsageError
@@ -12,7 +13,6 @@ from codeplan.planning.resume_point import find_resume_point
 from codeplan.recording.events import PlanDrafted, PlanRejected, PlanStarted, StepEntered
 from codeplan.runner.episodes import run
 from codeplan.types import Checkpoint, Failed, NotSolved, Plan, Step
-from tests.support.trace_samples import outcomes_of
 
 LOOK = """
 def solution(agent, start_from=1):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from codeplan.planning.conversation import ConversationTurn, PlanConversation
-from codeplan.planning.prompt_sizes import MAX_CONVERSATION_CHARS
+from codeplan.planning.feedback import MAX_CONVERSATION_CHARS
+from codeplan.planning.planner import ConversationTurn, PlanConversation
 
 HALF = MAX_CONVERSATION_CHARS // 2
 

@@ -12,10 +12,10 @@ from support.boxes import BoxAgent, Boxes, Replies
 
 import codeplan
 from codeplan.budget import Budget
-from codeplan.planning.prompt_sizes import MAX_ATTEMPTS, MAX_CONVERSATION_CHARS, MAX_PART_CHARS
+from codeplan.planning.feedback import MAX_ATTEMPTS, MAX_CONVERSATION_CHARS, MAX_PART_CHARS
 from codeplan.recording.events import ModelCalled
 from codeplan.recording.trace import Trace
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 from codeplan.sandbox import Limits
 from codeplan.standin.model import ScriptedModel
 from codeplan.types import Message, Observation

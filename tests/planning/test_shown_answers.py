@@ -11,10 +11,16 @@ from support.boxes import Boxes, Replies
 from support.foreign_values import count_steps
 from support.order_files import order_environment
 
-from codeplan.planning.action_log import Exchange, LogText, format_log
-from codeplan.planning.prompt_sizes import MAX_OLDER_CHARS, MAX_WHOLE_CHARS
-from codeplan.planning.shown_answers import MIN_NAMED, ShownAnswers
-from codeplan.runner.new_episodes import run
+from codeplan.planning.feedback import (
+    MAX_OLDER_CHARS,
+    MAX_WHOLE_CHARS,
+    MIN_NAMED,
+    Exchange,
+    LogText,
+    ShownAnswers,
+    format_log,
+)
+from codeplan.runner.episodes import run
 from codeplan.types import Observation
 
 PAGE = "\n".join(f"row {number}" for number in range(300))

@@ -3,10 +3,10 @@
 import pytest
 from support.boxes import Boxes, Replies
 
-from codeplan.planning.reply_taking import take_reply
+from codeplan.planning.plan_run import take_reply
 from codeplan.recording.events import PlanDrafted, PlanRejected, PlanStarted, StepEntered
 from codeplan.recording.trace import Trace
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 from codeplan.runner.recorded_episodes import replay
 from codeplan.sandbox import Sandbox
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplan.planning.subtask_expressions import (
+from codeplan.planning.decomposition import (
     MAX_STEPS,
     DecompositionError,
     ExpressionNode,

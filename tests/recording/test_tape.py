@@ -12,7 +12,7 @@ from support.trace_samples import acted, ended, started
 from codeplan import envs
 from codeplan.errors import Diverged, UsageError
 from codeplan.recording.tape import Tape, TapeRecorder, read_tape
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 
 OPEN = "def solution(agent, start_from=1):\n    print(agent.open({}))\n"
 
@@ -141,7 +141,7 @@ def test_episodes_are_numbered_from_zero_in_the_order_in_which_they_start(tmp_pa
 def test_a_tape_with_an_event_after_the_end_is_damaged(tmp_path):
     recorder = TapeRecorder(tmp_path / "tape")
     handle = recorder.start_episode()
-    for number, event in enumerate((started(), ended(started()), acted())):
+    for number, event in enumerate((started(), ended(started()), *acted())):
         handle(replace(event, seq=number))
     recorder.close()
     with pytest.raises(UsageError, match="line 3 is damaged: its event follows the episode's end"):
@@ -151,7 +151,7 @@ def test_a_tape_with_an_event_after_the_end_is_damaged(tmp_path):
 def test_what_does_not_begin_as_an_episode_does_not_play_and_leaves_the_others_alone(tmp_path):
     recorder = TapeRecorder(tmp_path / "tape")
     header = replace(started(), seq=0)
-    for first in (replace(acted(), seq=0), header):
+    for first in (replace(acted()[0], seq=0), header):
         recorder.start_episode()(first)
     recorder.close()
     tape = Tape(tmp_path / "tape")

@@ -1,14 +1,15 @@
 import pytest
 
+from codeplan.cancellation import Cancellation
 from codeplan.errors import UsageError
-from codeplan.recording.events import ActionTaken, EpisodeStarted, SpanClosed, SpanOpened, StepEntered, TextPrinted
+from codeplan.recording.events import CallAnswered, EpisodeStarted, SpanClosed, SpanOpened, StepEntered, TextPrinted
 from codeplan.recording.trace import Trace
-from codeplan.types import Checkpoint, Observation, Task
+from codeplan.types import Answer, Checkpoint, Observation, Task
 
 EVENTS = [
     EpisodeStarted(task=Task("a"), env="e", method="m", model="x", codeplan_version="0"),
     SpanOpened(id=1, kind="trial", name="1"),
-    ActionTaken(action="go", observation=Observation("there", 0.5), seconds=0.1),
+    CallAnswered(id=1, answer=Answer(observation=Observation("there", 0.5)), seconds=0.1),
     StepEntered(step=1, title="t", checkpoint=Checkpoint({"x": 0}, [1], {"f": "a function"})),
     TextPrinted(text="[bold]\x1b[31m"),
 ]
@@ -83,19 +84,19 @@ def rewritten(path, old, new):
 @pytest.mark.parametrize(
     ("old", "new", "found"),
     [
-        (b'"format":2', b'"format":3', 3),
-        (b'"format":2,', b"", 1),
-        (b'"codeplan_version":"0","format":2', b'"codeplan":"0"', 1),
+        (b'"format":3', b'"format":2', 2),
+        (b'"format":3,', b"", 1),
+        (b'"codeplan_version":"0","format":3', b'"codeplan":"0"', 1),
     ],
 )
 def test_a_trace_in_another_format_is_refused_in_one_sentence(tmp_path, old, new, found):
     path = rewritten(tmp_path / "t.jsonl", old, new)
-    with pytest.raises(UsageError, match=rf"line 1 is in trace format {found}, and this version .* reads format 2"):
+    with pytest.raises(UsageError, match=rf"line 1 is in trace format {found}, and this version .* reads format 3"):
         Trace.read(path)
 
 
 def test_the_format_is_written_although_it_is_the_default(tmp_path):
-    assert b'"format":2' in written(tmp_path / "t.jsonl").path.read_bytes().split(b"\n")[0]
+    assert b'"format":3' in written(tmp_path / "t.jsonl").path.read_bytes().split(b"\n")[0]
 
 
 def test_a_recorded_event_is_seen_ahead_up_to_the_end_of_the_recording():
@@ -126,3 +127,26 @@ def test_what_does_not_begin_as_an_episode_cannot_go_on(tmp_path):
     trace.close()
     with pytest.raises(UsageError, match="does not begin with the start of an episode"):
         Trace.resume(path)
+
+
+def test_an_empty_file_of_an_episode_killed_at_once_is_a_trace_without_events(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.touch()
+    resumed = Trace.resume(path)
+    assert (resumed.recording, resumed.is_replaying) == ([], False)
+    resumed.append(EVENTS[0])
+    resumed.close()
+    assert [type(e) for e in Trace.read(path)] == [EpisodeStarted]
+
+
+def test_the_handler_gets_the_event_after_which_a_cancelled_episode_ends(tmp_path):
+    seen, cancellation = [], Cancellation()
+    trace = Trace(tmp_path / "t.jsonl", on_event=seen.append)
+    cancellation.cancel()
+    with cancellation.in_force():
+        with pytest.raises(KeyboardInterrupt):
+            trace.append(EVENTS[0])
+        trace.append(EVENTS[1])  # the thread is interrupted once
+    trace.close()
+    assert seen == trace.events == list(Trace.read(trace.path))
+    assert len(seen) == 2

@@ -10,9 +10,9 @@ from support.scienceworld_engine import needs_engine
 
 from codeplan.agent_interface import agent_api
 from codeplan.recording.event_comparison import describe_difference
-from codeplan.recording.events import ActionTaken
+from codeplan.recording.events import answered_calls
 from codeplan.recording.trace import Trace
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 from codeplan.runner.recorded_episodes import resume
 
 KILLS = {"household": 5, "alfworld": 3, "textcraft": 5, "webshop": 5, "hotpotqa": 5}
@@ -53,7 +53,7 @@ def test_a_killed_agent_goes_on_with_what_it_knew(tmp_path, name, kills):
 
 
 def actions(events):
-    return [(e.action, e.observation) for e in events if isinstance(e, ActionTaken)]
+    return [(c.call.name, c.answer.observation) for c in answered_calls(events)]
 
 
 @pytest.mark.parametrize("name", [*KILLS, "miniwob", "scienceworld"])

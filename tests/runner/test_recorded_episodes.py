@@ -16,7 +16,8 @@ from codeplan.curation.acquisition import read_episode
 from codeplan.errors import Diverged, InfrastructureError, ModelError, UsageError
 from codeplan.recording.event_comparison import describe_difference
 from codeplan.recording.events import (
-    ActionTaken,
+    CallAnswered,
+    CallBegun,
     EpisodeEnded,
     EpisodeStarted,
     ModelCalled,
@@ -29,7 +30,7 @@ from codeplan.recording.trace import Trace, write_trace
 from codeplan.runner.episodes import run
 from codeplan.runner.recorded_episodes import fork, replay, resume
 from codeplan.testing.scaffold import new_test
-from codeplan.types import LastFailure, Result, Success, Task
+from codeplan.types import Call, LastFailure, Result, Success, Task
 
 OPEN = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] look')\n        assert 'ball' in agent.open({}), 'no'\n"
 ASK = OPEN.format("int(ask_llm('Which?'))")
@@ -66,8 +67,8 @@ def test_an_episode_killed_anywhere_ends_with_the_same_trace(tmp_path):
         assert len(model.asked) == len(left)
         after = Trace.read(folder / "trace.jsonl")
         same(whole, after)
-        live = [e for e in whole[lines:] if isinstance(e, ActionTaken)]
-        success = any(isinstance(e, ActionTaken) and e.observation.success for e in whole[:lines])
+        live = [e for e in whole[lines:] if isinstance(e, CallAnswered)]
+        success = any(isinstance(e, CallAnswered) and e.answer.observation.success for e in whole[:lines])
         assert env.actions == (["open 1", "open 3", "open 2"] if live or success else [])
 
 
@@ -260,7 +261,7 @@ def broken_off(folder):
 @pytest.mark.parametrize(
     ("kind", "change", "message"),
     [
-        (ActionTaken, {"action": "open 2"}, "open 2"),
+        (CallBegun, {"call": Call("open 2")}, "open 2"),
         (TextPrinted, {"text": "[Step 1] something else"}, "something else"),
         (PlanDrafted, {"source": "pass"}, "source differs"),
         (ModelCalled, {"messages": [{"role": "user", "content": "another prompt"}]}, "another prompt"),
