@@ -20,6 +20,9 @@ import msgspec
 from codeplan.errors import AgentError, CodeplanError
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.host import launcher
+from codeplan.sandbox.host.backend import PlanRun
+from codeplan.sandbox.host.locked_backend import LockedBackend
+from codeplan.sandbox.language.compilation import Program, Segment
 from codeplan.sandbox.protocol.codec import CheckpointError
 from codeplan.types import Checkpoint, Failed, Finished, GiveUp, Outcome, Plan, Rejected, Replan, Step, Stopped
 from codeplan.untrusted.texts import with_count
@@ -196,10 +199,7 @@ class AttackReport(msgspec.Struct, frozen=True):
 def main() -> None:
     """Run cases until standard input ends."""
     ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
-    unrestricted = "--unrestricted" in sys.argv
-    if unrestricted:
-        launcher.run_workers.use_entry_module("codeplan.audit.unguarded")
-    target = AttackTarget(os.environ[SECRET_VARIABLE], check_first=not unrestricted)
+    target = AttackTarget(os.environ[SECRET_VARIABLE], unrestricted="--unrestricted" in sys.argv)
     _write_report(AttackReport("ready", "", target.honest_plan_problem(None), 0.0))
     decoder = msgspec.json.Decoder(AttackCase)
     for line in sys.stdin.buffer:
@@ -212,13 +212,16 @@ def _write_report(report: AttackReport) -> None:
 
 
 class AttackTarget:
-    """The sandbox under attack. With ``check_first``, each plan goes through the check before it runs."""
+    """The sandbox under attack. Each plan goes through the check before it runs, or, if ``unrestricted``, runs as code
+    that leaves the plan language, as a broken check would hand it on.
+    """
 
-    def __init__(self, secret: str, *, check_first: bool) -> None:
-        self._secret, self._check_first = secret, check_first
+    def __init__(self, secret: str, *, unrestricted: bool) -> None:
+        self._secret, self._unrestricted = secret, unrestricted
         self._sandbox = Sandbox(ATTACK_LIMITS, backend="cage")
         self._honest_sandbox = Sandbox(backend="cage")
-        if check_first:  # so that the monitor sees the same processes before and after each plan
+        self._cage = LockedBackend(ATTACK_LIMITS)
+        if not unrestricted:  # so that the monitor sees the same processes before and after each plan
             launcher.check_workers.start()
             launcher.analysis_workers.start()
 
@@ -227,21 +230,24 @@ class AttackTarget:
         session = AttackSession(f"CANARY-{self._secret}")
         began = time.monotonic()
         try:
-            plan = self._plan(case, session)
-            # A refused plan runs all the same, from its text.
-            outcome = self._sandbox.run(plan or case.source, session.agent, session.ask)
+            outcome, accepted = self._run_plan(case, session)
         except CodeplanError as error:
             seconds = time.monotonic() - began
             return AttackReport("error", type(error).__name__, f"the sandbox raised {error}", seconds)
         seconds = time.monotonic() - began
         problem = next(self._problems(case, session, outcome), "")
-        return AttackReport(*_ending(outcome), problem, seconds, plan is not None)
+        return AttackReport(*_ending(outcome), problem, seconds, accepted)
 
-    def _plan(self, case: AttackCase, session: AttackSession) -> Plan | None:
-        if not self._check_first:
-            return Plan(case.source, tuple(Step(n, 1, 1, "", "") for n in case.steps))
+    def _run_plan(self, case: AttackCase, session: AttackSession) -> tuple[Outcome | Rejected, bool]:
+        """The outcome, and whether the check accepted the plan. A refused plan runs all the same, from its text."""
+        if self._unrestricted:
+            self._cage.texts.codes.store(case.source, compile_unguarded(case.source))
+            plan = Plan(case.source, tuple(Step(n, 1, 1, "", "") for n in case.steps))
+            return self._cage.run(PlanRun(plan, session.agent, session.ask)), True
         checked = self._sandbox.check(case.source, type(session.agent))
-        return checked if isinstance(checked, Plan) else None
+        accepted = isinstance(checked, Plan)
+        plan_or_text = checked if isinstance(checked, Plan) else case.source
+        return self._sandbox.run(plan_or_text, session.agent, session.ask), accepted
 
     def _problems(self, case: AttackCase, session: AttackSession, outcome: Outcome | Rejected) -> Iterator[str]:
         yield from _find_excesses(session)
@@ -313,6 +319,29 @@ def _said(outcome: Failed | Stopped | Replan | GiveUp) -> str:
 def _text(checkpoint: Checkpoint | None) -> str:
     """A checkpoint's table as text. Decoded values may contain each other, and would have endless text."""
     return "" if checkpoint is None else repr([checkpoint.names, checkpoint.nodes, checkpoint.dropped])
+
+
+_UNGUARDED_TEMPLATE: Final = """\
+def _segment_():
+    python = print.__globals__['__builtins__']
+    agent_of_all = python['type']('Agent', (), {{'__getattr__': lambda self, name: _getattr_(agent, name)}})()
+    space = {{
+        '__builtins__': python, '__name__': 'plan', 'agent': agent_of_all, 'print': print, 'ask': ask,
+        'ask_llm': ask_llm, 'literal_eval': literal_eval, 'start_from': start_from, 're': python['__import__']('re'),
+    }}
+    python['exec'](python['compile']({source!r}, '<plan>', 'exec'), space)
+    space['solution'](agent_of_all, start_from)
+"""
+"""Leaves the namespace by a function's globals, as a plan could if the language layer were broken."""
+
+
+def compile_unguarded(source: str) -> bytes:
+    """The code of a plan that has all of Python from its first line on, as a worker that lies about a check returns it.
+
+    Process, lockdown, timer and frames of its run are those of any other plan. Nothing here is run in this process.
+    """
+    code = compile(_UNGUARDED_TEMPLATE.format(source=source), "<escape>", "exec")
+    return Program((Segment(None, 1, code),)).pack()
 
 
 if __name__ == "__main__":

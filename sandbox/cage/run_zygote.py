@@ -5,9 +5,8 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
-from typing import Final, NoReturn, TypeAlias
+from typing import Final, NoReturn
 
 import msgspec
 
@@ -21,9 +20,6 @@ from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
 from codeplan.sandbox.protocol.frames import diagnostic_rows
 from codeplan.sandbox.runtime.namespace import PlanRuntime
 
-CompilePlan: TypeAlias = Callable[[str], Program]
-"""Compiles a plan's source to a program."""
-
 _SAMPLE: Final = """\
 def solution(agent, start_from=1):
     if start_from <= 1:
@@ -34,13 +30,13 @@ def solution(agent, start_from=1):
 """
 
 
-def main(control_fd: int, compile_source: CompilePlan = compile_plan) -> NoReturn:
-    """Serve as the zygote for runs. (The audit passes another compiler.)"""
+def main(control_fd: int) -> NoReturn:
+    """Serve as the zygote for runs."""
     _preload_modules()
     saved = encode({"x": [1]}, 1_000)
     text = frames.RunJob(_SAMPLE, frozenset({"report"}), frozenset(), 1, saved, 0, Limits())
-    checked = msgspec.structs.replace(text, code=compile_source(_SAMPLE).pack())
-    serve = partial(serve_run, compile_source=compile_source, runtime=PlanRuntime())
+    checked = msgspec.structs.replace(text, code=compile_plan(_SAMPLE).pack())
+    serve = partial(serve_run, runtime=PlanRuntime())
     zygote.main(control_fd, WorkerRole(checked, serve, prewarmed=True, other_samples=(text,)))
 
 
@@ -51,14 +47,12 @@ def _preload_modules() -> None:
     random.Random("a")
 
 
-def serve_run(
-    link: HostLink, job: WorkerJob, timer: PlanTimer, compile_source: CompilePlan, runtime: PlanRuntime
-) -> None:
+def serve_run(link: HostLink, job: WorkerJob, timer: PlanTimer, runtime: PlanRuntime) -> None:
     """Answer a RunJob; ignore any other job."""
     if not isinstance(job, frames.RunJob):
         return
     try:
-        program = Program.unpack(job.code) if job.code else compile_source(job.source)
+        program = Program.unpack(job.code) if job.code else compile_plan(job.source)
         variables = decode(job.checkpoint) if job.checkpoint else {}
     except RejectedPlanError as refused:
         link.send(frames.RejectionFrame(diagnostic_rows(refused.diagnostics)))

@@ -262,12 +262,6 @@ class WorkerLauncher:
                     self._close_zygote()
                 return UNKNOWN_STATUS
 
-    def use_entry_module(self, entry_module: str) -> None:
-        """Start zygotes from this module's ``main`` from now on. Only the audit uses it, for its unguarded workers."""
-        with self._lock:
-            self._close_zygote()
-            self._entry_module = entry_module
-
     def close(self) -> None:
         """Stop the zygote and its workers. The next worker starts a new one."""
         with self._lock:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from support.caged import SampleHome, answer, finished
 
 import codeplan
-from codeplan.sandbox import Limits, Sandbox
-from codeplan.sandbox.host import launcher
+from codeplan.audit.target import compile_unguarded
+from codeplan.sandbox import Limits
+from codeplan.sandbox.host.backend import PlanRun
+from codeplan.sandbox.host.locked_backend import LockedBackend
 from codeplan.types import Plan
 
 HOST_PATHS = sorted(
@@ -23,17 +24,11 @@ SAME_EVERYWHERE = ["/bin:/usr/bin", "/usr/lib/os-release"]
 """Constants of the library, which hold the path of a Python that is installed in /usr."""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _unguarded_workers() -> Iterator[None]:
-    launcher.run_workers.use_entry_module("codeplan.audit.unguarded")
-    yield
-    launcher.run_workers.use_entry_module("codeplan.sandbox.cage.run_zygote")
-
-
 def output_of(body: str) -> str:
     source = "def solution(agent, start_from=1):\n" + textwrap.indent(textwrap.dedent(body), "    ")
-    sandbox = Sandbox(Limits(wall=60.0, cpu=60.0, output=100_000))
-    return finished(sandbox.run(Plan(source), SampleHome(lambda action: None), answer)).output
+    backend = LockedBackend(Limits(wall=60.0, cpu=60.0, output=100_000))
+    backend.texts.codes.store(source, compile_unguarded(source))
+    return finished(backend.run(PlanRun(Plan(source), SampleHome(lambda action: None), answer))).output
 
 
 @pytest.mark.parametrize(

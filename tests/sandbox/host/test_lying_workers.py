@@ -13,6 +13,8 @@ from support.lying_worker import Lie, as_bytes, framed, lie_to_analysis, lie_to_
 from codeplan.errors import SandboxError
 from codeplan.sandbox import Limits, Sandbox, encode
 from codeplan.sandbox.host import launcher
+from codeplan.sandbox.host.locked_backend import CagedWorkers
+from codeplan.sandbox.host.plan_texts import PlanTexts
 from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, MAX_ARCS, MAX_STEPS
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import MAX_DROPPED_BYTES
@@ -135,11 +137,16 @@ def test_an_honest_answer_with_the_same_bytes_is_a_plan():
 
 
 def test_a_lying_check_worker_in_the_cage_is_a_refusal():
-    launcher.check_workers.use_entry_module("support.lying_zygote")
+    zygotes = launcher.WorkerLauncher("support.lying_zygote")
+
+    class LyingWorkers(CagedWorkers):
+        def check_worker(self):
+            return self._open_worker(zygotes)
+
     try:
-        found = Sandbox().check(plan("pass"), SampleHome)
+        found = PlanTexts(Limits(), LyingWorkers(Limits(), allow_weak=False)).check(plan("pass"), SampleHome)
     finally:
-        launcher.check_workers.use_entry_module("codeplan.sandbox.cage.check_zygote")
+        zygotes.close()
     assert isinstance(found, Rejected)
     assert found.diagnostics[0].rule == "worker"
     assert len(msgspec.json.encode(found)) < 2_000
