@@ -7,7 +7,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -33,54 +33,13 @@ from codeplan.runner.environment_files import name_of_factory
 from codeplan.runner.recorded_episodes import recorded_model_name
 from codeplan.runner.setup import ending_from_exception
 from codeplan.types import InfrastructureFailed, Result, Task, Value
-from codeplan.types.display import html_text
+from codeplan.types.value import html_text
 from codeplan.untrusted import files
-from codeplan.untrusted.files import find_files
 from codeplan.untrusted.texts import with_article
 from codeplan.untrusted.values import in_quotes, value_text
 
 _MAX_DEPTH = 4
-
-
-def upload_folder(folder: Path, address: str, run: str) -> None:
-    """Copy an episode's folder to ``address/run``. Raises: InfrastructureError if the storage fails."""
-    files, root = _open_file_system(address)
-    _with_storage_errors("written to", address, lambda: _upload_files(files, folder, f"{root}/{run}"))
-
-
-def download_folder(address: str, run: str, folder: Path) -> None:
-    """Copy ``address/run`` to an episode's folder. Raises: InfrastructureError if the storage fails."""
-    files, root = _open_file_system(address)
-    folder.mkdir(parents=True, exist_ok=True)
-    _with_storage_errors("read from", address, lambda: files.get(f"{root}/{run}/", f"{folder}/", recursive=True))
-
-
-def _upload_files(files: Any, folder: Path, place: str) -> None:
-    for file in find_files(folder, None, _MAX_DEPTH):
-        there = f"{place}/{file.relative_to(folder).as_posix()}"
-        files.makedirs(there.rpartition("/")[0], exist_ok=True)
-        files.put_file(str(file), there)
-
-
-def _with_storage_errors(what: str, address: str, do: Any) -> None:
-    try:
-        do()
-    except Exception as e:  # each storage has its own exceptions
-        raise InfrastructureError(f"traces cannot be {what} the storage {address}: {value_text(e, 500)}") from e
-
-
-def _open_file_system(address: str) -> tuple[Any, str]:
-    """The file system of an address, and the path in it. Raises: UsageError for an unknown address."""
-    try:
-        fsspec: Any = import_module("fsspec")
-    except ImportError:
-        raise UsageError("--storage needs fsspec: pip install fsspec (and s3fs for s3://, gcsfs for gs://)") from None
-    try:
-        files, root = fsspec.core.url_to_fs(address)
-    except (ImportError, ValueError) as e:
-        raise UsageError(f"the storage {address} cannot be used: {e}") from None
-    return files, root.rstrip("/")
-
+"""Depth of the folders in an episode's folder that are uploaded."""
 
 DEFAULT_RETRIES = 2
 DEFAULT_PAUSE_SECONDS = 1.0
@@ -135,7 +94,7 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
             return self._run_with_retries(job, run, Path(self.folder, run))
         with tempfile.TemporaryDirectory() as place:
             outcome = self._run_with_retries(job, run, Path(place))
-            upload_folder(Path(place), self.storage, run)
+            _upload(Path(place), self.storage, run)
         return outcome
 
     def handle_lost(self, job: EpisodeJob, reason: str) -> EpisodeOutcome:
@@ -255,6 +214,42 @@ def _set_aside(folder: Path) -> None:
     (folder / episodes.TRACE_NAME).rename(folder / f"died-{number}.jsonl")
 
 
+def _upload(folder: Path, address: str, run: str) -> None:
+    """Copy an episode's folder to ``address/run``. Raises: InfrastructureError if the storage fails."""
+    with _storage("written to", address) as (storage, root):
+        for file in files.find_files(folder, None, _MAX_DEPTH):
+            there = f"{root}/{run}/{file.relative_to(folder).as_posix()}"
+            storage.makedirs(there.rpartition("/")[0], exist_ok=True)
+            storage.put_file(str(file), there)
+
+
+def _download(address: str, run: str, folder: Path) -> None:
+    """Copy ``address/run`` to an episode's folder. Raises: InfrastructureError if the storage fails."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with _storage("read from", address) as (storage, root):
+        storage.get(f"{root}/{run}/", f"{folder}/", recursive=True)
+
+
+@contextlib.contextmanager
+def _storage(what: str, address: str) -> Iterator[tuple[Any, str]]:
+    """The file system of an address that fsspec supports, and the path in it: for machines without a shared folder.
+
+    Raises: UsageError for an unknown address, InfrastructureError if the storage fails inside the context.
+    """
+    try:
+        fsspec: Any = import_module("fsspec")
+    except ImportError:
+        raise UsageError("--storage needs fsspec: pip install fsspec (and s3fs for s3://, gcsfs for gs://)") from None
+    try:
+        storage, root = fsspec.core.url_to_fs(address)
+    except (ImportError, ValueError) as e:
+        raise UsageError(f"the storage {address} cannot be used: {e}") from None
+    try:
+        yield storage, root.rstrip("/")
+    except Exception as e:  # each storage has its own exceptions
+        raise InfrastructureError(f"traces cannot be {what} the storage {address}: {value_text(e, 500)}") from e
+
+
 class BenchOutcome(msgspec.Struct, frozen=True):
     """The bench, and the budget that stopped it before its last episode (None if none did)."""
 
@@ -361,7 +356,7 @@ def _run_jobs(
     with closing(engine.run(affordable(), worker)) as outcomes:
         for outcome in outcomes:
             if worker.storage and worker.folder and outcome.result.trace:
-                download_folder(worker.storage, outcome.run, Path(worker.folder, outcome.run))
+                _download(worker.storage, outcome.run, Path(worker.folder, outcome.run))
             spending.add(outcome.result)
             keep(outcome)
             count += 1
@@ -386,12 +381,11 @@ def run(
 ) -> BenchOutcome:
     """Play an environment's tasks with each method and each model, in threads of this process.
 
-    ``env`` is the name of a suite or an environment, an environment's class or another
-    function that makes one, or an object. An
-    object plays one episode after the other; the others play ``jobs`` at a time (default 2). ``split``, ``kind`` and
-    ``n`` select tasks: at most ``n`` of each kind. ``budget`` is for each episode, ``bench_budget`` for all. ``out`` is
-    the bench's folder, in which an unfinished bench continues; None writes nothing. ``on_outcome`` is called with each
-    episode that ends. ``settings`` are those of ``codeplan.run``, for all cells.
+    ``env`` is the name of a suite or an environment, an environment's class or another function that makes one, or an
+    object. An object plays one episode after the other; the others play ``jobs`` at a time (default 2). ``split``,
+    ``kind`` and ``n`` select tasks: at most ``n`` of each kind. ``budget`` is for each episode, ``bench_budget`` for
+    all. ``out`` is the bench's folder, in which an unfinished bench continues; None writes nothing. ``on_outcome`` is
+    called with each episode that ends. ``settings`` are those of ``codeplan.run``, for all cells.
 
     Raises: UsageError: the input is wrong, such as several jobs for one object.
     """
@@ -410,15 +404,15 @@ def run(
         n=n,
         budget=budget or Budget(),
     )
-    plan = resolve_bench(spec, environments=environments)
-
-    @contextmanager
-    def observe(bench: BenchRecord) -> Iterator[Callable[[EpisodeOutcome], None] | None]:
-        yield on_outcome
-
-    engine = make_engine("threads", jobs or (1 if environments else 2))
-    own: dict[str, Any] = {"environments": environments, "cancellation": current_cancellation()}
-    return run_bench(plan, engine, Path(out) if out else None, budget=bench_budget, observer=observe, **own)
+    return run_bench(
+        resolve_bench(spec, environments=environments),
+        make_engine("threads", jobs or (1 if environments else 2)),
+        Path(out) if out else None,
+        budget=bench_budget,
+        observer=lambda bench: contextlib.nullcontext(on_outcome),
+        environments=environments,
+        cancellation=current_cancellation(),
+    )
 
 
 async def abench(env: str | Environment | Callable[[], Environment], *arguments: Any, **options: Any) -> BenchOutcome:

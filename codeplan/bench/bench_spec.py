@@ -22,7 +22,7 @@ import json
 import math
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +131,7 @@ class BenchSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """A bench as requested: every combination of ``suites``, ``methods``, ``models`` and ``settings``.
 
     ``common`` applies to all cells. All other settings override it, and it is in no cell's name. ``budget`` is for
-    each episode. ``split``, ``kind`` and ``n`` select tasks as in ``named_suites.select_tasks``. With ``tool_tasks``,
+    each episode. ``split``, ``kind`` and ``n`` select tasks as in ``select_tasks``. With ``tool_tasks``,
     which come from the same file, these are the only suite. With ``learn``, each method first learns plans, and one
     cell follows each plan.
     Raises: UsageError for an empty list, too many combinations, or a number below 1.
@@ -263,38 +263,35 @@ def resolve_bench(
             "the scripted stand-in knows codeplan's own environments only; name an endpoint's model (--model NAME) "
             "or a function of yours (--model FILE.py:FUNCTION)"
         )
-    found: list[tuple[BenchCell, dict[str, Any]]] = []
-    tasks: dict[str, tuple[Task, ...]] = {}
-    unpriced: dict[str, None] = {}
-    trainings: list[TrainingJob] = []
+    parts: list[ResolvedBench] = []
     for suite, method, model, more in itertools.product(spec.suites, spec.methods, spec.models, spec.settings):
         names, settings = _combine_settings(suite, method, model, more)
         settings = {**model_settings(names.model), **spec.common, **settings}
-        cell, of_suite, without_price = _resolve_cell(names, settings, spec, offline, environments or {})
-        unpriced |= dict.fromkeys(without_price)
-        jobs = _trainings(cell, settings, spec, offline)
-        trainings += jobs
-        found += [(one, settings) for one in (_learnt_cells(cell, jobs) if spec.learn else [cell])]
-        if tasks.setdefault(suite, of_suite) != of_suite:
-            raise UsageError(f"the cells of this bench have different tasks of {suite}; give them the same data")
-    given = {cell.name: settings for cell, settings in found}
-    if twice := next((name for name, count in Counter(cell.name for cell, _ in found).items() if count > 1), None):
+        cell, tasks, unpriced = _resolve_cell(names, settings, spec, offline, environments or {})
+        jobs = resolve_trainings(spec.learn, cell, spec.kind, settings, offline=offline) if spec.learn else []
+        plans = [plan for job in jobs for plan in job.plans()]
+        learnt = [msgspec.structs.replace(cell, name=plan.name, learnt=plan) for plan in plans]
+        grid = BenchGrid(tuple(learnt) if spec.learn else (cell,), {suite: tasks}, spec.repeats, VERSION)
+        parts.append(ResolvedBench(grid, {one.name: settings for one in grid.cells}, unpriced, tuple(jobs)))
+    return merge_benches(parts)
+
+
+def merge_benches(parts: Sequence[ResolvedBench]) -> ResolvedBench:
+    """One bench with all cells. Raises: UsageError: two cells have one name, or a suite has different tasks."""
+    tasks: dict[str, tuple[Task, ...]] = {}
+    for part in parts:
+        for suite, of_suite in part.grid.tasks.items():
+            if tasks.setdefault(suite, of_suite) != of_suite:
+                raise UsageError(f"the cells of this bench have different tasks of {suite}; give them the same data")
+    cells = tuple(cell for part in parts for cell in part.grid.cells)
+    if twice := next((name for name, count in Counter(cell.name for cell in cells).items() if count > 1), None):
         raise UsageError(f"two cells of this bench are called {twice}; give one of them a label")
-    grid = BenchGrid(tuple(cell for cell, _ in found), tasks, spec.repeats, VERSION)
-    return ResolvedBench(grid, given, tuple(unpriced), tuple(trainings))
-
-
-def _trainings(cell: BenchCell, settings: dict[str, Any], spec: BenchSpec, offline: bool) -> list[TrainingJob]:
-    names = (cell.env, cell.method, cell.model)
-    if spec.learn is None:
-        return []
-    return resolve_trainings(spec.learn, cell.name, names, spec.kind, settings, spec.budget, offline=offline)
-
-
-def _learnt_cells(cell: BenchCell, jobs: list[TrainingJob]) -> list[BenchCell]:
-    """A cell for each plan that the trainings of a cell will write."""
-    plans = (plan for job in jobs for plan in job.plans())
-    return [msgspec.structs.replace(cell, name=plan.name, learnt=plan) for plan in plans]
+    return ResolvedBench(
+        msgspec.structs.replace(parts[0].grid, cells=cells, tasks=tasks),
+        {name: settings for part in parts for name, settings in part.settings.items()},
+        tuple(dict.fromkeys(name for part in parts for name in part.unpriced_models)),
+        tuple(job for part in parts for job in part.trainings),
+    )
 
 
 class _Names(msgspec.Struct, frozen=True):

@@ -19,7 +19,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from codeplan import plugins
 from codeplan.cancellation import Cancellation
 from codeplan.errors import InfrastructureError, UsageError
-from codeplan.llm.background_loop import cancel_calls_on_interrupt
+from codeplan.llm.connections import cancel_calls_on_interrupt
 from codeplan.untrusted.values import in_quotes
 
 J = TypeVar("J")

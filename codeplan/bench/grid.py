@@ -250,20 +250,13 @@ def _value(settings: Mapping[str, Any], name: str) -> str:
 
 
 def resolve_trainings(
-    grid: TrainingGrid,
-    cell: str,
-    names: tuple[str, str, str],
-    kind: str | None,
-    settings: Mapping[str, Any],
-    budget: Budget,
-    *,
-    offline: bool = False,
+    grid: TrainingGrid, cell: BenchCell, kind: str | None, settings: Mapping[str, Any], *, offline: bool = False
 ) -> list[TrainingJob]:
-    """The trainings of a cell with these names of environment, method and model. With ``offline``, none can run.
+    """The trainings of a cell, whose plans the cells to come will follow. With ``offline``, none can run.
 
     Raises: UsageError: the method does not learn in batches, a setting does not fit, or the split has too few tasks.
     """
-    env, method, model = names
+    env, method, model = cell.env, cell.method, cell.model
     taken = plugins.setting_names(plugins.load_factory("codeplan.methods", method))
     if missing := [name for name in OWN_SETTINGS if name not in taken]:
         raise UsageError(f"the method {method} has no setting {missing[0]}, so it cannot be trained; autoplan can be")
@@ -278,9 +271,9 @@ def resolve_trainings(
         own = {"batch": batch, "batch_seed": None, "epochs": 1, "per_kind": False}
         for number in range(1, grid.trainings + 1):
             draw = grid.seed + MAX_TRAININGS * (number - 1) + batch
-            training = Training(cell, batch, number, draw, grid.split, kind, remove_secrets(grid.settings))
+            training = Training(cell.name, batch, number, draw, grid.split, kind, remove_secrets(grid.settings))
             drawn = tuple(draw_order(tasks, draw)[: batch * grid.iterations])
-            jobs.append(TrainingJob(training, *names, drawn, {**given, **own}, budget))
+            jobs.append(TrainingJob(training, env, method, model, drawn, {**given, **own}, cell.budget))
     return jobs
 
 

@@ -8,7 +8,6 @@ from functools import lru_cache
 from itertools import accumulate, islice
 from pathlib import Path
 from statistics import fmean
-from typing import TypeVar
 
 import msgspec
 
@@ -74,14 +73,15 @@ def measure_cell(bench: BenchRecord, cell: BenchCell) -> dict[tuple[str, int], M
 
 def measure_episode(ended: EpisodeOutcome, folder: Path, no_effect_prefixes: tuple[str, ...] | None) -> EpisodeMeasures:
     """Return the measures of an episode of the bench in ``folder``."""
-    result, observed = ended.result, list(_read_observations(folder, ended.run)) if ended.run else []
-    since = max((i for i, text in enumerate(observed) if text is None), default=-1)
-    parts = _count_parts(folder, ended.run) if observed else _Parts(0, None, None)
-    known = since >= 0 and no_effect_prefixes is not None
+    result, counts = ended.result, _TraceCounts(no_effect_prefixes or ())
+    for event in _read_events(folder, ended.run) if ended.run else ():
+        counts.add(event)
+    has_trace = bool(counts.resets or counts.actions)
+    known = counts.resets and no_effect_prefixes is not None
     return EpisodeMeasures(
         success=result.success,
         reward=result.reward,
-        trajectory=len(observed) - since - 1 if since >= 0 else result.actions,
+        trajectory=counts.actions_since_reset if counts.resets else result.actions,
         actions=result.actions,
         asks=result.asks,
         refinements=result.refinements,
@@ -90,11 +90,11 @@ def measure_episode(ended: EpisodeOutcome, folder: Path, no_effect_prefixes: tup
         money=result.usage.money,
         seconds=result.seconds,
         claim=result.claim,
-        retrials=max(parts.trials - 1, 0),
-        plans=parts.plans,
-        executor_runs=parts.executor_runs,
+        retrials=max(counts.trials - 1, 0) if has_trace else 0,
+        plans=counts.plans if has_trace else None,
+        executor_runs=len(counts.executor_spans) if has_trace else None,
         depth=result.depth,
-        inadmissible=sum(t is not None and t.startswith(no_effect_prefixes or ()) for t in observed) if known else None,
+        inadmissible=counts.inadmissible if known else None,
     )
 
 
@@ -110,83 +110,81 @@ def sum_if_known(values: Sequence[float | None]) -> float | None:
     return sum(known) if len(known) == len(values) else None
 
 
-class _EventWithObservation(msgspec.Struct):
-    """The part of an event that is needed here; the rest is not decoded."""
-
-    event: str
-    observation: _ObservationText
-
-
-class _ObservationText(msgspec.Struct):
+class _Text(msgspec.Struct):
     text: str
 
 
-class _OpenedSpan(msgspec.Struct, tag_field="event", tag="span_opened"):
-    """The part of an opened span's event that is needed here. ``span`` is the one around it."""
+class _Answer(msgspec.Struct):
+    observation: _Text | None = None
 
+
+class _Answered(msgspec.Struct, tag_field="event", tag="call_answered"):
+    """The parts of events that are needed here; the rest is not decoded. ``span`` is the one around the event."""
+
+    answer: _Answer
+
+
+class _Reset(msgspec.Struct, tag_field="event", tag="environment_reset"):
+    pass
+
+
+class _OpenedSpan(msgspec.Struct, tag_field="event", tag="span_opened"):
     kind: str
     span: int | None = None
 
 
-class _Called(msgspec.Struct, tag_field="event", tag="model_called"):
-    """The part of a model call's event that is needed here. ``span`` is the one around it."""
-
+class _ModelCalled(msgspec.Struct, tag_field="event", tag="model_called"):
     purpose: str
     span: int | None = None
 
 
-class _Parts(msgspec.Struct):
-    """How many parts of an episode there were; ``plans`` and ``executor_runs`` are None without a trace."""
-
-    trials: int
-    plans: int | None
-    executor_runs: int | None
-
-
-_E = TypeVar("_E")
-_part_decoder: msgspec.json.Decoder[_OpenedSpan | _Called] = msgspec.json.Decoder(_OpenedSpan | _Called)
-_PART_PREFIXES = (b'{"event":"span_opened"', b'{"event":"model_called"')
+_Event = _Answered | _Reset | _OpenedSpan | _ModelCalled
+_decoder = msgspec.json.Decoder[_Event](_Event)
+_EVENT_PREFIXES = tuple(
+    f'{{"event":"{name}"'.encode() for name in ("call_answered", "environment_reset", "span_opened", "model_called")
+)
 _EXECUTING = frozenset({"act", "plan"})
 """The purposes of an executor's calls: ReAct's actions and AdaPlanner's plans in code."""
 
-_decoder = msgspec.json.Decoder(_EventWithObservation)
-_EVENT_PREFIXES = (b'{"event":"call_answered"', b'{"event":"environment_reset"')
 
-
-def _count_parts(folder: Path, run: str) -> _Parts:
-    """The trials of the whole task in a run's trace, not of its sub-tasks, the planner's calls and the executor's runs.
+class _TraceCounts:
+    """What a trace's events add up to. Trials are those of the whole task, not of its sub-tasks.
 
     Each attempt has a span of its own; an attempt at the whole task by an executor alone has none.
     """
-    trials = plans = 0
-    spans: set[int | None] = set()
-    for event in _read_events(folder, run, _PART_PREFIXES, _part_decoder):
-        if isinstance(event, _OpenedSpan):
-            trials += event.kind == "trial" and event.span is None
-        else:
-            plans += event.purpose == "decompose"
-            spans |= {event.span} if event.purpose in _EXECUTING else set()
-    return _Parts(trials, plans, len(spans))
+
+    def __init__(self, no_effect_prefixes: tuple[str, ...]) -> None:
+        self.resets = self.actions = self.actions_since_reset = self.inadmissible = self.trials = self.plans = 0
+        self.executor_spans: set[int | None] = set()
+        self._no_effect_prefixes = no_effect_prefixes
+
+    def add(self, event: _Event) -> None:
+        """Count an event."""
+        match event:
+            case _Reset():
+                self.resets += 1
+                self.actions_since_reset = 0
+            case _Answered(answer=_Answer(observation=observation)):
+                self.actions += 1
+                self.actions_since_reset += 1
+                self.inadmissible += observation is not None and observation.text.startswith(self._no_effect_prefixes)
+            case _OpenedSpan():
+                self.trials += event.kind == "trial" and event.span is None
+            case _ModelCalled():
+                self.plans += event.purpose == "decompose"
+                self.executor_spans |= {event.span} if event.purpose in _EXECUTING else set()
 
 
-def _read_observations(folder: Path, run: str) -> Iterator[str | None]:
-    """The observation after each action of a run in a bench's folder, and None for each reset; empty without a trace.
+def _read_events(folder: Path, run: str) -> Iterator[_Event]:
+    """The events of a run's trace that are counted; none without a trace.
 
     The bench's results name the run, so the path may lead anywhere; a trace outside the bench's folder is not read.
     """
-    for event in _read_events(folder, run, _EVENT_PREFIXES, _decoder):
-        yield event.observation.text if event.event == "action_taken" else None
-
-
-def _read_events(
-    folder: Path, run: str, prefixes: tuple[bytes, ...], decoder: msgspec.json.Decoder[_E]
-) -> Iterator[_E]:
-    """The events of a run's trace whose lines begin with these bytes."""
     try:
         with files.open_to_read(folder / run / TRACE_NAME, folder) as file:
             for line in files.bounded_lines(file, MAX_LINE_BYTES):
-                if line.startswith(prefixes):
-                    yield decoder.decode(line)
+                if line.startswith(_EVENT_PREFIXES):
+                    yield _decoder.decode(line)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return
 

@@ -1,4 +1,9 @@
-"""A paper's experiment as a bench: each row of its preset is a cell, in the paper's order."""
+"""A paper's experiment as a bench, and its results as tables.
+
+Each row of a preset is a cell, in the paper's order. The tables have the published rows and, below each, what a bench
+measured. A published figure is shown only if the bench has its data, split, number of tasks and metric; otherwise a
+note says why not.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +13,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from codeplan.bench import bench_spec
-from codeplan.bench.bench_spec import BenchSpec, ResolvedBench, resolve_bench
-from codeplan.bench.grid import BenchCell, BenchGrid, TrainingGrid
+from codeplan.bench.bench_spec import BenchSpec, ResolvedBench, merge_benches, resolve_bench, resolve_suite
+from codeplan.bench.grid import BenchCell, TrainingGrid
 from codeplan.bench.metrics import METRICS, MeasuredEpisode, Metric, estimate_metric, measure_cell
 from codeplan.bench.papers import (
     ExperimentPart,
@@ -30,10 +34,18 @@ from codeplan.plugins import load_factory, setting_names
 from codeplan.runner import models
 from codeplan.types import Value
 from codeplan.untrusted.texts import with_count
-from codeplan.version import VERSION
 
 PAPER_PREFIX = "paper:"
 """The prefix of an experiment's id, where ``bench`` takes a suite."""
+
+MAX_COLUMNS = 12
+"""A table with more kinds of task has a row for each kind."""
+
+P_VALUE = "p_value"
+"""The metric of a table that compares trainings."""
+
+_GROUPS = {"feedback": True, "no_feedback": False}
+"""Groups of MiniWoB++'s pages, and whether they are those with feedback."""
 
 
 class ExperimentChoice(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,7 +78,12 @@ def resolve_experiment(
     """
     if experiment.cannot:
         raise UsageError(f"{experiment.id} cannot be played: {experiment.cannot}")
-    played = list(_played_rows(experiment, choice))
+    played = [
+        (part, row)
+        for part in experiment.parts
+        for row in part.rows
+        if not row.cannot and (choice.second_model or not row.second_model)
+    ]
     if not played:
         raise UsageError(f"{experiment.id} has no row that can be played; see: codeplan papers {experiment.id}")
     if choice.trainings and not any(row.learn for _, row in played):
@@ -77,24 +94,13 @@ def resolve_experiment(
             raise UsageError(
                 f"no row of {experiment.id} takes the setting {name}; see: codeplan papers {experiment.id}"
             )
-    return _merge(
-        [resolve_bench(_row_spec(part, row, choice), model_settings, offline=offline) for part, row in played],
-        choice.repeats,
-    )
-
-
-def _played_rows(
-    experiment: PaperExperiment, choice: ExperimentChoice
-) -> Iterator[tuple[ExperimentPart, ExperimentRow]]:
-    for part in experiment.parts:
-        for row in part.rows:
-            if not row.cannot and (choice.second_model or not row.second_model):
-                yield part, row
+    specs = (_row_spec(part, row, choice) for part, row in played)
+    return merge_benches([resolve_bench(spec, model_settings, offline=offline) for spec in specs])
 
 
 def _accepted_settings(part: ExperimentPart, row: ExperimentRow, choice: ExperimentChoice) -> set[str]:
     """The settings that the row's environment, method or model takes."""
-    env = bench_spec.resolve_suite(part.suite).env
+    env = resolve_suite(part.suite).env
     factories = (load_factory("codeplan.envs", env), load_factory("codeplan.methods", row.method))
     return {*models.setting_names(_main_model(row, choice)), *(name for f in factories for name in setting_names(f))}
 
@@ -132,34 +138,6 @@ def _training_grid(grid: TrainingGrid, model: str, choice: ExperimentChoice) -> 
     taken = {*models.setting_names(model)} - {*choice.settings}
     settings = {name: value for name, value in grid.settings.items() if name in taken}
     return replace(grid, settings=settings, trainings=choice.trainings or grid.trainings)
-
-
-def _merge(benches: list[ResolvedBench], repeats: int) -> ResolvedBench:
-    """One bench with all cells. Raises: UsageError: two cells have one name, or a suite has different tasks."""
-    cells = {cell.name: cell for bench in benches for cell in bench.grid.cells}
-    if len(cells) < sum(len(bench.grid.cells) for bench in benches):
-        raise UsageError("two rows of the experiment have one name; give one of them a label in its preset")
-    tasks: dict[str, Any] = {}
-    for bench in benches:
-        for suite, of_suite in bench.grid.tasks.items():
-            if tasks.setdefault(suite, of_suite) != of_suite:
-                raise UsageError(f"the rows of the experiment have different tasks of {suite}")
-    settings = {name: given for bench in benches for name, given in bench.settings.items()}
-    unpriced = dict.fromkeys(name for bench in benches for name in bench.unpriced_models)
-    trainings = tuple(job for bench in benches for job in bench.trainings)
-    return ResolvedBench(
-        BenchGrid(tuple(cells.values()), tasks, repeats, VERSION), settings, tuple(unpriced), trainings
-    )
-
-
-MAX_COLUMNS = 12
-"""A table with more kinds of task has a row for each kind."""
-
-P_VALUE = "p_value"
-"""The metric of a table that compares trainings."""
-
-_GROUPS = {"feedback": True, "no_feedback": False}
-"""Groups of MiniWoB++'s pages, and whether they are those with feedback."""
 
 
 class PlayedCell(Value, frozen=True):

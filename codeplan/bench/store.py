@@ -25,8 +25,7 @@ from codeplan.durable_files import lock_exclusively
 from codeplan.errors import TraceFailure, UsageError
 from codeplan.runner.episodes import describe_episode_folder
 from codeplan.types import NO_USAGE, Result, Task, Value
-from codeplan.types.display import MAX_ROWS, html_list, html_text, short_repr
-from codeplan.types.value import Count
+from codeplan.types.value import MAX_ROWS, Count, html_list, html_text, short_repr
 from codeplan.untrusted import files
 from codeplan.untrusted.json_values import ValueLimit
 from codeplan.untrusted.texts import parser_reason, with_count

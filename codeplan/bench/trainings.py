@@ -1,4 +1,14 @@
-"""Runs the remaining trainings of a bench, before its cells follow the plans."""
+"""The trainings of a bench: they run before its cells follow the plans, and their results are tables.
+
+    OUT/trainings/<training>/plan-1-01.txt                   the plan after the first iteration
+    OUT/trainings/<training>/episodes/001/trace.jsonl        the first training episode
+
+A training is finished up to an iteration if that iteration's plan is there. An unfinished training continues from its
+traces, without repeating recorded calls.
+
+The tables show success after each iteration by batch size, and tests between batch sizes: AutoPlan's Figure 3a and
+Table 5 (Ouyang & Li 2023). A training's value is the success rate of its plan over all episodes of the plan's cell.
+"""
 
 from __future__ import annotations
 
@@ -81,8 +91,8 @@ def run_trainings(
     for one in (one for one in wanted if one not in left):
         for result in training_results(folder, one.training):
             spending.add(result)
-    episodes = sum(one.training.batch * one.iteration for one in left)
-    with observer(episodes) if observer and left else nullcontext() as on_event:
+    count = sum(one.training.batch * one.iteration for one in left)
+    with observer(count) if observer and left else nullcontext() as on_event:
         worker = _TrainingWorker(folder, jobs, spending, on_event)
         running = run_in_threads(workers, left, worker, worker.cancellation.cancel)
         failures = [failure for failure in running if failure]

@@ -144,7 +144,7 @@ def waiting_line(working: str = _WITHOUT_PLAN) -> Iterator[None]:
     Unless ``working`` says otherwise, the environment works until the first plan runs.
     """
     global _current
-    from codeplan.recording.activity import observe_activity
+    from codeplan.recording.event_handlers import observe_activity
     from codeplan.untrusted.console import CleanConsole
 
     console = CleanConsole(stderr=True)
@@ -383,7 +383,7 @@ def end_episode(result: Result, document: Any, *, unverified: bool = False) -> N
 
 def _verdict(ending: Ending) -> tuple[int, str]:
     """The exit code of a command whose episode ended so, and a hint for an episode without a verifier."""
-    from codeplan.types import ending as endings
+    from codeplan.types import result as endings
 
     match ending:
         case endings.Success():

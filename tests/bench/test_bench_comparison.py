@@ -92,7 +92,8 @@ def test_trajectory_and_inadmissible_actions_are_counted_in_the_trace(tmp_path: 
     run = tmp_path / "runs" / "x"
     run.mkdir(parents=True)
     reset = '{"event":"environment_reset","observation":{"text":"a room"}}\n'
-    act = '{{"event":"action_taken","action":"a","observation":{{"text":"{}"}},"seconds":0}}\n'
+    act = '{{"event":"call_begun","id":1,"call":{{"name":"a"}}}}\n'
+    act += '{{"event":"call_answered","id":1,"answer":{{"observation":{{"text":"{}"}}}},"seconds":0}}\n'
     (run / "trace.jsonl").write_text(
         reset
         + act.format("Nothing happens.")

@@ -87,7 +87,7 @@ def test_a_row_of_table_5_shows_as_many_written_samples_in_all_as_the_papers(row
     (cell,) = (each for each in part.rows if each.rows == (row,))
     env = MiniWob(agent="paper")
     method = AdaPlanner(**{name: value for name, value in cell.settings.items() if name != "agent"})
-    shown = [choose_samples(method.prompts, env, kind, "another goal", method.settings.shown_samples) for kind in PAPER_TASKS]
+    shown = [choose_samples(method.prompts, env, kind, "another goal", method.samples) for kind in PAPER_TASKS]
     assert sum(map(len, shown)) == count
 
 

@@ -120,7 +120,7 @@ def test_what_a_trace_says(text: str, tmp_path: Path) -> None:
     with (tmp_path / "out").open("w+") as file:
         for display in (LiveDisplay, SummaryDisplay):
             on_event = display(CleanConsole(file=file, width=80))
-            for event in (head, acted(text, text), TextPrinted(text=text), end):
+            for event in (head, *acted(text, text), TextPrinted(text=text), end):
                 on_event(event)
         file.seek(0)
         assert is_clean(file.read())
