@@ -62,6 +62,18 @@ def _from_words(
     return lambda words, page: WebTaskSolution(write(*words.groups()), write(*words.groups(), **hasty) if hasty else [])
 
 
+def _click(title: str, xpath: Callable[..., str]) -> Callable[[re.Match[str], str], WebTaskSolution]:
+    """A single click; ``title`` and ``xpath`` get the words of the sentence."""
+    return _from_words(lambda *words: [steps.final_click(title.format(*words), xpath(*words))])
+
+
+_quote = steps.xpath_string
+
+
+def _link(text: str) -> str:
+    return f"(//span[@class='alink'][text()={_quote(text)}])[1]"
+
+
 def _solve_labels(words: re.Match[str], page: str) -> WebTaskSolution:
     """Boxes with labels, or the names in a menu."""
     if 'role="menu"' in page:
@@ -93,13 +105,25 @@ def _solve_mail(goal: str, page: str) -> WebTaskSolution | None:
 
 
 _SOLUTIONS: tuple[tuple[str, Callable[[re.Match[str], str], WebTaskSolution]], ...] = (
-    (r'Click on the "(.+)" button\.', _from_words(steps.click_button)),
+    (
+        r'Click on the "(.+)" button\.',
+        _click("click the button {}", lambda name: steps.xpath_with_text(name, "button")),
+    ),
     (r"Click button ONE, then click button TWO\.", _from_words(steps.click_in_turn)),
-    (r"Click the button\.|Click button ONE\.", _from_words(steps.click_only_button)),
-    (r'Click on the link "(.+)"\.', _from_words(steps.click_link)),
-    (r"Click on the (\w+) colored box\.", _from_words(steps.click_coloured_box)),
-    (r'Close the dialog box by clicking the "(x)"\.', _from_words(steps.close_dialog)),
-    (r'Click the button in the dialog box labeled "(.+)"\.', _from_words(steps.close_dialog)),
+    (r"Click the button\.|Click button ONE\.", _click("click the button", lambda: "//button")),
+    (r'Click on the link "(.+)"\.', _click("click the link {}", _link)),
+    (
+        r"Click on the (\w+) colored box\.",
+        _click("click the {} box", lambda name: f"//div[@data-color={_quote(name)}]"),
+    ),
+    (
+        r'Close the dialog box by clicking the "(x)"\.',
+        _click("click {} in the dialog", lambda _: "//button[@title='Close']"),
+    ),
+    (
+        r'Click the button in the dialog box labeled "(.+)"\.',
+        _click("click {} in the dialog", lambda name: steps.xpath_with_text(name, "button")),
+    ),
     (r"Select words similar to (.+) and click Submit\.", _from_words(steps.tick_similar_words)),
     (r"Select (.+) from the (?:scroll )?list and click Submit\.", _solve_options),
     (r"Select all the shades of (\w+) and press Submit\.", _from_words(steps.click_shades)),
@@ -107,13 +131,16 @@ _SOLUTIONS: tuple[tuple[str, Callable[[re.Match[str], str], WebTaskSolution]], .
     (r"Select (.+?)(?: and click Submit\.)?", _solve_labels),
     (r"Expand the section below and click submit\.", _from_words(steps.expand_section)),
     (r'Expand the sections below, to find and click on the link "(.+)"\.', _from_words(steps.click_link_in_section)),
-    (r"Click on Tab #(\d+)\.", _from_words(steps.click_tab)),
+    (r"Click on Tab #(\d+)\.", _click("click tab {}", lambda number: steps.xpath_with_text(f"Tab #{number}", "a"))),
     (r'Switch between the tabs to find and click on the link "(.+)"\.', _from_words(steps.click_link_in_tab)),
-    (r'Click on a "(\w+)" widget\.', _from_words(steps.click_widget)),
-    (r"Click on the grid coordinate (\(.+\))\.", _from_words(steps.click_coordinate)),
+    (r'Click on a "(\w+)" widget\.', _click("click a {}", lambda kind: f"(//*[@data-type={_quote(kind)}])[1]")),
+    (r"Click on the grid coordinate (\(.+\))\.", _click("click {}", lambda point: f"//*[@id={_quote(point)}]")),
     (
         r'Navigate through the file tree\. Find and click on the folder or file named "(.+)"\.',
-        _from_words(steps.click_in_tree),
+        _click(
+            "open the folders above {}, and click it",
+            lambda name: f"({steps.xpath_with_text(name, 'span')})/ancestor::li/span",
+        ),
     ),
     (r"Click the button that best describes the figure below\.", _from_words(steps.name_figure)),
     (r"How many (.+) are there\?", _from_words(steps.count_shapes)),
@@ -127,7 +154,10 @@ _SOLUTIONS: tuple[tuple[str, Callable[[re.Match[str], str], WebTaskSolution]], .
     (r"Enter (\d\d)/(\d\d)/(\d{4}) as the date and hit submit\.", _from_words(steps.enter_date)),
     (r"Enter (\d+):(\d\d) ([AP]M) as the time and press submit\.", _from_words(steps.enter_time)),
     (r'Enter the password "(.+)" into both text fields and press submit\.', _from_words(steps.enter_password)),
-    (r"Focus into the (?:(\d)\w\w input )?textbox\.", _from_words(steps.focus_field)),
+    (
+        r"Focus into the (?:(\d)\w\w input )?textbox\.",
+        _click("click the text field", lambda number: f"(//input)[{number or 1}]"),
+    ),
     (
         r"Solve for x and type your answer into the textbox\. Press Submit when done\.",
         _from_words(steps.solve_equation),

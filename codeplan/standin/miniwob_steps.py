@@ -80,8 +80,6 @@ def xpath_with_text(text: str, tag: str = "*") -> str:
     return f"(//{tag}[text()={xpath_string(text)}])[1]"
 
 
-_CLOSE = "//button[@title='Close']"
-
 _SHAPES = """\
 shapes = []
 for tag, rest in re.findall(r'<(circle|rect|polygon|text)\\b(.*?)</', agent.current_state):
@@ -98,36 +96,11 @@ for tag, rest in re.findall(r'<(circle|rect|polygon|text)\\b(.*?)</', agent.curr
 """Code that lists the shapes of the drawing: position, kind, and all words that describe each."""
 
 
-def click_button(name: str) -> list[StepSource]:
-    """Click the button with this text."""
-    return [final_click(f"click the button {name}", xpath_with_text(name, "button"))]
-
-
 def click_in_turn() -> list[StepSource]:
     """Click the button ONE, then the button TWO."""
     lines = click_line(xpath_with_text("ONE", "button"))
     first = StepSource("click ONE", lines, "not state.startswith('DONE')", "the first click ended it")
     return [first, final_click("click TWO", xpath_with_text("TWO", "button"))]
-
-
-def click_only_button() -> list[StepSource]:
-    """Click the only button."""
-    return [final_click("click the button", "//button")]
-
-
-def click_link(text: str) -> list[StepSource]:
-    """Click the first link with this text."""
-    return [final_click(f"click the link {text}", f"(//span[@class='alink'][text()={xpath_string(text)}])[1]")]
-
-
-def click_coloured_box(name: str) -> list[StepSource]:
-    """Click the box of this colour."""
-    return [final_click(f"click the {name} box", f"//div[@data-color={xpath_string(name)}]")]
-
-
-def close_dialog(label: str) -> list[StepSource]:
-    """Close a dialog by its button with this label; ``x`` is its cross."""
-    return [final_click(f"click {label} in the dialog", _CLOSE if label == "x" else xpath_with_text(label, "button"))]
 
 
 def tick_boxes(names: list[str]) -> list[StepSource]:
@@ -175,11 +148,6 @@ def click_link_in_section(text: str) -> list[StepSource]:
 def _unfold(what: str, head: str) -> StepSource:
     unfolded = "'aria-expanded=\"true\"' in state"
     return StepSource(f"unfold {what}", click_line(head), unfolded, "the section is not unfolded")
-
-
-def click_tab(number: str) -> list[StepSource]:
-    """Click the tab with this number."""
-    return [final_click(f"click tab {number}", xpath_with_text(f"Tab #{number}", "a"))]
 
 
 def click_link_in_tab(text: str) -> list[StepSource]:
@@ -233,22 +201,6 @@ def name_figure() -> list[StepSource]:
     """Click the button that names the only figure."""
     lines = f"{_SHAPES}state = agent.click_xpath(f'//button[@data-type=\"{{shapes[0][1]}}\"]')"
     return [StepSource("click what the figure is", lines, "state.startswith('DONE')", "the task goes on")]
-
-
-def click_widget(kind: str) -> list[StepSource]:
-    """Click the first widget of this kind."""
-    return [final_click(f"click a {kind}", f"(//*[@data-type={xpath_string(kind)}])[1]")]
-
-
-def click_coordinate(point: str) -> list[StepSource]:
-    """Click the point with these coordinates."""
-    return [final_click(f"click {point}", f"//*[@id={xpath_string(point)}]")]
-
-
-def click_in_tree(name: str) -> list[StepSource]:
-    """Open the folders from the outermost in, and click the file or folder."""
-    path = f"({xpath_with_text(name, 'span')})/ancestor::li/span"
-    return [final_click(f"open the folders above {name}, and click it", path)]
 
 
 _POST_BUTTONS = {"reply": "Reply", "retweet": "Retweet", "like": "Like", "share": "Share"}
@@ -319,11 +271,6 @@ def enter_password(word: str) -> list[StepSource]:
         fill_step("password once more", "//input[@id='verify']", word),
         submit_step(),
     ]
-
-
-def focus_field(number: str) -> list[StepSource]:
-    """Click the text field with this number, from 1; the first if the number is empty."""
-    return [final_click("click the text field", f"(//input)[{number or 1}]")]
 
 
 def solve_equation() -> list[StepSource]:

@@ -435,18 +435,8 @@ def _share(words: set[str], text: str) -> float:
 AGENT_VOCABULARY = AgentVocabulary(
     frozenset(
         {
-            "search",
-            "click",
-            "results",
-            "options",
-            "chosen",
-            "price",
-            "buttons",
-            "report",
-            "instruction",
-            "page",
-            "product",
-            "score",
+            *("search", "click", "results", "options", "chosen", "price"),
+            *("buttons", "report", "instruction", "page", "product", "score"),
         }
     ),
     {

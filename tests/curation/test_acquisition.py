@@ -131,15 +131,6 @@ def test_a_damaged_skill_of_the_same_name_does_not_prevent_a_new_one(library):
     assert acquire_skill(runner, library, runner.run_planner(task, "second")).name == f"{first.name}-2"
 
 
-def test_a_link_of_the_same_name_does_not_prevent_a_new_skill(library):
-    runner = CurationRunner(Lock(), Replies(*[steps("turn", "open")] * 2))
-    task = runner.tasks("test")[0]
-    first = acquire_skill(runner, library, runner.run_planner(task, "first"))
-    (library.path / "lock" / first.name).rename(library.path / "elsewhere")
-    (library.path / "lock" / first.name).symlink_to("nowhere")
-    assert acquire_skill(runner, library, runner.run_planner(task, "second")).name == f"{first.name}-2"
-
-
 def test_a_retired_skill_stays_retired_when_it_is_found_again(library, tmp_path):
     runner, ran = household("heat/2003", tmp_path)
     library.change(acquire_skill(runner, library, ran), status="retired")

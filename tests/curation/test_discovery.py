@@ -4,7 +4,7 @@ import pytest
 
 from codeplan.curation.curation_runner import CurationRunner
 from codeplan.curation.filtering import FilterRule, compare_library, discover_skills, run_skill_alone
-from codeplan.envs.selection import take_of_each_kind
+from codeplan.envs.registry import take_of_each_kind
 from codeplan.skills.library import SkillLibrary
 
 KINDS = ("heat", "examine")

@@ -159,17 +159,6 @@ def test_arrivals_are_worded_as_in_the_file_or_as_in_transcripts(data, split, wo
         assert re.match(expected, env.step(action).text)
 
 
-def test_a_snapshot_restores_the_state(env):
-    task = env.tasks("valid_unseen")[0]
-    env.reset(task)
-    start = env.snapshot()
-    first = env.admissible()
-    env.step(env.game(task).walkthrough[0])
-    assert env.admissible() != first
-    env.restore(start)
-    assert env.admissible() == first
-
-
 def test_the_stand_in_wins_every_game(data, env):
     tasks = [*env.tasks("valid_unseen"), *env.tasks("train")]
     results = run_tasks("alfworld", tasks, workers=2, data=str(data))

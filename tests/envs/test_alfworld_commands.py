@@ -63,11 +63,6 @@ def test_a_suite_plays_every_game_that_was_found(data, capsys):
     assert [result["success"] for result in (e["result"] for e in document["outcomes"])] == [True, True, True]
 
 
-def test_a_suite_can_be_played_by_kind(data, capsys):
-    assert main(["bench", "alfworld-unseen", "--data", str(data), "--kind", "heat", "--json"]) == 0
-    assert {e["task"]["kind"] for e in json.loads(capsys.readouterr().out)["outcomes"]} == {"heat"}
-
-
 def test_run_shows_one_game(data, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     id = next(f"{f.parent.parent.name}/{f.parent.name}" for f in sorted(data.rglob("game.tw-pddl")))

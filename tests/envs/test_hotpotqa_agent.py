@@ -2,11 +2,9 @@
 
 import pytest
 
-from codeplan.agent_interface import agent_api, describe_api
 from codeplan.envs.hotpotqa.agent import HotpotQAAgent, PaperHotpotQAAgent
 from codeplan.envs.hotpotqa.environment import HotpotQA
 from codeplan.prompts.templates import Prompts
-from codeplan.protocols import Agent
 from codeplan.runner.episodes import execute
 from codeplan.types import Finished, Observation, Stopped
 
@@ -22,15 +20,6 @@ def answering(*texts):
         return Observation(left.pop(0))
 
     return HotpotQAAgent(act, Observation("Question: Where was Ada born?")), done
-
-
-def test_its_api_has_only_these_names():
-    assert agent_api(HotpotQAAgent).names == (
-        *("search", "lookup", "lookup_all", "finish", "report"),
-        *("question", "answer", "page", "similar"),
-    )
-    assert isinstance(HotpotQAAgent(lambda action: Observation("")), Agent)
-    assert "def lookup(self, string: str) -> str:" in describe_api(agent_api(HotpotQAAgent))
 
 
 def test_its_methods_take_the_environment_s_actions_and_return_their_observations():

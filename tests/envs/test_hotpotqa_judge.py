@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from codeplan.envs.hotpotqa.scoring import judge
+from codeplan.envs.hotpotqa.judge import judge
 from codeplan.errors import ModelError
 from codeplan.types import Completion, Usage
 

@@ -23,12 +23,6 @@ def test_the_page_starts_with_a_command_that_wins(tmp_path):
     assert re.search(r"Refinements +1", ran.stdout)
 
 
-def test_an_episode_replays_from_a_tape(tmp_path):
-    for option in ("--record", "--replay"):
-        ran = codeplan("run", "hotpotqa", "--task", "comparison/2", option, "tape", cwd=tmp_path)
-        assert ran.returncode == 0, ran.stdout + ran.stderr
-
-
 def test_live_wikipedia_without_a_contact_is_refused_with_advice(tmp_path):
     assert "--set live=true --set contact=me@example.org" in PAGE
     ran = codeplan("run", "hotpotqa", "--set", "live=true", cwd=tmp_path)

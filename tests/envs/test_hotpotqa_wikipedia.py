@@ -11,12 +11,10 @@ from contextlib import closing
 import pytest
 from support.mediawiki_server import wiki_server
 
-from codeplan.envs.hotpotqa.environment import make
 from codeplan.envs.hotpotqa.wiki import SimilarTitles, WikiPage
 from codeplan.envs.hotpotqa.wikipedia import MediaWiki, Wikipedia, extract_paragraphs, parse_retry_after
 from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.runner.episodes import run
-from codeplan.types import Task
 
 CONTACT = "tests@example.org"
 
@@ -83,15 +81,6 @@ def test_a_missing_page_offers_what_a_search_finds(wiki):
     assert wiki.search("qqq") == SimilarTitles(())
 
 
-def test_a_disambiguation_page_is_searched_in_brackets(server, tmp_path):
-    env = make(live=True, contact=CONTACT, url=server.url, cache=str(tmp_path / "c"), interval=0.0)
-    with closing(env):
-        env.reset(Task("bridge/1"))
-        text = env.step("search[Mercury]").text
-    assert text == "Could not find [Mercury]. Similar: ['Mercury', 'Mercury (planet)']."
-    assert not [a for a in server.asked if "[" in a.get("titles", "")]
-
-
 @pytest.mark.parametrize("title", ["Talk:Ada Lovelace", "User:Me", "Special:Random"])
 def test_only_articles_are_pages(wiki, title):
     assert isinstance(wiki.search(title), SimilarTitles)
@@ -101,10 +90,6 @@ def test_only_articles_are_pages(wiki, title):
 def test_any_text_can_be_searched_for(wiki, server, entity):
     assert isinstance(wiki.search(entity), SimilarTitles)
     assert all(len(a.get("srsearch", "")) <= 300 and "|" not in a.get("titles", "") for a in server.asked)
-
-
-def test_a_page_without_text_is_empty(wiki):
-    assert wiki.search("Empty") == WikiPage("Empty", "")
 
 
 # ------------------------------------------------------------------ the cache

@@ -2,26 +2,10 @@
 
 import pytest
 
-from codeplan.agent_interface import agent_api
 from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.envs.household.environment import Household
 from codeplan.errors import AgentError
-from codeplan.protocols import Agent
 from codeplan.types import Observation, Task
-
-METHODS = (
-    "goto",
-    "look_in",
-    "take",
-    "put",
-    "open_receptacle",
-    "close_receptacle",
-    "clean",
-    "heat",
-    "cool",
-    "turn_on",
-    "report",
-)
 
 
 def begin(dialect="put", task="heat/3"):
@@ -49,11 +33,6 @@ def by_method(agent, action):
     method = {"open": agent.open_receptacle, "close": agent.close_receptacle, "use": agent.turn_on, "move": agent.put}
     call = method.get(words[0]) or getattr(agent, words[0])
     return call(" ".join(words[1:3]), " ".join(words[4:])) if len(words) > 3 else call(" ".join(words[1:]))
-
-
-def test_it_offers_exactly_these_names():
-    assert agent_api(HouseholdAgent).names == (*METHODS, "location", "holding", "receptacles", "seen", "closed")
-    assert isinstance(HouseholdAgent(lambda action: Observation("")), Agent)
 
 
 def test_it_reads_the_receptacles_from_the_first_observation():
@@ -166,11 +145,6 @@ def in_room(*texts):
     agent, done = scripted_agent(*texts)
     agent.receptacles = ["desk 1", "fridge 1", "shelf 1"]
     return agent, done
-
-
-def test_nothing_is_seen_before_the_first_look():
-    agent, _, _ = begin()
-    assert (agent.seen, agent.closed) == ({}, [])
 
 
 @pytest.mark.parametrize("dialect", ["put", "move"])

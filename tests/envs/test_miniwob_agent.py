@@ -2,7 +2,6 @@
 
 import pytest
 
-from codeplan.agent_interface import agent_api
 from codeplan.envs.miniwob.actions import BrowserAction, parse_action, split_target
 from codeplan.envs.miniwob.agent import MiniWobAgent
 from codeplan.envs.miniwob.page import keys_for_field
@@ -21,13 +20,6 @@ def agent(*answers):
         return Observation(next(coming))
 
     return MiniWobAgent(act, FIRST), done
-
-
-def test_its_api_has_the_paper_s_names_and_more():
-    assert agent_api(MiniWobAgent).names == (
-        *("type", "press_key", "click_option", "click_xpath", "move_mouse_on", "find", "clear", "wait", "scroll"),
-        *("click_point", "drag", "drag_by", "draw", "report", "description", "current_state"),
-    )
 
 
 def test_the_agent_separates_goal_and_page():

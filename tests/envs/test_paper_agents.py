@@ -4,12 +4,9 @@ import pytest
 
 from codeplan import envs
 from codeplan.agent_interface import agent_api, reduced_api
-from codeplan.envs.alfworld.environment import ALFWorld
-from codeplan.envs.hotpotqa.environment import HotpotQA
 from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.envs.household.environment import Household
 from codeplan.envs.miniwob.tasks import FEEDBACK_TASKS
-from codeplan.envs.textcraft.environment import TextCraft
 from codeplan.errors import UsageError
 from codeplan.planning.sample_choice import SampleSettings, choose_samples
 from codeplan.prompts.templates import Prompts
@@ -56,12 +53,6 @@ def test_the_default_is_codeplans_own_agent_with_all_of_these_names(env):
 def test_an_unknown_agent_is_refused_in_a_sentence(env):
     with pytest.raises(UsageError, match="agent='papers'.*'full' or 'paper'"):
         envs.make(env, agent="papers")
-
-
-@pytest.mark.parametrize("env", [Household, ALFWorld, TextCraft, HotpotQA])
-def test_the_class_refuses_an_unknown_agent_too(env):
-    with pytest.raises(UsageError, match=f"agent of {env.name} must be one of full, paper .got 'papers'."):
-        env(agent="papers")
 
 
 def test_a_reduced_api_has_only_names_that_there_are():

@@ -10,7 +10,7 @@ from codeplan.agent_interface import agent_api
 from codeplan.envs.scienceworld.agent import ScienceWorldAgent
 from codeplan.envs.scienceworld.environment import VARIATIONS, ScienceWorld, find_task
 from codeplan.prompts.templates import PACKAGE_FOLDER, Prompts
-from codeplan.recording.events import ActionTaken
+from codeplan.recording.events import answered_calls
 from codeplan.recording.trace import Trace
 from codeplan.runner.episodes import execute, run
 from codeplan.runner.recorded_episodes import replay, resume
@@ -99,7 +99,7 @@ EPISODE = ["run", "scienceworld", "--task", TASK, "--mistakes", "forgotten_walk"
 
 
 def actions(path):
-    return [(e.action, e.observation) for e in Trace.read(path / "trace.jsonl") if isinstance(e, ActionTaken)]
+    return [(c.call.name, c.answer.observation) for c in answered_calls(Trace.read(path / "trace.jsonl"))]
 
 
 @needs_engine

@@ -2,12 +2,10 @@
 
 import pytest
 
-from codeplan.agent_interface import agent_api, describe_api
 from codeplan.envs.textcraft.agent import TextCraftAgent
 from codeplan.envs.textcraft.environment import TextCraft, recipe_book
 from codeplan.errors import AgentError
 from codeplan.prompts.templates import Prompts
-from codeplan.protocols import Agent
 from codeplan.runner.episodes import execute
 from codeplan.standin.model import ScriptedModel
 from codeplan.types import Finished, Observation
@@ -32,20 +30,6 @@ def scripted_agent(*texts):
         return Observation(left.pop(0))
 
     return TextCraftAgent(act, FIRST), done
-
-
-def test_it_offers_exactly_these_names():
-    assert agent_api(TextCraftAgent).names == (
-        *("get", "can_get", "craft", "craft_until", "inventory", "recipes", "report"),
-        *("goal", "craftable", "held"),
-    )
-    assert isinstance(TextCraftAgent(lambda action: Observation("")), Agent)
-
-
-def test_prompts_show_the_types_of_its_arguments():
-    assert "def craft(self, count: int, item: str, ingredients: dict[str, int]) -> str:" in describe_api(
-        agent_api(TextCraftAgent)
-    )
 
 
 def test_it_reads_goal_and_commands_from_the_first_observation():

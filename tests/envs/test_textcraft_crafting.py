@@ -9,7 +9,6 @@ import pytest
 from codeplan.envs.textcraft.agent import TextCraftAgent
 from codeplan.envs.textcraft.environment import TextCraft, recipe_book
 from codeplan.errors import AgentError
-from codeplan.runner.episodes import run
 from codeplan.runner.recorded_episodes import resume
 from codeplan.types import Observation
 
@@ -202,12 +201,6 @@ def model(messages, replies=iter(sys.argv[3:])):
 
 codeplan.run("textcraft", sys.argv[1], model=model, out=sys.argv[2])
 """
-
-
-def test_what_it_holds_survives_a_refinement():
-    replies = iter([WRONG, RIGHT])
-    result = run("textcraft", shield().id, model=lambda messages: next(replies))
-    assert (result.success, result.refinements, result.actions) == (True, 1, 5)
 
 
 def test_what_it_holds_survives_the_death_of_the_process(tmp_path):

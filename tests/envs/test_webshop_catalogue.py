@@ -327,10 +327,6 @@ def test_search_engines_do_not_share_files(tmp_path):
         open_shop(data, engine="tantivy").catalogue.match_text("thing", 5)
 
 
-def test_sqlite_here_has_full_text_search():
-    assert sqlite3.connect(":memory:").execute("SELECT sqlite_compileoption_used('ENABLE_FTS5')").fetchone() == (1,)
-
-
 def test_with_an_index_folder_the_data_folder_is_not_written(tmp_path):
     data = write_files(tmp_path / "data", [record("B01")])
     make(data=data, index=str(tmp_path / "index"))

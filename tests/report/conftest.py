@@ -10,7 +10,7 @@ import pytest
 from support.chromium import Chromium
 
 from codeplan.cli.app import main
-from codeplan.envs.miniwob.browser_path import find_browser as found_browser
+from codeplan.envs.miniwob.browser import find_browser as found_browser
 from codeplan.errors import UsageError
 
 REQUIRED = os.environ.get("CODEPLAN_BROWSER_REQUIRED") == "1"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.raw_requests import ODD_HEADS, RawRequest, exchange, head
+from support.raw_requests import exchange, head
 from support.trace_samples import PNG, acted, ended, hostile, started, write
 
 from codeplan.errors import UsageError
@@ -135,15 +134,6 @@ def test_unknown_addresses_answer_404(port: int, path: str) -> None:
     assert ask(port, path)[0] == 404
 
 
-@pytest.mark.parametrize("make", ODD_HEADS.values(), ids=ODD_HEADS.keys())
-def test_an_odd_head_gets_a_clear_refusal(port: int, make: RawRequest, capfd: pytest.CaptureFixture[str]) -> None:
-    status, response = exchange(port, make("/api/overview", port))
-    assert status == 0 or 400 <= status < 500
-    assert b"episodes" not in response
-    assert ask(port, "/api/overview")[0] == 200
-    assert capfd.readouterr() == ("", "")
-
-
 @pytest.mark.parametrize(
     "path",
     [
@@ -166,25 +156,6 @@ def test_an_odd_head_gets_a_clear_refusal(port: int, make: RawRequest, capfd: py
 def test_odd_numbers_and_names_in_a_path_answer_404(port: int, path: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert exchange(port, head("GET", path, port))[0] == 404
     assert capfd.readouterr() == ("", "")
-
-
-@pytest.mark.parametrize("path", ["/api/overview", "/nothing"])
-def test_a_body_that_nobody_asked_for_is_not_read_on_and_on(port: int, path: str) -> None:
-    chunk = b"100000\r\n" + b"x" * 0x100000 + b"\r\n"
-    status, _ = exchange(port, head("GET", path, port, "Transfer-Encoding: chunked") + chunk * 20)
-    assert status in (0, 200, 404, 413)
-    assert ask(port, "/api/overview")[0] == 200
-
-
-def test_slow_senders_hold_up_nobody(port: int) -> None:
-    slow = [socket.create_connection(("127.0.0.1", port)) for _ in range(50)]
-    try:
-        for connection in slow:
-            connection.sendall(b"GET /api/over")
-        assert ask(port, "/api/overview")[0] == 200
-    finally:
-        for connection in slow:
-            connection.close()
 
 
 def test_unchanged_data_is_not_sent_again(port: int) -> None:

@@ -390,14 +390,6 @@ def test_merging_counts_a_record_once_and_only_for_its_plan(library):
         assert [(t.version, t.success) for t in library.read_evidence(into)] == [(0, False), (1, True)]
 
 
-def test_a_name_in_two_environments_needs_the_environment(library):
-    library.add(skill("heat-1"))
-    library.add(skill("heat-1", env="alfworld"))
-    with pytest.raises(UsageError, match="alfworld/heat-1"):
-        library.get_by_name("heat-1")
-    assert library.get_by_name("alfworld/heat-1").env == "alfworld"
-
-
 # ------------------------------------------------------------------ many at once, and death
 
 

@@ -13,7 +13,7 @@ from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.methods.adapt import Adapt
 from codeplan.recording.events import ModelCalled, SkillsChosen
 from codeplan.recording.trace import Trace
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 from codeplan.runner.recorded_episodes import replay, resume
 from codeplan.skills.library import FixedStore, SkillLibrary
 from codeplan.skills.selection import SkillSelector

@@ -21,7 +21,7 @@ from codeplan.llm.routing import RoutedModel
 from codeplan.recording.event_comparison import describe_difference
 from codeplan.recording.events import ModelCalled, ModelCallFailed, SkillsChosen, TextsEmbedded
 from codeplan.recording.trace import Trace
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 from codeplan.runner.recorded_episodes import replay, resume
 from codeplan.skills.embeddings import MAX_CHARACTERS, Embedder
 from codeplan.skills.library import FixedStore, ReadOnlyStore, SkillLibrary
@@ -131,15 +131,6 @@ def test_only_what_could_be_found_by_words_is_a_candidate(library):
     found = library.nearest(Boxes().tasks("test")[0], 9, by_hand(embedded))
     assert sorted(s.name for s in found) == ["any-kind", "far-1", "near-1"]
     assert len(library.nearest(Boxes().tasks("test")[0], 1, by_hand([]))) == 1
-
-
-def test_a_skill_retired_behind_the_indexs_back_is_not_found(library):
-    db = sqlite3.connect(library.path / ".index.sqlite")
-    library.change(library.get_by_name("near-1"), status="retired")
-    db.execute("update skills set status = 'active'")
-    db.commit()
-    db.close()
-    assert [s.name for s in library.nearest(Boxes().tasks("test")[0], 9, by_hand([]))] == ["far-1"]
 
 
 def test_read_only_and_fixed_stores_rank_by_embeddings_too(library):

@@ -9,7 +9,6 @@ from support.trace_samples import outcomes_of
 from codeplan.envs.hotpotqa.environment import HotpotQA
 from codeplan.errors import ModelError
 from codeplan.recording.events import PlanRejected, PlanStarted
-from codeplan.recording.tape import Tape, TapeRecorder
 from codeplan.runner.episodes import run
 from codeplan.standin.hotpotqa import (
     MISTAKE_INSERTERS,
@@ -131,11 +130,3 @@ def test_a_plan_that_the_check_refuses_is_repaired_without_a_refinement(name):
 def test_every_question_is_answered_in_the_end(task):
     result, _ = episode(task.id, "some", seed=1)
     assert (result.success, result.reward) == (True, 1.0)
-
-
-def test_an_episode_plays_from_a_tape(tmp_path):
-    recorder = TapeRecorder(tmp_path / "tape")
-    first = run("hotpotqa", "bridge/1", record=recorder)
-    recorder.close()
-    again = run("hotpotqa", "bridge/1", tape=Tape(tmp_path / "tape"))
-    assert (again.success, again.actions, again.model_calls) == (True, first.actions, first.model_calls)

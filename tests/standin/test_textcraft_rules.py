@@ -132,11 +132,6 @@ def test_a_mistake_requested_by_name_is_made(name, seed):
     assert ask_for_plan(ScriptedModel(seed, Mistakes(**{name: 1.0}))) == broken
 
 
-@pytest.mark.parametrize("name", ["forgotten_walk", "wrong_guess"])
-def test_household_mistakes_have_no_effect_here(name):
-    assert ask_for_plan(ScriptedModel(0, name)) == CORRECT
-
-
 @pytest.mark.parametrize("seed", range(30))
 def test_mistakes_keep_the_steps_numbered_without_a_gap(seed):
     broken = ask_for_plan(ScriptedModel(seed, "wrong_count,forgotten_ingredient,sought_product"))
@@ -183,11 +178,6 @@ def test_a_refused_plan_is_repaired(name, seed):
         == CORRECT
     )
     assert ask_to_refine(broken, errors_of(broken)) == CORRECT
-
-
-def test_an_unknown_method_at_run_time_is_replaced():
-    broken = CORRECT.replace("agent.craft(", "agent.combine(")
-    assert ask_to_refine(broken, "[Step 2], line 13 raised AttributeError: the agent has no method combine") == CORRECT
 
 
 def test_a_wrong_count_becomes_the_recipes():
@@ -284,11 +274,6 @@ def test_a_task_with_planks_asks_for_the_variant():
     task = next(t for t in TextCraft().tasks("test") if t.goal == "craft lectern")
     result, _ = episode(task.id, "none")
     assert (result.success, result.asks, result.refinements) == (True, 1, 0)
-
-
-def test_model_calls_for_every_check_and_resume_point_succeed_too():
-    result, _ = episode("depth3/70", "many", seed=3, code_check="always", resume_by="model")
-    assert result.success
 
 
 @pytest.mark.parametrize("mistakes", ["none", "some", "many"])

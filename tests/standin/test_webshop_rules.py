@@ -13,7 +13,6 @@ from codeplan.envs.webshop.agent import WebShopAgent
 from codeplan.envs.webshop.factory import make
 from codeplan.errors import ModelError
 from codeplan.recording.events import PlanRejected, PlanStarted
-from codeplan.recording.tape import Tape, TapeRecorder
 from codeplan.runner.episodes import run
 from codeplan.standin.model import ScriptedModel, answer_question
 from codeplan.standin.webshop import (
@@ -134,14 +133,6 @@ def test_an_unread_offer_fails_an_assertion_and_the_mended_plan_resumes_there():
     assert result.success
     assert "of 1 offers the best lacks" in failed.message
     assert [e.start_from for e in events if isinstance(e, PlanStarted)][:2] == [1, failed.step]
-
-
-def test_an_episode_plays_from_its_tape(tmp_path):
-    recorder = TapeRecorder(tmp_path / "tape.jsonl")
-    recorded = run("webshop", "buy/2", model=ScriptedModel(), record=recorder)
-    recorder.close()
-    played = run("webshop", "buy/2", model=ScriptedModel(), tape=Tape(tmp_path / "tape.jsonl"))
-    assert (played.success, played.actions, played.plan) == (recorded.success, recorded.actions, recorded.plan)
 
 
 @pytest.mark.parametrize("mistakes", ["none", "some"])
