@@ -9,24 +9,30 @@ import msgspec
 
 from codeplan import plugins
 from codeplan.episode.episode import Episode
-from codeplan.methods.adaplanner_settings import (
-    RefinePromptSetting,
-    SampleKindsSetting,
-    SampleSetSetting,
-    SamplesSetting,
-    SampleTableSetting,
-)
 from codeplan.methods.registry import PromptsSetting
 from codeplan.planning.asking import load_prompts
 from codeplan.planning.plan_run import record_notices
-from codeplan.planning.planner import Planner, SkillPlanWriter
+from codeplan.planning.planner import Planner, RefinePrompt, SkillPlanWriter
 from codeplan.planning.refinement import LoopSettings, RefinementLoop
-from codeplan.planning.sample_choice import SampleSettings
+from codeplan.planning.sample_choice import SampleOrigin, SampleSettings, SampleTable
 from codeplan.plugins import Setting
 from codeplan.sandbox import BackendName, Limits, Sandbox
 from codeplan.skills.selection import SkillSelector, open_store
 from codeplan.skills.skill import SkillStore
 from codeplan.types import Result, Task
+
+SamplesSetting = Annotated[int, Setting("Worked examples in the prompts.", "safe", most=100)]
+SampleKindsSetting = Annotated[str, Setting("Show worked examples of these kinds only; separate with commas.", "safe")]
+SampleTableSetting = Annotated[
+    SampleTable,
+    Setting("kind: those of the task's kind alone; paper: one, by AdaPlanner's table for 2, 4 or 6.", "safe"),
+]
+SampleSetSetting = Annotated[
+    SampleOrigin, Setting("paper: worked examples that ask, or leave something to refine.", "safe")
+]
+RefinePromptSetting = Annotated[
+    RefinePrompt, Setting("Refine in one conversation, or with a fresh prompt, with or without the plan.", "safe")
+]
 
 
 class AdaPlannerSettings(LoopSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -62,12 +68,6 @@ class AdaPlannerSettings(LoopSettings, frozen=True, kw_only=True, forbid_unknown
         BackendName, Setting("What runs plans; auto is Monty where there is no cage.", "trusted", repeat="never")
     ] = "auto"
 
-    @property
-    def shown_samples(self) -> SampleSettings:
-        """The choice of worked examples."""
-        kinds = tuple(k for k in self.sample_kinds.split(",") if k)
-        return SampleSettings(count=self.samples, kinds=kinds, origin=self.sample_set, table=self.sample_table)
-
 
 class AdaPlanner:
     """The refinement loop (``codeplan.planning.refinement``) with a planner that asks the model, and with skills.
@@ -81,6 +81,8 @@ class AdaPlanner:
     def __init__(self, **given: Any) -> None:
         self.settings: AdaPlannerSettings = plugins.build(AdaPlannerSettings, given, "the method adaplanner")
         own = self.settings
+        kinds = tuple(k for k in own.sample_kinds.split(",") if k)
+        self.samples = SampleSettings(count=own.samples, kinds=kinds, origin=own.sample_set, table=own.sample_table)
         self.skill_selector = SkillSelector(
             open_store(own.library, own.skill), own.skills, own.skill_chars, own.embeddings
         )
@@ -97,7 +99,7 @@ class AdaPlanner:
             episode,
             self.prompts,
             task,
-            samples=self.settings.shown_samples,
+            samples=self.samples,
             skills=shown,
             asks=self.sandbox.limits.asks,
             tries=self.settings.tries,

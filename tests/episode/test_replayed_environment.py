@@ -49,8 +49,8 @@ class Watched(Boxes):
 class Real(Watched):
     """Boxes whose actions cannot be undone."""
 
-    def take_up(self, in_doubt: str | None) -> None:
-        self.log.append(f"take up {in_doubt}")
+    def take_up(self, in_doubt: Call | None) -> None:
+        self.log.append(f"take up {in_doubt and in_doubt.name}")
         self.ball = 2
 
 
@@ -125,15 +125,15 @@ def test_an_environment_whose_actions_are_real_continues_before_it_is_reset() ->
     "after",
     [
         [],
-        [CallDecided(tool="open", allowed=True, by="approver")],
-        [DoubtDecided(tool="open", way="retry", by="user")],
-        [ToolFailed(tool="open", error="E", message="", traceback="")],
+        [CallDecided(id=1, tool="open", allowed=True, by="approver")],
+        [DoubtDecided(id=1, tool="open", way="retry", by="user")],
+        [ToolFailed(id=1, tool="open", error="E", message="", traceback="")],
     ],
     ids=lambda events: "".join(type(e).__name__ for e in events),
 )
 def test_a_call_that_was_begun_is_in_doubt_whatever_was_noted_about_it(after: list[Any]) -> None:
     trace = Trace()
-    for event in (EnvironmentReset(observation=Observation("Boxes.")), CallBegun(action="open 1"), *after):
+    for event in (EnvironmentReset(observation=Observation("Boxes.")), CallBegun(id=1, call=Call("open 1")), *after):
         trace.append(event)
     env = Real()
     assert episode(env, tuple(trace.events)).act("open 1") == EMPTY
@@ -151,7 +151,7 @@ def test_an_answer_that_is_another_now_is_named_with_its_event() -> None:
     with pytest.raises(Diverged) as caught:
         resumed.act("open 2")
     assert str(caught.value) == (
-        f"the environment differs from the recording at event 1: it said {EMPTY}, "
+        f"the environment differs from the recording at event 2: it said {EMPTY}, "
         f"and now says {Observation('It is locked.')}"
     )
 

@@ -7,16 +7,8 @@ from typing import Any
 
 import pytest
 
-from codeplan.planning.feedback import (
-    MAX_FIXES_SHOWN,
-    MAX_PART_CHARS,
-    Exchange,
-    RunEvents,
-    RunReport,
-    describe_outcome,
-    describe_refusal,
-    prompt_values,
-)
+from codeplan.planning.feedback import MAX_FIXES_SHOWN, MAX_PART_CHARS, Exchange, RunEvents, RunReport, prompt_values
+from codeplan.planning.outcomes import describe_outcome, describe_refusal
 from codeplan.sandbox import encode
 from codeplan.types import (
     Checkpoint,

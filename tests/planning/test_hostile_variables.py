@@ -75,7 +75,7 @@ def test_a_page_shows_them_within_one_room(body: str) -> None:
     checkpoint = failed(body).checkpoint
     shown = html_page.variable_texts(checkpoint, 2_000)
 
-    assert sum(len(name) + len(text) for name, text in shown.texts.items()) <= html_page.MAX_CHARACTERS * 2
+    assert sum(len(name) + len(text) for name, text in shown.texts.items()) <= html_page.MAX_VARIABLE_CHARACTERS * 2
     assert all(len(text) <= 2_001 for text in shown.texts.values())
     assert count_steps(lambda: html_page.variable_texts(checkpoint, 2_000)) < MAX_STEPS
 
