@@ -88,9 +88,9 @@ def wrap_as_plan(body: str) -> str:
     return "def solution(agent, start_from=1):\n" + textwrap.indent(textwrap.dedent(body).strip("\n"), "    ") + "\n"
 
 
-def sample_plans() -> tuple[SamplePlan, ...]:
-    """Return all sample plans. The check accepts each, and each runs as in plain Python."""
-    return tuple(s for name in SAMPLE_WORLDS for s in _samples_in(name))
+def sample_plans(*subjects: str) -> tuple[SamplePlan, ...]:
+    """Return the sample plans of these subjects, or all. The check accepts each, and each runs as in plain Python."""
+    return tuple(s for name in subjects or SAMPLE_WORLDS for s in _samples_in(name))
 
 
 def sample_attacks() -> tuple[SampleAttack, ...]:

@@ -22,9 +22,9 @@ TRUSTED_TEXTS = {"codeplan/audit/auditor.py": "the corpus of attacks belongs to 
 """Files with expressions that may be slow, and why no untrusted text meets them."""
 
 KNOWN_WHEN_RUNNING = {
-    "codeplan/planning/executor_turns.py": "the rewrites of an environment, tested below",
+    "codeplan/planning/turns.py": "the rewrites of an environment, tested below",
     "codeplan/untrusted/patterns.py": "patterns of a manifest, which get a process and a time limit",
-    "envs/alfworld/grammar.py": "constants of the same file, applied to the user's own game files",
+    "envs/alfworld/game_files.py": "constants of the same file, applied to the user's own game files",
 }
 """Files with expressions that the source does not spell out, and where they come from."""
 
@@ -42,14 +42,10 @@ def test_all_expressions_are_found() -> None:
     assert {e.file for e in all_expressions() if e.pattern is None} == set(KNOWN_WHEN_RUNNING)
 
 
-@pytest.mark.parametrize(
-    "expression", [e for e in all_expressions() if e.pattern is not None and e.file not in TRUSTED_TEXTS], ids=str
-)
-def test_every_expression_takes_linear_time(expression: Expression) -> None:
-    assert expression.pattern is not None
-    assert [find_attack(expression.pattern, expression.flags, mode) for mode in expression.modes] == [None] * len(
-        expression.modes
-    )
+def test_every_expression_takes_linear_time() -> None:
+    judged = [e for e in all_expressions() if e.pattern is not None and e.file not in TRUSTED_TEXTS]
+    attacks = [(str(e), mode, find_attack(e.pattern or "", e.flags, mode)) for e in judged for mode in e.modes]
+    assert [attack for attack in attacks if attack[2] is not None] == []
 
 
 def test_the_rewrites_of_the_environments_take_linear_time() -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import product
 from pathlib import Path
 from typing import get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.caged import locked_worker
 from support.protocol_table import caps_table, conversation_table
 
@@ -75,9 +76,7 @@ def test_every_state_can_be_reached_and_only_the_end_has_no_way_on():
     assert set(State) - {t.state for t in TRANSITIONS} == {State.ENDED}
 
 
-@pytest.mark.parametrize(
-    ("state", "sender", "frame"), list(product(State, Sender, SAMPLES)), ids=lambda x: type(x).__name__
-)
+@given(st.sampled_from(State), st.sampled_from(Sender), st.sampled_from(SAMPLES))
 def test_a_frame_is_taken_where_the_table_has_it_and_nowhere_else(state, sender, frame):
     conversation = Conversation(State.READY)
     conversation.take(Sender.HOST, job())  # meets every condition
