@@ -366,9 +366,13 @@ def _print_rows(rows: list[EventRow], width: int, run: Path) -> None:
 
 
 def _show_event(recorded: list[Event], number: int, as_json: bool) -> None:
-    """Print an event as a live display shows it; a call of a model with its messages and its reply."""
+    """Print an event as a live display shows it; a call of a model with its messages and its reply.
+
+    A call of a plan and its answer are shown together.
+    """
     from codeplan.errors import UsageError
-    from codeplan.recording.events import ModelCalled
+    from codeplan.recording.events import CallAnswered, CallBegun, ModelCalled
+    from codeplan.report.event_view import event_rows
     from codeplan.report.live import LiveDisplay
 
     if number >= len(recorded):
@@ -382,7 +386,15 @@ def _show_event(recorded: list[Event], number: int, as_json: bool) -> None:
             echo(f"{message['role']}:\n{message['content']}\n")
         echo(f"reply:\n{event.completion.text}")
         return
-    LiveDisplay(make_console(), plan_before=_plan_before(recorded[:number]))(event)
+    display = LiveDisplay(make_console(), plan_before=_plan_before(recorded[:number]))
+    if not isinstance(event, CallBegun | CallAnswered):
+        display(event)
+        return
+    of_call = [e for e in recorded if isinstance(e, CallBegun | CallAnswered) and e.id == event.id]
+    for part in of_call:
+        display(part)
+    if not isinstance(of_call[-1], CallAnswered):  # a display waits for the answer
+        echo("\n".join(row.text for row in event_rows(of_call)))
 
 
 def _plan_before(earlier: list[Event]) -> str | None:

@@ -167,11 +167,7 @@ def test_the_parameters_of_a_class_are_settings(run):
             "the environment 'mine.py:number' has no attribute name and no attribute agent and no me",
         ),
         ("mine.py:BoxAgent", 2, "the environment 'mine.py:BoxAgent' has no attribute name"),
-        (
-            "mine.py:Half",
-            2,
-            "the environment half has no attribute agent and no method reset and no method step and no",
-        ),
+        ("mine.py:Half", 2, "the environment half has no attribute agent and no method reset"),
         (
             "mine.py:make_sized",
             2,
