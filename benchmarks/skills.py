@@ -21,10 +21,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+
 from codeplan import envs
 from codeplan.curation.curation_runner import CurationRunner
 from codeplan.curation.filtering import FilterRule, filter_candidates, run_skill_alone
-from codeplan.skills import skill, skill_folder
+from codeplan.skills import skill_folder
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import EvidenceRecord, SkillOrigin
 from codeplan.types import Task
@@ -61,7 +63,7 @@ def fill(root: Path) -> None:
             EvidenceRecord(f"{kind}/{j}", j, "m", j % 2 == 0, j % 2 == 0, 1, "filter", f"runs/{i}-{j}")
             for j in range(8)
         ]
-        (folder / "evidence.jsonl").write_bytes(b"".join(skill.encode_record(t) + b"\n" for t in trials))
+        (folder / "evidence.jsonl").write_bytes(b"".join(msgspec.json.encode(t) + b"\n" for t in trials))
 
 
 def milliseconds(work: Callable[[], object], rounds: int) -> list[float]:

@@ -83,17 +83,13 @@ def append_line(path: Path, line: bytes, below: Path) -> None:
     Raises: UsageError: the file cannot be written, or is a link or anything but a regular file.
     """
     try:
-        _append(path, line, below)
+        with files.open_to_append(path, below) as file:
+            if file.tell() and not _ends_with_newline(file):
+                line = b"\n" + line
+            files.write_all(file, line + b"\n")
+            os.fsync(file.fileno())
     except OSError as e:
         raise UsageError(f"{path} cannot be written: {e.strerror}") from None
-
-
-def _append(path: Path, line: bytes, below: Path) -> None:
-    with files.open_to_append(path, below) as file:
-        if file.tell() and not _ends_with_newline(file):
-            line = b"\n" + line
-        files.write_all(file, line + b"\n")
-        os.fsync(file.fileno())
 
 
 def remove_tree(path: Path) -> None:

@@ -320,6 +320,8 @@ def _entry_from_row(row: Sequence[Any]) -> IndexEntry:
     return IndexEntry(env, name, kind, status, bool(pinned), version, about, digest, tally, round(score, 4))
 
 
+# ------------------------------------------------------------------ in step with the folders
+
 INDEX_FILE = ".index.sqlite"
 _JOURNAL = "-journal"
 """The suffix of SQLite's journal. A crafted journal could make SQLite delete any file. An index has a journal only for

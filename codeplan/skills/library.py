@@ -18,7 +18,7 @@ from codeplan.errors import UsageError
 from codeplan.skills import skill_folder
 from codeplan.skills.embeddings import Embedder, EmbeddingRanker
 from codeplan.skills.index import IndexEntry, SkillIndex, SynchronisedIndex, search_words
-from codeplan.skills.skill import EvidenceRecord, Skill, SkillStatus, encode_record
+from codeplan.skills.skill import EvidenceRecord, Skill, SkillStatus
 from codeplan.skills.skill_folder import DamagedSkill
 from codeplan.types import Task
 from codeplan.untrusted import files
@@ -83,7 +83,7 @@ class SkillLibrary:
         """Append an evidence record durably. Raises: UsageError if there is no such skill."""
         record = record if record.at else msgspec.structs.replace(record, at=round(time.time(), 3))
         with self._locked_folder(skill.env, skill.name) as place:
-            durable_files.append_line(place / skill_folder.EVIDENCE, encode_record(record), self.path)
+            durable_files.append_line(place / skill_folder.EVIDENCE, msgspec.json.encode(record), self.path)
 
     # -------------------------------------------------------------- reading
 

@@ -13,7 +13,7 @@ from typing import Annotated, TypeAlias
 
 import msgspec
 
-from codeplan.sandbox.analysis.plan_shape import PARAMETERS_CLOSING, PARAMETERS_OPENING
+from codeplan.sandbox.language.extraction import PARAMETERS_CLOSING, PARAMETERS_OPENING
 from codeplan.types import Value as Frozen
 
 _Text = Annotated[str, msgspec.Meta(max_length=2_000)]

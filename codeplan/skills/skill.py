@@ -70,7 +70,6 @@ class EvidenceRecord(Value, frozen=True):
     at: float = 0.0
 
 
-_encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(EvidenceRecord)
 
 _RECENT_EPISODES = 10
@@ -93,11 +92,6 @@ class EvidenceSummary(Value, frozen=True):
     wins: int = 0
     losses: int = 0
     failing: bool = False
-
-
-def encode_record(record: EvidenceRecord) -> bytes:
-    """Return a record as a line, without its newline."""
-    return _encoder.encode(record)
 
 
 def decode_records(data: bytes) -> tuple[list[EvidenceRecord], list[int]]:
@@ -145,6 +139,9 @@ def summarise_evidence(records: Sequence[EvidenceRecord], version: int) -> Evide
 
 SkillVerdict = Literal["helps", "harms", "open"]
 
+
+# ------------------------------------------------------------------ an anytime-valid test of whether a skill helps
+
 _UNIT = 1 << 256
 """So fine that the rounding of the terms does not change the float."""
 
@@ -152,18 +149,18 @@ _UNIT = 1 << 256
 def e_value(wins: int, losses: int) -> float:
     """Return the evidence that wins are likelier than losses: 1 at the start; 20 corresponds to p = 0.05 at any time.
 
-    Of the pairs of episodes with and without a skill, only the discordant ones count: a win if only the episode with the
-    skill succeeded, a loss if only the other one did. If the skill does not help, a win is at most as likely as a loss,
-    and a gambler who bets on wins gains nothing on average. The wealth of one who spreads one unit evenly over all win
-    rates from 1/2 to 1 is
+    Of the pairs of episodes with and without a skill, only the discordant ones count: a win if only the episode with
+    the skill succeeded, a loss if only the other one did. If the skill does not help, a win is at most as likely as a
+    loss, and a gambler who bets on wins gains nothing on average. The wealth of one who spreads one unit evenly over
+    all win rates from 1/2 to 1 is
 
         E = 2 ∫ 2^n θ^wins (1 - θ)^losses dθ,  θ from 1/2 to 1,  n = wins + losses
 
-    This is an e-process: by Ville's inequality (Ville, "Étude critique de la notion de collectif", 1939) it ever exceeds
-    1/α with probability at most α. The test may therefore be evaluated after every pair and stopped at any time. Such
-    mixtures go back to Robbins, "Statistical methods related to the law of the iterated logarithm" (1970); for this use
-    see Ramdas, Grünwald, Vovk and Shafer, "Game-theoretic statistics and safe anytime-valid inference" (2023), sections
-    2 and 4.
+    This is an e-process: by Ville's inequality (Ville, "Étude critique de la notion de collectif", 1939) it ever
+    exceeds 1/α with probability at most α. The test may therefore be evaluated after every pair and stopped at any
+    time. Such mixtures go back to Robbins, "Statistical methods related to the law of the iterated logarithm" (1970);
+    for this use see Ramdas, Grünwald, Vovk and Shafer, "Game-theoretic statistics and safe anytime-valid inference"
+    (2023), sections 2 and 4.
 
     The integral is a sum of binomial coefficients, added up from the largest index in units of 2^-256, each term from
     the one before. The sum ends where terms vanish, or above the largest float, which is the cap. Raises: ValueError

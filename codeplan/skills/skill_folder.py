@@ -33,6 +33,8 @@ class DamagedSkill(ValueError):
     """A skill's folder cannot be used; the message names the file and the reason. Nothing in it is deleted."""
 
 
+# ------------------------------------------------------------------ ``SKILL.md``
+
 FENCE = "+++"
 MAX_MANIFEST_BYTES = 256 * 1024
 MAX_TEXT_CHARACTERS = 2_000

@@ -221,6 +221,8 @@ def _fact_pattern(question: str) -> str | None:
     return next((where for what, where in _FACT_PATTERNS.items() if re.match(what, question)), None)
 
 
+# ------------------------------------------------------------------ acting turn by turn
+
 _ACTION = re.compile(r"(search|lookup)\[(.*)\]")
 _MISSED = re.compile(r"Could not find .*?\. Similar: \[(?:'([^']+)'|\"([^\"]+)\")?")
 _FIRST_PART = "find out for the question: "
@@ -321,6 +323,8 @@ class _Reading:
             text = next(iter(self._texts.values()), "")  # notes may begin with the page of a similar title
         return find_fact(wanted.question.format(entity), text)
 
+
+# ------------------------------------------------------------------ mistakes, and mending plans
 
 AGENT_VOCABULARY = AgentVocabulary(
     frozenset({"search", "lookup", "lookup_all", "finish", "report", "question", "answer", "page", "similar"}),

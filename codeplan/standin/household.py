@@ -320,6 +320,9 @@ def _put(goal: ParsedHouseholdGoal, step: int, found: str = "found") -> str:
     return _PUT.substitute(step=step, name=goal.thing, target=goal.target, found=found)
 
 
+# ------------------------------------------------------------------ acting turn by turn
+
+
 class HouseholdStage(NamedTuple):
     """One thing to do: take, clean, heat, cool, put or use (a lamp). ``place`` says where; empty means anywhere.
 
@@ -526,6 +529,8 @@ class _HouseholdProgress:
         return f"open {place}" if opened and place in self.closed else ""
 
 
+# ------------------------------------------------------------------ mistakes
+
 MISTAKE_NAMES = ("forgotten_walk", "wrong_guess", "unknown_method", "syntax_error")
 """In the order of insertion."""
 
@@ -565,6 +570,8 @@ def _insert_syntax_error(plan: str, which: float) -> str:
     right = present[int(which * len(present))]
     return plan.replace(right, right[:-2] + "\n" if right.endswith("\n") else right[:-1], 1)
 
+
+# ------------------------------------------------------------------ mending plans
 
 _METHODS = {"goto", "take", "put", "open_receptacle", "close_receptacle", "clean", "heat", "cool", "turn_on", "report"}
 _ATTRIBUTES = {"location", "holding", "receptacles"}
@@ -703,6 +710,8 @@ def _walk_function(source: str) -> str:
 def _walk_back_line(call: re.Match[str], source: str) -> str:
     return f"{call[1]}{_walk_function(source)}({call[3]})\n"
 
+
+# ------------------------------------------------------------------ exemplars in a prompt
 
 _SKILL = re.compile(r'<skill name="[^"\n]*">\n(.*?)\n</skill>', re.DOTALL)
 _WORKED_EXAMPLE = re.compile(r"A worked example .*?```python\n(.*?)```", re.DOTALL)

@@ -182,6 +182,8 @@ _SOLUTIONS: tuple[tuple[str, Callable[[re.Match[str], str], WebTaskSolution]], .
 """The solutions by the pattern of the sentence, except for mail, which has no fixed wording."""
 
 
+# ------------------------------------------------------------------ mistakes, and mending plans
+
 AGENT_VOCABULARY = AgentVocabulary(
     frozenset(["type", "press_key", "click_option", "click_xpath", "move_mouse_on", "find", "clear", "wait", "scroll"])
     | {"click_point", "drag", "drag_by", "draw", "report", "description", "current_state"},
@@ -242,6 +244,8 @@ def _use_careful_step(source: str, step: int | None, job: WebTaskSolution) -> st
         return write_plan(job)
     return "".join({**now, step: sound[step]}.values())
 
+
+# ------------------------------------------------------------------ words alike
 
 _SYNONYM_GROUPS = """
 big large huge enormous gigantic; small tiny little mini petite; red scarlet crimson vermillion;

@@ -80,6 +80,8 @@ def xpath_with_text(text: str, tag: str = "*") -> str:
     return f"(//{tag}[text()={xpath_string(text)}])[1]"
 
 
+# ------------------------------------------------------------------ clicks
+
 _SHAPES = """\
 shapes = []
 for tag, rest in re.findall(r'<(circle|rect|polygon|text)\\b(.*?)</', agent.current_state):
@@ -237,6 +239,8 @@ def find_names(text: str, offered: list[str]) -> list[str]:
     return [name for name in offered if name in meant]
 
 
+# ------------------------------------------------------------------ forms
+
 _INTO_FIRST_PART = click_line("//input[@id='tt']") + "\nagent.press_key('arrow_left')\nagent.press_key('arrow_left')\n"
 
 
@@ -358,6 +362,9 @@ def _click_field(field: str, careful: bool) -> StepSource:
 
 def _type_field(field: str, word: str) -> StepSource:
     return StepSource(f"type the {field}", f"state = agent.type({word!r})", value_assertion(word), f"no {field} yet")
+
+
+# ------------------------------------------------------------------ mail, whose goals come in many wordings
 
 
 class ParsedMailTask(Value, frozen=True):

@@ -228,6 +228,8 @@ def _life_span_rank(name: str) -> float:
     return next(known, len(_LIFE_SPAN_ORDER) / 2)
 
 
+# ------------------------------------------------------------------ mistakes, and mending plans
+
 _METHODS = (
     "activate choose close connect deactivate disconnect drop dunk eat examine find flush focus goto inventory look "
     "look_in mix move objects open pour read report take teleport use wait"

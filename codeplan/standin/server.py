@@ -210,6 +210,8 @@ def _server_sent_event(data: dict[str, Any]) -> bytes:
     return b"data: " + msgspec.json.encode(data) + b"\n\n"
 
 
+# ------------------------------------------------------------------ embeddings
+
 DIMENSIONS = 256
 MAX_TEXTS = 2048
 """The most texts of one request, as at OpenAI's endpoint."""
@@ -257,6 +259,8 @@ def text_vector(text: str) -> list[float]:
     length = math.hypot(*counts)
     return [count / length for count in counts] if length else [1.0, *counts[1:]]
 
+
+# ------------------------------------------------------------------ faults on purpose
 
 FAULT_KINDS = ("429", "500", "slow", "cut", "garbage", "null", "length")
 """A rate limit with Retry-After, a server error, a slow answer, a connection cut within an answer, bytes that are not
@@ -335,6 +339,8 @@ def _parse_number(item: str, text: str) -> float:
         raise UsageError(f"--faults takes KIND=RATE, such as 429=0.05 or all=0.1,seed=7, and not {item!r}")
     return number
 
+
+# ------------------------------------------------------------------ the endpoint
 
 FAULT_HEADER = "x-codeplan-fault"
 """A request header that names the fault the request gets."""

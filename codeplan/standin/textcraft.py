@@ -219,6 +219,8 @@ def answer_question(question: str) -> str | None:
     return repr(min(names, key=lambda name: (not name.startswith("oak "), len(name), name))) if names else None
 
 
+# ------------------------------------------------------------------ acting turn by turn
+
 _GOAL = re.compile(r"(?:craft|fetch|get) (?:(\d+) |an? |the )?(.+?)(?: using .*)?\.?")
 _HELD = re.compile(r"\[([^\]]+)\] \((\d+)\)")
 _GOT = re.compile(r"Got (\d+) (.+)")
@@ -332,6 +334,8 @@ def _count_inventory(prompt: ExecutorPrompt) -> Counter[str]:
     return held
 
 
+# ------------------------------------------------------------------ mistakes
+
 T = TypeVar("T")
 _MADE = re.compile(r"^        made = make\((\d+), '([^']+)', \d+, \{(.*)\}\)$", re.MULTILINE)
 _NEEDS = re.compile(r"gather\((\{'.*\})\)")
@@ -401,6 +405,8 @@ def _intermediate_steps(plan: str) -> dict[int, tuple[str, int]]:
     made = {number: _MADE.search(steps[number]) for number in sorted(steps)[1:-1]}
     return {number: (m[2], int(m[1])) for number, m in made.items() if m}
 
+
+# ------------------------------------------------------------------ mending plans
 
 AGENT_VOCABULARY = AgentVocabulary(
     frozenset(

@@ -227,6 +227,8 @@ def _nearest_value(asked: str, values: Sequence[str]) -> str | None:
     return best if best is not None and shared[best] else None
 
 
+# ------------------------------------------------------------------ acting turn by turn
+
 _ACTION = re.compile(r"(search|click)\[(.*)\]")
 _FIND = "open the product that fits best: "
 _BUY = "choose the options and buy it: "
@@ -369,6 +371,8 @@ class _ShopVisit:
         return [value for value in chosen if value]
 
 
+# ------------------------------------------------------------------ ADaPT's sub-tasks
+
 _PRODUCT = re.compile(r"\[(B[0-9A-Z]{9})\](?: \[button_\])? *\n(.*)\n\$([\d.]+)")
 _OPTION_BUTTON = re.compile(r"\[([^\[\]\n]+)\]")
 _BUY_MODULE = re.compile(r"Buy (\w+): (.*)")
@@ -431,6 +435,8 @@ def _share(words: set[str], text: str) -> float:
     lower = text.lower()
     return sum(word in lower for word in words) / len(words) if words else 0.0
 
+
+# ------------------------------------------------------------------ mistakes, and mending plans
 
 AGENT_VOCABULARY = AgentVocabulary(
     frozenset(

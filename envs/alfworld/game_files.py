@@ -41,6 +41,9 @@ Expression = str | list["Expression"]
 """A word, or a list of the expressions between two parentheses."""
 
 
+# ------------------------------------------------------------------ PDDL, as far as ALFWorld's files use it
+
+
 class PDDLProblem(Value, frozen=True):
     """A problem in lower case: the type of each object, the arguments of all facts by predicate, the goal."""
 
@@ -124,6 +127,9 @@ def _parse_expression(section: str) -> Expression:
 
 Fact = tuple[str, ...]
 """A predicate and its arguments. Variables are renamed to ``?1``, ``?2`` and so on, unique in the goal."""
+
+
+# ------------------------------------------------------------------ goals
 
 _CONDITIONS: dict[str, tuple[Condition, str]] = {
     "isclean": ("clean", "cleanable"),
@@ -218,6 +224,8 @@ def _format(tree: Expression) -> str:
     return tree if isinstance(tree, str) else f"({' '.join(map(_format, tree))})"
 
 
+# ------------------------------------------------------------------ the grammar of a game file
+
 _STRING = r'"((?:[^"\\]|\\.)*+)"'
 _GOAL = '"Your task is to: '
 _GOAL_TEXT = re.compile(_GOAL + _STRING.removeprefix('"'))
@@ -269,6 +277,9 @@ def _fields(text: str, names: dict[str, str]) -> str:
 
 GAME_FILE, STATE_FILE, TRAJECTORY_FILE = "game.tw-pddl", "initial_state.pddl", "traj_data.json"
 """The files of a trial: a game, or the two files that a game can be made from."""
+
+
+# ------------------------------------------------------------------ games
 
 KINDS_BY_TYPE = {
     "pick_and_place_simple": "pick",
@@ -471,6 +482,8 @@ def _location_number(names: dict[str, str], location: str) -> int:
 def _type(name: str) -> str:
     return intern(name.removesuffix("type"))
 
+
+# ------------------------------------------------------------------ the data's splits
 
 SPLIT_SIZES = {"valid_unseen": 134, "valid_seen": 140, "train": 3553}
 """The splits of ALFWorld's data and their numbers of games."""

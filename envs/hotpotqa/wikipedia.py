@@ -29,6 +29,8 @@ from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.untrusted.values import in_quotes
 from codeplan.version import VERSION
 
+# ------------------------------------------------------------------ what was read, on disk
+
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS pages (site TEXT, title TEXT, revision INTEGER, text TEXT NOT NULL, "
     "PRIMARY KEY (site, title, revision))",
@@ -124,6 +126,8 @@ def default_cache_file() -> Path:
     """The cache in the user's cache folder."""
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "codeplan" / "wikipedia.sqlite3"
 
+
+# ------------------------------------------------------------------ the MediaWiki API
 
 _MAX_BYTES = 16_000_000
 _MAX_TRIES = 5
@@ -320,6 +324,8 @@ def _reset_after_fork() -> None:
 os.register_at_fork(after_in_child=_reset_after_fork)
 
 
+# ------------------------------------------------------------------ the prose of a page's HTML
+
 _MIN_WORDS = 3
 _MAX_DEPTH = 256
 _VOID = frozenset(
@@ -393,6 +399,8 @@ def _is_skipped(tag: str, attrs: list[tuple[str, str | None]]) -> bool:
     classes = (given.get("class") or "").split()
     return tag in _SKIPPED_TAGS or given.get("role") == "navigation" or not _SKIPPED_CLASSES.isdisjoint(classes)
 
+
+# ------------------------------------------------------------------ the encyclopedia
 
 WIKIPEDIA_API_URL = "https://en.wikipedia.org/w/api.php"
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -231,9 +231,7 @@ def rules_by_verb(dialect: Dialect) -> dict[str, tuple[ActionRule, ...]]:
         ActionRule("close ", "", "r", _close),
         ActionRule("take ", " from ", "or", _take),
         ActionRule(head, middle, "or", _put),
-        ActionRule("clean ", " with ", "or", _clean),
-        ActionRule("heat ", " with ", "or", _heat),
-        ActionRule("cool ", " with ", "or", _cool),
+        *(ActionRule(f"{verb} ", " with ", "or", partial(_treat, verb)) for verb in TREATMENTS),
         ActionRule("use ", "", "o", _use),
         ActionRule("slice ", " with ", "oo", _slice),
         ActionRule("examine ", "", "r", _examine_receptacle),
@@ -294,27 +292,20 @@ def _put(game: Game, state: HouseholdState, o: int, r: int) -> ActionOutcome:
     return after, game.dialect.put_answer.format(object=game.objects[o].name, receptacle=game.receptacles[r].name)
 
 
-def _clean(game: Game, state: HouseholdState, o: int, r: int) -> ActionOutcome:
-    return _treat(game, state, "clean", o, r, lambda: replace(state, clean=state.clean | {o}))
-
-
-def _heat(game: Game, state: HouseholdState, o: int, r: int) -> ActionOutcome:
-    return _treat(game, state, "heat", o, r, lambda: replace(state, hot=state.hot | {o}, cool=state.cool - {o}))
-
-
-def _cool(game: Game, state: HouseholdState, o: int, r: int) -> ActionOutcome:
-    return _treat(game, state, "cool", o, r, lambda: replace(state, cool=state.cool | {o}, hot=state.hot - {o}))
-
-
-def _treat(
-    game: Game, state: HouseholdState, verb: str, o: int, r: int, change: Callable[[], HouseholdState]
-) -> ActionOutcome:
+def _treat(verb: str, game: Game, state: HouseholdState, o: int, r: int) -> ActionOutcome:
     """Treat an object. The appliance works with its door open or closed."""
     treatment = TREATMENTS[verb]
     fit = treatment.trait in game.objects[o].traits and game.receptacles[r].kind == treatment.appliance
     if not fit or state.holding != o or not _at(game, state, r):
         return None
-    return change(), f"You {verb} the {game.objects[o].name} using the {game.receptacles[r].name}."
+    match treatment.condition:
+        case "clean":
+            after = replace(state, clean=state.clean | {o})
+        case "hot":
+            after = replace(state, hot=state.hot | {o}, cool=state.cool - {o})
+        case "cool":
+            after = replace(state, cool=state.cool | {o}, hot=state.hot - {o})
+    return after, f"You {verb} the {game.objects[o].name} using the {game.receptacles[r].name}."
 
 
 def _use(game: Game, state: HouseholdState, o: int) -> ActionOutcome:
@@ -382,6 +373,9 @@ def _candidates_at(game: Game, state: HouseholdState, r: int, held: str | None) 
         prefix, separator = game.dialect.put_command
         yield f"{prefix}{held}{separator}{name}"
         yield from (f"{verb} {held} with {name}" for verb in TREATMENTS)
+
+
+# ------------------------------------------------------------------ why an action cannot be done
 
 
 class FailedAction(Value, frozen=True):

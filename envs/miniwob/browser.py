@@ -166,6 +166,8 @@ class DevToolsConnection:
             self._pending.pop(number)[1].put(None)
 
 
+# ------------------------------------------------------------------ the process
+
 _SCRIPT = 'folder=$1; shift; "$@" 3<&0 4>&1 </dev/null >/dev/null; rm -rf -- "$folder"'
 """The browser reads its pipe from descriptor 3 and writes to 4. The shell removes the profile when it exits."""
 
@@ -294,6 +296,8 @@ def _last_line(log: IO[bytes]) -> str:
     lines = log.read()[-4000:].decode("utf-8", "replace").strip().splitlines()
     return lines[-1] if lines else "it says nothing"
 
+
+# ------------------------------------------------------------------ the program
 
 INSTALL_HINT = (
     "install one, such as Debian's with: apt-get install -y chromium-headless-shell (or any Chrome or Chromium), "

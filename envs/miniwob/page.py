@@ -277,6 +277,8 @@ def _key_code(character: str) -> int:
     return ord(character.upper()) if character.isascii() and character.isalnum() else 0
 
 
+# ------------------------------------------------------------------ dates and times as keys of a field
+
 _ISO_DATE = re.compile(r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})")
 _US_DATE = re.compile(r"(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})")
 _TIME = re.compile(r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::\d{2})? ?(?P<half>[AaPp]?)[Mm]?")
@@ -296,6 +298,8 @@ def keys_for_field(kind: str, text: str) -> str | None:
         return f"{hour:02}{time['minute']}{half}"
     return None
 
+
+# ------------------------------------------------------------------ actions
 
 _MAX_LOOKS = 20
 """How often to check an element that is not clickable yet; a fifth of it if an XPath matches several."""
@@ -492,6 +496,8 @@ _ACTIONS: dict[str, Callable[[BrowserPage, str], str]] = {
 }
 
 
+# ------------------------------------------------------------------ the shared browser
+
 MAX_IDLE_SECONDS = 5.0
 """Seconds that a browser without pages keeps running."""
 
@@ -586,6 +592,8 @@ def _reset_after_fork() -> None:
 atexit.register(close_all_browsers)
 os.register_at_fork(after_in_child=_reset_after_fork)
 
+
+# ------------------------------------------------------------------ episodes
 
 SETTLE_MS = 500
 """Milliseconds by which each action advances the page's clock, so that menus open and suggestions appear.

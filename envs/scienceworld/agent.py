@@ -13,6 +13,8 @@ from codeplan.types import Observation, Value
 from codeplan.untrusted.comparison import nearest_name
 from codeplan.untrusted.values import in_quotes
 
+# ------------------------------------------------------------------ reading the engine's descriptions
+
 _ROOM = re.compile(r"This (?:room|outside location) is called the ([^.\n]{1,80})\. (?:In it,|Here) you see:")
 _DOOR = re.compile(r"^\tA door to the ([^(\n]+) \(that is (open|closed)\)", re.MULTILINE)
 _CLOSED = re.compile(r"The ([^.\n]{1,80}) door is closed\.")
@@ -75,6 +77,8 @@ def _thing_name(item: str) -> str:
     bare = item[found.end() :] if (found := _ARTICLE.match(item)) else item
     return _NAME_END.split(bare.rstrip(")"), maxsplit=1)[0].strip(" )")
 
+
+# ------------------------------------------------------------------ the map of the house
 
 _ARRIVAL = re.compile(r"You (?:move|teleport) to the ([^.\n]+)\.")
 _THROUGH = re.compile(r"You move through the [^\n]{1,200} to the ([^.\n]+)\.")
@@ -152,6 +156,8 @@ class HouseMap:
         found: dict[str, Any] = self.rooms.get(self.room or "", {}).get(part, {})
         return found
 
+
+# ------------------------------------------------------------------ the memory
 
 _LIMIT = re.compile(r"^You can take (\d{1,18}) actions\.$", re.MULTILINE)
 _SCORE = re.compile(r"\nScore: (-?\d{1,9}) of 100\.\Z")
@@ -232,6 +238,8 @@ class Explorer:
         return text
 
 
+# ------------------------------------------------------------------ names that a plan gives
+
 _WORD = re.compile(r"\w+")
 _ARTICLES = {"a", "an", "the"}
 _MAX_SHOWN = 30
@@ -265,6 +273,8 @@ def _listed(names: list[str], between: str) -> str:
     shown = [in_quotes(name, 80) for name in names[:_MAX_SHOWN]]
     return between.join(shown) + (" …" if len(names) > _MAX_SHOWN else "") if shown else "nothing"
 
+
+# ------------------------------------------------------------------ the agent
 
 ROOMS = (
     *("art studio", "bathroom", "bedroom", "foundry", "greenhouse"),

@@ -27,6 +27,8 @@ from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.types import Value
 from codeplan.untrusted.texts import MAX_REASON_CHARS, escape_surrogates, one_line
 
+# ------------------------------------------------------------------ calls of Java objects
+
 MAX_ANSWER_BYTES = 16 << 20
 """Maximum length of an answer; a longer one ends the connection."""
 
@@ -185,6 +187,8 @@ def _part(argument: JavaValue) -> str:
             return f"r{argument.id}"
 
 
+# ------------------------------------------------------------------ Java and the engine's archives
+
 JAVA_ADVICE = (
     "ScienceWorld needs Java 11 or newer: install one, such as Debian's with: apt-get install -y default-jre-headless; "
     "codeplan takes the one in $JAVA_HOME, otherwise the one on the PATH"
@@ -253,6 +257,8 @@ def _archive(package: str, ending: str, part: str) -> Path:
                 return path
     raise UsageError(f"the package {package} lacks its archive of Java classes; install it again")
 
+
+# ------------------------------------------------------------------ a process
 
 MAX_START_SECONDS = 120.0
 """Time limit for Java to start; it takes about a second."""
@@ -439,6 +445,8 @@ def _last_line(log: IO[bytes]) -> str:
     return one_line(lines[-1], MAX_REASON_CHARS) if lines else "it says nothing"
 
 
+# ------------------------------------------------------------------ the engines of this process
+
 MAX_IDLE_SECONDS = 30.0
 """Seconds that an engine without a game keeps running."""
 
@@ -532,6 +540,8 @@ def _reset_after_fork() -> None:
 atexit.register(close_all_engines)
 os.register_at_fork(after_in_child=_reset_after_fork)
 
+
+# ------------------------------------------------------------------ a game that survives the end of its engine
 
 T = TypeVar("T")
 

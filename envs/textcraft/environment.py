@@ -20,6 +20,8 @@ from codeplan.types import ActionSpace, Observation, Task, Value
 from codeplan.untrusted.files import read_user_text
 from codeplan.untrusted.values import in_quotes
 
+# ------------------------------------------------------------------ recipes
+
 UNCRAFTABLE_ITEMS = (
     *("coal", "diamond", "dried_kelp", "emerald", "gold_ingot", "honey_block", "iron_ingot", "lapis_lazuli"),
     *("purpur_slab", "purpur_stairs", "quartz_bricks", "quartz_pillar", "quartz_slab", "quartz_stairs"),
@@ -149,6 +151,8 @@ def _input(text: str) -> Ingredient:
     return Ingredient(name.lstrip("#"), int(count), name.startswith("#"))
 
 
+# ------------------------------------------------------------------ tasks
+
 NAME = "textcraft"
 MIN_DEPTH = 2
 """The least depth of a goal."""
@@ -210,6 +214,8 @@ def _task(recipes: RecipeBook, goal: str, seed: int, split: str) -> Task:
     kind = f"depth{recipes.depth(goal)}"
     return Task(f"{kind}/{seed}", NAME, kind, f"craft {display_name(goal)}", seed, split)
 
+
+# ------------------------------------------------------------------ the commands that a task shows
 
 MAX_DISTRACTORS = 10
 MAX_FILE_BYTES = 64 << 20
@@ -319,6 +325,9 @@ def _item_for(wanted: Ingredient) -> str:
 Inventory = Mapping[str, int]
 """Counts by item; all are above 0, except after ``get 0``."""
 
+
+# ------------------------------------------------------------------ the rules, with TextCraft's sentences
+
 _CRAFT = re.compile(r"craft (.*) using (.*)")
 _GET = re.compile(r"get ([0-9]{1,18}) (.*)")
 _COUNTED = re.compile(r"([0-9]{1,18}) (.*)")
@@ -423,6 +432,9 @@ def _format_request(book: RecipeBook, name: str, count: int) -> str:
     """The requested item, as TextCraft's answer writes it."""
     tag, item = (f"'minecraft:{name}'", None) if name in book.categories else (None, f"'minecraft:{name}'")
     return f"ItemTagWithCount(item_tag=ItemTag(tag={tag}, item_id={item}), count={count})"
+
+
+# ------------------------------------------------------------------ the environment
 
 
 class TextCraftSnapshot(EpisodeSnapshot, frozen=True):

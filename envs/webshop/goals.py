@@ -110,6 +110,8 @@ def _text(value: Any) -> str:
     return "" if value is None else value if isinstance(value, str) else str(value)
 
 
+# ------------------------------------------------------------------ goals
+
 NO_CAP = 1_000_000.0
 """The cap of a goal that names none, in dollars; higher than any price."""
 
@@ -214,6 +216,8 @@ def split_ranges(count: int, *, embedded: bool) -> dict[str, range]:
     return {"test": range(test), "dev": range(test, dev), "train": range(dev, count)}
 
 
+# ------------------------------------------------------------------ colour words, of which the reward compares one
+
 _IN_ORDER = (
     "alabaster apricot aqua ash asphalt azure banana beige black blue blush bordeaux bronze brown burgundy camel "
     "camo caramel champagne charcoal cheetah chestnut chocolate christmas coffee cognac copper coral cranberry "
@@ -234,6 +238,9 @@ def colour_or_text(text: str) -> str:
 
 NounFinder = Callable[[str], tuple[str, ...]]
 """Returns the nouns and proper nouns of a product's name, in lower case and in order, duplicates included."""
+
+
+# ------------------------------------------------------------------ nouns of product names
 
 _WORD = re.compile(r"[^\W\d_](?:[\w]|['’](?=\w)|&(?=\w))*")
 _FUNCTION_WORDS = (
@@ -306,6 +313,8 @@ def _load_pipeline(model: str) -> Callable[[str], Any]:
     return pipeline
 
 
+# ------------------------------------------------------------------ similarity of texts
+
 _NON_WORD = re.compile(r"\W")
 _DROPPED = dict.fromkeys(range(128, 256))
 """Characters that the measure ignores: Latin-1 beyond ASCII, such as é and °."""
@@ -357,6 +366,8 @@ def _words(text: str) -> set[str]:
 def _similarity(distance: int, length: int) -> float:
     return 100 - 100 * distance / length if length else 100.0
 
+
+# ------------------------------------------------------------------ the reward (Yao et al., 2022, section 3.1)
 
 MATCH_THRESHOLD = 85
 """Two texts match if their ratio is above this."""

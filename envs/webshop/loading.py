@@ -189,6 +189,9 @@ def _replace_surrogates(value: Any) -> Any:
 
 SearchEngine = Literal["fts5", "tantivy"]
 
+
+# ------------------------------------------------------------------ the shop
+
 EMBEDDED_CATALOGUE = Path(__file__).parent / "catalogue.jsonl"
 """codeplan's own catalogue: one ``CatalogueEntry`` per line, as JSON."""
 

@@ -235,6 +235,9 @@ _BUTTONS: dict[str, Callable[[WebShopSnapshot], WebShopSnapshot]] = {
 
 ObservationMode = Literal["text_rich", "text", "react", "adapt"]
 
+
+# ------------------------------------------------------------------ text forms of a page
+
 CLIENT_PRODUCTS = 3
 """Products of a results page that the ReAct and ADaPT clients show; ADaPT's Table 8 compares 3 and 10."""
 
@@ -289,6 +292,8 @@ def _limit_products(page: ShopPage, products: int) -> ShopPage:
     starts = [i for i, element in enumerate(page) if element.kind == "asin"]
     return page[: starts[products]] if len(starts) > products else page
 
+
+# ------------------------------------------------------------------ the clients of ReAct and ADaPT
 
 INVALID_ACTION = "Invalid action!"
 

@@ -83,9 +83,6 @@ class PageContext:
     plan_event: int | None = None
     """The event number of the latest drafted plan, None before the first."""
 
-    previous_plan_event: int | None = None
-    """The event number of the plan before it."""
-
     step: int | None = None
     spans: tuple[int, ...] = ()
     open_calls: Mapping[int, int] = field(default_factory=dict)
@@ -196,7 +193,7 @@ class TraceIndex:
         match header.event:
             case "plan_drafted":
                 self.plan_offsets[self.count] = self.size
-                self._context = PageContext(self.count, context.plan_event, None, context.spans, context.open_calls)
+                self._context = PageContext(self.count, None, context.spans, context.open_calls)
             case "plan_fixed" if context.plan_event is not None:
                 self.plan_offsets[context.plan_event] = self.size
             case "step_entered":
