@@ -165,27 +165,15 @@ def bench(
     """
     from codeplan.bench.metrics import parse_metrics
     from codeplan.errors import UsageError
-    from codeplan.runner.environment_files import absolute_form, is_environment_file, use_environment
-    from codeplan.runner.models import is_model_file, use_model
 
     columns = () if metrics is None else parse_metrics(metrics)
-    settings, model = options.command_settings(context), players.model
-    worker_settings: dict[str, Any] = {
-        "storage": engine.storage,
-        "retries": retries,
-        "files": (absolute_form(suite),) if is_environment_file(suite) else (),
-        "model_files": (absolute_form(model),) if model and is_model_file(model) else (),
-    }
-    suite = use_environment(suite, many_times=True)
-    chosen = {name: getattr(selection, name) for name in ("split", "kind", "n", "repeats", "trainings")}
-    chosen |= {"method": players.method, "model": use_model(model) if model else model}
-    asked = ask_bench(suite, settings, {name: value for name, value in chosen.items() if value is not None})
+    asked, worker_settings = _ask(suite, options.command_settings(context), selection, players)
     if not dry.dry_run and (dry.pilot or dry.estimate_from):
         raise UsageError("--pilot and --estimate-from belong to --dry-run; give that, too")
     if dry.dry_run and (tapes.record or tapes.replay):
         raise UsageError("a dry run uses no tape; omit --record and --replay")
     with tapes.open() as tape:
-        worker_settings |= {"tapes": tape, "tool_tasks": asked.tool_tasks}
+        worker_settings |= {"storage": engine.storage, "retries": retries, "tapes": tape}
 
         def play(plan: ResolvedBench, folder: Path | None) -> BenchOutcome:
             with reserved_for_json(as_json):
@@ -193,14 +181,33 @@ def bench(
 
         plan = asked.resolve(offline=bool(tape["tape"]) or (dry.dry_run and not dry.pilot))
         if dry.dry_run:
-            with _folder(out, suite, None) if dry.pilot else contextlib.nullcontext(out) as folder:
+            with _folder(out, asked.suite, None) if dry.pilot else contextlib.nullcontext(out) as folder:
                 pilot = play if dry.pilot else None
                 estimate_bench(plan, folder, dry.estimate_from, pilot, total.max_money, as_json)
             return
-        with _folder(out, suite, tapes.replay) as folder:
+        with _folder(out, asked.suite, tapes.replay) as folder:
             outcome = play(plan, folder)
     _show(asked, outcome.bench, folder, columns, as_json)
     _raise_incomplete(outcome)
+
+
+def _ask(
+    suite: str, settings: dict[str, Any], selection: SelectionOptions, players: PlayerOptions
+) -> tuple[BenchRequest, dict[str, Any]]:
+    """The bench that the command asks for, and what its workers need to know of the user's files and tasks."""
+    from codeplan.runner.environment_files import absolute_form, is_environment_file, use_environment
+    from codeplan.runner.models import is_model_file, use_model
+
+    model = players.model
+    of_files = {
+        "files": (absolute_form(suite),) if is_environment_file(suite) else (),
+        "model_files": (absolute_form(model),) if model and is_model_file(model) else (),
+    }
+    suite = use_environment(suite, many_times=True)
+    chosen = {name: getattr(selection, name) for name in ("split", "kind", "n", "repeats", "trainings")}
+    chosen |= {"method": players.method, "model": use_model(model) if model else model}
+    asked = ask_bench(suite, settings, {name: value for name, value in chosen.items() if value is not None})
+    return asked, {**of_files, "tool_tasks": asked.tool_tasks}
 
 
 @contextlib.contextmanager
@@ -281,11 +288,13 @@ def _show(
 
 
 class BenchRequest(NamedTuple):
-    """A bench as asked for. ``resolve(offline=…)`` checks it and returns its grid; nothing has started yet.
+    """A bench as asked for: the name of its ``suite``, and what else is known before anything has started.
 
-    ``experiment`` is the paper's, None for any other bench; ``tool_tasks`` are those of a bench on tools.
+    ``resolve(offline=…)`` checks it and returns its grid. ``experiment`` is the paper's, None for any other bench;
+    ``tool_tasks`` are those of a bench on tools.
     """
 
+    suite: str
     resolve: Callable[..., ResolvedBench]
     experiment: PaperExperiment | None = None
     tool_tasks: ToolTaskSet | None = None
@@ -316,7 +325,7 @@ def ask_bench(suite: str, settings: dict[str, Any], selection: dict[str, Any]) -
     def resolve(*, offline: bool = False) -> ResolvedBench:
         return resolve_bench(spec, lambda model: options.select_model(config, model, {})[1], offline=offline)
 
-    return BenchRequest(resolve, tool_tasks=spec.tool_tasks)
+    return BenchRequest(suite, resolve, tool_tasks=spec.tool_tasks)
 
 
 def _refuse_several_names(suite: str, selection: dict[str, Any]) -> None:
@@ -358,7 +367,7 @@ def _from_paper(name: str, config: UserConfig, settings: dict[str, Any], selecti
             experiment, choice, lambda model: options.select_model(config, model, {})[1], offline=offline
         )
 
-    return BenchRequest(resolve, experiment)
+    return BenchRequest(f"paper:{name}", resolve, experiment)
 
 
 def _from_flags(suite: str, config: UserConfig, common: dict[str, Any], selection: dict[str, Any]) -> BenchSpec:

@@ -218,37 +218,47 @@ def resume(
     Exit codes as for run; 1 also if the environment or the method diverges from the recording, and 2 if a call is in
     doubt.
     """
-    from codeplan.recording.events import EpisodeStarted
     from codeplan.recording.trace import Trace
     from codeplan.runner.episodes import find_trace
     from codeplan.runner.recorded_episodes import resume as resume_episode
 
     given = live.arguments(context)
-    show, runs, shown = given.pop("on_event"), False, 0
-
-    def on_event(event: Event) -> None:
-        nonlocal runs, shown
-        runs = runs or isinstance(event, EpisodeStarted)
-        if runs and shown == recorded and not (live.output.as_json or live.output.quiet):
-            with without_line():
-                echo_message(f"the trace held {with_count(recorded, 'event')}; what follows is new", err=True)
-        shown += 1
-        show(event)
-
+    watch = _ResumedEvents(given.pop("on_event"), quiet=live.output.as_json or live.output.quiet)
     given |= sources.arguments()
     undecided = options.ask_about_doubt if options.on_terminal() else "stop"
     given |= {"in_doubt": in_doubt or undecided, "idempotent": idempotent or ()}
     again = "; name the tools again, as for this command" if sources.name_tools else ""
     with playing(f"run: codeplan resume {shell_word(folder)}{again}", as_json=live.output.as_json):
-        recorded = len(Trace.read_resumable(find_trace(folder)))
-        result = resume_episode(folder, on_event=on_event, **given)
-    if not runs:
+        watch.recorded = len(Trace.read_resumable(find_trace(folder)))
+        result = resume_episode(folder, on_event=watch, **given)
+    if not watch.runs:
         confirmed = " but your verifier, which confirms it" if given["verify"] and result.success else ""
         ended = f"the episode has ended before; this is its result, and nothing ran{confirmed}"
         echo_message(ended, "codeplan: ", err=True)
     if not live.output.as_json:
         show_value(result)
     live.end(result)
+
+
+class _ResumedEvents:
+    """Shows the events of an episode that goes on, and says where the ``recorded`` ones end.
+
+    ``runs`` is whether it goes on at all: one that had ended has no events.
+    """
+
+    def __init__(self, show: Callable[[Event], None], *, quiet: bool) -> None:
+        self.recorded, self.runs = 0, False
+        self._show, self._quiet, self._shown = show, quiet, 0
+
+    def __call__(self, event: Event) -> None:
+        from codeplan.recording.events import EpisodeStarted
+
+        self.runs = self.runs or isinstance(event, EpisodeStarted)
+        if self.runs and self._shown == self.recorded and not self._quiet:
+            with without_line():
+                echo_message(f"the trace held {with_count(self.recorded, 'event')}; what follows is new", err=True)
+        self._shown += 1
+        self._show(event)
 
 
 def replay(

@@ -12,6 +12,8 @@ from support.bench_samples import Play, bare, plan
 
 from codeplan.bench.store import read_bench
 
+pytestmark = pytest.mark.long
+
 COMMAND = [sys.executable, "-m", "codeplan", "bench", "household", "-n", "2"]
 
 

@@ -16,6 +16,8 @@ from codeplan.recording.trace import Trace
 from codeplan.runner import settings_files
 from codeplan.skills.library import SkillLibrary
 
+pytestmark = pytest.mark.long
+
 LATENCY = 0.15
 """Seconds before each answer, so that there is time to interrupt."""
 

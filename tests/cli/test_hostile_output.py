@@ -24,6 +24,8 @@ from codeplan.skills.skill import EvidenceRecord, SkillOrigin
 from codeplan.types import NotSolved, Result
 from codeplan.untrusted.console import CleanConsole
 
+pytestmark = pytest.mark.long
+
 HOSTILE = {
     "title": "\x1b]0;owned\x07",
     "link": "\x1b]8;;http://evil.example\x1b\\x\x1b]8;;\x1b\\",

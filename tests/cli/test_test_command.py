@@ -130,6 +130,7 @@ def make_no_manifests(folder: Path) -> None:
     (folder / "e\x1b]0;t\x07.plan.toml").symlink_to("real")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("more", [(), ("-n", "2")], ids=["here", "xdist"])
 def test_manifests_that_are_no_files_are_left_out_in_a_sentence_each(
     more: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

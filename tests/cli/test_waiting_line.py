@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from support.terminals import codeplan_on_terminal
 
+pytestmark = pytest.mark.long
+
 MODEL = '''
 import time
 

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from support.terminals import codeplan_on_terminal
 
+pytestmark = pytest.mark.long
+
 PLAN = """def solution(agent, start_from=1):
     if start_from <= 1:
         agent.goto('a desk with quite a long name'); x = agent.nothing_like_this('another long argument')

@@ -1,4 +1,4 @@
-"""A metric is a column: in a bench's table, in comparisons and in papers' tables, from one list."""
+"""Metrics of cells: what an episode's trace counts, and rates over episodes by kind of task."""
 
 from __future__ import annotations
 
@@ -9,23 +9,34 @@ from statistics import fmean
 from typing import Any
 
 import pytest
+from support.bench_samples import Play
+from support.task_runs import run_tasks
 
+from codeplan import envs
+from codeplan.bench.bench_spec import BenchSpec, resolve_bench
 from codeplan.bench.cell_comparison import build_overview
 from codeplan.bench.grid import BenchCell, BenchGrid
 from codeplan.bench.metrics import (
     METRICS,
     STANDARD_METRICS,
     EpisodeMeasures,
+    cell_statistics,
     estimate_metric,
+    measure_cell,
     parse_metrics,
+    summarise_results,
     usual_metrics,
 )
 from codeplan.bench.store import BenchStore, EpisodeOutcome
-from codeplan.bench.tables import build_tables, statistics_table
+from codeplan.bench.tables import MAX_ATTEMPTS, STAND_IN_MARK, STAND_IN_NOTE, build_tables, statistics_table
 from codeplan.cli.app import main
 from codeplan.errors import UsageError
+from codeplan.recording.events import ModelCalled, SpanOpened
+from codeplan.recording.trace import Trace
+from codeplan.report.pages.overview import refinement_curve
+from codeplan.runner.episodes import TRACE_NAME
 from codeplan.statistics import bootstrap_mean, wilson_interval
-from codeplan.types import NotSolved, Result, Success, Task, Usage
+from codeplan.types import InfrastructureFailed, NotSolved, Result, Success, Task, Usage
 
 TASKS = tuple(Task(f"t/{i}", "e", "goal", "even", i) for i in range(8))
 REWARDS = (0.0, 0.25, 0.5, 1.0, 1.0, 0.75, 0.0, 1.0)
@@ -185,3 +196,177 @@ def test_json_has_the_metrics(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 def test_an_unknown_metric_ends_in_a_sentence(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*command, "--metrics", "succes"]) == 2
     assert "there is no metric 'succes'; did you mean 'success'" in capsys.readouterr().err
+
+
+FORGETFUL = {"name": "scripted", "weakness": "forgetful"}
+SHORT_SPAN = {"name": "scripted", "weakness": "span"}
+
+
+def played(play: Play, method, model, suite="household", kind="clean"):
+    """The measured episodes of a method's two tasks, and the bench's folder."""
+    spec = BenchSpec(suites=(suite,), methods=(method,), models=(model,), kind=kind, n=2)
+    bench = play(resolve_bench(spec)).bench
+    return list(measure_cell(bench, bench.cells[0]).values()), bench.folder
+
+
+@pytest.mark.parametrize(
+    ("method", "runs", "plans"),
+    [
+        ("react", 1, 0),
+        ("adaplanner", 1, 0),
+        ({"name": "try-again", "trials": 1}, 1, 0),
+        ({"name": "try-again", "trials": 3}, 3, 0),
+        ({"name": "adapt", "max_depth": 1}, 1, 0),
+    ],
+)
+def test_each_attempt_at_a_task_that_fails_is_one_run(play, method, runs, plans):
+    model = "scripted" if method == "adaplanner" else FORGETFUL
+    found, _ = played(play, method, model)
+    assert [(m.executor_runs, m.plans) for _, m in found] == [(runs, plans)] * 2
+
+
+@pytest.mark.parametrize("method", [{"name": "adapt", "max_depth": 3}, "plan-and-execute"])
+def test_attempts_at_sub_tasks_are_runs_and_the_planners_calls_are_plans(play, method):
+    found, folder = played(play, method, SHORT_SPAN, "textcraft", "depth3")
+    for ended, measures in found:
+        events = Trace.read(folder / ended.run / TRACE_NAME)
+        calls = [e for e in events if isinstance(e, ModelCalled)]
+        attempts = [e for e in events if isinstance(e, SpanOpened) and e.kind in ("sub-task", "step")]
+        assert measures.plans == sum(call.purpose == "decompose" for call in calls) > 0
+        assert measures.executor_runs == len(attempts) > (method != "plan-and-execute")
+
+
+def test_a_column_is_the_mean_over_all_episodes(play):
+    found, _ = played(play, {"name": "try-again", "trials": 2}, FORGETFUL)
+    for name, mean in {"executor_runs": 2.0, "plans": 0.0}.items():
+        estimate = estimate_metric(METRICS[name], found)
+        assert (estimate.value, estimate.episodes) == (mean, 2)
+
+
+def episode(number, success, depth):
+    task = Task(f"craft/{number}")
+    measures = EpisodeMeasures(success, float(success), 1, 1, 0, 0, 1, None, None, 0.0, None, True, depth=depth)
+    return EpisodeOutcome(cell="c", task=task, repeat=0, run="", result=Result(task, Success())), measures
+
+
+@pytest.mark.parametrize(
+    ("episodes", "mean"),
+    [
+        ([(True, 1), (True, 4)], 2.5),
+        ([(True, 2), (False, 4)], 2.0),
+        ([(True, None), (True, 2)], 1.5),  # a method without decomposition works at depth 1
+        ([(False, 3)], None),
+        ([], None),
+    ],
+)
+def test_it_is_the_mean_over_the_successes(episodes, mean):
+    found = estimate_metric(METRICS["k_max"], [episode(n, *each) for n, each in enumerate(episodes)])
+    assert found.value == mean
+    assert found.episodes == sum(success for success, _ in episodes)
+
+
+@pytest.mark.parametrize(
+    ("won", "rates"),
+    [
+        ({"a": "100", "b": "1"}, (2 / 3, 2 / 3, 1.0)),  # pass@2 and pass@3 are those of task a alone
+        ({"a": "10", "b": "00"}, (0.25, 0.5)),
+        ({"a": "1", "b": "0"}, ()),
+        ({}, ()),
+    ],
+)
+def test_a_task_counts_up_to_the_number_of_its_episodes(won: dict[str, str], rates: tuple[float, ...]) -> None:
+    episodes = []
+    for name, flags in won.items():
+        task = Task(name)
+        for repeat, flag in enumerate(flags):
+            ended = EpisodeOutcome(cell="c", task=task, repeat=repeat, run="", result=Result(task, Success()))
+            success = flag == "1"
+            measures = EpisodeMeasures(success, float(success), 1, 1, 0, 0, 1, None, None, 0.0, None, True)
+            episodes.append((ended, measures))
+    found = cell_statistics(BenchCell("c", "s", "e", "m", "x"), episodes, [])[-1]
+    assert found.pass_at_k == pytest.approx(rates)
+
+
+def result(kind, success, reason="success", **counts):
+    return Result(Task(f"{kind}/1", kind=kind), Success() if success else NotSolved(reason), **counts)
+
+
+def test_rows_come_by_kind_and_then_all():
+    rows = summarise_results([result("b", True, actions=3), result("a", False, "budget"), result("b", False, "budget")])
+    assert [(r.kind, r.episodes, r.successes) for r in rows] == [("b", 2, 1), ("a", 1, 0), ("all", 3, 1)]
+    assert rows[0].actions == 3
+    assert rows[-1].reasons == {"success": 1, "budget": 2}
+
+
+def test_an_unreachable_endpoint_is_an_ending_and_not_a_traceback():
+    tasks = envs.make("household").tasks("test")[:1]
+    settings = {"base_url": "http://127.0.0.1:9", "max_retries": 0}
+    (only,) = run_tasks("household", tasks, model="some-model", **settings)
+    assert isinstance(only.ending, InfrastructureFailed)
+
+
+def trials_measured(play: Play, method, n=3, kind="clean"):
+    """The measures of a method's episodes with a model that forgets to clean unless a note reminds it."""
+    model = {"name": "scripted", "weakness": "forgetful"}
+    bench = play(
+        resolve_bench(BenchSpec(suites=("household",), methods=(method,), models=(model,), kind=kind, n=n))
+    ).bench
+    return [found for _, found in measure_cell(bench, bench.cells[0]).values()]
+
+
+def test_the_curve_rises_where_a_second_trial_solves_what_the_first_did_not(play):
+    found = trials_measured(play, {"name": "reflexion", "trials": 3})
+    assert {m.retrials for m in found if m.success} == {1}
+    assert all(m.refinements == 0 for m in found)
+    solved = [row[1] for row in refinement_curve(found, 2)]
+    assert solved[0] == 0 < solved[1] == solved[2]
+
+
+@pytest.mark.parametrize("trials", [1, 2])
+def test_all_trials_after_the_first_count_where_none_helps(play, trials):
+    found = trials_measured(play, {"name": "try-again", "trials": trials})
+    assert [(m.success, m.retrials) for m in found] == [(False, trials - 1)] * 3
+
+
+def test_trials_of_a_sub_task_do_not_count(play):
+    executor = {"name": "try-again", "trials": 2, "executor": "react"}
+    found = trials_measured(play, {"name": "adapt", "executor": executor, "first": "plan"})
+    assert [m.retrials for m in found] == [0] * 3
+
+
+def test_refinements_and_trials_add_up(play):
+    executor = {"name": "adaplanner", "tries": 6}
+    found = trials_measured(play, {"name": "reflexion", "trials": 2, "executor": executor})
+    assert all(m.renewed_attempts == m.refinements + m.retrials for m in found)
+    assert any(m.refinements for m in found)
+
+
+# ------------------------------------------------------------------ in compare's tables
+
+
+def attempt_tables(play: Play, *methods):
+    model = {"name": "scripted", "weakness": "forgetful"}
+    spec = BenchSpec(suites=("household",), methods=methods, models=(model,), kind="clean", n=2)
+    overview = build_overview(str(play(resolve_bench(spec)).bench.folder))
+    return [t for t in build_tables(overview) if t.title == "Success after each attempt, %"]
+
+
+def test_compare_has_success_after_each_attempt(play):
+    reflexion, again = {"name": "reflexion", "trials": 3}, {"name": "try-again", "trials": 3}
+    (table,) = attempt_tables(play, "react", reflexion, again)
+    assert table.columns == ("cell", "attempt 1", "attempt 2", "attempt 3")
+    assert [row[1:] for row in table.rows] == [("0.0",) * 3, ("0.0", "50.0", "50.0"), ("0.0",) * 3]
+    assert all(row[0].endswith(STAND_IN_MARK) for row in table.rows)
+    assert table.notes[-1] == STAND_IN_NOTE
+
+
+def test_without_a_second_attempt_there_is_no_such_table(play):
+    assert attempt_tables(play, "react", {"name": "try-again", "trials": 1}) == []
+
+
+@pytest.mark.parametrize(("attempts", "columns"), [(MAX_ATTEMPTS, MAX_ATTEMPTS), (MAX_ATTEMPTS + 1, MAX_ATTEMPTS)])
+def test_at_most_ten_attempts_have_a_column(play, attempts, columns):
+    (table,) = attempt_tables(
+        play, {"name": "try-again", "trials": attempts, "executor": {"name": "react", "calls": 2}}
+    )
+    assert table.columns[-1] == f"attempt {columns}"
