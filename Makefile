@@ -1,10 +1,10 @@
 # make run     one AdaPlanner episode, live: no key, no network
-# make test    all tests
+# make test    the tests to run before each commit: at most six minutes on two idle cores
+# make test-all   every test, also what takes long: attacks, kills, whole pages, engines, the older openai; what CI runs
 # make check   what CI checks before it tests: style, types, who may import whom
-# make crosscheck   long comparisons: with ALFWorld's own engine, random sequences, mutants of plans
+# make crosscheck   longer comparisons: with ALFWorld's own engine, 2,000 random sequences, mutants of plans
 # make crosscheck-scienceworld   150 gold paths beside the package itself, and 1,000 episodes; half an hour
 # make test-openai-2   the model client on the older major of its package
-# make test-engines    benches on Dask, on Ray and on the tools of five servers
 # make docs    the documentation as a site, in build/site
 # make golden  rewrite the prompts that the tests compare (tests/prompts/golden); read what changed
 # make fuzz    foreign data of every kind, ten minutes each, or: make fuzz SECONDS=60 TARGET=traces
@@ -17,7 +17,7 @@ BIN := $(VENV)/bin
 SECONDS ?= 600
 DEMO ?= --task clean/22 --mistakes forgotten_walk
 
-.PHONY: run test test-openai-2 test-engines crosscheck crosscheck-scienceworld fuzz check check-style check-mypy check-pyright golden docs format bench crash clean
+.PHONY: run test test-all test-openai-2 crosscheck crosscheck-scienceworld fuzz check check-style check-mypy check-pyright golden docs format bench crash clean
 
 run: $(VENV)/installed
 	@echo "Playing one episode: a scripted model writes a plan, which fails, is refined and resumed"
@@ -26,8 +26,13 @@ run: $(VENV)/installed
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest -q -n 2
 
-crosscheck: $(VENV)/installed-crosscheck
-	CODEPLAN_SEQUENCES=2000 $(BIN)/python -m pytest -q -n 2 --maxschedchunk 1 -m "crosscheck or not crosscheck" \
+test-all: $(VENV)/installed-all
+	CODEPLAN_TEST_OF_BENCH_PAGE=1 $(BIN)/python -m pytest -q -n 2 -m "" --ignore tests/envs/test_scienceworld_crosscheck.py
+	$(BIN)/python -m pytest -q -n 2 tests/plans --plan-mutants --plan-cov --plan-cov-fail-under 80
+	$(MAKE) test-openai-2
+
+crosscheck: $(VENV)/installed-all
+	CODEPLAN_SEQUENCES=2000 $(BIN)/python -m pytest -q -n 2 --maxschedchunk 1 -m "" \
 	  tests/envs/test_alfworld_crosscheck.py tests/envs/test_household_laws.py tests/envs/test_webshop_laws.py
 	$(BIN)/python -m pytest -q -n 2 tests/plans --plan-mutants --plan-cov --plan-cov-fail-under 80
 
@@ -40,10 +45,7 @@ test-openai-2: $(VENV)/installed-test
 	$(BIN)/python -c 'import site; print("import site; site.addsitedir(%r)" % site.getsitepackages()[0])' \
 	  > $$($(VENV)-openai-2/bin/python -c 'import site; print(site.getsitepackages()[0])')/codeplan-tests.pth
 	$(VENV)-openai-2/bin/python -m pip install -q --disable-pip-version-check --ignore-installed 'openai>=2,<3'
-	$(VENV)-openai-2/bin/python -m pytest -q -n 2 tests/llm
-
-test-engines: $(VENV)/installed-engines
-	CODEPLAN_TEST_OF_BENCH_PAGE=1 $(BIN)/python -m pytest -q tests/bench/test_bench_engines.py tests/docs/test_bench_page.py
+	$(VENV)-openai-2/bin/python -m pytest -q -n 2 -m "" tests/llm
 
 check: check-style check-mypy check-pyright
 
@@ -120,10 +122,6 @@ $(VENV)/installed-docs: $(VENV)/python pyproject.toml
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[docs]'
 	@touch $@ $(VENV)/installed
 
-$(VENV)/installed-engines: $(VENV)/python pyproject.toml
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[test,dask,ray]'
-	@touch $@ $(VENV)/installed $(VENV)/installed-test
-
-$(VENV)/installed-crosscheck: $(VENV)/python pyproject.toml
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[test,textworld]'
+$(VENV)/installed-all: $(VENV)/python pyproject.toml
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[test,dask,ray,textworld]'
 	@touch $@ $(VENV)/installed $(VENV)/installed-test

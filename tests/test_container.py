@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parent.parent
 PROFILE = json.loads((ROOT / "docker" / "seccomp.json").read_text())
 DOCKERFILE = (ROOT / "Dockerfile").read_text()

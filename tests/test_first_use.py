@@ -13,6 +13,8 @@ from support.boxes import Boxes
 
 import codeplan
 
+pytestmark = pytest.mark.long
+
 PLAN = """```python
 def solution(agent, start_from=1):
     if start_from <= 1:

@@ -20,6 +20,8 @@ from support.foreign_folder import KEY, fill
 
 from codeplan.cli.app import app, main
 
+pytestmark = pytest.mark.long
+
 CODEPLAN = Path(sys.executable).with_name("codeplan")
 SECONDS = 300
 

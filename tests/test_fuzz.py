@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 FUZZ = Path(__file__).parent / "fuzz"
 
 TARGETS = "frames analyses checks check cage checkpoints traces tapes benches manifests specs settings skills texts episodes bodies caches tools calls servers"
@@ -31,7 +33,7 @@ JUDGED = textwrap.dedent(
     sys.path[:0] = [sys.argv[1], os.path.dirname(sys.argv[1])]
     import confinement
     from codeplan.errors import UsageError
-    from codeplan.untrusted.terminal import echo
+    from codeplan.untrusted.texts import echo
 
     watch = confinement.Watch()
     with watch.example(), watch.watched():

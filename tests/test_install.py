@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from support.shown_commands import named_files
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 BUILD_SDIST = "import sys; from setuptools import build_meta; print(build_meta.build_sdist(sys.argv[1]))"

@@ -82,6 +82,7 @@ def test_a_bootstrap_agrees_with_scipy_s():
     assert bootstrap_mean(values) == pytest.approx(tuple(theirs.confidence_interval), abs=0.1 * width)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n", [201, 1000])
 @pytest.mark.parametrize("draw", ["uniform", "skewed"])
 def test_the_interval_of_many_values_is_that_of_very_many_resamples(n, draw):

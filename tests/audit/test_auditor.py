@@ -24,7 +24,7 @@ from codeplan.audit.auditor import (
     read_hostile_plan,
 )
 from codeplan.audit.target import AttackSession
-from codeplan.cli import sandbox as cli
+from codeplan.cli import machine as cli
 from codeplan.errors import UsageError
 
 FOLDER = Path(__file__).parents[1] / "escapes"
@@ -74,6 +74,7 @@ def test_the_corpus_is_large_and_has_no_plan_twice():
     assert min(Counter(e.for_cage for e in corpus).values()) >= 50
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("family", FAMILIES)
 def test_nothing_gets_through_the_sandbox(family, guarded_hosts):
     verdicts = audit_on(guarded_hosts, family_plans(family), unrestricted=False)
@@ -81,6 +82,7 @@ def test_nothing_gets_through_the_sandbox(family, guarded_hosts):
     assert [verdict for verdict in verdicts if verdict.got_through] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("family", FAMILIES)
 def test_nothing_gets_through_the_cage_alone(family, unrestricted_hosts):
     verdicts = audit_on(unrestricted_hosts, family_plans(family), unrestricted=True)

@@ -7,6 +7,8 @@ from codeplan.curation.filtering import FilterRule, compare_library, discover_sk
 from codeplan.envs.registry import take_of_each_kind
 from codeplan.skills.library import SkillLibrary
 
+pytestmark = pytest.mark.long
+
 KINDS = ("heat", "examine")
 SHOWN = 5
 

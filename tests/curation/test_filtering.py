@@ -12,6 +12,8 @@ from codeplan.runner.recorded_episodes import replay, resume
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import Skill
 
+pytestmark = pytest.mark.long
+
 GAPS = {"gaps": 0.8, "sample_kinds": "pick"}
 
 

@@ -1,4 +1,4 @@
-"""The commands of docs/bench.md that need a cluster or five servers run as printed: ``make test-engines``.
+"""The commands of docs/bench.md that need a cluster or five servers run as printed: ``make test-all``.
 
 Both machines of a cluster are this one, so FIRST is its loopback address. Recorded replies stand in for the model.
 """
@@ -31,7 +31,7 @@ __all__ = ["endpoint"]
 PAGE = "docs/bench.md"
 MARK = "CODEPLAN_TEST_OF_BENCH_PAGE"
 TOOL_TASKS = Path("benchmarks", "tool_tasks")
-pytestmark = pytest.mark.skipif(MARK not in os.environ, reason="make test-engines runs these: they take minutes")
+pytestmark = pytest.mark.skipif(MARK not in os.environ, reason="make test-all runs these: they take minutes")
 
 
 def shown_lines(program: str) -> list[str]:

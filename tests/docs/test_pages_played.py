@@ -10,6 +10,7 @@ import shutil
 import urllib.request
 from pathlib import Path
 
+import pytest
 from support.alfworld_files import write
 from support.endpoint import serve
 from support.loopback_port import port_8000
@@ -20,8 +21,9 @@ from support.scienceworld_engine import needs_engine
 from support.served import Serve
 from support.shown_commands import code_blocks
 
-from codeplan.envs.hotpotqa.wiki_cache import PageRevision, WikiCache
-from codeplan.envs.hotpotqa.wikipedia import WIKIPEDIA_API_URL
+from codeplan.envs.hotpotqa.wikipedia import WIKIPEDIA_API_URL, PageRevision, WikiCache
+
+pytestmark = pytest.mark.long
 
 __all__ = ["endpoint", "port_8000", "serve"]
 

@@ -18,8 +18,8 @@ from support.shown_commands import understand
 
 from codeplan.bench.bench_spec import BenchSpec, read_spec, resolve_bench
 from codeplan.llm.prices import read_prices
-from codeplan.runner.settings_file import read_settings_file
-from codeplan.testing.cases.manifest_files import read_manifest
+from codeplan.runner.settings_files import read_settings_file
+from codeplan.testing.manifest import read_manifest
 from codeplan.tools.mcp import read_config
 
 ROOT = Path(__file__).parents[2]

@@ -38,6 +38,7 @@ CODES = {"do": 1, "exec": 1}
 """Exit codes other than 0. README's goal has no verifier, so that it ends as claimed."""
 
 
+@pytest.mark.long
 def test_readmes_commands_run_as_printed(tmp_path: Path, endpoint: Endpoint, serve: Serve) -> None:
     for name, text in named_files(README).items():
         (tmp_path / name).write_text(text)

@@ -20,6 +20,8 @@ from support.page_reader import ROOT, PageReader, Read
 from support.reply_server import Endpoint, endpoint, reply
 from support.shown_commands import code_blocks, named_files
 
+pytestmark = pytest.mark.long
+
 __all__ = ["endpoint", "port_8000"]
 
 SUPPORT = Path(__file__).parents[1] / "support"

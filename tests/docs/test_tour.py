@@ -7,8 +7,11 @@ import shlex
 import subprocess
 from pathlib import Path
 
+import pytest
 from support.shown_commands import named_files
 from support.terminals import codeplan_on_terminal
+
+pytestmark = pytest.mark.long
 
 TOUR = (Path(__file__).parent.parent.parent / "docs" / "tour.md").read_text()
 REFUSED = "codeplan check butterknife.py --env household"

@@ -21,6 +21,8 @@ from codeplan.errors import UsageError
 from codeplan.testing.environment import EnvironmentContract
 from codeplan.types import Task
 
+pytestmark = pytest.mark.long
+
 SHORT = ["find-animal", "lifespan-longest-lived-then-shortest-lived", "use-thermometer", "power-component", "boil"]
 """Kinds with short gold paths, one of them with many readings of a thermometer."""
 

@@ -22,6 +22,8 @@ from codeplan.envs.scienceworld.environment import ScienceWorld, find_task
 from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.types import Task
 
+pytestmark = pytest.mark.long
+
 PLANT = find_task(Task("find-plant/228"))
 WALK = ("open door to outside", "go to outside", "look around", "inventory")
 

@@ -55,6 +55,7 @@ def test_an_example_has_the_form_that_the_prompt_requires(kind):
     assert sample.count("assert ") >= len(plan.steps)
 
 
+@pytest.mark.long
 @needs_engine
 @pytest.mark.parametrize("kind", SAMPLES)
 def test_an_example_solves_its_own_task(kind):

@@ -18,15 +18,17 @@ from codeplan.errors import ModelError
 from codeplan.llm.connections import MAX_BODY_BYTES
 from codeplan.llm.openai_client import OpenAIModel
 
+pytestmark = pytest.mark.long
+
 MEBIBYTE = 1 << 20
 
 
 @functools.cache
 def bomb(kind: str) -> bytes:
-    """1 GiB of spaces, compressed."""
+    """128 MiB of spaces, compressed."""
     compress = zlib.compressobj(9, wbits=31 if kind == "gzip" else 15)
     spaces = b" " * MEBIBYTE
-    return b"".join(compress.compress(spaces) for _ in range(1024)) + compress.flush()
+    return b"".join(compress.compress(spaces) for _ in range(128)) + compress.flush()
 
 
 def endless(piece: bytes, *headers: str, status: str = "200 OK") -> Iterator[bytes]:
@@ -35,63 +37,19 @@ def endless(piece: bytes, *headers: str, status: str = "200 OK") -> Iterator[byt
     yield from itertools.repeat(piece, 1_500_000_000 // len(piece))
 
 
-def chunked(piece: bytes) -> Iterator[bytes]:
-    yield head("Transfer-Encoding: chunked")
-    yield from itertools.repeat(b"%x\r\n%s\r\n" % (len(piece), piece), 1_500_000_000 // len(piece))
-
-
-def members() -> Iterator[bytes]:
-    """A gzip body of many members, each of which stands for a megabyte."""
-    yield head("Content-Encoding: gzip", "Connection: close")
-    yield from itertools.repeat(gzip.compress(b" " * MEBIBYTE), 2_000)
-
-
 def huge_headers() -> Iterator[bytes]:
     yield b"HTTP/1.1 200 OK\r\n"
     yield from (b"X-%d: %s\r\n" % (i, b"a" * 10_000) for i in range(100_000))
 
 
-def fields_of(**fields: str) -> bytes:
-    """A reply with these fields in JSON, within the largest body that is read."""
-    given = {"choices": json.dumps(reply()["choices"]), **fields}
-    return ("{" + ",".join(f'"{name}":{value}' for name, value in given.items()) + "}").encode()
-
-
-def many(item: str) -> str:
-    return "[" + ",".join([item] * ((MAX_BODY_BYTES - 1000) // (len(item) + 1))) + "]"
-
-
 SAID = "sent a body of more than 8 MiB"
-VALUES = "sent a body of more than 1,500,000 JSON values"
 BOMBS: dict[str, tuple[Answer, str]] = {
     "gzip": (lambda: whole(bomb("gzip"), "Content-Encoding: gzip"), SAID),
-    "gzip by its other name": (lambda: whole(bomb("gzip"), "Content-Encoding: X-GZIP"), SAID),
     "deflate": (lambda: whole(bomb("zlib"), "Content-Encoding: deflate"), SAID),
-    "gzip within gzip": (lambda: whole(gzip.compress(bomb("gzip")), "Content-Encoding: gzip, gzip"), "encoding 'gzip"),
-    "two headers of encodings": (
-        lambda: whole(gzip.compress(bomb("gzip")), "Content-Encoding: gzip", "Content-Encoding: gzip"),
-        "with the encoding 'gzip, gzip'",
-    ),
-    "many members": (members, SAID),
-    "a gzip body of nothing without an end": (
-        lambda: endless(gzip.compress(b"") * 1000, "Content-Encoding: gzip"),
-        SAID,
-    ),
-    "an error of nothing without an end": (
-        lambda: endless(gzip.compress(b"") * 1000, "Content-Encoding: gzip", status="429 Wait"),
-        "limits the rate (429)",
-    ),
-    "a body byte by byte": (
-        lambda: itertools.chain([head("Transfer-Encoding: chunked")], itertools.repeat(b"1\r\n \r\n" * 5000, 1000)),
-        "sent a body in more than 100,000 pieces",
-    ),
     "brotli": (lambda: whole(b"\x00" * 1000, "Content-Encoding: br"), "with the encoding 'br'"),
-    "zstd": (lambda: whole(b"\x28\xb5\x2f\xfd", "Content-Encoding: zstd"), "with the encoding 'zstd'"),
     "damaged gzip": (lambda: whole(b"\x1f\x8b" + b"a" * 100, "Content-Encoding: gzip"), "is damaged"),
     "endless spaces": (lambda: endless(b" " * MEBIBYTE), SAID),
-    "endless chunks": (lambda: chunked(b"a" * 60_000), SAID),
     "an endless stream of events": (lambda: endless(b"data: {}\n\n" * 5000, "Content-Type: text/event-stream"), SAID),
-    "an event without a line end": (lambda: endless(b"data: " + b"a" * 60_000), SAID),
     "one string of 300 MB": (lambda: endless(b'{"choices": "' + b"a" * 300_000_000), SAID),
     "headers without an end": (huge_headers, "cannot be reached"),
     "a line of status without an end": (lambda: itertools.repeat(b"HTTP/1.1 200 " + b"a" * 60_000, 20_000), "cannot"),
@@ -105,10 +63,6 @@ BOMBS: dict[str, tuple[Answer, str]] = {
         lambda: whole(bomb("gzip"), "Content-Encoding: gzip", "Location: /v1/again", status="307 Again"),
         "cannot be reached (Exceeded maximum allowed redirects",
     ),
-    "lists for an error": (lambda: whole(fields_of(error=many("[]"))), VALUES),
-    "lists for a usage": (lambda: whole(fields_of(usage=many("[]"))), VALUES),
-    "as many lists for a usage as are read": (lambda: whole(fields_of(usage=many("[]" + " " * 10))), "an answer"),
-    "choices": (lambda: whole(fields_of(choices=many('{"message":{}}'))), VALUES),
 }
 
 
@@ -126,13 +80,6 @@ def test_embeddings_may_be_larger_but_are_bounded_too() -> None:
     told, grown = ask(lambda: endless(b'{"data": [' + b'{"index": 0, "embedding": [0.5]},' * 30_000), "embeddings")
     assert "sent a body of more than 32 MiB" in told
     assert grown < MAX_GROWTH
-
-
-def test_vectors_of_other_sizes_than_any_model_has_are_not_decoded() -> None:
-    vectors = b'{"data": [{"index": 0, "embedding": [' + b"0," * 2_400_000 + b'0]}, {"index": 1, "embedding": [0]}]}'
-    told, grown = ask(lambda: whole(vectors), "embeddings")
-    assert "sent no whole embeddings" in told
-    assert grown < MAX_GROWTH / 2
 
 
 def test_interim_answers_without_an_end_end_with_the_attempt() -> None:
@@ -164,14 +111,6 @@ def test_honest_replies_are_read_in_each_accepted_encoding(encoding: str) -> Non
     assert answer.text == "Hello. " * 1000
 
 
-def test_a_reply_in_several_members_is_read_whole() -> None:
-    body = json.dumps(reply("Hello.")).encode()
-    packed = b"".join(gzip.compress(body[i : i + 20]) for i in range(0, len(body), 20))
-    with serve_raw(lambda: whole(packed, "Content-Encoding: gzip")) as url:
-        answer = OpenAIModel("tiny", base_url=url, max_retries=0).complete(HELLO, purpose="ask")
-    assert answer.text == "Hello."
-
-
 @pytest.mark.parametrize(("missing", "fits"), [(0, True), (-1, False)])
 def test_a_body_may_have_exactly_the_maximum_size(missing: int, fits: bool) -> None:
     body = json.dumps(reply("Hello.")).encode()
@@ -189,17 +128,12 @@ LIES: dict[str, list[bytes]] = {
     "a length that is too long": [head("Content-Length: 99999"), json.dumps(reply()).encode()],
     "a length that is too short": [head("Content-Length: 5"), json.dumps(reply()).encode()],
     "a negative length": [head("Content-Length: -5"), b"{}"],
-    "two lengths": [head("Content-Length: 2", "Content-Length: 3"), b"{}"],
     "a chunk of no size": [head("Transfer-Encoding: chunked"), b"zz\r\n{}\r\n"],
-    "a chunk of a huge size": [head("Transfer-Encoding: chunked"), b"f" * 30 + b"\r\n{}\r\n"],
     "no protocol": [b"\x00\x01\x02\x03" * 100],
     "a redirection to a file": [head("Location: file:///etc/passwd", "Content-Length: 0", status="307 Go")],
     "a redirection to nowhere": [head("Location: http://[", "Content-Length: 0", status="307 Go")],
     "a redirection with control characters": [head("Location: /\x01\x02", "Content-Length: 0", status="307 Go")],
-    "headers that are not ASCII": [head("X-A: \udc80\udcff".encode("utf-8", "surrogateescape").decode("latin-1"))],
     "a status beyond all": [head("Content-Length: 0", status="999 Odd")],
-    "a cookie without sense": [head("Set-Cookie: \x1f=;;;=", "Content-Length: 0")],
-    "a content type without sense": [head("Content-Type: ;;;charset=\xff", "Content-Length: 0")],
     "an unknown character set": [
         head("Content-Type: text/plain; charset=zzz", "Content-Length: 3", status="400 No"),
         b"abc",

@@ -15,8 +15,8 @@ import pytest
 from mcp import Client, StdioServerParameters
 from support.plan_server import COUNTS, KIWI, PLAN, SPIN, STEP_2, processes_of, still_running, tools_file
 
-from codeplan.mcp_server.stdio import MAX_MESSAGE_BYTES, MAX_MESSAGE_VALUES
-from codeplan.untrusted.json_sizes import count_values
+from codeplan.mcp_server.transports import MAX_MESSAGE_BYTES, MAX_MESSAGE_VALUES
+from codeplan.untrusted.json_values import count_values
 
 CODEPLAN = str(Path(sys.executable).with_name("codeplan"))
 HELLO = {
@@ -263,6 +263,7 @@ def test_half_a_surrogate_pair_is_text_like_any_other(server):
     assert "there is no tool" in server.receive()["error"]["message"]
 
 
+@pytest.mark.long
 def test_thousands_of_calls_at_once_are_all_answered(server):
     count = 3_000
     small = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        assert agent\n"

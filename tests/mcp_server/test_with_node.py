@@ -18,10 +18,13 @@ CODEPLAN = str(Path(sys.executable).with_name("codeplan"))
 MODULES = Path(os.environ.get("CODEPLAN_NODE_MODULES") or "/nowhere")
 SECONDS = 300
 
-pytestmark = pytest.mark.skipif(
-    not (MODULES / ".bin" / "conformance").exists(),
-    reason="CODEPLAN_NODE_MODULES names no folder with @modelcontextprotocol/inspector and /conformance",
-)
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(
+        not (MODULES / ".bin" / "conformance").exists(),
+        reason="CODEPLAN_NODE_MODULES names no folder with @modelcontextprotocol/inspector and /conformance",
+    ),
+]
 
 PASSED = {
     "server-initialize": 1,

@@ -66,6 +66,7 @@ def test_an_episode_that_died_goes_on_to_the_same_end(env, name, tmp_path):
         assert [describe_difference(a, b) for a, b in zip(before, after, strict=True)] == [""] * len(before)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("limit", ["model_calls", "actions", "tokens"])
 def test_it_keeps_every_budget(env, name, limit):

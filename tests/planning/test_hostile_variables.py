@@ -19,6 +19,8 @@ from codeplan.runner.episodes import execute, run
 from codeplan.testing.cases import CaseRunner, PlanSuite, format_report
 from codeplan.types import Checkpoint, Failed
 
+pytestmark = pytest.mark.long
+
 MAX_STEPS = 3_000_000
 """Calls of functions for what one place does with one set of variables; some visit each of 50,000 values."""
 

@@ -25,7 +25,10 @@ def episodes() -> list[dict[str, Any]]:
     return [r for r in rows if r["method"] == "adaplanner" and r["success"]]
 
 
-pytestmark = pytest.mark.skipif(not episodes(), reason="the recorded replies are not on this machine")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not episodes(), reason="the recorded replies are not on this machine"),
+]
 
 
 class RecordedModel:

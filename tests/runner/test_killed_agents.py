@@ -15,6 +15,8 @@ from codeplan.recording.trace import Trace
 from codeplan.runner.episodes import run
 from codeplan.runner.recorded_episodes import resume
 
+pytestmark = pytest.mark.long
+
 KILLS = {"household": 5, "alfworld": 3, "textcraft": 5, "webshop": 5, "hotpotqa": 5}
 ALL = [
     *(pytest.param(name, kills, id=name) for name, kills in KILLS.items()),

@@ -3,6 +3,8 @@
 import pytest
 from support.tool_crashes import play_rounds
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_a_killed_episode_comes_to_the_same_end_and_makes_no_call_twice(tmp_path, first):

@@ -426,6 +426,7 @@ def test_a_folder_without_a_proper_trace_is_refused(tmp_path, content):
 EPISODE = ["run", "household", "--task", "clean/22", "--mistakes", "forgotten_walk", "--quiet"]
 
 
+@pytest.mark.long
 def test_a_host_killed_at_random_points_resumes_to_the_same_trace(tmp_path):
     """A short form of ``make crash``: the process dies by SIGKILL, wherever it is."""
     whole = tmp_path / "whole"

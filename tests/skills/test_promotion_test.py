@@ -79,6 +79,7 @@ def false_promotions(level, rate, pairs=60, runs=4_000, discordant=0.6):
     return promoted / runs
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("level", [0.05, 0.2])
 def test_looking_after_every_pair_keeps_the_error_rate_below_the_level(level):
     assert 0 < false_promotions(level, 0.5) <= level

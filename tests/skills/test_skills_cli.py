@@ -174,6 +174,7 @@ def test_filter_and_check_run_episodes_and_set_the_exit_code(library):
     assert (code, found["checked"][0]["solved"]) == (0, 2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("wins", "pairs", "status"),
     [(0, "needs 7 pairs", "candidate"), (3, "needs 4 pairs", "candidate"), (5, "", "active"), (9, "", "active")],
@@ -194,6 +195,7 @@ def test_a_promotion_is_called_impossible_only_if_the_earlier_pairs_leave_it_so(
     assert library.get_by_name("heat-good").status == status
 
 
+@pytest.mark.long
 def test_filter_and_check_replay_from_tapes(library, tmp_path):
     library.add(made("heat", name="heat-good"))
     shutil.copytree(library.path, tmp_path / "later" / "skills")

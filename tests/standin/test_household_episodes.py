@@ -9,6 +9,8 @@ from codeplan.runner.episodes import run
 from codeplan.standin.model import ScriptedModel
 from codeplan.types import Failed
 
+pytestmark = pytest.mark.long
+
 KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")
 
 

@@ -127,6 +127,7 @@ def episode(task, mistakes, seed=0):
     return run("scienceworld", task, model=ScriptedModel(seed, mistakes), on_event=events.append), events
 
 
+@pytest.mark.long
 @needs_engine
 @pytest.mark.parametrize("task", KINDS)
 def test_a_mistake_is_refined_and_the_plan_resumes_at_its_step(task):

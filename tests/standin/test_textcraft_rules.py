@@ -276,6 +276,7 @@ def test_a_task_with_planks_asks_for_the_variant():
     assert (result.success, result.asks, result.refinements) == (True, 1, 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mistakes", ["none", "some", "many"])
 def test_all_200_test_tasks_end_with_a_typed_ending(mistakes):
     tasks = TextCraft().tasks("test")

@@ -135,6 +135,7 @@ def test_an_unread_offer_fails_an_assertion_and_the_mended_plan_resumes_there():
     assert [e.start_from for e in events if isinstance(e, PlanStarted)][:2] == [1, failed.step]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mistakes", ["none", "some"])
 def test_episodes_end_with_a_typed_ending(mistakes):
     tasks = make().tasks("test")[:40]

@@ -38,6 +38,7 @@ def newcomer(tmp_path, monkeypatch, capsys):
     return tmp_path
 
 
+@pytest.mark.long
 def test_the_pages_commands_lead_from_an_episode_to_red_and_green_tests(newcomer, capsys):
     tests = newcomer / "tests" / "plans"
     manifest, plan = tests / "clean_22.plan.toml", tests / "clean_22.plan.py"

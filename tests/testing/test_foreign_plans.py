@@ -12,6 +12,8 @@ import pytest
 import codeplan
 from codeplan.testing.scaffold import new_test
 
+pytestmark = pytest.mark.long
+
 EVIL = "from pathlib import Path\nPath('ran').touch()\n"
 OWN_TEST = "import json\nimport random\n\ndef test_it():\n    assert json.loads('1') and random.random\n"
 

@@ -10,6 +10,8 @@ import codeplan
 from codeplan.cli.app import main
 from codeplan.testing.scaffold import new_test
 
+pytestmark = pytest.mark.long
+
 TASK = '[[tasks]]\nkind = "clean"\nseed = 418\n'
 WIDE_CLASSES = "[!-\uffee]" * 1_900
 

@@ -15,6 +15,8 @@ from codeplan.methods.adapt import Adapt
 from codeplan.methods.react import ReAct
 from codeplan.types import Completion
 
+pytestmark = pytest.mark.long
+
 LENGTH = 250_000
 HOSTILE = {
     "tildes and a tick": "~~~" + "a" * LENGTH + "`",

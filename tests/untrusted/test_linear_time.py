@@ -14,20 +14,18 @@ from support.steps import count_lines
 
 from codeplan.envs import hotpotqa, household, webshop
 from codeplan.envs.hotpotqa.scoring import score_answer
-from codeplan.envs.household.engine import try_action
-from codeplan.envs.household.failure_reasons import explain_failure
+from codeplan.envs.household.engine import explain_failure, try_action
 from codeplan.envs.household.generator import generate_game
 from codeplan.envs.miniwob.actions import parse_action as parse_browser_action
-from codeplan.envs.scienceworld.agent import ScienceWorldAgent
-from codeplan.envs.scienceworld.names import resolve_name
-from codeplan.envs.textcraft import engine as textcraft
+from codeplan.envs.scienceworld.agent import ScienceWorldAgent, resolve_name
+from codeplan.envs.textcraft import environment as textcraft
 from codeplan.envs.textcraft.agent import TextCraftAgent
-from codeplan.envs.textcraft.recipes import recipe_book
+from codeplan.envs.textcraft.environment import recipe_book
 from codeplan.episode.replayable import MAX_REPLY_CHARS
 from codeplan.errors import AgentError
 from codeplan.llm.openai_protocol import cut_at_stop, parse_chat
-from codeplan.planning.executor_turns import first_line, is_thought, normalise_action, parse_claim
-from codeplan.planning.subtask_expressions import DecompositionError, parse_decomposition, parse_expression
+from codeplan.planning.decomposition import DecompositionError, parse_decomposition, parse_expression
+from codeplan.planning.turns import first_line, is_thought, normalise_action, parse_claim
 from codeplan.report.pages.html_page import diff_rows, plan_layout
 from codeplan.sandbox import extract
 from codeplan.sandbox.monty.script import find_variable_names
@@ -42,6 +40,8 @@ from codeplan.skills.skill_folder import DamagedSkill, parse_manifest
 from codeplan.types import Observation
 from codeplan.untrusted.comparison import describe_changes, diff_lines
 from codeplan.untrusted.texts import clean, clip_lines, one_line
+
+pytestmark = pytest.mark.long
 
 GAME = generate_game("pick", 1)
 ROOM = "This room is called the kitchen. In it, you see: \n"

@@ -14,6 +14,8 @@ from support.regex_finder import Expression, find_expressions
 from codeplan.envs.household import make
 from codeplan.types import ActionSpace
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parent.parent.parent
 SCRIPTED = ("codeplan/standin/",)
 """What plays a model or a world in demonstrations and tests: it reads the project's own prompts."""

@@ -220,6 +220,7 @@ def recorded_plans():
     return [p for p in plans if "def solution" in p and "if start_from <= 2:" in p]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not RECORDED.exists(), reason="the recorded replies are not on this machine")
 def test_any_steps_of_a_recorded_plan_merge_into_it_again():
     """Damage some steps and definitions, then restore them from a reply: the plan is the whole one again."""

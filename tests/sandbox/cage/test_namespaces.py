@@ -21,6 +21,8 @@ from codeplan.sandbox import Sandbox, probe_layers
 from codeplan.sandbox.host import launcher
 from codeplan.sandbox.protocol.frames import OPTIONAL_LAYERS
 
+pytestmark = pytest.mark.long
+
 SUPPORT = Path(__file__).parents[2] / "support"
 ALLOWED = all(layer.present for layer in probe_layers() if layer.optional)
 needs_namespaces = pytest.mark.skipif(not ALLOWED, reason="this machine does not allow all namespaces")

@@ -16,6 +16,8 @@ from codeplan.errors import AgentError
 from codeplan.sandbox import Limits, Sandbox, decode
 from codeplan.types import Checkpoint, Failed, Observation, Rejected
 
+pytestmark = pytest.mark.long
+
 FOLDER = Path(__file__).parents[3].parent / "shared" / "escapes"
 PLANS = sorted(FOLDER.glob("*.py"))
 PORT = "45991"

@@ -20,6 +20,8 @@ from codeplan.sandbox.host import launcher
 from codeplan.sandbox.host.worker_process import find_worker_end
 from codeplan.types import Finished, Observation, Plan, Rejected, Stopped
 
+pytestmark = pytest.mark.long
+
 KINDS = (launcher.check_workers, launcher.run_workers)
 AMPLE = Limits(wall=120.0, cpu=120.0, turns=10**9)
 CALLS = ("a", "b", "c")

@@ -132,6 +132,7 @@ def test_running_out_of_memory_while_saving_a_checkpoint_is_the_memory_limit():
     assert stopped(run(body, memory=32_000_000, checkpoint_bytes=30_000_000), "memory").step == 1
 
 
+@pytest.mark.long
 def test_two_hundred_runs_leave_no_process_descriptor_or_memory():
     sandbox = Sandbox()
     bodies = [plan("print(1)"), plan("assert False"), plan("x = 'a' * 10 ** 10"), plan("x = (")]

@@ -149,6 +149,7 @@ def test_extracting_twice_changes_nothing() -> None:
         assert extract(extract(reply)) == extract(reply)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "piece",
     [

@@ -85,6 +85,7 @@ def parsed(text: str) -> ast.Module | None:
         return None
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 def test_both_parsers_agree_on_every_sample() -> None:
     texts = [(text, tree) for text in sample_texts() if (tree := parsed(text))]
@@ -93,6 +94,7 @@ def test_both_parsers_agree_on_every_sample() -> None:
         parse_layout(text, tree)
 
 
+@pytest.mark.long
 def test_the_tree_in_the_zygote_is_libcsts() -> None:
     odd = ["", "x = (", "(x): int = 1\n", "if x:\ny\n", "def f(a, /, *b: int, c=1, **d) -> x: pass", "x\r\ny\r", "\tx"]
     texts = [*filter(parsed, sample_texts()), PLAN, *odd]

@@ -341,6 +341,7 @@ def test_a_damaged_table_is_a_clear_error(checkpoint):
         decode(checkpoint)
 
 
+@pytest.mark.long
 @settings(max_examples=300)
 @given(st.dictionaries(NAMES, VALUES, max_size=3), st.integers())
 def test_random_damage_is_refused_or_decoded_but_never_crashes(variables, seed):
@@ -366,6 +367,7 @@ def damage(nodes: list[object], dice: random.Random) -> None:
         nodes[at] = dice.choice([["tuple", at], ["dict", 0], [], None, {}, b"x", ["default:list"], ["set", 0, 0]])
 
 
+@pytest.mark.long
 @settings(max_examples=200)
 @given(st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=10))
 def test_any_value_instead_of_a_table_is_refused_or_decoded(junk):

@@ -119,6 +119,7 @@ def test_random_bytes_are_a_protocol_error(junk):
         assert "not of a known form" in str(error)
 
 
+@pytest.mark.long
 @settings(max_examples=300)
 @given(
     st.recursive(

@@ -230,6 +230,7 @@ def differences(calls: list[str]) -> list[tuple[str, str, str]]:
     return [(call, ours, pythons) for call, ours, pythons in told if comparable(ours) != comparable(pythons)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_call_returns_or_raises_the_same_as_in_python(family: str) -> None:
     calls = [call for call in dict.fromkeys(FAMILIES[family]()) if is_python(call)]
