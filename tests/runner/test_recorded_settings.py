@@ -14,7 +14,7 @@ from codeplan.recording.events import EpisodeStarted
 from codeplan.recording.trace import Trace
 from codeplan.runner.episodes import execute, run
 from codeplan.runner.recorded_episodes import fork, replay, resume
-from codeplan.runner.recorded_settings import check_budget, choose_settings
+from codeplan.runner.recorded_episodes import check_budget, choose_settings
 from codeplan.types import Task
 
 TASKS = {
