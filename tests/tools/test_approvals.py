@@ -5,9 +5,9 @@ import functools
 
 import pytest
 
-from codeplan.errors import UsageError
+from codeplan.errors import CallInDoubt, UsageError
 from codeplan.tools import python_tools
-from codeplan.tools.approvals import MAX_PATTERNS, Approvals, require_callable
+from codeplan.tools.approvals import MAX_PATTERNS, Approvals, DoubtRules, require_callable
 
 
 def read_file(name: str): ...
@@ -100,3 +100,55 @@ def test_a_function_is_called_with_the_first_number_of_arguments_that_fits(given
 def test_what_takes_another_number_of_arguments_is_refused(given):
     with pytest.raises(UsageError, match=r"^verify must be a function verify\(value, tools\)[;,] "):
         require_callable(given, "verify", "verify(value, tools)", (2, 1))
+
+
+# ------------------------------------------------------------------ copies of arguments, and calls in doubt
+
+
+def nested_arguments():
+    return {"name": "x", "options": {"deep": [1, {"more": 2}]}}
+
+
+def test_the_approver_cannot_change_the_arguments_of_the_call():
+    def approve(tool, arguments):
+        arguments["options"]["deep"][1]["more"] = "changed"
+        arguments["options"]["deep"].append(3)
+        arguments["name"] = "y"
+        return True
+
+    given = nested_arguments()
+    assert Approvals(approve=approve).ask(READ, given) is True
+    assert given == nested_arguments()
+
+
+def test_the_function_that_decides_about_doubts_cannot_change_the_arguments():
+    def in_doubt(tool, arguments):
+        arguments["options"]["deep"].clear()
+        return "retry"
+
+    given = nested_arguments()
+    decision = DoubtRules(in_doubt).decide("read_file", given, lambda way: way)
+    assert (decision, given) == (("retry", "user", ""), nested_arguments())
+
+
+@pytest.mark.parametrize("in_doubt", ["stop", lambda tool, arguments: "stop"])
+def test_a_call_in_doubt_that_stops_the_episode_is_in_the_exception(in_doubt):
+    with pytest.raises(CallInDoubt, match=r"read_file\(name='x', options=") as caught:
+        DoubtRules(in_doubt).decide("read_file", nested_arguments(), lambda way: way)
+    assert (caught.value.tool, caught.value.arguments) == ("read_file", nested_arguments())
+
+
+@pytest.mark.parametrize(
+    ("in_doubt", "idempotent", "decision"),
+    [
+        ("retry", (), ("retry", "option", "")),
+        ("skip", (), ("skip", "option", "")),
+        (lambda tool, arguments: "skip", (), ("skip", "user", "")),
+        ("skip", ("read_*",), ("retry", "pattern", "read_*")),
+        ("stop", ("*", "read_*", "read_f*"), ("retry", "pattern", "read_f*")),
+        (lambda tool, arguments: "stop", "read_file", ("retry", "pattern", "read_file")),
+        ("skip", ("write_*",), ("skip", "option", "")),
+    ],
+)
+def test_a_pattern_for_what_may_be_called_twice_decides_before_the_option_or_the_user(in_doubt, idempotent, decision):
+    assert DoubtRules(in_doubt, idempotent).decide("read_file", {}, lambda way: way) == decision
