@@ -50,7 +50,7 @@ def answer_analysis(job: frames.AnalysisJob) -> frames.Analysis | frames.Analysi
     except RejectedPlanError as refused:
         return frames.RejectionFrame(diagnostic_rows(refused.diagnostics))
     except ValueError as error:
-        return frames.AnalysisFailed(escape_surrogates(shorten(str(error))), invalid_job=True)
+        return frames.AnalysisFailed(shorten(escape_surrogates(str(error))), invalid_job=True)
     except Exception as error:
         return frames.AnalysisFailed(f"it failed on this source ({type(error).__name__})", invalid_job=False)
     problem = find_non_plain(found, ANALYSIS_RULES)

@@ -8,9 +8,17 @@ import time
 from types import FrameType, TracebackType
 from typing import Any, Final
 
+from codeplan.plain_data import MAX_VALUES, NotPlainData
 from codeplan.sandbox.cage.worker import HostLink, PlanTimer
 from codeplan.sandbox.language.compilation import PLAN_FILENAME, Program, Segment
-from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, MAX_ARCS, MAX_NAME_CHARS, Limits, shorten
+from codeplan.sandbox.limits import (
+    ENTRY_CHECKPOINTS_FACTOR,
+    MAX_ARCS,
+    MAX_MESSAGE_CHARS,
+    MAX_NAME_CHARS,
+    Limits,
+    shorten,
+)
 from codeplan.sandbox.protocol import frames, values
 from codeplan.sandbox.protocol.codec import RETURNED_NAME, encode
 from codeplan.sandbox.runtime.namespace import PlanRuntime, plan_variables
@@ -211,7 +219,8 @@ def _error_text(error: BaseException) -> str:
 
 
 def _shortened(text: str) -> str:
-    return values.escape_surrogates(shorten(text))
+    shown = values.escape_surrogates(shorten(text))
+    return shown if len(shown) <= MAX_MESSAGE_CHARS + 100 else shorten(shown)
 
 
 def _plan_line(failure: BaseException | None) -> int | None:
@@ -252,18 +261,20 @@ class HostClient:
     def call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
         """Call an agent method.
 
-        Raises TypeError if an argument is not plain data, and the exception that the host names (usually RuntimeError)
-        if the call failed.
+        Raises TypeError if an argument is not plain data, ValueError if a text in it is not Unicode, and the exception
+        that the host names (usually RuntimeError) if the call failed.
         """
         self._calls += 1
         self._require_within("calls", self._calls, self._limits.calls)
-        if len(args) + len(kwargs) > values.MAX_VALUES:
-            raise TypeError(f"{method} was given more than {values.MAX_VALUES:,} arguments")
+        if len(args) + len(kwargs) > MAX_VALUES:
+            raise TypeError(f"{method} was given more than {MAX_VALUES:,} arguments")
         if any(not 0 < len(name) <= MAX_NAME_CHARS for name in kwargs):
             raise TypeError(f"{method} was given an argument whose name is empty or longer than {MAX_NAME_CHARS}")
-        frame = frames.CallFrame(
-            method, [_pack_argument(method, a) for a in args], {k: _pack_argument(method, v) for k, v in kwargs.items()}
-        )
+        packed = [_pack_argument(method, a) for a in args]
+        named = {name: _pack_argument(method, a) for name, a in kwargs.items()}
+        if any(map(values.holds_half_pair, (*packed, *named.values(), *map(values.pack_value, named)))):
+            raise ValueError(f"{method} was given {values.HALF_PAIR}")
+        frame = frames.CallFrame(method, packed, named)
         self._require_within("call_bytes", frames.packed_size(frame), self._limits.call_bytes)
         return self._exchange(frame)
 
@@ -351,5 +362,5 @@ def _failure(reply: frames.ErrorFrame) -> Exception:
 def _pack_argument(method: str, value: object) -> object:
     try:
         return values.pack_value(value)
-    except values.NotPlainData as reason:
+    except NotPlainData as reason:
         raise TypeError(f"{method} was given {reason}; give it texts, numbers, lists, tuples and dicts") from None

@@ -17,12 +17,13 @@ from weakref import WeakKeyDictionary
 
 from codeplan.agent_interface import agent_api
 from codeplan.errors import AgentBroken, AgentError, CodeplanError
+from codeplan.plain_data import NotPlainData
 from codeplan.sandbox.host.backend import LineCoverage, OutputChunk, Progress, StepEntry
 from codeplan.sandbox.limits import Limits, limit_message, shorten
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import RETURNED_NAME, decode
 from codeplan.sandbox.protocol.frames import CallFrame, ErrorFrame, ResultFrame
-from codeplan.sandbox.protocol.values import NotPlainData, escape_surrogates, pack_value, unpack_value
+from codeplan.sandbox.protocol.values import HALF_PAIR, escape_surrogates, holds_half_pair, pack_value, unpack_value
 from codeplan.sandbox.runtime.names import CALL_ERRORS
 from codeplan.types import Checkpoint, Failed, Finished, GiveUp, Observation, Plan, Replan, ResourceUsage, Stopped
 from codeplan.untrusted.json_values import plain_variables
@@ -145,6 +146,8 @@ class AgentPort:
             kwargs = {name: unpack_value(v) for name, v in call.kwargs.items()}
         except NotPlainData as reason:
             raise frames.ProtocolError(f"{call.method} was given {reason}") from None
+        if any(map(holds_half_pair, (*call.args, *call.kwargs.values()))):
+            raise frames.ProtocolError(f"{call.method} was given {HALF_PAIR}")
         return partial(self._call_method, call.method, args, kwargs)
 
     def _call_method(self, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> object:

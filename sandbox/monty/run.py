@@ -8,12 +8,13 @@ from importlib import import_module
 from typing import Any, Final, NamedTuple
 
 from codeplan.errors import SandboxError
+from codeplan.plain_data import NotPlainData
 from codeplan.sandbox.host.agent_port import LimitExceededError, RunAccount, processor_seconds
 from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, shorten
 from codeplan.sandbox.monty.script import MontyScript
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import OTHERS_KEY, CheckpointError, decode, encode
-from codeplan.sandbox.protocol.values import NotPlainData, escape_surrogates, pack_value, unpack_value
+from codeplan.sandbox.protocol.values import escape_surrogates, pack_value, unpack_value
 from codeplan.sandbox.runtime.names import ENDING_NAMES, PREDEFINED_NAMES
 from codeplan.types import Checkpoint, Diagnostic, GiveUp, Outcome, Rejected, Replan, ResourceUsage, Stopped
 

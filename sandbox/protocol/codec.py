@@ -18,10 +18,10 @@ from typing import Annotated, Any, Final, TypeAlias
 import msgspec
 
 from codeplan.errors import SandboxError
+from codeplan.plain_data import MAX_SAME_HASH, collide
 from codeplan.sandbox.limits import MAX_NAME_CHARS
 from codeplan.types import Checkpoint
 from codeplan.untrusted.texts import with_article, with_count
-from codeplan.untrusted.values import MAX_SAME_HASH, collide
 
 SAFE_INT: Final = 2**53  # larger ints are texts in the table, because not every JSON reader keeps them
 _MAX_FLOAT: Final = 1.7976931348623157e308

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 
+from codeplan.plain_data import MAX_VALUES
 from codeplan.sandbox.limits import (
     MAX_ARCS,
     MAX_CODE_BYTES,
@@ -26,7 +27,7 @@ from codeplan.sandbox.limits import (
 )
 from codeplan.sandbox.protocol.codec import MAX_NAMES, MAX_NODES, MAX_REASON_CHARS, Node
 from codeplan.sandbox.protocol.plain_data import MAX_ANALYSIS_BYTES
-from codeplan.sandbox.protocol.values import MAX_VALUES, Crossing, escape_surrogates
+from codeplan.sandbox.protocol.values import Crossing, escape_surrogates
 from codeplan.types import AgentApi, Checkpoint, Diagnostic, Plan, Step
 from codeplan.untrusted.texts import parser_reason, with_count
 

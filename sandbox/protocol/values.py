@@ -10,16 +10,12 @@ from collections.abc import Collection, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from codeplan.plain_data import MAX_DEPTH, MAX_INT_BITS, MAX_SAME_HASH, MAX_VALUES, NotPlainData, collide
 from codeplan.untrusted.texts import escape_surrogates as escape_surrogates
 from codeplan.untrusted.texts import with_article
-from codeplan.untrusted.values import MAX_SAME_HASH, collide
 
-MAX_DEPTH: Final = 32  # maximum nesting of containers
-MAX_VALUES: Final = 20_000  # maximum number of values in one tree
-MAX_INT_BITS: Final = 13_000
-"""Maximum size of a whole number: 3,913 digits. Python writes numbers of at most 4,300 digits as text, and an agent
-must be able to write every argument into an action.
-"""
+HALF_PAIR: Final = "half of a surrogate pair, which is not text; remove it"
+"""What a plan may not give to an agent, in words that follow "was given"."""
 
 _INT64_BOUND: Final = 2**63
 _SCALAR_TYPES: Final = frozenset({type(None), str, bool, int, float})
@@ -41,10 +37,6 @@ else:
 """A packed value as a type for decoding: scalars and nested lists, so that decoding hashes nothing."""
 
 
-class NotPlainData(Exception):
-    """Says why a value cannot be packed or unpacked, in words that follow "was given" or "returned"."""
-
-
 def pack_value(value: object) -> object:
     """Pack a value. Subclasses of plain types become those types. Raises NotPlainData."""
     if type(value) is str:
@@ -55,6 +47,11 @@ def pack_value(value: object) -> object:
 def unpack_value(packed: object) -> object:
     """Unpack a value. Raises NotPlainData for anything that ``pack_value`` never produces."""
     return packed if type(packed) in _SCALAR_TYPES else _Unpacker().unpack(packed, 0)
+
+
+def holds_half_pair(packed: object) -> bool:
+    """Whether a packed value holds a text with half of a surrogate pair, which is not Unicode."""
+    return type(packed) is list and (packed[0] == "text" or any(map(holds_half_pair, packed[1:])))
 
 
 class _ValueCounter:

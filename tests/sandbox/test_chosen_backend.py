@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 from support.sample_plans import wrap_as_plan
@@ -89,7 +90,7 @@ NOTHING = textwrap.dedent(
 
 
 def test_without_cage_and_monty_no_plan_runs_and_one_sentence_says_what_to_install() -> None:
-    environment = {**os.environ, "CODEPLAN_CAGE": "off"}
+    environment = {**os.environ, "CODEPLAN_CAGE": "off", "PYTHONPATH": str(Path(__file__).parents[1])}
     command = [sys.executable, "-c", NOTHING, PRINTS]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=60)
 

@@ -141,12 +141,31 @@ class AgentAccessTests(BackendTests):
         assert saved["x"] == [(1, [2.5, None], {"a": (True,)}), ["b"], {"k": 2**80}]
         assert value_text(saved["y"].value, 200) == f"[{2**80}, inf, -0.0, (1, (2,)), {{'a': None, 1: True}}]"
 
-    def test_text_with_half_a_surrogate_pair_passes(self) -> None:
+    def test_half_a_surrogate_pair_comes_from_an_agent_and_is_printed_and_asked_as_its_escape(self) -> None:
         self.require(Capability.SURROGATES)
-        outcome = assert_finished(self.run("x = agent.odd('surrogate')\nprint(agent.echo(x))\ny = ask_llm(x)"))
+        outcome = assert_finished(self.run("x = agent.odd('surrogate')\nprint(x)\ny = ask_llm(x)"))
 
-        assert checkpoint_values(outcome.checkpoint)["x"] == "\ud800"
+        saved = checkpoint_values(outcome.checkpoint)
+        assert (saved["x"], saved["y"]) == ("\ud800", "re: \\ud800")
         assert outcome.output == "\\ud800\n"
+
+    @pytest.mark.parametrize(
+        "arguments", [r"'\ud800'", r"receptacle='a \udfff'", r"['a', {'b': ('\ud800',)}]", r"{'\ud800': 1}"]
+    )
+    def test_half_a_surrogate_pair_as_an_argument_is_the_plans_own_error(self, arguments: str) -> None:
+        self.require(Capability.SURROGATES)
+        home = SampleHome(print)
+        outcome = assert_failed(self.run(f"agent.goto({arguments})", home))
+
+        assert outcome.error == "ValueError"
+        assert outcome.message == "goto was given half of a surrogate pair, which is not text; remove it"
+        assert home.history == []
+
+    @pytest.mark.parametrize("body", [r"assert False, '\ud800' * 9000", r"raise ValueError('\ud800' * 9000)"])
+    def test_a_message_of_halves_of_surrogate_pairs_is_the_plans_own_error(self, body: str) -> None:
+        self.require(Capability.SURROGATES)
+
+        assert assert_failed(self.run(body)).message.startswith("\\ud800\\ud800")
 
     def test_a_plan_that_changes_an_attribute_changes_a_copy(self) -> None:
         home = SampleHome(print)

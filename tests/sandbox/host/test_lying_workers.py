@@ -216,6 +216,11 @@ RUN_LIES: dict[str, tuple[Lie, ...]] = {
     "a call with 20,001 arguments": (START, frames.CallFrame("goto", [None] * 20_001, {})),
     "a call nested 33 deep": (START, nested(33)),
     "a call nested 10,000 deep": (START, nested(10_000)),
+    "a call with half a surrogate pair in a list": (
+        START,
+        frames.CallFrame("goto", [["list", ["text", "eda080"]]], {}),
+    ),
+    "a call with half a surrogate pair by name": (START, frames.CallFrame("goto", [], {"k": ["text", "eda080"]})),
     "a call with half a surrogate pair": (START, framed(b"\x94\xa9CallFrame\xa4goto\x91\xa3\xed\xa0\x80\x80")),
     "a read of a private name": (START, frames.ReadFrame("__dict__")),
     "a read of nothing": (START, frames.ReadFrame("")),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from codeplan.sandbox.protocol.values import MAX_DEPTH, MAX_INT_BITS, MAX_VALUES, NotPlainData, pack_value, unpack_value
+from codeplan.plain_data import MAX_DEPTH, MAX_INT_BITS, MAX_VALUES, NotPlainData
+from codeplan.sandbox.protocol.values import pack_value, unpack_value
 
 
 def nested(depth: int) -> object:
