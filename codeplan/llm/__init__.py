@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codeplan.llm.background_loop import cancel_calls_on_interrupt
+from codeplan.llm.connections import cancel_calls_on_interrupt
 from codeplan.llm.openai_client import OpenAIModel
 from codeplan.llm.routing import RoutedModel
 

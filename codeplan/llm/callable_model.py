@@ -10,7 +10,7 @@ from typing import TypeAlias
 import msgspec
 
 from codeplan.errors import CodeplanError, UsageError
-from codeplan.llm.background_loop import run_and_wait
+from codeplan.llm.connections import run_and_wait
 from codeplan.llm.openai_protocol import cut_at_stop
 from codeplan.types import Completion, Message, Purpose, Usage
 from codeplan.untrusted.texts import one_line, with_article

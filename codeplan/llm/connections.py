@@ -1,33 +1,82 @@
-"""Each endpoint's HTTP clients and rate limiter, shared by all models and episodes of the process."""
+"""Each endpoint's HTTP clients and rate limiter, and the event loop in which the models of a process wait for answers.
+
+Episodes are synchronous and block on that loop. Unlike a blocking socket, it enforces a deadline for a whole call, and
+Ctrl-C cancels the calls of every thread at once.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import os
+import signal
 import threading
 import zlib
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from functools import cache, partial
-from http.cookiejar import CookieJar
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
+from codeplan.cancellation import LoopThread
 from codeplan.errors import ModelError
 from codeplan.llm import endpoint
 from codeplan.llm.endpoint import Headers, Secret
 from codeplan.llm.endpoint_errors import ErrorFactory, ForeignRedirectError, UnacceptableBodyError
 from codeplan.llm.openai_protocol import API_PATHS, EMBEDDINGS_PATH
-from codeplan.untrusted.json_values import has_more_values, may_have_more_values
 from codeplan.untrusted.values import in_quotes
 
 if TYPE_CHECKING:
     import openai
 
+T = TypeVar("T")
+
+
+def run_and_wait(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run the coroutine in the models' event loop and return its value, or raise its exception.
+
+    Raises: KeyboardInterrupt: the user interrupted; the coroutine is cancelled.
+    """
+    if _interrupted.is_set():
+        coroutine.close()
+        raise KeyboardInterrupt
+    try:
+        return _loop.run(coroutine)
+    except concurrent.futures.CancelledError:
+        raise KeyboardInterrupt from None
+
+
+@contextmanager
+def cancel_calls_on_interrupt() -> Iterator[None]:
+    """Inside this context, Ctrl-C cancels the running and later calls of all threads.
+
+    It is for the main thread while other threads run episodes; in any other thread it does nothing.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        _interrupted.set()
+        _loop.cancel_calls()
+        if callable(before):
+            before(number, frame)
+
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        _interrupted.clear()
+
+
+_interrupted = threading.Event()
+_loop = LoopThread()
 
 _WINDOW = 60.0
 
@@ -71,48 +120,9 @@ class RateLimiter:
         return self._tokens is None or sum(s.tokens for s in self._admitted) + tokens <= self._tokens
 
 
+# -------------------------------------------------------------- what an endpoint may do
+
 MAX_REDIRECTS: Final = 5
-
-MAX_LOCATION_CHARS: Final = 2_000
-"""Maximum length of an address that is followed, in characters."""
-
-_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
-
-
-async def follow_within_origin(response: Any) -> None:
-    """A response hook for the HTTP library. A redirection has the request's scheme, host and port afterwards.
-
-    Raises: ForeignRedirectError: it leads elsewhere, or to what is not an address.
-    """
-    if not response.has_redirect_location:
-        return
-    here, location = urlsplit(str(response.request.url)), response.headers["location"]
-    try:
-        there = urlsplit(urljoin(here.geturl(), location[: MAX_LOCATION_CHARS + 1]))
-        origin = _origin(there)
-    except ValueError:
-        raise ForeignRedirectError("") from None
-    if origin != _origin(here):
-        raise ForeignRedirectError(_base_url(there))
-    if len(location) > MAX_LOCATION_CHARS:
-        raise ForeignRedirectError("")
-    # the library reads addresses in its own way: put together here, this one has no other host for it either
-    response.headers["location"] = urlunsplit((here.scheme, here.netloc, f"/{there.path[1:]}", there.query, ""))
-
-
-def _origin(url: SplitResult) -> tuple[str, str, int | None]:
-    """Scheme, host and port. Raises: ValueError: the port is not one."""
-    port = _DEFAULT_PORTS.get(url.scheme) if url.port is None else url.port
-    return url.scheme, url.hostname or "", port
-
-
-def _base_url(url: SplitResult) -> str:
-    """What a user can give as base URL to get to this address; empty if it is not one of the web."""
-    if url.scheme not in _DEFAULT_PORTS or not url.hostname:
-        return ""
-    path = next((url.path.removesuffix(end) for end in API_PATHS if url.path.endswith(end)), url.path)
-    return urlunsplit((url.scheme, url.netloc.rpartition("@")[2], path, "", ""))
-
 
 MAX_BODY_BYTES: Final = 8 << 20
 """Maximum decompressed size of a body. The longest reply that is used (``MAX_REPLY_CHARS``) takes a fifth of it, even
@@ -121,72 +131,82 @@ with every character escaped."""
 MAX_EMBEDDINGS_BYTES: Final = 32 << 20
 """Maximum decompressed size of a body with embeddings: 256 vectors of 4096 numbers take some 23 MB."""
 
-MAX_BODY_VALUES: Final = 1_500_000
-"""Maximum number of JSON values of a body. Parsed, so many take some 60 MB. A reply has dozens; the rest is room for
-the probabilities of its tokens, which ``extra_body`` can ask for: 8 MiB have space for 1.2 million such values.
-"""
-
-MAX_EMBEDDINGS_VALUES: Final = 2_500_000
-"""Maximum number of JSON values of a body with embeddings: 256 vectors of 8192 numbers hold 2.1 million."""
-
 MAX_ERROR_BYTES: Final = 64 << 10
-"""Maximum number of bytes that are read of the body of an error or a redirection. The status suffices, so the rest is
-not read.
-"""
-
-MAX_PIECES: Final = 100_000
-"""Maximum number of chunks of a body. Each takes time, even if it holds a single byte."""
+"""Maximum number of bytes that are read of the body of an error or a redirection."""
 
 ACCEPTED_ENCODINGS: Final = "gzip, deflate"
 """The encodings that requests accept. Others would need further decompressors with their own bounds."""
 
-_PIECE = 64 << 10
-_ADVICE = "which is not read; ask for less at a time, or check that the base URL is that of an API for models"
 
-_USED_HEADERS: Final = ("location", "retry-after", "retry-after-ms")
+async def follow_within_origin(response: Any) -> None:
+    """A response hook for the HTTP library: a redirection elsewhere would carry the prompt and the headers along.
 
-_OWN_HEADERS: Final = {"content-type": "application/json; charset=utf-8"}
-"""In place of what the endpoint says. The HTTP library reads parameters in quadratic time, and decodes errors with the
-character set that they name, which may be any codec of Python, such as bz2.
-"""
-
-
-def bound_body(stream_class: type[Any]) -> Callable[[Any], Coroutine[Any, Any, None]]:
-    """A response hook for the HTTP library whose class of byte streams is ``stream_class``.
-
-    From then on, reading the response raises UnacceptableBodyError if its body is too large or cannot be decompressed.
-    Headers that codeplan does not use are gone, and text is read as UTF-8.
+    Raises: ForeignRedirectError: it leads to another scheme, host or port, or to what is not an address.
     """
-    bounded = _bounded_stream_class(stream_class)
-
-    async def hook(response: Any) -> None:
-        sent = response.headers
-        encoding = sent.get("content-encoding", "").strip().lower()
-        used = {name: sent[name] for name in _USED_HEADERS if name in sent}
-        response.headers = type(sent)({**used, **_OWN_HEADERS}, encoding=sent.encoding)
-        if response.is_success:
-            is_embeddings = response.request.url.path.endswith(EMBEDDINGS_PATH)
-            pieces = _read_reply(response.stream, encoding, MAX_EMBEDDINGS_BYTES if is_embeddings else MAX_BODY_BYTES)
-        else:
-            pieces = _read_error(response.stream, encoding)
-        response.stream = bounded(response.stream, pieces)
-
-    return hook
+    if not response.has_redirect_location:
+        return
+    here = response.request.url
+    try:
+        there = here.join(response.headers["location"])
+    except (ValueError, _http_library().InvalidURL):
+        raise ForeignRedirectError("") from None
+    if (there.scheme, there.host, there.port) != (here.scheme, here.host, here.port):
+        raise ForeignRedirectError(_base_url(there) if there.scheme in ("http", "https") and there.host else "")
 
 
-def excess_of_values(path: str, body: bytes) -> str:
-    """That the reply to this path of the API holds too many JSON values to be parsed, in words that follow the
-    endpoint's name; empty if it does not.
+def _base_url(url: Any) -> str:
+    """What a user can give as base URL to get to this address."""
+    path = next((url.path.removesuffix(end) for end in API_PATHS if url.path.endswith(end)), url.path)
+    return str(url.copy_with(username=None, password=None, path=path or "/", query=None, fragment=None)).rstrip("/")
+
+
+async def bound_body(response: Any) -> None:
+    """A response hook for the HTTP library: reading the body raises UnacceptableBodyError if it is too large or cannot
+    be decompressed. Of an error it reads the start.
     """
-    is_embeddings = path == EMBEDDINGS_PATH
-    most = MAX_EMBEDDINGS_VALUES if is_embeddings else MAX_BODY_VALUES
-    # leaving out strings takes seconds for 32 MiB, and holds the event loop; those of embeddings hold hardly any signs
-    has_more = may_have_more_values if is_embeddings else has_more_values
-    return f"sent a body of more than {most:,} JSON values, {_ADVICE}" if has_more(body, most) else ""
+    encoding = response.headers.pop("content-encoding", "identity").strip().lower()
+    is_embeddings = response.request.url.path.endswith(EMBEDDINGS_PATH)
+    most = MAX_EMBEDDINGS_BYTES if is_embeddings else MAX_BODY_BYTES
+    pieces = _decoded(response.stream, encoding, most if response.is_success else MAX_ERROR_BYTES)
+    if not response.is_success:
+        pieces = _readable_part(pieces)
+    response.stream = _stream_class()(response.stream, pieces)
 
 
-def _bounded_stream_class(stream_class: type[Any]) -> type[Any]:
-    class BoundedStream(stream_class):  # type: ignore[misc]
+async def _decoded(stream: AsyncIterable[bytes], encoding: str, most: int) -> AsyncIterator[bytes]:
+    if encoding not in ("identity", "gzip", "x-gzip", "deflate"):
+        raise UnacceptableBodyError(
+            f"sent a body with the encoding {in_quotes(encoding, 40)}, though requests accept only "
+            f"{ACCEPTED_ENCODINGS}; check the proxies before it"
+        )
+    # 32: the header says whether it is gzip or zlib
+    inflate = None if encoding == "identity" else zlib.decompressobj(zlib.MAX_WBITS | 32)
+    left = most
+    async for received in stream:
+        try:
+            piece = received if inflate is None else inflate.decompress(received, left + 1)
+        except zlib.error:
+            raise UnacceptableBodyError("sent a compressed body that is damaged; try again later") from None
+        yield piece[:left]
+        left -= len(piece)
+        if left < 0:
+            raise UnacceptableBodyError(
+                f"sent a body of more than {most >> 20} MiB, which is not read; ask for less at a time, or check that "
+                "the base URL is that of an API for models"
+            )
+
+
+async def _readable_part(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    try:
+        async for piece in pieces:
+            yield piece
+    except UnacceptableBodyError:
+        return
+
+
+@cache
+def _stream_class() -> type[Any]:
+    class BoundedStream(_http_library().AsyncByteStream):  # type: ignore[misc]
         def __init__(self, stream: Any, pieces: AsyncIterator[bytes]) -> None:
             self._stream, self._pieces = stream, pieces
 
@@ -199,86 +219,10 @@ def _bounded_stream_class(stream_class: type[Any]) -> type[Any]:
     return BoundedStream
 
 
-async def _read_reply(stream: AsyncIterable[bytes], encoding: str, max_bytes: int) -> AsyncIterator[bytes]:
-    """The decompressed body in small pieces. Compressed bytes count as well: many of them can decompress to nothing."""
-    received_left = left = max_bytes
-    decode = _decoder(encoding)
-    count = 0
-    async for received in stream:
-        received_left -= len(received)
-        count += 1
-        if count > MAX_PIECES:
-            raise UnacceptableBodyError(f"sent a body in more than {MAX_PIECES:,} pieces, which is not read")
-        for piece in decode(received):
-            left -= len(piece)
-            if left < 0:
-                break
-            yield piece
-        if left < 0 or received_left < 0:
-            raise UnacceptableBodyError(f"sent a body of more than {max_bytes >> 20} MiB, {_ADVICE}")
-
-
-async def _read_error(stream: AsyncIterable[bytes], encoding: str) -> AsyncIterator[bytes]:
-    """The start of the decompressed body; empty if it cannot be decompressed."""
-    received_left = left = MAX_ERROR_BYTES
-    try:
-        decode = _decoder(encoding)
-        async for received in stream:
-            received_left -= len(received)
-            if received_left < -_PIECE:
-                return
-            for piece in decode(received):
-                yield piece[:left]
-                left -= len(piece)
-                if left <= 0:
-                    return
-    except UnacceptableBodyError:
-        return
-
-
-def _decoder(encoding: str) -> Callable[[bytes], Iterator[bytes]]:
-    if encoding in ("", "identity"):
-        return lambda received: iter((received,))
-    if encoding in ("gzip", "x-gzip", "deflate"):
-        return _Inflater().decode
-    raise UnacceptableBodyError(
-        f"sent a body with the encoding {in_quotes(encoding, 40)}, though requests accept only {ACCEPTED_ENCODINGS}; "
-        "check the proxies before it"
-    )
-
-
-class _Inflater:
-    """Decompresses gzip (with any number of members) and zlib, at most ``_PIECE`` bytes at a time."""
-
-    def __init__(self) -> None:
-        self._inflate = _new_inflate()
-
-    def decode(self, received: bytes) -> Iterator[bytes]:
-        """The pieces that can be decompressed with what was received so far."""
-        while received:
-            if self._inflate.eof:
-                self._inflate = _new_inflate()
-            try:
-                piece = self._inflate.decompress(received, _PIECE)
-            except zlib.error:
-                raise UnacceptableBodyError("sent a compressed body that is damaged; try again later") from None
-            received = self._inflate.unused_data if self._inflate.eof else self._inflate.unconsumed_tail
-            yield piece
-
-
-def _new_inflate() -> Any:
-    return zlib.decompressobj(zlib.MAX_WBITS | 32)  # 32: the header says whether it is gzip or zlib
-
+# -------------------------------------------------------------- clients
 
 _PLACEHOLDER_KEY = "no-key"  # local servers need no key, but the client insists on sending one
 _MAX_CALLS_PER_CLIENT = 8
-
-
-class _NoCookies(CookieJar):
-    """Keeps no cookie: an endpoint could send thousands, and all later requests would carry them."""
-
-    def extract_cookies(self, response: Any, request: Any) -> None:
-        """Ignore the cookies of a response."""
 
 
 class RateLimits(msgspec.Struct, frozen=True):
@@ -378,9 +322,8 @@ def _make_client(url: str, key: Secret, headers: Headers, errors: ErrorFactory) 
             max_retries=0,
             http_client=openai.DefaultAsyncHttpxClient(
                 verify=_ssl_context(),
-                cookies=_NoCookies(),
                 max_redirects=MAX_REDIRECTS,
-                event_hooks={"response": [follow_within_origin, bound_body(_http_library().AsyncByteStream)]},
+                event_hooks={"response": [follow_within_origin, bound_body]},
             ),
         )
     except (openai.OpenAIError, ImportError, ValueError) as error:
@@ -395,9 +338,9 @@ _connections: dict[tuple[str, Secret, frozenset[tuple[str, Secret]], RateLimits]
 
 
 def _reset_after_fork() -> None:
-    """The connections belong to the parent process."""
-    global _lock
-    _lock = threading.Lock()
+    """The connections and the loop's thread belong to the parent process."""
+    global _lock, _loop
+    _lock, _loop = threading.Lock(), LoopThread()
     _connections.clear()
 
 

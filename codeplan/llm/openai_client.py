@@ -14,8 +14,7 @@ import msgspec
 from codeplan.budget import seconds_left
 from codeplan.errors import UsageError
 from codeplan.llm import endpoint, openai_protocol, prices
-from codeplan.llm.background_loop import run_and_wait
-from codeplan.llm.connections import Connection, RateLimits, excess_of_values, response_class, shared_connection
+from codeplan.llm.connections import Connection, RateLimits, response_class, run_and_wait, shared_connection
 from codeplan.llm.endpoint_errors import EndpointError, ErrorFactory
 from codeplan.llm.openai_protocol import ModelReply, answer_text
 from codeplan.plugins import MAX_SEED, Setting
@@ -104,8 +103,6 @@ async def _try_once(call: EndpointCall[_Answer], connection: Connection, seconds
         return call.errors.attempt_timed_out(seconds)
     if isinstance(body, EndpointError):
         return body
-    if said := excess_of_values(call.path, body):
-        return call.errors.error(said)
     outcome = call.parse(body)
     admitted.tokens = (outcome.usage or NO_USAGE).total_tokens or call.tokens
     return outcome

@@ -1,4 +1,24 @@
-"""X"""
+"""Opens files and lists folders that other people may have made, without following links.
+
+A folder from elsewhere can hold links, pipes and files of any size. A path therefore has two parts. Links are followed
+in the part that the user named: ``below``, by default the file's folder. No component below it may be a link, each
+file must be a regular one, and reads are bounded. Files are checked through the open descriptor, so exchanging a file
+between check and use has no effect.
+
+    read_bytes, read_text    a whole file, up to a size
+    open_to_read             a file to read in parts
+    open_to_append           an existing or new file; open_to_update: an existing one
+    create_file              a new file; create_folder: a folder, unless it exists
+    write_atomically         a whole file; replaces a link itself, never its target
+    list_folder, find_files, find_folders
+
+A file that is written in place must have one name only: through a second hard link, the write would change a file
+elsewhere. A hard link may be read, because it has the same content as a copy.
+
+Where the system allows it, a folder is held by a descriptor, so no program can replace it by another folder. On
+Windows it is held by its path: names with a special meaning are refused, and so are links, and an exchange of a file
+while it is opened is detected. Only a program that exchanges a *folder* at that very moment gets past the check.
+"""
 
 from __future__ import annotations
 

@@ -13,9 +13,11 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
 from codeplan.errors import UsageError
-from codeplan.untrusted.local_connections import ACCEPTED_AT_ONCE, bounded_protocol
 
 LOOPBACK = "127.0.0.1"
+
+MAX_CONNECTIONS = 500
+"""How many connections a server has at a time; others get the status 503."""
 
 MAX_BODY_SECONDS = 60.0
 """The longest time that a client may take to send a request's body."""
@@ -31,8 +33,8 @@ Headers = Iterable[tuple[bytes, bytes]]
 def uvicorn_settings() -> dict[str, Any]:
     """The settings of uvicorn that all servers share. Raises: ImportError: it is not installed."""
     return {
-        "http": bounded_protocol(),  # h11 bounds the size of a request's head
-        "backlog": ACCEPTED_AT_ONCE,
+        "http": "h11",  # it bounds the size of a request's head
+        "limit_concurrency": MAX_CONNECTIONS,
         "ws": "none",
         "lifespan": "off",
         "log_config": None,

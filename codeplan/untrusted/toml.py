@@ -1,4 +1,4 @@
-"""X"""
+"""Reads TOML that anyone may have written, in time linear in its length, and converts it to typed values."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import pytest
 from support.reply_server import HELLO, KEY, Endpoint, reply, response
 
 from codeplan.errors import ModelError
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 from codeplan.types import GaveUp
 
 APIS = ("chat", "responses")

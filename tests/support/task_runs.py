@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from codeplan.bench.bench_runner import attempt_episode
-from codeplan.llm.background_loop import cancel_calls_on_interrupt
-from codeplan.runner.new_episodes import run
+from codeplan.llm.connections import cancel_calls_on_interrupt
+from codeplan.runner.episodes import run
 from codeplan.types import Result, Task
 
 

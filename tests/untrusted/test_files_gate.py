@@ -19,9 +19,9 @@ OWN = "it reads a file of the package"
 EXEMPT = {
     "codeplan/untrusted/files.py": "it is the gate",
     "codeplan/cli/app.py": "it opens the null device",
-    "codeplan/mcp_server/stdio.py": "it opens the null device",
+    "codeplan/mcp_server/transports.py": "it opens the null device",
     "codeplan/audit/auditor.py": "it reads /proc, the hostile plans that the user names, and a folder that it has made",
-    "codeplan/runner/trusted_folders.py": "it reads the user's own list of trusted folders, whose owner and mode it checks",
+    "codeplan/runner/settings_files.py": "it reads the user's own list of trusted folders, whose owner and mode it checks",
     "codeplan/skills/import_export.py": "it wraps the descriptor of a file that the gate opened",
     "codeplan/skills/index.py": "it removes damaged indexes",
     "envs/alfworld/game_files.py": DATA,

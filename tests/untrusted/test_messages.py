@@ -14,13 +14,13 @@ from codeplan import envs, plugins
 from codeplan.envs.miniwob.actions import parse_action
 from codeplan.errors import CodeplanError
 from codeplan.llm.openai_protocol import RequestSettings, validate_model_name
-from codeplan.planning.subtask_expressions import DecompositionError, parse_decomposition, parse_expression
+from codeplan.planning.decomposition import DecompositionError, parse_decomposition, parse_expression
 from codeplan.recording.event_comparison import describe_difference, describe_kind_mismatch
-from codeplan.recording.events import ActionTaken, Event, ModelCalled, PlanFailed, PlanRejected, SpanOpened
-from codeplan.runner.new_episodes import run
+from codeplan.recording.events import CallAnswered, CallBegun, Event, ModelCalled, PlanEnded, PlanRejected, SpanOpened
+from codeplan.runner.episodes import run
 from codeplan.skills.library import SkillLibrary
 from codeplan.testing.cases import PlanSuite
-from codeplan.types import Checkpoint, Completion, Diagnostic, Observation, Task
+from codeplan.types import Answer, Call, Checkpoint, Completion, Diagnostic, Failed, Observation, Task
 
 LONG = "x'\n\x1b" * 1_000_000
 MAX_CHARACTERS = 2_000
@@ -115,21 +115,26 @@ def bomb() -> list[object]:
 
 SEEN = Observation("seen")
 DIFFERENT: dict[str, tuple[Event, Event]] = {
-    "actions": (
-        ActionTaken(action=LONG, observation=SEEN, seconds=1),
-        ActionTaken(action="a", observation=SEEN, seconds=1),
+    "actions": (CallBegun(id=1, call=Call(LONG)), CallBegun(id=1, call=Call("a"))),
+    "arguments": (
+        CallBegun(id=1, call=Call("a", {"x": [LONG] * 50, LONG: 1})),
+        CallBegun(id=1, call=Call("a", {"x": 1})),
     ),
     "observations": (
-        ActionTaken(action="a", observation=Observation(LONG), seconds=1),
-        ActionTaken(action="a", observation=SEEN, seconds=1),
+        CallAnswered(id=1, answer=Answer(observation=Observation(LONG)), seconds=1),
+        CallAnswered(id=1, answer=Answer(observation=SEEN), seconds=1),
+    ),
+    "answers": (
+        CallAnswered(id=1, answer=Answer([LONG] * 50), seconds=1),
+        CallAnswered(id=1, answer=Answer(error=LONG, message=LONG), seconds=1),
     ),
     "messages": (
         ModelCalled(purpose="ask", messages=[{"role": "user", "content": LONG}], completion=Completion("a"), seconds=1),
         ModelCalled(purpose="ask", messages=[{"role": "user", "content": "a"}], completion=Completion(LONG), seconds=1),
     ),
     "checkpoints": (
-        PlanFailed(step=1, line=1, error="E", message=LONG, checkpoint=Checkpoint({LONG: 0}, bomb())),
-        PlanFailed(step=1, line=1, error=LONG, message="", checkpoint=Checkpoint({"x": 0}, [["list"] * 50_000])),
+        PlanEnded(outcome=Failed(1, 1, "E", LONG, checkpoint=Checkpoint({LONG: 0}, bomb()))),
+        PlanEnded(outcome=Failed(1, 1, LONG, "", checkpoint=Checkpoint({"x": 0}, [["list"] * 50_000]))),
     ),
     "diagnostics": (
         PlanRejected(number=1, diagnostics=(Diagnostic(1, 1, LONG, LONG),) * 500),

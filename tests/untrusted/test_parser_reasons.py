@@ -14,7 +14,7 @@ from codeplan.bench.store import read_bench
 from codeplan.errors import UsageError
 from codeplan.recording.tape import _digest, read_tape
 from codeplan.recording.trace import Trace
-from codeplan.runner.settings_file import read_settings_file
+from codeplan.runner.settings_files import read_settings_file
 from codeplan.skills.skill_folder import DamagedSkill, parse_manifest
 from codeplan.testing.manifest import read_manifest
 
