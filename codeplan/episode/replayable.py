@@ -163,14 +163,12 @@ class ReplayableEnvironment:
 
         def record(event: Event) -> None:
             nonlocal begun
-            if not isinstance(event, CallBegun):
-                self._record(event)
-            elif not begun:
-                begun = True
-                self._record(event)
+            begun = begun or isinstance(event, CallBegun)
+            self._record(event)  # a call that is made again begins again
 
         answer = self._env.call(id, call, record)
-        record(CallBegun(id=id, call=call))  # a refused call never began outside, but it has a place in the trace
+        if not begun:  # a refused call never began outside, but it has a place in the trace
+            self._record(CallBegun(id=id, call=call))
         return answer, 0
 
     def _require_kind(self, recorded: CallAnswered) -> None:
@@ -296,16 +294,10 @@ def _typed(value: object) -> str:
 
 
 def _call_in_doubt(events: Sequence[Event]) -> Call | None:
-    """The latest call that was begun and has no answer; None if there is none. A refused call is not in doubt."""
     calls = CallsByAnswer()
-    refused = False
     for event in events:
         calls.take(event)
-        if isinstance(event, CallDecided):
-            refused = not event.allowed
-        elif isinstance(event, CallAnswered):
-            refused = False
-    return None if refused or not calls.unanswered else calls.unanswered[-1]
+    return calls.in_doubt
 
 
 def _require_same(seq: int, recorded: Observation, now: Observation) -> None:

@@ -10,13 +10,13 @@ from codeplan.types import Call
 
 def actions_since_reset(episode: Episode) -> tuple[Call, ...]:
     """All actions since the latest reset, in order."""
-    actions: list[Call] = []
+    actions: dict[int, Call] = {}  # a call that was made again has begun twice
     for event in reversed(episode.trace.events):
         if isinstance(event, EnvironmentReset):
             break
         if isinstance(event, CallBegun):
-            actions.append(event.call)
-    return tuple(reversed(actions))
+            actions.setdefault(event.id, event.call)
+    return tuple(reversed(actions.values()))
 
 
 def require_fresh_world(episode: Episode, what: str, instead: str) -> None:

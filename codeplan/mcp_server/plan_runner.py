@@ -92,7 +92,7 @@ class PastRun(Value, frozen=True):
         calls = CallsByAnswer()
         for event in self.events:
             calls.take(event)
-        return shown_call(calls.unanswered[-1]) if calls.unanswered else ""
+        return shown_call(calls.in_doubt) if calls.in_doubt else ""
 
 
 def read_past_run(folder: Path, state: RunState, sandbox: Sandbox, api: AgentApi, plan: Plan | None = None) -> PastRun:

@@ -368,20 +368,27 @@ class CallsByAnswer:
 
     def __init__(self, begun: Iterable[CallBegun] = ()) -> None:
         self._open = {event.id: event.call for event in begun}
+        self._refused: int | None = None  # the call that was refused just before
+        self._unmade: set[int] = set()  # refused calls
 
     def take(self, event: Event) -> Call | None:
         """The call that this event answers; None for every other event, and for a forged answer without a call."""
         match event:
             case CallBegun():
+                self._open.pop(event.id, None)  # the latest stands last
                 self._open[event.id] = event.call
+                (self._unmade.add if event.id == self._refused else self._unmade.discard)(event.id)
+                self._refused = None
+            case CallDecided():
+                self._refused = None if event.allowed else event.id
             case CallAnswered():
                 return self._open.pop(event.id, None)
         return None
 
     @property
-    def unanswered(self) -> tuple[Call, ...]:
-        """The calls that have begun and have no answer so far."""
-        return tuple(self._open.values())
+    def in_doubt(self) -> Call | None:
+        """The latest call that was begun and has no answer; None if there is none. A refused call was never made."""
+        return next((call for id, call in reversed(self._open.items()) if id not in self._unmade), None)
 
 
 class AnsweredCall(NamedTuple):

@@ -135,10 +135,12 @@ class ToolEnvironment:
 
     def call(self, id: int, call: Call, record: EventHandler) -> Answer:
         """Make a call, and answer with its result or its error. Raises: CallInDoubt: see ``take_up``."""
+        in_doubt, self._in_doubt = self._in_doubt, False
         try:
             asked = _Request(id, call, self._find(call.name), _unpacked(call), record)
-            self._decide_doubt(asked)
-            asked.tool.require_fit(asked.arguments)
+            asked.tool.require_fit(asked.arguments)  # what does not fit was never made, so it is not in doubt
+            if in_doubt:
+                self._decide_doubt(asked)
             self._require_approval(asked)
             return Answer(self._make(asked))
         except AgentError as error:
@@ -192,14 +194,11 @@ class ToolEnvironment:
         return error_for_plan(error)
 
     def _decide_doubt(self, asked: _Request) -> None:
-        """If this call is in doubt, return only if it is to be made again. Raises: CallInDoubt; AgentError: it is
+        """Return only if this call, which is in doubt, is to be made again. Raises: CallInDoubt; AgentError: it is
         skipped.
         """
-        if not self._in_doubt:
-            return
         tool = asked.tool
         way, by, pattern = self._doubts.decide(tool.name, asked.arguments, self._finish)
-        self._in_doubt = False
         asked.record(DoubtDecided(id=asked.id, tool=tool.name, way=way, by=by, pattern=pattern))
         if way == "skip":
             raise AgentError(

@@ -9,8 +9,7 @@ from support.plan_server import COUNTS, KIWI, PLAN, STEP_2, Shop, plan_runner
 
 from codeplan.cli import main
 from codeplan.errors import EnvironmentFailure, UsageError
-from codeplan.mcp_server import run_answers
-from codeplan.mcp_server.plan_runner import RunControl, require_lengths
+from codeplan.mcp_server.plan_runner import MAX_PRINTED, RunControl, require_lengths
 from codeplan.recording.events import PlanDrafted, PlanStarted, StepEntered
 from codeplan.recording.trace import Trace
 from codeplan.runner.recorded_episodes import replay
@@ -181,7 +180,7 @@ def test_limits_end_a_run_and_it_goes_on(tmp_path, shop):
 
 def test_what_is_too_large_is_cut_and_said(runner):
     printed = runner.run(plan("print('x' * 60_000)"), "", ALONE).printed
-    assert len(printed) <= run_answers.MAX_PRINTED and "left out" in printed
+    assert len(printed) <= MAX_PRINTED and "left out" in printed
     large = runner.run(plan("return 'y' * 100_000"), "", ALONE)
     assert large.value is None and "resume the run" in large.note
     assert runner.resume(large.run, "    if start_from <= 2:\n        return 1\n", ALONE).value == 1
@@ -293,11 +292,11 @@ def edited(folder: Path, old: bytes, new: bytes, name="trace.jsonl") -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda f: edited(f, b'"env":"tools"', b'"env":"household"'), "no run of a plan with tools"),
-        (lambda f: edited(f, b'"method":"exec"', b'"method":"react"'), "no run of a plan with tools"),
+        (lambda f: edited(f, b'"env":"tools"', b'"env":"household"'), "not the run of a plan with tools"),
+        (lambda f: edited(f, b'"method":"exec"', b'"method":"react"'), "not the run of a plan with tools"),
         (lambda f: edited(f, b"agent.fruits()", b"agent.stolen()"), "does not fit the tools any more"),
         (lambda f: edited(f, b'"event":"plan_started"', b'"event":"what"'), "line"),
-        (lambda f: (f / "trace.jsonl").write_bytes(b""), "no run of a plan with tools"),
+        (lambda f: (f / "trace.jsonl").write_bytes(b""), "not the run of a plan with tools"),
         (lambda f: (f / "trace.jsonl").unlink(), "cannot be read"),
         (lambda f: (f / "state.json").write_bytes(b'{"entries": {"x": 1}}'), "state of the run"),
         (lambda f: (f / "state.json").write_bytes(b"[" * 100_000), "state of the run"),

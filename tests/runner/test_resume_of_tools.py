@@ -11,7 +11,7 @@ from codeplan import CallInDoubt, UsageError
 from codeplan.errors import Diverged, EnvironmentFailure
 from codeplan.recording.event_comparison import describe_difference
 from codeplan.recording.events import (
-    ActionTaken,
+    CallAnswered,
     CallBegun,
     CallDecided,
     DoubtDecided,
@@ -21,7 +21,7 @@ from codeplan.recording.events import (
 )
 from codeplan.recording.trace import Trace
 from codeplan.tools import ToolEnvironment, Toolset, python_tools
-from codeplan.tools.wire import read_answer
+from codeplan.tools.call_texts import shown_call
 
 FIRST = """
 def solution(agent, start_from=1):
@@ -97,10 +97,9 @@ def cut_at(whole, folder, kind, number=0):
 
 def done_before(events):
     """The calls that these events tell of, and whether the last one is in doubt."""
-    begun = [json.loads(e.action) for e in events if isinstance(e, CallBegun)]
-    answered = sum(isinstance(e, ActionTaken) for e in events)
-    calls = [" ".join([c["tool"], *map(str, c["arguments"].values())]) for c in begun]
-    return calls, len(begun) > answered
+    begun = [e.call for e in events if isinstance(e, CallBegun)]
+    answered = sum(isinstance(e, CallAnswered) for e in events)
+    return [" ".join([c.name, *map(str, c.arguments.values())]) for c in begun], len(begun) > answered
 
 
 def resume(folder, world, *replies, **options):
@@ -176,8 +175,10 @@ def test_the_decision_is_on_the_trace(whole, tmp_path, options, way, by, pattern
     events = Trace.read(folder / "trace.jsonl")
     (decided,) = [e for e in events if isinstance(e, DoubtDecided)]
     assert (decided.tool, decided.way, decided.by, decided.pattern) == ("send", way, by, pattern)
-    answer = [e for e in events if isinstance(e, ActionTaken)][1].observation.text
-    assert read_answer(answer).result == (2 if way == "retry" else None)
+    begun, answered = (next(e for e in events if isinstance(e, k) and e.id == 2) for k in (CallBegun, CallAnswered))
+    assert (decided.id, shown_call(begun.call)) == (2, "send(to='bob', number=2)")
+    answer = answered.answer
+    assert (answer.value, answer.error) == ((2, "") if way == "retry" else (None, "ConnectionError"))
     assert world.log[2] == ("send bob 2" if way == "retry" else "send ann 1")
     assert codeplan.replay(folder) == result
 
@@ -213,7 +214,7 @@ def test_a_retry_asks_for_approval_again_and_an_answered_call_does_not(whole, tm
     folder, world = cut_at(whole, tmp_path / "cut", CallBegun, 2), World(CALLS[:3])
     assert resume(folder, world, SECOND, in_doubt="retry").success
     assert world.asked == ["fail", "fail"]
-    folder, world = cut_at(whole, tmp_path / "other", ActionTaken, 2), World(CALLS[:3])
+    folder, world = cut_at(whole, tmp_path / "other", CallAnswered, 2), World(CALLS[:3])
     assert resume(folder, world, SECOND).success
     assert world.asked == ["fail"]
 
@@ -236,6 +237,25 @@ def test_a_call_may_be_in_doubt_twice(whole, tmp_path):
     begun = [e for e in Trace.read(again / "trace.jsonl") if isinstance(e, CallBegun)]
     assert result.success and len(begun) == len(CALLS) + 2
     assert codeplan.replay(again) == result
+
+
+def test_a_call_that_was_refused_is_not_in_doubt_but_is_if_it_is_made_later(tmp_path):
+    def send(to: str) -> str:
+        log.append(to)
+        return to
+
+    log = []
+    lines = ["try:", "    x = agent.send('ann')", "except PermissionError:", "    x = 'refused'", "assert x"]
+    body = "".join(f"        {line}\n" for line in lines)
+    source = f"def solution(agent, start_from=1):\n    if start_from <= 1:\n{body}    return x"
+    result = codeplan.do("send", tools=send, deny=["send"], model=Replies(source), out=tmp_path / "run")
+    assert (result.value, log) == ("refused", [])
+    folder = cut_at(tmp_path / "run", tmp_path / "refused", CallBegun)
+    assert codeplan.resume(folder, tools=send, model=Replies()).value == "ann" and log == ["ann"]
+    made = cut_at(folder, tmp_path / "made", CallBegun, 1)
+    with pytest.raises(CallInDoubt, match="ann"):
+        codeplan.resume(made, tools=send, model=Replies())
+    assert codeplan.replay(folder).value == "ann" and log == ["ann"]
 
 
 def test_a_decision_that_nothing_followed_is_taken_again(whole, tmp_path):
@@ -311,7 +331,7 @@ def test_other_tools_are_refused_before_anything_is_called(whole, tmp_path, tool
 
 
 def test_an_environment_of_tools_that_is_given_goes_on_as_well(whole, tmp_path):
-    folder, world = cut_at(whole, tmp_path / "cut", ActionTaken, 1), World(CALLS[:2])
+    folder, world = cut_at(whole, tmp_path / "cut", CallAnswered, 1), World(CALLS[:2])
     env = ToolEnvironment("send them", Toolset(python_tools(*world.tools())))
     with pytest.raises(UsageError, match="give an environment or tools, not both"):
         codeplan.resume(folder, env=env, model=Replies(SECOND), tools=world.tools())
@@ -341,13 +361,12 @@ def edited(folder, kind, change, number=0):
 
 
 def to_eve(event):
-    event["action"] = event["action"].replace("bob", "eve")
+    event["call"]["arguments"]["to"] = "eve"
 
 
-@pytest.mark.parametrize("kind", ["call_begun", "action_taken"])
-def test_a_call_with_other_arguments_diverges(whole, tmp_path, kind):
-    folder, world = cut_at(whole, tmp_path / "cut", ActionTaken, 1), World()
-    edited(folder, kind, to_eve, 1)
+def test_a_call_with_other_arguments_diverges(whole, tmp_path):
+    folder, world = cut_at(whole, tmp_path / "cut", CallAnswered, 1), World()
+    edited(folder, "call_begun", to_eve, 1)
     with pytest.raises(Diverged, match="eve"):
         resume(folder, world, SECOND)
     assert world.log == []
@@ -362,10 +381,10 @@ def test_a_call_in_doubt_with_other_arguments_diverges_and_is_not_made(whole, tm
 
 
 def test_a_trace_that_begins_a_call_and_goes_on_without_its_answer_diverges(whole, tmp_path):
-    folder, world = cut_at(whole, tmp_path / "cut", ActionTaken, 1), World()
+    folder, world = cut_at(whole, tmp_path / "cut", CallAnswered, 1), World()
     path = folder / "trace.jsonl"
     events = [json.loads(line) for line in path.read_text().splitlines()]
-    at = next(i for i, e in enumerate(events) if e["event"] == "action_taken")
+    at = next(i for i, e in enumerate(events) if e["event"] == "call_answered")
     kept = [*events[:at], *events[at + 1 :]]
     path.write_text("".join(json.dumps(e | {"seq": i}) + "\n" for i, e in enumerate(kept)))
     with pytest.raises(Diverged, match="bob"):
@@ -457,7 +476,7 @@ def test_an_episode_of_single_calls_goes_on_as_well(tmp_path, method):
         with pytest.raises(CallInDoubt, match=["ann", "bob"][number]):
             resume(folder, world, *TURNS[number + 1 :])
         assert resume(folder, world, *TURNS[number + 1 :], in_doubt="retry").success
-        folder, world = cut_at(tmp_path / "run", tmp_path / f"done-{number}", ActionTaken, number), World()
+        folder, world = cut_at(tmp_path / "run", tmp_path / f"done-{number}", CallAnswered, number), World()
         assert resume(folder, world, *TURNS[number + 1 :]).success
         assert world.log == CALLS[number + 1 : 2]
 
@@ -473,6 +492,6 @@ def test_a_method_that_resets_says_so_before_the_model_is_asked():
 
 def test_refining_after_a_resumption_goes_on_in_the_same_world(whole, tmp_path):
     """The second plan starts at its second step, though the first step ran before the kill."""
-    folder, world = cut_at(whole, tmp_path / "cut", ActionTaken, 3), World(CALLS[:4])
+    folder, world = cut_at(whole, tmp_path / "cut", CallAnswered, 3), World(CALLS[:4])
     result = resume(folder, world, SECOND)
     assert result.success and result.refinements == 1 and world.log == CALLS

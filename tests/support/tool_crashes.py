@@ -32,9 +32,9 @@ from pathlib import Path
 from typing import Literal
 
 import codeplan
-from codeplan.recording.events import ActionTaken, CallBegun, DoubtDecided, EpisodeStarted, Event
+from codeplan.recording.events import CallBegun, CallsByAnswer, DoubtDecided, EpisodeStarted, Event
 from codeplan.recording.trace import Trace
-from codeplan.tools import wire
+from codeplan.types import Call
 
 SEED = 2026
 LETTERS = "abcdef"
@@ -319,22 +319,23 @@ class Round:
 
 def _unanswered(events: list[Event]) -> str | None:
     """The call that is begun and not answered, as the logs have it."""
-    last = next((e for e in reversed(events) if isinstance(e, CallBegun | ActionTaken)), None)
-    return _call(last) if isinstance(last, CallBegun) else None
+    calls = CallsByAnswer()
+    for event in events:
+        calls.take(event)
+    return _call(calls.in_doubt) if calls.in_doubt else None
 
 
 def _retried(events: list[Event]) -> Iterator[str]:
     begun = ""
     for event in events:
         if isinstance(event, CallBegun):
-            begun = _call(event)
+            begun = _call(event.call)
         elif isinstance(event, DoubtDecided) and event.way == "retry":
             yield begun
 
 
-def _call(event: CallBegun) -> str:
-    tool, arguments = wire.read_call(event.action)
-    return " ".join([tool, *map(str, arguments.values())])
+def _call(call: Call) -> str:
+    return " ".join([call.name, *map(str, (call.arguments or {}).values())])
 
 
 def _form(call: str) -> str:

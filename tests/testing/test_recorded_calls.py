@@ -19,6 +19,7 @@ from codeplan.recording.trace import Trace
 from codeplan.testing.answers import RecordedCalls, UnrecordedCall
 from codeplan.testing.manifest import ManifestError
 from codeplan.testing.scaffold import new_test
+from codeplan.types import Answer, Observation
 
 PLAN = """
 def solution(agent, start_from=1):
@@ -120,8 +121,7 @@ def test_of_a_refined_episode_the_last_plans_calls_count(tmp_path):
     assert "actions" not in manifest.read_text()
     (verdict,) = verdicts(manifest).values()
     assert messages(verdict) == []
-    asked = [json.loads(event.action) for event in verdict.runs[0].action_events]
-    assert [call["arguments"].get("fruit") for call in asked] == [None, "apples", "pears"]
+    assert [made.call.arguments.get("fruit") for made in verdict.runs[0].action_events] == [None, "apples", "pears"]
 
 
 def test_a_recorded_failure_is_expected_to_fail_again(tmp_path):
@@ -259,12 +259,12 @@ def changed(events: list[Any], kind: str, **parts: Any) -> list[Any]:
             "cannot stand for tools: the trace's header is damaged: its tools: two tools have the name 'fruits'",
         ),
         (
-            lambda events: [changed(events, "ActionTaken", observation=codeplan.Observation("It is empty."))],
-            "cannot stand for tools: ",
+            lambda events: [changed(events, "CallAnswered", answer=Answer(observation=Observation("Empty.")))],
+            "cannot stand for tools: an answer is that of a world of text",
         ),
         (
-            lambda events: [changed(events, "ActionTaken", observation=codeplan.Observation('{"result":{"$int":5}}'))],
-            "cannot stand for tools: an object whose only key begins with $",
+            lambda events: [changed(events, "CallAnswered", answer=Answer({"$int": 5}))],
+            "cannot stand for tools: an unknown form: an object whose only key begins with $",
         ),
     ],
 )

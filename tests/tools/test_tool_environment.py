@@ -5,7 +5,7 @@ import contextvars
 
 import pytest
 
-from codeplan.errors import AgentError, EnvironmentFailure, UsageError
+from codeplan.errors import AgentError, CallInDoubt, EnvironmentFailure, UsageError
 from codeplan.recording.events import answered_calls
 from codeplan.recording.trace import Trace
 from codeplan.runner import execute
@@ -266,6 +266,16 @@ def test_a_call_that_does_not_fit_is_answered_and_not_made(call, message):
     answer = environment(echo).call(1, call, recorded.append)
     assert answer.error and message in answer.message
     assert recorded == []
+
+
+def test_a_call_that_was_never_made_is_not_in_doubt_and_neither_is_the_next():
+    env = environment(echo)
+    env.take_up(Call("echo", {"y": 1}))
+    assert "echo(x) has no parameter 'y'" in env.call(1, Call("echo", {"y": 1}), ignore).message
+    assert env.call(2, Call("echo", {"x": 2}), ignore) == Answer(2)
+    env.take_up(Call("echo", {"x": 3}))
+    with pytest.raises(CallInDoubt):
+        env.call(3, Call("echo", {"x": 3}), ignore)
 
 
 def test_the_report_tells_of_the_last_call():
