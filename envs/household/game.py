@@ -1,7 +1,7 @@
 """The values of a household game: furniture, objects, goal and state. All are frozen.
 
-The generator makes games, and ``codeplan.envs.alfworld`` reads them from files; ``engine`` and ``sentences`` work on
-both. Receptacles and objects are identified by their indices in a game's tuples, in the order of every listing.
+The generator makes games, and ``codeplan.envs.alfworld`` reads them from files; ``engine`` plays both. Receptacles and
+objects are identified by their indices in a game's tuples, in the order of every listing.
 """
 
 from __future__ import annotations
