@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args, get_origin
 
@@ -160,12 +160,8 @@ def _options(names: tuple[str, ...], budget: bool) -> list[Any]:
     """The options, as the command line's library makes them from a signature."""
     parameters = [*_setting_parameters(names), *(_limit_parameters() if budget else ())]
 
-    def command(**_: Any) -> None: ...
-
-    command.__dict__["__signature__"] = inspect.Signature(parameters)
-    command.__annotations__ = {p.name: p.annotation for p in parameters}
     app = typer.Typer(add_completion=False)
-    app.command()(command)
+    app.command()(_with_signature(lambda **_: None, parameters))
     return list(typer.main.get_command(app).params)
 
 
@@ -262,10 +258,14 @@ def _with_flat_options(command: Callable[..., None]) -> Callable[..., None]:
         command(**_filled(parameters, given))
 
     options = [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in _flattened(parameters)]
-    flat.__dict__["__signature__"] = inspect.Signature(options)
-    flat.__annotations__ = {option.name: option.annotation for option in options}
     flat.__doc__ = command.__doc__
-    return flat
+    return _with_signature(flat, options)
+
+
+def _with_signature(command: Callable[..., None], parameters: Sequence[inspect.Parameter]) -> Callable[..., None]:
+    command.__dict__["__signature__"] = inspect.Signature(parameters)
+    command.__annotations__ = {p.name: p.annotation for p in parameters}
+    return command
 
 
 def _parameters(of: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:

@@ -98,7 +98,8 @@ class EpisodeOptions:
 
 def add_to(group: typer.Typer) -> None:
     """Add this module's commands to the group ``skills``."""
-    add_command(group, "add", add, "codeplan skills add runs/20260101-120000-household", budget=True)
+    example = "codeplan skills add runs/20260101-120000-household"
+    add_command(group, "add", add, example, "base_url", "reply_cache", budget=True)
     example = "codeplan skills discover household -n 16 --pairs 24 --set gaps=0.8 --set sample_kinds=pick"
     add_command(group, "discover", discover, example)
     add_command(group, "filter", filter_skills, "codeplan skills filter household --pairs 30 --test fixed")
@@ -110,8 +111,6 @@ def add(
     run: options.Run,
     library: LibraryFolder = DEFAULT_FOLDER,
     model: options.OwnModel = None,
-    base_url: options.BaseUrl = None,
-    cache: options.Cache = None,
     allow_weak_sandbox: options.AllowWeak = False,
     more: options.Set = None,
     out: Annotated[
@@ -130,8 +129,7 @@ def add(
     from codeplan.curation.acquisition import NothingAcquired, acquire_from_run
     from codeplan.errors import InfrastructureError
 
-    of_model = {"base_url": base_url, "reply_cache": cache}
-    given = options.collect_settings(more, allow_weak_sandbox=allow_weak_sandbox, **of_model)
+    given = options.command_settings(context)
     config = options.load_config()
     given |= {"model_overrides": config.settings, "budget": options.make_budget(config, **given_limits(context))}
     opened = open_library(library, create=True)

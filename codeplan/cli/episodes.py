@@ -41,10 +41,10 @@ def add_to(app: typer.Typer) -> None:
     add_command(app, "run", run, "codeplan run household --kind clean --seed 3", *_RUN_SETTINGS, budget=True)
     example = "codeplan do 'Which file is the largest?' --tools tools.py --model gpt-5"
     add_command(app, "do", do, example, *_DO_SETTINGS, budget=True)
-    add_command(app, "resume", resume, "codeplan resume runs/20260101-120000-household", budget=True)
+    add_command(app, "resume", resume, "codeplan resume runs/20260101-120000-household", "base_url", budget=True)
     add_command(app, "replay", replay, "codeplan replay runs/20260101-120000-household")
     add_command(app, "show", show, "codeplan show runs/20260101-120000-household --only failures")
-    add_command(app, "fork", fork, "codeplan fork runs/one --at 17 --plan better.py", budget=True)
+    add_command(app, "fork", fork, "codeplan fork runs/one --at 17 --plan better.py", "base_url", budget=True)
 
 
 @dataclass(frozen=True)
@@ -168,14 +168,13 @@ class LiveOptions:
             callback=_own_model,
         ),
     ] = None
-    base_url: options.BaseUrl = None
     allow_weak_sandbox: options.AllowWeak = False
     more: options.Set = None
     output: OutputOptions
 
     def arguments(self, context: typer.Context) -> dict[str, Any]:
         """The arguments of the run, with the user's configuration of models and of a budget."""
-        given = options.collect_settings(self.more, base_url=self.base_url, allow_weak_sandbox=self.allow_weak_sandbox)
+        given = options.command_settings(context)
         config = options.load_config()
         own = {"model_overrides": config.settings, "budget": options.make_budget(config, **given_limits(context))}
         return {"on_event": self.output.event_handler(), "model": self.model, **own, **given}

@@ -1,4 +1,8 @@
-"""Tables of benches and papers as lines of text."""
+"""Tables as lines of text: of any rows, of benches, of papers' experiments.
+
+A table that is too wide for the terminal is narrowed, then split. No figure is ever cut. Columns are plain, because a
+library of skills may have ten thousand rows.
+"""
 
 from __future__ import annotations
 
@@ -9,32 +13,23 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from rich.cells import cell_len, chop_cells
 from rich.console import Console
 from rich.text import Text
 
-from codeplan.bench.cell_comparison import describe_cells
-from codeplan.bench.grid import BenchCell
-from codeplan.bench.metrics import KindSummary, summarise_results
-from codeplan.bench.paper_bench import build_paper_tables, row_notes
-from codeplan.bench.papers import (
-    ExperimentPart,
-    PaperExperiment,
-    PublishedResults,
-    PublishedTable,
-    not_run,
-    paper_titles,
-    published_results,
-)
-from codeplan.bench.store import BenchRecord
-from codeplan.bench.tables import BenchTable, format_number, statistics_table
-from codeplan.bench.trainings import build_training_tables
 from codeplan.untrusted.console import print_wrapped
 from codeplan.untrusted.texts import clean, one_line, shell_word, terminal_columns, with_count, wrap_line
 from codeplan.untrusted.values import in_quotes
+
+if TYPE_CHECKING:
+    from codeplan.bench.grid import BenchCell
+    from codeplan.bench.metrics import KindSummary
+    from codeplan.bench.papers import ExperimentPart, PaperExperiment, PublishedResults, PublishedTable
+    from codeplan.bench.store import BenchRecord
+    from codeplan.bench.tables import BenchTable
 
 Row = Sequence[str]
 
@@ -185,6 +180,9 @@ def print_bench(console: Console, bench: BenchRecord, folder: Path | None) -> No
     The table of a single cell has a row for each kind of task; the reasons why episodes ended follow. Several
     cells share a table with a row each.
     """
+    from codeplan.bench.papers import published_results
+    from codeplan.bench.trainings import build_training_tables
+
     for suite, cells in _grouped(bench).items():
         if len(cells) > 1:
             _print_side_by_side(console, bench, suite, cells)
@@ -203,6 +201,9 @@ def print_bench(console: Console, bench: BenchRecord, folder: Path | None) -> No
 
 def print_metrics(console: Console, bench: BenchRecord, metrics: Sequence[str], folder: Path | None) -> None:
     """Print the chosen metrics of each cell by kind of task, with their intervals."""
+    from codeplan.bench.cell_comparison import describe_cells
+    from codeplan.bench.tables import statistics_table
+
     table = statistics_table(describe_cells(bench, metrics))
     console.print(f"{bench_table_text(table, terminal_width())}\n", soft_wrap=True)
     if folder:
@@ -219,6 +220,8 @@ def _print_published(console: Console, published: PublishedResults) -> None:
 
 
 def _print_cell(console: Console, bench: BenchRecord, cell: BenchCell) -> None:
+    from codeplan.bench.metrics import summarise_results
+
     ended = bench.outcomes_of(cell.name)
     rows = summarise_results([e.result for e in ended if not e.broken])
     alone = len(bench.cells) == 1
@@ -242,6 +245,8 @@ def _grouped(bench: BenchRecord) -> dict[str, list[BenchCell]]:
 
 def _print_side_by_side(console: Console, bench: BenchRecord, suite: str, cells: list[BenchCell]) -> None:
     """Print each cell's success rates by kind of task, and its means over all episodes."""
+    from codeplan.bench.metrics import summarise_results
+
     rows = {c.name: summarise_results([e.result for e in bench.outcomes_of(c.name) if not e.broken]) for c in cells}
     kinds = list(dict.fromkeys(row.kind for of_cell in rows.values() for row in of_cell))
     head = ("method, model, settings", *map(one_line, kinds), "actions", "calls", *_COSTS)
@@ -321,6 +326,8 @@ _WIDTH = 80
 
 def list_experiments(experiments: Sequence[PaperExperiment]) -> Iterator[str]:
     """The lines of the list: a paper's title, then its experiments, as wide as the terminal."""
+    from codeplan.bench.papers import paper_titles
+
     paper = ""
     for experiment in experiments:
         if experiment.published[0].paper != paper:
@@ -349,6 +356,8 @@ def state_of(experiment: PaperExperiment) -> str:
 
 def describe_experiment(experiment: PaperExperiment) -> Iterator[str]:
     """The lines about one experiment: its cells with their settings, the published figures, the caveats."""
+    from codeplan.bench.papers import paper_titles
+
     yield from _wrapped_lines("", f"{experiment.id}: {experiment.title}")
     yield from textwrap.wrap(paper_titles()[experiment.published[0].paper], _width())
     yield from _wrapped_lines("", state_of(experiment))
@@ -362,6 +371,8 @@ def describe_experiment(experiment: PaperExperiment) -> Iterator[str]:
 
 
 def _describe_part(part: ExperimentPart) -> Iterator[str]:
+    from codeplan.bench.paper_bench import row_notes
+
     selection = {"split": part.split, "kind": part.kind, "at most of each kind": part.n}
     chosen = [f"{what} {value}" for what, value in selection.items() if value is not None]
     yield f"Suite {', '.join([part.suite, *chosen])}"
@@ -386,6 +397,9 @@ def _describe_part(part: ExperimentPart) -> Iterator[str]:
 
 
 def _describe_published(table: PublishedTable) -> Iterator[str]:
+    from codeplan.bench.papers import not_run
+    from codeplan.bench.tables import format_number
+
     yield from _wrapped_lines(
         "", f"{table.cited}: {table.title}. {table.metric} in {table.unit}, {with_count(table.tasks, 'task')}"
     )
@@ -428,6 +442,8 @@ def _width() -> int:
 
 def print_experiment(console: Console, experiment: PaperExperiment, bench: BenchRecord, folder: Path | None) -> None:
     """Print the experiment's tables: the published rows, and below each what the bench measured."""
+    from codeplan.bench.paper_bench import build_paper_tables
+
     for table in build_paper_tables(experiment, bench):
         console.print(f"{bench_table_text(table, terminal_width())}\n", soft_wrap=True)
     if folder:

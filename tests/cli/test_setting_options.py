@@ -1,10 +1,19 @@
-"""Command-line options that are made from declared settings."""
+"""Command-line options that are made from declared settings, and from fields of dataclasses."""
 
 from __future__ import annotations
 
-import pytest
+import ast
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from codeplan import cli
 from codeplan.cli.app import main
+from codeplan.cli.commands import add_command
 
 SHARED = ["--base-url", "--api", "--prices", "--mistakes", "--model-seed"]
 ROUTES = ["--ask-model", "--refine-model", "--executor-model"]
@@ -50,3 +59,37 @@ def test_a_value_of_another_type_is_a_usage_error(
 ) -> None:
     assert main(["run", "household", option, value]) == 2
     assert message in capsys.readouterr().err
+
+
+@dataclass(frozen=True)
+class Inner:
+    depth: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outer:
+    name: str = "x"
+    inner: Inner
+
+
+def test_a_command_gets_the_dataclasses_whose_fields_are_its_options() -> None:
+    got: list[Any] = []
+
+    def command(first: str, *, outer: Outer, last: bool = False) -> None:
+        got.extend((first, outer, last))
+
+    app = typer.Typer()
+    add_command(app, "command", command, "command a")
+    assert CliRunner().invoke(app, ["a", "--depth", "3", "--last"]).exit_code == 0
+    assert got == ["a", Outer(name="x", inner=Inner(3)), True]
+
+
+def parameters(function: ast.FunctionDef) -> int:
+    given = function.args
+    return len(given.posonlyargs) + len(given.args) + len(given.kwonlyargs)
+
+
+def test_no_function_of_the_command_line_has_more_than_a_dozen_parameters() -> None:
+    trees = (ast.parse(file.read_text()) for file in Path(cli.__file__).parent.glob("*.py"))
+    functions = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    assert [function.name for function in functions if parameters(function) > 12] == []
