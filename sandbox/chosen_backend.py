@@ -9,7 +9,8 @@ from functools import cache, cached_property
 from typing import Any, Final, Literal
 
 from codeplan.errors import SandboxError, UsageError
-from codeplan.sandbox.host.backend import Backend, LineCoverage, MergedReply, PlanRun, Progress
+from codeplan.sandbox.host.backend import Backend, LineCoverage, PlanRun, Progress
+from codeplan.sandbox.language.extraction import MergedReply
 from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.monty.backend import MontyBackend
 from codeplan.sandbox.protocol.frames import Layer

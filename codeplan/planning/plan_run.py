@@ -22,7 +22,8 @@ from codeplan.recording.events import (
     WarningIssued,
 )
 from codeplan.sandbox import Progress, Sandbox, StepEntry
-from codeplan.sandbox.host.backend import STEPS_ALONE, LineCoverage, MergedReply
+from codeplan.sandbox.host.backend import LineCoverage
+from codeplan.sandbox.language.extraction import STEPS_ALONE, MergedReply
 from codeplan.sandbox.language.extraction import add_header, defines_solution
 from codeplan.types import (
     Checkpoint,

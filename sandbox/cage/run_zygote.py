@@ -1,24 +1,381 @@
-"""The zygote for runs. It does not load the parser that checks need, because a fork is faster with less memory."""
+"""The zygote for runs, and the run itself in a worker: the plan's segments, its calls of the host, its checkpoints.
+
+It does not load the parser that checks need, because a fork is faster with less memory.
+"""
 
 from __future__ import annotations
 
+import builtins
 import random
 import re
+import sys
+import time
 from collections import Counter
 from functools import partial
-from typing import Final, NoReturn
+from types import FrameType, TracebackType
+from typing import Any, Final, NoReturn
 
 import msgspec
 
+from codeplan.plain_data import MAX_VALUES, NotPlainData
 from codeplan.sandbox.cage import zygote
-from codeplan.sandbox.cage.plan_execution import PlanExecution
 from codeplan.sandbox.cage.worker import HostLink, PlanTimer, WorkerJob, WorkerRole
-from codeplan.sandbox.language.compilation import Program, RejectedPlanError, compile_plan
-from codeplan.sandbox.limits import Limits, shorten
-from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
+from codeplan.sandbox.language.compilation import PLAN_FILENAME, Program, RejectedPlanError, Segment, compile_plan
+from codeplan.sandbox.limits import (
+    ENTRY_CHECKPOINTS_FACTOR,
+    MAX_ARCS,
+    MAX_MESSAGE_CHARS,
+    MAX_NAME_CHARS,
+    Limits,
+    shorten,
+)
+from codeplan.sandbox.protocol import frames, values
+from codeplan.sandbox.protocol.codec import RETURNED_NAME, CheckpointError, decode, encode
 from codeplan.sandbox.protocol.frames import diagnostic_rows
-from codeplan.sandbox.runtime.namespace import PlanRuntime
+from codeplan.sandbox.runtime.namespace import PlanRuntime, plan_variables
+from codeplan.sandbox.runtime.termination import (
+    AssertionFailure,
+    GiveUpRequested,
+    LimitExceeded,
+    PlanTermination,
+    ReplanRequested,
+    find_limit,
+)
+
+_UNKNOWN: Final = -1
+
+
+class LineTracer:
+    """Records arcs: pairs of lines that ran one after the other in one function.
+
+    A function is entered from line 0 and left to line 0. A jump that an exception causes is not an arc.
+    """
+
+    def __init__(self) -> None:
+        self._seen_arcs: set[tuple[int, int]] = set()
+        self._new_arcs: list[tuple[int, int]] = []
+
+    def start(self) -> None:
+        """Trace every plan function called from now on."""
+        sys.settrace(self._trace_call)
+
+    def stop(self) -> None:
+        """Stop tracing."""
+        sys.settrace(None)
+
+    def take_new_arcs(self) -> list[tuple[int, int]]:
+        """The arcs that are new since the last call."""
+        news, self._new_arcs = self._new_arcs, []
+        return news
+
+    def _trace_call(self, frame: FrameType, event: str, argument: Any) -> Any:
+        code = frame.f_code
+        if code.co_filename != PLAN_FILENAME or code.co_name.startswith("<"):  # lambdas are part of a line
+            return None
+        last = 0
+
+        def moved(frame: FrameType, event: str, argument: Any) -> Any:
+            nonlocal last
+            if event == "exception":
+                last = _UNKNOWN
+            elif event in ("line", "return"):
+                here = frame.f_lineno if event == "line" else 0
+                self._add_arc((last, here))
+                last = here
+            return moved
+
+        return moved
+
+    def _add_arc(self, arc: tuple[int, int]) -> None:
+        if arc not in self._seen_arcs and arc[0] != _UNKNOWN and len(self._seen_arcs) < MAX_ARCS:
+            self._seen_arcs.add(arc)
+            self._new_arcs.append(arc)
+
+
+_FLUSH_CHARS: Final = 4_096
+_FLUSH_SECONDS: Final = 0.05
+_RUNTIME_FRAMES: Final = 30  # stack frames that guards and the runtime may add to the plan's own
+
+
+class PlanExecution:
+    """One run of a compiled plan. The process has one ``runtime``, which serves one run after the other."""
+
+    def __init__(self, link: HostLink, job: frames.RunJob, timer: PlanTimer, runtime: PlanRuntime) -> None:
+        self._link, self._job, self._timer, self._runtime = link, job, timer, runtime
+        self._limits: Limits = job.limits
+        self._calls = HostClient(link, job, timer)
+        self._dropped = job.checkpoint.dropped if job.checkpoint else {}
+        self._free_bytes = ENTRY_CHECKPOINTS_FACTOR * self._limits.checkpoint_bytes
+        self._namespace: dict[str, object] = {}
+        self._step: int | None = None
+        self._returned: tuple[object] | None = None
+
+    def run(self, program: Program, variables: dict[str, object]) -> None:
+        """Run the segments from the job's step on, and send the EndFrame."""
+        sys.setrecursionlimit(_stack_depth() + _RUNTIME_FRAMES + self._limits.recursion)
+        if self._job.coverage:
+            self._calls.tracer = LineTracer()
+            self._calls.tracer.start()
+        try:
+            error = self._run_to_end(program, variables)
+        except BaseException as late:  # the timer fired while the plan was ending
+            error = late
+        self._timer.is_armed = False
+        if self._calls.tracer is not None:
+            self._calls.tracer.stop()
+        sys.setrecursionlimit(_stack_depth() + 1_000)
+        failure = self._calls.failure or error
+        self._send_end(failure)
+
+    def _run_to_end(self, program: Program, variables: dict[str, object]) -> BaseException | None:
+        """The exception that ended the plan; None if it finished."""
+        try:
+            self._namespace = self._runtime.begin(
+                self._calls,
+                turns=self._limits.turns,
+                seed=self._job.seed,
+                start_from=self._job.start_from,
+                variables={name: value for name, value in variables.items() if program.is_plan_variable(name)},
+                dropped={name: why for name, why in self._dropped.items() if program.is_plan_variable(name)},
+            )
+            self._run_segments(program)
+        except BaseException as error:
+            return error
+        return None
+
+    def _run_segments(self, program: Program) -> None:
+        for segment in program.segments:
+            if segment.step is not None and segment.step < self._job.start_from:
+                continue
+            self._returned = self._run_segment(segment)
+            if self._returned or self._calls.failure:
+                return
+
+    def _run_segment(self, segment: Segment) -> tuple[object] | None:
+        """Run one segment. Returns a tuple with the plan's value if the plan returned, otherwise None."""
+        if segment.step is not None:
+            self._report_step(segment.step)
+        self._step = segment.step  # only after the host has been informed
+        exec(segment.code, self._namespace)
+        function: Any = self._namespace.pop("_segment_")
+        self._timer.is_armed = True
+        returned: tuple[object] | None = function()
+        self._timer.is_armed = False
+        return returned
+
+    def _report_step(self, step: int) -> None:
+        self._calls.flush()
+        table = self._table(min(self._limits.checkpoint_bytes, self._free_bytes))
+        self._free_bytes = max(0, self._free_bytes - self._link.send(frames.StepFrame(step, table)))
+
+    def _table(self, most: int) -> frames.CheckpointTable:
+        checkpoint = encode(plan_variables(self._namespace), most)
+        lost = {n: why for n, why in self._dropped.items() if n not in checkpoint.names}
+        return frames.CheckpointTable(checkpoint.names, checkpoint.nodes, lost | checkpoint.dropped)
+
+    def _send_end(self, failure: BaseException | None) -> None:
+        status, error, message, value = _classify(failure, self._limits)
+        line = _plan_line(failure)
+        returned: frames.CheckpointTable | None = None
+        try:
+            self._calls.flush()
+            table: frames.CheckpointTable | None = self._table(self._limits.checkpoint_bytes)
+            returned = self._returned_table() if status == "finished" else None
+        except MemoryError:
+            self._namespace.clear()
+            status, error, message, value = "stopped", "memory", "", float(self._limits.memory)
+            table = returned = None
+        cpu, step_done = self._timer.cpu_seconds(), status == "replan" and _ends_step(failure)
+        end = (status, self._step, line, error, message, value, cpu, table, step_done, returned)
+        self._link.send(frames.EndFrame(*end))
+
+    def _returned_table(self) -> frames.CheckpointTable | None:
+        """The value that the plan returned; None if it returned none, or None."""
+        if self._returned is None or self._returned[0] is None:
+            return None
+        saved = encode({RETURNED_NAME: self._returned[0]}, self._limits.checkpoint_bytes)
+        return frames.CheckpointTable.from_checkpoint(saved)
+
+
+def _classify(failure: BaseException | None, limits: Limits) -> tuple[Any, str, str, float]:
+    """The status, the name of the error or limit, the message, and the amount reached of the limit."""
+    if failure is None:
+        return "finished", "", "", 0.0
+    if isinstance(failure, AssertionFailure):
+        return "failed", "AssertionError", _shortened(failure.message), 0.0
+    if isinstance(failure, ReplanRequested | GiveUpRequested):
+        status = "replan" if isinstance(failure, ReplanRequested) else "give_up"
+        return status, "", _shortened(failure.reason), 0.0
+    reached = find_limit(failure)
+    if reached is not None:
+        return "stopped", reached.limit, "", _reached_value(reached, float(getattr(limits, reached.limit)))
+    return "failed", type(failure).__name__[:MAX_NAME_CHARS], _shortened(_error_text(failure)), 0.0
+
+
+def _ends_step(failure: BaseException | None) -> bool:
+    return isinstance(failure, ReplanRequested) and failure.step_done
+
+
+def _reached_value(limit: LimitExceeded, allowed: float) -> float:
+    """The amount reached; the allowed amount if only the excess is known."""
+    known = limit.limit not in ("recursion", "memory") or limit.value > allowed
+    return float(limit.value) if known and limit.limit != "recursion" else allowed
+
+
+def _error_text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:
+        return "the error has no readable message"
+
+
+def _shortened(text: str) -> str:
+    shown = values.escape_surrogates(shorten(text))
+    return shown if len(shown) <= MAX_MESSAGE_CHARS + 100 else shorten(shown)
+
+
+def _plan_line(failure: BaseException | None) -> int | None:
+    """The innermost line of the plan in the failure's traceback."""
+    line = None
+    trace: TracebackType | None = failure.__traceback__ if failure else None
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == PLAN_FILENAME:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
+
+
+def _stack_depth() -> int:
+    frame: FrameType | None = sys._getframe()
+    depth = 0
+    while frame is not None:
+        frame, depth = frame.f_back, depth + 1
+    return depth
+
+
+class HostClient:
+    """Implements ``HostCalls`` for the runtime. It keeps the same counts as the host, because only the worker knows
+    the line at which a limit is reached.
+    """
+
+    def __init__(self, link: HostLink, job: frames.RunJob, timer: PlanTimer) -> None:
+        self.methods, self.attributes = job.methods, job.attributes
+        self.failure: PlanTermination | None = None
+        self._link, self._limits, self._timer = link, job.limits, timer
+        self._calls = self._reads = self._asks = self._output_chars = 0
+        self._pending_output: list[str] = []
+        self._pending_chars = 0
+        self._flushed_at = time.monotonic()
+        self.tracer: LineTracer | None = None
+        timer.on_expiry = self._record_expiry
+
+    def call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
+        """Call an agent method.
+
+        Raises TypeError if an argument is not plain data, ValueError if a text in it is not Unicode, and the exception
+        that the host names (usually RuntimeError) if the call failed.
+        """
+        self._calls += 1
+        self._require_within("calls", self._calls, self._limits.calls)
+        if len(args) + len(kwargs) > MAX_VALUES:
+            raise TypeError(f"{method} was given more than {MAX_VALUES:,} arguments")
+        if any(not 0 < len(name) <= MAX_NAME_CHARS for name in kwargs):
+            raise TypeError(f"{method} was given an argument whose name is empty or longer than {MAX_NAME_CHARS}")
+        packed = [_pack_argument(method, a) for a in args]
+        named = {name: _pack_argument(method, a) for name, a in kwargs.items()}
+        if any(map(values.holds_half_pair, (*packed, *named.values(), *map(values.pack_value, named)))):
+            raise ValueError(f"{method} was given {values.HALF_PAIR}")
+        frame = frames.CallFrame(method, packed, named)
+        self._require_within("call_bytes", frames.packed_size(frame), self._limits.call_bytes)
+        return self._exchange(frame)
+
+    def read(self, attribute: str) -> object:
+        """Read an agent attribute. Raises RuntimeError if that failed."""
+        self._reads += 1
+        self._require_within("reads", self._reads, self._limits.reads)
+        return self._exchange(frames.ReadFrame(attribute))
+
+    def ask(self, question: str) -> str:
+        """Ask the model. Raises TypeError if the question is not text, RuntimeError if asking failed."""
+        if type(question) is not str:
+            raise TypeError("ask_llm takes one text")
+        self._asks += 1
+        self._require_within("asks", self._asks, self._limits.asks)
+        text = values.escape_surrogates(question)
+        self._require_within("ask_bytes", len(text.encode()), self._limits.ask_bytes)
+        return str(self._exchange(frames.AskFrame(text)))
+
+    def print(self, text: str) -> None:
+        """Add to the output, up to the limit."""
+        self._refuse_after_failure()
+        text = values.escape_surrogates(text)
+        room = self._limits.output - self._output_chars
+        self._output_chars += len(text)
+        self._buffer(text[:room])
+        self._require_within("output", self._output_chars, self._limits.output)
+
+    def flush(self) -> None:
+        """Send pending output and coverage. The timer must be off, as it would cut a frame short."""
+        if self._pending_chars:
+            self._link.send(frames.OutputFrame("".join(self._pending_output)))
+        if self.tracer is not None and (arcs := self.tracer.take_new_arcs()):
+            self._link.send(frames.CoverageFrame(arcs))
+        self._pending_output.clear()
+        self._pending_chars, self._flushed_at = 0, time.monotonic()
+
+    def _buffer(self, text: str) -> None:
+        self._pending_output.append(text)
+        self._pending_chars += len(text)
+        if self._pending_chars > _FLUSH_CHARS or time.monotonic() - self._flushed_at > _FLUSH_SECONDS:
+            self._timer.is_armed = False
+            self.flush()
+            self._timer.is_armed = True
+
+    def _exchange(self, frame: frames.Frame) -> object:
+        self._timer.is_armed = False
+        began = time.monotonic()
+        try:
+            self.flush()
+            self._link.send(frame)
+            reply = self._link.receive()
+        except MemoryError:
+            self.failure = LimitExceeded("memory", 0, 0)  # the timer may have cut a frame short: read nothing more
+            raise self.failure from None
+        finally:
+            self._timer.waited_seconds += time.monotonic() - began
+            self._timer.is_armed = True
+        if isinstance(reply, frames.ResultFrame):
+            return values.unpack_value(reply.value)
+        assert isinstance(reply, frames.ErrorFrame), "the conversation allows no other answer"
+        raise _failure(reply)
+
+    def _require_within(self, limit: str, value: int, allowed: int) -> None:
+        self._refuse_after_failure()
+        if value > allowed:
+            self.failure = LimitExceeded(limit, value, allowed)
+            raise self.failure
+
+    def _refuse_after_failure(self) -> None:
+        if self.failure is not None:
+            raise self.failure
+
+    def _record_expiry(self, limit: LimitExceeded) -> None:
+        if self.failure is None:
+            self.failure = limit
+
+
+def _failure(reply: frames.ErrorFrame) -> Exception:
+    """The exception that the host names: one of CALL_ERRORS, because the worker trusts the host."""
+    kind: type[Exception] = getattr(builtins, reply.error)
+    return kind(reply.message)
+
+
+def _pack_argument(method: str, value: object) -> object:
+    try:
+        return values.pack_value(value)
+    except NotPlainData as reason:
+        raise TypeError(f"{method} was given {reason}; give it texts, numbers, lists, tuples and dicts") from None
+
 
 _SAMPLE: Final = """\
 def solution(agent, start_from=1):

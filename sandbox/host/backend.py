@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import msgspec
 
 from codeplan.errors import UsageError
 from codeplan.sandbox.limits import Limits
 from codeplan.types import Checkpoint, Outcome, Plan, Rejected
-from codeplan.types.value import Value
 from codeplan.untrusted.values import in_quotes
 
 if TYPE_CHECKING:
@@ -47,17 +46,6 @@ class LineCoverage(msgspec.Struct, frozen=True):
 
 Progress: TypeAlias = StepEntry | OutputChunk
 """The events that ``on_event`` receives."""
-
-
-STEPS_ALONE: Final = "steps-alone"
-"""The check's rule for steps without a plan to merge them into."""
-
-
-class MergedReply(Value, frozen=True):
-    """The previous plan with the reply's ``steps`` (their numbers) in place of its own."""
-
-    source: str
-    steps: tuple[int, ...]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from codeplan.agent_interface import agent_api
 from codeplan.errors import SandboxError, UsageError
-from codeplan.sandbox.host.backend import STEPS_ALONE, MergedReply
 from codeplan.sandbox.host.worker_process import (
     DeadlineExceeded,
     TextWorker,
@@ -24,6 +23,7 @@ from codeplan.sandbox.host.worker_process import (
     WorkerKilled,
     repeat_if_killed,
 )
+from codeplan.sandbox.language.extraction import STEPS_ALONE, MergedReply
 from codeplan.sandbox.language.fstring_repair import is_repair_of
 from codeplan.sandbox.language.plan_outline import MAX_STEP
 from codeplan.sandbox.limits import (

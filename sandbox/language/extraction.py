@@ -7,6 +7,9 @@ host. The result need not be a valid plan; the check reports that.
 from __future__ import annotations
 
 import re
+from typing import Final
+
+from codeplan.types.value import Value
 
 SOLUTION_HEADER = "def solution(agent, start_from=1):"
 
@@ -32,6 +35,17 @@ _CODE_LINE = re.compile(
 _THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060"))
 _SPACES = str.maketrans(dict.fromkeys("\u00a0\u2007\u202f\u3000", " "))
+
+
+STEPS_ALONE: Final = "steps-alone"
+"""The check's rule for steps without a plan to merge them into."""
+
+
+class MergedReply(Value, frozen=True):
+    """The previous plan with the reply's ``steps`` (their numbers) in place of its own."""
+
+    source: str
+    steps: tuple[int, ...]
 
 
 def extract(reply: str) -> str:

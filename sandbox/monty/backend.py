@@ -10,20 +10,288 @@ import atexit
 import os
 import string
 import threading
-from collections.abc import Mapping
-from typing import Any, Final
+import time
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any, Final, NamedTuple
 
-from codeplan.errors import UsageError
-from codeplan.sandbox.host.agent_port import AgentPort, RunAccount
+from codeplan.errors import SandboxError, UsageError
+from codeplan.plain_data import NotPlainData
+from codeplan.sandbox.host.agent_port import AgentPort, LimitExceededError, RunAccount, processor_seconds
 from codeplan.sandbox.host.backend import Capability, PlanRun
 from codeplan.sandbox.host.plan_texts import PlanTexts, TextWorkers
-from codeplan.sandbox.limits import Limits
-from codeplan.sandbox.monty.run import MontyRun, load_monty
-from codeplan.sandbox.monty.script import ScriptError, build_script
+from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, Limits, shorten
+from codeplan.sandbox.monty.script import MontyScript, ScriptError, build_script
 from codeplan.sandbox.monty.text_process import uncaged_workers
-from codeplan.sandbox.protocol.codec import decode
-from codeplan.sandbox.runtime.names import RESERVED_NAMES
-from codeplan.types import Diagnostic, Outcome, Rejected
+from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.protocol.codec import OTHERS_KEY, CheckpointError, decode, encode
+from codeplan.sandbox.protocol.values import escape_surrogates, pack_value, unpack_value
+from codeplan.sandbox.runtime.names import ENDING_NAMES, PREDEFINED_NAMES, RESERVED_NAMES
+from codeplan.types import Checkpoint, Diagnostic, GiveUp, Outcome, Rejected, Replan, ResourceUsage, Stopped
+
+
+def load_monty() -> Any:
+    """The module of Monty's client. Raises SandboxError if it is not installed."""
+    try:
+        return import_module("pydantic_monty")
+    except ImportError:
+        raise SandboxError("Monty is not installed; install it: pip install 'codeplan[monty]'") from None
+
+
+class EndRequest(NamedTuple):
+    """The plan called ``replan`` or ``give_up`` on this line."""
+
+    function: str
+    reason: str
+    line: int | None
+
+
+class AgentStandIn:
+    """Represents the agent in Monty. It has no attributes: Monty asks the host for each."""
+
+
+ABSENT: Final = object()
+"""The answer for a name that does not exist."""
+
+
+def named_function(name: str) -> Callable[..., None]:
+    """A function by which Monty names a call to the host; it never runs."""
+
+    def function() -> None:
+        return None
+
+    function.__name__ = name
+    return function
+
+
+def error_result(kind: str, message: str) -> dict[str, Any]:
+    """The answer that raises this exception in the plan."""
+    return {"exc_type": kind, "message": message}
+
+
+_METHOD: Final = "_method_"
+_FUNCTIONS: Final = frozenset({"ask_llm", "ask"}) | ENDING_NAMES
+
+
+class MontyRun:
+    """One run, from the first line to the outcome."""
+
+    def __init__(self, account: RunAccount, script: MontyScript, checkpoint: Checkpoint | None) -> None:
+        self._account, self._script = account, script
+        self._plan, self._port, self._limits = account.plan, account.port, account.limits
+        self._dropped = dict(checkpoint.dropped) if checkpoint else {}
+        self._nodes = checkpoint.nodes if checkpoint else []
+        self._free_bytes = ENTRY_CHECKPOINTS_FACTOR * self._limits.checkpoint_bytes
+        self._wall = self._began = 0.0
+        self._pid: int | None = None
+        self._line: int | None = None
+        self._request: EndRequest | None = None
+
+    def run(self, session: Any) -> Outcome | Rejected:
+        """Run the script to its end. Raises the exceptions that the agent, ``ask`` or a callback raise for the
+        caller.
+        """
+        self._pid, self._began = session.worker_pid, processor_seconds(session.worker_pid)
+        account = self._account
+        try:
+            try:
+                snapshot = self._timed(lambda: session.feed_start(self._script.text, **self._inputs()))
+                while not isinstance(snapshot, load_monty().MontyComplete):
+                    snapshot = self._answer_snapshot(snapshot)
+                account.report_output()
+            except (load_monty().MontySyntaxError, load_monty().MontyRuntimeError) as error:
+                account.report_output()
+                if self._request is None:
+                    return self._failure(error, session)
+        except LimitExceededError as over:
+            return self._stopped(over.limit, over.value)
+        except load_monty().MontyCrashedError as error:
+            self._pid = None
+            if error.timed_out:  # a single operation that did not end; the host has ended the process
+                return self._stopped(self._time_limit, max(self._wall, self._allowed_seconds))
+            return account.lost(f"Monty's process died ({shorten(str(error), 200)})", self._line, self._usage())
+        if self._request is not None:
+            return self._requested(self._request, session)
+        checkpoint, returned = self._save(session), self._save(session, "_save_returned_()")
+        return account.finished(checkpoint, returned, self._usage())
+
+    def _inputs(self) -> dict[str, Any]:
+        names = self._port.methods | self._port.attributes
+        agent = load_monty().ClassInstance(AgentStandIn(), lazy_attrs=names, allowed_methods=self._port.methods)
+        return {
+            "inputs": {"agent": agent, "_nodes_": self._nodes, "_most_bytes_": self._limits.checkpoint_bytes},
+            "print_callback": self._print,
+        }
+
+    def _print(self, stream: str, text: str) -> None:
+        """Collect printed text, until the plan asks for its end. Monty calls this, so it must not raise."""
+        if self._request is None:
+            self._account.take_output(escape_surrogates(text))
+
+    # ------------------------------------------------------------------ turns
+
+    def _answer_snapshot(self, snapshot: Any) -> Any:
+        """Answer the request for which Monty paused."""
+        self._line = self._script.plan_line_at(snapshot.position.start)
+        self._account.report_output()
+        if isinstance(snapshot, load_monty().NameLookupSnapshot):
+            return self._answer_lookup(snapshot)
+        if not isinstance(snapshot, load_monty().FunctionSnapshot):
+            raise SandboxError("Monty paused for something that no plan can wait for")
+        if snapshot.is_os_function:
+            return self._timed(snapshot.resume_auto)
+        answer = self._answer_call(snapshot)
+        return self._timed(lambda: snapshot.resume(answer))
+
+    def _answer_lookup(self, snapshot: Any) -> Any:
+        name = snapshot.variable_name
+        if snapshot.object_id is None:
+            value: Any = named_function(name) if name in _FUNCTIONS else ABSENT
+        elif name in self._port.methods:
+            value = named_function(_METHOD + name)
+        elif name in self._port.attributes:
+            value = self._exchange(frames.ReadFrame(name)).get("return_value", ABSENT)
+        else:
+            value = ABSENT
+        return self._timed(snapshot.resume if value is ABSENT else lambda: snapshot.resume(value=value))
+
+    def _answer_call(self, snapshot: Any) -> Any:
+        name, args, kwargs = snapshot.function_name, snapshot.args, snapshot.kwargs
+        if self._request is not None:
+            return error_result("SystemExit", "the plan has ended")
+        if snapshot.object_id is not None or name.startswith(_METHOD):
+            return self._call_agent(name.removeprefix(_METHOD), args, kwargs)
+        if name in ("ask_llm", "ask"):
+            return self._ask_model(args, kwargs)
+        if name in ENDING_NAMES:
+            return self._end_plan(name, args, kwargs)
+        if name == "_enter_":
+            self._take_step(*args)
+            return {"return_value": None}
+        return error_result("NameError", f"name '{name}' is not defined")
+
+    def _call_agent(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if method not in self._port.methods:
+            there = ", ".join(sorted(self._port.methods | self._port.attributes))
+            return error_result("AttributeError", f"the agent has no '{method}'; it has: {there}")
+        try:
+            named = {k: pack_value(v) for k, v in kwargs.items()}
+            call = frames.CallFrame(method, [pack_value(a) for a in args], named)
+        except NotPlainData as reason:
+            self._account.count("calls")
+            return error_result("TypeError", f"{method} was given {reason}; give it texts, numbers, lists and dicts")
+        return self._exchange(call)
+
+    def _ask_model(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        question = next(iter((*args, *kwargs.values())), None)
+        if type(question) is not str or len(args) + len(kwargs) != 1:
+            return error_result("TypeError", "ask_llm takes one text; write ask_llm(f'…')")
+        return self._exchange(frames.AskFrame(escape_surrogates(question)))
+
+    def _end_plan(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Record the ending that the plan asks for. The run ends with it, even if the plan catches the error."""
+        reason = args[0] if args else kwargs.get("reason")
+        if type(reason) is not str or len(args) + len(kwargs) != 1:
+            return error_result("TypeError", f"{name} takes one text; write {name}(f'…')")
+        self._request = EndRequest(name, escape_surrogates(shorten(reason)), self._line)
+        return error_result("SystemExit", "the plan has ended")
+
+    def _exchange(self, request: frames.CallFrame | frames.ReadFrame | frames.AskFrame) -> dict[str, Any]:
+        try:
+            reply = self._account.answer(request)
+        except frames.ProtocolError as error:
+            return error_result("TypeError", str(error))
+        if isinstance(reply, frames.ErrorFrame):
+            return error_result(reply.error, reply.message)
+        return {"return_value": unpack_value(reply.value)}
+
+    def _take_step(self, step: int | None, table: Any) -> None:
+        self._account.step = step
+        if step is None:
+            return
+        checkpoint = self._checkpoint(table, min(self._limits.checkpoint_bytes, self._free_bytes))
+        self._free_bytes = max(0, self._free_bytes - frames.packed_size(checkpoint))
+        self._account.enter_step(step, checkpoint)
+
+    def _timed(self, work: Callable[[], Any]) -> Any:
+        began = time.monotonic()
+        try:
+            return work()
+        finally:
+            self._wall += time.monotonic() - began
+
+    # ------------------------------------------------------------------ endings
+
+    def _failure(self, error: Any, session: Any) -> Outcome | Rejected:
+        step = self._account.step
+        trace = [(self._script.plan_line(f.line), f.function_name) for f in error.traceback()]
+        raised = error.exception()
+        if step is None and not self._account.entries and trace and trace[-1][1] is None:
+            message = shorten(str(raised))
+            return Rejected(self._plan.source, (Diagnostic(trace[-1][0] or 0, 0, "backend", message),))
+        self._line = next((line for line, _ in reversed(trace) if line), None)
+        if (limit := self._limit_of(raised)) is not None:
+            return self._stopped(limit, max(self._wall, getattr(self._limits, limit)))
+        name, message = self._error_text(raised)
+        return self._account.failed(step, self._line, name, message, self._save(session), self._usage())
+
+    def _requested(self, request: EndRequest, session: Any) -> Replan | GiveUp:
+        step = self._account.step
+        known = self._plan.step(step)
+        step_done = known is not None and request.line is not None and known.replan_line == request.line
+        rest = (step_done, self._save(session), self._usage())
+        return self._account.ended_early(request.function, step, request.line, request.reason, *rest)
+
+    def _limit_of(self, raised: BaseException) -> str | None:
+        """The limit behind an exception, if any. A plan can raise only one of these exceptions itself: TimeoutError."""
+        if isinstance(raised, MemoryError):
+            return "memory"
+        if isinstance(raised, RecursionError):
+            return "recursion"
+        return self._time_limit if isinstance(raised, TimeoutError) and self._wall >= self._allowed_seconds else None
+
+    @property
+    def _allowed_seconds(self) -> float:
+        return float(getattr(self._limits, self._time_limit))
+
+    @property
+    def _time_limit(self) -> str:
+        """The limit of time that is met first: Monty's clock runs only while the plan does, so both mean the same."""
+        return "cpu" if self._limits.cpu < self._limits.wall else "wall"
+
+    def _error_text(self, raised: BaseException) -> tuple[str, str]:
+        """The name and the message of an exception; for a name that was not saved, the reason."""
+        message = escape_surrogates(shorten(str(raised)))
+        for name, why in self._dropped.items():
+            if isinstance(raised, NameError) and f"'{name}'" in message:
+                return "NotSaved", f"{name} was not saved ({why}); compute it again in this step"
+        return type(raised).__name__, message
+
+    def _save(self, session: Any, call: str = "_save_()") -> Checkpoint:
+        """The variables at the end. If Monty can no longer return them, all count as dropped."""
+        try:
+            return self._checkpoint(session.feed_run(call), self._limits.checkpoint_bytes)
+        except (load_monty().MontyError, CheckpointError, RuntimeError) as error:  # the last, if the process is gone
+            return Checkpoint({}, [], {OTHERS_KEY: shorten(str(error), 150)})
+
+    def _checkpoint(self, table: Any, most: int) -> Checkpoint:
+        """The guest's checkpoint, verified and cut to the limit."""
+        names, nodes, dropped = table
+        found = encode(decode(Checkpoint(names, nodes, dropped)), most)
+        unsaved = {n: why for n, why in dropped.items() if n not in PREDEFINED_NAMES}
+        return Checkpoint(found.names, found.nodes, {**self._dropped_before(names), **unsaved, **found.dropped})
+
+    def _dropped_before(self, names: Mapping[str, int]) -> dict[str, str]:
+        return {name: why for name, why in self._dropped.items() if name not in names}
+
+    def _stopped(self, limit: str, value: float) -> Stopped:
+        return self._account.stopped(limit, value, self._line, self._usage())
+
+    def _usage(self) -> ResourceUsage:
+        """What the run used; no processor time if the process is gone."""
+        cpu = max(0.0, processor_seconds(self._pid) - self._began) if self._pid else 0.0
+        return self._account.usage(self._wall, cpu)
+
 
 _MAX_PROCESSES: Final = 64
 _MAX_SUSPENSIONS: Final = 1_000_000

@@ -1,14 +1,25 @@
-"""The globals in which a plan's segments run."""
+"""The globals in which a plan's segments run: its builtins and modules, and the functions that call the host.
+
+Builtins are harmless ones unchanged, and guarded versions of a few. Modules have only members that touch nothing but
+their arguments. ``literal_eval`` reads a value from a model's answer, with caps on its size."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+import builtins
+import json
+import math
+import re
+import string
+import warnings
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterator
 from functools import partial
 from io import StringIO
 from typing import Any, NoReturn
 
 from codeplan.sandbox.protocol.plain_data import ARGUMENT_RULES, find_non_plain
-from codeplan.sandbox.runtime.attributes import AgentProxy, make_getattr
+from codeplan.sandbox.runtime.attributes import AgentProxy, ModuleFacade, make_getattr
 from codeplan.sandbox.runtime.guards import (
     CurrentRun,
     HostCalls,
@@ -19,10 +30,267 @@ from codeplan.sandbox.runtime.guards import (
     set_name,
     truncate_message,
 )
-from codeplan.sandbox.runtime.names import RESERVED_NAMES
-from codeplan.sandbox.runtime.safe_builtins import literal_eval, make_builtins, make_modules
+from codeplan.sandbox.runtime.names import ALLOWED_EXCEPTIONS, ALLOWED_MODULES, PLAIN_BUILTINS, RESERVED_NAMES
 from codeplan.sandbox.runtime.termination import GiveUpRequested, PlanTermination, ReplanRequested
 from codeplan.untrusted.texts import with_article
+
+_UNGUARDED = {name: getattr(builtins, name) for name in PLAIN_BUILTINS | ALLOWED_EXCEPTIONS}
+
+PLAIN_TYPES: frozenset[type] = frozenset(
+    {str, bytes, int, float, complex, bool, list, dict, tuple, set, frozenset, range, slice, type(None)}
+    | {Counter, OrderedDict, defaultdict, deque}
+)
+"""The types that ``type(x)`` may return."""
+
+_NO_DEFAULT = object()
+
+
+def make_builtins(guarded_getattr: Callable[[Any, str], Any], size_guard: SizeGuard) -> dict[str, object]:
+    """Return the builtins by name."""
+
+    def getattr_(value: Any, name: str, default: Any = _NO_DEFAULT, /) -> Any:
+        _check_attribute_name(getattr, name)
+        try:
+            return guarded_getattr(value, name)
+        except AttributeError:
+            if default is _NO_DEFAULT:
+                raise
+            return default
+
+    def hasattr_(value: Any, name: str, /) -> bool:
+        _check_attribute_name(hasattr, name)
+        return getattr_(value, name, _MISSING) is not _MISSING
+
+    def pow_(*args: Any, **named: Any) -> Any:
+        given = dict(zip(("base", "exp", "mod"), args, strict=False)) | named
+        size_guard.check_power(given.get("base"), given.get("exp"), given.get("mod"))
+        return pow(*args, **named)
+
+    def format_(value: Any, format_spec: Any = "", /) -> str:
+        return size_guard.format(value, format_spec)
+
+    return {
+        **_UNGUARDED,
+        "getattr": _check_argument_count(getattr, getattr_, 2, 3),
+        "hasattr": _check_argument_count(hasattr, hasattr_, 2, 2),
+        "pow": set_name("pow", pow_),
+        "format": _check_argument_count(format, format_, 1, 2),
+        "type": _check_argument_count(type, guarded_type, 1, 3),
+        "iter": _check_argument_count(iter, guarded_iter, 1, 2),
+    }
+
+
+def _check_argument_count(
+    builtin: Callable[..., Any], guarded: Callable[..., Any], fewest: int, most: int
+) -> Callable[..., Any]:
+    """Wrap ``guarded`` so that a wrong number of arguments raises the builtin's own error."""
+
+    def call(*args: Any, **named: Any) -> Any:
+        if named or not fewest <= len(args) <= most:
+            builtin(*[None] * len(args), **dict.fromkeys(named))
+        return guarded(*args, **named)
+
+    return set_name(builtin.__name__, call)
+
+
+_MISSING = object()
+
+
+def _check_attribute_name(builtin: Callable[..., Any], name: Any) -> None:
+    if type(name) is not str:
+        builtin(None, name)  # raises the builtin's own error
+        raise TypeError("an attribute's name must be a text")
+    if name.startswith("_"):
+        raise AttributeError(f"'{name}' is private; use public methods and attributes only")
+
+
+def guarded_type(value: Any, /, *more: object) -> type:
+    """Return the type of plain data. Raises TypeError for anything else."""
+    if more:
+        raise TypeError("type() takes one argument here; plans have no classes")
+    kind = type(value)
+    if kind in PLAIN_TYPES:
+        return kind
+    raise TypeError(
+        f"type() is for plain data, not for {with_article(kind.__name__)}; "
+        "use isinstance(x, …), or type(x).__name__ for its name"
+    )
+
+
+def guarded_iter(values: Any, /, *sentinel: object) -> Iterator[Any]:
+    """``iter`` with one argument only: the form with a sentinel may never end."""
+    if sentinel:
+        raise TypeError("iter() takes one argument here; write a loop that ends at the sentinel")
+    return iter(values)
+
+
+MAX_INDENT = 16
+"""Maximum ``indent`` of ``json.dumps``."""
+
+MAX_FACTORIAL = 2_000
+"""Maximum argument of ``math.factorial``, ``comb`` and ``perm``."""
+
+_ALLOWED_FLAGS = int(re.A | re.I | re.M | re.S | re.X)
+_DUMPS_OPTIONS = frozenset({"skipkeys", "ensure_ascii", "allow_nan", "indent", "sort_keys", "separators", "default"})
+
+
+def make_modules(
+    run: CurrentRun, size_guard: SizeGuard, ask: Callable[[str], str], literal_eval: Callable[[object], object]
+) -> dict[str, ModuleFacade]:
+    """Return the modules by name. The random numbers are those of ``run``."""
+    members: dict[str, dict[str, object]] = {
+        "ast": {"literal_eval": literal_eval},
+        "collections": {"Counter": Counter, "OrderedDict": OrderedDict, "defaultdict": defaultdict, "deque": deque},
+        "json": {
+            "JSONDecodeError": json.JSONDecodeError,
+            "dumps": set_name("dumps", _dumps),
+            "loads": set_name("loads", _loads),
+        },
+        "large_language_model": {"ask": ask, "ask_llm": ask},
+        "math": _math_members(size_guard),
+        "random": _random_members(run),
+        "re": _re_members(),
+        "string": {name: getattr(string, name) for name in ALLOWED_MODULES["string"]},
+    }
+    return {name: ModuleFacade(name, {m: table[m] for m in ALLOWED_MODULES[name]}) for name, table in members.items()}
+
+
+def _math_members(size_guard: SizeGuard) -> dict[str, object]:
+    members: dict[str, object] = {name: getattr(math, name) for name in ALLOWED_MODULES["math"]}
+
+    def bounded(function: Callable[..., int]) -> Callable[..., int]:
+        def call(*numbers: int) -> int:
+            if any(type(n) is int and n > MAX_FACTORIAL for n in numbers):
+                raise OverflowError(f"{function.__name__} takes numbers up to {MAX_FACTORIAL} here")
+            return function(*numbers)
+
+        return set_name(function.__name__, call)
+
+    def prod(iterable: Any, *, start: Any = 1) -> Any:
+        result = start
+        for value in iterable:
+            result = size_guard.mul(result, value)
+        return result
+
+    for name in ("factorial", "comb", "perm"):
+        members[name] = bounded(getattr(math, name))
+    members["prod"] = set_name("prod", prod)
+    return members
+
+
+def _random_members(run: CurrentRun) -> dict[str, object]:
+    """Return the methods of the run's own generator, so that results are repeatable."""
+    members: dict[str, object] = {name: getattr(run.generator, name) for name in ALLOWED_MODULES["random"]}
+
+    def reseed(value: Any = None) -> None:
+        if type(value) not in (int, str, float, bytes, type(None)):
+            raise TypeError(f"seed takes a number or a text, not {type(value).__name__}")
+        run.generator.seed(run.seed if value is None else value)
+
+    members["seed"] = set_name("seed", reseed)
+    return members
+
+
+def _re_members() -> dict[str, object]:
+    """Return the functions of ``re`` without the DEBUG flag, which prints."""
+    members: dict[str, object] = {name: getattr(re, name) for name in ALLOWED_MODULES["re"]}
+
+    def without_debug(function: Callable[..., object], positions: int) -> Callable[..., object]:
+        def call(*args: Any, **named: Any) -> object:
+            if len(args) > positions:
+                args = (*args[:positions], _flags(args[positions]), *args[positions + 1 :])
+            if "flags" in named:
+                named["flags"] = _flags(named["flags"])
+            return function(*args, **named)
+
+        return set_name(function.__name__, call)
+
+    for name, position in {"compile": 1, "sub": 4, "subn": 4, "split": 3}.items():
+        members[name] = without_debug(getattr(re, name), position)
+    for name in ("findall", "finditer", "fullmatch", "match", "search"):
+        members[name] = without_debug(getattr(re, name), 2)
+    return members
+
+
+def _flags(flags: Any) -> Any:
+    return flags & _ALLOWED_FLAGS if isinstance(flags, int) else flags
+
+
+def _dumps(obj: Any, **options: Any) -> str:
+    for name in options:
+        if name not in _DUMPS_OPTIONS:
+            raise TypeError(f"dumps() got an unexpected keyword argument {name!r}")
+    indent = options.get("indent")
+    if (type(indent) is int and indent > MAX_INDENT) or (type(indent) is str and len(indent) > MAX_INDENT):
+        raise ValueError(f"indent may be {MAX_INDENT} at most")
+    return json.dumps(obj, **options)
+
+
+def _loads(s: Any) -> Any:
+    if type(s) not in (str, bytes):
+        raise TypeError(f"the JSON object must be str, bytes or bytearray, not {type(s).__name__}")
+    return json.loads(s)
+
+
+MAX_CHARS = 100_000
+"""Maximum length of the text. Models' answers have a few hundred characters."""
+
+MAX_NESTING = 40
+"""Maximum nesting of brackets."""
+
+_SHOWN = 120
+_SIGN_RUN = re.compile(r"(?:[-+~][ \t]*+){8}")
+"""Eight or more signs in a row: each is one more level of nesting."""
+
+
+def literal_eval(text: object) -> object:
+    """Return the value of the Python literal in ``text``, ignoring surrounding white space.
+
+    Raises: The exceptions of ``ast.literal_eval`` (SyntaxError, ValueError, or TypeError for a list as a key), with
+    the start of the text; ValueError for anything but a str.
+    """
+    if type(text) is not str:
+        raise ValueError(f"literal_eval takes a text, not {type(text).__name__}; use the value as it is")
+    problem: str | None = _size_problem(text)
+    raised: type[Exception] = ValueError
+    if problem is None:
+        raised, problem, value = _evaluate(text.strip())
+        if problem is None:
+            return value
+    raise raised(f"literal_eval cannot read {_excerpt(text)}: {problem}")
+
+
+def _size_problem(text: str) -> str | None:
+    if len(text) > MAX_CHARS:
+        return f"it has {len(text)} characters; at most {MAX_CHARS} are allowed"
+    depth = deepest = 0
+    for c in text:
+        if c in "([{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif c in ")]}":
+            depth -= 1
+    if deepest > MAX_NESTING or _SIGN_RUN.search(text):
+        return "it is nested too deeply"
+    return None
+
+
+def _evaluate(text: str) -> tuple[type[Exception], str | None, object]:
+    """Return the exception type, the problem and the value. Errors are returned, so that none remains as a context."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ValueError, None, ast.literal_eval(text)
+    except (MemoryError, RecursionError):
+        return ValueError, "it is nested too deeply", None
+    except (SyntaxError, ValueError, TypeError) as error:
+        raised = next(kind for kind in (SyntaxError, ValueError, TypeError) if isinstance(error, kind))
+        return raised, "it is not a Python literal such as 'text', 3, ['a', 'b'] or {'a': 1}", None
+
+
+def _excerpt(text: str) -> str:
+    start = text.strip()
+    return repr(start if len(start) <= _SHOWN else start[:_SHOWN] + "…")
 
 
 class NotSaved(NameError):

@@ -7,8 +7,7 @@ from support.standin_prompts import CLEAN, CORRECT, PARSED, PLAIN, PROMPTS, REPO
 
 from codeplan.errors import ModelError
 from codeplan.sandbox import Sandbox
-from codeplan.sandbox.host.backend import MergedReply
-from codeplan.sandbox.language.extraction import extract_code
+from codeplan.sandbox.language.extraction import MergedReply, extract_code
 from codeplan.standin.household import write_plan
 from codeplan.standin.mistakes import Mistakes
 from codeplan.standin.model import ScriptedModel

@@ -21,8 +21,7 @@ from support.zygotes import wait_for_workers, zygote_pid
 
 from codeplan.errors import SandboxError
 from codeplan.sandbox import Limits, Sandbox, encode, probe_layers
-from codeplan.sandbox.cage.lockdown import LAYER_NAMES, build_ruleset
-from codeplan.sandbox.cage.seccomp import build_filter
+from codeplan.sandbox.cage.lockdown import LAYER_NAMES, build_filter, build_ruleset
 from codeplan.sandbox.host import launcher
 from codeplan.sandbox.host.agent_port import AgentPort, RunAccount
 from codeplan.sandbox.host.session import RunSession
@@ -447,7 +446,7 @@ NO_LANDLOCK = textwrap.dedent(
     """
     import ctypes, errno, sys
     sys.path.insert(0, sys.argv[1])
-    from codeplan.sandbox.cage import seccomp
+    from codeplan.sandbox.cage import lockdown as seccomp
     libc = ctypes.CDLL(None, use_errno=True)
     steps = [(0x20, 0, 0, 0), (0x15, 0, 1, 444), (0x06, 0, 0, 0x00050000 | errno.ENOSYS), (0x06, 0, 0, 0x7FFF0000)]
     libc.prctl(38, 1, 0, 0, 0)

@@ -159,7 +159,7 @@ REFUSE = textwrap.dedent(
     """
     import ctypes, errno, sys
     sys.path.insert(0, sys.argv[1])
-    from codeplan.sandbox.cage import seccomp
+    from codeplan.sandbox.cage import lockdown as seccomp
     numbers = [int(n) for n in sys.argv[2].split(",")]
     libc = ctypes.CDLL(None, use_errno=True)
     steps = [(0x20, 0, 0, 0)]

@@ -7,7 +7,7 @@ import pytest
 
 from codeplan.sandbox import Sandbox
 from codeplan.sandbox.analysis.fixes import mend_plan
-from codeplan.sandbox.host.backend import MergedReply
+from codeplan.sandbox.language.extraction import MergedReply
 from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter, Rejected
 
 PAGE = (Path(__file__).parents[3] / "docs" / "plans.md").read_text()

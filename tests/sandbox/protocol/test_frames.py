@@ -11,13 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.caged import SampleHome, locked_worker
 
-from codeplan.plain_data import MAX_DEPTH, MAX_VALUES, NotPlainData
+from codeplan.plain_data import MAX_DEPTH, MAX_SAME_HASH, MAX_VALUES, NotPlainData
 from codeplan.sandbox import Limits, encode
 from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.values import escape_surrogates, pack_value, unpack_value
 from codeplan.types import Checkpoint
-from codeplan.untrusted.values import MAX_SAME_HASH
 
 TREES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(st.characters()),

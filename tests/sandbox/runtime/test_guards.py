@@ -9,7 +9,7 @@ import pytest
 from support.guarded_plans import accepted, message, plan, run
 
 from codeplan.sandbox.language.compilation import RejectedPlanError, compile_plan
-from codeplan.sandbox.runtime.safe_builtins import literal_eval
+from codeplan.sandbox.runtime.namespace import literal_eval
 from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, PlanTermination, find_limit
 
 
