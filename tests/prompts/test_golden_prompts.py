@@ -8,7 +8,7 @@ from support.golden_prompts import FOLDER, METHODS, PROMPTS, TASKS, prompts_of
 from support.miniwob_pages import needs_browser
 from support.scienceworld_engine import needs_engine
 
-from codeplan.planning.limits_left import LimitsLeft
+from codeplan.planning.feedback import LimitsLeft
 from codeplan.prompts.templates import PACKAGE_FOLDER
 
 NEEDS = {"miniwob": needs_browser, "scienceworld": needs_engine}

@@ -10,12 +10,11 @@ import pytest
 from codeplan import envs
 from codeplan.planning.sample_choice import WorkedExample
 from codeplan.prompts.templates import PromptError, Prompts
-from codeplan.runner.new_episodes import execute
+from codeplan.runner.episodes import execute
 from codeplan.sandbox.runtime.names import ALLOWED_MODULES, GUARDED_BUILTINS, PLAIN_BUILTINS, RUNTIME_NAMES
 from codeplan.skills.parameter_binding import SkillParameter
 from codeplan.skills.skill import Skill
-from codeplan.standin.household.places import sort_by_likelihood
-from codeplan.standin.household.planning import parse_goal
+from codeplan.standin.household import parse_goal, sort_by_likelihood
 from codeplan.standin.model import ScriptedModel
 from codeplan.types import Finished, Stopped
 

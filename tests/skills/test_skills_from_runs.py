@@ -92,17 +92,6 @@ def test_an_acquired_skill_is_not_shown_before_it_is_proven(tmp_path):
     assert (skill.status, [o.run for o in skill.origins]) == ("candidate", ["first", "second"])
 
 
-def test_a_failed_task_yields_no_skill_in_either_command(tmp_path):
-    failing = ("--task", "clean/3", "--max-actions", "1", "--out", "run")
-    code, out, err = codeplan(tmp_path, "run", "household", *failing, "--library", "lib", "--acquire", "-q")
-    assert code == 3
-    assert "no skill: the task was not solved" in err
-    code, out, _ = codeplan(tmp_path, "skills", "add", "run", "--library", "lib")
-    assert (code, out) == (1, "no skill: the task was not solved\n")
-    assert not (tmp_path / "lib").exists()
-    assert not list((tmp_path / "runs").glob("*"))
-
-
 def test_a_method_without_plans_yields_no_skill(tmp_path):
     react = ("run", "household", "--task", "clean/3", "--method", "react", "--out", "run", "--json")
     code, out, _ = codeplan(tmp_path, *react, "--library", "lib", "--acquire")
@@ -148,16 +137,6 @@ def test_a_tape_plays_the_proof_too(tmp_path):
     assert codeplan(tmp_path, *acquire, "--library", "one", "--record", "tape.jsonl")[0] == 0
     code, out, err = codeplan(tmp_path, *acquire, "--library", "two", "--replay", "tape.jsonl")
     assert (code, json.loads(out)["acquired"]["is_new"]) == (0, True), err
-
-
-def test_a_success_that_took_several_plans_is_merged(library, tmp_path):
-    """The stand-in's first plan fails, and a refined plan goes on from there."""
-    tries = ((seed, run("household", f"heat/{seed}", out=tmp_path / str(seed), model_seed=seed)) for seed in range(20))
-    seed = next(seed for seed, result in tries if result.success and result.refinements)
-    found = acquire_from_run(tmp_path / str(seed), library)
-    assert isinstance(found, AcquiredSkill)
-    assert found.is_new
-    assert [e.success for e in library.read_evidence(found.skill)] == [True]
 
 
 # ------------------------------------------------------------------ traces from a stranger
