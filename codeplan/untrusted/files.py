@@ -30,7 +30,7 @@ import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path, PureWindowsPath
-from typing import BinaryIO, Final, NamedTuple, Protocol, cast
+from typing import BinaryIO, Final, NamedTuple, TypeAlias, cast
 
 HAS_DESCRIPTORS: Final = hasattr(os, "O_DIRECTORY") and hasattr(os, "O_NOFOLLOW")
 """Whether this system has descriptors of folders. Windows does not."""
@@ -58,46 +58,6 @@ class UnsafeFile(OSError):
         super().__init__(number, reason, str(path))
 
 
-class OpenFolder(Protocol):
-    """A folder that stays the same one while it is open. Errors carry the ``path`` that the caller gives."""
-
-    def open_file(self, name: str, flags: int, path: Path | str) -> int:
-        """Return a descriptor of a regular file. Raises: OSError, UnsafeFile for a link or anything else."""
-        ...
-
-    def enter(self, name: str, path: Path | str, *, to_read: bool = False) -> OpenFolder:
-        """Open a folder in this one; ``to_read`` to list or sync it. Raises: OSError, UnsafeFile for a link or file."""
-        ...
-
-    def mode(self, name: str) -> int:
-        """The mode of the entry with this name; for a link, the link's own mode. Raises: OSError."""
-        ...
-
-    def make_folder(self, name: str) -> None:
-        """Make a folder. Raises: OSError."""
-        ...
-
-    def replace(self, old: str, new: str) -> None:
-        """Rename a file over another one. Raises: OSError."""
-        ...
-
-    def unlink(self, name: str) -> None:
-        """Remove a file or a link. Raises: OSError."""
-        ...
-
-    def scan(self) -> contextlib.AbstractContextManager[Iterator[os.DirEntry[str]]]:
-        """The entries of a folder that is open to read. Raises: OSError."""
-        ...
-
-    def sync(self) -> None:
-        """Make new and renamed files durable. Raises: OSError."""
-        ...
-
-    def close(self) -> None:
-        """Give the folder back."""
-        ...
-
-
 def open_root(path: str, *, to_read: bool = False) -> OpenFolder:
     """Open a folder that the user named, which may be a link; ``to_read`` to list or sync it. Raises: OSError."""
     if not HAS_DESCRIPTORS:
@@ -116,42 +76,45 @@ def split_names(path: str) -> list[str]:
 
 
 class FolderByDescriptor:
-    """A folder held by its descriptor."""
+    """A folder held by its descriptor, so it stays the same one while it is open. Errors carry the ``path`` that the
+    caller gives.
+    """
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
     def open_file(self, name: str, flags: int, path: Path | str) -> int:
-        """See ``OpenFolder``."""
+        """Return a descriptor of a regular file. Raises: OSError, UnsafeFile for a link or anything else."""
         return self._open(name, flags, path, stat.S_IFREG)
 
     def enter(self, name: str, path: Path | str, *, to_read: bool = False) -> FolderByDescriptor:
-        """See ``OpenFolder``."""
+        """Open a folder in this one; ``to_read`` to list or sync it. Raises: OSError, UnsafeFile for a link or file."""
         flags = (os.O_RDONLY if to_read else _ANYWHERE) | _FOLDER
         return FolderByDescriptor(self._open(name, flags, path, stat.S_IFDIR))
 
     def mode(self, name: str) -> int:
-        """See ``OpenFolder``."""
+        """The mode of the entry with this name; for a link, the link's own mode. Raises: OSError."""
         return os.stat(name, dir_fd=self._descriptor, follow_symlinks=False).st_mode
 
     def make_folder(self, name: str) -> None:
-        """See ``OpenFolder``."""
+        """Make a folder. Raises: OSError."""
         os.mkdir(name, dir_fd=self._descriptor)
 
     def replace(self, old: str, new: str) -> None:
-        """See ``OpenFolder``."""
+        """Rename a file over another one. Raises: OSError."""
         os.rename(old, new, src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
 
     def unlink(self, name: str) -> None:
-        """See ``OpenFolder``."""
+        """Remove a file or a link. Raises: OSError."""
         os.unlink(name, dir_fd=self._descriptor)
 
     def scan(self) -> contextlib.AbstractContextManager[Iterator[os.DirEntry[str]]]:
-        """See ``OpenFolder``."""
+        """The entries of a folder that is open to read. Raises: OSError."""
         return os.scandir(self._descriptor)
 
     def sync(self) -> None:
-        """See ``OpenFolder``. A descriptor to pass through cannot be synced, so the folder is opened again."""
+        """Make new and renamed files durable. Raises: OSError."""
+        # a descriptor to pass through cannot be synced, so the folder is opened again
         descriptor = os.open(".", os.O_RDONLY | _FOLDER, dir_fd=self._descriptor)
         try:
             os.fsync(descriptor)
@@ -159,7 +122,7 @@ class FolderByDescriptor:
             os.close(descriptor)
 
     def close(self) -> None:
-        """See ``OpenFolder``."""
+        """Give the folder back."""
         os.close(self._descriptor)
 
     def _open(self, name: str, flags: int, path: Path | str, kind: int) -> int:
@@ -188,7 +151,7 @@ class FolderByPath:
         self._path = path
 
     def open_file(self, name: str, flags: int, path: Path | str) -> int:
-        """See ``OpenFolder``."""
+        """See ``FolderByDescriptor``."""
         place = self._place(name, path)
         before = None if flags & os.O_EXCL else self._existing(place, path)
         if before is None and flags & os.O_CREAT:
@@ -204,29 +167,29 @@ class FolderByPath:
         return descriptor
 
     def enter(self, name: str, path: Path | str, *, to_read: bool = False) -> FolderByPath:
-        """See ``OpenFolder``."""
+        """See ``FolderByDescriptor``."""
         place = self._place(name, path)
         self._status(place, path, stat.S_IFDIR)
         return FolderByPath(place)
 
     def mode(self, name: str) -> int:
-        """See ``OpenFolder``."""
+        """See ``FolderByDescriptor``."""
         return _mode_here(os.lstat(self._place(name, name)))
 
     def make_folder(self, name: str) -> None:
-        """See ``OpenFolder``."""
+        """See ``FolderByDescriptor``."""
         os.mkdir(self._place(name, name))
 
     def replace(self, old: str, new: str) -> None:
-        """See ``OpenFolder``."""
+        """See ``FolderByDescriptor``."""
         os.replace(self._place(old, old), self._place(new, new))
 
     def unlink(self, name: str) -> None:
-        """See ``OpenFolder``."""
+        """See ``FolderByDescriptor``."""
         os.unlink(self._place(name, name))
 
     def scan(self) -> contextlib.AbstractContextManager[Iterator[os.DirEntry[str]]]:
-        """See ``OpenFolder``."""
+        """See ``FolderByDescriptor``."""
         return os.scandir(self._path)
 
     def sync(self) -> None:
@@ -262,6 +225,9 @@ class FolderByPath:
         if stat.S_IFMT(_mode_here(status)) != kind:
             raise UnsafeFile(describe_mode(_mode_here(status)), path)
         return status
+
+
+OpenFolder: TypeAlias = FolderByDescriptor | FolderByPath
 
 
 def describe_mode(mode: int) -> str:

@@ -8,7 +8,7 @@ is not builtin appears as the name of its type.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from operator import length_hint
 from typing import Any, Final, NamedTuple, TypeVar
@@ -16,15 +16,6 @@ from typing import Any, Final, NamedTuple, TypeVar
 import msgspec
 
 from codeplan.untrusted.texts import left_out, with_article
-
-MAX_SAME_HASH: Final = 32
-"""Maximum number of keys of one container with the same hash."""
-
-
-def collide(keys: Collection[Any]) -> bool:
-    """Whether more than MAX_SAME_HASH keys have the same hash. Raises: TypeError: a key cannot be hashed."""
-    return len(keys) > MAX_SAME_HASH and max(Counter(map(hash, keys)).values()) > MAX_SAME_HASH
-
 
 ELLIPSIS: Final = "…"
 """Replaces an omitted part."""

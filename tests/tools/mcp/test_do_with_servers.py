@@ -18,7 +18,7 @@ import codeplan
 from codeplan import Completion
 from codeplan.cli import main
 from codeplan.errors import EnvironmentFailure, UsageError
-from codeplan.recording.events import ActionTaken, CallDecided
+from codeplan.recording.events import CallBegun, CallDecided
 from codeplan.recording.trace import Trace
 
 
@@ -49,7 +49,7 @@ def test_calls_are_actions_of_the_episode_beside_those_of_functions(tmp_path):
     result = do(lines, raw("echo"), tools=own, allow=["echo"], out=tmp_path / "run")
     assert result.success and result.actions == 2
     events = list(Trace.read(tmp_path / "run" / "trace.jsonl"))
-    assert [json.loads(e.action)["tool"] for e in events if isinstance(e, ActionTaken)] == ["own", "echo"]
+    assert [e.call.name for e in events if isinstance(e, CallBegun)] == ["own", "echo"]
     assert [(e.tool, e.allowed, e.by, e.pattern) for e in events if isinstance(e, CallDecided)] == [
         ("echo", True, "pattern", "echo")
     ]
@@ -87,7 +87,7 @@ def test_without_patterns_only_servers_tools_are_asked_for():
         ("silent", "TimeoutError", "did not answer within 1 s"),
         ("huge", "ConnectionError", "sent a message of more than 16 MiB"),
         ("refuse", "RuntimeError", "refuse failed: "),
-        ("nested", "ValueError", "nested deeper than 30"),
+        ("nested", "ValueError", "nested deeper than 32"),
     ],
 )
 def test_a_plan_can_catch_what_goes_wrong(tool, error, words):

@@ -5,6 +5,7 @@ import time
 import pytest
 
 from codeplan.errors import AgentError
+from codeplan.plain_data import MAX_DEPTH
 from codeplan.tools.mcp.signatures import (
     MAX_FIELDS,
     MAX_NODES,
@@ -381,13 +382,13 @@ def test_a_description_of_ten_megabytes_is_shortened():
     assert len(signature({}, description="word " * 2_000_000).method.doc) <= 4_000
 
 
-@pytest.mark.parametrize("depth", [29, 30, 31, 5_000])
+@pytest.mark.parametrize("depth", [MAX_DEPTH, MAX_DEPTH + 1, 5_000])
 def test_what_is_nested_deeply_is_not_sent(depth):
     found, value = signature({"properties": {"a": {}}}), 1
     for _ in range(depth - 1):
         value = [value]
-    if depth <= 30:
+    if depth <= MAX_DEPTH:
         assert found.wire_arguments({"a": value}) == {"a": value}
     else:
-        with pytest.raises(AgentError, match=r"find was called wrongly: a: it is nested deeper than 30$"):
+        with pytest.raises(AgentError, match=rf"find was called wrongly: a: it is nested deeper than {MAX_DEPTH}$"):
             found.wire_arguments({"a": value})
