@@ -12,7 +12,7 @@ from pathlib import Path
 
 import codeplan
 from codeplan import envs
-from codeplan.recording.events import ActionTaken, ModelCalled, PlanDrafted
+from codeplan.recording.events import CallAnswered, ModelCalled, PlanDrafted
 from codeplan.recording.trace import Trace
 
 EPISODES = 60
@@ -38,7 +38,7 @@ def own_ms(task: codeplan.Task, out: Path) -> list[float]:
     codeplan.run("household", task, out=out)
     wall = time.perf_counter() - started
     events = Trace.read(out / "trace.jsonl")
-    others = sum(e.seconds for e in events if isinstance(e, ActionTaken | ModelCalled))
+    others = sum(e.seconds for e in events if isinstance(e, CallAnswered | ModelCalled))
     plans = sum(isinstance(e, PlanDrafted) for e in events)
     return [1000 * (wall - others) / plans] * plans
 

@@ -15,12 +15,12 @@ from typing import TypeVar
 
 import msgspec
 
-from codeplan.recording.events import ActionTaken, EpisodeStarted, StepEntered
+from codeplan.recording.events import CallAnswered, CallBegun, EpisodeStarted, StepEntered
 from codeplan.report.pages import archive
 from codeplan.report.pages.report_source import ReportSource
 from codeplan.report.pages.trace_index import TraceIndex
 from codeplan.sandbox import encode
-from codeplan.types import Observation, Task
+from codeplan.types import Answer, Call, Observation, Task
 
 _T = TypeVar("_T")
 
@@ -50,8 +50,12 @@ def write(path: Path, size: int) -> None:
     )
     state = encode({"seen": [f"drawer {n}" for n in range(200)]}, 1 << 18)
     events = [
-        ActionTaken(action=f"go to drawer {n}", observation=Observation("Nothing. " * 40), seconds=0.0)
+        event
         for n in range(60)
+        for event in (
+            CallBegun(id=n + 1, call=Call(f"go to drawer {n}")),
+            CallAnswered(id=n + 1, answer=Answer(observation=Observation("Nothing. " * 40)), seconds=0.0),
+        )
     ]
     lines = msgspec.json.Encoder().encode_lines([StepEntered(step=1, title="look", checkpoint=state), *events])
     with path.open("wb") as file:
