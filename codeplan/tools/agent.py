@@ -17,7 +17,7 @@ import msgspec
 from codeplan.agent_interface import describe_api
 from codeplan.errors import AgentError, EpisodeOver
 from codeplan.plain_data import NotPlainData, pack, unpack
-from codeplan.tools.call_texts import shown_call
+from codeplan.tools.call_texts import shown_call, unpacked
 from codeplan.tools.tool import Tool, Toolset
 from codeplan.types import AgentApi, AgentMethod, AgentParameter, Answer, Call
 from codeplan.untrusted.texts import one_line
@@ -177,4 +177,4 @@ def _sentence(call: Call, answer: Answer) -> str:
     given = shown_call(call, _MAX_SHOWN, _MAX_SHOWN)
     if answer.error:
         return f"The last call, {given}, raised {answer.error}: {answer.message}"
-    return f"The last call, {given}, returned {value_text(unpack(answer.value), _MAX_SHOWN)}"
+    return f"The last call, {given}, returned {value_text(unpacked(answer.value), _MAX_SHOWN)}"

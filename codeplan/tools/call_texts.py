@@ -38,7 +38,7 @@ def shown_call(call: Call, max_argument: int = _MAX_ARGUMENT, max_text: int = _M
     if call.arguments is None:
         return call.name
     writer = ValueWriter(max_string=max_text, marks_repeats=False, counts=True)
-    return _written(writer, call.name, _unpacked(call.arguments), max_argument)
+    return _written(writer, call.name, {n: unpacked(v) for n, v in call.arguments.items()}, max_argument)
 
 
 def shown_answer(answer: Answer) -> str:
@@ -47,7 +47,7 @@ def shown_answer(answer: Answer) -> str:
         return answer.observation.text
     if answer.error:
         return f"raised {answer.error}: {answer.message}"
-    result = _unpacked(answer.value)
+    result = unpacked(answer.value)
     return result if isinstance(result, str) else value_text(result, _MAX_RESULT)
 
 
@@ -55,7 +55,7 @@ def _written(writer: ValueWriter, tool: str, arguments: Mapping[str, Any], most:
     return f"{tool}({', '.join(f'{name}={writer.text(value, most)}' for name, value in arguments.items())})"
 
 
-def _unpacked(packed: Any) -> Any:
+def unpacked(packed: Any) -> Any:
     """The value; its packed form if a forged trace holds what packing never makes."""
     try:
         return unpack(packed)

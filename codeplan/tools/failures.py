@@ -45,7 +45,8 @@ def refusal(error: AgentError) -> tuple[str, str]:
         kind = error.error
     except Exception:
         kind = ""
-    return (kind if type(kind) is str and kind else "RuntimeError"), message_text(error)
+    name = kind if type(kind) is str and kind else "RuntimeError"
+    return escape_surrogates(name), escape_surrogates(message_text(error))
 
 
 def _builtin_base(error: BaseException) -> str:

@@ -10,17 +10,18 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-from confinement import Watch, judge_error, judge_sentence
+from confinement import Watch, judge_sentence
 from mutation import as_json, mutate_bytes, mutate_tree, odd_value
 from support.boxes import Replies
 
 import codeplan
 from codeplan.errors import AgentError, CodeplanError
-from codeplan.tools import wire
-from codeplan.tools.json_data import NotPlain
+from codeplan.plain_data import NotPlainData, unpack
+from codeplan.tools.call_texts import shown_answer, shown_call
 from codeplan.tools.mcp.content import FileStore, read_result
-from codeplan.tools.mcp.signatures import TypeTable, UnusableTool, write_signature
-from codeplan.tools.mcp.validation import ArgumentCheck
+from codeplan.tools.mcp.signatures import ArgumentCheck, TypeTable, UnusableTool, write_signature
+from codeplan.tools.results import pack_result
+from codeplan.types import Answer, Call
 
 Lines = list[Any]
 
@@ -92,15 +93,15 @@ def judge_tool_trace(pick: random.Random, watch: Watch) -> None:
 
 
 def _changed_event(pick: random.Random, event: Any) -> Any:
-    """Some changes to an event, or to the JSON that an action or an observation holds."""
-    if isinstance(event, dict) and event.get("event") == "action_taken" and pick.random() < 0.8:
-        if pick.random() < 0.5:
-            return {**event, "action": _text(pick, event["action"])}
-        return {**event, "observation": {**event["observation"], "text": _text(pick, event["observation"]["text"])}}
+    """Some changes to an event, or to the data of a call or an answer in it."""
+    kind = event.get("event") if isinstance(event, dict) else None
+    if kind in _DATA and pick.random() < 0.8:
+        return {**event, _DATA[kind]: _data(pick, event[_DATA[kind]])}
     return mutate_tree(pick, event, recorded())
 
 
-_TAGGED: Final[tuple[Any, ...]] = (
+_DATA: Final = {"call_begun": "call", "call_answered": "answer"}
+_FORGED: Final[tuple[Any, ...]] = (
     {"$tuple": [1, 2]},
     {"$dict": [[3, 4]]},
     {"$dict": [[[], 4]]},
@@ -108,38 +109,36 @@ _TAGGED: Final[tuple[Any, ...]] = (
     {"$int": "0x" + "f" * 30_000},
     {"$int": "-z"},
     {"$other": 1},
-    {"tool": "look", "arguments": {"name": "a"}},
-    {"result": 1, "error": "KeyError"},
+    {"name": "look", "arguments": {"name": "a"}},
+    {"value": 1, "error": "KeyError"},
     {"error": "KeyError"},
-    {"error": "SystemExit", "message": "x"},
+    {"error": "SystemExit", "message": "x", "done": True},
     {"error": "", "message": 5},
+    {"observation": {"text": "a room", "success": True}},
 )
 
 
-def _text(pick: random.Random, text: str) -> str:
-    """The text of a call or an answer, with changes."""
-    try:
-        tree: Any = mutate_tree(pick, json.loads(text), _TAGGED)
-    except ValueError:
-        tree = pick.choice(_TAGGED)
+def _data(pick: random.Random, data: Any) -> Any:
+    """The data of a call or an answer, with changes."""
+    tree: Any = mutate_tree(pick, data, _FORGED)
     if pick.random() < 0.3 and isinstance(tree, dict) and tree:
-        tree[pick.choice(list(tree))] = pick.choice(_TAGGED)
-    if pick.random() < 0.05:
-        return "[" * 100_000
-    return as_json(tree).decode()
+        tree[pick.choice(list(tree))] = pick.choice(_FORGED)
+    return tree
 
 
 def judge_call(pick: random.Random, watch: Watch) -> None:
-    """An action and an observation, as a recording or a method could have them."""
-    call = _text(pick, '{"tool": "look", "arguments": {"name": "a", "others": ["b"], "more": {"x": 1}}}')
-    answer = _text(pick, '{"result": {"a": [1, {"$tuple": [2]}], "b": null}}')
+    """A call and an answer, as a recording or a method could have them."""
+    call = {"name": "look", "arguments": {"name": "a", "others": ["b"], "more": {"x": 1}}}
+    answer = {"value": {"a": [1, {"$tuple": [2]}], "b": None}}
     try:
-        wire.call_text(*wire.read_call(call))
-        wire.read_answer(answer)
-    except AgentError as error:
-        judge_error(error)
-    except ValueError as error:
+        shown_call(found := msgspec.convert(_data(pick, call), Call))
+        shown_answer(answered := msgspec.convert(_data(pick, answer), Answer))
+        for packed in (*(found.arguments or {}).values(), answered.value):
+            unpack(packed)
+    except NotPlainData as error:
         judge_sentence(str(error))
+    except msgspec.ValidationError:
+        return
 
 
 _SCHEMA: Final[dict[str, Any]] = {
@@ -215,8 +214,8 @@ def _judge_result(pick: random.Random, store: FileStore) -> None:
     except (ValueError, RecursionError):
         return
     try:
-        wire.result_text(read_result("order", result, wrapper="result", store=store))
-    except NotPlain as error:
+        pack_result(read_result("order", result, wrapper="result", store=store))
+    except NotPlainData as error:
         judge_sentence(str(error))
     except CodeplanError as error:
         assert isinstance(error, AgentError)

@@ -103,6 +103,7 @@ def test_calls_of_tools_and_their_answers_are_shown_in_python() -> None:
 
 
 def test_forged_data_is_shown_as_it_stands() -> None:
+    assert called({"$tuple": [1, 2]}, Answer()) == ["> send($tuple=[1, 2]) -> None"]
     assert called({"key": {"$set": []}}, Answer({"$tuple": 1})) == ["> send(key={'$set': []}) -> {'$tuple': 1}"]
     [row] = event_rows(numbered(CallAnswered(id=7, answer=Answer(1), seconds=0.0)))
     assert row.text.endswith("-> 1")

@@ -278,6 +278,28 @@ def test_a_call_that_was_never_made_is_not_in_doubt_and_neither_is_the_next():
         env.call(3, Call("echo", {"x": 3}), ignore)
 
 
+def test_arguments_that_are_no_data_or_too_much_are_refused_before_the_call():
+    agent = environment(echo).agent(lambda call: pytest.fail("it is not made"))
+    for value, why in (([0] * 20_001, "more than 20,000 values"), ({1}, "a set, which is not plain data")):
+        with pytest.raises(AgentError, match=f"^echo was given {why}$"):
+            agent.echo(value)
+
+
+def test_an_answer_that_no_tool_gave_is_an_error_and_can_be_reported():
+    agent = environment(echo).agent(lambda call: Answer({"$tuple": 5}))
+    with pytest.raises(AgentError, match="^echo returned an unknown form: "):
+        agent.echo(1)
+    assert agent.report() == "The last call, echo(x=1), returned {'$tuple': 5}"
+
+
+def test_what_no_trace_can_hold_is_escaped_or_refused(tmp_path):
+    def say():
+        raise AgentError("half \ud800", "ValueError")
+
+    outcome = run("agent.say()", say, out=tmp_path)
+    assert isinstance(outcome, Failed) and outcome.message == "half \\ud800"
+
+
 def test_the_report_tells_of_the_last_call():
     lines = "print(agent.report())\nagent.echo('a')\nprint(agent.report())"
     assert printed(lines, echo) == ["No tool was called yet.", "The last call, echo(x='a'), returned 'a'"]
