@@ -131,13 +131,13 @@ def judge_call(pick: random.Random, watch: Watch) -> None:
     call = {"name": "look", "arguments": {"name": "a", "others": ["b"], "more": {"x": 1}}}
     answer = {"value": {"a": [1, {"$tuple": [2]}], "b": None}}
     try:
-        shown_call(found := msgspec.convert(_data(pick, call), Call))
-        shown_answer(answered := msgspec.convert(_data(pick, answer), Answer))
+        shown_call(found := msgspec.json.decode(as_json(_data(pick, call)), type=Call))
+        shown_answer(answered := msgspec.json.decode(as_json(_data(pick, answer)), type=Answer))
         for packed in (*(found.arguments or {}).values(), answered.value):
             unpack(packed)
     except NotPlainData as error:
         judge_sentence(str(error))
-    except msgspec.ValidationError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return
 
 

@@ -16,7 +16,7 @@ from codeplan.errors import EnvironmentFailure, VerifierBroken
 from codeplan.recording.events import ToolFailed, ValueJudged
 from codeplan.recording.trace import Trace
 from codeplan.tools import ToolEnvironment, Toolset, python_tools
-from codeplan.types import Claimed
+from codeplan.types import Call, Claimed
 
 
 class Unreadable(collections.abc.Mapping):
@@ -269,14 +269,14 @@ def test_a_task_that_ignores_its_end_does_not_hold_up_the_episodes_end():
         await asyncio.sleep(0)
 
     env = ToolEnvironment("try it", Toolset(python_tools(leave)))
-    env.step('{"tool": "leave"}')
+    env.call(1, Call("leave", {}), lambda event: None)
     closing = threading.Thread(target=env.close, daemon=True)
     closing.start()
     closing.join(30)
     assert not closing.is_alive()
 
 
-# ------------------------------------------------------------------ actions that a model writes
+# ------------------------------------------------------------------ calls that a model writes
 
 
 def echo(x):
@@ -284,18 +284,19 @@ def echo(x):
 
 
 @pytest.mark.parametrize(
-    ("argument", "refused"),
+    ("argument", "why"),
     [
-        ("[" * 28 + "]" * 28, False),
-        ("[" * 900 + "]" * 900, True),
-        ('{"$tuple": [' * 28 + "1" + "]}" * 28, False),
-        ('{"$tuple": [' * 300 + "1" + "]}" * 300, True),
-        ("[" + "1, " * 19_000 + "1]", False),
-        ("[" + "1, " * 60_000 + "1]", True),
-        (json.dumps({"$dict": [[n * (2**61 - 1), 1] for n in range(30_000)]}), True),  # keys of one hash value
+        ("[" * 31 + "]" * 31, ""),
+        ("[" * 900 + "]" * 900, "nested deeper than 32"),
+        ('{"$tuple": [' * 31 + "1" + "]}" * 31, ""),
+        ('{"$tuple": [' * 300 + "1" + "]}" * 300, "nested deeper than 32"),
+        ("[" + "1, " * 19_000 + "1]", ""),
+        ("[" + "1, " * 60_000 + "1]", "more than 20,000 values"),
+        (json.dumps({"$dict": [[n * (2**61 - 1), 1] for n in range(30_000)]}), "keys of the same hash"),
     ],
 )
-def test_an_action_is_read_within_the_limits_of_a_call(argument, refused):
+def test_a_call_is_read_within_the_limits_of_plain_data(argument, why):
     env = ToolEnvironment("try it", Toolset(python_tools(echo)))
-    answer = json.loads(env.step(f'{{"tool": "echo", "arguments": {{"x": {argument}}}}}').text)
-    assert ("the data of a call is too large" in answer.get("message", "")) == refused
+    call = Call("echo", {"x": json.loads(argument)})
+    answer = env.call(1, call, lambda event: None)
+    assert (why in answer.message and answer.error == "ValueError") if why else answer.value == call.arguments["x"]
