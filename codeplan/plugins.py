@@ -192,12 +192,11 @@ def setting_specs(factory: Callable[..., Any]) -> tuple[SettingSpec, ...]:
 @cache
 def _read_specs(factory: Callable[..., Any]) -> tuple[SettingSpec, ...]:
     common = Setting("", getattr(factory, "setting_trust", None))
-    factory = getattr(factory, "settings_type", factory)
-    types = _types(factory)
-    parameters = inspect.signature(factory).parameters.values()
+    fields = getattr(factory, "settings_type", None)
     return tuple(
         _spec(p, types.get(p.name, Any), common)
-        for p in parameters
+        for source, types in [(each, _types(each)) for each in (factory, fields) if each is not None]
+        for p in inspect.signature(source).parameters.values()
         if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)
     )
 

@@ -3,8 +3,8 @@
 codeplan completes the successful plan, so that it runs from step 1, and generalises it. The plan must then solve its
 own task again.
 
-The trace in an episode's folder may come from a stranger. It says which plans ran and what was observed. Nothing else in
-it is trusted: the task must be the environment's own, and the generalised plan must solve it here.
+The trace in an episode's folder may come from a stranger. It says which plans ran and what was observed. Nothing else
+in it is trusted: the task must be the environment's own, and the generalised plan must solve it here.
 """
 
 from __future__ import annotations

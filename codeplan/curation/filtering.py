@@ -1,8 +1,8 @@
 """Skill filtering, by paired episodes; and what rests on it: discovery, regression tests, the benefit of a library.
 
 Filtering promotes a candidate only if success rises with it, on tasks other than those it came from. Each task runs
-with and without the skill in the prompt, with the same seed. The paper filters by success on the task alone (Sun et al.,
-NeurIPS 2023, section 3.3); here a paired test decides, at a stated level.
+with and without the skill in the prompt, with the same seed. The paper filters by success on the task alone (Sun et
+al., NeurIPS 2023, section 3.3); here a paired test decides, at a stated level.
 """
 
 from __future__ import annotations

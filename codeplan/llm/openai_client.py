@@ -122,102 +122,100 @@ async def _send(call: EndpointCall[_Answer], client: openai.AsyncOpenAI, seconds
     return content
 
 
+class EndpointSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings of a model at an endpoint. Those that are None or empty are left out of requests: some models
+    refuse them.
+    """
+
+    base_url: Annotated[
+        str | None, Setting("The endpoint. [OPENAI_BASE_URL, or OpenAI's own]", "trusted", repeat="live")
+    ] = None
+    api_key: Annotated[str | None, Setting("The key. [what key_variable holds]", "trusted", repeat="never")] = None
+    key_variable: Annotated[str, Setting("The environment variable with the key.", "trusted", repeat="live")] = (
+        endpoint.MAIN_KEY_VARIABLE
+    )
+    api: Annotated[Literal["chat", "responses"], Setting("The endpoint's API.", "safe")] = "chat"
+    temperature: Annotated[float | None, Setting("The sampling temperature. [the endpoint's]", "safe", most=10)] = None
+    top_p: Annotated[
+        float | None, Setting("Sample from the likeliest tokens of this share. [the endpoint's]", "safe", most=1)
+    ] = None
+    model_seed: Annotated[
+        int | None, Setting("The seed of requests; a model may ignore it.", "safe", most=MAX_SEED)
+    ] = None
+    max_tokens: Annotated[
+        int | None, Setting("The most tokens of a reply. [the endpoint's]", "safe", most=1_000_000)
+    ] = None
+    stop: Annotated[Sequence[str], Setting("Sequences at which replies are cut; sent, too.", "safe")] = ()
+    send_stop: Annotated[bool, Setting("Send the methods' stop sequences; reasoning models refuse them.", "safe")] = (
+        False
+    )
+    json_schema: Annotated[bool, Setting("Ask for JSON by a schema where a program reads the answer.", "safe")] = False
+    reasoning_effort: Annotated[str | None, Setting("How much the model reasons. [the endpoint's]", "recordable")] = (
+        None
+    )
+    max_tokens_field: Annotated[
+        Literal["max_tokens", "max_completion_tokens"] | None,
+        Setting("The name of the token limit in Chat Completions. [what the endpoint takes]", "safe"),
+    ] = None
+    extra_body: Annotated[
+        Mapping[str, Any] | None, Setting("A table that is added to every request.", "trusted", repeat="live")
+    ] = None
+    timeout: Annotated[float, Setting("Seconds for one attempt.", "trusted", repeat="never")] = 600.0
+    deadline: Annotated[
+        float, Setting("Seconds for one call with its retries and pauses.", "trusted", repeat="never")
+    ] = 1200.0
+    max_retries: Annotated[int, Setting("Retries after failures that may pass.", "trusted", repeat="never")] = 3
+    requests_per_minute: Annotated[
+        int | None, Setting("The most requests in any minute.", "trusted", repeat="never")
+    ] = None
+    tokens_per_minute: Annotated[int | None, Setting("The most tokens in any minute.", "trusted", repeat="never")] = (
+        None
+    )
+    prices: Annotated[
+        str | Path | None, Setting("A table of prices (TOML) that extends the built-in one.", "trusted", repeat="never")
+    ] = None
+
+
 class OpenAIModel:
     """The model ``name`` at an endpoint. It sends nothing before it is asked, and is safe to use from several threads.
 
-    Settings that are None or empty are left out of requests: some models refuse them. An attempt is retried if it
-    failed for a passing reason: no connection, time-out, 408, 409, 425, 429, 5xx, or a reply that is unreadable,
-    incomplete or without text. Rate limits hold for all models of this process that have the same limits at the same
+    ``given`` are fields of EndpointSettings. An attempt is retried if it failed
+    for a passing reason: no connection, time-out, 408, 409, 425, 429, 5xx, or a reply that is unreadable, incomplete or
+    without text. Rate limits hold for all models of this process that have the same limits at the same
     endpoint. The headers that the environment names (OPENAI_ORG_ID, OPENAI_PROJECT_ID, OPENAI_CUSTOM_HEADERS) are sent
     only where the key in OPENAI_API_KEY is.
 
     Raises: UsageError: the key is missing or malformed, a header is malformed, or a setting has no such value.
     """
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        base_url: Annotated[
-            str | None, Setting("The endpoint. [OPENAI_BASE_URL, or OpenAI's own]", "trusted", repeat="live")
-        ] = None,
-        api_key: Annotated[str | None, Setting("The key. [what key_variable holds]", "trusted", repeat="never")] = None,
-        key_variable: Annotated[
-            str, Setting("The environment variable with the key.", "trusted", repeat="live")
-        ] = endpoint.MAIN_KEY_VARIABLE,
-        api: Annotated[Literal["chat", "responses"], Setting("The endpoint's API.", "safe")] = "chat",
-        temperature: Annotated[
-            float | None, Setting("The sampling temperature. [the endpoint's]", "safe", most=10)
-        ] = None,
-        top_p: Annotated[
-            float | None, Setting("Sample from the likeliest tokens of this share. [the endpoint's]", "safe", most=1)
-        ] = None,
-        model_seed: Annotated[
-            int | None, Setting("The seed of requests; a model may ignore it.", "safe", most=MAX_SEED)
-        ] = None,
-        max_tokens: Annotated[
-            int | None, Setting("The most tokens of a reply. [the endpoint's]", "safe", most=1_000_000)
-        ] = None,
-        stop: Annotated[Sequence[str], Setting("Sequences at which replies are cut; sent, too.", "safe")] = (),
-        send_stop: Annotated[
-            bool, Setting("Send the methods' stop sequences; reasoning models refuse them.", "safe")
-        ] = False,
-        json_schema: Annotated[
-            bool, Setting("Ask for JSON by a schema where a program reads the answer.", "safe")
-        ] = False,
-        reasoning_effort: Annotated[
-            str | None, Setting("How much the model reasons. [the endpoint's]", "recordable")
-        ] = None,
-        max_tokens_field: Annotated[
-            Literal["max_tokens", "max_completion_tokens"] | None,
-            Setting("The name of the token limit in Chat Completions. [what the endpoint takes]", "safe"),
-        ] = None,
-        extra_body: Annotated[
-            Mapping[str, Any] | None, Setting("A table that is added to every request.", "trusted", repeat="live")
-        ] = None,
-        timeout: Annotated[float, Setting("Seconds for one attempt.", "trusted", repeat="never")] = 600.0,
-        deadline: Annotated[
-            float, Setting("Seconds for one call with its retries and pauses.", "trusted", repeat="never")
-        ] = 1200.0,
-        max_retries: Annotated[int, Setting("Retries after failures that may pass.", "trusted", repeat="never")] = 3,
-        requests_per_minute: Annotated[
-            int | None, Setting("The most requests in any minute.", "trusted", repeat="never")
-        ] = None,
-        tokens_per_minute: Annotated[
-            int | None, Setting("The most tokens in any minute.", "trusted", repeat="never")
-        ] = None,
-        prices: Annotated[
-            str | Path | None,
-            Setting("A table of prices (TOML) that extends the built-in one.", "trusted", repeat="never"),
-        ] = None,
-    ) -> None:
-        given = endpoint.Secret(api_key or "")
-        del api_key  # so that no traceback of ours shows it
+    settings_type = EndpointSettings
+
+    def __init__(self, name: str, **given: Any) -> None:
+        key = endpoint.Secret(given.pop("api_key", None) or "")  # so that no traceback of ours shows it
+        own = EndpointSettings(**given)
         self.name = openai_protocol.validate_model_name(name)
-        self._url = endpoint.resolve_base_url(base_url)
+        self._url = endpoint.resolve_base_url(own.base_url)
         is_openai = self._url == endpoint.OPENAI_URL
-        self._key = endpoint.resolve_key(given, required=is_openai, variable=key_variable)
-        self._headers = endpoint.resolve_headers(given, variable=key_variable)
+        self._key = endpoint.resolve_key(key, required=is_openai, variable=own.key_variable)
+        self._headers = endpoint.resolve_headers(key, variable=own.key_variable)
         self._body = openai_protocol.RequestSettings(
             self.name,
-            api=api,
-            temperature=temperature,
-            top_p=top_p,
-            seed=model_seed,
-            max_tokens=max_tokens,
-            stop=tuple(stop),
-            reasoning_effort=reasoning_effort,
-            max_tokens_field=max_tokens_field or ("max_completion_tokens" if is_openai else "max_tokens"),
-            extra_body=dict(extra_body or {}),
-            send_stop=send_stop,
-            json_schema=json_schema,
+            api=own.api,
+            temperature=own.temperature,
+            top_p=own.top_p,
+            seed=own.model_seed,
+            max_tokens=own.max_tokens,
+            stop=tuple(own.stop),
+            reasoning_effort=own.reasoning_effort,
+            max_tokens_field=own.max_tokens_field or ("max_completion_tokens" if is_openai else "max_tokens"),
+            extra_body=dict(own.extra_body or {}),
+            send_stop=own.send_stop,
+            json_schema=own.json_schema,
         )
-        limits: dict[str, float | None] = {"timeout": timeout, "deadline": deadline}
-        limits |= {"requests_per_minute": requests_per_minute, "tokens_per_minute": tokens_per_minute}
-        _check_limits(limits, max_retries)
-        self._retry_policy = RetryPolicy(timeout, deadline, max_retries)
-        self._rate_limits = RateLimits(requests_per_minute, tokens_per_minute)
-        self._prices = _price_tables(prices, is_openai)
+        _check_limits(own)
+        self._retry_policy = RetryPolicy(own.timeout, own.deadline, own.max_retries)
+        self._rate_limits = RateLimits(own.requests_per_minute, own.tokens_per_minute)
+        self._prices = _price_tables(own.prices, is_openai)
         self._errors = self._error_factory(self.name)
 
     def __repr__(self) -> str:
@@ -347,12 +345,13 @@ def _add_usage(errors: Sequence[EndpointError], usage: Usage) -> Usage:
     return sum((error.usage or NO_USAGE for error in errors), usage)
 
 
-def _check_limits(limits: Mapping[str, float | None], max_retries: int) -> None:
-    for name, value in limits.items():
+def _check_limits(own: EndpointSettings) -> None:
+    for name in ("timeout", "deadline", "requests_per_minute", "tokens_per_minute"):
+        value = getattr(own, name)
         if value is not None and not 0 < value < float("inf"):
             raise UsageError(f"the setting {name} of the model is {value:g}; give a number that is more than 0")
-    if max_retries < 0:
-        raise UsageError(f"the setting max_retries of the model is {max_retries}; give 0 or more")
+    if own.max_retries < 0:
+        raise UsageError(f"the setting max_retries of the model is {own.max_retries}; give 0 or more")
 
 
 def _price_tables(path: str | Path | None, is_openai: bool) -> tuple[prices.PriceTable, ...]:

@@ -23,8 +23,7 @@ from codeplan.recording.events import (
 )
 from codeplan.sandbox import Progress, Sandbox, StepEntry
 from codeplan.sandbox.host.backend import LineCoverage
-from codeplan.sandbox.language.extraction import STEPS_ALONE, MergedReply
-from codeplan.sandbox.language.extraction import add_header, defines_solution
+from codeplan.sandbox.language.extraction import STEPS_ALONE, MergedReply, add_header, defines_solution
 from codeplan.types import (
     Checkpoint,
     Claimed,

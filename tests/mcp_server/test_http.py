@@ -15,9 +15,8 @@ from mcp import Client
 from support.plan_server import COUNTS, KIWI, PLAN, STEP_2, processes_of, still_running, tools_file
 
 from codeplan.errors import UsageError
-from codeplan.mcp_server.stdio import MAX_MESSAGE_BYTES, MAX_MESSAGE_VALUES
-from codeplan.mcp_server.web import parse_http_address
-from codeplan.untrusted.json_sizes import count_values
+from codeplan.mcp_server.transports import MAX_MESSAGE_BYTES, MAX_MESSAGE_VALUES, parse_http_address
+from codeplan.untrusted.json_values import count_values
 
 CODEPLAN = str(Path(sys.executable).with_name("codeplan"))
 

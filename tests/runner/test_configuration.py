@@ -13,7 +13,7 @@ from codeplan.cli.app import main
 from codeplan.errors import UsageError
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted
 from codeplan.recording.trace import Trace
-from codeplan.runner.configuration import UserConfig, load_config, settings_for_model
+from codeplan.runner.settings_files import UserConfig, load_config, settings_for_model
 
 FILE = """
 [tool.codeplan]

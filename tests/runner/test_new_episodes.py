@@ -8,7 +8,7 @@ from codeplan.errors import InfrastructureError, UsageError
 from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted
 from codeplan.recording.trace import Trace
-from codeplan.runner.new_episodes import execute, run
+from codeplan.runner.episodes import execute, run
 from codeplan.types import Failed, Finished, Rejected
 
 OPEN = "def solution(agent, start_from=1):\n    print(agent.open({}))\n"

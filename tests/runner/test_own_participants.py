@@ -27,7 +27,7 @@ def lacking(*names, **others):
     return type("Mine", (), every)()
 
 
-NEEDS = "an Environment needs name, agent, tasks, reset, step, close"
+NEEDS = "an Environment needs name, agent, tasks, reset, close, step"
 
 
 @pytest.mark.parametrize(

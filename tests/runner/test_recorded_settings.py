@@ -13,8 +13,7 @@ from codeplan.errors import UsageError
 from codeplan.recording.events import EpisodeStarted
 from codeplan.recording.trace import Trace
 from codeplan.runner.episodes import execute, run
-from codeplan.runner.recorded_episodes import fork, replay, resume
-from codeplan.runner.recorded_episodes import check_budget, choose_settings
+from codeplan.runner.recorded_episodes import check_budget, choose_settings, fork, replay, resume
 from codeplan.types import Task
 
 TASKS = {

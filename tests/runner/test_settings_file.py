@@ -17,9 +17,8 @@ from support.trusted import trust_folder
 from codeplan import doctor
 from codeplan.cli.app import main
 from codeplan.errors import UsageError
-from codeplan.runner import trusted_folders
-from codeplan.runner.configuration import load_config
-from codeplan.runner.settings_file import MAX_SETTINGS_BYTES, describe_settings, read_settings_file
+from codeplan.runner import settings_files
+from codeplan.runner.settings_files import MAX_SETTINGS_BYTES, describe_settings, load_config, read_settings_file
 
 # ------------------------------------------------------------------ what a folder sets before it is trusted
 
@@ -176,7 +175,7 @@ def test_an_unfit_file_is_one_error_for_every_reader(
             False,
             False,
         )
-    assert trusted_folders.trusted_files() == ()
+    assert settings_files.trusted_files() == ()
 
 
 # ------------------------------------------------------------------ the command
@@ -228,7 +227,7 @@ def test_trusted_files_are_listed_with_their_state_and_forgotten(
     assert main(["trust", "--forget", str(folder)]) == 0
     assert main(["trust", "--forget", str(folder)]) == 2
     assert "no file in" in capsys.readouterr().err
-    assert trusted_folders.trusted_files() == ()
+    assert settings_files.trusted_files() == ()
 
 
 def test_values_are_shown_clean_and_bounded(tmp_path: Path) -> None:
@@ -335,9 +334,9 @@ def test_a_relative_config_folder_is_not_used_for_it_could_be_the_stranger_s(
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", ".")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert trusted_folders.config_folder() == tmp_path / "home" / ".config" / "codeplan"
+    assert settings_files.config_folder() == tmp_path / "home" / ".config" / "codeplan"
     monkeypatch.setenv("HOME", ".")
-    assert trusted_folders.config_folder() is None
+    assert settings_files.config_folder() is None
     assert load_config(folder, {}).ignored == ("base_url", "budget.model_calls")
 
 
@@ -375,18 +374,18 @@ def test_two_at_once_lose_nothing(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert [process.wait(60) for process in processes] == [0, 0]
-    assert len(trusted_folders.trusted_files()) == 12
+    assert len(settings_files.trusted_files()) == 12
 
 
 def test_the_list_has_an_end(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trust_folder(folder)
-    monkeypatch.setattr(trusted_folders, "MAX_LIST_BYTES", 400)
+    monkeypatch.setattr(settings_files, "MAX_LIST_BYTES", 400)
     inner = folder / ("inner" * 50)
     inner.mkdir()
     (inner / "codeplan.toml").write_text("model = 'mine'")
     with pytest.raises(UsageError, match="is full"):
         trust_folder(inner)
-    assert [entry.path for entry in trusted_folders.trusted_files()] == [f"{folder}/codeplan.toml"]
+    assert [entry.path for entry in settings_files.trusted_files()] == [f"{folder}/codeplan.toml"]
 
 
 # ------------------------------------------------------------------ the file of a bench

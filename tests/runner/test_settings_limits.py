@@ -13,8 +13,8 @@ from support.trusted import config_folder
 from codeplan.budget import Budget
 from codeplan.errors import UsageError
 from codeplan.plugins import MAX_FOREIGN_CHARS
-from codeplan.runner.recorded_settings import check_budget, choose_settings, main_model_name
-from codeplan.runner.settings_file import (
+from codeplan.runner.recorded_episodes import check_budget, choose_settings, main_model_name
+from codeplan.runner.settings_files import (
     MAX_SETTINGS_BYTES,
     describe_settings,
     read_settings_file,

@@ -18,7 +18,7 @@ from codeplan.budget import Budget
 from codeplan.errors import InfrastructureError
 from codeplan.llm.routing import RoutedModel
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, TextsEmbedded
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 from codeplan.runner.telemetry import CONTENT_VARIABLE, EpisodeSpans
 from codeplan.types import Result, Success, Task, Usage
 

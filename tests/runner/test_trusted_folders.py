@@ -12,12 +12,12 @@ from support.trusted import config_folder, trust_folder
 
 from codeplan.cli.app import main
 from codeplan.errors import UsageError
-from codeplan.runner.configuration import load_config
-from codeplan.runner.trusted_folders import (
+from codeplan.runner.settings_files import (
     MAX_LIST_BYTES,
     _require_own_file,
     forget,
     is_trusted,
+    load_config,
     real_path,
     trust,
     trusted_files,
