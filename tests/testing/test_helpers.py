@@ -23,7 +23,7 @@ def solution(agent, start_from=1):
 def test_a_run_reports_what_the_plan_did(plan_runner, assert_steps):
     run = plan_runner(clean_plan(), "household", "clean/418")
     assert run.success
-    assert [event.action for event in run.action_events][-1] == "put lettuce 1 in/on diningtable 1"
+    assert [made.call.name for made in run.action_events][-1] == "put lettuce 1 in/on diningtable 1"
     assert_steps(run, 1, 2, 3, 4)
     with pytest.raises(AssertionError, match="it entered the steps 1, 2, 3, 4; expected 1"):
         assert_steps(run, 1)
