@@ -25,7 +25,7 @@ from codeplan.errors import CodeplanError, UsageError
 from codeplan.recording.event_comparison import describe_difference
 from codeplan.recording.events import EpisodeEnded, Event
 from codeplan.recording.trace import Trace
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 from codeplan.runner.recorded_episodes import resume
 
 ROUNDS = 500

@@ -16,7 +16,7 @@ from mcp import Client, StdioServerParameters
 
 from codeplan.agent_interface import agent_api, describe_api
 from codeplan.tools import ToolEnvironment, Toolset
-from codeplan.tools.disclosure import tool_text
+from codeplan.tools.agent import tool_text
 from codeplan.tools.mcp import McpServers, ServerAddress
 from codeplan.tools.tool import ToolCall
 

@@ -19,7 +19,7 @@ from codeplan import envs
 from codeplan.budget import Budget
 from codeplan.episode.method import Method
 from codeplan.methods.registry import make
-from codeplan.runner.new_episodes import learn, run
+from codeplan.runner.episodes import learn, run
 from codeplan.types import Result, Task
 
 PER_KIND = 10

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from codeplan.envs.miniwob import browser
 from codeplan.envs.miniwob.environment import MiniWob
-from codeplan.envs.miniwob.page_session import SharedBrowser, close_all_browsers
+from codeplan.envs.miniwob.page import SharedBrowser, close_all_browsers
 from codeplan.envs.miniwob.tasks import PageFolder
 from codeplan.types import Observation
 

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import codeplan
 from codeplan import envs
-from codeplan.bench.summary import KindSummary, summarise_results
+from codeplan.bench.metrics import KindSummary, summarise_results
 
 PAPER = {"code_check": "always", "resume_by": "model", "refine_prompt": "fresh"}
 

@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from codeplan.recording.events import Event
     from codeplan.recording.trace import Trace
     from codeplan.runner.async_episodes import ado, arun
-    from codeplan.runner.new_episodes import Execution, execute, learn, run
+    from codeplan.runner.episodes import Execution, execute, learn, run
     from codeplan.runner.recorded_episodes import fork, replay, resume
-    from codeplan.runner.tool_episodes import do
+    from codeplan.runner.tools import do
     from codeplan.types import ActionSpace, Completion, Message, Observation, Result, Task, Usage
 
 __getattr__, __dir__ = lazy_names(

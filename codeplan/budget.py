@@ -13,7 +13,7 @@ import msgspec
 
 from codeplan.errors import BudgetExceeded, UsageError
 from codeplan.types import Result, Usage
-from codeplan.untrusted.noun_phrases import with_count
+from codeplan.untrusted.texts import with_count
 from codeplan.untrusted.values import in_quotes
 
 _deadline: ContextVar[float | None] = ContextVar("codeplan_deadline", default=None)

@@ -17,7 +17,7 @@ import msgspec
 from codeplan.errors import CodeplanError
 from codeplan.llm import endpoint
 from codeplan.llm.openai_client import OpenAIModel
-from codeplan.sandbox.protocol.cage_layers import Layer
+from codeplan.sandbox.protocol.frames import Layer
 from codeplan.types import Finished, Outcome, Rejected
 
 _SANDBOX = "Sandbox"
@@ -98,23 +98,23 @@ def _extras() -> Iterator[Finding]:
 
 def _browser() -> Finding:
     """The browser for MiniWoB++'s pages."""
-    from codeplan.envs.miniwob import browser_path
+    from codeplan.envs.miniwob import browser
 
     try:
-        return Finding("Extras", "browser", "ok", str(browser_path.find_browser()))
+        return Finding("Extras", "browser", "ok", str(browser.find_browser()))
     except CodeplanError as e:
         return Finding("Extras", "browser", "absent", "for miniwob", f"if you want it: {e}")
 
 
 def _java() -> Finding:
     """The Java for ScienceWorld's engine."""
-    from codeplan.envs.scienceworld import java_files
+    from codeplan.envs.scienceworld import engine
 
     try:
-        java = java_files.require_java()
+        java = engine.require_java()
     except CodeplanError as e:
         return Finding("Extras", "java", "absent", "for scienceworld", f"if you want it: {e}")
-    return Finding("Extras", "java", "ok", f"{java}, version {java_files.java_version(java)}")
+    return Finding("Extras", "java", "ok", f"{java}, version {engine.java_version(java)}")
 
 
 def _requirements() -> list[str]:
@@ -176,7 +176,7 @@ class _ProbeAgent:
 
 def _settings_file() -> Iterator[Finding]:
     """Whether all settings in the current folder's settings file, if there is one, take effect."""
-    from codeplan.runner.configuration import load_config
+    from codeplan.runner.settings_files import load_config
 
     try:
         config = load_config(Path(), os.environ)

@@ -19,19 +19,19 @@ from typing import TYPE_CHECKING
 from codeplan.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from codeplan.sandbox.chosen_backend import BackendName, Sandbox, probe_layers
     from codeplan.sandbox.host.backend import OutputChunk, Progress, StepEntry
     from codeplan.sandbox.language.extraction import extract
-    from codeplan.sandbox.limits import Limits
     from codeplan.sandbox.protocol.codec import CheckpointError, decode, encode
     from codeplan.sandbox.protocol.frames import Layer
+    from codeplan.sandbox.protocol.limits import Limits
+    from codeplan.sandbox.sandbox import BackendName, Sandbox, probe_layers
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "chosen_backend": "BackendName Sandbox probe_layers",
+        "sandbox": "BackendName Sandbox probe_layers",
         "language.extraction": "extract",
-        "limits": "Limits",
+        "protocol.limits": "Limits",
         "protocol.codec": "CheckpointError decode encode",
         "protocol.frames": "Layer",
         "host.backend": "OutputChunk Progress StepEntry",

@@ -26,7 +26,7 @@ from codeplan.types import (
     Task,
     Usage,
 )
-from codeplan.types.display import MAX_CELL, MAX_ROWS, MAX_SOURCE
+from codeplan.types.value import MAX_CELL, MAX_ROWS, MAX_SOURCE
 
 EVIL = "<script>alert(1)</script>\x1b[2J\u202e&amp;"
 LONG = "x" * 1_000_000

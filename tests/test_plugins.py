@@ -10,7 +10,7 @@ from codeplan.cli.app import main
 from codeplan.errors import UsageError
 from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.plugins import Setting, SettingSpec
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 
 Size = Literal["small", "large"]
 

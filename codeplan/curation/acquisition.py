@@ -40,7 +40,7 @@ from codeplan.runner.episodes import find_trace
 from codeplan.runner.recorded_episodes import choose_settings, main_model_name
 from codeplan.runner.setup import accepted_settings
 from codeplan.sandbox import Sandbox
-from codeplan.sandbox.limits import MAX_STEPS
+from codeplan.sandbox.protocol.limits import MAX_STEPS
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.parameter_binding import read_parameters
 from codeplan.skills.skill import Skill, SkillOrigin

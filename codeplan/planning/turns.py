@@ -19,7 +19,7 @@ from codeplan.planning.outcomes import thought_after
 from codeplan.planning.plan_run import ending_of_value, finished_with
 from codeplan.prompts.templates import Prompts
 from codeplan.recording.events import CallAnswered, CallsByAnswer, Event, ModelCalled, PlanEnded, ValueJudged
-from codeplan.sandbox.limits import shorten
+from codeplan.sandbox.protocol.limits import shorten
 from codeplan.tools.results import MAX_RESULT_BYTES
 from codeplan.types import ActionSpace, Answer, Call, Claimed, Ending, EnvironmentEnded, GaveUp, NotSolved, Task, Value
 from codeplan.untrusted.json_values import json_value

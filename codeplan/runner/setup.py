@@ -42,7 +42,7 @@ from codeplan.recording.events import AnswersCalls, EpisodeEnded, EpisodeStarted
 from codeplan.recording.redaction import remove_secrets
 from codeplan.recording.trace import Trace
 from codeplan.runner import models
-from codeplan.sandbox.limits import shorten
+from codeplan.sandbox.protocol.limits import shorten
 from codeplan.tools.approvals import require_callable
 from codeplan.types import BudgetSpent, Crashed, InfrastructureFailed, Interrupted, NotSolved, Result, Task, TooLarge
 from codeplan.untrusted.texts import is_utf8, with_article

@@ -18,7 +18,7 @@ from codeplan.errors import UsageError
 from codeplan.recording.events import Event, PlanRejected, PlanStarted, StepEntered
 from codeplan.recording.trace import MAX_LINE_BYTES, MAX_TRACE_BYTES, LineSizes, decode_event
 from codeplan.sandbox import CheckpointError, decode, encode
-from codeplan.sandbox.limits import MAX_NAME_CHARS
+from codeplan.sandbox.protocol.limits import MAX_NAME_CHARS
 from codeplan.types import Checkpoint
 from codeplan.untrusted import files
 from codeplan.untrusted.texts import one_line, parser_reason, with_article

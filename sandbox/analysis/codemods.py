@@ -13,7 +13,7 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 
 from codeplan.sandbox.language.parsing import walk
 from codeplan.sandbox.language.plan_outline import step_number
-from codeplan.sandbox.limits import MAX_FIX_CHARS
+from codeplan.sandbox.protocol.limits import MAX_FIX_CHARS
 from codeplan.types import AgentApi, Fix
 
 

@@ -24,7 +24,7 @@ from codeplan.sandbox.analysis.codemods import (
 from codeplan.sandbox.language.guard_insertion import find_imports, import_problem
 from codeplan.sandbox.language.name_flow import bound_names
 from codeplan.sandbox.language.parsing import parse_plan, walk
-from codeplan.sandbox.limits import MAX_FIXES
+from codeplan.sandbox.protocol.limits import MAX_FIXES
 from codeplan.sandbox.runtime.names import ENDING_NAMES, PREDEFINED_NAMES, RESERVED_NAMES
 from codeplan.types import AgentApi, AgentMethod, Fix
 

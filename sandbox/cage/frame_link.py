@@ -8,7 +8,7 @@ import socket
 from typing import Final
 
 from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.quick_looks import PatientReceiver
+from codeplan.sandbox.protocol.frames import PatientReceiver
 
 _CHUNK: Final = 1 << 16
 _MAX_FRAME: Final = (1 << 32) - 1  # the host bounds what it sends
@@ -31,11 +31,12 @@ class FrameLink:
 
     def receive(self) -> frames.HostFrame:
         """Receive the host's next frame."""
-        while (body := self._received.next_body()) is None:
+        body = self._received.next_body()
+        while body is None:
             data = self._read(_CHUNK)
             if not data:
                 os._exit(0)
-            self._received.feed(data)
+            body = self._received.next_body(data)
         return frames.unpack_host_frame(body)
 
     def _read(self, most: int) -> bytes:

@@ -21,7 +21,10 @@ from codeplan.plain_data import MAX_VALUES, NotPlainData
 from codeplan.sandbox.cage import zygote
 from codeplan.sandbox.cage.worker import HostLink, PlanTimer, WorkerJob, WorkerRole
 from codeplan.sandbox.language.compilation import PLAN_FILENAME, Program, RejectedPlanError, Segment, compile_plan
-from codeplan.sandbox.limits import (
+from codeplan.sandbox.protocol import frames, values
+from codeplan.sandbox.protocol.codec import RETURNED_NAME, CheckpointError, decode, encode
+from codeplan.sandbox.protocol.frames import diagnostic_rows
+from codeplan.sandbox.protocol.limits import (
     ENTRY_CHECKPOINTS_FACTOR,
     MAX_ARCS,
     MAX_MESSAGE_CHARS,
@@ -29,9 +32,6 @@ from codeplan.sandbox.limits import (
     Limits,
     shorten,
 )
-from codeplan.sandbox.protocol import frames, values
-from codeplan.sandbox.protocol.codec import RETURNED_NAME, CheckpointError, decode, encode
-from codeplan.sandbox.protocol.frames import diagnostic_rows
 from codeplan.sandbox.runtime.namespace import PlanRuntime, plan_variables
 from codeplan.sandbox.runtime.termination import (
     AssertionFailure,

@@ -19,11 +19,18 @@ from codeplan.agent_interface import agent_api
 from codeplan.errors import AgentBroken, AgentError, CodeplanError
 from codeplan.plain_data import NotPlainData
 from codeplan.sandbox.host.backend import LineCoverage, OutputChunk, Progress, StepEntry
-from codeplan.sandbox.limits import Limits, limit_message, shorten
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import RETURNED_NAME, decode
 from codeplan.sandbox.protocol.frames import CallFrame, ErrorFrame, ResultFrame
-from codeplan.sandbox.protocol.values import HALF_PAIR, escape_surrogates, holds_half_pair, pack_value, unpack_value
+from codeplan.sandbox.protocol.limits import Limits, limit_message, shorten
+from codeplan.sandbox.protocol.values import (
+    HALF_PAIR,
+    SCALAR_TYPES,
+    escape_surrogates,
+    holds_half_pair,
+    pack_value,
+    unpack_value,
+)
 from codeplan.sandbox.runtime.names import CALL_ERRORS
 from codeplan.types import Checkpoint, Failed, Finished, GiveUp, Observation, Plan, Replan, ResourceUsage, Stopped
 from codeplan.untrusted.json_values import plain_variables
@@ -34,6 +41,7 @@ Request: TypeAlias = frames.CallFrame | frames.ReadFrame | frames.AskFrame
 _News = TypeVar("_News", bound=Progress | LineCoverage)
 _T = TypeVar("_T")
 
+_QUICK_CHARS: Final = 100_000  # a text in ASCII of this length is far below the maximum
 MAX_RESULT_BYTES: Final = 1_000_000  # maximum packed size of what one call, read or question returns to the plan
 
 
@@ -141,13 +149,9 @@ class AgentPort:
     def _resolve_call(self, call: CallFrame) -> Callable[[], object]:
         if call.method not in self.methods:
             raise frames.ProtocolError(f"the agent has no method {in_quotes(call.method, 80)}")
-        try:
-            args = [unpack_value(a) for a in call.args]
-            kwargs = {name: unpack_value(v) for name, v in call.kwargs.items()}
-        except NotPlainData as reason:
-            raise frames.ProtocolError(f"{call.method} was given {reason}") from None
-        if any(map(holds_half_pair, (*call.args, *call.kwargs.values()))):
-            raise frames.ProtocolError(f"{call.method} was given {HALF_PAIR}")
+        args, kwargs = call.args, call.kwargs
+        if not all(type(value) in SCALAR_TYPES for value in (*args, *kwargs.values())):  # few calls need more
+            args, kwargs = _unpacked(call)
         return partial(self._call_method, call.method, args, kwargs)
 
     def _call_method(self, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> object:
@@ -155,9 +159,24 @@ class AgentPort:
         return getattr(self._agent, name)(*args, **kwargs)
 
 
+def _unpacked(call: CallFrame) -> tuple[list[Any], dict[str, Any]]:
+    try:
+        args = [unpack_value(a) for a in call.args]
+        kwargs = {name: unpack_value(v) for name, v in call.kwargs.items()}
+    except NotPlainData as reason:
+        raise frames.ProtocolError(f"{call.method} was given {reason}") from None
+    if any(map(holds_half_pair, (*call.args, *call.kwargs.values()))):
+        raise frames.ProtocolError(f"{call.method} was given {HALF_PAIR}")
+    return args, kwargs
+
+
 def _pack_result(name: str, value: object, *, text_only: bool) -> ResultFrame | ErrorFrame:
     if text_only and not isinstance(value, str):
         return ErrorFrame(f"{name} returned {with_article(type_name(value))}, which is not text")
+    if type(value) is Observation:
+        value = value.text
+    if type(value) is str and len(value) < _QUICK_CHARS and value.isascii():
+        return ResultFrame(value)
     try:
         result = ResultFrame(pack_value(value.text if isinstance(value, Observation) else value))
     except NotPlainData as reason:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import msgspec
 
 from codeplan.errors import UsageError
-from codeplan.sandbox.limits import Limits
+from codeplan.sandbox.protocol.limits import Limits
 from codeplan.types import Checkpoint, Outcome, Plan, Rejected
 from codeplan.untrusted.values import in_quotes
 

@@ -21,10 +21,10 @@ from codeplan.sandbox.host.worker_process import (
     WorkerProcess,
     repeat_if_killed,
 )
-from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import CheckpointError
 from codeplan.sandbox.protocol.frames import Layer
+from codeplan.sandbox.protocol.limits import Limits
 from codeplan.types import Outcome, Plan, Rejected, ResourceUsage, Stopped
 
 _START_SECONDS: Final = 30.0

@@ -26,7 +26,9 @@ from codeplan.sandbox.host.worker_process import (
 from codeplan.sandbox.language.extraction import STEPS_ALONE, MergedReply
 from codeplan.sandbox.language.fstring_repair import is_repair_of
 from codeplan.sandbox.language.plan_outline import MAX_STEP
-from codeplan.sandbox.limits import (
+from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.protocol.frames import PlanRow, ProtocolError, RejectionFrame, StepRow
+from codeplan.sandbox.protocol.limits import (
     MAX_CODE_BYTES,
     MAX_FIX_CHARS,
     MAX_FIXES,
@@ -35,8 +37,6 @@ from codeplan.sandbox.limits import (
     MAX_STEPS,
     Limits,
 )
-from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.frames import PlanRow, ProtocolError, RejectionFrame, StepRow
 from codeplan.sandbox.protocol.plain_data import ANALYSIS_RULES, MAX_ANALYSIS_BYTES, find_non_plain
 from codeplan.types import AgentApi, Diagnostic, Fix, Plan, Rejected
 from codeplan.untrusted.texts import one_line, with_article

@@ -19,9 +19,9 @@ from codeplan.sandbox.host.worker_process import (
     WorkerKilled,
     WorkerProcess,
 )
-from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, MAX_ARCS, MAX_STEPS, STOPPING_LIMITS, Limits
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import MAX_DROPPED_BYTES, RETURNED_NAME, CheckpointError, decode
+from codeplan.sandbox.protocol.limits import ENTRY_CHECKPOINTS_FACTOR, MAX_ARCS, MAX_STEPS, STOPPING_LIMITS, Limits
 from codeplan.types import Checkpoint, Outcome, Rejected, ResourceUsage, Stopped
 from codeplan.untrusted.texts import MAX_REASON_CHARS, one_line
 

@@ -18,7 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol, TypeVar
 
-from codeplan.cancellation import POLL_SECONDS, current_cancellation, raise_if_cancelled
+from codeplan.cancellation import POLL_SECONDS, in_force_here, raise_if_cancelled
 from codeplan.errors import SandboxError
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.frames import (
@@ -28,9 +28,8 @@ from codeplan.sandbox.protocol.frames import (
     ProtocolError,
     WorkerFrame,
     pack,
-    unpack_worker_frame,
+    receive_soon,
 )
-from codeplan.sandbox.protocol.quick_looks import receive_soon
 from codeplan.untrusted.texts import with_article
 
 
@@ -329,10 +328,10 @@ class WorkerProcess:
 
         Raises DeadlineExceeded, WorkerDisconnected, ProtocolError, and KeyboardInterrupt: the work was cancelled.
         """
-        while (body := self._assembler.next_body()) is None:
-            self._assembler.feed(self._read(deadline, soon))
+        frame = self._assembler.next_worker_frame() if self._assembler.left else None
+        while frame is None:
+            frame = self._assembler.next_worker_frame(self._read(deadline, soon))
             soon = False  # wait for the rest: polling for single bytes could outlast the deadline
-        frame = unpack_worker_frame(body)
         self._conversation.take(Sender.WORKER, frame)
         return frame
 
@@ -345,7 +344,8 @@ class WorkerProcess:
             return 0
 
     def _read(self, deadline: float, soon: bool) -> bytes:
-        raise_if_cancelled()  # while a worker sends without pause, this thread never sleeps
+        if in_force_here.cancellation is not None:
+            raise_if_cancelled()  # while a worker sends without pause, this thread never sleeps
         if self._socket.fileno() < 0:
             raise WorkerDisconnected
         try:
@@ -410,7 +410,7 @@ def _kill_by_pid(pid: int) -> None:
 
 def _wait(poll: select.poll, deadline: float) -> None:
     """Wait until a poll has an event. Raises: DeadlineExceeded; KeyboardInterrupt: this thread's work was cancelled."""
-    most = _MAX_POLL_SECONDS if current_cancellation() is None else POLL_SECONDS
+    most = _MAX_POLL_SECONDS if in_force_here.cancellation is None else POLL_SECONDS
     while not poll.poll(math.ceil(min(_seconds_left(deadline), most) * 1000)):
         raise_if_cancelled()
 

@@ -22,9 +22,9 @@ from codeplan.sandbox.language.layout_tree import parse_layout
 from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow
 from codeplan.sandbox.language.parsing import DiagnosticCollector, RejectedPlanError, is_name, parse_plan, walk
 from codeplan.sandbox.language.plan_outline import PlanOutline, PlanPart, find_final_replan, guard_number, outline_plan
-from codeplan.sandbox.limits import MAX_CODE_BYTES, MAX_NAME_CHARS, MAX_OUTLINE_BYTES
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.frames import PlanRow, diagnostic_rows
+from codeplan.sandbox.protocol.limits import MAX_CODE_BYTES, MAX_NAME_CHARS, MAX_OUTLINE_BYTES
 from codeplan.sandbox.runtime.names import ENDING_NAMES, PREDEFINED_NAMES, RUNTIME_NAMES, suggest_replacement
 from codeplan.types import AgentApi, AgentMethod, Diagnostic, Plan, Rejected, Step
 

@@ -31,7 +31,7 @@ from codeplan.sandbox.language.parsing import (
     with_location,
 )
 from codeplan.sandbox.language.plan_outline import PlanOutline, PlanPart, find_final_replan, outline_plan
-from codeplan.sandbox.limits import MAX_STEPS
+from codeplan.sandbox.protocol.limits import MAX_STEPS
 from codeplan.sandbox.runtime.names import PREDEFINED_NAMES
 
 __all__ = ["Program", "RejectedPlanError", "Segment", "build_program", "compile_plan"]

@@ -20,11 +20,11 @@ from codeplan.plain_data import NotPlainData
 from codeplan.sandbox.host.agent_port import AgentPort, LimitExceededError, RunAccount, processor_seconds
 from codeplan.sandbox.host.backend import Capability, PlanRun
 from codeplan.sandbox.host.plan_texts import PlanTexts, TextWorkers
-from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, Limits, shorten
 from codeplan.sandbox.monty.script import MontyScript, ScriptError, build_script
 from codeplan.sandbox.monty.text_process import uncaged_workers
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import OTHERS_KEY, CheckpointError, decode, encode
+from codeplan.sandbox.protocol.limits import ENTRY_CHECKPOINTS_FACTOR, Limits, shorten
 from codeplan.sandbox.protocol.values import escape_surrogates, pack_value, unpack_value
 from codeplan.sandbox.runtime.names import ENDING_NAMES, PREDEFINED_NAMES, RESERVED_NAMES
 from codeplan.types import Checkpoint, Diagnostic, GiveUp, Outcome, Rejected, Replan, ResourceUsage, Stopped

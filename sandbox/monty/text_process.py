@@ -26,7 +26,7 @@ from codeplan.sandbox.host.worker_process import (
     WorkerDisconnected,
     WorkerEnd,
 )
-from codeplan.sandbox.protocol.frames import Frame, FrameAssembler, WorkerFrame, pack, unpack_worker_frame
+from codeplan.sandbox.protocol.frames import Frame, FrameAssembler, WorkerFrame, pack
 
 MAX_JOBS: Final = 500
 """After this many jobs, a new process replaces the old one."""
@@ -94,9 +94,9 @@ class TextProcess:
     def receive(self, deadline: float) -> WorkerFrame:
         """Receive the answer; see ``TextWorker.receive``. At the deadline the process is killed."""
         with self._killed_at(deadline):
-            while (body := self._assembler.next_body()) is None:
-                self._assembler.feed(self._read())
-        frame = unpack_worker_frame(body)
+            frame = self._assembler.next_worker_frame()
+            while frame is None:
+                frame = self._assembler.next_worker_frame(self._read())
         self._conversation.take(Sender.WORKER, frame)
         return frame
 

@@ -19,7 +19,7 @@ import msgspec
 
 from codeplan.errors import SandboxError
 from codeplan.plain_data import MAX_SAME_HASH, collide
-from codeplan.sandbox.limits import MAX_NAME_CHARS
+from codeplan.sandbox.protocol.limits import MAX_NAME_CHARS
 from codeplan.types import Checkpoint
 from codeplan.untrusted.texts import with_article, with_count
 

@@ -6,14 +6,18 @@ of the conversation that allows it (see ``conversation``).
 
 from __future__ import annotations
 
+import os
+import socket
 import struct
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 
 from codeplan.plain_data import MAX_VALUES
-from codeplan.sandbox.limits import (
+from codeplan.sandbox.protocol.codec import MAX_NAMES, MAX_NODES, MAX_REASON_CHARS, Node
+from codeplan.sandbox.protocol.limits import (
     MAX_ARCS,
     MAX_CODE_BYTES,
     MAX_DIAGNOSTIC_CHARS,
@@ -25,7 +29,6 @@ from codeplan.sandbox.limits import (
     Limits,
     shorten,
 )
-from codeplan.sandbox.protocol.codec import MAX_NAMES, MAX_NODES, MAX_REASON_CHARS, Node
 from codeplan.sandbox.protocol.plain_data import MAX_ANALYSIS_BYTES
 from codeplan.sandbox.protocol.values import Crossing, escape_surrogates
 from codeplan.types import AgentApi, Checkpoint, Diagnostic, Plan, Step
@@ -398,21 +401,80 @@ class FrameAssembler:
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
-        self._bytes = bytearray()
+        self.left = bytearray()  # received, and not cut yet
 
-    def feed(self, data: bytes) -> None:
-        """Add received bytes."""
-        self._bytes += data
+    def next_body(self, received: bytes = b"") -> bytes | None:
+        """The next frame without its length, with the bytes ``received`` added; None if incomplete.
 
-    def next_body(self) -> bytes | None:
-        """The next frame without its length; None if incomplete. Raises ProtocolError if it is too long."""
-        if len(self._bytes) < HEADER_BYTES:
+        Raises: ProtocolError: it is too long.
+        """
+        self.left += received
+        if len(self.left) < HEADER_BYTES:
             return None
-        end = HEADER_BYTES + int.from_bytes(self._bytes[:HEADER_BYTES], "big")
+        end = HEADER_BYTES + int.from_bytes(self.left[:HEADER_BYTES], "big")
         if end - HEADER_BYTES > self.max_bytes:
             raise ProtocolError(f"a frame of {end - HEADER_BYTES:,} bytes, but the maximum is {self.max_bytes:,}")
-        if len(self._bytes) < end:
+        if len(self.left) < end:
             return None
-        frame = bytes(self._bytes[HEADER_BYTES:end])
-        del self._bytes[:end]
+        frame = bytes(self.left[HEADER_BYTES:end])
+        del self.left[:end]
         return frame
+
+    def next_worker_frame(self, received: bytes = b"") -> WorkerFrame | None:
+        """The next frame of a worker; None if incomplete. Raises: ProtocolError: it is too long, or of another form."""
+        body = self.next_body(received)
+        return None if body is None else unpack_worker_frame(body)
+
+
+USUAL_LOOKS: Final = 30
+"""How often a side polls for the other's frame before it sleeps; together the polls last as long as a quick call."""
+
+MAX_LOOKS: Final = 100
+"""Maximum number of polls while the other side's frames arrive soon after the usual polls."""
+
+SOON_SECONDS: Final = 0.0003
+"""After a sleep shorter than this, more polls would have found the frame sooner than the wake-up did."""
+
+
+def receive_soon(sock: socket.socket, most: int, looks: int = USUAL_LOOKS) -> bytes | None:
+    """Up to ``most`` bytes that are there or arrive during this many polls of a microsecond each; None if none arrive.
+
+    The bytes are empty if the other side is gone. Raises OSError.
+    """
+    for _ in range(looks if _may_look else 1):
+        try:
+            return sock.recv(most, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            pass
+    return None
+
+
+class PatientReceiver:
+    """Receives from a socket, and sleeps only if polling finds nothing.
+
+    It polls up to MAX_LOOKS times while the other side answers soon, and USUAL_LOOKS times after a long sleep, so
+    waiting for a slow tool takes no processor time. ``sleep`` waits for bytes and receives up to the given number.
+    """
+
+    def __init__(self, sock: socket.socket, sleep: Callable[[int], bytes]) -> None:
+        self._socket, self._sleep = sock, sleep
+        self._looks = USUAL_LOOKS
+
+    def receive(self, most: int) -> bytes:
+        """Up to ``most`` bytes; none if the other side is gone. Raises OSError."""
+        data = receive_soon(self._socket, most, self._looks)
+        if data is None:
+            began = time.monotonic()
+            data = self._sleep(most)
+            self._looks = MAX_LOOKS if time.monotonic() - began < SOON_SECONDS else USUAL_LOOKS
+        return data
+
+
+def _count_processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+_may_look: Final = _count_processors() > 1
+"""With one processor, the other side can work only while this side sleeps."""

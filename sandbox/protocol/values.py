@@ -18,7 +18,7 @@ HALF_PAIR: Final = "half of a surrogate pair, which is not text; remove it"
 """What a plan may not give to an agent, in words that follow "was given"."""
 
 _INT64_BOUND: Final = 2**63
-_SCALAR_TYPES: Final = frozenset({type(None), str, bool, int, float})
+SCALAR_TYPES: Final = frozenset({type(None), str, bool, int, float})
 _CONTAINERS: Final = (list, tuple, dict)
 _PACKED_AS_IS: Final = frozenset({type(None), bool, float})
 
@@ -46,7 +46,7 @@ def pack_value(value: object) -> object:
 
 def unpack_value(packed: object) -> object:
     """Unpack a value. Raises NotPlainData for anything that ``pack_value`` never produces."""
-    return packed if type(packed) in _SCALAR_TYPES else _Unpacker().unpack(packed, 0)
+    return packed if type(packed) in SCALAR_TYPES else _Unpacker().unpack(packed, 0)
 
 
 def holds_half_pair(packed: object) -> bool:
@@ -122,7 +122,7 @@ def _pack_text(value: str) -> object:
 class _Unpacker(_ValueCounter):
     def unpack(self, packed: Any, depth: int) -> object:
         """Unpack a value that is counted already."""
-        if type(packed) in _SCALAR_TYPES:
+        if type(packed) in SCALAR_TYPES:
             return packed
         if type(packed) is not list or not packed or type(packed[0]) is not str:
             raise NotPlainData("an unknown form")
@@ -131,7 +131,7 @@ class _Unpacker(_ValueCounter):
             return _unpack_text(tag, packed)
         depth += 1
         self._count(len(packed) - 1, depth)
-        parts = [p if type(p) in _SCALAR_TYPES else self.unpack(p, depth) for p in packed[1:]]
+        parts = [p if type(p) in SCALAR_TYPES else self.unpack(p, depth) for p in packed[1:]]
         if tag == "list":
             return parts
         if tag == "tuple":

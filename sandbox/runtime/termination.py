@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from codeplan.sandbox.limits import MAX_REPORTED
+from codeplan.sandbox.protocol.limits import MAX_REPORTED
 
 
 class PlanTermination(BaseException):

@@ -14,8 +14,8 @@ from frame_streams import OUT_OF_ORDER, SLACK_SECONDS, break_frame
 from codeplan.sandbox import Limits
 from codeplan.sandbox.host.locked_backend import LockedBackend
 from codeplan.sandbox.host.worker_process import WorkerProcess
-from codeplan.sandbox.limits import MAX_DIAGNOSTIC_CHARS, MAX_DIAGNOSTICS, MAX_NAME_CHARS
 from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.protocol.limits import MAX_DIAGNOSTIC_CHARS, MAX_DIAGNOSTICS, MAX_NAME_CHARS
 from codeplan.types import AgentApi, Plan, Rejected
 
 LIMITS = Limits(wall=0.05)

@@ -15,7 +15,7 @@ from mutation import as_json, as_toml, mutate_bytes, mutate_text, mutate_tree
 
 from codeplan.bench.bench_spec import read_spec
 from codeplan.errors import CodeplanError
-from codeplan.runner import settings_file, trusted_folders
+from codeplan.runner import settings_files
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import Skill, SkillOrigin
 from codeplan.testing.cases import PlanSuite
@@ -91,10 +91,10 @@ def judge_settings(pick: random.Random, watch: Watch) -> None:
         path = watch.write(name, text)
         with watch.watched():
             try:
-                found = settings_file.read_settings_file(path.parent)
+                found = settings_files.read_settings_file(path.parent)
                 if found is not None:
-                    settings_file.split_settings(found.settings)
-                    settings_file.describe_settings(found.settings)
+                    settings_files.split_settings(found.settings)
+                    settings_files.describe_settings(found.settings)
             except CodeplanError as error:
                 judge_error(error)
         _judge_trust(pick, watch)
@@ -111,7 +111,7 @@ def _judge_trust(pick: random.Random, watch: Watch) -> None:
     file.chmod(0o600)
     with watch.watched():
         try:
-            trusted_folders.is_trusted(watch.folder / "codeplan.toml", "0" * 64)
+            settings_files.is_trusted(watch.folder / "codeplan.toml", "0" * 64)
         except CodeplanError as error:
             judge_error(error)
 

@@ -18,8 +18,8 @@ import codeplan
 from codeplan.errors import CodeplanError
 from codeplan.llm.openai_client import OpenAIModel
 from codeplan.llm.openai_protocol import is_context_overflow, parse_chat, parse_embeddings, parse_response, read_error
-from codeplan.planning import executor_turns
-from codeplan.planning.subtask_expressions import DecompositionError, evaluate, parse_decomposition, step_numbers
+from codeplan.planning import turns
+from codeplan.planning.decomposition import DecompositionError, evaluate, parse_decomposition, step_numbers
 from codeplan.sandbox.language.extraction import extract
 from codeplan.types import Completion, Usage
 
@@ -84,10 +84,10 @@ def judge_text(pick: random.Random, watch: Watch) -> None:
     with watch.example(), watch.watched():
         source = extract(text)
         assert source == "" or source.endswith("\n")
-        line = executor_turns.first_line(text)
+        line = turns.first_line(text)
         assert "\n" not in line
-        assert executor_turns.is_thought(line) in (True, False)
-        assert executor_turns.parse_claim(line) in (True, False, None)
+        assert turns.is_thought(line) in (True, False)
+        assert turns.parse_claim(line) in (True, False, None)
         try:
             found = parse_decomposition(text)
             assert set(step_numbers(found.order)) == set(found.steps)

@@ -7,9 +7,10 @@ import math
 import pytest
 
 from codeplan.errors import UsageError
-from codeplan.sandbox import Limits, Sandbox, limits
+from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.host.agent_port import MAX_RESULT_BYTES
-from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, STOPPING_LIMITS, limit_message, shorten
+from codeplan.sandbox.protocol import limits
+from codeplan.sandbox.protocol.limits import ENTRY_CHECKPOINTS_FACTOR, STOPPING_LIMITS, limit_message, shorten
 from codeplan.types import Finished
 
 

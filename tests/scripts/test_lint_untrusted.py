@@ -51,7 +51,7 @@ def found(source: str) -> list[str]:
         "from reprlib import Repr",
         "def late():\n    import difflib",
         "from codeplan.sandbox import decode",
-        "from codeplan.sandbox.protocol.decoder import decode",
+        "from codeplan.sandbox.protocol.codec import decode",
     ],
 )
 def test_notation_modules_and_decoding_are_found(source: str) -> None:

@@ -81,7 +81,7 @@ def test_the_whole_table_is_up_to_date(capsys):
     if not file:
         pytest.skip(f"set CODEPLAN_MINECRAFT_DATA to the file that `npm pack {script.PACKAGE}` makes")
     assert script.main([file, "--check"]) == 0
-    from codeplan.envs.textcraft.recipes import UNCRAFTABLE_ITEMS, recipe_book
+    from codeplan.envs.textcraft.environment import UNCRAFTABLE_ITEMS, recipe_book
 
     outputs = {r.output for r in script.read_recipes(Path(file))}
     assert outputs - set(recipe_book().recipes_by_output) == set(UNCRAFTABLE_ITEMS)

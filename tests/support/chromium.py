@@ -13,8 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from codeplan.envs.miniwob.browser_path import find_browser
-from codeplan.envs.miniwob.devtools import DevToolsConnection
+from codeplan.envs.miniwob.browser import DevToolsConnection, find_browser
 
 SCRIPT = 'exec "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1'
 FLAGS = ("--headless", "--remote-debugging-pipe", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from support.killed_plans import killed_episode
 
-from codeplan.runner.new_episodes import run
+from codeplan.runner.episodes import run
 
 
 def kill_command(arguments: Sequence[str], folder: Path, size: int) -> None:

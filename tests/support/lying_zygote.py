@@ -7,8 +7,7 @@ from typing import NoReturn
 import msgspec
 
 from codeplan.sandbox.cage import zygote
-from codeplan.sandbox.cage.host_client import HostLink, PlanTimer
-from codeplan.sandbox.cage.worker import WorkerJob, WorkerRole
+from codeplan.sandbox.cage.worker import HostLink, PlanTimer, WorkerJob, WorkerRole
 from codeplan.sandbox.protocol import frames
 from codeplan.types import AgentApi
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from codeplan.envs.miniwob import browser_path
-from codeplan.envs.miniwob.page_folder import PageFolder
+from codeplan.envs.miniwob import browser
+from codeplan.envs.miniwob.tasks import PageFolder
 from codeplan.errors import UsageError
 
 
 def _lacking() -> str:
     try:
-        browser_path.find_browser(), PageFolder().folder
+        browser.find_browser(), PageFolder().folder
     except UsageError as e:
         return str(e)
     return ""

@@ -6,7 +6,7 @@ from typing import Any
 
 from codeplan.tools.environment import ToolEnvironment
 from codeplan.tools.python_tools import python_tools
-from codeplan.tools.toolset import Toolset
+from codeplan.tools.tool import Toolset
 
 GOAL = "Write the sum of the totals of all files in the folder orders into the file sum.txt, as a number alone."
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from codeplan.envs.scienceworld import java_files
+from codeplan.envs.scienceworld import engine
 from codeplan.errors import UsageError
 
 PACKAGE_SCRIPT = Path(__file__).with_name("scienceworld_package.py")
@@ -23,8 +23,8 @@ SAME_ORDER = "-XX:+UnlockExperimentalVMOptions -XX:hashCode=2"
 def missing_engine() -> str:
     """What is missing to play; empty if nothing is. With CODEPLAN_JAVA_REQUIRED something missing is an error."""
     try:
-        java_files.require_java()
-        java_files.find_archives()
+        engine.require_java()
+        engine.find_archives()
     except UsageError as e:
         if os.environ.get("CODEPLAN_JAVA_REQUIRED"):
             raise

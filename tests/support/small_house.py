@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from codeplan.envs.household.affordances import CAN_CONTAIN, CONTAINER_OBJECTS, OPENABLE, traits_of_kind
-from codeplan.envs.household.engine import try_action
+from codeplan.envs.household.engine import NOTHING_HAPPENS, try_action
 from codeplan.envs.household.game import (
     PUT_DIALECT,
     Dialect,
@@ -14,7 +13,7 @@ from codeplan.envs.household.game import (
     Receptacle,
     number_names,
 )
-from codeplan.envs.household.sentences import NOTHING_HAPPENS
+from codeplan.envs.household.rooms import CAN_CONTAIN, CONTAINER_OBJECTS, OPENABLE, traits_of_kind
 
 FURNITURE = (("countertop", 4), ("desk", 9), ("fridge", 1), ("microwave", 2), ("shelf", 9), ("sinkbasin", 3))
 """Kinds of receptacles and their locations: the desk and the shelf are reached from one."""

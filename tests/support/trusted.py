@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from codeplan.runner import trusted_folders
-from codeplan.runner.settings_file import read_settings_file
+from codeplan.runner import settings_files
+from codeplan.runner.settings_files import read_settings_file
 
 
 @pytest.fixture(autouse=True)
@@ -22,4 +22,4 @@ def trust_folder(folder: Path) -> None:
     """Trust the folder's settings file as it is now."""
     file = read_settings_file(folder)
     assert file is not None
-    trusted_folders.trust(file.path, file.sha256)
+    settings_files.trust(file.path, file.sha256)

@@ -4,10 +4,9 @@ import json
 import sqlite3
 from pathlib import Path
 
-from codeplan.envs.webshop.catalogue import Catalogue, CatalogueEntry, ShoppingInstruction, build_catalogue
+from codeplan.envs.webshop.catalogue import Catalogue, CatalogueEntry, ShoppingInstruction, SqliteIndex, build_catalogue
+from codeplan.envs.webshop.goals import Product
 from codeplan.envs.webshop.loading import ShopData
-from codeplan.envs.webshop.products import Product
-from codeplan.envs.webshop.search import SqliteIndex
 
 SHARED = Path(__file__).parents[2] / ".." / "shared" / "fixtures"
 

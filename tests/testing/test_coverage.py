@@ -12,8 +12,8 @@ from codeplan.sandbox.host.agent_port import AgentPort, RunAccount
 from codeplan.sandbox.host.backend import LineCoverage
 from codeplan.sandbox.host.session import RunSession
 from codeplan.sandbox.host.worker_process import WorkerProcess
-from codeplan.sandbox.limits import MAX_ARCS
 from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.protocol.limits import MAX_ARCS
 from codeplan.testing.coverage import MissedBranch, PlanCoverage, coverage_percent, format_table
 from codeplan.types import Finished, Plan, Stopped
 
@@ -113,7 +113,9 @@ def run_lying_worker(*sent: frames.Frame, watched: bool = True) -> tuple[object,
         theirs.sendall(b"".join(map(frames.pack, (frames.StartFrame(), *sent))))
         theirs.shutdown(socket.SHUT_WR)
         worker = WorkerProcess(ours, os.getpid(), None)
-        outcome = RunSession(worker, RunAccount(Plan(PLAN), port, Limits()), reports.append if watched else None).run(job)
+        outcome = RunSession(worker, RunAccount(Plan(PLAN), port, Limits()), reports.append if watched else None).run(
+            job
+        )
     return outcome, reports
 
 

@@ -6,7 +6,7 @@ from codeplan.agent_interface import agent_api, describe_api
 from codeplan.errors import UsageError
 from codeplan.runner import execute
 from codeplan.tools import Tool, ToolEnvironment, Toolset, python_tools
-from codeplan.tools.disclosure import MAX_API_CHARS, MIN_FULL_CHARS, rank, shown_api, tool_text
+from codeplan.tools.agent import MAX_API_CHARS, MIN_FULL_CHARS, rank, shown_api, tool_text
 from codeplan.types import AgentMethod, AgentParameter, AgentType, Finished, Rejected
 
 SUBJECTS = ("invoice", "branch", "calendar", "photo", "server")

@@ -3,7 +3,7 @@
 import pytest
 
 from codeplan.errors import UsageError, VerifierBroken
-from codeplan.tools.verification import MAX_VERDICT_CHARS, Verifier
+from codeplan.tools.environment import MAX_VERDICT_CHARS, Verifier
 
 
 def judged(verify, value=3, tools="the tools"):

@@ -9,7 +9,6 @@ import pytest
 from codeplan.errors import AgentBroken, AgentError, BudgetExceeded
 from codeplan.plain_data import MAX_DEPTH, MAX_VALUES, NotPlainData
 from codeplan.sandbox.host.agent_port import MAX_RESULT_BYTES, AgentPort
-from codeplan.sandbox.limits import MAX_MESSAGE_CHARS
 from codeplan.sandbox.protocol.frames import (
     AskFrame,
     CallFrame,
@@ -19,6 +18,7 @@ from codeplan.sandbox.protocol.frames import (
     ResultFrame,
     packed_size,
 )
+from codeplan.sandbox.protocol.limits import MAX_MESSAGE_CHARS
 from codeplan.sandbox.protocol.values import pack_value
 
 TAG_BYTES = packed_size(ResultFrame("x" * 100_000)) - 100_000

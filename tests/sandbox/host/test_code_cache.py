@@ -13,9 +13,9 @@ from codeplan.sandbox.host.locked_backend import LockedBackend
 from codeplan.sandbox.host.plan_texts import MAX_PLANS, CodeCache
 from codeplan.sandbox.host.worker_process import WorkerProcess
 from codeplan.sandbox.language.compilation import Program, Segment, compile_plan
-from codeplan.sandbox.limits import MAX_CODE_BYTES
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.frames import PlanRow
+from codeplan.sandbox.protocol.limits import MAX_CODE_BYTES
 from codeplan.types import AgentApi, Failed, Plan, Rejected, Stopped
 
 SOURCE = plan(

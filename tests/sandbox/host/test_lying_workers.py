@@ -15,10 +15,10 @@ from codeplan.sandbox import Limits, Sandbox, encode
 from codeplan.sandbox.host import launcher
 from codeplan.sandbox.host.locked_backend import CagedWorkers
 from codeplan.sandbox.host.plan_texts import PlanTexts
-from codeplan.sandbox.limits import ENTRY_CHECKPOINTS_FACTOR, MAX_ARCS, MAX_STEPS
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import MAX_DROPPED_BYTES
 from codeplan.sandbox.protocol.frames import DiagnosticRow, PlanRow, StepRow
+from codeplan.sandbox.protocol.limits import ENTRY_CHECKPOINTS_FACTOR, MAX_ARCS, MAX_STEPS
 from codeplan.types import Checkpoint, Failed, Finished, Plan, Rejected, Replan, Step, Stopped
 
 SOURCE = "\n".join(f"line {k}" for k in range(1, 9))

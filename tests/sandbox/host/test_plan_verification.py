@@ -9,7 +9,6 @@ import pytest
 from support.lying_worker import as_bytes
 
 from codeplan.sandbox.host.plan_texts import count_lines, verified_plan, verified_rejection
-from codeplan.sandbox.limits import MAX_CODE_BYTES, MAX_DIAGNOSTIC_CHARS, MAX_DIAGNOSTICS, MAX_NAME_CHARS, MAX_STEPS
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.frames import (
     MAX_POSITION,
@@ -19,6 +18,13 @@ from codeplan.sandbox.protocol.frames import (
     ProtocolError,
     StepRow,
     diagnostic_rows,
+)
+from codeplan.sandbox.protocol.limits import (
+    MAX_CODE_BYTES,
+    MAX_DIAGNOSTIC_CHARS,
+    MAX_DIAGNOSTICS,
+    MAX_NAME_CHARS,
+    MAX_STEPS,
 )
 from codeplan.types import Diagnostic, Plan, Step
 

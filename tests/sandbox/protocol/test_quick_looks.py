@@ -10,11 +10,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from codeplan.sandbox.protocol.quick_looks import MAX_LOOKS, SOON_SECONDS, USUAL_LOOKS, PatientReceiver, receive_soon
+from codeplan.sandbox.protocol.frames import MAX_LOOKS, SOON_SECONDS, USUAL_LOOKS, PatientReceiver, receive_soon
 
 PRINT_LOOKS = """
 import socket
-from codeplan.sandbox.protocol.quick_looks import receive_soon
+from codeplan.sandbox.protocol.frames import receive_soon
 class Counting(socket.socket):
     looks = 0
     def recv(self, most, flags):

@@ -11,9 +11,9 @@ from typing import Any, Final, Literal
 from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox.host.backend import Backend, LineCoverage, PlanRun, Progress
 from codeplan.sandbox.language.extraction import MergedReply
-from codeplan.sandbox.limits import Limits
 from codeplan.sandbox.monty.backend import MontyBackend
 from codeplan.sandbox.protocol.frames import Layer
+from codeplan.sandbox.protocol.limits import Limits
 from codeplan.types import AgentApi, Checkpoint, Outcome, Plan, Rejected
 from codeplan.untrusted.values import in_quotes
 
