@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Final
+from typing import Final, assert_never
 
 from msgspec.structs import replace
 
@@ -402,28 +402,23 @@ def _ended(outcome: Outcome, ending: Ending | None) -> Ended:
             return "replan"
         case GiveUp():
             return "gave_up"
-        case Stopped() if outcome.limit != BROKEN_OFF:
+        case Stopped(limit=limit) if limit != BROKEN_OFF:
             return "stopped"
-    if isinstance(ending, BudgetSpent):
-        return "budget"
-    return "infrastructure" if isinstance(ending, InfrastructureFailed) else "interrupted"
+        case Stopped():
+            broken: Ended = "infrastructure" if isinstance(ending, InfrastructureFailed) else "interrupted"
+            return "budget" if isinstance(ending, BudgetSpent) else broken
+        case _:
+            assert_never(outcome)
 
 
 def _failure(outcome: Outcome, ending: Ending | None, code: str) -> RunFailure | None:
-    match outcome:
-        case Finished():
-            return None
-        case Failed():
-            return RunFailure(outcome.error, outcome.message, outcome.step, outcome.line, code)
-        case Replan() | GiveUp():
-            error = "replan" if isinstance(outcome, Replan) else "give_up"
-            return RunFailure(error, outcome.reason, outcome.step, outcome.line)
-        case Stopped(limit="asks"):
-            return RunFailure("asks", _NO_QUESTIONS, outcome.step, outcome.line, code)
-        case Stopped() if outcome.limit != BROKEN_OFF or ending is None:
-            return RunFailure(outcome.limit, outcome.message, outcome.step, outcome.line, code)
-    assert ending is not None
-    return RunFailure(ending.name, ending.sentence, outcome.step)
+    fault = outcome.fault
+    if fault is None:
+        return None
+    if fault.name == BROKEN_OFF and ending is not None:
+        return RunFailure(ending.name, ending.sentence, outcome.step)
+    message = _NO_QUESTIONS if fault.name == "asks" else fault.message
+    return RunFailure(fault.name, message, outcome.step, outcome.line, code)
 
 
 def _resumable_step(past: PastRun, outcome: Outcome) -> int | None:

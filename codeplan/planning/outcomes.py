@@ -1,4 +1,4 @@
-"""What each outcome of a plan means for planning: one ``match`` a question.
+"""What each outcome of a plan means for planning and for tests of plans: one ``match`` for each question.
 
 A type checker reports a question that leaves an outcome out. How displays show an outcome stands in
 ``codeplan.report.event_view``, what a client of the MCP server gets in ``codeplan.mcp_server.plan_runner``.
@@ -109,5 +109,28 @@ def ending_of_single_run(outcome: Outcome | Rejected) -> Refused | NotSolved | G
             return NotSolved("the plan ran to its end, but the task is not done")
 
 
+def words_for_test(outcome: Outcome | Rejected) -> str:
+    """Half a sentence about a plan that did not succeed, for a test of plans."""
+    match outcome:
+        case Rejected():
+            return "the plan was refused"
+        case Failed(step=step, error="AssertionError"):
+            return f"an assertion failed{_in_step(step)}"
+        case Failed(step=step, error=error):
+            return f"{error} was raised{_in_step(step)}"
+        case Stopped(step=step, message=message):
+            return f"the plan was stopped{_in_step(step)}: {message}"
+        case Replan(step=step, reason=reason):
+            return f"the plan asked to replan{_in_step(step)}: {reason}"
+        case GiveUp(step=step, reason=reason):
+            return f"the plan gave up{_in_step(step)}: {reason}"
+        case Finished():
+            return "the plan ran to its end without success"
+
+
 def _place(step: int | None) -> str:
     return f"step {step}" if step else "a line outside the steps"
+
+
+def _in_step(step: int | None) -> str:
+    return f" in step {step}" if step is not None else " outside the steps"

@@ -31,7 +31,7 @@ from codeplan.testing.manifest import (
 )
 from codeplan.testing.plan_runs import CoverageCallback, PlanRun, run_once
 from codeplan.tools.call_texts import shown_answer, shown_call
-from codeplan.types import Checkpoint, Failed, Finished, GiveUp, Outcome, Plan, Rejected, Replan, Stopped, Task
+from codeplan.types import Checkpoint, Failed, Outcome, Plan, Rejected, Stopped, Task
 from codeplan.untrusted.json_values import matches_json
 from codeplan.untrusted.patterns import MAX_SECONDS, search_pattern
 from codeplan.untrusted.texts import clean, one_line, source_excerpt, with_count
@@ -428,17 +428,13 @@ def _of_refusal(label: str, rejected: Rejected) -> Iterator[str]:
 def _of_place(label: str, run: PlanRun, outcome: Outcome) -> Iterator[str]:
     """Yield the step and line where the plan ended, with the lines around it."""
     step = run.plan.step(outcome.step) if run.plan else None
-    line = None if isinstance(outcome, Finished) else outcome.line
+    line = outcome.line
     where = f"{label}:{line}" if line else label
     yield where + (f", step {step.number}: {one_line(step.title, _MAX_WIDTH)}" if step else "")
     if line:
         yield from _excerpt(run.source, line)
-    if isinstance(outcome, Failed):
-        yield f"{outcome.error}: {one_line(outcome.message, 600)}"
-    elif isinstance(outcome, Stopped):
-        yield f"stopped: {one_line(outcome.message, 600)}"
-    elif isinstance(outcome, Replan | GiveUp):
-        yield f"{'replan' if isinstance(outcome, Replan) else 'give_up'}: {one_line(outcome.reason, 600)}"
+    if fault := outcome.fault:
+        yield f"{'stopped' if isinstance(outcome, Stopped) else fault.name}: {one_line(fault.message, 600)}"
 
 
 def _excerpt(source: str, line: int) -> Iterator[str]:

@@ -11,13 +11,14 @@ import msgspec
 from codeplan.agent_interface import agent_api
 from codeplan.episode.episode import agent_class
 from codeplan.methods.fixed_plan import FixedPlan
+from codeplan.planning.outcomes import words_for_test
 from codeplan.protocols import LLM, World
 from codeplan.recording.events import AnsweredCall, Event, ModelCalled, StepEntered, ValueJudged, answered_calls
 from codeplan.runner.episodes import run
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.host.backend import LineCoverage
 from codeplan.tools.call_texts import shown_call
-from codeplan.types import AgentApi, Failed, Finished, GiveUp, Outcome, Plan, Rejected, Replan, Result, Stopped, Task
+from codeplan.types import AgentApi, Failed, Finished, Outcome, Plan, Rejected, Result, Task
 from codeplan.untrusted.texts import one_line
 
 _MAX_VERDICT = 700
@@ -81,7 +82,7 @@ class PlanRun(msgspec.Struct, frozen=True):
             return "the plan succeeded"
         verdicts = [e.verdict.text for e in self.events if isinstance(e, ValueJudged) and e.verdict]
         why = f": {one_line(verdicts[-1], _MAX_VERDICT)}" if verdicts and isinstance(self.outcome, Finished) else ""
-        return _describe_ending(self.outcome) + why
+        return (words_for_test(self.outcome) if self.outcome else "a budget limit ended the plan") + why
 
     def __repr__(self) -> str:
         return f"PlanRun({self.task.id}: {self.ending})"
@@ -90,31 +91,6 @@ class PlanRun(msgspec.Struct, frozen=True):
         """Return the step in which an event happened; None before the first."""
         entered = [e.step for e in self.events if isinstance(e, StepEntered) and e.seq < event.seq]
         return entered[-1] if entered else None
-
-
-def _describe_ending(outcome: Outcome | Rejected | None) -> str:
-    """Return half a sentence about a plan that did not succeed; None stands for a spent budget."""
-    match outcome:
-        case None:
-            return "a budget limit ended the plan"
-        case Rejected():
-            return "the plan was refused"
-        case Failed(step=step, error="AssertionError"):
-            return f"an assertion failed{_place(step)}"
-        case Failed(step=step, error=error):
-            return f"{error} was raised{_place(step)}"
-        case Stopped(step=step, message=message):
-            return f"the plan was stopped{_place(step)}: {message}"
-        case Replan(step=step, reason=reason):
-            return f"the plan asked to replan{_place(step)}: {reason}"
-        case GiveUp(step=step, reason=reason):
-            return f"the plan gave up{_place(step)}: {reason}"
-        case Finished():
-            return "the plan ran to its end without success"
-
-
-def _place(step: int | None) -> str:
-    return f" in step {step}" if step is not None else " outside the steps"
 
 
 def run_once(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -170,6 +170,13 @@ class PlanOutcome(Value, frozen=True):
 _LARGE_FIELDS = frozenset({"output", "checkpoint", "entries", "usage"})
 
 
+class Fault(NamedTuple):
+    """What ended a plan before its end: the name of an error, of a limit, ``replan`` or ``give_up``, and the words."""
+
+    name: str
+    message: str
+
+
 class Finished(PlanOutcome, frozen=True, tag="finished"):
     """The plan ran to its end. Only the environment says whether the task succeeded.
 
@@ -186,6 +193,16 @@ class Finished(PlanOutcome, frozen=True, tag="finished"):
     value: Any = None
     variables: dict[str, Any] = {}
     omitted: dict[str, str] = {}
+
+    @property
+    def fault(self) -> None:
+        """Nothing ended the plan before its end."""
+        return None
+
+    @property
+    def line(self) -> None:
+        """A plan that ran to its end ended at no line."""
+        return None
 
     @property
     def value_fault(self) -> str:
@@ -215,6 +232,11 @@ class Failed(PlanOutcome, frozen=True, tag="failed"):
     entries: dict[int, Checkpoint] = {}
     usage: ResourceUsage = ResourceUsage()
 
+    @property
+    def fault(self) -> Fault:
+        """What ended the plan."""
+        return Fault(self.error, self.message)
+
 
 class Stopped(PlanOutcome, frozen=True, tag="stopped"):
     """A limit ended the run. ``limit`` is the field of ``Limits``, ``value`` the amount used, ``allowed`` the maximum.
@@ -234,6 +256,11 @@ class Stopped(PlanOutcome, frozen=True, tag="stopped"):
     entries: dict[int, Checkpoint] = {}
     usage: ResourceUsage = ResourceUsage()
 
+    @property
+    def fault(self) -> Fault:
+        """What ended the plan."""
+        return Fault(self.limit, self.message)
+
 
 class Replan(PlanOutcome, frozen=True, tag="replan"):
     """The plan called ``replan(reason)``: it asks for further steps, or for another plan, because more is known now.
@@ -251,6 +278,11 @@ class Replan(PlanOutcome, frozen=True, tag="replan"):
     entries: dict[int, Checkpoint] = {}
     usage: ResourceUsage = ResourceUsage()
 
+    @property
+    def fault(self) -> Fault:
+        """What ended the plan."""
+        return Fault("replan", self.reason)
+
 
 class GiveUp(PlanOutcome, frozen=True, tag="give_up"):
     """The plan called ``give_up(reason)``: it considers the task impossible."""
@@ -262,6 +294,11 @@ class GiveUp(PlanOutcome, frozen=True, tag="give_up"):
     checkpoint: Checkpoint = Checkpoint()
     entries: dict[int, Checkpoint] = {}
     usage: ResourceUsage = ResourceUsage()
+
+    @property
+    def fault(self) -> Fault:
+        """What ended the plan."""
+        return Fault("give_up", self.reason)
 
 
 Outcome = Finished | Failed | Stopped | Replan | GiveUp

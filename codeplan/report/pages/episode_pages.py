@@ -24,7 +24,7 @@ from codeplan.report.pages.html_page import (
 from codeplan.report.pages.report_source import ReportEpisode
 from codeplan.report.pages.trace_index import EventHeader, OutcomeHeader, TraceIndex, UnreadableEvent
 from codeplan.runner.episodes import TRACE_NAME
-from codeplan.types import Checkpoint, Failed, GiveUp, Replan, Stopped
+from codeplan.types import Checkpoint
 from codeplan.untrusted.comparison import DiffEffort
 from codeplan.untrusted.files import read_bytes
 from codeplan.untrusted.values import value_text
@@ -187,7 +187,7 @@ def _state_after(event: Event) -> EventItem:
             return {"step": None, "line": None, "from": event.start_from}
         case events.StepEntered():
             return {"step": event.step, "line": None}
-        case events.PlanEnded(outcome=Failed() | Stopped() | Replan() | GiveUp() as ended):
+        case events.PlanEnded(outcome=ended) if ended.fault is not None:
             return {"step": ended.step, "line": ended.line}
         case _:
             return {}

@@ -62,7 +62,7 @@ function stepCell(row, number) {
       ),
     );
   }
-  const bad = row.end && ["failed", "stopped", "gave up"].includes(row.end.outcome) && row.end.step === number;
+  const bad = row.end && !["finished", "replanned", "refused"].includes(row.end.outcome) && row.end.step === number;
   const word = bad ? row.end.outcome : "entered";
   const [, n, title] = entered;
   return h(
@@ -107,7 +107,7 @@ function how(row) {
   const where = ["finished", "refused"].includes(row.end.outcome) ? "" : ` ${place(row.end)}`;
   const good = ["finished", "replanned"].includes(row.end.outcome);
   return [
-    h("a", { href: hereAt(row.end.n), class: good ? "" : "bad" }, words[row.end.outcome] + where),
+    h("a", { href: hereAt(row.end.n), class: good ? "" : "bad" }, (words[row.end.outcome] ?? row.end.outcome) + where),
     row.end.message && h("span", { class: "reason" }, row.end.message),
   ];
 }
