@@ -12,7 +12,7 @@ from support.caged import SampleHome, answer, finished
 import codeplan
 from codeplan.audit.target import compile_unguarded
 from codeplan.sandbox import Limits
-from codeplan.sandbox.host.backend import PlanRun
+from codeplan.sandbox.host.backend import RunRequest
 from codeplan.sandbox.host.locked_backend import LockedBackend
 from codeplan.types import Plan
 
@@ -28,7 +28,7 @@ def output_of(body: str) -> str:
     source = "def solution(agent, start_from=1):\n" + textwrap.indent(textwrap.dedent(body), "    ")
     backend = LockedBackend(Limits(wall=60.0, cpu=60.0, output=100_000))
     backend.texts.codes.store(source, compile_unguarded(source))
-    return finished(backend.run(PlanRun(Plan(source), SampleHome(lambda action: None), answer))).output
+    return finished(backend.run(RunRequest(Plan(source), SampleHome(lambda action: None), answer))).output
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from codeplan.errors import AgentBroken, AgentError, BudgetExceeded
-from codeplan.plain_data import MAX_DEPTH, MAX_VALUES, NotPlainData
+from codeplan.plain_data import MAX_DEPTH, MAX_VALUES
 from codeplan.sandbox.host.agent_port import MAX_RESULT_BYTES, AgentPort
 from codeplan.sandbox.protocol.frames import (
     AskFrame,
@@ -25,7 +25,7 @@ TAG_BYTES = packed_size(ResultFrame("x" * 100_000)) - 100_000
 
 
 class Desk:
-    """An agent whose methods differ in their signatures."""
+    """An agent that takes, returns and raises what a test wants."""
 
     def __init__(self) -> None:
         self.calls: list[object] = []
@@ -36,18 +36,6 @@ class Desk:
         """Take one argument."""
         self.calls.append(first)
         return first
-
-    def optional(self, first: object, second: object = 2) -> object:
-        """Take one or two."""
-        return [first, second]
-
-    def named(self, *, first: object) -> object:
-        """Take one by name."""
-        return first
-
-    def many(self, *values: object) -> object:
-        """Take any number."""
-        return len(values)
 
     def result(self) -> object:
         """Return the value or raise the error."""
@@ -121,31 +109,6 @@ def test_an_agent_errors_message_is_kept_up_to_the_maximum_length():
     assert cut == ErrorFrame("x" * MAX_MESSAGE_CHARS + "… (1 more character)")
 
 
-@pytest.mark.parametrize(
-    ("method", "fitting", "wrong"),
-    [("one", (1,), (0, 2)), ("optional", (1, 2), (0, 3)), ("many", (0, 1, 9), ()), ("named", (), (0, 1))],
-)
-def test_a_call_by_position_takes_as_many_arguments_as_the_signature_and_no_others(method, fitting, wrong):
-    port = AgentPort(Desk(), str)
-
-    for count in fitting:
-        assert isinstance(port.answer(CallFrame(method, [0] * count, {})), ResultFrame)
-    for count in wrong:
-        answer = port.answer(CallFrame(method, [0] * count, {}))
-        assert isinstance(answer, ErrorFrame)
-        assert answer.message.startswith(f"{method}(")
-        assert " was called wrongly: " in answer.message
-
-
-def test_arguments_by_name_must_fit_the_signature():
-    port = AgentPort(Desk(), str)
-
-    assert port.answer(CallFrame("named", [], {"first": 5})) == ResultFrame(5)
-    for arguments in ({"other": 5}, {"first": 5, "other": 6}):
-        assert isinstance(port.answer(CallFrame("named", [], arguments)), ErrorFrame)
-    assert isinstance(port.answer(CallFrame("one", [1], {"first": 1})), ErrorFrame)
-
-
 class Parameters:
     """An agent with parameters of every kind."""
 
@@ -191,17 +154,6 @@ def test_an_unexpected_error_is_a_bug_of_the_agent_and_an_error_of_codeplan_pass
         AgentPort(Desk(), lambda question: int("") if question else "").answer(AskFrame("x"))
     with pytest.raises(BudgetExceeded):
         raised(BudgetExceeded("asks", 3, 2))
-
-
-def test_a_number_that_no_agent_could_write_never_reaches_it():
-    port, largest = AgentPort(Desk(), str), 2**13_000 - 1
-
-    assert port.answer(CallFrame("one", [["int", hex(largest)]], {})) == ResultFrame(pack_value(largest))
-    assert str(largest)
-    with pytest.raises(ProtocolError, match="one was given a whole number of more than 13,000 bits"):
-        port.answer(CallFrame("one", [["int", hex(largest + 1)]], {}))
-    with pytest.raises(NotPlainData, match="more than 13,000 bits"):
-        pack_value([-largest - 1])
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import socket
 from support.caged import SampleHome, answer, finished, plan
 
 from codeplan.sandbox import Limits
-from codeplan.sandbox.host.backend import PlanRun
+from codeplan.sandbox.host.backend import RunRequest
 from codeplan.sandbox.host.locked_backend import LockedBackend
 from codeplan.sandbox.host.plan_texts import MAX_PLANS, CodeCache
 from codeplan.sandbox.host.worker_process import WorkerProcess
@@ -32,7 +32,7 @@ SOURCE = plan(
 
 
 def run(backend: LockedBackend, source: str | Plan) -> object:
-    return backend.run(PlanRun(source, SampleHome(lambda action: None), answer))
+    return backend.run(RunRequest(source, SampleHome(lambda action: None), answer))
 
 
 def test_a_plan_ends_the_same_with_and_without_cached_code():

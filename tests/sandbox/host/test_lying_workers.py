@@ -12,13 +12,10 @@ from support.lying_worker import Lie, as_bytes, framed, lie_to_analysis, lie_to_
 
 from codeplan.errors import SandboxError
 from codeplan.sandbox import Limits, Sandbox, encode
-from codeplan.sandbox.host import launcher
-from codeplan.sandbox.host.locked_backend import CagedWorkers
-from codeplan.sandbox.host.plan_texts import PlanTexts
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import MAX_DROPPED_BYTES
 from codeplan.sandbox.protocol.frames import DiagnosticRow, PlanRow, StepRow
-from codeplan.sandbox.protocol.limits import ENTRY_CHECKPOINTS_FACTOR, MAX_ARCS, MAX_STEPS
+from codeplan.sandbox.protocol.limits import ENTRY_CHECKPOINTS_FACTOR, MAX_ARCS
 from codeplan.types import Checkpoint, Failed, Finished, Plan, Rejected, Replan, Step, Stopped
 
 SOURCE = "\n".join(f"line {k}" for k in range(1, 9))
@@ -54,59 +51,26 @@ def reject(*rows: object) -> bytes:
 CHECK_LIES: dict[str, Lie] = {
     "a hundred titles of 10 kB": accept(*(step(k, k, k, "x" * 10_000) for k in range(1, 101))),
     "a title of 201 characters": accept(step(title="x" * 201)),
-    "a thousand and one steps": accept(*(step(k, k, k) for k in range(1, 1_002))),
-    "step 0": accept(step(0)),
-    "steps that begin with 2": accept(step(2)),
-    "the same step twice": accept(step(1), step(1, 2, 2)),
-    "steps out of order": accept(step(1), step(3, 2, 2), step(2, 3, 3)),
-    "a negative line": accept(step(1, -1)),
-    "line 0": accept(step(1, 0)),
-    "a line beyond the source": accept(step(1, 9, 9)),
-    "an end beyond the source": accept(step(1, 1, 9)),
-    "an end before the line": accept(step(1, 5, 4)),
     "overlapping steps": accept(step(1, 1, 4), step(2, 4, 5)),
-    "a line of 2**63": accept(step(1, 1, 2**63)),
-    "a digest that is too short": accept(step(digest=DIGEST[:-1])),
     "a digest with a line end": accept(step(digest=DIGEST + "\n")),
     "a digest of other letters": accept(step(digest="g" * 16)),
     "a need that is no identifier": accept(step(needs=("a b",))),
-    "a set name with a dot": accept(step(sets=("a.b",))),
-    "an empty name": accept(step(needs=("",))),
-    "a name of 201 characters": accept(step(needs=("n" * 201,))),
-    "14,001 names": accept(step(needs=tuple(f"n{i}" for i in range(14_001)))),
     "provided names that are no text": accept(provides=(1, 2)),
     "a replan before the step": accept(step(1, 2, 3, replan_line=1)),
     "a replan behind the step": accept(step(1, 2, 3, replan_line=4)),
-    "a replan on line 0": accept(step(1, 2, 3, replan_line=0)),
     "a replan on a line of text": accept(step(1, 2, 3, replan_line="2")),
     "another source": accept(source="print('another plan')"),
-    "a longer source": accept(source=SOURCE + "\nagent.pay()"),
-    "a source with a quote more": accept(source=SOURCE + "'"),
-    "a source with a call more": accept(source=SOURCE + "chr(10)"),
-    "code of 256 kB and a byte": accept(code=b"x" * ((256 << 10) + 1)),
     "code that is text": accept(code="x"),
-    "a step with a field too many": accept([*msgspec.to_builtins(step()), 1]),
     "no steps but a map": framed(msgspec.msgpack.encode(["AcceptanceFrame", [SOURCE, {1: 2}, []], b""])),
-    "a refusal without reasons": reject(),
-    "a hundred and one reasons": reject(*[DiagnosticRow(1, 1, "size", "no")] * 101),
-    "a reason of 1,001 characters": reject(DiagnosticRow(1, 1, "size", "x" * 1_001)),
-    "an empty reason": reject(DiagnosticRow(1, 1, "size", "")),
     "a rule with a control code": reject(DiagnosticRow(1, 1, "\x1b[2J", "no")),
-    "a rule of 51 letters": reject(DiagnosticRow(1, 1, "r" * 51, "no")),
     "a reason behind the source": reject(DiagnosticRow(10, 1, "size", "no")),
-    "a reason before the source": reject(DiagnosticRow(-1, 1, "size", "no")),
     "half a surrogate pair": framed(b"\x92\xaeRejectionFrame\x91\x94\x01\x01\xa4size\xa3\xed\xa0\x80"),
     "an end of a run": END,
-    "a start": START,
-    "a second ready": frames.ReadyFrame([]),
     "an analysis": frames.Analysis(b"[]"),
-    "a call": frames.CallFrame("goto", ["x"], {}),
     "a frame of a host": frames.ResultFrame("yes"),
     "an unknown tag": framed(msgspec.msgpack.encode(["SurrenderFrame", 1])),
     "a tag of 900 kB with escape codes": framed(msgspec.msgpack.encode(["\x1b[2J\n" * 150_000])),
     "a number as the tag": framed(msgspec.msgpack.encode([7])),
-    "nothing but a map": framed(b"\x80"),
-    "an empty frame": framed(b""),
     "a frame of 1.3 MB of nothing": framed(b"\xdd\x00\x14\x00\x00" + b"\xc0" * 0x140000),
     "a frame that claims 4 GB": b"\xff\xff\xff\xff",
     "lists 10,000 deep": framed(b"\x91" * 10_000),
@@ -136,22 +100,6 @@ def test_an_honest_answer_with_the_same_bytes_is_a_plan():
     assert [s.needs for s in found.steps] == [("é", "b_2"), ()]
 
 
-def test_a_lying_check_worker_in_the_cage_is_a_refusal():
-    zygotes = launcher.WorkerLauncher("support.lying_zygote")
-
-    class LyingWorkers(CagedWorkers):
-        def check_worker(self):
-            return self._open_worker(zygotes)
-
-    try:
-        found = PlanTexts(Limits(), LyingWorkers(Limits(), allow_weak=False)).check(plan("pass"), SampleHome)
-    finally:
-        zygotes.close()
-    assert isinstance(found, Rejected)
-    assert found.diagnostics[0].rule == "worker"
-    assert len(msgspec.json.encode(found)) < 2_000
-
-
 # ------------------------------------------------------------------ runs
 
 
@@ -179,20 +127,14 @@ RUN_LIES: dict[str, tuple[Lie, ...]] = {
     "a refusal of checked code": (frames.RejectionFrame([DiagnosticRow(1, 1, "size", "no")]),),
     "a damaged checkpoint that there is not": (frames.CheckpointErrorFrame("gone"),),
     "an end before the start": (END,),
-    "a step before the start": (enter(1),),
-    "a call before the start": (frames.CallFrame("goto", ["x"], {}),),
     "two starts": (START, START),
-    "an acceptance": (START, frames.AcceptanceFrame(PlanRow(SOURCE, [], ()), b"")),
-    "steps backwards": (START, enter(2), enter(1)),
     "the same step again": (START, enter(1), enter(1)),
     "step 0": (START, enter(0)),
-    "step -1": (START, enter(-1)),
     "a step that the plan does not have": (START, enter(4)),
     "a step of 2**64": (START, raw("StepFrame", 2**64 - 1, TABLE)),
     "coverage unasked": (START, frames.CoverageFrame([(0, 1)])),
     "an end in a step never entered": (START, enter(1), end(step=2)),
     "an end with a NaN of processor time": (START, end(cpu=float("nan"))),
-    "an end with endless processor time": (START, end(cpu=float("inf"))),
     "an end with negative processor time": (START, end(cpu=-1.0)),
     "an end by the limit of checkpoints": (START, end(status="stopped", error="checkpoint_bytes")),
     "an end by an attribute": (START, end(status="stopped", error="__class__")),
@@ -210,16 +152,16 @@ RUN_LIES: dict[str, tuple[Lie, ...]] = {
     "a replan that ends no step": (START, enter(1), end(status="replan", step=None, line=2, step_done=True)),
     "a step that is done by an assertion": (START, enter(1), end(status="failed", error="E", step=1, step_done=True)),
     "a step that is half done": (START, enter(1), end(status="replan", step=1, step_done=1)),
+    "a failure in a step of no plan": (START, end(status="failed", error="E", step=7)),
+    "a failure without a checkpoint": (START, end(status="failed", error="E", table=None)),
+    "a return that refers beyond itself": (START, end(returned=frames.CheckpointTable({"return": 5}, [1], {}))),
+    "a return under another name": (START, end(returned=TABLE)),
     "a call of a private name": (START, frames.CallFrame("_reset", [], {})),
     "a call of a long name": (START, frames.CallFrame("goto" * 51, [], {})),
     "a call with a long argument name": (START, frames.CallFrame("goto", [], {"k" * 201: 1})),
     "a call with 20,001 arguments": (START, frames.CallFrame("goto", [None] * 20_001, {})),
     "a call nested 33 deep": (START, nested(33)),
     "a call nested 10,000 deep": (START, nested(10_000)),
-    "a call with half a surrogate pair in a list": (
-        START,
-        frames.CallFrame("goto", [["list", ["text", "eda080"]]], {}),
-    ),
     "a call with half a surrogate pair by name": (START, frames.CallFrame("goto", [], {"k": ["text", "eda080"]})),
     "a call with half a surrogate pair": (START, framed(b"\x94\xa9CallFrame\xa4goto\x91\xa3\xed\xa0\x80\x80")),
     "a read of a private name": (START, frames.ReadFrame("__dict__")),
@@ -227,13 +169,9 @@ RUN_LIES: dict[str, tuple[Lie, ...]] = {
     "an answer of the host": (START, frames.ResultFrame("yes")),
     "a table that refers beyond itself": (START, table({"x": 0}, [["list", 1]])),
     "a table whose tuple holds itself": (START, table({"x": 0}, [["tuple", 0]])),
-    "a table whose tuples hold one another": (START, table({"x": 0}, [["tuple", 1], ["tuple", 0]])),
-    "a table with a negative name": (START, table({"x": -1}, [1])),
     "a table with a name beyond it": (START, table({"x": 1}, [1])),
     "a table of 50,001 values": (START, table({}, [0] * 50_001)),
     "a table of 1,001 names": (START, table({f"n{i}": 0 for i in range(1_001)}, [0])),
-    "a table with a long name": (START, table({"n" * 201: 0}, [0])),
-    "a table with a long reason": (START, table({}, [], {"n": "x" * 201})),
     "a table with a NaN": (START, table({"x": 0}, [float("nan")])),
     "a table with a number of 2**53": (START, table({"x": 0}, [2**53])),
     "a table with an odd deque": (START, table({"x": 0}, [["deque:-1", 0]])),
@@ -242,7 +180,6 @@ RUN_LIES: dict[str, tuple[Lie, ...]] = {
     "an empty output": (START, frames.OutputFrame("")),
     "output of bytes": (START, raw("OutputFrame", b"x")),
     "one field too many": (START, raw("OutputFrame", "x", "y")),
-    "a frame of nothing": (START, framed(b"")),
     "a frame of 1.2 MB of nothing": (START, framed(b"\xdd\x00\x12\x00\x00" + b"\xc0" * 0x120000)),
     "a frame that claims 4 GB": (START, b"\xff\xff\xff\xff"),
 }
@@ -371,12 +308,6 @@ def test_one_checkpoint_is_limited(more: int, kind: type):
         assert outcome.message == "the worker broke the protocol: a checkpoint is larger than it may be"
 
 
-@pytest.mark.parametrize(("steps", "kind"), [(MAX_STEPS, Finished), (MAX_STEPS + 1, Stopped)])
-def test_a_run_of_an_unchecked_plan_enters_a_thousand_steps(steps: int, kind: type):
-    entries = b"".join(as_bytes(enter(k)) for k in range(1, steps + 1))
-    assert type(lie_to_run(Plan(SOURCE), START, entries, END, limits=PATIENT)) is kind
-
-
 @pytest.mark.parametrize(
     ("arcs", "kind"),
     [
@@ -415,15 +346,11 @@ ANALYSIS_LIES: dict[str, Lie] = {
     "endless numbers": frames.Analysis(b"[1e999]"),
     "half a surrogate pair": frames.Analysis(b'["\\ud800"]'),
     "no JSON": frames.Analysis(b"\xff\xfe"),
-    "findings as text": raw("Analysis", "[]"),
     "a long failure": frames.AnalysisFailed("x" * 8_101, invalid_job=False),
     "a failure with escape codes": frames.AnalysisFailed("\x1b[2J\n" * 900, invalid_job=False),
-    "a tag with escape codes": framed(msgspec.msgpack.encode(["\x1b[2J\n"])),
     "a failure that is a number": raw("AnalysisFailed", 7, False),
     "an acceptance": frames.AcceptanceFrame(PlanRow(SOURCE, [], ()), b""),
-    "a start": START,
     "an end": END,
-    "a refusal behind the source": reject(DiagnosticRow(99, 1, "size", "no")),
     "a frame of 4 GB": b"\xff\xff\xff\xff",
 }
 
@@ -478,24 +405,6 @@ def test_names_that_many_steps_share_are_limited_together():
     size = re.fullmatch(r"the names in all steps take ([\d,]+) bytes, more than 1,048,576; use .*", message)
     assert size
     assert int(size[1].replace(",", "")) > 2**20
-
-
-def test_a_plan_with_thousands_of_problems_names_a_hundred():
-    found = Sandbox().check(plan("\n".join(f"a{i}()" for i in range(1_500))), SampleHome)
-    assert isinstance(found, Rejected)
-    assert len(found.diagnostics) == 100
-    assert "more problems" in found.diagnostics[-1].message
-
-
-def test_a_reason_with_a_long_name_is_cut():
-    found = Sandbox().check(plan("print(" + "n" * 30_000 + ")"), SampleHome)
-    assert isinstance(found, Rejected)
-    assert all(len(d.message) <= 1_000 for d in found.diagnostics)
-
-
-def test_a_repaired_f_string_is_still_the_plan():
-    source = steps_of(1, "d = {'k': 1}\n    print(f\"{d[\"k\"]} {'\\n'.join(['a'])}\")\n    assert d")
-    assert isinstance(Sandbox().check(source, SampleHome), Plan)
 
 
 @pytest.mark.parametrize("arguments", ["**{'k' * 201: 1}", "**{'': 1}", "*range(20_001)"])

@@ -10,7 +10,7 @@ import random
 import re
 import string
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import pytest
@@ -35,27 +35,12 @@ VALUES = apart(
     " | KeyError | ValueError('x') | (lambda x: x) | iter([1]) | (i for i in [1, 2]) | Counter('ab') | deque([1, 2])"
     " | defaultdict(int) | OrderedDict(a=1) | re.compile('a') | re.match('a', 'a') | {'a': 1}.items()",
 )
-OWNERS = (
-    "'ab cd'",
-    "b'ab cd'",
-    "[3, 1, 2]",
-    "{'a': 1, 2: 'b'}",
-    "(1, 2)",
-    "{1, 2}",
-    "frozenset({1, 2})",
-    "5",
-    "True",
-    "2.5",
-    "1j",
-    "range(5)",
-    "slice(1, 2)",
-    "{'a': 1}.keys()",
-    "Counter('abca')",
-    "defaultdict(int)",
-    "OrderedDict(a=1, b=2)",
-    "deque([1, 2, 3])",
-    "re.compile('(a)(?P<n>b)?')",
-    "re.match('(a)(?P<n>b)?', 'abc')",
+OWNERS = apart(
+    " ~ ",
+    "'ab cd' ~ b'ab cd' ~ [3, 1, 2] ~ {'a': 1, 2: 'b'} ~ (1, 2) ~ {1, 2} ~ frozenset({1, 2}) ~ 5 ~ True"
+    " ~ 2.5 ~ 1j ~ range(5) ~ slice(1, 2) ~ {'a': 1}.keys() ~ Counter('abca') ~ defaultdict(int)"
+    " ~ OrderedDict(a=1, b=2) ~ deque([1, 2, 3]) ~ re.compile('(a)(?P<n>b)?')"
+    " ~ re.match('(a)(?P<n>b)?', 'abc')",
 )
 OPERATORS = apart(" ", "+ - * / // % ** << >> & | ^ @ < <= == != > >= in and or is")
 PERCENT = apart(" ", "%s %d %x %5.2f %r %c %% % %q %(a)s %s-%s %*d %-5s %05d %e %(a %.3d %5")
@@ -65,30 +50,12 @@ TEMPLATES = apart(
     "{} {};{0} {1};{a};{}{0};{0}{};{;};{{}};{!r};{!x};{!};{:;{0[0]};{0[a]};{a[0]};{0[};{0[]};{0[0]x};{ };{:{}};{:{:{}}};{0:{1}}"
     ";{-1};{:>{a}};{0}};}{;{0!;{:d};{[0]};{[a]};{]};{0!r}};{9999999999999999999}",
 )
-NAMED = (
-    "key=len",
-    "reverse=True",
-    "default=1",
-    "sep='a'",
-    "maxsplit=1",
-    "tabsize=4",
-    "errors='nothing'",
-    "start=1",
-    "x=1",
+NAMED = apart(
+    " ~ ", "key=len ~ reverse=True ~ default=1 ~ sep='a' ~ maxsplit=1 ~ tabsize=4 ~ errors='nothing' ~ start=1 ~ x=1"
 )
-PATTERNS = ("'('", "'*'", "'a'", "''", "b'a'", "'(a)|b'", r"'\\1'", "'(?z)'", "'a{2,1}'", "re.compile('a')", "5")
-TEXTS = (
-    "''",
-    "'{'",
-    "'[1,]'",
-    "'nul'",
-    "'NaN'",
-    "'1 2'",
-    "'[1, {\"a\": null}]'",
-    "b'[1]'",
-    r"b'\xff'",
-    "'\\ufeff1'",
-    "'1.'",
+PATTERNS = apart(" ~ ", r"'(' ~ '*' ~ 'a' ~ '' ~ b'a' ~ '(a)|b' ~ '\\1' ~ '(?z)' ~ 'a{2,1}' ~ re.compile('a') ~ 5")
+TEXTS = apart(
+    " ~ ", r"""'' ~ '{' ~ '[1,]' ~ 'nul' ~ 'NaN' ~ '1 2' ~ '[1, {"a": null}]' ~ b'[1]' ~ b'\xff' ~ '\ufeff1' ~ '1.'"""
 )
 
 STATEMENTS = apart(
@@ -113,7 +80,7 @@ def some(seed: int, number: int, *, most: int = 3) -> Iterator[str]:
         yield ", ".join(generator.choices(VALUES, k=generator.randint(1, most)))
 
 
-def calls_of(name: str, number: int, named: tuple[str, ...] = NAMED) -> Iterator[str]:
+def calls_of(name: str, number: int, named: Sequence[str] = NAMED) -> Iterator[str]:
     """Yield calls of a function without arguments, and with right and wrong ones."""
     for arguments in ("", *VALUES[:: max(1, len(VALUES) // number)], *some(len(name), number), *named):
         yield f"{name}({arguments})"

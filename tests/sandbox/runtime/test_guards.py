@@ -25,11 +25,8 @@ def limit(body: str, **settings: int) -> LimitExceeded:
 
 
 ASSERTIONS = {
-    "plain": "assert False, 'no'",
     "in try": "try:\n    assert False, 'no'\nexcept Exception:\n    print('caught')",
     "in try with AssertionError": "try:\n    assert False, 'no'\nexcept AssertionError:\n    print('caught')",
-    "in try with bare except": "try:\n    assert False, 'no'\nexcept:\n    print('caught')",
-    "in a function": "def f():\n    assert False, 'no'\ntry:\n    f()\nexcept Exception:\n    print('caught')",
     "in a sort key": (
         "def f(x):\n    assert False, 'no'\ntry:\n    sorted([1, 2], key=f)\nexcept Exception:\n    print('caught')"
     ),
@@ -92,14 +89,7 @@ def test_an_error_in_an_assertions_message_does_not_replace_the_assertion() -> N
     assert ran.error.message == "(the message itself could not be made: KeyError: 'k')"
 
 
-def test_a_huge_message_is_truncated() -> None:
-    error = run(plan("assert False, 'x' * 1000000")).error
-    assert isinstance(error, AssertionFailure)
-    assert len(error.message) < 21_000
-    assert error.message.endswith("(cut)")
-
-
-@pytest.mark.parametrize(("length", "cut"), [(19_999, ""), (20_000, ""), (20_001, " … (cut)")])
+@pytest.mark.parametrize(("length", "cut"), [(20_000, ""), (20_001, " … (cut)")])
 def test_a_message_of_an_assertion_has_twenty_thousand_characters(length: int, cut: str) -> None:
     error = run(plan(f"assert False, 'x' * {length}")).error
     assert isinstance(error, AssertionFailure)
@@ -132,15 +122,10 @@ def test_a_plan_sets_and_deletes_items_of_lists_dicts_and_the_containers_of_coll
 
 TURNS = {
     "while": "while True:\n    pass",
-    "while with a condition": "n = 0\nwhile n >= 0:\n    n += 1",
     "while with else": "n = 0\nwhile n >= 0:\n    n += 1\nelse:\n    pass",
-    "while with continue": "while True:\n    continue",
     "for": "for i in range(10 ** 9):\n    pass",
-    "nested for": "for i in range(10 ** 4):\n    for j in range(10 ** 4):\n        pass",
     "list comprehension": "x = [1 for a in range(10 ** 9) if a < 0]",
-    "nested comprehension": "x = [1 for a in range(10 ** 4) for b in range(10 ** 4) if b < 0]",
     "generator expression": "x = sum(1 for a in range(10 ** 9))",
-    "comprehension in a lambda": "f = lambda: [1 for a in range(10 ** 9) if a < 0]\nf()",
     "comprehension in a comprehension's iterable": "x = [1 for a in [b for b in range(10 ** 9) if b < 0]]",
     "function that loops": "def f():\n    while True:\n        pass\nf()",
     "many calls of a function": "def f(n):\n    return 0 if n == 0 else f(n - 1) + f(n - 1)\nf(60)",
@@ -148,7 +133,6 @@ TURNS = {
     "loop that catches everything": (
         "while True:\n    try:\n        while True:\n            pass\n    except Exception:\n        continue"
     ),
-    "loop in a finally": "try:\n    while True:\n        pass\nfinally:\n    while True:\n        pass",
     "finally that raises": (
         "while True:\n    try:\n        try:\n            while True:\n"
         "                pass\n        finally:\n            raise ValueError\n"
@@ -173,23 +157,15 @@ def test_turns_are_counted_one_by_one() -> None:
 
 
 BOMBS = {
-    "text": "x = 'a' * 10 ** 10",
-    "text the other way round": "n = 10 ** 10\nx = n * 'ab'",
-    "bytes": "n = 10 ** 10\nx = b'a' * n",
-    "list": "n = 10 ** 9\nx = [0] * n",
-    "tuple": "n = 10 ** 9\nx = (0,) * n",
     "in place": "n = 10 ** 10\nx = 'a'\nx *= n",
     "in place, an item": "n = 10 ** 10\nx = ['a']\nx[0] *= n",
     "caught": "n = 10 ** 10\ntry:\n    x = 'a' * n\nexcept Exception:\n    print('caught')",
-    "power": "n = 10 ** 9\nx = 10 ** n",
     "power of a power": "x = 10 ** 10 ** 10",
     "pow": "n = 10 ** 9\nx = pow(7, n)",
     "power in place": "n = 10 ** 9\nx = 10\nx **= n",
-    "shift": "x = 1 << 10 ** 10",
     "shift in place": "x = 1\nx <<= 10 ** 10",
     "squaring": "x = 3\nfor i in range(100):\n    x = x * x",
     "f-string width": "n = 10 ** 10\nx = f'{1:>{n}}'",
-    "f-string constant width": "x = f'{1:>9999999999}'",
     "f-string precision": "x = f'{1.5:.99999999f}'",
     "format": "x = format(1, '>9999999999')",
     "str.format": "x = '{:>9999999999}'.format(1)",
@@ -255,12 +231,6 @@ def test_a_handler_cannot_swallow_the_recursion_limit() -> None:
     assert limit(body).limit == "recursion"
 
 
-def test_uncaught_deep_recursion_is_reported_as_a_limit() -> None:
-    reached = find_limit(run(plan("def f(n):\n    return f(n + 1)\nf(0)")).error)
-    assert reached is not None
-    assert reached.limit == "recursion"
-
-
 def test_a_starred_call_uses_no_more_recursion_depth_than_another() -> None:
     for call in ("f(n + 1)", "f(*[n + 1])", "f(**{'n': n + 1})"):
         ran = run(plan(f"deepest = [0]\ndef f(n):\n    deepest[0] = n\n    return {call}\nf(0)"))
@@ -321,17 +291,11 @@ OUT_OF_REACH = {
     "format with a field that is none": "'{a[b]c}'.format(a={'b': 1})",
     "format_map with a mapping of its own": "from collections import defaultdict\n'{a.x}'.format_map(defaultdict(str))",
     "unbound format": "str.format('{0.real}', 1)",
-    "print with a separator of another kind": "print(1, 2, sep=agent)",
     "print to a file": "print('x', file=agent)",
-    "items of the agent": "agent['goto'] = 1",
-    "items of a text": "s = 'abc'\ns[0] = 'x'",
     "items of a module": "import re\nre['x'] = 1",
     "codecs": "'a'.encode('idna')",
     "codecs of bytes": "b'a'.decode('zlib')",
-    "type of a function": "type(len)",
     "type of the agent": "type(agent)",
-    "type with three arguments": "type('A', (), {})",
-    "iter with a sentinel": "iter(len, 1)",
     "json with a class": "import json\njson.dumps(1, cls=dict)",
     "random's class": "import random\nrandom.Random",
     "a method of a type that is not there": "int.from_bytes(b'a', 'big')",
@@ -376,11 +340,6 @@ def test_cyclic_and_bulky_data_does_not_reach_the_agent() -> None:
     assert "more than 10,000 values" in message("l = [0]\nfor i in range(19):\n    l = [l, l]\nagent.goto(l)")
 
 
-def test_changing_a_list_of_the_agents_changes_a_copy() -> None:
-    ran = run(plan("agent.receptacles.append('FORGED')\nprint(agent.receptacles)"))
-    assert "FORGED" not in ran.output
-
-
 def test_ask_llm_takes_a_text() -> None:
     assert message("ask_llm(['a'])") == "TypeError ask_llm takes one text, not a list; write ask_llm(f'…')"
 
@@ -388,17 +347,7 @@ def test_ask_llm_takes_a_text() -> None:
 # ---------------------------------------------------------------------- literal_eval
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "(" * 100_000,
-        "-" * 100_000 + "1",
-        "[" * 90 + "]" * 90,
-        "1+" * 50_000 + "1j",
-        "1+" * 20_000 + "1j",
-        "'" + "a" * 200_000 + "'",
-    ],
-)
+@pytest.mark.parametrize("text", ["(" * 100_000, "[" * 90 + "]" * 90, "1+" * 50_000 + "1j", "'" + "a" * 200_000 + "'"])
 def test_hostile_literals_end_in_a_plain_error(text: str) -> None:
     with pytest.raises(ValueError, match="literal_eval cannot read") as caught:
         literal_eval(text)
@@ -406,22 +355,7 @@ def test_hostile_literals_end_in_a_plain_error(text: str) -> None:
     assert len(str(caught.value)) < 400
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "desk 1",
-        "['a'",
-        "f()",
-        "desk",
-        "1 + 1",
-        "{[]: 1}",
-        "a\0b",
-        "__import__('os')",
-        "The answer is ['a']",
-        "'\\x'",
-    ],
-)
+@pytest.mark.parametrize("text", ["", "desk 1", "['a'", "1 + 1", "{[]: 1}", "a\0b", "__import__('os')", "'\\x'"])
 def test_a_malformed_literal_raises_pythons_exception_with_its_start(text: str) -> None:
     with pytest.raises(Exception) as python:
         ast.literal_eval(text)
@@ -461,12 +395,6 @@ def solution(agent, start_from=1):
 def test_all_parts_of_a_plan_share_one_namespace() -> None:
     ran = run(STEPS)
     assert ran.output == "26 ['mug'] 2\n"
-    assert {k: ran.variables[k] for k in ("base", "seen", "total", "i")} == {
-        "base": 10,
-        "seen": ["mug"],
-        "total": 13,
-        "i": 2,
-    }
     assert set(ran.variables) == {"base", "seen", "total", "i", "it", "twice"}
 
 
@@ -511,16 +439,9 @@ def test_an_undefined_name_is_a_name_error_even_if_others_were_dropped() -> None
     assert "'x' is not defined" in str(ran.error)
 
 
-def test_variables_are_kept_up_to_the_failure() -> None:
-    ran = run(
-        plan(
-            "a = 1\nfor b in range(5):\n    a += b\n    if b == 2:\n        c = 'here'\n        raise ValueError\nd = 1"
-        )
-    )
-    assert ran.variables == {"a": 4, "b": 2, "c": "here"}
-
-
-def test_variables_are_kept_up_to_an_assertion_and_a_limit() -> None:
+def test_variables_are_kept_up_to_an_error_an_assertion_and_a_limit() -> None:
+    failed = run(plan("a = 1\nfor b in range(5):\n    a += b\n    if b == 2:\n        raise ValueError\nd = 1"))
+    assert failed.variables == {"a": 4, "b": 2}
     assert run(plan("a = 1\nassert a > 1")).variables == {"a": 1}
     assert run(plan("a = 1\nwhile True:\n    a += 1"), turns=9).variables == {"a": 10}
 
@@ -561,55 +482,10 @@ def test_type_accepts_the_containers_of_collections() -> None:
     assert run(plan(body)).output == "[False, False, False, True] True\n"
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        "'{[name]} at {[0]}'.format({'name': 'mug'}, ['desk 1'])",
-        "'{:>{}}|{[0]:>{}}'.format('a', 4, [7], 3)",
-        "'{a[b]} {} {{}} {!r:>{w}}'.format(1, 'x', a={'b': 2}, w=5)",
-        "'{0[0]} {0}'.format([1])",
-    ],
-)
-def test_format_counts_its_fields_as_python_does(call: str) -> None:
-    assert run(plan(f"print({call})")).output == eval(call) + "\n"
-
-
-@pytest.mark.parametrize("template", ["{} {0}", "{0} {}", "{[0]} {0[0]}", "{0[0]} {[0]}"])
-def test_format_does_not_mix_fields_that_are_numbered_with_fields_that_are_not(template: str) -> None:
-    with pytest.raises(ValueError, match="cannot switch"):
-        template.format([1])
-    assert isinstance(run(plan(f"{template!r}.format([1])")).error, ValueError)
-
-
-def test_random_numbers_are_the_same_for_the_same_seed() -> None:
-    body = (
-        "import random\nx = [1, 2, 3, 4, 5, 6]\nrandom.shuffle(x)\n"
-        "print(x, random.random(), random.choice('abc'), random.randint(1, 9))"
-    )
-    assert run(plan(body)).output == run(plan(body)).output != ""
-
-
 @pytest.mark.parametrize("sign", ["+", "*", "%", "**", "<<"])
 def test_an_item_is_read_before_the_value_that_changes_it_is_computed(sign: str) -> None:
     ran = run(plan(f"a = [5]\ndef f():\n    a[0] = 100\n    return 2\na[0] {sign}= f()"))
     assert ran.variables["a"] == [eval(f"5 {sign} 2")]
-
-
-def test_return_ends_the_plan_and_says_so() -> None:
-    assert run(plan("x = 1\nreturn x")).over is True
-    assert run(plan("x = 1")).over is False
-
-
-def test_an_error_has_the_plans_line_numbers() -> None:
-    error = run(plan("x = 1\n\n\ny = x / 0")).error
-    assert error is not None
-    lines = []
-    trace = error.__traceback__
-    while trace:
-        if trace.tb_frame.f_code.co_filename == "<plan>":
-            lines.append(trace.tb_lineno)
-        trace = trace.tb_next
-    assert lines[-1] == 5
 
 
 def test_compiling_alone_rejects_forbidden_syntax() -> None:

@@ -82,113 +82,61 @@ def test_print_accepts_what_pythons_print_accepts(arguments: str, capsys: pytest
     assert message(f"print({arguments})") == expected
 
 
-WRONG_CALLS = (
-    "'a'.ljust()",
+CALLS = (
     "'a'.center(3, 'xy')",
     "'a'.zfill()",
     "b'a'.rjust('x')",
-    "'a'.expandtabs(1, 2)",
-    "'a'.encode(5)",
     "'a'.encode('ascii', 'strict', 1)",
     "'é'.encode('ascii')",
     "b'a'.decode(encoding=None)",
-    "pow()",
-    "pow(2)",
     "pow(2, 'a')",
     "pow(2, -1, 4)",
     "pow(2, 3, x=1)",
-    "getattr('a')",
     "getattr('a', 5)",
     "getattr('a', 'nothing')",
     "getattr('a', 'upper', None, 1)",
     "hasattr('a')",
-    "hasattr('a', None)",
-    "format()",
-    "format(1, 2)",
     "format(1, 'q')",
     "type()",
-    "iter()",
     "iter(5)",
-)
-
-
-@pytest.mark.parametrize("wrong", WRONG_CALLS)
-def test_guarded_builtins_and_methods_raise_pythons_errors(wrong: str) -> None:
-    with pytest.raises(Exception) as raised:  # whatever Python raises
-        eval(wrong)
-    assert message(wrong) == f"{type(raised.value).__name__} {raised.value}"
-
-
-def test_unsupported_uses_of_guarded_builtins_are_explained() -> None:
-    assert message("iter(int, 1)") == "TypeError iter() takes one argument here; write a loop that ends at the sentinel"
-    assert message("type('A', (), {})") == "TypeError type() takes one argument here; plans have no classes"
-
-
-FORMATS = (
-    "'{} {}'.format(1)",
     "'{0} {}'.format(1, 2)",
     "'{} {0}'.format(1, 2)",
-    "'{a}'.format(1)",
-    "'{a} {}'.format(a=1)",
+    "'{[0]} {0[0]}'.format([1])",
+    "'{a[b]} {} {{}} {!r:>{w}}'.format(1, 'x', a={'b': 2}, w=5)",
     "'{[0]} {[k]}'.format('ab', {'k': 1})",
     "'{0[0][k]}'.format([{'k': 1}])",
-    "'{0[a]}'.format([1])",
-    "'{0[]}'.format([1])",
     "'{0[0]x}'.format([1])",
-    "'{:>{}}|{:<{w}}|'.format(1, 5, 2, w=3)",
     "'{:{:{}}}'.format(1, 2, 3)",
-    "'{!r:>8} {!s}'.format('a', 'b')",
     "'{!x}'.format(1)",
     "'{'.format()",
-    "'}'.format()",
-    "'{:d}'.format('a')",
     "'{99999999999999999999}'.format(1)",
     "'{\u00b2}'.format(1)",
-    "'{a} {b}'.format_map({'a': 1})",
     "'{a}{b}'.format_map(defaultdict(int))",
-    "'{a}'.format_map(Counter('aa'))",
     "'{}'.format_map({})",
     "'{a}'.format_map(5)",
-    "'{}'.format_map()",
+    "json.loads('{')",
+    "json.dumps({(1, 2): 3}, skipkeys=True)",
+    "json.dumps(float('nan'), allow_nan=False)",
+    "math.comb(2)",
+    "re.match(5, 'a')",
+    "defaultdict(int).nothing",
+    "re.compile('a').nothing",
+    "str.nothing",
+    "Counter.copy()",
 )
+"""Some of the calls that ``test_calls_as_python`` makes by the thousand, right and wrong."""
 
 
-@pytest.mark.parametrize("call", FORMATS)
-def test_format_behaves_like_pythons_format(call: str) -> None:
+@pytest.mark.parametrize("call", CALLS)
+def test_a_call_says_what_python_says(call: str) -> None:
+    names = {"json": json, "math": math, "re": re, "defaultdict": defaultdict, "Counter": Counter}
     try:
-        expected = eval(call, {"defaultdict": defaultdict, "Counter": Counter}).strip()
+        expected = str(eval(call, names)).strip()
     except Exception as error:
         expected = f"{type(error).__name__} {error}"
     assert message(f"print({call})") == expected
 
 
-ELSEWHERE = (
-    "json.loads(5)",
-    "json.loads()",
-    "json.loads('{')",
-    "json.dumps()",
-    "json.dumps({1})",
-    "json.dumps({(1, 2): 3}, skipkeys=True)",
-    "json.dumps(float('nan'), allow_nan=False)",
-    "math.factorial(-1)",
-    "math.comb(2)",
-    "re.sub('a', 'b')",
-    "re.match(5, 'a')",
-    "defaultdict(int).nothing",
-    "Counter().nothing",
-    "re.compile('a').nothing",
-    "str.nothing",
-    "(1).nothing",
-    "Counter.copy()",
-    "Counter.most_common(Counter('ab'), 1, 2)",
-)
-
-
-@pytest.mark.parametrize("wrong", ELSEWHERE)
-def test_errors_about_modules_and_attributes_match_pythons(wrong: str) -> None:
-    names = {"json": json, "math": math, "re": re, "defaultdict": defaultdict, "Counter": Counter}
-    try:
-        expected = str(eval(wrong, names))
-    except Exception as error:
-        expected = f"{type(error).__name__} {error}"
-    assert message(f"print({wrong})") == expected
+def test_unsupported_uses_of_guarded_builtins_are_explained() -> None:
+    assert message("iter(int, 1)") == "TypeError iter() takes one argument here; write a loop that ends at the sentinel"
+    assert message("type('A', (), {})") == "TypeError type() takes one argument here; plans have no classes"
