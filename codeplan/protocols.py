@@ -34,7 +34,7 @@ class Agent(Protocol):
 
 
 @runtime_checkable
-class World(Protocol):
+class BaseEnvironment(Protocol):
     """What every environment has: it handles one task at a time. An ``Environment`` is a world of text; the user's
     tools are a world that answers calls (``codeplan.recording.events.AnswersCalls``).
     """
@@ -61,7 +61,7 @@ class World(Protocol):
 
 
 @runtime_checkable
-class Environment(World, Protocol):
+class Environment(BaseEnvironment, Protocol):
     """The world in which tasks take place. It handles one task at a time."""
 
     def step(self, action: str) -> Observation:

@@ -13,7 +13,7 @@ import msgspec
 
 from codeplan import plugins
 from codeplan.errors import CodeplanError, EnvironmentFailure, UsageError
-from codeplan.protocols import Environment, GeneratesTasks, World, require_members
+from codeplan.protocols import BaseEnvironment, Environment, GeneratesTasks, require_members
 from codeplan.types import Task
 from codeplan.untrusted.comparison import nearest_name
 from codeplan.untrusted.texts import MAX_REASON_CHARS, message_text, one_line, parser_reason, with_article
@@ -62,7 +62,7 @@ DEFAULT_SPLITS = ("test", "dev", "train")
 """The splits of an environment that does not name its own."""
 
 
-def splits(env: World) -> tuple[str, ...]:
+def splits(env: BaseEnvironment) -> tuple[str, ...]:
     """Return the names of an environment's splits; the first one is the default.
 
     They are the environment's attribute ``splits`` if it has one, otherwise ``DEFAULT_SPLITS``.
@@ -70,7 +70,7 @@ def splits(env: World) -> tuple[str, ...]:
     return tuple(getattr(env, "splits", DEFAULT_SPLITS))
 
 
-def tasks_of(env: World, split: str) -> Sequence[Task]:
+def tasks_of(env: BaseEnvironment, split: str) -> Sequence[Task]:
     """Return the tasks of a split, as ``env.tasks`` has them; what it yields one by one becomes a list.
 
     Raises: EnvironmentFailure: the environment breaks, or gives something else than tasks.
@@ -90,14 +90,19 @@ def tasks_of(env: World, split: str) -> Sequence[Task]:
     return tasks
 
 
-def _no_tasks(env: World, split: str, found: str) -> EnvironmentFailure:
+def _no_tasks(env: BaseEnvironment, split: str, found: str) -> EnvironmentFailure:
     return EnvironmentFailure(
         f"the environment {env.name} gave {found} for its split {split}; tasks must return a list of codeplan.Task"
     )
 
 
 def select(
-    env: World, *, id: str | None = None, kind: str | None = None, seed: int | None = None, split: str | None = None
+    env: BaseEnvironment,
+    *,
+    id: str | None = None,
+    kind: str | None = None,
+    seed: int | None = None,
+    split: str | None = None,
 ) -> Task:
     """Return the task with an id, or the first task with a kind, a seed or both; without any, the split's first task.
 
@@ -129,7 +134,7 @@ def take_of_each_kind(tasks: Iterable[Task], count: int | None, skip: int = 0) -
     return chosen
 
 
-def list_tasks(env: World, split: str, kind: str | None = None) -> list[Task]:
+def list_tasks(env: BaseEnvironment, split: str, kind: str | None = None) -> list[Task]:
     """Return all tasks of a split, or those of a kind.
 
     Raises: UsageError: there are none.
@@ -164,7 +169,7 @@ def draw_order(tasks: Iterable[Task], seed: int | None) -> list[Task]:
     return order
 
 
-def _find_by_id(env: World, id: str, split: str | None) -> Task:
+def _find_by_id(env: BaseEnvironment, id: str, split: str | None) -> Task:
     task = _generate(env, id) or next((t for t in _iterate(env, split) if t.id == id), None)
     if task is None:
         where = f" in its split {split}" if split else ""
@@ -176,7 +181,7 @@ def _find_by_id(env: World, id: str, split: str | None) -> Task:
     return _require_split(task, split)
 
 
-def _generate(env: World, id: str) -> Task | None:
+def _generate(env: BaseEnvironment, id: str) -> Task | None:
     """The generated task of an id ``kind/seed``; None if the environment does not generate a task with this id."""
     kind, _, seed = id.rpartition("/")
     if not isinstance(env, GeneratesTasks) or kind not in env.kinds or not _SEED.fullmatch(seed):
@@ -201,7 +206,7 @@ def _make_task(env: GeneratesTasks, name: str, kind: str, seed: int) -> Task:
     return task
 
 
-def _find_first(env: World, kind: str | None, seed: int | None, split: str | None) -> Task:
+def _find_first(env: BaseEnvironment, kind: str | None, seed: int | None, split: str | None) -> Task:
     for task in _iterate(env, split if split or seed is not None else next(iter(splits(env)), "")):
         if kind in (None, task.kind) and seed in (None, task.seed):
             return task
@@ -216,7 +221,7 @@ def _require_split(task: Task, split: str | None) -> Task:
     return task
 
 
-def _iterate(env: World, split: str | None) -> Iterator[Task]:
+def _iterate(env: BaseEnvironment, split: str | None) -> Iterator[Task]:
     for name in splits(env) if split is None else (split,):
         yield from tasks_of(env, name)
 
@@ -227,7 +232,7 @@ def _nearest(kind: str, kinds: Iterable[str]) -> str:
     return f"did you mean {in_quotes(near)}? " if near not in (None, kind) else ""
 
 
-def _describe_choices(env: World) -> str:
+def _describe_choices(env: BaseEnvironment) -> str:
     names = ", ".join(s for s in splits(env) if len(tasks_of(env, s))) or "none"
     kinds = env.kinds if isinstance(env, GeneratesTasks) else dict.fromkeys(t.kind for t in _iterate(env, None))
     return f"its kinds: {', '.join(kinds) or 'none'}; its splits: {names}"

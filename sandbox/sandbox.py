@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from typing import Any, Final, Literal
 
 from codeplan.errors import SandboxError, UsageError
-from codeplan.sandbox.host.backend import Backend, LineCoverage, PlanRun, Progress
+from codeplan.sandbox.host.backend import Backend, LineCoverage, Progress, RunRequest
 from codeplan.sandbox.language.extraction import MergedReply
 from codeplan.sandbox.monty.backend import MontyBackend
 from codeplan.sandbox.protocol.frames import Layer
@@ -138,7 +138,7 @@ class Sandbox:
         Raises CheckpointError if the checkpoint is damaged, UsageError if an argument is wrong, or for ``on_coverage``
         if Monty runs the plan.
         """
-        return self._backend.run(PlanRun(plan, agent, ask, start_from, checkpoint, on_event, seed, on_coverage))
+        return self._backend.run(RunRequest(plan, agent, ask, start_from, checkpoint, on_event, seed, on_coverage))
 
 
 def probe_layers() -> tuple[Layer, ...]:

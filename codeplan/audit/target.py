@@ -20,7 +20,7 @@ import msgspec
 from codeplan.errors import AgentError, CodeplanError
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.host import launcher
-from codeplan.sandbox.host.backend import PlanRun
+from codeplan.sandbox.host.backend import RunRequest
 from codeplan.sandbox.host.locked_backend import LockedBackend
 from codeplan.sandbox.language.compilation import Program, Segment
 from codeplan.sandbox.protocol.codec import CheckpointError
@@ -243,7 +243,7 @@ class AttackTarget:
         if self._unrestricted:
             self._cage.texts.codes.store(case.source, compile_unguarded(case.source))
             plan = Plan(case.source, tuple(Step(n, 1, 1, "", "") for n in case.steps))
-            return self._cage.run(PlanRun(plan, session.agent, session.ask)), True
+            return self._cage.run(RunRequest(plan, session.agent, session.ask)), True
         checked = self._sandbox.check(case.source, type(session.agent))
         accepted = isinstance(checked, Plan)
         plan_or_text = checked if isinstance(checked, Plan) else case.source

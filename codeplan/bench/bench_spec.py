@@ -36,7 +36,7 @@ from codeplan.envs.registry import require_recordable, take_of_each_kind
 from codeplan.errors import UsageError
 from codeplan.llm.prices import unpriced_models
 from codeplan.plugins import SettingSpec, load_factory, setting_specs
-from codeplan.protocols import Environment, World
+from codeplan.protocols import BaseEnvironment, Environment
 from codeplan.recording.redaction import remove_secrets
 from codeplan.runner import models
 from codeplan.runner.settings_files import tightens_budget
@@ -89,7 +89,7 @@ def resolve_suite(suite: str) -> SuiteDefinition:
 
 
 def select_tasks(
-    suite: str, env: World, *, split: str | None = None, kind: str | None = None, n: int | None = None
+    suite: str, env: BaseEnvironment, *, split: str | None = None, kind: str | None = None, n: int | None = None
 ) -> tuple[Task, ...]:
     """Return a suite's tasks in this environment, always the same: those of ``kind``, at most ``n`` of each kind.
 
@@ -353,7 +353,7 @@ def _resolve_cell(
     return cell, tasks, unpriced_models(header.model, header.model_settings)
 
 
-def _suite(suite: str, spec: BenchSpec) -> tuple[str | World, Callable[[World], tuple[Task, ...]]]:
+def _suite(suite: str, spec: BenchSpec) -> tuple[str | BaseEnvironment, Callable[[BaseEnvironment], tuple[Task, ...]]]:
     """A suite's environment, and the selection of its tasks there."""
     if tool_tasks := spec.tool_tasks:
         return tool_tasks.example(), lambda env: tool_tasks.select(spec.kind, spec.n)

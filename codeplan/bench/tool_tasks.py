@@ -34,7 +34,7 @@ import msgspec
 
 from codeplan.envs.registry import take_of_each_kind
 from codeplan.errors import EnvironmentFailure, UsageError
-from codeplan.protocols import World
+from codeplan.protocols import BaseEnvironment
 from codeplan.runner.episodes import run
 from codeplan.runner.tools import ToolSources, collect_tools, open_tools, report_unused
 from codeplan.tools.approvals import Approvals, require_callable
@@ -155,7 +155,7 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
         if task.files is not None and not Path(self.here, task.files).is_dir():
             raise UsageError(f"the task {task.name} copies a folder that does not exist: {in_quotes(task.files)}")
 
-    def example(self) -> World:
+    def example(self) -> BaseEnvironment:
         """An environment to check methods and settings with: it has one tool, which is never called."""
         return ToolEnvironment("an example", Toolset(python_tools(example_tool)))
 

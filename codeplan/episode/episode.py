@@ -16,7 +16,7 @@ from codeplan.agent_interface import agent_api
 from codeplan.episode.meter import Meter
 from codeplan.episode.replayable import ReplayableEnvironment, ReplayableModel, observation_too_long
 from codeplan.errors import EnvironmentFailure, EpisodeOver, SizeExceeded, UsageError
-from codeplan.protocols import LLM, ActsForReal, JudgesValues, OffersTools, TakesActions, World
+from codeplan.protocols import LLM, ActsForReal, BaseEnvironment, JudgesValues, OffersTools, TakesActions
 from codeplan.recording.events import (
     CallAnswered,
     Event,
@@ -77,7 +77,9 @@ class Episode:
     model; afterwards the episode fast-forwards the environment to the same state and continues live.
     """
 
-    def __init__(self, env: World, task: Task, llm: LLM, meter: Meter | None = None, trace: Trace | None = None):
+    def __init__(
+        self, env: BaseEnvironment, task: Task, llm: LLM, meter: Meter | None = None, trace: Trace | None = None
+    ):
         self.env, self.task, self.llm = env, task, llm
         self.trace = trace or Trace()
         self.meter = meter or Meter(clock=self.trace.now)
@@ -337,7 +339,7 @@ class Episode:
         self._save_picture()
 
 
-def agent_class(env: World) -> type:
+def agent_class(env: BaseEnvironment) -> type:
     """The environment's Agent class. Raises: EnvironmentFailure: its attribute ``agent`` is not a class."""
     if not isinstance(env.agent, type):
         raise EnvironmentFailure(
@@ -346,7 +348,7 @@ def agent_class(env: World) -> type:
     return env.agent
 
 
-def build_agent(env: World, act: Callable[..., Any], first: Observation) -> Any:
+def build_agent(env: BaseEnvironment, act: Callable[..., Any], first: Observation) -> Any:
     """An agent that acts through ``act``. Passes the first observation if ``__init__`` takes it."""
     cls = agent_class(env)
     parameters = inspect.signature(cls).parameters.values()

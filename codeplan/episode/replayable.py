@@ -12,7 +12,16 @@ from msgspec.structs import replace
 
 from codeplan.episode.meter import Meter
 from codeplan.errors import CodeplanError, Diverged, EnvironmentFailure, ModelError, SizeExceeded, UsageError
-from codeplan.protocols import LLM, ActsForReal, CountsCalls, Embeds, JudgesValues, ShowsPictures, World, WrapsModel
+from codeplan.protocols import (
+    LLM,
+    ActsForReal,
+    BaseEnvironment,
+    CountsCalls,
+    Embeds,
+    JudgesValues,
+    ShowsPictures,
+    WrapsModel,
+)
 from codeplan.recording.event_handlers import tell_model_call
 from codeplan.recording.events import (
     AnswersCalls,
@@ -105,7 +114,7 @@ class ReplayableEnvironment:
     comes before the answer of a call.
     """
 
-    def __init__(self, env: World, task: Task, trace: Trace, record: Callable[[Event], None]) -> None:
+    def __init__(self, env: BaseEnvironment, task: Task, trace: Trace, record: Callable[[Event], None]) -> None:
         self._env, self._task, self._trace, self._record = env, task, trace, record
         self._needs_fast_forward = False
         self._pictures = env.picture if isinstance(env, ShowsPictures) else None  # the check takes microseconds

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 import msgspec
 
 from codeplan.budget import Budget
-from codeplan.protocols import World
+from codeplan.protocols import BaseEnvironment
 from codeplan.types import (
     AgentTool,
     Answer,
@@ -351,7 +351,7 @@ EventHandler = Callable[[Event], None]
 
 
 @runtime_checkable
-class AnswersCalls(World, Protocol):
+class AnswersCalls(BaseEnvironment, Protocol):
     """An environment that answers calls of tools, which are data on the whole way."""
 
     def call(self, id: int, call: Call, record: EventHandler) -> Answer:

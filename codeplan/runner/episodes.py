@@ -20,7 +20,7 @@ from codeplan.errors import BudgetExceeded, UsageError
 from codeplan.llm.callable_model import ModelFunction
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.planning.plan_run import Fixes
-from codeplan.protocols import LLM, Environment, World
+from codeplan.protocols import LLM, BaseEnvironment, Environment
 from codeplan.recording.events import Event, EventHandler
 from codeplan.recording.tape import Tape, TapeRecorder
 from codeplan.recording.trace import Trace
@@ -39,7 +39,7 @@ TRACE_NAME = "trace.jsonl"
 
 
 def run(
-    env: str | World,
+    env: str | BaseEnvironment,
     task: Task | str | None = None,
     method: str | Method = "adaplanner",
     model: str | LLM | ModelFunction = "scripted",
@@ -179,7 +179,7 @@ class Execution(msgspec.Struct, frozen=True):
 
 def execute(
     source: str,
-    env: str | World,
+    env: str | BaseEnvironment,
     task: Task | str | None = None,
     model: str | LLM | ModelFunction = "scripted",
     *,

@@ -20,7 +20,7 @@ from codeplan.llm.callable_model import ModelFunction
 from codeplan.llm.routing import ROUTES
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.plugins import MAX_FOREIGN_CHARS, SettingSpec, build, setting_specs
-from codeplan.protocols import LLM, ActsForReal, Environment, World
+from codeplan.protocols import LLM, ActsForReal, BaseEnvironment, Environment
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler, ModelCalled, PlanDrafted
 from codeplan.recording.redaction import is_secret_name
 from codeplan.recording.trace import Trace, write_trace
@@ -430,7 +430,7 @@ def _confirm_success(header: EpisodeStarted, recording: list[Event], env: AnyEnv
 
 
 def _live_environment(
-    header: EpisodeStarted, env: World | None, sources: ToolSources, folder: Path
+    header: EpisodeStarted, env: BaseEnvironment | None, sources: ToolSources, folder: Path
 ) -> AnyEnvironment | None:
     """The environment object in which the episode continues; None if its name is enough."""
     if header.env != ToolEnvironment.name and (sources.name_tools or sources.verify is not None):

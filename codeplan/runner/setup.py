@@ -30,9 +30,9 @@ from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.protocols import (
     LLM,
     Agent,
+    BaseEnvironment,
     Environment,
     OffersTools,
-    World,
     has_members,
     require_members,
     require_synchronous,
@@ -97,10 +97,10 @@ Others are recognised by their names (see ``codeplan.recording.redaction``)."""
 class EnvironmentToOpen(NamedTuple):
     """An environment that starts programs: it is opened once method and model are there, and closed with the setup."""
 
-    opening: AbstractContextManager[World]
+    opening: AbstractContextManager[BaseEnvironment]
 
 
-AnyEnvironment: TypeAlias = World | EnvironmentToOpen
+AnyEnvironment: TypeAlias = BaseEnvironment | EnvironmentToOpen
 """An environment, or one to open."""
 
 
@@ -256,7 +256,7 @@ class OfflineModel:
 
 
 @contextmanager
-def _closing(env: World) -> Iterator[None]:
+def _closing(env: BaseEnvironment) -> Iterator[None]:
     """Close the environment at the end. Raises: EnvironmentFailure: it breaks then."""
     try:
         yield
@@ -269,7 +269,7 @@ def _closing(env: World) -> Iterator[None]:
             raise broken_environment(env.name, "closing", e) from e
 
 
-def _open(env: str | AnyEnvironment, settings: Mapping[str, Any], resources: ExitStack) -> World:
+def _open(env: str | AnyEnvironment, settings: Mapping[str, Any], resources: ExitStack) -> BaseEnvironment:
     """The environment; ``resources`` close what this opens."""
     if isinstance(env, EnvironmentToOpen):
         return resources.enter_context(env.opening)
@@ -280,7 +280,7 @@ def _open(env: str | AnyEnvironment, settings: Mapping[str, Any], resources: Exi
     return made
 
 
-def _require_usable_agent(env: World) -> None:
+def _require_usable_agent(env: BaseEnvironment) -> None:
     if isinstance(env.agent, type):
         what = f"the Agent class {env.agent.__name__}"
         require_members(env.agent, Agent, what)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from codeplan import envs
 from codeplan.errors import UsageError
-from codeplan.protocols import LLM, World
+from codeplan.protocols import LLM, BaseEnvironment
 from codeplan.runner.models import connect
 from codeplan.sandbox import Limits, decode
 from codeplan.skills import skill_folder
@@ -165,7 +165,7 @@ class CaseRunner:
         self._whole_runs: dict[str, PlanRun] = {}
 
     @cached_property
-    def env(self) -> World:
+    def env(self) -> BaseEnvironment:
         """The manifest's environment, built on first use; ``close`` closes it."""
         if self.suite.manifest.calls is not None:
             return RecordedCalls(self.suite.path.parent / self.suite.manifest.calls)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from codeplan.envs.household.faults import HOUSEHOLD_FAULTS, EditableHousehold, HouseholdFault
-from codeplan.protocols import LLM, Environment, OffersTools, TakesActions, World
+from codeplan.protocols import LLM, BaseEnvironment, Environment, OffersTools, TakesActions
 from codeplan.recording.events import EventHandler
 from codeplan.testing.answers import RecordedCalls
 from codeplan.testing.plan_runs import PlanRun
@@ -32,7 +32,7 @@ class InjectedFault(NamedTuple):
     description: str
     """A description of the fault, for people."""
     where: Literal["action", "question", "step"]
-    places: Callable[[PlanRun, World], Iterator[int]]
+    places: Callable[[PlanRun, BaseEnvironment], Iterator[int]]
     act: FaultAction | None = None
     between_steps: Callable[[PlanRun, Any], None] | None = None
     """Acts with the agent between two steps; the run is the one without the fault."""
@@ -40,7 +40,7 @@ class InjectedFault(NamedTuple):
     """The message of the error that a plan gets from the fault, if any. A plan may end with it."""
 
 
-def inject_fault(fault: InjectedFault, at: int, env: World, model: LLM) -> tuple[World, LLM]:
+def inject_fault(fault: InjectedFault, at: int, env: BaseEnvironment, model: LLM) -> tuple[BaseEnvironment, LLM]:
     """Return the environment and the model with the fault at place ``at``."""
     if fault.where == "question":
         return env, WrongAnswerModel(model, at)
@@ -142,17 +142,17 @@ def wrong_answer(answer: str) -> str:
     return changed if changed != answer else re.sub(r"[A-Za-z]+", lambda word: f"no{word[0]}", answer)
 
 
-def _every_action(run: PlanRun, env: World) -> Iterator[int]:
+def _every_action(run: PlanRun, env: BaseEnvironment) -> Iterator[int]:
     if isinstance(env, OffersTools):  # a tool's answer is data, which a text cannot replace
         return iter(())
     return iter(range(len(run.action_events)))
 
 
-def _every_call(run: PlanRun, env: World) -> Iterator[int]:
+def _every_call(run: PlanRun, env: BaseEnvironment) -> Iterator[int]:
     return iter(range(len(run.action_events)) if isinstance(env, OffersTools) else ())
 
 
-def _every_question(run: PlanRun, env: World) -> Iterator[int]:
+def _every_question(run: PlanRun, env: BaseEnvironment) -> Iterator[int]:
     return iter(range(len(run.question_events)))
 
 
@@ -173,7 +173,7 @@ def _answer_late(env: Environment, task: Task, action: str, before: Observation)
 def _of_household(fault: HouseholdFault) -> InjectedFault:
     """A fault that can only happen in a household."""
 
-    def places(run: PlanRun, env: World) -> Iterator[int]:
+    def places(run: PlanRun, env: BaseEnvironment) -> Iterator[int]:
         if not isinstance(env, EditableHousehold):
             return
         if fault.places is None:  # it is between two steps

@@ -12,7 +12,7 @@ from codeplan.agent_interface import agent_api
 from codeplan.episode.episode import agent_class
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.planning.outcomes import words_for_test
-from codeplan.protocols import LLM, World
+from codeplan.protocols import LLM, BaseEnvironment
 from codeplan.recording.events import AnsweredCall, Event, ModelCalled, StepEntered, ValueJudged, answered_calls
 from codeplan.runner.episodes import run
 from codeplan.sandbox import Limits, Sandbox
@@ -95,7 +95,7 @@ class PlanRun(msgspec.Struct, frozen=True):
 
 def run_once(
     source: str | Plan,
-    env: World,
+    env: BaseEnvironment,
     task: Task,
     model: LLM,
     *,
@@ -123,7 +123,7 @@ def _check_cached(source: str, api: AgentApi, limits: Limits) -> Plan | Rejected
     return Sandbox(limits).check(source, api)
 
 
-def check_plan(source: str, env: World, limits: Limits | None = None) -> Plan | Rejected:
+def check_plan(source: str, env: BaseEnvironment, limits: Limits | None = None) -> Plan | Rejected:
     """Check a plan for an environment's agent. Each text is checked once in a process."""
     return _check_cached(source, agent_api(agent_class(env)), limits or Limits())
 

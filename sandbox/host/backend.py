@@ -49,7 +49,7 @@ Progress: TypeAlias = StepEntry | OutputChunk
 
 
 @dataclass(frozen=True)
-class PlanRun:
+class RunRequest:
     """One run of a plan, from step ``start_from`` with the variables of ``checkpoint``.
 
     The plan reaches the public methods and attributes of ``agent``, and ``ask`` as ``ask_llm``; ``seed`` seeds its
@@ -91,7 +91,7 @@ class Backend(Protocol):
     def texts(self) -> PlanTexts:
         """What checks plans and analyses their texts."""
 
-    def run(self, run: PlanRun) -> Outcome | Rejected:
+    def run(self, run: RunRequest) -> Outcome | Rejected:
         """Run a plan. One given as text is Rejected if it cannot run; one that was checked is not checked again.
 
         Exceptions of codeplan that the agent or ``ask`` raise pass through, except AgentError.

@@ -10,7 +10,7 @@ from typing import Final
 from codeplan.errors import SandboxError
 from codeplan.sandbox.host import launcher
 from codeplan.sandbox.host.agent_port import AgentPort, RunAccount
-from codeplan.sandbox.host.backend import Capability, PlanRun
+from codeplan.sandbox.host.backend import Capability, RunRequest
 from codeplan.sandbox.host.plan_texts import PlanTexts, find_unreadable
 from codeplan.sandbox.host.session import RunSession
 from codeplan.sandbox.host.worker_process import (
@@ -83,7 +83,7 @@ class LockedBackend:
         """The necessary layers that are missing and that ``allow_weak`` accepts; empty if all are there."""
         return tuple(layer.name for layer in lacking(probe_layers())) if self._allow_weak else ()
 
-    def run(self, run: PlanRun) -> Outcome | Rejected:
+    def run(self, run: RunRequest) -> Outcome | Rejected:
         """Run a plan; see ``Backend.run``. A plan given as text is compiled without the check of its structure.
 
         Raises SandboxError if the cage cannot be built.

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 from codeplan.errors import SandboxError, UsageError
 from codeplan.plain_data import NotPlainData
 from codeplan.sandbox.host.agent_port import AgentPort, LimitExceededError, RunAccount, processor_seconds
-from codeplan.sandbox.host.backend import Capability, PlanRun
+from codeplan.sandbox.host.backend import Capability, RunRequest
 from codeplan.sandbox.host.plan_texts import PlanTexts, TextWorkers
 from codeplan.sandbox.monty.script import MontyScript, ScriptError, build_script
 from codeplan.sandbox.monty.text_process import uncaged_workers
@@ -337,7 +337,7 @@ class MontyBackend:
         self.limits = limits
         self.texts = PlanTexts(limits, text_workers)
 
-    def run(self, run: PlanRun) -> Outcome | Rejected:
+    def run(self, run: RunRequest) -> Outcome | Rejected:
         """Run a plan; see ``Backend.run``. A plan given as text is checked first.
 
         Raises UsageError also for ``on_coverage``: Monty does not say which lines run.

@@ -41,6 +41,7 @@ from codeplan.errors import AgentBroken, BudgetExceeded, UsageError
 from codeplan.sandbox import Limits, OutputChunk, Progress, StepEntry, encode
 from codeplan.sandbox.host.backend import Capability
 from codeplan.sandbox.protocol.codec import CheckpointError
+from codeplan.sandbox.protocol.limits import STOPPING_LIMITS
 from codeplan.types import Checkpoint, Failed, Finished, GiveUp, Outcome, Plan, Rejected, Replan
 from codeplan.untrusted.comparison import BoundedValue
 from codeplan.untrusted.values import iterate_scalars, value_text
@@ -547,6 +548,10 @@ _CATCHING = """
 
 class LimitTests(BackendTests):
     """Runs that exceed a limit."""
+
+    def test_code_that_exceeds_it_is_known_for_every_limit_that_stops_a_plan(self) -> None:
+        assert _SPENDING.keys() == STOPPING_LIMITS
+        assert {*Limits.__struct_fields__} - STOPPING_LIMITS == {"checkpoint_bytes", "source_bytes"}
 
     @pytest.mark.parametrize("limit", _SPENDING)
     def test_each_limit_stops_the_plan_and_says_how_much_and_where(self, limit: str) -> None:

@@ -5,6 +5,8 @@ import re
 from codeplan.agent_interface import agent_api, describe_api
 from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.prompts.templates import Prompts
+from codeplan.runner.episodes import run
+from codeplan.sandbox import Sandbox
 from codeplan.standin.household import parse_goal, write_plan
 from codeplan.standin.model import ScriptedModel
 from codeplan.standin.plan_edits import apply_changes
@@ -51,3 +53,14 @@ def ask_for_plan(goal=CLEAN, model=None, room=ROOM):
 def ask_to_refine(source, feedback, goal=CLEAN):
     about = {"api": "", "observation": ROOM + goal, "goal": goal, **PLAIN, **REPORT}
     return apply_changes(source, ask("adaplanner/refine", **about, source=source, feedback=feedback))
+
+
+def errors_of(source, agent):
+    """What the check says of a plan; empty for one that it accepts."""
+    return "\n".join(map(str, getattr(Sandbox().check(source, agent_api(agent)), "diagnostics", ())))
+
+
+def played(env, task, mistakes, seed=0, **settings):
+    """The result of the stand-in's episode, and its events."""
+    events = []
+    return run(env, task, model=ScriptedModel(seed, mistakes), on_event=events.append, **settings), events
