@@ -123,16 +123,6 @@ def test_data_without_game_files_is_played_from_its_problems(tmp_path):
     assert run("alfworld", task, data=str(tmp_path)).success
 
 
-@pytest.mark.parametrize(
-    ("choice", "kind"), [({}, None), ({"kind": "cool"}, "cool"), ({"split": "valid_seen"}, "pick")]
-)
-def test_a_task_is_selected_by_kind_or_split(env, choice, kind):
-    task = envs.select(env, **choice)
-    assert kind in (None, task.kind)
-    assert task.split == choice.get("split", "valid_unseen")
-    assert envs.select(env, id=task.id) == task
-
-
 # ------------------------------------------------------------------ playing
 
 

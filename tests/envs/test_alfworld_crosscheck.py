@@ -39,23 +39,9 @@ def guided(rng, game, state, admissible):
     """A random action: about the goal, one that changes something, any admissible one, or nonsense."""
     if rng.random() < 0.06:
         o, r = rng.choice(game.objects).name, rng.choice(game.receptacles).name
-        return rng.choice(
-            [
-                f"take {o} from {r}",
-                f"open {r}",
-                f"use {o}",
-                f"examine {o}",
-                f"heat {o} with {r}",
-                "  look ",
-                "Look",
-                "help",
-                "",
-                f"go to {r} ",
-                f"put {o} in/on {r}",
-                f"move {o} to {r}",
-                f"slice {o} with {o}",
-            ]
-        )
+        about = (f"take {o} from {r}", f"open {r}", f"use {o}", f"examine {o}", f"heat {o} with {r}", f"go to {r} ")
+        putting = (f"put {o} in/on {r}", f"move {o} to {r}", f"slice {o} with {o}")
+        return rng.choice([*about, *putting, "  look ", "Look", "help", ""])
     words = [game.goal.object, game.goal.receptacle or game.goal.lamp or ""]
     near = [a for a in admissible if any(word in a for word in words) and not a.startswith("examine")]
     doing = [a for a in admissible if a.split()[0] not in ("go", "look", "inventory", "help", "examine")]

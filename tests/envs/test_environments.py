@@ -27,6 +27,8 @@ def test_settings_reach_the_environment():
         ({"actions": True}, ["actions=True", "int"]),
         ({"actions": 0}, ["actions", "from 1 up"]),
         ({"dialect": "shove"}, ["'shove'", "'put' or 'move'"]),
+        ({"feedback": "loud"}, ["feedback"]),
+        ({"difficulty": "mad"}, ["difficulty"]),
     ],
 )
 def test_a_wrong_setting_is_refused_with_the_valid_ones(settings, message):

@@ -3,6 +3,7 @@
 import collections
 import hashlib
 import json
+import operator
 import os
 import re
 import subprocess
@@ -28,16 +29,8 @@ DIGEST = "e73a34d67955a894"
 def digest():
     """A digest of the first games of each kind."""
     games = (generate_game(kind, seed) for kind in KINDS for seed in range(5))
-    summaries = [
-        [
-            describe_start(g),
-            g.initial_state.location,
-            g.initial_state.contents,
-            g.walkthrough,
-            [r.location for r in g.receptacles],
-        ]
-        for g in games
-    ]
+    state = operator.attrgetter("initial_state.location", "initial_state.contents", "walkthrough")
+    summaries = [[describe_start(g), *state(g), [r.location for r in g.receptacles]] for g in games]
     return hashlib.sha256(json.dumps(summaries).encode()).hexdigest()[:16]
 
 
@@ -56,12 +49,12 @@ def test_every_test_task_is_won_by_its_walkthrough_and_not_won_before(kind, dial
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.sampled_from(KINDS), st.integers(0, 2**64))
-def test_any_seed_makes_a_game_that_can_be_won(kind, seed):
-    game = generate_game(kind, seed)
+@given(st.sampled_from(KINDS), st.integers(0, 2**64), st.sampled_from(["easy", "normal", "hard"]))
+def test_any_seed_makes_a_game_of_any_difficulty_that_can_be_won(kind, seed, difficulty):
+    game = generate_game(kind, seed, PUT_DIALECT, difficulty)
     assert not is_goal_reached(game, game.initial_state)
     assert wins(game)
-    assert generate_goal_text(kind, seed) == game.goal_text
+    assert generate_goal_text(kind, seed, difficulty) == game.goal_text
     assert game.goal_text in describe_start(game)
 
 
@@ -123,36 +116,21 @@ def test_a_search_of_the_whole_room_fits_the_action_limit():
 
 
 @pytest.mark.parametrize(
-    "goal",
+    ("goal", "why"),
     [
-        HouseholdGoal("pen", "shelf"),
-        HouseholdGoal("mug", "sofa"),
-        HouseholdGoal("mug", lamp="floorlamp"),
-        HouseholdGoal("mug", "shelf", count=3),
+        (HouseholdGoal("pen", "shelf"), "there (is|are)"),
+        (HouseholdGoal("mug", "sofa"), "there (is|are)"),
+        (HouseholdGoal("mug", lamp="floorlamp"), "there (is|are)"),
+        (HouseholdGoal("mug", "shelf", count=3), "there (is|are)"),
+        (HouseholdGoal("apple", "shelf"), "cannot be done"),
     ],
 )
-def test_a_goal_that_cannot_be_reached_has_no_walkthrough(goal):
-    with pytest.raises(ValueError, match=r"there (is|are)"):
-        find_walkthrough(house(goal))
-
-
-@pytest.mark.parametrize("goal", [HouseholdGoal("apple", "shelf"), HouseholdGoal("apple", "desk", "clean")])
-def test_a_goal_that_the_rules_forbid_has_no_walkthrough(goal):
-    with pytest.raises(ValueError, match="cannot be done"):
+def test_a_goal_that_cannot_be_reached_has_no_walkthrough(goal, why):
+    with pytest.raises(ValueError, match=why):
         find_walkthrough(house(goal))
 
 
 # ------------------------------------------------------------------ difficulty and vocabulary
-
-
-@pytest.mark.parametrize("difficulty", ["easy", "normal", "hard"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_game_of_any_difficulty_is_won_by_its_walkthrough(kind, difficulty):
-    for seed in range(60):
-        game = generate_game(kind, seed, PUT_DIALECT, difficulty)
-        assert not is_goal_reached(game, game.initial_state)
-        assert wins(game)
-        assert generate_goal_text(kind, seed, difficulty) == game.goal_text
 
 
 def test_a_harder_game_has_more_furniture_and_more_objects():

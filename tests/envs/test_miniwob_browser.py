@@ -9,6 +9,8 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -338,16 +340,10 @@ def test_many_threads_share_the_browser():
     alone = MiniWob()
     undisturbed = play(alone)
     alone.close()
-    answers = {}
 
-    def run(name):
-        env = MiniWob()
-        answers[name] = play(env)
-        env.close()
+    def run(_):
+        with closing(MiniWob()) as env:
+            return play(env)
 
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert all(answers[i] == undisturbed for i in range(8))
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(run, range(8))) == [undisturbed] * 8

@@ -44,32 +44,6 @@ def ended(agent):
     return agent.current_state.startswith(("DONE", "FAILED"))
 
 
-def turn_the_cube(agent):
-    wanted = re.search(r'"(\d)"', agent.description)[1]
-    for turn in range(40):
-        if agent.find("//*[contains(@class, 'active')]")[0]["text"] == wanted:
-            break
-        right, down = (0, 40) if turn % 5 == 4 else (40, 0)
-        agent.draw("//*[@id='wrapper']", [[60, 40], [60 + right, 40 + down]])
-        agent.wait(1500)
-    agent.click_xpath(SUBMIT)
-
-
-def sort_an_item(agent):
-    name, where = re.match(r"Drag (\S+) (.*)", agent.description).groups()
-    items = agent.find("//*[@id='sortable']/li")
-    start = next(i for i, item in enumerate(items) if item["text"] == name)
-    named = {
-        "to the top.": 0,
-        "to the bottom.": 4,
-        "down by one position.": start + 1,
-        "up by one position.": start - 1,
-    }
-    end = named[where] if where in named else int(re.search(r"\d", where)[0]) - 1
-    down = items[end]["box"][1] - items[start]["box"][1]
-    agent.drag_by(f"(//*[@id='sortable']/li)[{start + 1}]", 0, down + math.copysign(3, down))
-
-
 def fill_the_box(agent):
     tag = {"rectangles": "rect", "circles": "circle", "triangles": "polygon"}[agent.description.split()[2]]
     left, top, *_ = agent.find("//*[@id='shape-container']")[0]["box"]
@@ -106,27 +80,13 @@ def click_what_moves(agent):
             agent.wait(100)
 
 
-def choose_by_the_icon(agent):
-    icon = re.search(r'id="query".*?(ui-icon-[\w-]+)', agent.current_state)[1]
-    agent.click_xpath("//*[@id='open-menu']")
-    agent.wait(500)
-    entry = f"//li/div[span[contains(@class, '{icon}')]]"
-    if not agent.find(entry)[0]["visible"]:
-        agent.move_mouse_on(f"{entry}/../../../div")
-        agent.wait(500)
-    agent.click_xpath(entry)
-
-
 @pytest.mark.parametrize(
     ("kind", "plan", "seeds"),
     [
-        ("drag-cube", turn_the_cube, (0, 2)),
-        ("drag-items", sort_an_item, (0, 1)),
         ("drag-shapes", fill_the_box, (0, 1)),
         ("draw-circle", draw_a_circle, (0, 1)),
         ("chase-circle", follow_the_circle, (0, 1)),
         ("moving-items", click_what_moves, (0, 1)),
-        ("click-menu-2", choose_by_the_icon, (2,)),
     ],
 )
 def test_a_page_that_looks_hard_can_be_won(env, kind, plan, seeds):

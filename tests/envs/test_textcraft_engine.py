@@ -107,28 +107,19 @@ def test_needed_recipes_include_every_alternative_and_every_sort():
         ("get 0 string", "Got 0 string"),
         ("get 3 diamond", "Got 3 diamond"),
         ("get 1 honey block", "Got 1 honey block"),
-        ("get 2 stick", "Could not find stick"),
-        ("get 2 planks", "Could not find planks"),
-        ("get 1 wool", "Could not find wool"),
-        ("get 1 sticks", "Could not find sticks"),
-        ("get 1 charcoal", "Could not find charcoal"),
-        ("get 1 dragon's egg", "Could not find dragon's egg"),
-        ("get 1 String", "Could not find String"),
-        ("get 1 string ", "Could not find string "),
-        ("get string", "Could not execute get string"),
-        ("get -1 string", "Could not execute get -1 string"),
-        ("get 1.5 string", "Could not execute get 1.5 string"),
-        ("get ² string", "Could not execute get ² string"),
         ("get 1 string\nplease", "Got 1 string"),
         ("get 999999999999999999 string", "Got 999999999999999999 string"),
-        ("get " + "9" * 5000 + " string", "Could not execute get " + "9" * 5000 + " string"),
-        (" get 1 string", "Could not execute  get 1 string"),
+        *(
+            (f"get 1 {item}", f"Could not find {item}")
+            for item in ("stick", "planks", "dragon's egg", "String", "string ")
+        ),
         ("inventory", "Inventory: You are not carrying anything."),
         ("inventory, please", "Inventory: You are not carrying anything."),
-        ("Inventory", "Could not execute Inventory"),
-        ("think: I need string", "Could not execute think: I need string"),
-        ("craft stick", "Could not execute craft stick"),
-        ("", "Could not execute "),
+        *((f"get {count} string", f"Could not execute get {count} string") for count in ("-1", "1.5", "²", "9" * 5000)),
+        *(
+            (text, f"Could not execute {text}")
+            for text in ("", "get string", " get 1 string", "Inventory", "craft stick")
+        ),
     ],
 )
 def test_an_action_is_answered_in_the_words_of_the_original(action, answer):
@@ -176,9 +167,7 @@ def no_recipe(count, item, tag=None):
         ({}, "craft 4 planks using 1 oak logs", "Could not find enough items to craft None"),
         ({"oak_logs": 1}, "craft 4 planks using 1 oak logs", no_recipe(4, None, tag="planks")),
         ({"oak_logs": 2}, "craft 8 oak planks using 2 oak logs", no_recipe(8, "oak_planks")),
-        ({"oak_logs": 1}, "craft oak door using 1 oak logs", no_recipe(1, "oak_door")),
         ({"oak_logs": 1}, "craft 2 dragon using 1 oak logs", no_recipe(2, "dragon")),
-        ({"oak_planks": 2}, "craft 4 stick using 1 oak planks, 1 oak planks", no_recipe(4, "stick")),
         (
             {"oak_planks": 1, "birch_planks": 1},
             "craft 4 stick using 1 oak planks, 1 birch planks",
