@@ -1,24 +1,16 @@
 """The scripted stand-in in HotpotQA: what it understands, what it gets wrong, how it mends that; and whole episodes."""
 
 import ast
-import re
 
 import pytest
+from support.standin_prompts import PLAIN, ask, played
 from support.trace_samples import outcomes_of
 
 from codeplan.envs.hotpotqa.environment import HotpotQA
 from codeplan.errors import ModelError
-from codeplan.recording.events import PlanRejected, PlanStarted
-from codeplan.runner.episodes import run
-from codeplan.standin.hotpotqa import (
-    MISTAKE_INSERTERS,
-    PageQuestion,
-    ParsedQuestion,
-    parse_goal,
-    refine_plan,
-    write_plan,
-)
-from codeplan.standin.model import ScriptedModel, answer_question
+from codeplan.recording.events import PlanStarted
+from codeplan.standin.hotpotqa import PageQuestion, ParsedQuestion, parse_goal, refine_plan, write_plan
+from codeplan.standin.model import answer_question
 from codeplan.types import Failed
 
 EVERY = [task for split in HotpotQA().splits for task in HotpotQA().tasks(split)]
@@ -27,19 +19,8 @@ CORRECT = write_plan(parse_goal(GOAL))
 ASKED = "Text: {} Question: {}? Answer from the text alone, with a Python string, or with None where it does not say."
 
 
-def ask_for_plan(model=None, goal=GOAL):
-    """The plan that the model writes, asked in the words that it recognises a prompt by."""
-    user = f"<observation>\nQuestion: {goal}\n</observation>\n\n<goal>\n{goal}\n</goal>"
-    system = "Write the plan for the task that the user gives."
-    messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
-    text = (model or ScriptedModel(mistakes="none")).complete(messages, purpose="plan").text
-    return re.fullmatch(r"```python\n(.*)\n```", text, re.DOTALL)[1] + "\n"
-
-
-def episode(task, mistakes="none", seed=0, **settings):
-    events = []
-    result = run("hotpotqa", task, model=ScriptedModel(seed, mistakes), on_event=events.append, **settings)
-    return result, events
+def ask_for_plan(goal):
+    return ask("adaplanner/plan", api="", left=(), observation=f"Question: {goal}", goal=goal, **PLAIN)
 
 
 # ------------------------------------------------------------------ understanding and planning
@@ -59,14 +40,14 @@ def test_a_question_is_understood_by_its_form():
 def test_every_included_question_is_understood_and_planned_for(task):
     plan = write_plan(parse_goal(task.goal))
     ast.parse(plan)
-    assert ask_for_plan(goal=task.goal) == plan
+    assert ask_for_plan(task.goal) == plan
     assert "agent.search(" in plan
 
 
 @pytest.mark.parametrize("goal", ["", "Who?", "In which city was the baker of the bread born?", "put a mug in desk"])
 def test_any_other_goal_is_an_error(goal):
     with pytest.raises(ModelError, match="does not understand the goal"):
-        ask_for_plan(goal=goal)
+        ask_for_plan(goal)
 
 
 @pytest.mark.parametrize(
@@ -90,13 +71,7 @@ def test_any_other_question_is_an_error():
         answer_question(ASKED.format("Some text.", "what colour is it"))
 
 
-# ------------------------------------------------------------------ mistakes and mends
-
-
-@pytest.mark.parametrize("name", MISTAKE_INSERTERS)
-@pytest.mark.parametrize("seed", range(6))
-def test_a_mistake_requested_by_name_is_made(name, seed):
-    assert ask_for_plan(ScriptedModel(seed, name)) != CORRECT
+# ------------------------------------------------------------------ mends
 
 
 def test_a_missing_title_is_replaced_by_the_first_similar_one():
@@ -113,20 +88,13 @@ def test_feedback_without_a_fix_leads_to_a_new_plan():
 
 
 def test_an_inexact_title_costs_one_refinement():
-    result, events = episode("bridge/1")
+    result, events = played("hotpotqa", "bridge/1", "none")
     assert (result.success, result.refinements, result.asks) == (True, 1, 2)
     assert "Similar: ['Garabit viaduct'" in outcomes_of(events, Failed)[0].message
     assert [e.start_from for e in events if isinstance(e, PlanStarted)] == [1, 1]
 
 
-@pytest.mark.parametrize("name", MISTAKE_INSERTERS)
-def test_a_plan_that_the_check_refuses_is_repaired_without_a_refinement(name):
-    result, events = episode("bridge/2", name)
-    assert [e for e in events if isinstance(e, PlanRejected)]
-    assert (result.success, result.refinements) == (True, 0)
-
-
 @pytest.mark.parametrize("task", EVERY, ids=lambda t: t.id)
 def test_every_question_is_answered_in_the_end(task):
-    result, _ = episode(task.id, "some", seed=1)
+    result, _ = played("hotpotqa", task.id, "some", seed=1)
     assert (result.success, result.reward) == (True, 1.0)

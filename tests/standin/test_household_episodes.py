@@ -1,12 +1,11 @@
 """The scripted stand-in in the household: real episodes, every plan in the real sandbox."""
 
 import pytest
+from support.standin_prompts import played
 from support.trace_samples import outcomes_of
 
 from codeplan import envs
 from codeplan.recording.events import PlanRejected, PlanStarted
-from codeplan.runner.episodes import run
-from codeplan.standin.model import ScriptedModel
 from codeplan.types import Failed
 
 pytestmark = pytest.mark.long
@@ -14,17 +13,10 @@ pytestmark = pytest.mark.long
 KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")
 
 
-def episode(task, mistakes, seed=0, **settings):
-    """The result of an episode, and its events."""
-    events = []
-    model = ScriptedModel(seed, mistakes)
-    return run("household", task, model=model, on_event=events.append, **settings), events
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_mistakes_every_task_is_won_by_the_first_plan(kind):
     for seed in range(10):
-        result, events = episode(f"{kind}/{seed}", "none")
+        result, events = played("household", f"{kind}/{seed}", "none")
         assert result.success, result
         assert result.refinements == 0
         assert not [e for e in events if isinstance(e, PlanRejected)]
@@ -33,13 +25,13 @@ def test_without_mistakes_every_task_is_won_by_the_first_plan(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_with_many_mistakes_every_task_is_won_after_two_refinements_at_most(kind):
     for seed in range(5):
-        result, _ = episode(f"{kind}/{seed}", "many", seed)
+        result, _ = played("household", f"{kind}/{seed}", "many", seed)
         assert result.success, result
         assert result.refinements <= 2
 
 
 def test_a_forgotten_walk_fails_an_assertion_and_the_mended_plan_resumes_at_that_step():
-    result, events = episode("clean/3", "forgotten_walk")
+    result, events = played("household", "clean/3", "forgotten_walk")
     failed = outcomes_of(events, Failed)[0]
     assert result.success
     assert "Nothing happens." in failed.message
@@ -47,29 +39,21 @@ def test_a_forgotten_walk_fails_an_assertion_and_the_mended_plan_resumes_at_that
 
 
 def test_a_wrong_guess_fails_the_search_and_the_mended_plan_searches_on():
-    result, events = episode("pick/0", "wrong_guess")
+    result, events = played("household", "pick/0", "wrong_guess")
     failed = outcomes_of(events, Failed)[0]
     assert result.success
     assert (failed.step, result.refinements) == (1, 1)
 
 
-@pytest.mark.parametrize("name", ["unknown_method", "syntax_error"])
-def test_a_plan_that_the_check_refuses_is_repaired_without_a_refinement(name):
-    result, events = episode("heat/1", name)
-    assert [e for e in events if isinstance(e, PlanRejected)]
-    assert result.success
-    assert (result.refinements, result.model_calls) == (0, 2 + result.asks)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_plan_that_starts_over_in_a_changed_environment_succeeds(kind):
-    result, _ = episode(f"{kind}/2", "many", seed=1, start_over_from=1)
+    result, _ = played("household", f"{kind}/2", "many", seed=1, start_over_from=1)
     assert result.success, result
 
 
 def test_model_calls_for_every_check_and_resume_point_succeed_too():
     settings = {"code_check": "always", "resume_by": "model"}
-    usual, paper = episode("heat/4", "many"), episode("heat/4", "many", **settings)
+    usual, paper = played("household", "heat/4", "many"), played("household", "heat/4", "many", **settings)
     assert paper[0].success
     assert paper[0].model_calls > usual[0].model_calls
 
