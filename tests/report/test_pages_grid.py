@@ -131,6 +131,7 @@ def test_each_table_and_plot_has_the_stamp_once(tab: Tab) -> None:
     assert tab.count("table .stamp") == tab.count("table thead .stamp") == 7
     assert tab.count("svg.plot") == tab.count("svg.plot .plot-stamp") == 9
     assert tab.count(".stamp") == 8
+    assert "say nothing about language models" in tab.text(".note")
 
 
 def test_each_printed_page_says_whose_figures_it_shows(tab: Tab) -> None:
@@ -218,8 +219,8 @@ def test_a_single_run_opens_as_its_episode(chromium: Chromium, tmp_path: Path) -
     assert tab.text("h1").startswith("clean/1")
     assert tab.count("#timeline") == 1
     assert tab.count("table.wide, .plots, .interval, .crumbs") == 0
-    tab.click("[data-n='1'] .seq")
-    tab.until("document.querySelector('[data-n=\"1\"].current')")
+    tab.click("[data-n='2'] .seq")
+    tab.until("document.querySelector('[data-n=\"2\"].current')")
     tab.run("location.hash = '#/'")
     tab.until("document.querySelector('#timeline')")
     assert tab.complaints == []
@@ -305,5 +306,5 @@ def test_axe_finds_nothing_on_the_grid_a_claim_and_a_single_run(
     chromium: Chromium, page: str, axe: str, tmp_path: Path, scheme: str, width: int
 ) -> None:
     claimed(tmp_path / "run")
-    for address in (page, paged(tmp_path / "run", tmp_path)):
+    for address in (page, f"{page}#/episode/1", paged(tmp_path / "run", tmp_path)):
         assert violations(chromium.open(address, scheme=scheme, width=width), axe) == []
