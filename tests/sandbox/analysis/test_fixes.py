@@ -1,13 +1,11 @@
 """Fixes: what models write otherwise becomes the plan's form, and everything else stays as it is."""
 
-import ast
 import json
 from pathlib import Path
 
 import libcst
 import pytest
 
-from codeplan.prompts.templates import Prompts
 from codeplan.sandbox import Sandbox, extract
 from codeplan.sandbox.analysis.fixes import mend_plan
 from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter, Plan, Rejected
@@ -34,24 +32,13 @@ FIXED = {
         HEAD + "    tries = 3\n    room = 'hall'\n" + STEP,
         "solution-signature",
     ),
-    "extra parameters after a docstring": (
-        'def solution(agent, start_from=1, tries=3):\n    """Go."""\n' + STEP,
-        HEAD + '    """Go."""\n    tries = 3\n' + STEP,
-        "solution-signature",
-    ),
     "an asynchronous plan": ("async " + HEAD + STEP, HEAD + STEP, "solution-signature"),
     "another name for the plan": ("def main(agent, start_from=1):\n" + STEP, HEAD + STEP, "solution-name"),
     "an earlier plan": (HEAD + "    pass\n" + HEAD + STEP, HEAD + STEP, "solution-twice"),
     "a guard turned round": (HEAD + STEP.replace("start_from <= 1", "1 >= start_from"), HEAD + STEP, "step-guard"),
     "a strict guard": (HEAD + STEP.replace("<= 1", "< 2"), HEAD + STEP, "step-guard"),
-    "a strict guard turned round": (
-        HEAD + STEP.replace("start_from <= 1", "2 > start_from"),
-        HEAD + STEP,
-        "step-guard",
-    ),
     "a guard with a sum": (HEAD + STEP.replace("<= 1", "< 1 + 1"), HEAD + STEP, "step-guard"),
     "a negated guard": (HEAD + STEP.replace("start_from <= 1", "not start_from > 1"), HEAD + STEP, "step-guard"),
-    "a guard in brackets": (HEAD + STEP.replace("if start_from <= 1", "if(1>=start_from)"), HEAD + STEP, "step-guard"),
     "elif": (HEAD + STEP + SECOND.replace("if", "elif", 1), HEAD + STEP + SECOND, "step-guard"),
     "steps from 0": (
         HEAD + (STEP + SECOND).replace("<= 1", "<= 0").replace("<= 2", "<= 1"),
@@ -97,11 +84,6 @@ FIXED = {
         HEAD + "    give_up_ = 0\n    def replan_(give_up_): return give_up_ + 1\n    x = replan_(give_up_=2)\n" + STEP,
         "ending-name",
     ),
-    "a redundant global": (
-        HEAD + "    global seen\n    seen = 1\n" + STEP,
-        HEAD + "    seen = 1\n" + STEP,
-        "redundant-global",
-    ),
     "a redundant global in a function": (
         "seen = 1\ndef f():\n    global seen\n    return seen\n" + HEAD + STEP,
         "seen = 1\ndef f():\n    return seen\n" + HEAD + STEP,
@@ -120,41 +102,28 @@ FIXED = {
 @pytest.mark.parametrize("name", FIXED)
 def test_a_fix_gives_the_plan_its_form_and_keeps_the_rest(name: str) -> None:
     source, wanted, rule = FIXED[name]
-    mended, fixes = mend_plan(source, API)
-    assert mended == wanted
-    assert {f.rule for f in fixes} == {rule}
-
-
-@pytest.mark.parametrize("name", FIXED)
-def test_a_fixed_plan_passes_the_check_that_refused_it(name: str) -> None:
-    source, wanted, _ = FIXED[name]
     found, left = Sandbox().check(source, API), Sandbox().check(source, API, fixes=False)
     assert not isinstance(found, Rejected)
     assert found.source == wanted
-    assert found.fixes
+    assert {f.rule for f in found.fixes} == {rule}
     assert isinstance(left, Rejected) or any(w.rule == "assert-tuple" for w in left.warnings)
 
 
 LEFT = {
     "a guard of one step alone": HEAD + STEP.replace("<= 1", "== 1"),
-    "a guard with a second condition": HEAD + STEP.replace("<= 1", "<= 1 and agent.holding"),
     "a guard whose number nobody can tell before a step": HEAD + STEP.replace("<= 1", "<= True") + SECOND,
     "a guard with a negative number before a step": HEAD + STEP.replace("<= 1", "<= -1") + SECOND,
     "a guard with a second condition before a step": HEAD + STEP.replace("<= 1", "<= 1 and agent.holding") + SECOND,
     "steps in no order": HEAD + STEP.replace("<= 1", "<= 2") + STEP,
-    "a step with else": HEAD + STEP + "    else:\n        pass\n",
     "a chain that ends in else": HEAD + STEP + SECOND.replace("if", "elif", 1) + "    else:\n        pass\n",
     "a parameter without a value": "def solution(agent, room, start_from=1):\n" + STEP,
     "any parameters": "def solution(agent, *rest):\n" + STEP,
     "two functions that take the agent": "def a(agent):\n    pass\ndef b(agent):\n    pass\n",
     "an import that is used": "import os\n" + HEAD + STEP + "    os.getcwd()\n",
     "a global that a function sets": "n = 1\ndef f():\n    global n\n    n = 2\n" + HEAD + STEP,
-    "an attribute with an underscore": HEAD + STEP + "    x = agent._act\n",
-    "a name of the runtime": HEAD + "    _getattr_ = 1\n" + STEP,
     "an import as a name of the runtime": "import re as _getattr_\n" + HEAD + STEP,
     "a variable called replan beside the function": HEAD + "    replan = 0\n" + STEP + "    replan('why')\n",
     "a name of Python": HEAD + "    __builtins__ = 1\n" + STEP,
-    "a class": "class A:\n    pass\n" + HEAD + STEP,
 }
 
 
@@ -200,21 +169,6 @@ def test_an_alias_of_a_method_that_exists_is_that_method() -> None:
 
 
 # ---------------------------------------------------------------------- plans as they are written
-
-
-def samples() -> dict[str, str]:
-    prompts = Prompts.cached(None)
-    kinds = {"household": ("pick", "clean", "heat", "cool", "examine", "pick_two")}
-    found = {f"{env}/{kind}": prompts.sample(env, kind) for env, names in kinds.items() for kind in names}
-    return {name: text for name, text in found.items() if text}
-
-
-@pytest.mark.parametrize("name", samples())
-def test_both_parsers_read_the_samples_alike(name: str) -> None:
-    source = samples()[name]
-    module = libcst.parse_module(source)
-    assert module.code == source
-    assert ast.dump(ast.parse(module.code)) == ast.dump(ast.parse(source))
 
 
 RECORDED = Path(__file__).parents[4] / "shared" / "fixtures" / "model_replies.jsonl"

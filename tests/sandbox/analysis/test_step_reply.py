@@ -109,19 +109,15 @@ def test_the_sandbox_merges_in_a_worker():
 
 HOSTILE = {
     "many constants that need the next": "".join(f"a{i} = a{i + 1}\n" for i in range(2000)) + STEP_2,
-    "many steps": "".join(f"if start_from <= {k}:\n    x = {k}\n" for k in range(1, 900)),
     "a large number": "if start_from <= 999999999:\n    pass\n",
     "a deep nest": "if start_from <= 1:\n"
     + "".join(f"{' ' * (i + 1)}if x:\n" for i in range(90))
     + " " * 95
     + "pass\n",
     "a negative guard": "if start_from < 0:\n    pass\n",
-    "brackets": "(" * 10_000,
     "size": f"x = '{'a' * 60_000}'\n{STEP_2}",
-    "too long": f"x = '{'a' * 70_000}'\n{STEP_2}",
     "a zero byte": "if start_from <= 1:\n    x = '\0'\n",
     "half a pair": "if start_from <= 1:\n    x = '\ud800'\n",
-    "nothing": "",
     "many elif": STEP_2 + "".join(f"elif start_from <= {k}:\n    pass\n" for k in range(3, 60)),
     "names that bind one another": "def a(): return b()\ndef b(): return a()\nplaces = a()\n" + STEP_2,
 }
@@ -134,13 +130,10 @@ def test_a_hostile_reply_ends_as_a_value(name):
 
 
 LIES = {
-    "a text": "x",
     "no source": {"steps": [1]},
-    "a source that is no text": {"source": 1, "steps": []},
     "steps that are no numbers": {"source": "x", "steps": ["1"]},
     "too many steps": {"source": "x", "steps": [*range(2_000)]},
     "a step beyond all plans": {"source": "x", "steps": [10**7]},
-    "steps in no order": {"source": "x", "steps": [2, 1]},
     "a step twice": {"source": "x", "steps": [2, 2]},
     "another field": {"source": "x", "steps": [], "sure": True},
 }

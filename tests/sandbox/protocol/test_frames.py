@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.caged import SampleHome, locked_worker
 
-from codeplan.plain_data import MAX_SAME_HASH, MAX_VALUES, NotPlainData
+from codeplan.plain_data import MAX_DEPTH, MAX_SAME_HASH, MAX_VALUES, NotPlainData
 from codeplan.sandbox import Limits, encode
 from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.protocol import frames
@@ -192,6 +192,14 @@ def test_the_findings_of_an_analysis_are_bytes_and_no_map():
     for found in ({}, {(1, 2): 3}, [1]):
         with pytest.raises(frames.ProtocolError, match="not of a known form"):
             frames.unpack_worker_frame(msgspec.msgpack.encode(["Analysis", found]))
+
+
+def test_arguments_may_have_the_maximum_depth():
+    argument = 2**70
+    for _ in range(MAX_DEPTH):
+        argument = [argument]
+    call = frames.CallFrame("goto", [pack_value(argument)], {"place": pack_value(argument)})
+    assert frames.unpack_worker_frame(frames.pack(call)[frames.HEADER_BYTES :]) == call
 
 
 def test_only_the_agents_own_work_is_untimed():
