@@ -30,7 +30,7 @@ TARGETS = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILIN
 RUN_BY = {
     "README.md": "tests/test_docs.py",
     "docs/envs/alfworld.md": "tests/docs/test_shown_blocks.py",
-    "docs/envs/hotpotqa.md": "tests/envs/test_hotpotqa_page.py",
+    "docs/envs/hotpotqa.md": "tests/envs/test_pages.py",
     "docs/methods.md": "tests/test_docs.py",
     "docs/own-environment.md": "tests/test_docs.py",
     "docs/plans.md": "tests/sandbox/language/test_plans_page.py",

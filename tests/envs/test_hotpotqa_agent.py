@@ -1,6 +1,7 @@
 """HotpotQA's agent, and the worked examples that show how plans use it."""
 
 import pytest
+from support.scripted_agents import scripted
 
 from codeplan.envs.hotpotqa.agent import HotpotQAAgent, PaperHotpotQAAgent
 from codeplan.envs.hotpotqa.environment import HotpotQA
@@ -8,18 +9,13 @@ from codeplan.prompts.templates import Prompts
 from codeplan.runner.episodes import execute
 from codeplan.types import Finished, Observation, Stopped
 
+FIRST = Observation("Question: Where was Ada born?")
 EXAMPLES = {"bridge": "bridge/15", "comparison": "comparison/9"}
 
 
 def answering(*texts):
     """An agent that gets these answers, and the list of its actions."""
-    done, left = [], list(texts)
-
-    def act(action):
-        done.append(action)
-        return Observation(left.pop(0))
-
-    return HotpotQAAgent(act, Observation("Question: Where was Ada born?")), done
+    return scripted(HotpotQAAgent, FIRST, *texts)
 
 
 def test_its_methods_take_the_environment_s_actions_and_return_their_observations():
@@ -142,14 +138,8 @@ def test_a_worked_example_reads_no_sentence_twice_and_asks_after_reading(folder,
 
 
 def test_the_paper_s_agent_returns_react_s_own_text():
-    done, left = [], ["One. Two..", "(Result 1 / 1) Two..", "No more results.\n", "Episode finished, reward = 1\n"]
-    sent = list(left)
-
-    def act(action):
-        done.append(action)
-        return Observation(left.pop(0))
-
-    agent = PaperHotpotQAAgent(act, Observation("Question: Where was Ada born?"))
+    sent = ["One. Two..", "(Result 1 / 1) Two..", "No more results.\n", "Episode finished, reward = 1\n"]
+    agent, done = scripted(PaperHotpotQAAgent, FIRST, *sent)
     assert [agent.search("Ada"), agent.lookup("w"), agent.lookup("w"), agent.finish("London")] == sent
     assert done == ["search[Ada]", "lookup[w]", "lookup[w]", "finish[London]"]
     assert agent.report().startswith("My question is: Where was Ada born? Last action: 'finish[London]'")

@@ -56,14 +56,6 @@ def words(question, title):
     return dict.fromkeys((question["answer"], title, title.split()[0].upper(), "the", "was", "qqq"))
 
 
-def test_every_needed_page_is_found_regardless_of_case(env):
-    for task, question in zip(env.tasks("test"), questions(), strict=True):
-        env.reset(task)
-        for title in {title for title, _ in question["supporting_facts"]}:
-            for asked in (title, title.upper(), f" {title.lower()} "):
-                assert not env.step(f"search[{asked}]").text.startswith("Could not find")
-
-
 def test_a_misspelt_title_offers_the_right_one(env):
     for task, question in zip(env.tasks("test"), questions(), strict=True):
         env.reset(task)
@@ -131,13 +123,6 @@ def test_of_239_recorded_searches_183_find_or_miss_alike_and_the_others_are_for_
     }
 
 
-def test_pages_are_similar_to_the_recorded_ones(replayed):
-    pairs = [(then, now.text) for then, now, _ in replayed.of("Search") if not (missed(then) or missed(now.text))]
-    shared = [len(nouns(then) & nouns(now)) / len(nouns(now)) for then, now in pairs]
-    assert min(shared) > 0.2
-    assert sum(shared) / len(shared) > 0.6
-
-
 def test_all_11_recorded_lookups_hit_or_miss_alike(replayed):
     looked_up = replayed.of("Lookup")
     assert len(looked_up) == 11
@@ -146,8 +131,3 @@ def test_all_11_recorded_lookups_hit_or_miss_alike(replayed):
 
 def missed(text):
     return text.startswith("Could not find")
-
-
-def nouns(text):
-    """Names and numbers: words with a capital or a digit."""
-    return set(re.findall(r"\b(?:[A-Z]\w+|\d+)", text))

@@ -1,6 +1,7 @@
 """The household's agent hides the dialect."""
 
 import pytest
+from support.scripted_agents import scripted
 
 from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.envs.household.environment import Household
@@ -16,13 +17,7 @@ def begin(dialect="put", task="heat/3"):
 
 def scripted_agent(*texts):
     """An agent whose environment gives these answers, and the list of its actions."""
-    done, left = [], list(texts)
-
-    def act(action):
-        done.append(action)
-        return Observation(left.pop(0))
-
-    return HouseholdAgent(act), done
+    return scripted(HouseholdAgent, None, *texts)
 
 
 def by_method(agent, action):

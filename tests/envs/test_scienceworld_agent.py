@@ -4,6 +4,7 @@ import re
 
 import pytest
 from support.scienceworld_engine import needs_engine
+from support.scripted_agents import scripted
 
 from codeplan.envs.scienceworld.agent import ROOMS, ScienceWorldAgent, read_list, read_room, read_thing, resolve_name
 from codeplan.envs.scienceworld.environment import ScienceWorld, find_task
@@ -38,14 +39,8 @@ BEDROOM = (
 
 def recorded(*answers):
     """An agent in the kitchen that gets these answers in turn, and the actions that it does."""
-    done, left = [], list(answers)
-
-    def act(action):
-        done.append(action)
-        return Observation(left.pop(0))
-
     first = Observation(f"Your task is X.\nYou can take 100 actions.\n\n{KITCHEN}", goal="Your task is X.")
-    return ScienceWorldAgent(act, first), done
+    return scripted(ScienceWorldAgent, first, *answers)
 
 
 # ------------------------------------------------------------------ in the engine
@@ -131,42 +126,29 @@ def test_a_room_is_read_with_doors_contents_and_what_is_closed():
 
 
 @pytest.mark.parametrize(
-    ("line", "name", "contents"),
+    ("line", "read"),
     [
+        ("a bed. On the bed is: a mattress. On the mattress is: a white pillow..", "bed: mattress, white pillow"),
+        ("a table. On the table is: a blue light bulb, which is off, a red wire.", "table: blue light bulb, red wire"),
+        ("a toilet. In the toilet is: A drain, which is open, a substance called water.", "toilet: drain, water"),
+        ("a book shelf (containing A book (Emma) titled Emma by Jane Austen)", "book shelf: book"),
         (
-            "\ta bed. On the bed is: a mattress. On the mattress is: a white pillow..",
-            "bed",
-            ["mattress", "white pillow"],
+            "a flower pot 4 (containing a pea plant in the adult stage, soil)",
+            "flower pot 4: pea plant in the adult stage, soil",
         ),
         (
-            "\ta table. On the table is: a blue light bulb, which is off, a red wire.",
-            "table",
-            ["blue light bulb", "red wire"],
+            "a cupboard. The cupboard door is open. In the cupboard is: a tin cup (containing nothing).",
+            "cupboard: tin cup",
         ),
-        (
-            "\ta toilet. In the toilet is: A drain, which is open, a substance called water.",
-            "toilet",
-            ["drain", "water"],
-        ),
-        ("\ta book shelf (containing A book (Emma) titled Emma by Jane Austen)", "book shelf", ["book"]),
-        (
-            "\ta self watering flower pot 4 (containing a pea plant in the adult stage, soil)",
-            "self watering flower pot 4",
-            ["pea plant in the adult stage", "soil"],
-        ),
-        (
-            "\ta cupboard. The cupboard door is open. In the cupboard is: a tin cup (containing nothing).",
-            "cupboard",
-            ["tin cup"],
-        ),
-        ("\tthe ground", "ground", []),
-        ("\tan inclined plane with a soapy water surface", "inclined plane with a soapy water surface", []),
-        ("\t", "", []),
-        ("\t(((((", "", []),
+        ("the ground", "ground: "),
+        ("an inclined plane with a soapy water surface", "inclined plane with a soapy water surface: "),
+        ("", ": "),
+        ("(((((", ": "),
     ],
 )
-def test_a_line_is_read_as_a_thing_and_what_is_in_it(line, name, contents):
-    assert read_thing(line) == (name, contents)
+def test_a_line_is_read_as_a_thing_and_what_is_in_it(line, read):
+    name, contents = read_thing(f"\t{line}")
+    assert f"{name}: {', '.join(contents)}" == read
 
 
 def test_other_texts_describe_no_room():

@@ -143,20 +143,14 @@ def test_the_reward_uses_the_last_chosen_values():
     assert rewards == [0, 0, 0, 0, 0, 1.0]
 
 
-def test_a_purchase_without_the_options_gets_a_partial_reward():
+def test_a_purchase_without_an_option_gets_a_part_of_the_reward_and_its_page_shows_nothing_hidden():
     env = mugs()
     for action in ("search[mug]", f"click[{MUG.asin}]", "click[large]"):
         env.step(action)
     bought = env.step("click[Buy Now]")
     assert (bought.reward, bought.done, bought.success) == (0.75, True, False)
-
-
-def test_the_last_page_shows_the_score_but_nothing_hidden():
-    env = mugs()
-    for action in ("search[mug]", f"click[{MUG.asin}]"):
-        env.step(action)
-    page = env.step("click[Buy Now]").text
-    assert "\nYour score (min 0.0, max 1.0)\n0.5\n" in page
+    page = bought.text
+    assert "\nYour score (min 0.0, max 1.0)\n0.75\n" in page
     visible = page.replace(MUG.asin, "").lower()
     assert not [hidden for hidden in (*env.goal(0).attributes, *env.goal(0).options) if hidden in visible]
 

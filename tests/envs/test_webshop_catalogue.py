@@ -6,7 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -133,21 +133,13 @@ def test_surrogates_and_huge_numbers_are_accepted(tmp_path):
 
 def test_synthetic_goals_are_counted_across_products(tmp_path):
     options = {"size": [{"value": "S"}, {"value": "M"}]}
-    records = [
-        record("B01", customization_options=options),
-        record("B02"),
-        record("B03", customization_options=options),
-    ]
+    more = {"customization_options": options}
+    records = [record("B01", **more), record("B02"), record("B03", **more)]
     facts = {asin: {"attributes": ["a"], **ASKED} for asin in ("B01", "B02", "B03")}
     goods = open_shop(write_files(tmp_path / "data", records, facts)).catalogue
     assert goods.count_goal_templates("synthetic") == 5
-    assert [(w.product, w.options) for w in (goods.goal_template("synthetic", n) for n in range(5))] == [
-        (1, ("s",)),
-        (1, ("m",)),
-        (2, ()),
-        (3, ("s",)),
-        (3, ("m",)),
-    ]
+    wanted = [(1, ("s",)), (1, ("m",)), (2, ()), (3, ("s",)), (3, ("m",))]
+    assert [(w.product, w.options) for w in (goods.goal_template("synthetic", n) for n in range(5))] == wanted
 
 
 def test_the_database_is_reused_and_rebuilt_when_a_file_changes(tmp_path):
@@ -157,6 +149,7 @@ def test_the_database_is_reused_and_rebuilt_when_a_file_changes(tmp_path):
     made = {f.name: f.stat().st_mtime_ns for f in index.glob("webshop-*/*")}
     make(data=data, index=str(index))
     assert {f.name: f.stat().st_mtime_ns for f in index.glob("webshop-*/*")} == made
+    assert sorted(os.listdir(data)) == ["items_human_ins.json", "items_ins_v2.json", "items_shuffle.json"]
     write_files(tmp_path / "data", [record("B01", "Much Newer")])
     assert open_shop(data, str(index)).catalogue.product(1).title == "Much Newer"
 
@@ -194,9 +187,7 @@ def test_a_damaged_database_is_reported_in_one_sentence(tmp_path):
     "damage",
     [
         "UPDATE products SET product = x'81a47469746c65c0'",
-        "UPDATE products SET product = x'81a4ff69746c65a0'",
         "UPDATE products SET product = 7",
-        "DELETE FROM products",
         "DELETE FROM human WHERE number = 1",
         "UPDATE human SET instruction = x''",
         "DROP TABLE human",
@@ -222,22 +213,13 @@ def read_all_of(made):
 
 
 def test_many_threads_read_one_catalogue():
-    goods, failed = load_embedded_shop(), []
+    goods = load_embedded_shop()
 
-    def read_all():
-        try:
-            for id in range(1, 301):
-                assert goods.catalogue.product(id).asin
-                assert goods.text_index.find_best(["black"], 5)
-        except BaseException as e:
-            failed.append(e)
+    def read_all(_):
+        return [goods.catalogue.product(id).asin and goods.text_index.find_best(["black"], 5) for id in range(1, 301)]
 
-    threads = [threading.Thread(target=read_all) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failed == []
+    with ThreadPoolExecutor(4) as pool:
+        assert all(map(all, pool.map(read_all, range(4))))
 
 
 # ------------------------------------------------------------------ searching
@@ -325,9 +307,3 @@ def test_search_engines_do_not_share_files(tmp_path):
         assert found("thing", open_shop(data, engine=engine)) == ["B01"]
     with pytest.raises(EnvironmentFailure, match="texts"):
         open_shop(data, engine="tantivy").catalogue.match_text("thing", 5)
-
-
-def test_with_an_index_folder_the_data_folder_is_not_written(tmp_path):
-    data = write_files(tmp_path / "data", [record("B01")])
-    make(data=data, index=str(tmp_path / "index"))
-    assert sorted(os.listdir(data)) == ["items_human_ins.json", "items_ins_v2.json", "items_shuffle.json"]
