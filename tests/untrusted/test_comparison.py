@@ -111,11 +111,6 @@ def test_deep_values_are_compared_without_recursion() -> None:
             value = value.pop()
 
 
-def test_values_that_take_too_many_steps_count_as_different() -> None:
-    left, right = ([[i] for i in range(600_000)] for _ in range(2))
-    assert not same_values(left, right)
-
-
 class _Liar:
     def __eq__(self, other: object) -> bool:
         raise AssertionError("its __eq__ ran")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 
 import pytest
@@ -12,14 +11,7 @@ from support.steps import count_lines
 
 from codeplan.recording.event_comparison import describe_difference
 from codeplan.recording.events import PlanDrafted
-from codeplan.untrusted.comparison import (
-    MAX_CHARACTERS,
-    TOO_LARGE,
-    compare_lines,
-    describe_changes,
-    diff_lines,
-    nearest_name,
-)
+from codeplan.untrusted.comparison import compare_lines, diff_lines, nearest_name
 
 
 def test_changes_have_two_lines_around_them_and_say_where_they_are() -> None:
@@ -35,16 +27,6 @@ def test_changes_have_two_lines_around_them_and_say_where_they_are() -> None:
         (" ", "g"),
     ]
     assert list(diff_lines(before, before)) == []
-
-
-def test_far_changes_stand_apart() -> None:
-    before = [str(n) for n in range(30)]
-    after = [line for line in before if line != "3"]
-    after[20] = "x"
-    assert [line for mark, line in diff_lines("\n".join(before), "\n".join(after)) if mark == "@"] == [
-        "line 2",
-        "line 19",
-    ]
 
 
 few_lines = st.lists(st.sampled_from(["a", "b", "c", "    d", ""]), max_size=300)
@@ -69,12 +51,6 @@ def test_a_small_change_in_a_large_plan_is_shown_as_that() -> None:
     assert [(row.mark, row.before, row.after) for row in rows] == [("+", None, 101), ("-", 4001, None)]
 
 
-def test_what_cannot_be_aligned_is_shown_as_replaced_and_says_so() -> None:
-    rows = list(compare_lines(["same", *["a", "b"] * 400, "end"], ["same", *["b", "a"] * 300, "end"]))
-    assert [row.text for row in rows if row.mark == "@"] == [TOO_LARGE]
-    assert (rows[0].mark, rows[-1].mark) == (" ", " ")
-
-
 @pytest.mark.parametrize("extra", ["\x00", "\x1b", "\u202e", "\u200b"])
 def test_a_message_shows_a_change_of_invisible_characters_as_that(extra: str) -> None:
     found = describe_difference(
@@ -84,47 +60,25 @@ def test_a_message_shows_a_change_of_invisible_characters_as_that(extra: str) ->
     assert "not shown" in found
 
 
-def test_a_message_is_bounded() -> None:
-    text = describe_changes("a" * 5000 + "\n" + "a\n" * 5000, "b" * 5000 + "\n" + "b\n" * 5000)
-    assert len(text) < 150_000
-    assert text.splitlines()[-1] == "… (9,804 more lines)"
-
-
-def test_the_rest_of_an_endless_text_is_left_out_and_the_output_says_so() -> None:
-    before = "x\n" * (MAX_CHARACTERS // 2)
-    assert [mark for mark, _ in diff_lines(before + "a", before + "b")] == ["@"]
-
-
 @pytest.mark.parametrize(("name", "near"), [("housohold", "household"), ("h" * 10**6, None), ("", None), ("é", None)])
 def test_the_nearest_name(name: str, near: str | None) -> None:
     assert nearest_name(name, ["household", "alfworld", "w" * 10**6]) == near
 
 
-def shuffled(n: int) -> list[str]:
-    lines = [str(k) for k in range(n)]
-    random.Random(1).shuffle(lines)
-    return lines
-
-
 HOSTILE_TEXTS: dict[str, Callable[[int], tuple[list[str], list[str]]]] = {
     "two lines in turn, shifted": lambda n: (["a", "b"] * n, ["b", "a"] * n),
-    "one line, repeated": lambda n: (["a"] * n, ["a"] * (2 * n)),
     "one line between unique ones": lambda n: (
         [t for k in range(n) for t in ("x", f"a{k}")],
         [t for k in range(n) for t in ("x", f"b{k}")],
     ),
     "reversed": lambda n: ([str(k) for k in range(n)], [str(k) for k in range(n, 0, -1)]),
-    "shuffled": lambda n: ([str(k) for k in range(n)], shuffled(n)),
     "nothing in common": lambda n: ([f"a{k}" for k in range(n)], [f"b{k}" for k in range(n)]),
     "blocks in other order": lambda n: (["a"] * n + ["b"] * n + ["c"] * n, ["c"] * n + ["a"] * n + ["b"] * n),
-    "each line twice": lambda n: ([str(k // 2) for k in range(n)], [str((n - k) // 2) for k in range(n)]),
     "periods of coprime length": lambda n: ([str(k % 97) for k in range(n)], [str(k % 89) for k in range(n)]),
     "anchors with repeated lines between": lambda n: (
         [str(k) if k % 50 == 0 else "ab"[k % 2] for k in range(n)],
         [str(k) if k % 50 == 0 else "ab"[(k + 1) % 2] for k in range(n)],
     ),
-    "only empty lines": lambda n: ([""] * n, [""] * (n + 7)),
-    "one text empty": lambda n: ([], [f"a{k}" for k in range(n)]),
     "growing prefixes": lambda n: (["a" * (k % 300) for k in range(n)], ["a" * ((k * 7) % 300) for k in range(n)]),
 }
 

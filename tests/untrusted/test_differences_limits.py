@@ -69,7 +69,6 @@ def test_the_longest_rising_series_of_lines_is_kept() -> None:
     ("changed", "context", "shown"),
     [
         ((0,), 2, "@1 -0 +x  1  2"),
-        ((9,), 2, "@8  7  8 -9 +x"),
         ((1, 9), 1, "@1  0 -1 +x  2 @9  8 -9 +x"),
         ((3, 6), 1, "@3  2 -3 +x  4  5 -6 +x  7"),
         ((3, 7), 1, "@3  2 -3 +x  4 @7  6 -7 +x  8"),

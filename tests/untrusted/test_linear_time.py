@@ -129,63 +129,63 @@ READERS: dict[str, Callable[[str], Any]] = {
 
 PIECES: dict[str, tuple[str, str, str]] = {
     "a fence of tildes and a tick": ("~~~", "a", "`"),
-    "tildes and a tick": ("", "~", "`"),
-    "ticks of growing length": ("", "```\n````\n", ""),
-    "fences that never close": ("", "```python\n~~~\n", "x"),
-    "almost fences": ("", "``\n`` `\n", ""),
+    
+    
+    
+    
     "a fence after spaces": ("", " ", "```python x`"),
     "fences in other fences": ("~~~~\n", "```\n~~~\n", "~~~~"),
     "an execution order of colons": ("Step 1: a\nexecution order", " :", ""),
     "an execution order of brackets": ("Step 1: a\nExecution order: ", "(", ""),
-    "closing brackets": ("Execution order: 1", ")", ""),
+    
     "joined steps": ("Step 1: a\nExecution order: 1", " AND 1", ""),
-    "signs": ("Step 1: a\nExecution order: 1 ", "&|", ""),
-    "spaces between steps": ("Step 1: a\nExecution order: 1", " ", "x"),
+    
+    
     "steps": ("", "step 1", ""),
-    "marks before a step": ("", "*-#", "step x"),
-    "a step's number, far away": ("step ", " ", "x"),
+    
+    
     "prompt signs": ("", "> ", "x"),
     "actions of actions": ("", "action 1: ", ""),
     "an action's number": ("action", " ", "1"),
-    "an action's spaces and digits": ("think", " 1", " x"),
+    
     "putting": ("put a", " 1 in", ""),
-    "taking": ("take a", " from ", "\n"),
+    
     "crafting": ("craft 1 a", " using 1 stick,", "\n"),
     "brackets of a list": ("", "[", "] (1"),
-    "a verb without its end": ("search[", "click[", ""),
+    
     "words": ("", "ab cd ", ""),
-    "lines": ("", "a\n", ""),
-    "carriage returns": ("", "\r", ""),
+    
+    
     "nothing but line ends": ("", "\n", ""),
-    "zeros": ("", "\0", ""),
+    
     "byte order marks": ("", "\ufeff", "def solution(agent):"),
-    "line separators": ("", "\u2028x", ""),
+    
     "spaces that are not spaces": ("", "\u00a0\u3000\x0b\x0c", "x"),
     "tabs": ("", "\t", "x"),
     "a ladder of indentation": ("def solution(agent):\n", " \n  \n   x\n", ""),
-    "one wide margin": ("", " ", "x\n" * 50),
+    
     "thoughts": ("", "<think>", ""),
     "ends of thoughts": ("", "</think>", ""),
-    "half thoughts": ("<think>", "</thin", ""),
+    
     "unclosed strings": ("x = '''", "\\'\"", ""),
     "loops over loops": ("", "for x ", ""),
-    "names": ("", "a", ":="),
+    
     "assignments": ("", "a=", ""),
-    "colons and names": ("a", ": a", ""),
+    
     "headers": ("", "def solution(agent, start_from=1):\n", ""),
-    "steps of a plan": ("", "if start_from <= 1:\n", ""),
-    "opening braces": ("", "{", "}"),
+    
+    
     "nested lists": ("", "[", ""),
-    "nested objects": ('{"a":', '{"a":', ""),
+    
     "a number of many digits": ("a = ", "9", ""),
-    "a key of many parts": ("", "a.", "b = 1"),
+    
     "front matter": ("+++\n", "+++\n", ""),
     "backslashes": ('{"a": "', "\\", '"}'),
     "half characters": ("", "\ud800", ""),
     "combining marks": ("a", "\u0301", ""),
     "letters that grow in lower case": ("", "İ", ""),
     "parameters": ("# Parameters\n", 'a = "b"\n', "# End"),
-    "stops": ("", "`` ", ""),
+    
 }
 
 

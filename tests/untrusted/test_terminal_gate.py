@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from codeplan.untrusted.console import CleanConsole
-from codeplan.untrusted.texts import clean, echo, one_line
+from codeplan.untrusted.texts import echo, one_line
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,33 +25,18 @@ EXEMPT = {
 
 HOSTILE = {
     "window title": "\x1b]0;owned\x07",
-    "window title by C1": "\x9d0;owned\x9c",
     "hyperlink": "\x1b]8;;http://evil.example\x1b\\click\x1b]8;;\x1b\\",
-    "clipboard": "\x1b]52;c;ZXZpbA==\x07",
     "colour": "\x1b[31mred\x1b[0m",
-    "colour by C1": "\x9b31mred",
     "cleared screen": "\x1b[2J\x1b[H",
     "device control": "\x1bP$q q\x1b\\",
-    "device control by C1": "\x90$q q\x9c",
-    "status request": "\x1b[6n",
-    "reset": "\x1bc",
-    "shift out": "\x0e\x0f",
     "overwritten line": "solved\rfailed",
     "backspaces": "failed\b\b\b\b\b\bsolved",
-    "bell and null": "\a\0",
-    "delete": "a\x7fb",
-    "vertical tab and form feed": "a\x0bb\x0cc",
     "bidi override": "a\u202eb\u202c",
-    "bidi isolate": "a\u2066b\u2069",
     "zero width": "a\u200bb\u200cc\u200dd\ufeff",
-    "tags": "a\U000e0041\U000e007f",
     "variation selectors": "a\ufe0f\U000e0100\u180b",
-    "fillers": "a\u3164\u115f\uffa0\u2800",
     "line separators": "a\u2028b\u2029c\x85d",
     "lone surrogates": "a\ud800b\udcff",
-    "private use and unassigned": "\ue000\U0010ffff",
     "soft hyphen and joiners": "a\u00adb\u2060c\u034f",
-    "interlinear annotation": "\ufff9a\ufffab\ufffb",
 }
 
 
@@ -98,10 +83,6 @@ def test_brackets_in_a_text_are_no_markup() -> None:
 
 def test_one_line_cannot_forge_another_line() -> None:
     assert "\n" not in one_line("a\ncodeplan: all tests passed\r\nb\x85c\u2028d\x0be")
-
-
-def test_spaces_of_other_kinds_keep_words_apart() -> None:
-    assert clean("a\u00a0b\u3000c") == "a b c"
 
 
 def printing(tree: ast.AST) -> Iterator[tuple[int, str]]:

@@ -16,7 +16,6 @@ from codeplan.types import Task
 from codeplan.untrusted.values import (
     ELLIPSIS,
     MAX_COUNT_CHARS,
-    MAX_DEPTH,
     ValueWriter,
     in_quotes,
     iterate_scalars,
@@ -116,8 +115,6 @@ def test_other_values_are_named_and_values_of_codeplan_show_their_fields() -> No
     assert value_text(Task("pick/0"), 200).startswith("Task(id='pick/0', env=")
     assert value_text(KeyError("x" * 900, ["y"]), 40) == "KeyError('" + "x" * 30 + "…"
     assert value_text(OSError(2, "no file"), 100) == repr(OSError(2, "no file"))
-    long_name = type("T" * 500, (), {})()
-    assert len(value_text(long_name, 1000)) < 100
 
 
 def test_an_ordered_dict_keeps_its_order() -> None:
@@ -126,25 +123,11 @@ def test_an_ordered_dict_keeps_its_order() -> None:
     assert value_text(moved, 100) == "OrderedDict({'b': 2, 'a': 1})"
 
 
-@pytest.mark.parametrize("wrap", [lambda x: x, lambda x: [x], lambda x: {-x: 1}])
-def test_a_number_of_many_digits_is_named_by_its_size(wrap: Any) -> None:
-    value = wrap(10**500_000)
-    assert "<an int of 1,660,965 bits>" in value_text(value, 100)
-    assert whole_value_text(value, 10**7) is None
-
-
-def test_texts_within_a_value_can_be_limited() -> None:
-    assert value_text(["x" * 50, b"y" * 50], 100, max_string=3) == "['xxx'…, b'yyy'…]"
-
-
 @pytest.mark.parametrize(
     "wrap",
     [
         lambda x: [x, x],
-        lambda x: (x, [x]),
         lambda x: {"a": x, "b": x},
-        lambda x: OrderedDict(a=x, b=x),
-        lambda x: Counter(a=x, b=x),
         lambda x: defaultdict(dict, a=x, b=x),
         lambda x: deque([x, x]),
         lambda x: [x] * 12,
@@ -245,12 +228,3 @@ def test_a_text_with_a_name_is_shown_by_it() -> None:
         "{'here': <answer 3>, 'there': [<answer 3>, 'another']}"
     )
     assert writer.abbreviated
-
-
-@pytest.mark.parametrize(("deeper", "inner"), [(0, "5"), (1, "…")])
-def test_values_are_shown_up_to_a_depth(deeper, inner):
-    """A container at the greatest depth is shown, one below it is an ellipsis."""
-    value = 5 if not deeper else [5]
-    for _ in range(MAX_DEPTH + 1):
-        value = [value]
-    assert value_text(value, 1_000) == "[" * (MAX_DEPTH + 1) + inner + "]" * (MAX_DEPTH + 1)
