@@ -1,4 +1,4 @@
-"""The statements of docs/envs on HotpotQA, MiniWoB++, TextCraft and WebShop: commands, figures, settings, examples."""
+"""The statements of docs/envs/hotpotqa.md, miniwob.md, textcraft.md and webshop.md: commands, figures, settings, examples."""
 
 import re
 import subprocess
