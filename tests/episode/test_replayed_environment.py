@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from support.boxes import Boxes, Replies
 
 from codeplan.episode.episode import Episode
-from codeplan.episode.replayable import MAX_GOAL_CHARS
 from codeplan.errors import Diverged, EnvironmentFailure
 from codeplan.recording.events import (
     CallAnswered,
@@ -172,15 +171,6 @@ def test_an_environment_that_answers_with_another_type_is_named_with_it_and_the_
 
     with pytest.raises(EnvironmentFailure, match=r"boxes answered a list while doing 'open 1'; reset and step must"):
         episode(Wrong()).act("open 1")
-
-
-@pytest.mark.parametrize("more", [0, 1])
-def test_a_goal_that_the_environment_reveals_is_cut_at_its_maximum_length(more: int) -> None:
-    class Wordy(Boxes):
-        def reset(self, task: Task) -> Observation:
-            return Observation("Boxes.", goal="g" * (MAX_GOAL_CHARS + more))
-
-    assert episode(Wordy()).first_observation == Observation("Boxes.", goal="g" * MAX_GOAL_CHARS)
 
 
 # ------------------------------------------------------------------ verdicts

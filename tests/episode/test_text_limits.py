@@ -15,7 +15,7 @@ from codeplan.episode.replayable import (
     prompt_too_long,
     reply_too_long,
 )
-from codeplan.errors import SizeExceeded, UsageError
+from codeplan.errors import SizeExceeded
 
 
 @pytest.mark.parametrize(
@@ -48,9 +48,3 @@ def test_an_error_names_what_is_too_long_its_length_and_the_limit() -> None:
         assert isinstance(error, SizeExceeded)
         assert (error.what, error.limit) == (what, limit)
         assert f"{limit + 1:,} characters, more than {limit:,}" in str(error)
-
-
-def test_a_prompt_of_the_user_s_own_making_is_an_error_of_usage() -> None:
-    error = prompt_too_long(1_000_001, "plan", made_by_agent=False)
-    assert isinstance(error, UsageError)
-    assert "the prompt for 'plan' has 1,000,001 characters, more than 1,000,000; shorten the task" in str(error)

@@ -29,9 +29,7 @@ def sent_format(endpoint: Endpoint, api: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize("purpose", ["ask", "bind"])
-def test_answers_that_programs_read_are_asked_for_by_a_strict_schema(
-    endpoint: Endpoint, api: str, purpose: Purpose
-) -> None:
+def test_answers_that_programs_read_are_asked_for_by_a_strict_schema(endpoint, api, purpose):
     answer(endpoint, "{}", purpose, api)
     sent = sent_format(endpoint, api)
     assert sent["strict"] is True
@@ -40,9 +38,7 @@ def test_answers_that_programs_read_are_asked_for_by_a_strict_schema(
 
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize(("purpose", "asked_for"), [("ask", False), ("plan", True), ("refine", True), ("act", True)])
-def test_no_schema_is_sent_by_default_nor_for_other_purposes(
-    endpoint: Endpoint, api: str, purpose: Purpose, asked_for: bool
-) -> None:
+def test_no_schema_is_sent_by_default_nor_for_other_purposes(endpoint, api, purpose, asked_for):
     raw = '{"answer": 1}'
     assert answer(endpoint, raw, purpose, api, json_schema=asked_for) == raw
     assert not {"response_format", "text"} & set(endpoint.asked[0])
@@ -52,17 +48,17 @@ def test_no_schema_is_sent_by_default_nor_for_other_purposes(
 @pytest.mark.parametrize(
     "value", [["shelf 2", "desk 1"], [], 3, -2.5, True, None, [1, None, False], [["a", 1], ["b", 2]], [["it's", '"']]]
 )
-def test_a_plan_reads_the_value_with_literal_eval(endpoint: Endpoint, api: str, value: object) -> None:
+def test_a_plan_reads_the_value_with_literal_eval(endpoint, api, value):
     assert literal_eval(answer(endpoint, json.dumps({"answer": value}), api=api)) == value
 
 
 @pytest.mark.parametrize("value", [["shelf 2", "desk 1"], ["it's", 'a "b"', "\n", "\u00e4"], 3, 0.5, [[1], [2]]])
-def test_texts_and_numbers_are_json_as_well(endpoint: Endpoint, value: object) -> None:
+def test_texts_and_numbers_are_json_as_well(endpoint, value):
     assert json.loads(answer(endpoint, json.dumps({"answer": value}))) == value
 
 
 @pytest.mark.parametrize("text", ["mug 1", "'mug 1'", "{'a': 1}", "", "a\nb"])
-def test_a_string_stands_for_its_characters(endpoint: Endpoint, text: str) -> None:
+def test_a_string_stands_for_its_characters(endpoint, text):
     assert answer(endpoint, json.dumps({"answer": text})) == text
 
 
@@ -85,7 +81,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
-def test_what_does_not_follow_the_schema_stays_as_it_is(endpoint: Endpoint, text: str) -> None:
+def test_what_does_not_follow_the_schema_stays_as_it_is(endpoint, text):
     assert answer(endpoint, text) == text
 
 
@@ -93,27 +89,27 @@ PARAMETERS = (SkillParameter("the_item", "mug 1"), SkillParameter("places", ["a"
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_the_values_of_parameters_become_an_object(endpoint: Endpoint, api: str) -> None:
+def test_the_values_of_parameters_become_an_object(endpoint, api):
     values = [{"name": "the_item", "value": "cup \u00e4"}, {"name": "places", "value": ["desk 1", "it's"]}]
     text = answer(endpoint, json.dumps({"values": values}), "bind", api)
     assert parse_values(text, PARAMETERS) == {"the_item": "cup \u00e4", "places": ["desk 1", "it's"]}
 
 
-def test_a_plain_object_of_values_is_read_as_before(endpoint: Endpoint) -> None:
+def test_a_plain_object_of_values_is_read_as_before(endpoint):
     text = answer(endpoint, '{"the_item": "cup", "places": []}', "bind")
     assert parse_values(text, PARAMETERS) == {"the_item": "cup", "places": []}
 
 
-def test_stop_sequences_are_not_sent_with_a_schema_and_cut_the_text(endpoint: Endpoint) -> None:
+def test_stop_sequences_are_not_sent_with_a_schema_and_cut_the_text(endpoint):
     assert answer(endpoint, '{"answer": "one END two"}', stop=["END"]) == "one "
     assert "stop" not in endpoint.asked[0]
 
 
-def test_a_key_in_an_answer_is_masked(endpoint: Endpoint) -> None:
+def test_a_key_in_an_answer_is_masked(endpoint):
     assert answer(endpoint, json.dumps({"answer": [KEY]})) == '["***"]'
 
 
-def test_other_text_options_of_the_user_are_kept(endpoint: Endpoint) -> None:
+def test_other_text_options_of_the_user_are_kept(endpoint):
     assert answer(endpoint, '{"answer": 1}', api="responses", extra_body={"text": {"verbosity": "low"}}) == "1"
     assert endpoint.asked[0]["text"]["verbosity"] == "low"
     assert endpoint.asked[0]["text"]["format"]["type"] == "json_schema"

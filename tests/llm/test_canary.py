@@ -9,10 +9,9 @@ import subprocess
 import sys
 import traceback
 from pathlib import Path
-from typing import Any
 
 import pytest
-from support.served import ASK, Serve
+from support.served import ASK
 
 import codeplan
 from codeplan.errors import ModelError, UsageError
@@ -25,9 +24,7 @@ FAULTS = ["", "429=1,retry_after=0", "500=1", "cut=1", "garbage=1", "null=1", "l
 
 
 @pytest.mark.parametrize("faults", FAULTS)
-def test_no_trace_no_error_and_no_log_of_any_library_holds_the_key(
-    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, faults: str
-) -> None:
+def test_no_trace_no_error_and_no_log_of_any_library_holds_the_key(serve, tmp_path, monkeypatch, caplog, faults):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     caplog.set_level("DEBUG")
     given = {
@@ -60,7 +57,7 @@ def assert_everything_hangs_together_without_a_key(error: BaseException) -> None
         seen += [e for e in (one.__cause__, one.__context__) if e not in seen]
 
 
-def test_a_key_that_is_refused_is_not_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_that_is_refused_is_not_quoted(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY + " ключ")
     with pytest.raises(UsageError) as caught:
         connect("gpt-4.1")
@@ -71,9 +68,7 @@ def test_a_key_that_is_refused_is_not_quoted(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("setting", [{"timeout": -1.0}, {"api": "x"}, {"prices": "none.toml"}, {"max_retries": -1}])
-def test_another_setting_that_is_refused_does_not_show_the_key(
-    monkeypatch: pytest.MonkeyPatch, setting: dict[str, Any]
-) -> None:
+def test_another_setting_that_is_refused_does_not_show_the_key(monkeypatch, setting):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with pytest.raises(UsageError) as caught:
         OpenAIModel("gpt-4.1", **setting)
@@ -81,7 +76,7 @@ def test_another_setting_that_is_refused_does_not_show_the_key(
     assert "CANARY" not in shown
 
 
-def test_a_crash_dump_holds_no_key(serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_dump_holds_no_key(serve, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     model = OpenAIModel("tiny", base_url=serve().url)
     model.complete(ASK, purpose="ask")
@@ -94,7 +89,7 @@ def test_a_crash_dump_holds_no_key(serve: Serve, tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.parametrize("faults", ["", "500=1"])
-def test_the_command_line_shows_no_key_even_when_it_shows_everything(serve: Serve, tmp_path: Path, faults: str) -> None:
+def test_the_command_line_shows_no_key_even_when_it_shows_everything(serve, tmp_path, faults):
     environment = {
         **os.environ,
         "PYTHONPATH": str(ROOT),
@@ -113,7 +108,7 @@ def test_the_command_line_shows_no_key_even_when_it_shows_everything(serve: Serv
     assert "CANARY" not in done.stdout + done.stderr + files
 
 
-def test_a_secret_in_the_body_or_in_another_setting_is_not_in_the_trace(serve: Serve, tmp_path: Path) -> None:
+def test_a_secret_in_the_body_or_in_another_setting_is_not_in_the_trace(serve, tmp_path):
     body = {"api_key": KEY, "nested": {"access-token": KEY}, "metadata": {"run": 1}}
     result = codeplan.run(
         "household", "pick/1", model="tiny", base_url=serve().url, api_key=KEY, extra_body=body, out=tmp_path / "r"
@@ -127,7 +122,7 @@ def test_a_secret_in_the_body_or_in_another_setting_is_not_in_the_trace(serve: S
 @pytest.mark.parametrize(
     "address", ["http://me:CANARY@host/v1", "http://host/v1?api-key=CANARY", "http://host/v1#CANARY"]
 )
-def test_an_address_with_a_secret_in_it_is_refused_without_showing_it(address: str) -> None:
+def test_an_address_with_a_secret_in_it_is_refused_without_showing_it(address):
     with pytest.raises(UsageError, match="has a login or a query in it") as caught:
         connect("tiny", api_key=KEY, ask_model=f"cheap@{address}")
     assert "CANARY" not in str(caught.value)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import base64
 import socket
-from typing import Any
 
 import pytest
-from support.reply_server import HELLO, KEY, Endpoint, reply
+from support.reply_server import HELLO, KEY, reply
 
 from codeplan.errors import ModelError
 from codeplan.llm.openai_client import OpenAIModel
@@ -34,7 +33,7 @@ from codeplan.llm.openai_client import OpenAIModel
         (b"[" * 100_000, "not a reply"),
     ],
 )
-def test_an_incomplete_reply_is_an_error(endpoint: Endpoint, body: Any, said: str) -> None:
+def test_an_incomplete_reply_is_an_error(endpoint, body, said):
     assert said in endpoint.answer(body).failure()
 
 
@@ -50,12 +49,12 @@ def test_an_incomplete_reply_is_an_error(endpoint: Endpoint, body: Any, said: st
         (503, "failed (503)"),
     ],
 )
-def test_a_refusal_of_the_endpoint_says_what_to_do(endpoint: Endpoint, status: int, said: str) -> None:
+def test_a_refusal_of_the_endpoint_says_what_to_do(endpoint, status, said):
     endpoint.answer({"error": {"message": "temperature is not supported"}}, status)
     assert said in endpoint.failure()
 
 
-def test_an_endpoint_that_quotes_the_key_does_not_make_us_quote_it(endpoint: Endpoint) -> None:
+def test_an_endpoint_that_quotes_the_key_does_not_make_us_quote_it(endpoint):
     endpoint.answer({"error": {"message": f"Incorrect API key provided: {KEY}"}}, 401)
     endpoint.failure()
     endpoint.answers.clear()
@@ -66,7 +65,7 @@ def test_an_endpoint_that_quotes_the_key_does_not_make_us_quote_it(endpoint: End
     assert "bad key ***" in endpoint.failure()
 
 
-def test_a_key_quoted_in_a_reply_does_not_reach_a_trace(endpoint: Endpoint) -> None:
+def test_a_key_quoted_in_a_reply_does_not_reach_a_trace(endpoint):
     endpoint.answer(reply(f"You sent {KEY}.", model=f"tiny {KEY}", system_fingerprint=KEY))
     answer = endpoint.model().complete(HELLO, purpose="ask")
     assert (answer.text, answer.model, answer.fingerprint) == ("You sent ***.", "tiny ***", "***")
@@ -74,21 +73,16 @@ def test_a_key_quoted_in_a_reply_does_not_reach_a_trace(endpoint: Endpoint) -> N
     endpoint.answer(reply(finish_reason=f"Bearer {KEY}")).failure()
 
 
-def test_an_endpoint_that_wants_a_key_says_so(endpoint: Endpoint) -> None:
+def test_an_endpoint_that_wants_a_key_says_so(endpoint):
     endpoint.answer({"error": "no"}, 401)
     assert "wants a key" in endpoint.failure(api_key=None)
 
 
-def test_a_page_of_html_is_not_quoted(endpoint: Endpoint) -> None:
+def test_a_page_of_html_is_not_quoted(endpoint):
     assert "html" not in endpoint.answer(b"<html><h1>Bad gateway</h1></html>", 502).failure()
 
 
-def test_a_slow_endpoint_times_out(endpoint: Endpoint) -> None:
-    endpoint.wait = 0.5
-    assert "no answer within 0.1 s" in endpoint.answer(reply()).failure(timeout=0.1)
-
-
-def test_an_unreachable_endpoint_is_named_with_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_endpoint_is_named_with_its_address(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -97,7 +91,7 @@ def test_an_unreachable_endpoint_is_named_with_its_address(monkeypatch: pytest.M
         model.complete(HELLO, purpose="ask")
 
 
-def test_a_ping_accepts_any_answer_except_a_refused_key(endpoint: Endpoint) -> None:
+def test_a_ping_accepts_any_answer_except_a_refused_key(endpoint):
     endpoint.answer({"data": []}).answer({"error": "no such page"}, 404).answer({"error": "no"}, 401)
     endpoint.model().ping()
     endpoint.model().ping()
@@ -106,7 +100,7 @@ def test_a_ping_accepts_any_answer_except_a_refused_key(endpoint: Endpoint) -> N
 
 
 @pytest.mark.parametrize("login", ["me:hunter-22", "hunter-22"])
-def test_an_endpoint_that_quotes_the_login_does_not_make_us_quote_it(endpoint: Endpoint, login: str) -> None:
+def test_an_endpoint_that_quotes_the_login_does_not_make_us_quote_it(endpoint, login):
     sent = base64.b64encode(login.encode()).decode()
     endpoint.answer({"error": {"message": f"no {sent} here, hunter-22"}}, 400)
     with pytest.raises(ModelError, match=r"no \*\*\* here, \*\*\*"):
@@ -114,9 +108,7 @@ def test_an_endpoint_that_quotes_the_login_does_not_make_us_quote_it(endpoint: E
 
 
 @pytest.mark.parametrize("proxy", ["http://me:hunter2@localhost:9x9", "http://me:hunter2/@localhost:1"])
-def test_the_error_about_an_invalid_proxy_does_not_show_its_password(
-    monkeypatch: pytest.MonkeyPatch, proxy: str
-) -> None:
+def test_the_error_about_an_invalid_proxy_does_not_show_its_password(monkeypatch, proxy):
     monkeypatch.setenv("HTTP_PROXY", proxy)
     with pytest.raises(ModelError, match="a proxy in the environment") as caught:
         OpenAIModel("tiny", base_url="http://localhost:1/v1", api_key=proxy[-4:]).complete(HELLO, purpose="ask")

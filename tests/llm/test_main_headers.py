@@ -53,7 +53,7 @@ def headers_of(endpoint: Endpoint) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("key", ["", KEY])
-def test_the_main_endpoint_gets_the_users_headers(monkeypatch: pytest.MonkeyPatch, main: Endpoint, key: str) -> None:
+def test_the_main_endpoint_gets_the_users_headers(monkeypatch, main, key):
     monkeypatch.setenv("OPENAI_API_KEY", key)
     assert sent(main) == SENT
     assert sent(main, key_variable="OPENAI_API_KEY") == SENT
@@ -61,9 +61,7 @@ def test_the_main_endpoint_gets_the_users_headers(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("settings", [{"api_key": KEY}, {"key_variable": "CODEPLAN_ASK_API_KEY"}])
 @pytest.mark.parametrize("key", ["", KEY])
-def test_an_endpoint_with_another_key_gets_none_even_if_it_is_the_same(
-    monkeypatch: pytest.MonkeyPatch, main: Endpoint, key: str, settings: dict[str, str]
-) -> None:
+def test_an_endpoint_with_another_key_gets_none_even_if_it_is_the_same(monkeypatch, main, key, settings):
     monkeypatch.setenv("OPENAI_API_KEY", key)
     monkeypatch.setenv("CODEPLAN_ASK_API_KEY", key)
     assert sent(main) == SENT
@@ -71,14 +69,14 @@ def test_an_endpoint_with_another_key_gets_none_even_if_it_is_the_same(
     assert sent(main) == SENT
 
 
-def test_another_endpoint_for_a_purpose_gets_none(main: Endpoint, other: Endpoint) -> None:
+def test_another_endpoint_for_a_purpose_gets_none(main, other):
     model = connect("tiny", base_url=main.url, ask_model=f"tiny@{other.url}", max_retries=0)
     model.complete(HELLO, purpose="plan")
     model.complete(HELLO, purpose="ask")
     assert (headers_of(main), headers_of(other)) == (SENT, {})
 
 
-def test_another_model_at_the_main_endpoint_gets_them(main: Endpoint) -> None:
+def test_another_model_at_the_main_endpoint_gets_them(main):
     connect("tiny", base_url=main.url, ask_model="small", max_retries=0).complete(HELLO, purpose="ask")
     assert main.asked[0]["model"] == "small"
     assert headers_of(main) == SENT
@@ -98,9 +96,7 @@ def variables_of_the_client() -> list[str]:
     return sorted(found - {"OPENAI_LOG"})
 
 
-def test_no_variable_that_the_client_reads_reaches_another_endpoint(
-    monkeypatch: pytest.MonkeyPatch, other: Endpoint
-) -> None:
+def test_no_variable_that_the_client_reads_reaches_another_endpoint(monkeypatch, other):
     for name in variables_of_the_client():
         monkeypatch.setenv(name, f"X-Canary: CANARY-{name}")
     model = OpenAIModel("tiny", base_url=other.url, key_variable="CODEPLAN_ASK_API_KEY", max_retries=0)
@@ -113,9 +109,7 @@ def test_no_variable_that_the_client_reads_reaches_another_endpoint(
     assert other.keys == ["Bearer no-key"] * 3
 
 
-def test_no_variable_but_the_named_ones_reaches_the_main_endpoint(
-    monkeypatch: pytest.MonkeyPatch, main: Endpoint
-) -> None:
+def test_no_variable_but_the_named_ones_reaches_the_main_endpoint(monkeypatch, main):
     named = {"OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS", "OPENAI_API_KEY"}
     for name in set(variables_of_the_client()) - named:
         monkeypatch.setenv(name, "CANARY")
@@ -131,9 +125,7 @@ def whole_head(endpoint: Endpoint, url: str, custom: str, monkeypatch: pytest.Mo
     return endpoint.headers.pop()
 
 
-def test_a_custom_header_replaces_the_clients_own_but_not_codeplans(
-    monkeypatch: pytest.MonkeyPatch, main: Endpoint
-) -> None:
+def test_a_custom_header_replaces_the_clients_own_but_not_codeplans(monkeypatch, main):
     custom = f"user-agent: mine\nAUTHORIZATION: Bearer {GATEWAY}\naccept-encoding: br\nX-a: 1\nx-A: 2"
     head = whole_head(main, main.url, custom, monkeypatch)
     assert head["user-agent"] == "mine"
@@ -155,9 +147,7 @@ def test_a_custom_header_replaces_the_clients_own_but_not_codeplans(
         ("", "no project proj-1 of org-1", "no project proj-1 of org-1"),
     ],
 )
-def test_the_values_of_custom_headers_are_masked_like_keys(
-    monkeypatch: pytest.MonkeyPatch, main: Endpoint, custom: str, told: str, shown: str
-) -> None:
+def test_the_values_of_custom_headers_are_masked_like_keys(monkeypatch, main, custom, told, shown):
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", custom)
     main.answers.clear()
     main.answer({"error": {"message": told}}, 400).answer(reply(told))
@@ -171,7 +161,7 @@ def test_the_values_of_custom_headers_are_masked_like_keys(
 @pytest.mark.parametrize(
     "custom", [GATEWAY, f": {GATEWAY}", f"X Y: {GATEWAY}", f"X-A: {GATEWAY}é", f"X-A: {GATEWAY}\x7f", f"Xé: {GATEWAY}"]
 )
-def test_a_malformed_custom_header_is_refused_and_not_shown(monkeypatch: pytest.MonkeyPatch, custom: str) -> None:
+def test_a_malformed_custom_header_is_refused_and_not_shown(monkeypatch, custom):
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"X-B: 1\n{custom}")
     with pytest.raises(UsageError, match="a line of the variable OPENAI_CUSTOM_HEADERS is not a header") as caught:
         OpenAIModel("tiny", base_url="http://localhost/v1")
@@ -183,7 +173,7 @@ def test_a_malformed_custom_header_is_refused_and_not_shown(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("variable", ["OPENAI_ORG_ID", "OPENAI_PROJECT_ID"])
-def test_a_malformed_name_of_an_account_is_refused(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+def test_a_malformed_name_of_an_account_is_refused(monkeypatch, variable):
     monkeypatch.setenv(variable, "örg")
     with pytest.raises(UsageError, match=f"the variable {variable} has characters"):
         OpenAIModel("tiny", base_url="http://localhost/v1")

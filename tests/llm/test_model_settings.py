@@ -9,7 +9,6 @@ from support.reply_server import KEY
 
 from codeplan.errors import UsageError
 from codeplan.llm.openai_client import OpenAIModel
-from codeplan.protocols import LLM
 from codeplan.runner.models import connect
 
 
@@ -107,11 +106,6 @@ def test_the_key_and_the_credentials_in_an_address_are_never_shown() -> None:
     assert "http://host:1/v1" in shown
     assert not any(secret in shown for secret in ("hunter", KEY))
     assert model.settings == {"base_url": "http://host:1/v1", "temperature": 0.5}
-
-
-def test_both_kinds_of_model_are_models() -> None:
-    assert isinstance(connect("tiny", base_url="http://localhost/v1", model_seed=3), LLM)
-    assert isinstance(connect("scripted", model_seed=3, mistakes="none"), LLM)
 
 
 @pytest.mark.parametrize("end", ["?api-key=hunter2", "#hunter2", "/?"])

@@ -81,21 +81,10 @@ def test_a_minimal_reply_is_enough(endpoint: Endpoint) -> None:
     assert (answer.text, answer.model, answer.finish_reason) == ("Hi.", "tiny", "stop")
 
 
-def test_a_rate_limit_is_retried_and_counted(endpoint: Endpoint) -> None:
-    endpoint.answer({"error": {"message": "slow down"}}, 429, Retry_After="0.01").answer(reply())
-    answer = endpoint.model(max_retries=2).complete(HELLO, purpose="ask")
-    assert (answer.text, answer.retries, len(endpoint.asked)) == ("Hello.", 1, 2)
-
-
 def test_text_that_json_cannot_carry_is_replaced_before_it_is_sent(endpoint: Endpoint) -> None:
     endpoint.answer(reply())
     endpoint.model().complete([{"role": "user", "content": "a\ud800b"}], purpose="ask")
     assert endpoint.asked[0]["messages"][0]["content"] == "a?b"
-
-
-def test_a_local_server_needs_no_key(endpoint: Endpoint) -> None:
-    endpoint.answer(reply())
-    assert endpoint.model(api_key=None).complete(HELLO, purpose="ask").text == "Hello."
 
 
 def test_key_and_address_come_from_the_environment(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:

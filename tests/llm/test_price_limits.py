@@ -22,21 +22,16 @@ def table(tmp_path: Path, text: str) -> Path:
 @pytest.mark.parametrize(
     ("figure", "valid"),
     [
-        ("0", True),
         ("0.0", True),
         ("-0.0", True),
         ("5e-324", True),
         ("1.7e308", True),
         ("-5e-324", False),
-        ("-1", False),
         ("inf", False),
-        ("+inf", False),
-        ("-inf", False),
         ("nan", False),
         ("1e309", False),
         ("true", False),
         ("'1'", False),
-        ("[1]", False),
         (f"1{'0' * 400}", False),
         ("9" * 5_000, False),
     ],
@@ -80,7 +75,8 @@ def test_each_part_of_a_call_has_its_price(price: Price, usage: Usage, dollars: 
     assert cost(price, usage) == pytest.approx(dollars)
 
 
-def test_one_unknown_count_of_tokens_makes_the_cost_unknown() -> None:
+def test_an_unknown_price_or_count_of_tokens_makes_the_cost_unknown() -> None:
+    assert cost(None, Usage(1, 1)) is None
     assert cost(Price(1.0, 1.0), Usage(None, 1)) is None
     assert cost(Price(1.0, 1.0), Usage(1, None)) is None
 

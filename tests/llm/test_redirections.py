@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
@@ -47,7 +47,7 @@ def followed(location: str, here: str = "http://host/v1/chat/completions", statu
     ],
 )
 @pytest.mark.parametrize("port", ["", ":80"])
-def test_a_redirection_within_the_origin_is_left_alone(location: str, port: str) -> None:
+def test_a_redirection_within_the_origin_is_left_alone(location, port):
     assert followed(location, f"http://host{port}/v1/chat/completions") == location
 
 
@@ -70,26 +70,26 @@ def test_a_redirection_within_the_origin_is_left_alone(location: str, port: str)
         ("javascript:1", ""),
     ],
 )
-def test_any_other_redirection_is_refused(location: str, address: str, status: int) -> None:
+def test_any_other_redirection_is_refused(location, address, status):
     with pytest.raises(ForeignRedirectError) as caught:
         followed(location, status=status)
     assert caught.value.address == address
 
 
-def test_the_default_port_of_https_is_its_origin_too() -> None:
+def test_the_default_port_of_https_is_its_origin_too():
     assert followed("https://host:443/v2", "https://host/v1") == "https://host:443/v2"
     with pytest.raises(ForeignRedirectError, match="http://host:443/v2"):
         followed("http://host:443/v2", "https://host/v1")
 
 
 @pytest.mark.parametrize("status", [200, 300, 304, 400])
-def test_a_location_of_another_status_is_left_alone(status: int) -> None:
+def test_a_location_of_another_status_is_left_alone(status):
     assert followed("http://other/v1", status=status) == "http://other/v1"
 
 
 @pytest.mark.parametrize("status", [307, 308])
 @pytest.mark.parametrize("place", ["/v2/chat", "{url}/again"])
-def test_a_request_follows_within_its_origin_with_its_body(endpoint: Endpoint, place: str, status: int) -> None:
+def test_a_request_follows_within_its_origin_with_its_body(endpoint, place, status):
     endpoint.answer(b"", status, Location=place.format(url=endpoint.url)).answer(reply())
     assert endpoint.model().complete(HELLO, purpose="ask").text == "Hello."
     assert endpoint.asked[0] == endpoint.asked[1]
@@ -107,9 +107,7 @@ def embed(model: OpenAIModel) -> None:
 
 @pytest.mark.parametrize("use", [chat, embed, OpenAIModel.ping])
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_a_request_goes_nowhere_else(
-    endpoint: Endpoint, elsewhere: Endpoint, status: int, use: Callable[[OpenAIModel], None]
-) -> None:
+def test_a_request_goes_nowhere_else(endpoint, elsewhere, status, use):
     elsewhere.socket.setblocking(False)
     endpoint.answer(b"", status, Location=f"{elsewhere.url}/chat/completions?key={KEY}")
     with pytest.raises(ModelError) as caught:
@@ -123,14 +121,14 @@ def test_a_request_goes_nowhere_else(
         elsewhere.socket.accept()
 
 
-def test_the_address_in_the_message_is_short_printable_and_without_the_key(endpoint: Endpoint) -> None:
+def test_the_address_in_the_message_is_short_printable_and_without_the_key(endpoint):
     endpoint.answer(b"", 307, Location=f"http://other.example/{KEY}/" + "x" * 5_000)
     said = endpoint.failure()
     assert "redirects to http://other.example/***/xxx" in said
     assert len(said) < 500
 
 
-def test_redirections_without_an_end_end(endpoint: Endpoint) -> None:
+def test_redirections_without_an_end_end(endpoint):
     endpoint.answer(b"", 307, Location="/v1/chat/completions")
     assert "cannot be reached (Exceeded maximum allowed redirects" in endpoint.failure(max_retries=1)
     assert len(endpoint.paths) == 2 * 6

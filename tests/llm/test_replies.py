@@ -78,9 +78,3 @@ def test_reasoning_tokens_are_counted_within_the_output(endpoint: Endpoint) -> N
     answer = endpoint.answer(reply(usage=usage)).model(reasoning_effort="high").complete(HELLO, purpose="ask")
     assert answer.usage == Usage(9, 30, 0, 25)
     assert endpoint.asked[0]["reasoning_effort"] == "high"
-
-
-def test_replies_are_cut_even_if_the_server_ignores_stop(endpoint: Endpoint) -> None:
-    model = endpoint.answer(reply("one\nEND two")).model(stop=["END"])
-    assert model.complete(HELLO, purpose="ask", stop=["\n"]).text == "one"
-    assert endpoint.asked[0]["stop"] == ["END"]

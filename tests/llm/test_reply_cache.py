@@ -17,7 +17,7 @@ from codeplan.llm.reply_cache import MAX_ENTRY_BYTES, CachedModel
 from codeplan.recording.events import EpisodeStarted, ModelCalled, WarningIssued
 from codeplan.recording.trace import Trace
 from codeplan.runner.models import connect
-from codeplan.types import Completion, Usage
+from codeplan.types import Completion
 
 __all__ = ["endpoint"]
 
@@ -44,7 +44,7 @@ def files_of(folder: Path) -> list[Path]:
     return sorted(folder.glob("*/*"))
 
 
-def test_the_same_question_is_asked_once(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_the_same_question_is_asked_once(endpoint, tmp_path):
     numbered(endpoint)
     first, again = ask(tiny(endpoint, tmp_path)), ask(tiny(endpoint, tmp_path))
     assert (first.text, again.text, len(endpoint.asked)) == ("reply 1", "reply 1", 1)
@@ -52,7 +52,7 @@ def test_the_same_question_is_asked_once(endpoint: Endpoint, tmp_path: Path) -> 
     assert again.usage.total_tokens == first.usage.total_tokens
 
 
-def test_a_reply_from_the_cache_costs_no_money(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_a_reply_from_the_cache_costs_no_money(endpoint, tmp_path):
     prices = tmp_path / "prices.toml"
     prices.write_text('date = "2026-01-01"\nsource = "mine"\n[models.tiny]\ninput = 1000.0\noutput = 1000.0\n')
     numbered(endpoint)
@@ -62,7 +62,7 @@ def test_a_reply_from_the_cache_costs_no_money(endpoint: Endpoint, tmp_path: Pat
 
 
 @pytest.mark.parametrize("settings", [{}, {"timeout": 7.0}, {"max_retries": 1}, {"requests_per_minute": 600}])
-def test_settings_that_change_no_reply_share_it(endpoint: Endpoint, tmp_path: Path, settings: dict[str, Any]) -> None:
+def test_settings_that_change_no_reply_share_it(endpoint, tmp_path, settings):
     numbered(endpoint)
     ask(tiny(endpoint, tmp_path))
     assert ask(tiny(endpoint, tmp_path, **settings)).text == "reply 1"
@@ -80,43 +80,41 @@ def test_settings_that_change_no_reply_share_it(endpoint: Endpoint, tmp_path: Pa
         {"name": "other"},
     ],
 )
-def test_settings_that_may_change_the_reply_do_not_share_it(
-    endpoint: Endpoint, tmp_path: Path, settings: dict[str, Any]
-) -> None:
+def test_settings_that_may_change_the_reply_do_not_share_it(endpoint, tmp_path, settings):
     numbered(endpoint)
     ask(tiny(endpoint, tmp_path))
     assert ask(tiny(endpoint, tmp_path, **settings)).text == "reply 2"
     assert ask(tiny(endpoint, tmp_path, **settings)).text == "reply 2"
 
 
-def test_another_address_does_not_share_a_reply(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_another_address_does_not_share_a_reply(endpoint, tmp_path):
     numbered(endpoint)
     ask(tiny(endpoint, tmp_path))
     assert ask(tiny(endpoint, tmp_path, base_url=f"{endpoint.url}/other")).text == "reply 2"
 
 
 @pytest.mark.parametrize("call", [{"text": "Say hello!"}, {"purpose": "plan"}, {"stop": ("x",)}, {"max_tokens": 5}])
-def test_another_question_does_not_share_a_reply(endpoint: Endpoint, tmp_path: Path, call: dict[str, Any]) -> None:
+def test_another_question_does_not_share_a_reply(endpoint, tmp_path, call):
     numbered(endpoint)
     ask(tiny(endpoint, tmp_path))
     assert ask(tiny(endpoint, tmp_path), **call).text == "reply 2"
 
 
-def test_a_question_that_an_episode_repeats_has_a_reply_of_its_own(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_a_question_that_an_episode_repeats_has_a_reply_of_its_own(endpoint, tmp_path):
     numbered(endpoint)
     first, second = tiny(endpoint, tmp_path), tiny(endpoint, tmp_path)
     assert [ask(first).text for _ in range(3)] == ["reply 1", "reply 2", "reply 3"]
     assert [ask(second).text for _ in range(4)] == ["reply 1", "reply 2", "reply 3", "reply 4"]
 
 
-def test_each_episode_counts_its_questions_anew(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_each_episode_counts_its_questions_anew(endpoint, tmp_path):
     model = tiny(numbered(endpoint), tmp_path, ask_model="cheap")
     assert [ask(model.for_episode(), purpose=p).text for p in ("plan", "plan", "ask", "ask")] == [
         *("reply 1", "reply 1", "reply 2", "reply 2")
     ]
 
 
-def test_a_question_that_a_recording_answered_counts(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_a_question_that_a_recording_answered_counts(endpoint, tmp_path):
     numbered(endpoint)
     before = tiny(endpoint, tmp_path, ask_model="cheap")
     assert [ask(before).text for _ in range(2)] == ["reply 1", "reply 2"]
@@ -125,7 +123,7 @@ def test_a_question_that_a_recording_answered_counts(endpoint: Endpoint, tmp_pat
     assert ask(resumed).text == "reply 2"
 
 
-def test_a_failure_is_not_kept(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_a_failure_is_not_kept(endpoint, tmp_path):
     endpoint.answer({"error": {"message": "no"}}, 400)
     with pytest.raises(ModelError):
         ask(tiny(endpoint, tmp_path))
@@ -139,18 +137,15 @@ def broken_entries() -> dict[str, Any]:
         "empty": lambda entry: b"",
         "torn": lambda entry: json.dumps(entry).encode()[:-9],
         "another form": lambda entry: b'["reply"]',
-        "more fields": lambda entry: json.dumps({**entry, "more": 1}).encode(),
         "another key": lambda entry: json.dumps({**entry, "key": "0" * 64}).encode(),
         "another version": lambda entry: json.dumps({**entry, "format": 2}).encode(),
         "no text": lambda entry: json.dumps({**entry, "completion": {"text": None}}).encode(),
-        "not UTF-8": lambda entry: b'{"format":1,"key":"\xff"}',
-        "deep": lambda entry: b"[" * 100_000,
         "too large": lambda entry: json.dumps(entry).encode() + b" " * MAX_ENTRY_BYTES,
     }
 
 
 @pytest.mark.parametrize("how", broken_entries())
-def test_a_broken_file_is_asked_anew_and_replaced(endpoint: Endpoint, tmp_path: Path, how: str) -> None:
+def test_a_broken_file_is_asked_anew_and_replaced(endpoint, tmp_path, how):
     numbered(endpoint)
     ask(tiny(endpoint, tmp_path))
     (file,) = files_of(tmp_path)
@@ -162,7 +157,7 @@ def test_a_broken_file_is_asked_anew_and_replaced(endpoint: Endpoint, tmp_path: 
     assert (found.text, found.warning) == ("reply 2", "")
 
 
-def test_a_link_in_the_cache_is_not_followed(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_a_link_in_the_cache_is_not_followed(endpoint, tmp_path):
     cache = tmp_path / "cache"
     ask(tiny(numbered(endpoint), cache))
     (file,) = files_of(cache)
@@ -172,7 +167,7 @@ def test_a_link_in_the_cache_is_not_followed(endpoint: Endpoint, tmp_path: Path)
     assert (found.text, "links are not followed" in found.warning) == ("reply 2", True)
 
 
-def test_a_reply_that_is_too_large_is_not_kept(tmp_path: Path) -> None:
+def test_a_reply_that_is_too_large_is_not_kept(tmp_path):
     sizes = iter([MAX_ENTRY_BYTES, MAX_ENTRY_BYTES - 1000])
     model = CachedModel(CallableModel(lambda messages: "x" * next(sizes)), tmp_path)
     for kept in (0, 1):
@@ -180,7 +175,7 @@ def test_a_reply_that_is_too_large_is_not_kept(tmp_path: Path) -> None:
         assert len(files_of(tmp_path)) == kept
 
 
-def test_what_an_interrupted_write_leaves_is_no_reply(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_what_an_interrupted_write_leaves_is_no_reply(endpoint, tmp_path):
     numbered(endpoint)
     ask(tiny(endpoint, tmp_path))
     (file,) = files_of(tmp_path)
@@ -188,7 +183,7 @@ def test_what_an_interrupted_write_leaves_is_no_reply(endpoint: Endpoint, tmp_pa
     assert ask(tiny(endpoint, tmp_path)).text == "reply 2"
 
 
-def test_a_cache_that_cannot_be_written_is_said_and_not_used(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_a_cache_that_cannot_be_written_is_said_and_not_used(endpoint, tmp_path):
     cache = tmp_path / "cache"
     model = tiny(numbered(endpoint), cache)
     cache.write_text("in the way")
@@ -199,13 +194,9 @@ def test_a_cache_that_cannot_be_written_is_said_and_not_used(endpoint: Endpoint,
         tiny(endpoint, cache)
 
 
-def test_half_a_surrogate_pair_in_a_prompt_or_a_reply_is_no_obstacle(tmp_path: Path) -> None:
+def test_half_a_surrogate_pair_in_a_prompt_or_a_reply_is_no_obstacle(tmp_path):
     model = CachedModel(CallableModel(lambda messages: "\ud800"), tmp_path)
     assert ask(model, "\udfff").text == "\ud800"
-
-
-def test_usage_counts_the_replies_from_the_cache() -> None:
-    assert (Usage(reused_replies=2) + Usage(reused_replies=1)).reused_replies == 3
 
 
 # -------------------------------------------------------------- in episodes, on the command line
@@ -221,9 +212,7 @@ def play(folder: Path, *more: str) -> tuple[EpisodeStarted, list[ModelCalled], l
     return header, calls, [e for e in events if isinstance(e, WarningIssued)]
 
 
-def test_a_second_episode_takes_every_reply_from_the_cache(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_second_episode_takes_every_reply_from_the_cache(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     _, paid, _ = play(tmp_path / "one", "--cache", "replies")
     header, free, warnings = play(tmp_path / "two", "--cache", "replies")
@@ -236,7 +225,7 @@ def test_a_second_episode_takes_every_reply_from_the_cache(
     assert main(["replay", str(tmp_path / "two")]) == 0
 
 
-def test_the_trace_says_which_file_was_ignored_and_replays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_trace_says_which_file_was_ignored_and_replays(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     play(tmp_path / "one", "--cache", "replies")
     for file in files_of(Path("replies")):
@@ -246,15 +235,7 @@ def test_the_trace_says_which_file_was_ignored_and_replays(tmp_path: Path, monke
     assert main(["replay", str(tmp_path / "two")]) == 0
 
 
-def test_without_the_option_there_is_no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    play(tmp_path / "one")
-    assert not list(tmp_path.rglob("*.json"))
-
-
-def test_cells_and_benches_share_a_cache_and_keep_its_path_to_themselves(
-    endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cells_and_benches_share_a_cache_and_keep_its_path_to_themselves(endpoint, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     endpoint.answer(reply("think: Task failed!"))
     options = ["--method", "react", "--model", "tiny", "--base-url", endpoint.url, "-n", "1", "--cache", "replies"]
@@ -270,13 +251,11 @@ def test_cells_and_benches_share_a_cache_and_keep_its_path_to_themselves(
 @pytest.mark.parametrize(
     "command", [["run"], ["do"], ["bench"], ["learn"], *(["skills", c] for c in ("add", "discover", "filter", "check"))]
 )
-def test_every_command_that_asks_a_model_takes_the_option(
-    command: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_command_that_asks_a_model_takes_the_option(command, capsys):
     assert main([*command, "--help"]) == 0
     assert "--cache" in capsys.readouterr().out
 
 
-def test_the_setting_works_in_python(tmp_path: Path) -> None:
+def test_the_setting_works_in_python(tmp_path):
     results = [codeplan.run("household", kind="clean", seed=3, reply_cache=tmp_path) for _ in range(2)]
     assert [r.usage.reused_replies for r in results] == [0, results[0].model_calls]

@@ -70,10 +70,6 @@ def test_other_models_share_the_settings_that_they_take() -> None:
     assert unpriced_models(model.name, model.settings) == ("strong", "cheap")
 
 
-def test_without_another_model_there_is_no_routed_model() -> None:
-    assert isinstance(connect("strong", base_url="http://localhost/v1"), OpenAIModel)
-
-
 def test_a_model_at_another_endpoint_gets_no_key_but_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-main")
     model = connect("gpt-4.1", ask_model="@cf/tiny@http://localhost:8000/v1")

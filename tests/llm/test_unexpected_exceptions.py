@@ -17,18 +17,11 @@ from codeplan.llm.openai_protocol import ModelReply
 
 PLACES = [
     "http://127.0.0.1:65536/",
-    "http://127.0.0.1:99999999/",
-    "https://127.0.0.1:70000/",
-    "http://[::]:99999/",
     "http://[::1",
     "http://xn--" + "a9" * 20_000 + "/",
-    "http://xn--a/",
-    "//xn--/",
     "http://" + "a" * 64 + ".b/",
-    "http://a..b/",
     "http://%00/",
     "http://\u00ad/",
-    "http://.\u3002./",
     "http://127.0.0.1:0/",
     "/\x7f",
     "file:///etc/passwd",

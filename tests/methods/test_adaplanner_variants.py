@@ -25,13 +25,6 @@ def starts(events):
     return [e.start_from for e in events if isinstance(e, PlanStarted)]
 
 
-def test_it_resumes_where_the_plan_failed():
-    result, _, env, events = play(AdaPlanner(), TWO.format(3), TWO.format(2))
-    assert result.success
-    assert starts(events) == [1, 2]
-    assert env.actions == ["open 1", "open 3", "open 2"]
-
-
 def test_without_resumption_the_environment_and_the_plan_restart():
     result, _, env, events = play(AdaPlanner(after_failure="restart"), TWO.format(3), TWO.format(2))
     assert result.success
@@ -39,12 +32,6 @@ def test_without_resumption_the_environment_and_the_plan_restart():
     assert env.actions == ["open 1", "open 2"]
     assert sum(isinstance(e, EnvironmentReset) for e in events) == 2
     assert result.actions == 4
-
-
-def test_an_open_loop_refines_nothing():
-    result, model, _, _ = play(AdaPlanner(tries=1), TWO.format(3), TWO.format(2))
-    assert (result.success, result.refinements) == (False, 0)
-    assert model.purposes == ["plan"]
 
 
 def test_without_asks_no_plan_may_ask_and_no_prompt_speaks_of_it():

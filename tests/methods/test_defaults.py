@@ -1,7 +1,6 @@
 """The defaults that papers set, and both sides of the limits that methods check."""
 
 import pytest
-from support.boxes import BoxesInWords, Replies
 
 from codeplan import methods
 from codeplan.budget import Budget
@@ -11,11 +10,8 @@ from codeplan.envs.textcraft.environment import TextCraft
 from codeplan.envs.webshop.environment import WebShop
 from codeplan.errors import UsageError
 from codeplan.llm.openai_client import OpenAIModel
-from codeplan.methods.adapt import Adapt
 from codeplan.planning.refinement import MAX_REPAIRS, LoopSettings
 from codeplan.plugins import load_factory, setting_specs
-from codeplan.recording.events import SpanOpened
-from codeplan.runner.episodes import run
 from codeplan.types import ActionSpace
 
 DEFAULTS = {
@@ -201,16 +197,11 @@ def test_a_count_begins_at_one(method, setting):
         methods.make(method, **{setting: 0})
 
 
-def test_samples_begin_at_zero():
-    methods.make("adaplanner", samples=0)
+@pytest.mark.parametrize("method", ["adaplanner", "text-planner"])
+def test_samples_begin_at_zero(method):
+    methods.make(method, samples=0)
     with pytest.raises(UsageError, match="samples .* -1"):
-        methods.make("adaplanner", samples=-1)
-
-
-def test_the_text_planners_samples_begin_at_zero():
-    methods.make("text-planner", samples=0)
-    with pytest.raises(UsageError, match="samples .* -1"):
-        methods.make("text-planner", samples=-1)
+        methods.make(method, samples=-1)
 
 
 @pytest.mark.parametrize("count", [0, 2, 4, 6])
@@ -227,16 +218,3 @@ def test_the_papers_table_has_no_other_number_of_samples(count):
 def test_the_papers_table_chooses_the_kinds_alone():
     with pytest.raises(UsageError, match="leave out sample_kinds"):
         methods.make("adaplanner", samples=2, sample_table="paper", sample_kinds="pick")
-
-
-PLAN = "Step 1: look again\nExecution order: Step 1"
-
-
-@pytest.mark.parametrize("max_depth", [1, 2, 3])
-def test_adapt_decomposes_down_to_its_depth_and_no_further(max_depth):
-    replies = ["think: task failed"] + [PLAN, "think: task failed"] * (max_depth - 1)
-    events, model = [], Replies(*replies)
-    result = run(BoxesInWords(), "ball/2", Adapt(max_depth=max_depth), model, on_event=events.append)
-    depths = [e.name for e in events if isinstance(e, SpanOpened) and e.kind == "sub-task"]
-    assert [name.rsplit(" ", 1)[1] for name in depths] == [f"{d})" for d in range(1, max_depth + 1)]
-    assert not result.claim and model.replies == []

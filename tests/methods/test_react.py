@@ -132,9 +132,3 @@ def test_slips_of_form_are_put_right_as_the_environment_says():
 def test_an_environment_that_does_not_tell_its_actions_is_refused():
     with pytest.raises(UsageError, match="does not describe its actions"):
         play("open 1", env=Boxes())
-
-
-@pytest.mark.parametrize("settings", [{"calls": 0}, {"max_idle_turns": -1}])
-def test_a_number_that_does_not_fit_is_refused(settings):
-    with pytest.raises(UsageError, match=f"the setting {next(iter(settings))} of the method react"):
-        ReAct(**settings)

@@ -65,10 +65,3 @@ def test_a_recorded_run_takes_the_same_actions_to_the_same_end(record, method, t
     assert result.success == record["success"]
     assert result.reward == record["reward"]
     assert model.replies == []
-
-
-def test_what_cannot_be_played_again_lacks_the_turns_of_attempts():
-    for record in records():
-        attempts = [p for p in record["plans"] if p["kind"] == "attempt"]
-        whole = len(record["segments"]) == len(attempts) and all(record["segments"])
-        assert record["complete_trace"] == (whole and bool(attempts)), record["id"]

@@ -122,12 +122,7 @@ def test_methods_compose_by_nesting():
         ("adapt", {"executor": {"calls": 3}}, "has no name"),
         ("adapt", {"executor": {"name": "react", "cals": 3}}, "has no setting 'cals'"),
         ("adapt", {"executor": 7}, "an int; give a method"),
-        ("adapt", {"max_depth": 0}, "max_depth"),
-        ("try-again", {"trials": 0}, "trials"),
-        ("reflexion", {"memory": 0}, "memory"),
-        ("autoplan", {"batch": 0}, "batch"),
         ("autoplan", {"plan": "/nowhere/plan.txt"}, "cannot be read"),
-        ("adaplanner", {"samples": -1}, "samples"),
     ],
 )
 def test_a_setting_that_does_not_fit_is_one_clear_sentence(name, settings, why):

@@ -27,28 +27,9 @@ def shown(exchanges: list[Exchange], room: int = 6_000, newest: int = 6_000) -> 
     return format_log(exchanges, room, newest).text.split("\n")
 
 
-def test_each_action_has_its_number_and_its_answer() -> None:
-    assert shown(log(("open 1", "Empty."), ("open 2", "A ball."))) == ["1. open 1 -> Empty.", "2. open 2 -> A ball."]
-
-
-def test_without_exchanges_there_is_no_log() -> None:
-    assert format_log([], 100, 100).text == ""
-
-
 def test_the_same_action_with_the_same_answer_stands_once() -> None:
     pairs = [("look", "Dark."), *[("pull", "Nothing.")] * 14, ("pull", "A click.")]
     assert shown(log(*pairs)) == ["1. look -> Dark.", "2-15. pull -> Nothing. (x 14)", "16. pull -> A click."]
-
-
-def test_a_series_that_repeats_stands_once() -> None:
-    pairs = [("left", "Wall."), ("right", "Wall."), ("wait", "Time passes.")] * 5
-    assert shown(log(*pairs, ("left", "A door."))) == [
-        "1. left -> Wall.",
-        "2. right -> Wall.",
-        "3. wait -> Time passes.",
-        "(these 3 again, x 4)",
-        "16. left -> A door.",
-    ]
 
 
 def test_a_series_that_comes_only_twice_is_shown_twice() -> None:

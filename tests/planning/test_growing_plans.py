@@ -6,8 +6,6 @@ import pytest
 from support.boxes import Boxes, Replies
 from support.trace_samples import outcomes_of
 
-import codeplan
-from codeplan.errors import UsageError
 from codeplan.recording.events import PlanDrafted, PlanStarted, StepEntered
 from codeplan.runner.episodes import run
 from codeplan.types import GaveUp, GiveUp, NoProgress, NotSolved, Refused, Replan, Success
@@ -64,12 +62,6 @@ def test_steps_with_the_same_code_replan_each_for_itself():
     assert model.purposes == ["plan", *["refine"] * 4]
 
 
-def test_the_plan_that_goes_on_need_not_repeat_the_replan():
-    result, _, events = play(look(), grown().replace("        replan(f'seen {seen}')\n", ""))
-    assert result.success
-    assert starts(events) == [1, 2]
-
-
 def test_a_helper_function_that_only_the_reason_uses_does_not_change_its_step():
     helper = "    def told(x):\n        return f'seen {x}'\n"
     first = HEAD + helper + LOOK.format(box=1).replace("f'seen {seen}'", "told(seen)")
@@ -104,44 +96,6 @@ def test_a_step_that_asked_to_replan_amid_it_is_not_repeated_as_it_was():
     assert starts(events) == [1, 2]
     assert result.actions == 2
     assert "Execution goes on behind [Step 1], unless you change that step" in model.asked[1][1][-1]["content"]
-
-
-def test_a_step_that_asked_to_replan_amid_it_runs_again_if_it_changes():
-    changed = ODD.replace("open(1)", "open(3)").replace("replan('no ball')", "print('no ball')")
-    result, _, events = play(HEAD + ODD, HEAD + changed + OPEN.format(box=2))
-    assert result.success
-    assert starts(events) == [1, 1]
-    assert kinds(events, PlanStarted)[1].restored == ("seen",)
-
-
-def test_a_step_that_asked_to_replan_amid_it_runs_again_if_later_steps_need_what_it_did_not_set():
-    early = HEAD + "    if start_from <= 1:\n        first = agent.open(1)\n        if 'ball' not in first:\n"
-    early += "            replan('no ball')\n"
-    early += "        seen = ['a box']\n        assert seen\n"
-    grown_early = early + OPEN.format(box=2)
-    result, _, events = play(early, grown_early, grown_early.replace("replan('no ball')", "pass"))
-    assert result.success
-    assert starts(events) == [1, 1, 1]
-    assert kinds(events, PlanStarted)[1].restored == ("first",)
-
-
-def test_a_plan_without_a_step_behind_the_one_that_asked_to_replan_runs_that_again():
-    result, _, events = play(*[HEAD + ODD] * 9, tries=1, no_progress=0)
-    assert not result.success
-    assert set(starts(events)) == {1}
-
-
-def test_a_changed_earlier_step_runs_again_after_a_replan_and_asks_anew():
-    result, _, events = play(look(), grown(first=3), grown(first=3))
-    assert result.success
-    assert starts(events) == [1, 1, 2]
-    assert result.actions == 3
-
-
-def test_replans_use_no_try():
-    plans = [HEAD + LOOK.format(box=1).replace("seen {{", f"{n} {{{{").replace("seen {", f"{n} {{") for n in range(3)]
-    result, _, _ = play(*plans, grown(), tries=1)
-    assert result.success
 
 
 @pytest.mark.parametrize(("replans", "ending"), [(0, 1), (1, 2), (3, 4)])
@@ -184,29 +138,12 @@ def test_a_first_plan_with_steps_behind_its_replan_asks_all_the_same():
     assert model.purposes == ["plan", "refine"]
 
 
-def test_a_plan_that_does_not_grow_runs_its_step_again_until_the_replans_are_used_up():
-    result, model, events = play(*[look()] * 9, task="ball/3", no_progress=0, tries=2)
-    assert result.ending == NotSolved("no success in 2 tries")
-    assert starts(events) == [1] * 5
-    assert len(model.asked) == 5
-
-
 def test_a_replan_outside_the_steps_names_no_step():
     outside = HEAD + "    replan('how?')\n    if start_from <= 1:\n        assert 0\n"
     result, model, events = play(outside, HEAD + "    if start_from <= 1:\n        assert agent.open(2)\n")
     assert result.success
     assert "code outside the steps asked to replan: how?" in model.asked[1][1][-1]["content"]
     assert (outcomes_of(events, Replan)[0].step, starts(events)) == (None, [1, 1])
-
-
-def test_two_replans_without_an_action_in_between_are_no_progress():
-    idle = [HEAD + f"    if start_from <= 1:\n        x = {n}\n        replan('think {n}')\n" for n in range(9)]
-    result, model, events = play(*idle)
-    assert result.ending == NoProgress("no progress: two plans in a row asked to replan, without an action in between")
-    assert len(model.asked) == 2
-    result, model, _ = play(*idle, no_progress=0, tries=1)
-    assert isinstance(result.ending, NotSolved)
-    assert len(model.asked) == 4
 
 
 def test_a_plan_that_gives_up_ends_the_episode():
@@ -244,22 +181,6 @@ def test_so_many_refinements_may_change_nothing(no_progress, calls):
     assert isinstance(result.ending, NotSolved if calls == 6 else NoProgress)
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        WRONG.replace("'no ball'", "'nothing'"),
-        WRONG.replace("assert 'ball' in agent.open(1), 'no ball'", "agent.open(1)[99]"),
-        WRONG.replace("        assert", "        assert agent\n    if start_from <= 2:\n        assert"),
-        "no code",
-    ],
-    ids=["message", "error", "step", "refused"],
-)
-def test_another_failure_in_between_is_progress(other):
-    settings = {"tries": 5, "start_over_from": 9}
-    result, _, _ = play(WRONG, WRONG, *[other] * (3 if other == "no code" else 1), WRONG, WRONG, **settings)
-    assert result.ending == NotSolved("no success in 5 tries")
-
-
 @pytest.mark.parametrize(("no_progress", "calls"), [(0, 18), (1, 6), (2, 9), (3, 12), (5, 18)])
 def test_a_model_that_never_answers_with_python_makes_no_progress(no_progress, calls):
     """Each try is a reply and two repairs."""
@@ -267,40 +188,6 @@ def test_a_model_that_never_answers_with_python_makes_no_progress(no_progress, c
     assert len(model.asked) == calls
     assert isinstance(result.ending, Refused if calls == 18 else NoProgress)
     assert "the reply contains no Python" in result.reason
-
-
-class Counting(Boxes):
-    """Each action is numbered in what is observed."""
-
-    def step(self, action):
-        seen = super().step(action)
-        return codeplan.Observation(f"{len(self.actions)}: {seen.text}", seen.reward, seen.done, seen.success)
-
-
-def test_a_world_that_changed_is_progress():
-    result, _, _ = play(*[WRONG] * 6, env=Counting())
-    assert result.ending == NotSolved("no success in 6 tries")
-
-
-def test_an_action_with_a_new_answer_is_progress():
-    plans = [WRONG.replace("open(1)", f"open({box})") for box in (1, 2, 4, 5)]
-    result, model, _ = play(*plans, *[plans[0]] * 9, task="ball/3", tries=9)
-    assert isinstance(result.ending, NoProgress)
-    assert len(model.asked) == len(plans) + 2
-
-
-def test_plans_that_end_without_success_are_no_progress_either():
-    idle = HEAD + "    if start_from <= 1:\n        x = agent.open(1)\n        assert x\n"
-    result, _, _ = play(*[idle] * 9)
-    assert result.ending == NoProgress(
-        "no progress: 2 refinements in a row led to the same end; each plan ran to its end; then came: 'It is empty.'"
-    )
-
-
-@pytest.mark.parametrize("setting", ["replans", "no_progress"])
-def test_the_counts_begin_at_zero(setting):
-    with pytest.raises(UsageError, match=f"{setting} must be 0 or more"):
-        play(WRONG, **{setting: -1})
 
 
 def test_every_plan_is_recorded_as_the_one_that_runs():

@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 from support.boxes import Boxes, Replies
 from support.foreign_values import VALUES, as_plan, count_steps
-from support.trace_samples import outcomes_of
 
 from codeplan.planning.feedback import MAX_PART_CHARS
 from codeplan.report.json_output import MAX_VARIABLES_BYTES, outcome_as_json
 from codeplan.report.pages import html_page
 from codeplan.runner.episodes import execute, run
 from codeplan.testing.cases import CaseRunner, PlanSuite, format_report
-from codeplan.types import Checkpoint, Failed
+from codeplan.types import Failed
 
 pytestmark = pytest.mark.long
 
@@ -141,26 +140,3 @@ def test_commands_that_execute_such_a_plan_end_and_print_little(name: str, tmp_p
     replayed = command(tmp_path, "replay", "traced")
     assert replayed.returncode == 0, replayed.stderr
     assert len(replayed.stdout + replayed.stderr) < 20_000
-
-
-def test_an_episode_with_a_budget_in_seconds_ends_when_every_plan_is_hostile() -> None:
-    from codeplan.budget import Budget
-
-    replies = [as_plan(body) for body in VALUES.values()]
-    events: list[object] = []
-    model = Replies(*replies)
-    result = run(
-        Boxes(),
-        "ball/2",
-        "adaplanner",
-        model,
-        tries=len(replies),
-        no_progress=0,
-        budget=Budget(seconds=60),
-        on_event=events.append,
-    )
-    assert not result.success
-    checkpoints = [event.checkpoint for event in outcomes_of(events, Failed)]
-    assert len(checkpoints) > 5
-    assert all(isinstance(checkpoint, Checkpoint) for checkpoint in checkpoints)
-    assert all(len(message["content"]) < 60_000 for _, messages, *_ in model.asked for message in messages)

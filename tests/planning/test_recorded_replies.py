@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.boxes import Replies
 from support.miniwob_pages import needs_browser
 
 import codeplan
-from codeplan.types import Completion
 
 RECORDED = Path(__file__).parents[3] / "shared" / "fixtures" / "model_replies.jsonl"
 
@@ -29,18 +29,6 @@ pytestmark = [
     pytest.mark.long,
     pytest.mark.skipif(not episodes(), reason="the recorded replies are not on this machine"),
 ]
-
-
-class RecordedModel:
-    """Answers with recorded replies, in their order."""
-
-    name = "recorded"
-
-    def __init__(self, replies: list[str]) -> None:
-        self._replies = iter(replies)
-
-    def complete(self, *_: object, **__: object) -> Completion:
-        return Completion(next(self._replies), model=self.name)
 
 
 def bare(reply: str) -> str:
@@ -118,7 +106,7 @@ def lost_episodes(recorded: list[dict[str, Any]], spell: Callable[[str], str]) -
         replies = [
             spell(c["reply"]) if c["purpose"] in ("plan", "refine", "check") else c["reply"] for c in episode["calls"]
         ]
-        result = codeplan.run(episode["env"], episode["task"], model=RecordedModel(replies), samples=episode["samples"])
+        result = codeplan.run(episode["env"], episode["task"], model=Replies(*replies), samples=episode["samples"])
         if not result.success:
             lost.append((episode["env"], episode["task"], result.reason))
     return lost

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.boxes import Replies
 
 import codeplan
-from codeplan.types import Completion
 
 PLAYED = Path(__file__).with_name("replies_played_by_hand.jsonl")
 VENDORS = ["Acme Tools", "Birch & Sons", "Corvid Ltd", "Delta Print"]
@@ -30,22 +30,10 @@ def played(work: str) -> dict[str, list[str]]:
     return {row["task"]: row["replies"] for row in rows if row["work"] == work}
 
 
-class PlayedModel:
-    """Gives the replies in their order."""
-
-    name = "played"
-
-    def __init__(self, replies: list[str]) -> None:
-        self._replies = iter(replies)
-
-    def complete(self, *_: object, **__: object) -> Completion:
-        return Completion(next(self._replies), model=self.name)
-
-
 @pytest.mark.parametrize("task", played("household"))
 def test_a_household_task_is_won_with_one_short_plan(task: str) -> None:
     replies = played("household")[task]
-    result = codeplan.run("household", task, model=PlayedModel(replies))
+    result = codeplan.run("household", task, model=Replies(*replies))
     assert result.success, result.reason
     assert (result.model_calls, len(replies)) == (1, 1)
     assert len(replies[0]) // 4 < 450
@@ -54,7 +42,7 @@ def test_a_household_task_is_won_with_one_short_plan(task: str) -> None:
 @pytest.mark.parametrize("task", played("repairs"))
 def test_a_plan_that_fails_is_mended_with_one_short_reply(task: str) -> None:
     flawed, mend = played("repairs")[task]
-    result = codeplan.run("household", task, model=PlayedModel([flawed, mend]))
+    result = codeplan.run("household", task, model=Replies(flawed, mend))
     assert result.success, result.reason
     assert (result.model_calls, result.refinements) == (2, 1)
     assert len(mend) // 4 < 300
@@ -164,7 +152,7 @@ def test_a_goal_about_files_is_reached_by_a_plan_that_may_look_first(goal: str, 
     is_reached = GOALS[goal](tmp_path)
     replies = [reply.replace("/root-of-the-test", str(tmp_path)) for reply in played("files")[goal]]
     verify = functools.partial(lambda value, done: done() or "not yet", done=is_reached)
-    result = codeplan.do(f"the goal {goal}", tools=file_tools(tmp_path), verify=verify, model=PlayedModel(replies))
+    result = codeplan.do(f"the goal {goal}", tools=file_tools(tmp_path), verify=verify, model=Replies(*replies))
     assert result.success, result.reason
     assert result.model_calls == len(replies) <= 2
     assert sum(map(len, replies)) // 4 < 700

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from support.steps import count_lines
 
 from codeplan.planning.resume_point import PlanAttempt, find_resume_point, last_state, unfinished_step
-from codeplan.types import Checkpoint, Failed, Finished, GiveUp, Outcome, Plan, Replan, ResourceUsage, Step, Stopped
+from codeplan.types import Checkpoint, Failed, Finished, GiveUp, Plan, Replan, ResourceUsage, Step, Stopped
 
 names = st.lists(st.sampled_from("abcd"), unique=True, max_size=3).map(tuple)
 parts = st.tuples(st.sampled_from("xy"), names, names)
@@ -41,9 +41,7 @@ maybe_step = st.none() | st.integers(1, 5)
 
 
 @given(plans, plans, maybe_step, states, maybe_step)
-def test_the_resume_point_is_that_of_the_rule(
-    old: Plan, new: Plan, failed: int | None, saved: dict[int, Checkpoint], suggested: int | None
-) -> None:
+def test_the_resume_point_is_that_of_the_rule(old, new, failed, saved, suggested):
     assert find_resume_point(old, new, failed, saved, suggested) == by_the_rule(old, new, failed, saved, suggested)
 
 
@@ -61,7 +59,7 @@ def lines_run(size: int) -> int:
     return count_lines(lambda: find_resume_point(plan, plan, size, empty))
 
 
-def test_twice_the_names_take_about_twice_the_steps() -> None:
+def test_twice_the_names_take_about_twice_the_steps():
     assert lines_run(1_000) < 2.5 * lines_run(500)
 
 
@@ -94,9 +92,7 @@ OLD = made_of(("x", "", "a"), ("x", "a", "b"), ("x", "ab", ""))
         (made_of(("x", "", "a"), ("x", "", "ab"), ("x", "ab", "")), saved(s2="", s3="b"), 2),
     ],
 )
-def test_a_plan_resumes_where_all_that_it_needs_was_saved(
-    new: Plan, states: dict[int, Checkpoint], resumes: int
-) -> None:
+def test_a_plan_resumes_where_all_that_it_needs_was_saved(new, states, resumes):
     assert find_resume_point(OLD, new, 3, states) == resumes
 
 
@@ -137,16 +133,14 @@ def finished(step: int | None) -> Finished:
         (finished(None), None, {}, {}),
     ],
 )
-def test_the_variables_at_the_end_serve_the_step_that_is_next(
-    outcome: Outcome, next_step: int | None, by_failure: dict[int, Checkpoint], by_entry: dict[int, Checkpoint]
-) -> None:
+def test_the_variables_at_the_end_serve_the_step_that_is_next(outcome, next_step, by_failure, by_entry):
     attempt = PlanAttempt(OLD, outcome, {})
     assert unfinished_step(attempt, OLD) == next_step
     assert last_state(OLD, attempt, "failure") == by_failure
     assert last_state(OLD, attempt, "entry") == by_entry
 
 
-def test_a_step_that_asked_to_replan_is_next_if_the_new_plan_changes_it() -> None:
+def test_a_step_that_asked_to_replan_is_next_if_the_new_plan_changes_it():
     changed = made_of(("x", "", "a"), ("y", "a", "b"), ("x", "ab", ""))
     attempt = PlanAttempt(OLD, replan(2, done=False), {})
     assert unfinished_step(attempt, changed) == 2
@@ -155,7 +149,7 @@ def test_a_step_that_asked_to_replan_is_next_if_the_new_plan_changes_it() -> Non
 
 
 @pytest.mark.parametrize("suggested", [None, 3])
-def test_no_plan_resumes_after_the_step_that_failed(suggested: int | None) -> None:
+def test_no_plan_resumes_after_the_step_that_failed(suggested):
     changed = made_of(("x", "", "a"), ("x", "a", "b"), ("y", "ab", ""))
     assert find_resume_point(OLD, changed, 2, saved(s1="", s2="a", s3="ab"), suggested) == 2
     assert find_resume_point(OLD, changed, 3, saved(s1="", s2="a", s3="ab"), suggested) == 3

@@ -5,9 +5,7 @@ from support.boxes import Boxes, Replies
 
 from codeplan.planning.plan_run import take_reply
 from codeplan.recording.events import PlanDrafted, PlanRejected, PlanStarted, StepEntered
-from codeplan.recording.trace import Trace
 from codeplan.runner.episodes import run
-from codeplan.runner.recorded_episodes import replay
 from codeplan.sandbox import Sandbox
 
 PLAN = """\
@@ -94,11 +92,6 @@ def test_steps_in_two_fences_are_joined():
     assert "box + 0" in result.plan
 
 
-def test_a_step_with_a_helper_without_a_fence_and_with_prose_around_it():
-    reply = f"I see. The box was empty:\n\ndef look(box):\n    return agent.open(box)\n\n{STEP_2}\nThis should do.\n"
-    assert play(PLAN, reply)[0].success
-
-
 def test_steps_that_are_not_python_are_repaired_by_themselves():
     broken = STEP_2.replace("if start_from <= 2:", "if start_from <= 2")
     result, model, events = play(PLAN, broken, STEP_2)
@@ -150,20 +143,6 @@ def test_a_gap_is_closed_by_the_check_and_the_model_then_sees_the_whole_plan():
     shown = [m["content"] for m in model.asked[2][1] if m["role"] == "assistant"]
     assert "def solution" in shown[-1]
     assert "if start_from <= 3:" in shown[-1]
-
-
-def test_an_episode_of_merged_plans_is_replayed_from_its_trace(tmp_path):
-    result = run("household", "clean/0", model="scripted", mistakes="forgotten_walk", out=tmp_path)
-    merged = [e for e in Trace.read(tmp_path / "trace.jsonl") if isinstance(e, PlanDrafted) and e.steps]
-    assert merged
-    assert replay(tmp_path) == result
-
-
-def test_steps_within_a_function_are_merged_as_well():
-    reply = "def solution(agent, start_from=1):\n" + "".join(f"    {line}\n" for line in STEP_2.splitlines())
-    taken = take_reply(Sandbox(), reply, PLAN)
-    assert (taken.steps, taken.is_plan) == ((2,), True)
-    assert taken.source.startswith(PLAN[: PLAN.index("    if start_from <= 2")])
 
 
 @pytest.mark.parametrize("reply", ["", "I cannot do that.", "x = (", "```\n```", "if start_from <= 2", "\0", "\ud800"])

@@ -76,8 +76,6 @@ def test_an_expression_is_read_by_a_grammar(text, meant):
         ("Step 1: a\nStep 2: b\nStep 8: c\nExecution order: Step 2", "leaves out step 1;"),
         ("Step 2: b\nExecution order: Step 8 AND Step 1 AND Step 2", "names step 1, which there is not"),
         ("Step 1: go\nStep 1: see\nExecution order: Step 1", "two steps 1"),
-        ("Step 1: go\nExecution order: " + "(" * 60 + "1" + ")" * 60, "nests more than"),
-        ("\n".join(f"Step {n}: go" for n in range(1, 52)) + "\nExecution order: 1", "51 steps"),
     ],
 )
 def test_what_leaves_anything_open_is_refused_with_the_reason(reply, why):
@@ -139,12 +137,6 @@ def test_a_plan_has_fifty_steps_at_most():
     assert len(parse_decomposition(steps(MAX_STEPS)).steps) == MAX_STEPS == 50
     with pytest.raises(DecompositionError, match="it has 51 steps, and 50 are allowed"):
         parse_decomposition(steps(MAX_STEPS + 1))
-
-
-def test_an_expression_nests_fifty_brackets_at_most():
-    assert parse_expression("(" * 50 + "1" + ")" * 50) == 1
-    with pytest.raises(DecompositionError, match="nests more than 50 brackets"):
-        parse_expression("(" * 51 + "1" + ")" * 51)
 
 
 def test_brackets_side_by_side_do_not_nest():
