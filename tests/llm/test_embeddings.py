@@ -60,13 +60,6 @@ def test_an_incomplete_answer_is_an_error_of_one_sentence(serve: Serve, fault: s
         model(serve(f"{fault}=1").url).embed(TEXTS, model="small")
 
 
-def test_a_refused_request_is_not_retried(serve: Serve) -> None:
-    served = serve()
-    with pytest.raises(ModelError, match=r"refused the request \(400\): the input is not a text"):
-        model(served.url, max_retries=5).embed([""], model="small")
-    assert len(served.log) == 1
-
-
 def test_the_price_of_the_embedding_model_applies_to_its_tokens(serve: Serve, tmp_path: Any) -> None:
     table = tmp_path / "prices.toml"
     table.write_text('[models."small"]\ninput = 1000000.0\noutput = 0.0\n')

@@ -12,13 +12,10 @@ LONG = "internationalizations-24"  # 24 characters
 @pytest.mark.parametrize(
     ("text", "secret", "masked"),
     [
-        ("a box of x", "x", "a box of x"),
-        ("the secret", "secret", "the secret"),
         ("it is 1234567", "1234567", "it is 1234567"),
         ("it is 12345678", "12345678", "it is ***"),
         ("password1, password12, mypassword1, password1_x", "password1", "***, password12, mypassword1, password1_x"),
         ("temperature is not supported", "temperature", "*** is not supported"),
-        ("temperatures differ", "temperature", "temperatures differ"),
         ("Bearer=passport,", "passport", "Bearer=***,"),
         ("(passport) 'passport' passport.", "passport", "(***) '***' ***."),
         ("passport", "", "passport"),

@@ -109,12 +109,6 @@ def test_a_plan_is_not_adapted_to_a_step_that_fails():
     assert model.replies == []
 
 
-def test_methods_compose_by_nesting():
-    table = {"name": "reflexion", "trials": 2, "executor": {"name": "react", "calls": 3}}
-    method = make("adapt", executor=table, max_depth=2)
-    assert (method.executor.trials, method.executor.executor.calls) == (2, 3)
-
-
 @pytest.mark.parametrize(
     ("name", "settings", "why"),
     [

@@ -1,6 +1,7 @@
 """Many tools in a prompt: those that fit the goal in full, the others on one line each, and all of them to read."""
 
 import pytest
+from support.boxes import Replies
 
 from codeplan.agent_interface import agent_api, describe_api
 from codeplan.errors import UsageError
@@ -104,14 +105,7 @@ def test_words_in_a_name_count_more_and_common_words_less():
 def run(lines, given):
     body = "".join(f"        {line}\n" for line in lines.splitlines())
     plan = f"def solution(agent, start_from=1):\n    if start_from <= 1:\n{body}"
-    return execute(plan, ToolEnvironment("do it", Toolset(given)), model=NeverAsked())
-
-
-class NeverAsked:
-    name = "silent"
-
-    def complete(self, *_, **__):
-        raise AssertionError("no plan asks")
+    return execute(plan, ToolEnvironment("do it", Toolset(given)), model=Replies())
 
 
 def test_a_plan_reads_the_whole_description_without_an_action():

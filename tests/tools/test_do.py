@@ -8,21 +8,12 @@ import pytest
 from support.boxes import Replies
 
 import codeplan
-from codeplan.errors import Diverged, UsageError, VerifierBroken
-from codeplan.recording.events import (
-    CallAnswered,
-    CallBegun,
-    CallDecided,
-    EpisodeEnded,
-    PlanStarted,
-    ToolFailed,
-    ValueJudged,
-)
+from codeplan.errors import UsageError, VerifierBroken
+from codeplan.recording.events import CallAnswered, CallDecided, EpisodeEnded, PlanStarted, ToolFailed, ValueJudged
 from codeplan.recording.trace import Trace
 from codeplan.tools import ToolEnvironment, Toolset, python_tools
 from codeplan.tools.environment import Verifier
 from codeplan.types import (
-    Call,
     Claimed,
     Crashed,
     EnvironmentEnded,
@@ -217,7 +208,6 @@ def test_a_value_that_nobody_accepts_is_not_solved():
     ("verify", "why"),
     [
         (lambda value: None, "returned a value of the type NoneType; return True, False or a text"),
-        (lambda value: 1, "returned a value of the type int"),
         (lambda value: {}[value], "the verifier failed: KeyError: 7"),
         (lambda value, tools: tools.get([]), "the verifier failed: AgentError: get was called wrongly: key: "),
     ],
@@ -227,14 +217,6 @@ def test_a_broken_verifier_ends_the_episode_and_is_never_a_success(verify, why, 
         do(TOTAL, verify=verify, out=tmp_path)
     (*_, end) = Trace.read(tmp_path / "trace.jsonl")
     assert not end.result.success and isinstance(end.result.ending, InfrastructureFailed)
-
-
-def test_the_traceback_of_a_verifier_is_shown(capfd):
-    with pytest.raises(VerifierBroken):
-        do(TOTAL, verify=lambda value: {}[value])
-    shown = capfd.readouterr().err
-    assert shown.startswith("The verifier failed:\nTraceback")
-    assert "KeyError: 7" in shown
 
 
 def test_a_pattern_that_names_no_tool_is_told(capfd):
@@ -335,38 +317,10 @@ def decisions(folder):
         ({}, "done", []),
         ({"deny": "del*"}, "the user does not allow delete", [("delete", False, "pattern", "del*")]),
         (
-            {"ask": ["delet*"]},
-            "delete needs the user's approval, and there is nobody to ask; --allow delete in place of --ask 'delet*' "
-            "would allow it",
-            [("delete", False, "nobody", "delet*")],
-        ),
-        (
-            {"ask": ["del*"]},
-            "delete needs the user's approval, and there is nobody to ask; --allow delete would allow it",
-            [("delete", False, "nobody", "del*")],
-        ),
-        ({"ask": ["del*"], "allow": ["delete"]}, "done", [("delete", True, "pattern", "delete")]),
-        (
-            {"ask": "*", "allow": ["get", "delete"]},
-            "done",
-            [("get", True, "pattern", "get"), ("delete", True, "pattern", "delete")],
-        ),
-        ({"allow": "delete", "deny": "d*"}, "the user does not allow delete", [("delete", False, "pattern", "d*")]),
-        (
             {"allow": "delet?", "ask": "delete", "approve": lambda tool, arguments: True},
             "done",
             [("delete", True, "approver", "delete")],
         ),
-    ],
-    ids=[
-        "own tools are allowed",
-        "deny",
-        "ask nobody",
-        "a name would win",
-        "it wins",
-        "the longer pattern",
-        "deny wins",
-        "ask wins",
     ],
 )
 def test_patterns_decide_about_calls_and_each_decision_is_on_the_trace(patterns, value, decided, tmp_path):
@@ -389,25 +343,6 @@ def test_whoever_approves_sees_the_call_and_is_asked_about_all_without_a_pattern
     assert [d[:3] for d in decisions(tmp_path)] == [("get", True, "approver"), ("delete", False, "approver")]
 
 
-def test_the_call_is_made_as_the_trace_has_it_whatever_approve_does_with_the_arguments(tmp_path):
-    def approve(tool, arguments):
-        arguments["names"].append("bob")
-        return True
-
-    def send(names: list[str]) -> list[str]:
-        return names
-
-    result, _ = do(plan("return agent.send(['ann'])"), tools=send, approve=approve, out=tmp_path)
-    (begun,) = events(tmp_path, CallBegun)
-    assert (result.value, begun.call) == (["ann"], Call("send", {"names": ["ann"]}))
-
-
-def test_only_true_approves():
-    store = Store()
-    result, _ = do(DELETE, tools=store, ask="delete", approve=lambda tool, arguments: "no")
-    assert "did not approve" in result.value and "a" in store.rows
-
-
 # ------------------------------------------------------------------ bad input
 
 
@@ -419,11 +354,7 @@ def test_only_true_approves():
         ({"tools": 3}, "a value of the type int offers no tools"),
         ({"tools": "missing.py"}, "there is no file 'missing.py'"),
         ({"verify": 3}, r"verify must be a function verify\(value, tools\), not 3"),
-        ({"verify": lambda: True}, "its signature is another one"),
         ({"verify": "missing.py:f"}, "there is no file 'missing.py'"),
-        ({"approve": lambda tool: True}, r"approve must be a function approve\(tool, arguments\)"),
-        ({"deny": [""]}, "deny has a pattern that is no name of a tool: ''"),
-        ({"allow": [3]}, "allow has a pattern that is no name"),
         ({"mcp_config": 3}, "mcp_config is the path of a JSON file, not 3"),
         ({"goal": 3, "tools": []}, "the goal is a text, not 3|there are no tools"),
         ({"tool_errors": "ignore"}, "tool_errors is plan or stop, not 'ignore'"),
@@ -444,14 +375,6 @@ def test_wrong_input_is_refused_in_a_sentence(options, why):
     with pytest.raises(UsageError, match=why) as caught:
         codeplan.do(given.pop("goal"), **given)
     assert "\n" not in str(caught.value)
-
-
-def test_a_difference_from_the_recording_is_found(tmp_path):
-    do(TOTAL, out=tmp_path)
-    lines = (tmp_path / "trace.jsonl").read_text().replace('"value":7', '"value":8')
-    (tmp_path / "trace.jsonl").write_text(lines)
-    with pytest.raises(Diverged, match="result.value was 8, and is now 7"):
-        codeplan.replay(tmp_path, env=ToolEnvironment("add up", Toolset(python_tools(Store()))))
 
 
 @pytest.mark.parametrize("mcp", [3, [3]])

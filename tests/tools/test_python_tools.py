@@ -341,10 +341,14 @@ def test_arguments_after_a_parameter_that_keeps_its_default_reach_their_own_para
     def by_position(a: int = 7, key: Callable[[str], str] | None = None, b: int = 0, /):
         return a, key, b
 
+    def counted(first: int = 1, second: int = 2, third: int = 3):
+        return first, second, third
+
     def with_rest(key: Callable[[str], str] | None = None, *rest: int):
         return key, rest
 
     assert call(by_name, a=1, b=2) == (1, None, 2)
+    assert call(counted, second=5) == (1, 5, 3)
     assert call(by_position, a=1, b=2) == (1, None, 2)
     assert call(by_position) == (7, None, 0)
     assert call(with_rest, rest=[1, 2]) == (None, (1, 2))
@@ -550,22 +554,6 @@ def test_keywords_can_be_named_by_a_typed_dict(unpack):
             call(take, **given)
 
 
-def test_a_function_without_annotations_takes_any_data():
-    def anything(x):
-        return x
-
-    assert call(anything, x=(1, {2: [None]})) == (1, {2: [None]})
-
-
-def test_an_argument_reaches_its_own_parameter_where_one_before_it_is_left_out():
-    def act(first: int = 1, second: int = 2, third: int = 3) -> tuple[int, int, int]:
-        return first, second, third
-
-    (tool,) = python_tools(act)
-    assert tool.call({"second": 5}) == (1, 5, 3)
-    assert tool.call({"first": 7, "third": 9}) == (7, 2, 9)
-
-
 def test_a_local_function_is_no_method_without_its_object():
     def act(self: int) -> None: ...
 
@@ -585,10 +573,8 @@ def test_a_local_function_is_no_method_without_its_object():
             "x: OverflowError: the repetition number is too large (given: 'a{99999999999}')",
         ),
         (re.Pattern, "(" * 5_000, "x: RecursionError: maximum recursion depth exceeded"),
-        (re.Pattern, "(", "x: Input should be a valid regular expression (given: '(')"),
         (FilePath, "a" * 5_000, "x: OSError: [Errno "),
         (zoneinfo.ZoneInfo, "\ud800", "x: it does not fit (given: '\\ud800')"),
-        (list[zoneinfo.ZoneInfo], ["\ud800"], "x: it does not fit (given: ['\\ud800'])"),
         (
             Annotated[fractions.Fraction, PlainValidator(fractions.Fraction)],
             "1/0",
@@ -607,11 +593,6 @@ def test_a_value_that_a_type_refuses_in_its_own_way_never_reaches_the_function(k
     assert str(caught.value).startswith(f"take was called wrongly: {message}")
 
 
-class OwnDict(dict):
-    def __missing__(self, key):
-        return self.other[key]
-
-
 @dataclasses.dataclass
 class Halves:
     whole: int
@@ -624,18 +605,9 @@ def look_up(value):
     return {}[value]
 
 
-def compile_it(value):
-    return re.compile(value)
-
-
 @pytest.mark.parametrize(
     ("kind", "value", "error"),
-    [
-        (Annotated[str, AfterValidator(look_up)], "b", KeyError),
-        (Annotated[str, AfterValidator(compile_it)], "a{99999999999}", OverflowError),
-        (Annotated[str, AfterValidator(OwnDict().__getitem__)], "b", AttributeError),
-        (Halves, {"whole": 0}, ZeroDivisionError),
-    ],
+    [(Annotated[str, AfterValidator(look_up)], "b", KeyError), (Halves, {"whole": 0}, ZeroDivisionError)],
 )
 def test_a_fault_in_the_users_own_validator_is_the_tools_failure(kind, value, error):
     def take(x): ...

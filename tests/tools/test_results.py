@@ -6,7 +6,7 @@ import dataclasses
 import datetime
 import decimal
 import uuid
-from collections import Counter, OrderedDict, UserString, deque
+from collections import Counter, OrderedDict, UserString
 from collections.abc import Callable, Iterator
 from enum import Enum
 from pathlib import Path
@@ -76,17 +76,13 @@ NOON = datetime.datetime(2024, 5, 1, 12)
         ([Colour.RED, {Colour.RED: 1}], ["red", {"red": 1}]),
         ({3, 1, 2}, [1, 2, 3]),
         (frozenset("ba"), ["a", "b"]),
-        ({10, 9, 100}, [9, 10, 100]),
         ({"a", 1, None}, ["a", 1, None]),
         (UserString("text"), "text"),
-        (range(3), [0, 1, 2]),
         ((n * n for n in range(3)), [0, 1, 4]),
-        (deque([1]), [1]),
         (Counter("aab"), {"a": 2, "b": 1}),
         (OrderedDict(b=1, a=2), {"b": 1, "a": 2}),
         ({1: 2}.items(), [(1, 2)]),
         ({"b": 1, "a": 2}.keys(), ["b", "a"]),
-        ({"b": 1}.values(), [1]),
         ([Path("/x"), uuid.UUID(int=5), decimal.Decimal("1.50")], ["/x", str(uuid.UUID(int=5)), "1.50"]),
         (b"text", "text"),
         (datetime.timedelta(seconds=90), "PT1M30S"),

@@ -4,22 +4,14 @@ import asyncio
 import contextvars
 
 import pytest
+from support.boxes import Replies
 
 from codeplan.errors import AgentError, CallInDoubt, EnvironmentFailure, UsageError
-from codeplan.recording.events import answered_calls
-from codeplan.recording.trace import Trace
 from codeplan.runner import execute
 from codeplan.tools import ToolEnvironment, Toolset, python_tools
 from codeplan.types import Answer, Call, Failed, Finished, Observation, Rejected, Task
 
 PLAN = "def solution(agent, start_from=1):\n    if start_from <= 1:\n"
-
-
-class NeverAsked:
-    name = "silent"
-
-    def complete(self, *_, **__):
-        raise AssertionError("no plan asks")
 
 
 def environment(*things, goal="do it"):
@@ -29,7 +21,7 @@ def environment(*things, goal="do it"):
 def run(lines, *things, **options):
     """The outcome of a plan with these lines."""
     body = "".join(f"        {line}\n" for line in lines.strip().splitlines())
-    return execute(PLAN + body, environment(*things), model=NeverAsked(), **options).outcome
+    return execute(PLAN + body, environment(*things), model=Replies(), **options).outcome
 
 
 def printed(lines, *things):
@@ -78,15 +70,6 @@ def test_a_plan_gets_the_data_itself():
 
     lines = "x = agent.table()\nprint(x[1][1], type(x[1]).__name__, agent.echo((float('inf'), {'a': 1})))"
     assert printed(lines, echo, table) == ["[None, 1.5] tuple (inf, {'a': 1})"]
-
-
-def test_each_call_is_an_action_of_the_episode(tmp_path):
-    run("agent.echo('ä')\nagent.echo(x=2)", echo, out=tmp_path)
-    made = [*answered_calls(Trace.read(tmp_path / "trace.jsonl"))]
-    assert [(done.event.id, done.call, done.answer) for done in made] == [
-        (1, Call("echo", {"x": "ä"}), Answer("ä")),
-        (2, Call("echo", {"x": 2}), Answer(2)),
-    ]
 
 
 def test_the_check_knows_the_tools_and_their_signatures():

@@ -18,14 +18,11 @@ from codeplan.tools.mcp.addresses import with_unique_names
         ("node dist/index.js", "server"),
         ("node /srv/node_modules/@modelcontextprotocol/server-everything/dist/index.js", "everything"),
         ("/home/ann/.venv/bin/python /opt/notes/server.py /home/ann/docs", "notes"),
-        ("/home/ann/.venv/bin/python -m server", "server"),
         ("./weather.py --verbose", "weather"),
-        ("npx tool@1.2", "server"),
         ("'/opt/my servers/über-notes' x", "ber_notes"),
         ("docker run -i --rm mcp/puppeteer", "puppeteer"),
         ("https://mcp.notion.com/mcp", "notion"),
         ("http://localhost:8000/mcp", "localhost_8000"),
-        ("http://127.0.0.1:8000/mcp", "server"),
         ("https://[::1]:9/x", "server"),
     ],
 )
@@ -46,41 +43,34 @@ def test_what_is_neither_a_command_nor_a_url_is_refused_without_secrets(text):
     assert "secret" not in str(caught.value) and len(str(caught.value)) < 200
 
 
-def test_secrets_of_a_server_are_not_in_its_text():
-    address = read_address({"command": "x", "env": {"TOKEN": "hush"}})
-    assert "hush" not in repr(address)
+@pytest.fixture
+def read(tmp_path):
+    """Reads a file with these servers, by name."""
+
+    def read_servers(servers, encoding="utf-8"):
+        path = tmp_path / "mcp.json"
+        path.write_text(json.dumps({"mcpServers": servers}), encoding=encoding)
+        return read_config(path)
+
+    return read_servers
 
 
-def read_address(entry, tmp_path=None):
-    import tempfile
-    from pathlib import Path
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "mcp.json"
-        path.write_text(json.dumps({"mcpServers": {"a-b": entry}}))
-        return read_config(path)[0]
+def test_secrets_of_a_server_are_not_in_its_text(read):
+    assert "hush" not in repr(read({"a-b": {"command": "x", "env": {"TOKEN": "hush"}}}))
 
 
-def test_the_file_gives_commands_and_urls(monkeypatch):
+def test_the_file_gives_commands_and_urls(read, monkeypatch):
     monkeypatch.setenv("NOTES_KEY", "k1")
-    started = read_address({"command": "npx", "args": ["-y", "${ROOT:-/srv}/x"], "env": {"KEY": "${NOTES_KEY}"}})
+    command = {"command": "npx", "args": ["-y", "${ROOT:-/srv}/x"], "env": {"KEY": "${NOTES_KEY}"}}
+    url = {"type": "http", "url": "https://x.example/mcp", "headers": {"Authorization": "${NOTES_KEY}"}}
+    started, remote = read({"a-b": command, "c": url})
     assert (started.name, started.command, started.env) == ("a_b", ("npx", "-y", "/srv/x"), {"KEY": "k1"})
-    remote = read_address(
-        {"type": "http", "url": "https://x.example/mcp", "headers": {"Authorization": "${NOTES_KEY}"}}
-    )
     assert (remote.url, remote.headers) == ("https://x.example/mcp", {"Authorization": "k1"})
 
 
-def test_a_byte_order_mark_is_no_part_of_the_file(tmp_path):
-    path = tmp_path / "mcp.json"
-    path.write_text(json.dumps({"mcpServers": {"a": {"command": "x"}}}), encoding="utf-8-sig")
-    assert [a.name for a in read_config(path)] == ["a"]
-
-
-def test_disabled_servers_are_left_out(tmp_path):
-    path = tmp_path / "mcp.json"
-    path.write_text(json.dumps({"mcpServers": {"a": {"command": "x", "disabled": True}, "b": {"command": "y"}}}))
-    assert [a.name for a in read_config(path)] == ["b"]
+def test_disabled_servers_and_a_byte_order_mark_are_left_out(read):
+    servers = {"a": {"command": "x", "disabled": True}, "b": {"command": "y"}}
+    assert [a.name for a in read(servers, "utf-8-sig")] == ["b"]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +83,6 @@ def test_disabled_servers_are_left_out(tmp_path):
         ('{"mcpServers": {"x": {}}}', "needs either a command or a url"),
         ('{"mcpServers": {"x": {"command": "a", "url": "http://b"}}}', "needs either a command or a url"),
         ('{"mcpServers": {"x": {"command": 5}}}', "is not understood"),
-        ('{"mcpServers": {"x": "y"}}', "is not understood"),
         ('{"mcpServers": {"x": {"command": "a", "args": "b"}}}', "is not understood"),
         ('{"mcpServers": {"x": {"url": "ftp://b"}}}', "begins with neither"),
         ('{"mcpServers": {"x": {"url": "http://b", "type": "sse"}}}', "streamable HTTP only"),
@@ -105,11 +94,6 @@ def test_a_file_that_is_not_understood_is_refused_in_a_sentence(tmp_path, conten
     path.write_text(content)
     with pytest.raises(UsageError, match=message):
         read_config(path)
-
-
-def test_a_file_that_is_missing_is_refused(tmp_path):
-    with pytest.raises(UsageError, match="cannot be read"):
-        read_config(tmp_path / "mcp.json")
 
 
 def test_two_servers_of_one_name_are_told_apart():

@@ -1,8 +1,6 @@
 """``codeplan.do`` and ``codeplan do`` with MCP servers: approvals, traces, files, and what ends an episode."""
 
 import json
-import os
-import pty
 import signal
 import subprocess
 import sys
@@ -10,33 +8,25 @@ import time
 from pathlib import Path
 
 import pytest
+from support.boxes import Replies
 from support.mcp_addresses import command_line, raw
 from support.reply_server import endpoint as endpoint
 from support.reply_server import reply
 
 import codeplan
-from codeplan import Completion
 from codeplan.cli import main
 from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.recording.events import CallBegun, CallDecided
 from codeplan.recording.trace import Trace
 
 
-class OnePlan:
-    name = "one-plan"
-
-    def __init__(self, lines):
-        body = "".join(f"        {line}\n" for line in lines.splitlines())
-        self.plan = f"def solution(agent, start_from=1):\n    if start_from <= 1:\n{body}"
-        self.prompts = []
-
-    def complete(self, messages, *, purpose, stop=(), max_tokens=None):
-        self.prompts.append("".join(message["content"] for message in messages))
-        return Completion(self.plan)
+def plan(lines):
+    body = "".join(f"        {line}\n" for line in lines.splitlines())
+    return f"def solution(agent, start_from=1):\n    if start_from <= 1:\n{body}"
 
 
 def do(lines, *servers, **options):
-    model = OnePlan(lines)
+    model = Replies(*[plan(lines)] * 6)
     return codeplan.do("do it", mcp=servers, model=model, verify=lambda value: value == "done", **options)
 
 
@@ -56,21 +46,18 @@ def test_calls_are_actions_of_the_episode_beside_those_of_functions(tmp_path):
 
 
 def test_models_read_how_files_are_returned():
-    model = OnePlan("return 'done'")
+    model = Replies(*[plan("return 'done'")] * 2)
     codeplan.do("do it", mcp=[raw("echo")], model=model)
     codeplan.do("do it", tools=own, model=model)
-    assert ["'files': list[dict]" in prompt for prompt in model.prompts] == [True, False]
+    assert ["'files': list[dict]" in "".join(m["content"] for m in messages) for _, messages in model.asked] == [
+        True,
+        False,
+    ]
 
 
 def test_a_servers_tool_is_refused_unless_it_is_allowed():
     lines = "try:\n    agent.echo()\nexcept OSError as e:\n    assert '--allow echo' in str(e), e\n    return 'done'"
     assert do(lines, raw("echo")).success
-
-
-def test_the_approver_is_asked_about_a_servers_tool():
-    asked = []
-    result = do("agent.echo()\nreturn 'done'", raw("echo"), approve=lambda tool, arguments: asked.append(tool) or True)
-    assert result.success and asked == ["echo"]
 
 
 def test_without_patterns_only_servers_tools_are_asked_for():
@@ -84,16 +71,12 @@ def test_without_patterns_only_servers_tools_are_asked_for():
     ("tool", "error", "words"),
     [
         ("die", "ConnectionError", "the MCP server raw ended with exit code 9 during die"),
-        ("silent", "TimeoutError", "did not answer within 1 s"),
-        ("huge", "ConnectionError", "sent a message of more than 16 MiB"),
-        ("refuse", "RuntimeError", "refuse failed: "),
         ("nested", "ValueError", "nested deeper than 32"),
     ],
 )
 def test_a_plan_can_catch_what_goes_wrong(tool, error, words):
     lines = f"try:\n    agent.{tool}()\nexcept {error} as e:\n    assert {words!r} in str(e), str(e)\n    return 'done'"
-    seconds = 1 if tool == "silent" else 60  # a busy machine may need long for the others
-    result = do(lines, raw(tool), allow=["*"], mcp_timeout=seconds, tries=1)
+    result = do(lines, raw(tool), allow=["*"], tries=1)
     assert result.success, result.reason
 
 
@@ -103,14 +86,6 @@ def test_a_result_of_many_values_is_an_error_of_the_call():
     assert do(lines, raw(tools=huge), allow=["*"], tries=1).success
 
 
-def test_a_server_that_ends_twice_ends_the_episode(tmp_path):
-    lines = "for _ in range(3):\n    try:\n        agent.die()\n    except OSError:\n        pass\nreturn 'done'"
-    with pytest.raises(
-        EnvironmentFailure, match="raw ended with exit code 9 again .*; to see why, run its command in a terminal"
-    ):
-        do(lines, raw("die"), allow=["*"], out=tmp_path / "run")
-
-
 def test_a_call_that_its_server_never_got_is_not_in_doubt(tmp_path):
     lines = "for _ in range(3):\n    try:\n        agent.die()\n    except OSError:\n        pass\nreturn 'done'"
     with pytest.raises(
@@ -118,7 +93,7 @@ def test_a_call_that_its_server_never_got_is_not_in_doubt(tmp_path):
     ):
         do(lines, raw("die"), allow=["*"], out=tmp_path / "run")
     verify = lambda value: value == "done"  # noqa: E731
-    result = codeplan.resume(tmp_path / "run", model=OnePlan(lines), mcp=[raw("die")], allow=["*"], verify=verify)
+    result = codeplan.resume(tmp_path / "run", model=Replies(plan(lines)), mcp=[raw("die")], allow=["*"], verify=verify)
     assert result.success and result.actions == 3
 
 
@@ -128,14 +103,13 @@ def test_a_call_that_its_server_never_got_is_not_in_doubt(tmp_path):
         ({"mcp": []}, "there are no tools"),
         ({"mcp": [" "]}, "this one is empty"),
         ({"mcp": "x", "mcp_timeout": 0}, "mcp_timeout is a number of seconds"),
-        ({"mcp": "x", "mcp_timeout": float("nan")}, "mcp_timeout is a number of seconds"),
         ({"mcp_config": "no-such-file.json"}, "no-such-file.json cannot be read"),
         ({"mcp": "x", "goal": " "}, "the goal is empty"),
     ],
 )
 def test_bad_input_is_refused_in_a_sentence(options, message):
     with pytest.raises(UsageError, match=message):
-        codeplan.do(**{"goal": "do it", "model": OnePlan("pass"), **options})
+        codeplan.do(**{"goal": "do it", "model": Replies(), **options})
 
 
 @pytest.fixture
@@ -145,7 +119,7 @@ def at_endpoint(tmp_path, monkeypatch, endpoint):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
 
     def arguments(lines, *more):
-        endpoint.answer(reply(f"```python\n{OnePlan(lines).plan}```"))
+        endpoint.answer(reply(f"```python\n{plan(lines)}```"))
         return ["do", "do it", "--model", "tiny", "--base-url", endpoint.url, "-q", *more]
 
     return arguments
@@ -166,8 +140,6 @@ def test_the_command_takes_servers_and_a_file(at_endpoint, tmp_path, capsys):
         (["--mcp", "no-such-program"], 4, "the MCP server no_such_program cannot start: there is no program"),
         (["--mcp", "false"], 4, "the MCP server false ended"),
         (["--mcp", "http://127.0.0.1:9/mcp"], 4, "the MCP server server cannot be reached at 127.0.0.1:9: "),
-        (["--mcp", ""], 2, "an MCP server is a command or a URL; this one is empty"),
-        (["--mcp-config", "none.json"], 2, "none.json cannot be read"),
         ([], 2, "there are no tools; name a Python file with --tools FILE.py, or an MCP server with --mcp"),
     ],
 )
@@ -177,39 +149,10 @@ def test_a_server_that_is_not_there_ends_the_command_in_a_sentence(at_endpoint, 
     assert message in err and len(err.splitlines()) == 1
 
 
-@pytest.mark.parametrize(("typed", "called"), [("y\n", True), ("n\n", False)])
-def test_a_terminal_is_asked_about_servers_tools(at_endpoint, tmp_path, typed, called):
-    command = at_endpoint("agent.own(1)\nagent.echo()", "--mcp", command_line(raw("echo")), "--tools", "own.py")
-    Path("own.py").write_text("def own(x: int) -> int:\n    return x\n")
-    ours, theirs = pty.openpty()
-    arguments = [sys.executable, "-m", "codeplan", *command, "--out", "run", "--tries", "1"]
-    with subprocess.Popen(arguments, stdin=theirs, stdout=subprocess.DEVNULL, stderr=theirs) as process:
-        os.close(theirs)
-        shown = b""
-        while b"[y/N]" not in shown:
-            shown += os.read(ours, 1_000)
-        os.write(ours, typed.encode())
-        process.wait(60)
-        os.close(ours)
-    events = list(Trace.read(tmp_path / "run" / "trace.jsonl"))
-    assert [(e.tool, e.allowed, e.by) for e in events if isinstance(e, CallDecided)] == [("echo", called, "approver")]
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_leaves_no_server_when_it_is_ended(at_endpoint, tmp_path, number):
-    Path("mcp.json").write_text(
-        json.dumps(
-            {
-                "mcpServers": {
-                    "raw": {
-                        "command": sys.executable,
-                        "args": list(raw("silent").command[1:]),
-                        "env": {"PIDFILE": "pids"},
-                    }
-                }
-            }
-        )
-    )
+    entry = {"command": sys.executable, "args": list(raw("silent").command[1:]), "env": {"PIDFILE": "pids"}}
+    Path("mcp.json").write_text(json.dumps({"mcpServers": {"raw": entry}}))
     command = at_endpoint("agent.silent()", "--mcp-config", "mcp.json", "--allow", "*", "--out", "run")
     with subprocess.Popen([sys.executable, "-m", "codeplan", *command], stderr=subprocess.PIPE) as process:
         until = time.monotonic() + 60

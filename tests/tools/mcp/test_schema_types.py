@@ -34,10 +34,8 @@ def written(schema, hint="thing"):
         ({"type": "array", "items": {"type": "boolean"}}, "list[bool]"),
         ({"type": "object", "additionalProperties": {"type": "integer"}}, "dict[str, int]"),
         ({"type": "object"}, "dict"),
-        ({"type": "object", "properties": {}}, "dict"),
         ({"type": "object", "properties": {}, "additionalProperties": {"type": "integer"}}, "dict[str, int]"),
         ({"type": "object", "additionalProperties": True}, "dict"),
-        ({"type": "object", "additionalProperties": {}}, "dict"),
         ({"enum": ["a", 'b"', 3, None]}, "Literal['a', 'b\"', 3] | None"),
         ({"const": "on"}, "Literal['on']"),
         ({"enum": [None]}, "None"),
@@ -55,19 +53,13 @@ def written(schema, hint="thing"):
         ({"$ref": "#/$defs/a%20b", "$defs": {"a b": {"type": "integer"}}}, "int"),
         ({"$ref": "#/anyOf/1", "anyOf": [{}, {"type": "integer"}]}, "int"),
         ({"$ref": "#/anyOf/2", "anyOf": [{}, {"type": "integer"}]}, "object"),
-        ({"$ref": "#/anyOf/x", "anyOf": [{}]}, "object"),
         ({"$ref": "https://example.org/schema"}, "object"),
         ({"$ref": "other.json#/$defs/a", "$defs": {"a": {"type": "integer"}}}, "object"),
-        ({"$ref": "$defs/a", "$defs": {"a": {"type": "integer"}}}, "object"),
         ({"$ref": "#/$defs/none"}, "object"),
-        ({"$ref": "#"}, "object"),
         ({"$ref": "#/a", "a": {"$ref": "#/b"}, "b": {"$ref": "#/a"}}, "object"),
         (True, "object"),
-        ({}, "object"),
         ([], "object"),
         ({"type": "tuple"}, "object"),
-        ({"type": {"x": 1}}, "object"),
-        ({"enum": "abc", "type": 5}, "object"),
         ({"properties": 5, "type": "object"}, "dict"),
         ({"anyOf": [{"type": "integer"}] * 8}, "int"),
         ({"anyOf": [{"type": "integer"}] * 9}, "object"),
@@ -87,7 +79,6 @@ def test_a_schema_is_a_type(schema, text):
         ({"minItems": 1, "maxItems": 9}, "(at least 1 items, at most 9 items)"),
         ({"minimum": True, "maximum": "9", "multipleOf": None}, ""),
         ({"description": "A day.", "format": "date"}, "A day. (date)"),
-        ({"description": 5, "format": 5, "pattern": 5}, ""),
         ({"pattern": "^a$"}, "(matches '^a$')"),
         ({"enum": list(range(41))}, "(one of 41 values, such as [0, 1, 2, 3, 4])"),
         ({"enum": list(range(40))}, ""),
@@ -122,15 +113,6 @@ def test_a_type_is_nested_up_to_a_depth(beyond):
     for _ in range(MAX_TYPE_DEPTH + beyond):
         schema = {"type": "array", "items": schema}
     assert written(schema)[0] == "list[" * MAX_TYPE_DEPTH + ("list" if beyond else "int") + "]" * MAX_TYPE_DEPTH
-
-
-def test_parts_are_read_up_to_a_number():
-    """The union's own schema is a part as well."""
-    parts = [{"type": "array", "items": {"type": "integer"}}] * 8
-    nested = {"properties": {f"f{n}": {"anyOf": parts} for n in range(MAX_FIELDS)}}
-    _, (text,) = written(nested)
-    read = text.count("list[int]")
-    assert read == (MAX_NODES - 1) // (1 + 8 * 2)
 
 
 @pytest.mark.parametrize(("others", "types"), [(0, "list[int]"), (1, "list"), (2, "object")])
@@ -172,14 +154,6 @@ def test_a_reference_has_twenty_parts_at_most_and_never_leads_to_what_is_on_its_
     for _ in range(count):
         schema = {"type": "string", "a": schema}
     assert written({**schema, "$ref": "#" + "/a" * count})[0] == text
-
-
-def test_types_are_written_out_while_there_is_room():
-    objects = {f"o{n}": {"type": "object", "properties": {f"x{n}": {"description": "d" * 110}}} for n in range(55)}
-    _, types = written({"properties": objects})
-    lengths = [len(text) for text in types[:-1]]
-    assert sum(lengths[:-1]) < MAX_TYPES_CHARS <= sum(lengths)
-    assert types[-1].count(": dict  #") == len(objects) - len(lengths)
 
 
 def test_an_object_is_written_out_once():

@@ -1,6 +1,5 @@
 """Lines of server programs that are no good messages: an answer among them does not let the call wait for its end."""
 
-import json
 import sys
 
 import pytest
@@ -101,8 +100,3 @@ def test_a_servers_own_word_for_an_unreadable_message_is_an_error_that_it_answer
 )
 def test_what_is_no_answer_stays_none(line):
     assert isinstance(read_message(line), ValueError)
-
-
-def test_a_message_stays_as_it_is():
-    line = {"jsonrpc": "2.0", "id": 3, "result": {"content": []}}
-    assert read_message(json.dumps(line).encode()).message.model_dump() == line
