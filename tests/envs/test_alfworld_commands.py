@@ -52,24 +52,6 @@ def test_envs_names_each_damaged_file_with_the_reason(data, capsys):
     assert len(about["faults"]) == 1
 
 
-def test_a_suite_plays_every_game_that_was_found(data, capsys):
-    assert (
-        main(
-            ["bench", "alfworld-unseen", "--data", str(data), "--method", "adaplanner", "--model", "scripted", "--json"]
-        )
-        == 0
-    )
-    document = json.loads(capsys.readouterr().out)
-    assert [result["success"] for result in (e["result"] for e in document["outcomes"])] == [True, True, True]
-
-
-def test_run_shows_one_game(data, capsys, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    id = next(f"{f.parent.parent.name}/{f.parent.name}" for f in sorted(data.rglob("game.tw-pddl")))
-    assert main(["run", "alfworld", "--data", str(data), "--task", id]) == 0
-    assert "You arrive at loc" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -81,7 +63,6 @@ def test_run_shows_one_game(data, capsys, monkeypatch, tmp_path):
             "no task of kind cool in its split valid_unseen; that split has: pick, heat",
         ),
         (["bench", "household", "--data", "DATA"], "there is no setting 'data' here"),
-        (["run", "household", "--data", "DATA"], "there is no setting 'data' here"),
         (["envs", "--data", "DATA"], "name it, as in: codeplan envs alfworld --data FOLDER"),
         (["envs", "household", "--data", "DATA"], "has no setting 'data'"),
         (["run", "alfworld", "--data", "DATA", "--task", "x"], "no task 'x'"),

@@ -1,14 +1,12 @@
 """The prompts of all environments and methods, as files that a person has read."""
 
 import re
-from itertools import combinations
 
 import pytest
 from support.golden_prompts import FOLDER, METHODS, PROMPTS, TASKS, prompts_of
 from support.miniwob_pages import needs_browser
 from support.scienceworld_engine import needs_engine
 
-from codeplan.planning.feedback import LimitsLeft
 from codeplan.prompts.templates import PACKAGE_FOLDER
 
 NEEDS = {"miniwob": needs_browser, "scienceworld": needs_engine}
@@ -42,44 +40,6 @@ def test_the_goal_is_never_empty(env, name):
 
 def golden(env, name):
     return (FOLDER / f"{env}_{name}.txt").read_text(encoding="utf-8")
-
-
-def without_numbers(line):
-    return re.sub(r"\d+", "0", line.strip())
-
-
-def common_lines():
-    """What the templates of methods and every agent have in common, as one regular expression for a line."""
-    files = [
-        f
-        for folder in METHOD_FOLDERS
-        for f in (PACKAGE_FOLDER / folder).glob("*.j2")
-        if f.stem.split("_")[0] not in TASKS
-    ]
-    lines = {without_numbers(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()}
-    lines |= {without_numbers(line) for line in LimitsLeft(1, 1, 1, 1, 1).lines}
-    lines |= {"def report(self) -> str:", "> think: Task completed!"}
-    patterns = [".*".join(map(re.escape, re.split(r"\{[{%].*?[}%]\}", line))) for line in lines]
-    return re.compile("|".join(p for p in patterns if len(re.findall(r"\w+", p)) > 1))
-
-
-def own_lines(env):
-    """The lines of more than three words that an environment brings to its prompts."""
-    common = common_lines()
-    first = [name for name, (_, _, replies) in METHODS.items() if not replies]  # the others show replies of the tests
-    lines = {without_numbers(line) for name in first for line in golden(env, name).splitlines()}
-    return {line for line in lines if len(line.split()) > 3 and not common.fullmatch(line)}
-
-
-@pytest.mark.parametrize(
-    ("first", "second"), [pair for pair in combinations(TASKS, 2) if pair != ("household", "alfworld")]
-)
-def test_no_line_of_one_environment_stands_in_anothers_prompts(first, second):
-    assert own_lines(first) & own_lines(second) == set()
-
-
-def test_alfworld_has_the_households_words():
-    assert len(own_lines("household") & own_lines("alfworld")) > 30
 
 
 WORDS = {

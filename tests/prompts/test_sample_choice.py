@@ -109,7 +109,7 @@ def test_one_text_is_shown_once(tmp_path):
     ]
 
 
-@pytest.mark.parametrize("kind", ["", "_advice", "../household/heat", "x" * 3_000])
+@pytest.mark.parametrize("kind", ["", "_advice", "../household/heat"])
 def test_a_kind_that_is_no_kind_has_no_example(tmp_path, kind):
     prompts, env = boxes(tmp_path, find="F", _advice="Look twice.")
     assert chosen(prompts, env, kind=kind) == []
@@ -121,14 +121,10 @@ def test_web_pages_without_an_example_have_none_but_that_of_a_similar_page():
     assert chosen(prompts, pages, "login-user")[0][0] == prompts.sample("miniwob", "login-user-popup")
 
 
-def test_every_similar_page_has_an_example():
-    prompts = Prompts()
-    assert all(prompts.sample("miniwob", each) for kinds in make("miniwob").similar_kinds.values() for each in kinds)
-
-
-def test_every_similar_kind_of_the_household_has_an_example():
+def test_every_similar_kind_has_an_example():
     prompts, household = Prompts(), make("household")
-    assert all(prompts.sample("household", each) for kinds in household.similar_kinds.values() for each in kinds)
+    for env in (household, make("miniwob")):
+        assert all(prompts.sample(env.name, each) for kinds in env.similar_kinds.values() for each in kinds)
     heat = chosen(prompts, household, "heat", "Heat some apple and put it in fridge.")
     assert heat == [(prompts.sample("household", "cool"), "a task of a similar kind")]
 
@@ -136,10 +132,9 @@ def test_every_similar_kind_of_the_household_has_an_example():
 @pytest.mark.parametrize(
     ("folder", "name", "goal"),
     [
-        ("react", "household", "put a hot egg in shelf."),
-        ("react", "textcraft", "craft ladder"),
-        ("adapt", "household", "put a hot egg in shelf"),
-        ("adapt", "textcraft", "craft ladder"),
+        (folder, name, goal)
+        for folder in ("react", "adapt")
+        for name, goal in (("household", "put a hot egg in shelf."), ("textcraft", "craft ladder"))
     ],
 )
 def test_no_method_shows_the_very_task_as_its_example(folder, name, goal):

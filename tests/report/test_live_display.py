@@ -37,7 +37,6 @@ from codeplan.recording.events import (
 )
 from codeplan.report.live import LiveDisplay, SummaryDisplay
 from codeplan.types import (
-    Answer,
     Call,
     Checkpoint,
     Claimed,
@@ -384,10 +383,3 @@ def test_decisions_about_tools_their_failures_and_verdicts_are_shown():
     assert "OSError:" not in failed  # nothing follows
     assert "Nobody verified the result" in shown(ValueJudged(verdict=None))
     assert "not accepted: 3" in shown(ValueJudged(verdict=Observation("not accepted: 3")))
-
-
-def test_calls_that_are_open_at_once_are_shown_with_their_own_answers() -> None:
-    begun = (CallBegun(id=n, call=Call("send", {"to": n})) for n in (1, 2))
-    answers = (CallAnswered(id=n, answer=Answer(f"done {n}"), seconds=0.1) for n in (2, 1))
-    lines = [line.strip() for line in shown(*begun, *answers).splitlines()]
-    assert lines == ["1 > send(to=2)", "done 2", "2 > send(to=1)", "done 1"]

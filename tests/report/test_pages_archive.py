@@ -170,14 +170,6 @@ def test_a_page_replaces_an_older_page_but_no_other_file(bench: Path, tmp_path: 
     assert [p.name for p in tmp_path.iterdir()] == ["page.html"]
 
 
-def test_the_command_writes_the_page_and_says_so(
-    bench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["report", str(bench), "-o", str(tmp_path / "page.html")]) == 0
-    assert "24 episodes" in capsys.readouterr().out
-    assert (tmp_path / "page.html").read_bytes().startswith(b"<!doctype html>")
-
-
 def test_the_command_says_what_is_wrong_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(tmp_path)]) == 2
     assert "nothing to show" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.raw_requests import exchange, head
+from support.raw_requests import ODD_HEADS, RawRequest, exchange, head
 from support.trace_samples import PNG, acted, ended, hostile, started, write
 
 from codeplan.errors import UsageError
@@ -88,27 +88,17 @@ def test_every_answer_has_the_security_headers(port: int) -> None:
         assert headers["cache-control"] == "no-store"
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "localhost:1", ""])
-def test_another_host_s_name_is_refused(port: int, host: str) -> None:
-    assert ask(port, "/api/overview", Host=host.format(port=port))[0] == 403
+@pytest.mark.parametrize("make", ODD_HEADS.values(), ids=ODD_HEADS.keys())
+def test_a_request_from_elsewhere_is_refused(port: int, make: RawRequest) -> None:
+    status, response = exchange(port, make("/api/overview", port))
+    assert status == 0 or 400 <= status < 500
+    assert b"access-control-allow" not in response.lower()
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:{port}", "localhost:{port}"])
 def test_this_machine_s_names_are_served(port: int, host: str) -> None:
     own = host.format(port=port)
-    assert ask(port, "/api/overview", Host=own, Origin=f"http://{own}")[0] == 200
-
-
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1"])
-def test_another_origin_is_refused(port: int, origin: str) -> None:
-    status, headers, _ = ask(port, "/api/overview", Origin=origin)
-    assert status == 403
-    assert "access-control-allow-origin" not in headers
-
-
-def test_cross_site_requests_are_refused(port: int) -> None:
-    assert ask(port, "/", Sec_Fetch_Site="cross-site")[0] == 403
-    assert ask(port, "/", Sec_Fetch_Site="same-origin")[0] == 200
+    assert ask(port, "/api/overview", Host=own, Origin=f"http://{own}", Sec_Fetch_Site="same-origin")[0] == 200
 
 
 def test_nothing_can_be_written(port: int) -> None:
@@ -116,44 +106,19 @@ def test_nothing_can_be_written(port: int) -> None:
         assert ask(port, "/api/overview", method)[0] == 405
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/api/episodes/3",
-        "/api/episodes/-1",
-        "/api/episodes/0/pages/9",
-        "/api/episodes/0/events/99999",
-        "/api/episodes/0/pictures/0",
-        "/api/episodes/x",
-        "/api/../../etc/passwd",
-        "/api/skills",
-        "/api/skills/household/any",
-    ],
+EPISODES = (
+    "3 -1 x 0x0 +0 %C2%B2 %EF%BC%90 %00 0/pages/9 0/pages/0%0a 0/events/99999 0/events/-1 0/pictures/0 0/pictures/1e9"
 )
-def test_unknown_addresses_answer_404(port: int, path: str) -> None:
-    assert ask(port, path)[0] == 404
+SKILLS = "/api/skills /api/skills/household/any /api/skills/%00/%00 /api/skills/%ff/..%2f..%2fx"
+ENDLESS = (f"/api/episodes/{part}{'9' * 5000}" for part in ("", "0/pages/", "0/events/"))
+HEADER = "/api/skills/%0d%0aSet-Cookie:%20a=b/x"
 
 
 @pytest.mark.parametrize(
     "path",
-    [
-        "/api/episodes/" + "9" * 5000,
-        "/api/episodes/%C2%B2",
-        "/api/episodes/%EF%BC%90",
-        "/api/episodes/0/pages/" + "9" * 5000,
-        "/api/episodes/0/events/" + "9" * 5000,
-        "/api/episodes/0/events/-1",
-        "/api/episodes/0/pictures/1e9",
-        "/api/episodes/0x0",
-        "/api/episodes/%00",
-        "/api/episodes/+0",
-        "/api/skills/%00/%00",
-        "/api/skills/%ff/..%2f..%2fx",
-        "/api/skills/%0d%0aSet-Cookie:%20a=b/x",
-        "/api/episodes/0/pages/0%0a",
-    ],
+    [*(f"/api/episodes/{e}" for e in EPISODES.split()), *SKILLS.split(), *ENDLESS, HEADER, "/api/../../etc/passwd"],
 )
-def test_odd_numbers_and_names_in_a_path_answer_404(port: int, path: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_unknown_addresses_and_odd_numbers_answer_404(port: int, path: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert exchange(port, head("GET", path, port))[0] == 404
     assert capfd.readouterr() == ("", "")
 

@@ -53,14 +53,10 @@ def test_a_reply_gives_every_parameter_a_value_of_its_type():
 @pytest.mark.parametrize(
     "reply",
     [
-        "",
-        "no",
-        "{}",
-        '{"the_item": "egg"}',
+        *("", "no", "{}", "{" * 100_000, '{"the_item": "egg"}'),
         '{"the_item": ["egg"], "the_places": []}',
         '{"the_item": 3, "the_places": []}',
         '{"the_item": {"a": "b"}, "the_places": []}',
-        "{" * 100_000,
         '{"the_item": "' + "x" * 5_000 + '", "the_places": []}',
     ],
 )

@@ -56,13 +56,6 @@ def test_a_win_raises_the_e_value_and_a_loss_lowers_it(wins, losses):
     assert e_value(wins, losses + 1) < e_value(wins, losses) < e_value(wins + 1, losses)
 
 
-def test_seven_wins_in_a_row_show_at_five_percent_that_it_helps():
-    assert [sequential_verdict(n, 0) for n in (6, 7)] == ["open", "helps"]
-    assert sequential_verdict(0, 7) == "harms"
-    assert can_reach(0, 0, 7)
-    assert not can_reach(0, 0, 6)
-
-
 def false_promotions(level, rate, pairs=60, runs=4_000, discordant=0.6):
     """The share of useless skills that are promoted if the test is evaluated after every pair."""
     rng = random.Random(11)

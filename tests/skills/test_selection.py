@@ -233,17 +233,10 @@ def test_planning_follows_a_reply_that_cannot_be_bound(library, reply):
     assert model.purposes[-1] == "plan"
 
 
-def test_reuse_without_a_fitting_skill_plans(tmp_path):
-    model = Replies(PLAN)
-    assert run(Boxes(), "ball/2", model=model, library=SkillLibrary(tmp_path / "empty"), reuse=True).success
-    assert model.purposes == ["plan"]
-
-
 def test_invalid_settings_are_refused(library, tmp_path):
     for settings, why in (
         ({"library": str(tmp_path / "none")}, "there is no skill library"),
         ({"library": str(library.path), "skill": "nobody"}, "there is no skill 'nobody'"),
-        ({"library": str(library.path), "skills": 0}, "count from 1"),
         ({"skill": "look-1"}, "name its folder"),
         ({"library": 3}, "the setting library is an int; give a folder, or a SkillStore"),
     ):

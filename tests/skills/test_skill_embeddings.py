@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import sqlite3
 import struct
-import threading
-from contextlib import contextmanager
 
 import pytest
 from msgspec.structs import replace
 from support.boxes import Boxes, Replies
+from support.endpoint import serve
 from support.skill_samples import skill, task
 
 from codeplan.budget import Budget
@@ -26,9 +24,10 @@ from codeplan.runner.recorded_episodes import replay, resume
 from codeplan.skills.embeddings import MAX_CHARACTERS, Embedder
 from codeplan.skills.library import FixedStore, ReadOnlyStore, SkillLibrary
 from codeplan.skills.skill import Skill
-from codeplan.standin.model import ScriptedModel
-from codeplan.standin.server import FaultSettings, StandInServer, text_vector
+from codeplan.standin.server import text_vector
 from codeplan.types import Usage
+
+__all__ = ["serve"]
 
 PLAN = """def solution(agent, start_from=1):
     if start_from <= 1:
@@ -36,22 +35,6 @@ PLAN = """def solution(agent, start_from=1):
         assert 'ball' in agent.open({}), 'no ball'
 """
 NEAR, FAR = "Find the ball that is in one of the boxes.", "Sort all letters by their sender."
-
-
-@contextmanager
-def served(faults=""):
-    """An endpoint that runs, and its URL."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-    endpoint = StandInServer(ScriptedModel(), faults=FaultSettings.parse(faults))
-    try:
-        yield endpoint, asyncio.run_coroutine_threadsafe(endpoint.start(), loop).result(10)
-    finally:
-        asyncio.run_coroutine_threadsafe(endpoint.stop(), loop).result(10)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
 
 
 class Model(Replies):
@@ -68,9 +51,8 @@ class Model(Replies):
 
 
 @pytest.fixture
-def url():
-    with served() as (_, url):
-        yield url
+def url(serve):
+    return serve().url
 
 
 @pytest.fixture
@@ -227,9 +209,8 @@ def cut(folder, lines):
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:lines]))
 
 
-def test_a_replay_is_identical_without_any_endpoint_whatever_became_of_the_library(library, tmp_path):
-    with served() as (_, url):
-        result, _ = play(url, library, tmp_path / "run")
+def test_a_replay_is_identical_without_any_endpoint_whatever_became_of_the_library(url, library, tmp_path):
+    result, _ = play(url, library, tmp_path / "run")
     library.change(library.get_by_name("near-1"), status="retired")
     assert replay(tmp_path / "run", env=Boxes()) == result
 
@@ -258,21 +239,20 @@ def test_a_resumed_episode_ends_alike_and_repeats_no_recorded_call(url, library,
         replay(folder, env=Boxes())
 
 
-def test_an_endpoint_that_fails_breaks_the_episode_off_before_anything_is_planned(library, tmp_path):
-    with served("500=1") as (_, url), pytest.raises(ModelError, match=r"failed \(500\)"):
-        play(url, library, tmp_path / "run")
+def test_an_endpoint_that_fails_breaks_the_episode_off_before_anything_is_planned(serve, library, tmp_path):
+    with pytest.raises(ModelError, match=r"failed \(500\)"):
+        play(serve("500=1").url, library, tmp_path / "run")
     (failed,) = events(tmp_path / "run", ModelCallFailed)
     assert (failed.purpose, failed.messages) == ("embed", [])
     assert not events(tmp_path / "run", ModelCalled, SkillsChosen)
-    with served() as (_, url):
-        model = Model(url, PLAN.format(2))
-        assert resume(tmp_path / "run", env=Boxes(), model=model, library=library.path).success
+    model = Model(serve().url, PLAN.format(2))
+    assert resume(tmp_path / "run", env=Boxes(), model=model, library=library.path).success
     assert not events(tmp_path / "run", ModelCallFailed)
 
 
-def test_a_time_budget_spent_on_embedding_replays(library, tmp_path):
-    with served("slow=1,slow_by=5") as (_, url):
-        result, _ = play(url, library, tmp_path / "run", budget=Budget(seconds=1))
+def test_a_time_budget_spent_on_embedding_replays(serve, library, tmp_path):
+    url = serve("slow=1,slow_by=5").url
+    result, _ = play(url, library, tmp_path / "run", budget=Budget(seconds=1))
     assert result.reason == "budget: the budget of 1 seconds is spent"
     assert [e.purpose for e in events(tmp_path / "run", ModelCallFailed)] == ["embed"]
     assert replay(tmp_path / "run", env=Boxes()).reason == result.reason

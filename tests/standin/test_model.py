@@ -7,7 +7,7 @@ import pytest
 from support.standin_prompts import CLEAN, CORRECT, PARSED, PLAIN, PROMPTS, ROOM, ask, ask_for_plan
 
 from codeplan.errors import ModelError, UsageError
-from codeplan.standin.household import MISTAKE_NAMES, likely_places, parse_goal, write_plan
+from codeplan.standin.household import likely_places, parse_goal, write_plan
 from codeplan.standin.mistakes import Mistakes
 from codeplan.standin.model import ScriptedModel, answer_question, first_difference
 
@@ -19,15 +19,9 @@ from codeplan.standin.model import ScriptedModel, answer_question, first_differe
     [
         ("plan", [{"role": "user", "content": "What is the capital of France?"}]),
         ("ask", PROMPTS.messages("adaplanner/ask", question="What is the capital of France?")),
-        (
-            "plan",
-            PROMPTS.messages("adaplanner/plan", api="", left=(), observation=ROOM, goal="buy a red shirt", **PLAIN),
-        ),
-        (
-            "plan",
-            PROMPTS.messages(
-                "adaplanner/plan", api="", left=(), observation=ROOM, goal="put a mug in toilet.", **PLAIN
-            ),
+        *(
+            ("plan", PROMPTS.messages("adaplanner/plan", api="", left=(), observation=ROOM, goal=goal, **PLAIN))
+            for goal in ("buy a red shirt", "put a mug in toilet.")
         ),
         ("refine", []),
         ("embed", []),
@@ -85,21 +79,27 @@ def test_usage_follows_the_length_of_the_texts():
 # ------------------------------------------------------------------ understanding and planning
 
 
+TREATED = [
+    (wording.format(adjective=adjective, verb=kind, thing=thing, place=place.split()[0]), kind, thing, place)
+    for kind, adjective, thing, place in (
+        *(("clean", "clean", "egg", "cabinet 2"), ("heat", "hot", "apple", "fridge 1")),
+        ("cool", "cool", "pan", "countertop 1"),
+    )
+    for wording in ("put a {adjective} {thing} in {place}.", "{verb} some {thing} and put it in {place}.")
+]
+
+
 @pytest.mark.parametrize(
     ("goal", "kind", "thing", "place"),
     [
-        ("put a mug in desk.", "pick", "mug", "desk 1"),
-        ("put some mug on desk.", "pick", "mug", "desk 1"),
-        ("put a clean egg in microwave.", "clean", "egg", "microwave 1"),
-        ("clean some egg and put it in cabinet.", "clean", "egg", "cabinet 2"),
-        ("put a hot apple in fridge.", "heat", "apple", "fridge 1"),
-        ("heat some apple and put it in fridge.", "heat", "apple", "fridge 1"),
-        ("put a cool pan in countertop.", "cool", "pan", "countertop 1"),
-        ("cool some pan and put it in countertop.", "cool", "pan", "countertop 1"),
-        ("put two pen in safe.", "pick_two", "pen", "safe 1"),
-        ("find two pen and put them in safe.", "pick_two", "pen", "safe 1"),
+        *((f"put {wording} desk.", "pick", "mug", "desk 1") for wording in ("a mug in", "some mug on")),
+        *(
+            (wording, "pick_two", "pen", "safe 1")
+            for wording in ("put two pen in safe.", "find two pen and put them in safe.")
+        ),
         ("look at bowl under the desklamp.", "examine", "bowl", ""),
         ("examine the cd with the floorlamp.", "examine", "cd", ""),
+        *TREATED,
     ],
 )
 def test_both_wordings_of_every_kind_of_goal_are_understood(goal, kind, thing, place):
@@ -151,13 +151,6 @@ def test_the_same_seed_mistakes_and_messages_give_the_same_plan():
 
 def test_without_mistakes_the_seed_does_not_matter():
     assert {ask_for_plan(model=ScriptedModel(seed, "none")) for seed in range(5)} == {CORRECT}
-
-
-@pytest.mark.parametrize("name", MISTAKE_NAMES)
-def test_a_mistake_requested_by_name_is_made(name):
-    broken = ask_for_plan(model=ScriptedModel(3, name))
-    assert broken != CORRECT
-    assert ask_for_plan(model=ScriptedModel(3, Mistakes(**{name: 1.0}))) == broken
 
 
 def test_the_levels_set_how_often_each_mistake_is_made():

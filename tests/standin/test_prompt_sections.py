@@ -13,6 +13,8 @@ LANGUAGE = {"asks": True, "replans": True, "tools": False}
 CODE = {"api": "", "advice": None, "samples": (), "skills": (), "notes": ("be quick",), **LANGUAGE}
 EPISODE = {**TASK, "plan": "1. Look.", "transcript": "> look\nA mug.", "outcome": "The task was done."}
 SHOP = {"page": "A page.", "goal": "buy a mug"}
+EMPTY = {"samples": (), "notes": ()}
+PLANNERS = ("adapt", "plan_and_execute")
 REPLY = {"sample": None, "notes": (), "reply": "", "problem": ""}
 
 
@@ -27,19 +29,14 @@ REPLY = {"sample": None, "notes": (), "reply": "", "problem": ""}
         ("adaplanner/bind", {**TASK, "earlier": "find a cup", "parameters": ()}, "bind"),
         ("adapt/plan", {**TASK, **ACTS, **REPLY}, "decompose"),
         ("plan_and_execute/plan", {**TASK, **ACTS, **REPLY, "notes": ("be quick",)}, "decompose"),
-        ("text_planner/plan", {**TASK, **ACTS, "samples": (), "notes": ()}, "plan_text"),
-        (
-            "text_planner/refine",
-            {**TASK, **ACTS, "samples": (), "notes": (), "plan": "1. Look.", "transcript": ""},
-            "refine_text",
+        ("text_planner/plan", {**TASK, **ACTS, **EMPTY}, "plan_text"),
+        ("text_planner/refine", {**TASK, **ACTS, **EMPTY, "plan": "1. Look.", "transcript": ""}, "refine_text"),
+        *(
+            (f"{method}/webshop_plan", {**SHOP, "failed": (), "reply": "", "problem": ""}, "decompose")
+            for method in PLANNERS
         ),
-        ("adapt/webshop_plan", {**SHOP, "failed": (), "reply": "", "problem": ""}, "decompose"),
-        ("plan_and_execute/webshop_plan", {**SHOP, "failed": (), "reply": "", "problem": ""}, "decompose"),
-        ("adapt/webshop_match", {"page": "A page.", "criteria": "green"}, "act"),
-        ("adapt/webshop_detail", {"page": "A page.", "criteria": "green"}, "act"),
-        ("react/act", {**TASK, **FORMS, "samples": (), "notes": (), "transcript": ""}, "act"),
-        ("react/think", {**TASK, **FORMS, "samples": (), "notes": (), "transcript": ""}, "act"),
-        ("react/take", {**TASK, **FORMS, "samples": (), "notes": (), "transcript": ""}, "act"),
+        *((f"adapt/webshop_{name}", {"page": "A page.", "criteria": "green"}, "act") for name in ("match", "detail")),
+        *((f"react/{name}", {**TASK, **FORMS, **EMPTY, "transcript": ""}, "act") for name in ("act", "think", "take")),
         ("react/formalise", {**FORMS, "sample": None, "seen": "", "line": "I look."}, "formalise"),
         ("reflexion/reflect", {**TASK, "transcript": ""}, "reflect"),
         ("autoplan/summary", EPISODE, "reflect"),

@@ -4,7 +4,7 @@ import ast
 import re
 
 import pytest
-from support.standin_prompts import PLAIN, REPORT, ask
+from support.standin_prompts import PLAIN, REPORT, ask, errors_of, played
 from support.task_runs import run_tasks
 from support.trace_samples import outcomes_of
 
@@ -14,8 +14,6 @@ from codeplan.envs.textcraft.agent import TextCraftAgent
 from codeplan.envs.textcraft.environment import TextCraft
 from codeplan.errors import ModelError
 from codeplan.recording.events import PlanStarted
-from codeplan.runner.episodes import run
-from codeplan.standin.mistakes import Mistakes
 from codeplan.standin.model import ScriptedModel, answer_question, first_difference
 from codeplan.standin.plan_edits import apply_changes
 from codeplan.standin.textcraft import (
@@ -124,14 +122,6 @@ def test_a_question_about_variants_is_answered_with_a_name():
 # ------------------------------------------------------------------ mistakes and mends
 
 
-@pytest.mark.parametrize("name", MISTAKE_INSERTERS)
-@pytest.mark.parametrize("seed", range(6))
-def test_a_mistake_requested_by_name_is_made(name, seed):
-    broken = ask_for_plan(ScriptedModel(seed, name))
-    assert broken != CORRECT
-    assert ask_for_plan(ScriptedModel(seed, Mistakes(**{name: 1.0}))) == broken
-
-
 @pytest.mark.parametrize("seed", range(30))
 def test_mistakes_keep_the_steps_numbered_without_a_gap(seed):
     broken = ask_for_plan(ScriptedModel(seed, "wrong_count,forgotten_ingredient,sought_product"))
@@ -153,31 +143,23 @@ def test_a_mistake_without_a_place_leaves_the_plan_unchanged():
     )
 
 
-def errors_of(source):
-    """What the check says of a plan that does not parse, or has methods that the agent has not."""
-    try:
-        ast.parse(source)
-    except SyntaxError as e:
-        return f"line {e.lineno}, column {e.offset}: {e.msg} [syntax]"
-    known = agent_api(TextCraftAgent).names
-    calls = [(n, m[1]) for n, line in enumerate(source.split("\n"), 1) for m in re.finditer(r"agent\.(\w+)", line)]
-    return "\n".join(
-        f"line {n}, column 9: the agent has no `{c}`; it has: {', '.join(known)} [agent-method]"
-        for n, c in calls
-        if c not in known
-    )
-
-
 @pytest.mark.parametrize("name", ["syntax_error", "unknown_method"])
 @pytest.mark.parametrize("seed", range(12))
 def test_a_refused_plan_is_repaired(name, seed):
     broken = ask_for_plan(ScriptedModel(seed, name))
-    assert errors_of(broken)
+    assert errors_of(broken, TextCraftAgent)
     assert (
-        ask("adaplanner/check", source=broken, errors=errors_of(broken), asks=True, replans=True, tools=False)
+        ask(
+            "adaplanner/check",
+            source=broken,
+            errors=errors_of(broken, TextCraftAgent),
+            asks=True,
+            replans=True,
+            tools=False,
+        )
         == CORRECT
     )
-    assert ask_to_refine(broken, errors_of(broken)) == CORRECT
+    assert ask_to_refine(broken, errors_of(broken, TextCraftAgent)) == CORRECT
 
 
 def test_a_wrong_count_becomes_the_recipes():
@@ -227,7 +209,6 @@ def test_a_wrong_variant_is_replaced():
 @pytest.mark.parametrize(
     "words",
     [
-        "The plan ran to its end without an error, but the task is not done. My goal is x. I hold nothing.",
         "The plan was stopped in [Step 2]: the plan took more than 10000 loop turns",
         "[Step 7], line 3 raised ZeroDivisionError: division by zero",
         feedback(2, "I cannot.", "nothing", "get 4 granite", "The episode is over."),
@@ -240,15 +221,8 @@ def test_feedback_without_a_fix_leads_to_a_new_plan(words):
 # ------------------------------------------------------------------ episodes
 
 
-def episode(task, mistakes, seed=0, **settings):
-    """The result of an episode, and its events."""
-    events = []
-    result = run("textcraft", task, model=ScriptedModel(seed, mistakes), on_event=events.append, **settings)
-    return result, events
-
-
 def test_a_forgotten_ingredient_fails_an_assertion_and_the_mended_plan_resumes_at_that_step():
-    result, events = episode("depth3/70", "forgotten_ingredient")
+    result, events = played("textcraft", "depth3/70", "forgotten_ingredient")
     failed = outcomes_of(events, Failed)[0]
     assert result.success
     assert "Could not find enough items" in failed.message
@@ -257,14 +231,14 @@ def test_a_forgotten_ingredient_fails_an_assertion_and_the_mended_plan_resumes_a
 
 @pytest.mark.parametrize("name", ["wrong_count", "sought_product"])
 def test_each_other_mistake_costs_a_refinement_too(name):
-    result, events = episode("depth3/70", name)
+    result, events = played("textcraft", "depth3/70", name)
     assert result.success
     assert result.refinements == len(outcomes_of(events, Failed)) >= 1
 
 
 def test_a_task_with_planks_asks_for_the_variant():
     task = next(t for t in TextCraft().tasks("test") if t.goal == "craft lectern")
-    result, _ = episode(task.id, "none")
+    result, _ = played("textcraft", task.id, "none")
     assert (result.success, result.asks, result.refinements) == (True, 1, 0)
 
 

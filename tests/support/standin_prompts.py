@@ -4,6 +4,7 @@ import re
 
 from codeplan.agent_interface import agent_api, describe_api
 from codeplan.envs.household.agent import HouseholdAgent
+from codeplan.planning.turns import Turn
 from codeplan.prompts.templates import Prompts
 from codeplan.runner.episodes import run
 from codeplan.sandbox import Sandbox
@@ -64,3 +65,10 @@ def played(env, task, mistakes, seed=0, **settings):
     """The result of the stand-in's episode, and its events."""
     events = []
     return run(env, task, model=ScriptedModel(seed, mistakes), on_event=events.append, **settings), events
+
+
+def next_line(forms, observation, goal, turns=(), notes=()):
+    """What the stand-in says next as an executor, after these turns."""
+    values = {"forms": forms, "samples": (), "observation": observation, "goal": goal, "notes": notes}
+    messages = PROMPTS.messages("react/act", **values, transcript="\n".join(str(Turn(*t)) for t in turns))
+    return ScriptedModel().complete(messages, purpose="act").text
