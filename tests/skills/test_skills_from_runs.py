@@ -29,11 +29,6 @@ def solved(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def library(tmp_path):
-    return SkillLibrary(tmp_path / "skills")
-
-
 def changed(solved, tmp_path, change):
     """A copy of the run's folder, whose events ``change`` has changed in place."""
     events = [json.loads(line) for line in (solved / "trace.jsonl").read_text().splitlines()]
