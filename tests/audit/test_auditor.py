@@ -111,15 +111,10 @@ def test_an_exception_ends_the_audit_before_all_plans_are_run(guarded_hosts):
     assert len(ended) < 60
 
 
-def test_a_plan_that_prints_the_word_got_through(guarded):
-    verdict = audit_plan(harmless("print('CAN' + 'ARY')"), guarded, unrestricted=False)
-
-    assert verdict.problem.startswith("CANARY reached the output")
-
-
 @pytest.mark.parametrize(
     ("body", "place"),
     [
+        ("print('CAN' + 'ARY')", "output"),
         ("x = 'CANARY'", "checkpoint"),
         ("ask('CANARY')", "asks"),
         ("agent.goto('CANARY')", "actions"),

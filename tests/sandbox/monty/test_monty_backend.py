@@ -67,20 +67,14 @@ def test_code_after_solution_belongs_to_the_plan_but_what_calls_it_does_not() ->
 EXPRESSIONS = [
     "sorted([3, 1, 2], key=lambda v: -v)",
     "sorted(['bb', 'a', 'cc', 'd'], key=len, reverse=True)",
-    "sorted([1, 2], reverse=True)",
     "sorted({'b': 1, 'a': 2})",
-    "min(['bb', 'a', 'd'], key=len)",
     "max(['bb', 'a', 'dd'], key=len)",
     "min(3, 1, key=lambda v: -v)",
     "max([], default=7)",
     "min([], key=len, default='none')",
-    "max('b', 'c')",
     "[*map(lambda a, b: a + b, [1, 2, 3], [10, 20])]",
-    "[*map(str, (1, 2))]",
     "[*filter(None, [0, 1, '', 'a'])]",
     "next((v for v in [1, 2, 3] if v > 1), None)",
-    "next((v for v in [] if v > 1), 'none')",
-    "next(iter([5]))",
     "next(iter([]), 6)",
 ]
 
