@@ -34,13 +34,13 @@ def estimate(*played: EpisodeOutcome, earlier: tuple[BenchRecord, ...] = ()) -> 
     return estimate_cost(BenchRecord(Path("own"), GRID, played), earlier)
 
 
-def test_nothing_is_estimated_from_nothing() -> None:
+def test_nothing_is_estimated_from_nothing():
     found = estimate()
     assert found.unseen == ("a",)
     assert (found.cells[0].calls, found.total.money) == (None, None)
 
 
-def test_only_the_episodes_to_come_are_counted() -> None:
+def test_only_the_episodes_to_come_are_counted():
     found = estimate(outcome(0), outcome(5))
     assert found.total.episodes == 8
     assert found.total.calls is not None and found.total.calls.low < 80 < found.total.calls.high
@@ -50,7 +50,7 @@ def test_only_the_episodes_to_come_are_counted() -> None:
     )
 
 
-def test_kinds_are_weighted_as_the_tasks_to_come_have_them() -> None:
+def test_kinds_are_weighted_as_the_tasks_to_come_have_them():
     cheap = [outcome(n, calls=1) for n in range(4)]
     found = estimate(*cheap, outcome(5, calls=100))
     assert found.total.calls is not None
@@ -58,13 +58,13 @@ def test_kinds_are_weighted_as_the_tasks_to_come_have_them() -> None:
     assert found.total.calls.low > 2 * predicted_sum([1], 5)[0]
 
 
-def test_an_unknown_price_makes_the_money_unknown_and_nothing_else() -> None:
+def test_an_unknown_price_makes_the_money_unknown_and_nothing_else():
     found = estimate(outcome(0), outcome(1, money=None))
     assert found.total.money is None
     assert found.total.tokens is not None
 
 
-def test_episodes_that_were_broken_off_say_nothing() -> None:
+def test_episodes_that_were_broken_off_say_nothing():
     assert estimate(outcome(0, broken=True)).unseen == ("a",)
 
 
@@ -78,19 +78,14 @@ def test_episodes_that_were_broken_off_say_nothing() -> None:
         ({"env": "textcraft"}, 0),
     ],
 )
-def test_only_episodes_of_the_same_cell_count(other: dict[str, Any], seen: int) -> None:
+def test_only_episodes_of_the_same_cell_count(other, seen):
     cell = msgspec.structs.replace(CELL, **other)
     grid = BenchGrid((cell,), {cell.suite: TASKS})
     record = BenchRecord(Path("other"), grid, (outcome(0, cell=cell.name),))
     assert estimate(earlier=(record,)).cells[0].seen == seen
 
 
-def test_two_equal_episodes_do_not_make_a_narrow_range() -> None:
-    low, high = predicted_sum([10, 10], 100)
-    assert low < 1000 / 2 and high > 1000 * 2
-
-
-def test_many_episodes_make_a_narrow_range() -> None:
+def test_many_episodes_make_a_narrow_range():
     low, high = predicted_sum([9, 11] * 200, 400)
     assert 0.95 * 4000 < low < 4000 < high < 1.05 * 4000
 
@@ -98,7 +93,7 @@ def test_many_episodes_make_a_narrow_range() -> None:
 # ------------------------------------------------------------------ folders
 
 
-def test_earlier_benches_are_found_and_damaged_ones_and_links_left_out(tmp_path: Path) -> None:
+def test_earlier_benches_are_found_and_damaged_ones_and_links_left_out(tmp_path):
     BenchStore(tmp_path / "runs" / "one", GRID).close()
     for name in ("damaged", "episode"):
         (tmp_path / "runs" / name).mkdir()
@@ -112,7 +107,7 @@ def test_earlier_benches_are_found_and_damaged_ones_and_links_left_out(tmp_path:
     assert read_earlier_benches(tmp_path / "nowhere") == []
 
 
-def test_of_many_earlier_benches_the_last_fifty_by_name_are_read(tmp_path: Path) -> None:
+def test_of_many_earlier_benches_the_last_fifty_by_name_are_read(tmp_path):
     for number in range(51):
         BenchStore(tmp_path / f"{number:02}", GRID).close()
     assert [b.folder.name for b in read_earlier_benches(tmp_path)] == [f"{n:02}" for n in range(50, 0, -1)]
@@ -141,7 +136,7 @@ def twenty_cells() -> ResolvedBench:
     return resolve_bench(msgspec.convert(table, BenchSpec))
 
 
-def test_the_estimate_of_a_pilot_holds_on_twenty_cells() -> None:
+def test_the_estimate_of_a_pilot_holds_on_twenty_cells():
     plan = twenty_cells()
     assert len(plan.grid.cells) == 20
     few = msgspec.structs.replace(plan, grid=pilot_grid(plan.grid, [cell.name for cell in plan.grid.cells]))
@@ -161,9 +156,7 @@ def test_the_estimate_of_a_pilot_holds_on_twenty_cells() -> None:
     assert misses == []
 
 
-def test_a_dry_run_plays_nothing_and_a_pilot_two_tasks_of_each_cell(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dry_run_plays_nothing_and_a_pilot_two_tasks_of_each_cell(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     command = ["bench", "paper:adapt-table3", "-n", "2", "--dry-run", "--out", "out"]
     assert main(command) == 0
@@ -182,9 +175,7 @@ def test_a_dry_run_plays_nothing_and_a_pilot_two_tasks_of_each_cell(
     assert len((tmp_path / "out" / "results.jsonl").read_text().splitlines()) == 12
 
 
-def test_a_bench_counts_its_own_episodes_once_however_its_folder_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_bench_counts_its_own_episodes_once_however_its_folder_is_named(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["bench", "household", "--kind", "clean", "-n", "1", "--out", "runs/own"]) == 0
     capsys.readouterr()
@@ -194,14 +185,12 @@ def test_a_bench_counts_its_own_episodes_once_however_its_folder_is_named(
         assert (cell["seen"], cell["episodes"]) == (1, 2)
 
 
-def test_a_dry_run_of_too_many_episodes_is_refused_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dry_run_of_too_many_episodes_is_refused_at_once(capsys):
     assert main(["bench", "household", "-n", "1", "--repeats", "1000000000000", "--dry-run"]) == 2
     assert "at most 250,000 episodes, not 6,000,000,000,000" in capsys.readouterr().err
 
 
-def test_a_dry_run_needs_no_key_and_its_pilot_does(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dry_run_needs_no_key_and_its_pilot_does(monkeypatch, capsys):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     command = ["bench", "household", "-n", "1", "--model", "gpt-4o", "--dry-run"]
     assert main(command) == 0
@@ -211,9 +200,7 @@ def test_a_dry_run_needs_no_key_and_its_pilot_does(
 
 
 @pytest.mark.parametrize("option", [["--pilot"], ["--estimate-from", "runs"], ["--dry-run", "--record", "tape"]])
-def test_options_of_a_dry_run_stand_with_it(
-    option: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_options_of_a_dry_run_stand_with_it(option, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["bench", "household", "-n", "1", *option]) == 2
     assert "dry" in capsys.readouterr().err

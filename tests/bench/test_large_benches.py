@@ -45,9 +45,7 @@ def tasks(count: int, kinds: int = 1) -> list[Task]:
 
 
 @pytest.mark.parametrize(("iterations", "sound"), [((1, 1), True), ((1, 2), False)])
-def test_trainings_have_a_plan_for_each_batch_size_and_iteration(
-    tmp_path: Path, iterations: tuple[int, int], sound: bool
-) -> None:
+def test_trainings_have_a_plan_for_each_batch_size_and_iteration(tmp_path, iterations, sound):
     """Otherwise a grid of n plans would make a table of n * n figures."""
     learnt = [LearntPlan(Training("t", at + 2, 1, 0, "train"), iteration) for at, iteration in enumerate(iterations)]
     cells = tuple(BenchCell(plan.name, "s", "e", "m", "x", learnt=plan) for plan in learnt)
@@ -60,9 +58,7 @@ def test_trainings_have_a_plan_for_each_batch_size_and_iteration(
 
 
 @pytest.mark.parametrize(("cells", "compared", "left_out"), [(100, 100, 0), (103, 100, 3)])
-def test_only_so_many_cells_are_compared_at_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], cells: int, compared: int, left_out: int
-) -> None:
+def test_only_so_many_cells_are_compared_at_once(tmp_path, capsys, cells, compared, left_out):
     folder = write_bench(tmp_path, [f"c{i}" for i in range(cells)], tasks(2))
     overview = build_overview(folder)
     assert (len(overview.statistics), len(overview.comparisons)) == (compared, compared - 1)
@@ -72,14 +68,14 @@ def test_only_so_many_cells_are_compared_at_once(
     assert json.loads(capsys.readouterr().out)["left_out"] == {"cells": left_out, "kinds": 0}
 
 
-def test_a_cell_that_is_left_out_is_compared_by_name(tmp_path: Path) -> None:
+def test_a_cell_that_is_left_out_is_compared_by_name(tmp_path):
     folder = write_bench(tmp_path, ["first", *(f"c{i}" for i in range(100)), "last"], tasks(2))
     (found,) = build_overview(f"{folder}:first", f"{folder}:last").comparisons
     assert (found.first, found.second, found.pairs) == ("first", "last", 2)
 
 
 @pytest.mark.parametrize(("more", "note"), [(0, ""), (7, "Left out: 14 rows of single kinds")])
-def test_only_so_many_kinds_have_a_row(tmp_path: Path, more: int, note: str) -> None:
+def test_only_so_many_kinds_have_a_row(tmp_path, more, note):
     kinds = MAX_KIND_ROWS // 2 + more
     overview = build_overview(write_bench(tmp_path, ["a", "b"], tasks(kinds, kinds)))
     assert [len(rows) - 1 for _, rows in overview.statistics] == [MAX_KIND_ROWS // 2] * 2
@@ -89,24 +85,24 @@ def test_only_so_many_kinds_have_a_row(tmp_path: Path, more: int, note: str) -> 
 
 
 @pytest.mark.parametrize(("refinements", "attempts"), [(99, 100), (2**20, 100)])
-def test_a_claimed_number_of_refinements_makes_no_long_list(tmp_path: Path, refinements: int, attempts: int) -> None:
+def test_a_claimed_number_of_refinements_makes_no_long_list(tmp_path, refinements, attempts):
     folder = write_bench(tmp_path, ["a"], tasks(2), refinements=refinements)
     ((_, rows),) = build_overview(folder).statistics
     assert len(rows[-1].by_attempt) == attempts
     assert rows[-1].by_attempt[-1] == (1.0 if refinements < 100 else 0.0)
 
 
-def test_pass_at_k_ends_at_the_largest_number_of_attempts(tmp_path: Path) -> None:
+def test_pass_at_k_ends_at_the_largest_number_of_attempts(tmp_path):
     ((_, rows),) = build_overview(write_bench(tmp_path, ["a"], tasks(1), repeats=105)).statistics
     assert rows[-1].pass_at_k == (1.0,) * 100
 
 
-def test_two_cells_of_one_name_are_refused(tmp_path: Path) -> None:
+def test_two_cells_of_one_name_are_refused(tmp_path):
     with pytest.raises(UsageError, match="is damaged: two of its cells have the same name"):
         read_bench(write_bench(tmp_path, ["same", "other", "same"], tasks(1)))
 
 
-def test_a_grid_too_large_to_be_read_is_not_started(tmp_path: Path) -> None:
+def test_a_grid_too_large_to_be_read_is_not_started(tmp_path):
     cell = BenchCell("a", "s", "e", "m", "x")
     most = BenchGrid((cell,), {"s": tuple(tasks(1))}, MAX_EPISODES)
     BenchStore(tmp_path / "most", most).close()
@@ -117,7 +113,7 @@ def test_a_grid_too_large_to_be_read_is_not_started(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("field", ["name", "suite", "env", "method", "model"])
-def test_a_grid_with_a_name_too_long_to_be_shown_is_neither_read_nor_started(tmp_path: Path, field: str) -> None:
+def test_a_grid_with_a_name_too_long_to_be_shown_is_neither_read_nor_started(tmp_path, field):
     def grid(length: int) -> BenchGrid:
         names = dict.fromkeys(("name", "suite", "env", "method", "model"), "x") | {field: "x" * length}
         return BenchGrid((BenchCell(**names),), {names["suite"]: tuple(tasks(1))})
@@ -131,7 +127,7 @@ def test_a_grid_with_a_name_too_long_to_be_shown_is_neither_read_nor_started(tmp
         read_bench(tmp_path)
 
 
-def test_results_that_all_name_one_trace_do_not_make_it_read_for_each(tmp_path: Path) -> None:
+def test_results_that_all_name_one_trace_do_not_make_it_read_for_each(tmp_path):
     (tmp_path / "runs" / "x").mkdir(parents=True)
     (tmp_path / "runs" / "x" / "trace.jsonl").write_text('{"event":"environment_reset","observation":{"text":"a"}}\n')
     write_bench(tmp_path, ["a"], tasks(3), run="runs/x")
@@ -142,7 +138,7 @@ def test_results_that_all_name_one_trace_do_not_make_it_read_for_each(tmp_path: 
 
 
 @pytest.mark.parametrize("more", [0, 2])
-def test_a_page_has_only_so_many_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str], more: int) -> None:
+def test_a_page_has_only_so_many_columns(tmp_path, capsys, more):
     folder = write_bench(tmp_path, [f"c{i}" for i in range(MAX_COLUMNS + more)], tasks(2))
     shown = build_page(ReportSource(Path(folder)).read())
     assert (len(shown["columns"]), len(shown["episodes"])) == (MAX_COLUMNS, 2 * MAX_COLUMNS)
@@ -151,7 +147,7 @@ def test_a_page_has_only_so_many_columns(tmp_path: Path, capsys: pytest.CaptureF
     assert ("left out to limit the size: 2 columns" in " ".join(capsys.readouterr().out.split())) == bool(more)
 
 
-def test_the_columns_of_several_benches_share_the_limit(tmp_path: Path) -> None:
+def test_the_columns_of_several_benches_share_the_limit(tmp_path):
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         write_bench(tmp_path / name, [f"c{i}" for i in range(MAX_COLUMNS)], tasks(1))
@@ -159,7 +155,7 @@ def test_the_columns_of_several_benches_share_the_limit(tmp_path: Path) -> None:
     assert (len(report.columns), len(report.episodes), report.columns_left_out) == (MAX_COLUMNS,) * 3
 
 
-def test_a_page_lists_only_so_many_episodes_and_counts_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_page_lists_only_so_many_episodes_and_counts_all(tmp_path, capsys):
     folder = write_bench(tmp_path, ["a"], tasks(1), repeats=MAX_EPISODES_LISTED + 3)
     shown = build_page(ReportSource(Path(folder)).read())
     assert len(shown["episodes"]) == MAX_EPISODES_LISTED
@@ -169,16 +165,10 @@ def test_a_page_lists_only_so_many_episodes_and_counts_all(tmp_path: Path, capsy
     assert "not listed, but in the figures: 3 further episodes" in " ".join(capsys.readouterr().out.split())
 
 
-def test_kinds_beyond_the_limit_share_a_row_of_a_page(tmp_path: Path) -> None:
+def test_kinds_beyond_the_limit_share_a_row_of_a_page(tmp_path):
     shown = build_page(ReportSource(Path(write_bench(tmp_path, ["a"], tasks(2005, 2005)))).read())
     (group,) = shown["groups"]
     assert shown["kinds"][-2:] == [f"kind {MAX_KIND_ROWS - 1}", "other kinds"]
     assert len(group["kinds"]) == len(group["byKind"]) == MAX_KIND_ROWS + 1
     assert group["byKind"][-1][0][:2] == [5, 5]
     assert [row[1] for row in shown["episodes"][-6:]] == [MAX_KIND_ROWS - 1, *[MAX_KIND_ROWS] * 5]
-
-
-def test_a_sample_of_outcomes_is_found_by_its_cell(tmp_path: Path) -> None:
-    found = read_bench(write_bench(tmp_path, ["a", "b"], tasks(3)))
-    assert [one.key for one in found.outcomes_of("b")] == [("b", f"t/{i}", 0) for i in range(3)]
-    assert found.outcomes_of("none") == ()

@@ -32,9 +32,7 @@ def first_table(of: tuple[str, int, int, str]) -> BenchTable:
     ("of", "table", "episodes"),
     [(ALFWORLD, "adapt-released-alfworld-success", 67), (TEXTCRAFT, "adapt-released-textcraft-success", 100)],
 )
-def test_the_recorded_half_has_its_outcomes_and_fits_the_whole_run(
-    of: tuple[str, int, int, str], table: str, episodes: int
-) -> None:
+def test_the_recorded_half_has_its_outcomes_and_fits_the_whole_run(of, table, episodes):
     bench = recorded_bench(*of)
     line = measured(build_paper_tables(find_experiment(of[0]), bench)[0])
     assert line["episodes"] == str(episodes)
@@ -53,7 +51,7 @@ def test_the_recorded_half_has_its_outcomes_and_fits_the_whole_run(
     assert 100 * low < published.overall < 100 * high
 
 
-def test_reacts_recorded_run_in_webshop_is_a_row_with_success_and_score() -> None:
+def test_reacts_recorded_run_in_webshop_is_a_row_with_success_and_score():
     line = measured(first_table(WEBSHOP))
     assert (line["row"], line["episodes"], line["success, %"]) == ("react", "25", "40.0")
     _, score = build_paper_tables(find_experiment("adapt-table7"), recorded_bench("adapt-table7", 0, 0, "x"))
@@ -64,7 +62,7 @@ def test_reacts_recorded_run_in_webshop_is_a_row_with_success_and_score() -> Non
 
 
 @pytest.mark.parametrize("of", [ALFWORLD, TEXTCRAFT, WEBSHOP])
-def test_half_of_the_tasks_has_no_paper_figure_beside_it_and_no_stamp(of: tuple[str, int, int, str]) -> None:
+def test_half_of_the_tasks_has_no_paper_figure_beside_it_and_no_stamp(of):
     table = first_table(of)
     assert all(row[3] == "–" for row in table.rows if row[1].startswith("paper"))
     assert any("The paper's figures are not shown beside ours: the paper has " in note for note in table.notes)

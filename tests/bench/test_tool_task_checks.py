@@ -233,19 +233,3 @@ def test_a_check_refuses_the_beginning_and_accepts_the_goal(tasks, name):
 def test_every_task_has_a_solution_here(tasks):
     assert [task.name for task in tasks.tasks] == list(SOLUTIONS)
     assert {task.verify for task in tasks.tasks} == {f"checks.py:{n.replace('-', '_')}" for n in SOLUTIONS}
-
-
-def test_recorded_replies_name_the_folder_of_the_replay_and_keep_their_own_words(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(str(FILE.parent))
-    from model import RecordedModel
-
-    text = "for folder in agent.list_directory('{}'): print(f'{{folder}}/x')"
-    monkeypatch.setattr("model.ask", lambda url, name, messages: text.format("/tmp/one"))
-    monkeypatch.setattr("model.count_tokens", len)
-    recorded = RecordedModel(Path("/tmp/one"), url="http://nowhere")
-    recorded.answer([{"role": "user", "content": "Look at /tmp/one"}])
-    recorded.save(tmp_path / "replies.jsonl")
-    replayed = RecordedModel(Path("/tmp/two"), replay=tmp_path / "replies.jsonl")
-    assert replayed.answer([{"role": "user", "content": "Look at /tmp/two"}]) == text.format("/tmp/two")
-    assert (replayed.changed, replayed.calls) == (0, 1)
-    assert (replayed.input_tokens, replayed.output_tokens) == (recorded.input_tokens, recorded.output_tokens)

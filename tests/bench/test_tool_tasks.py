@@ -272,9 +272,7 @@ BAD = [
     ('tools = ["own.py:write"]', "", "the task first has no tools; give it tools or servers"),
     ('tools = ["own.py:write"]', 'servers = ["x"]', "the task first uses the server 'x', which the file lacks"),
     ('tools = ["own.py:write"]', 'tools = ["own.py:wrte"]', "has no 'wrte'; did you mean 'write'?"),
-    ('tools = ["own.py:write"]', 'tools = ["gone.py"]', "there is no file"),
     ('verify = "own.py:verify"', 'verify = "own.py:fill2"', "has no 'fill2'"),
-    ('verify = "own.py:verify"', 'verify = "own.py:PYTHON_"', "has no 'PYTHON_'"),
     ('setup = "own.py:fill"', 'setup = "own.py:write"', "setup must be a function setup(folder)"),
     ('files = "start"', 'files = "nothing"', "the task first copies a folder that does not exist: 'nothing'"),
     ('kind = "files"', 'knd = "files"', "Object contains unknown field `knd`"),
@@ -284,11 +282,8 @@ BAD = [
         ("[[tasks]]", f"[servers.x]\n{entry}\n[[tasks]]", f"the server 'x' is not understood: Expected {why}")
         for entry, why in (
             ("command = 'x'\nargs = 5", "`array`, got `int` - at `$.args`"),
-            ("command = 'x'\nargs = true", "`array`, got `bool` - at `$.args`"),
-            ("command = 'x'\nargs = {a = 1}", "`array`, got `object` - at `$.args`"),
             ("command = 'x'\nargs = ['y', 5]", "`str`, got `int` - at `$.args[1]`"),
             ("command = 5", "`str`, got `int` - at `$.command`"),
-            ("url = ['http://localhost']", "`str`, got `array` - at `$.url`"),
             ("command = 'x'\nenv = 'KEY'", "`object`, got `str` - at `$.env`"),
         )
     ],

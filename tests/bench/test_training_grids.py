@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from support.bench_samples import Play
 from support.training_samples import GRID, plan
 
 from codeplan.bench.bench_spec import read_spec, untrusted_settings
@@ -22,8 +19,6 @@ from codeplan.errors import UsageError
         ("batches = [2, 2]", "learn.batches names a batch size twice: [2, 2]"),
         ("trainings = 0", "learn.trainings has the number 0; give 1 to 1000"),
         ("iterations = -1", "learn.iterations has the number -1; give 1 to 1000"),
-        ("trainings = 5000", "learn.trainings has the number 5000; give 1 to 1000"),
-        ("iterations = 3000", "learn.iterations has the number 3000; give 1 to 1000"),
         ("batches = [1, 2, 3, 4, 5, 6]\ntrainings = 1000", "the table learn asks for 12,000 plans; a cell has at most"),
         ("iterations = 1000", "1,000 iterations of 2 tasks need 2,000 tasks, but textcraft has"),
         ('split = "nowhere"', "textcraft has no tasks of kind depth2 in its split nowhere"),
@@ -34,9 +29,7 @@ from codeplan.errors import UsageError
         ("settings = {nonsense = 4}", "nonsense"),
     ],
 )
-def test_an_impossible_grid_is_one_sentence(
-    line: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_impossible_grid_is_one_sentence(line, message, tmp_path, capsys):
     names = tuple(one.partition("=")[0] for one in line.splitlines())
     kept = [one for one in GRID.splitlines() if not one.startswith(names)]
     (tmp_path / "grid.toml").write_text("\n".join([*kept, line]))
@@ -46,7 +39,7 @@ def test_an_impossible_grid_is_one_sentence(
     assert len(said.strip().splitlines()) == 1
 
 
-def test_a_grid_has_a_thousand_of_each_and_ten_thousand_plans_at_most() -> None:
+def test_a_grid_has_a_thousand_of_each_and_ten_thousand_plans_at_most():
     assert TrainingGrid((1, 1000), 1, 1).batches == (1, 1000)
     assert TrainingGrid((4,), 1000, 10).trainings * 10 == 10_000
     assert TrainingGrid((4,), 10, 1000).iterations * 10 == 10_000
@@ -60,17 +53,17 @@ def test_a_grid_has_a_thousand_of_each_and_ten_thousand_plans_at_most() -> None:
             TrainingGrid(batches, trainings, iterations)
 
 
-def test_by_default_trainings_are_on_train_tasks_with_the_settings_of_the_bench() -> None:
+def test_by_default_trainings_are_on_train_tasks_with_the_settings_of_the_bench():
     grid = TrainingGrid((4,), 1, 1)
     assert (grid.split, grid.seed, grid.settings) == ("train", 0, {})
 
 
-def test_a_method_that_does_not_learn_is_refused() -> None:
+def test_a_method_that_does_not_learn_is_refused():
     with pytest.raises(UsageError, match="the method react has no setting plan, so it cannot be trained"):
         plan(methods=["react"])
 
 
-def test_a_bench_with_trainings_needs_a_folder_that_all_workers_share(play: Play) -> None:
+def test_a_bench_with_trainings_needs_a_folder_that_all_workers_share(play):
     for settings in ({"folder": None}, {"storage": "memory://x"}):
         with pytest.raises(UsageError, match="trainings keep their plans in the bench's folder"):
             play(plan(), **settings)
@@ -78,7 +71,7 @@ def test_a_bench_with_trainings_needs_a_folder_that_all_workers_share(play: Play
         play(plan(), tapes={"tape": object()})
 
 
-def test_a_link_in_place_of_the_trainings_is_refused(tmp_path: Path, play: Play) -> None:
+def test_a_link_in_place_of_the_trainings_is_refused(tmp_path, play):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "trainings").symlink_to(tmp_path / "elsewhere")
@@ -87,7 +80,7 @@ def test_a_link_in_place_of_the_trainings_is_refused(tmp_path: Path, play: Play)
     assert not [*(tmp_path / "elsewhere").iterdir()]
 
 
-def test_settings_of_trainings_are_trusted_no_more_than_others(tmp_path: Path) -> None:
+def test_settings_of_trainings_are_trusted_no_more_than_others(tmp_path):
     file = tmp_path / "grid.toml"
     file.write_text(f'{GRID}settings = {{prompts = "/etc"}}\n')
     assert untrusted_settings(read_spec(file)) == {"prompts": "/etc"}

@@ -11,8 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from support.bench_samples import Play, bare
-from support.served import Serve
+from support.bench_samples import bare
 from support.training_samples import GRID, plan
 
 from codeplan.bench.store import BenchRecord, read_bench
@@ -50,7 +49,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> BenchRecord:
 # ------------------------------------------------------------------ what is trained
 
 
-def test_each_training_writes_a_plan_after_each_iteration_and_a_cell_follows_each(whole: BenchRecord) -> None:
+def test_each_training_writes_a_plan_after_each_iteration_and_a_cell_follows_each(whole):
     names = [f"batch={b},training={t}" for b in (1, 2) for t in (1, 2)]
     assert [c.name for c in whole.cells] == [
         f"textcraft.learner.scripted.{name},iteration={i}" for name in names for i in (1, 2)
@@ -67,7 +66,7 @@ def test_each_training_writes_a_plan_after_each_iteration_and_a_cell_follows_eac
         assert plans(whole.folder)[file].strip() in str(asked.messages[-1]["content"])
 
 
-def test_each_training_draws_other_tasks_and_more_trainings_do_not_change_those_before() -> None:
+def test_each_training_draws_other_tasks_and_more_trainings_do_not_change_those_before():
     few, more = plan(), plan({"trainings": 3, "iterations": 3, "batches": (3, 1, 2)})
     assert len({tuple(task.id for task in job.tasks) for job in few.trainings}) == 4
     assert {task.split for job in few.trainings for task in job.tasks} == {"train"}
@@ -80,7 +79,7 @@ def test_each_training_draws_other_tasks_and_more_trainings_do_not_change_those_
     assert [job.training.draw for job in plan({"seed": 7}).trainings] == [8, 1008, 9, 1009]
 
 
-def test_a_training_can_be_repeated_by_hand(whole: BenchRecord, tmp_path: Path) -> None:
+def test_a_training_can_be_repeated_by_hand(whole, tmp_path):
     words = ["--kind", "depth2", "-n", "4", "--draw", "1002", "--set", "batch=2", "--set", "batch_seed=null"]
     assert main(["learn", "textcraft", *words, "--set", "weakness=forgetful", "--out", str(tmp_path / "learnt")]) == 0
     ours = whole.folder / "trainings" / "textcraft.learner.scripted.batch=2,training=2"
@@ -89,7 +88,7 @@ def test_a_training_can_be_repeated_by_hand(whole: BenchRecord, tmp_path: Path) 
         assert (ours / f"plan-1-0{n}.txt").read_text() == (tmp_path / "learnt" / f"plan-1-0{n}.txt").read_text()
 
 
-def test_settings_of_the_trainings_are_not_those_of_the_cells(tmp_path: Path, play: Play) -> None:
+def test_settings_of_the_trainings_are_not_those_of_the_cells(tmp_path, play):
     found = plan({"batches": (1,), "trainings": 1, "iterations": 1, "settings": {"weakness": "none"}})
     bench = play(found).bench
     (start,) = (Trace.read(file)[0] for file in tmp_path.glob("out/trainings/*/episodes/*/trace.jsonl"))
@@ -101,7 +100,7 @@ def test_settings_of_the_trainings_are_not_those_of_the_cells(tmp_path: Path, pl
 # ------------------------------------------------------------------ interrupted
 
 
-def test_a_finished_training_is_not_done_again(whole: BenchRecord, tmp_path: Path, play: Play) -> None:
+def test_a_finished_training_is_not_done_again(whole, tmp_path, play):
     """Without the traces' answers it would have to be: so a file that stays as it was proves it."""
     shutil.copytree(whole.folder / "trainings", tmp_path / "out" / "trainings")
     for file in (tmp_path / "out").glob("trainings/*/episodes/*/trace.jsonl"):
@@ -111,9 +110,7 @@ def test_a_finished_training_is_not_done_again(whole: BenchRecord, tmp_path: Pat
 
 
 @pytest.mark.parametrize("tokens", [1, 20_000])
-def test_a_spent_budget_stops_trainings_which_then_go_on(
-    whole: BenchRecord, tmp_path: Path, play: Play, tokens: int
-) -> None:
+def test_a_spent_budget_stops_trainings_which_then_go_on(whole, tmp_path, play, tokens):
     stopped = play(plan(), workers=1, budget=TotalBudget(tokens=tokens))
     assert stopped.stopped_by and stopped.stopped_by.kind == "tokens"
     assert not stopped.bench.outcomes
@@ -127,7 +124,7 @@ def test_a_spent_budget_stops_trainings_which_then_go_on(
     assert plans(tmp_path / "out") == plans(whole.folder)
 
 
-def test_the_budget_counts_the_trainings_of_an_earlier_start(whole: BenchRecord, tmp_path: Path, play: Play) -> None:
+def test_the_budget_counts_the_trainings_of_an_earlier_start(whole, tmp_path, play):
     shutil.copytree(whole.folder / "trainings", tmp_path / "out" / "trainings")
     results = [r for job in plan().trainings for r in training_results(whole.folder, job.training)]
     assert len(results) == 12
@@ -136,7 +133,7 @@ def test_the_budget_counts_the_trainings_of_an_earlier_start(whole: BenchRecord,
     assert stopped.stopped_by and stopped.stopped_by.value == trained
 
 
-def test_a_killed_bench_trains_on_where_it_was(whole: BenchRecord, tmp_path: Path) -> None:
+def test_a_killed_bench_trains_on_where_it_was(whole, tmp_path):
     (tmp_path / "grid.toml").write_text(GRID)
     command = [sys.executable, "-m", "codeplan", "bench", "grid.toml", "--out", "out", "-j", "1"]
     child = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -151,7 +148,7 @@ def test_a_killed_bench_trains_on_where_it_was(whole: BenchRecord, tmp_path: Pat
     assert bare(read_bench(tmp_path / "out")) == bare(whole)
 
 
-def test_more_trainings_and_iterations_extend_a_bench(whole: BenchRecord, tmp_path: Path, play: Play) -> None:
+def test_more_trainings_and_iterations_extend_a_bench(whole, tmp_path, play):
     play(plan({"trainings": 1, "iterations": 1, "batches": (2,)}))
     before = traces(tmp_path / "out")
     assert len(before) == 2
@@ -159,18 +156,18 @@ def test_more_trainings_and_iterations_extend_a_bench(whole: BenchRecord, tmp_pa
     assert before.items() <= traces(tmp_path / "out").items()
 
 
-def test_other_trainings_are_another_bench(whole: BenchRecord, play: Play) -> None:
+def test_other_trainings_are_another_bench(whole, play):
     with pytest.raises(UsageError, match="has other settings here"):
         play(plan({"seed": 1}), folder=whole.folder)
     with pytest.raises(UsageError, match="is missing here; to go on with it, ask for as many trainings, batch sizes"):
         play(plan({"trainings": 1}), folder=whole.folder)
 
 
-def test_processes_play_what_threads_have_trained(whole: BenchRecord, play: Play) -> None:
+def test_processes_play_what_threads_have_trained(whole, play):
     assert bare(play(plan(), engine="processes").bench) == bare(whole)
 
 
-def test_a_damaged_trace_of_a_training_is_not_counted(whole: BenchRecord, tmp_path: Path) -> None:
+def test_a_damaged_trace_of_a_training_is_not_counted(whole, tmp_path):
     folder = shutil.copytree(whole.folder, tmp_path / "copy")
     training = plan().trainings[0].training
     first, *_ = sorted(folder.glob(f"trainings/{training.name}/episodes/*/trace.jsonl"))
@@ -178,7 +175,7 @@ def test_a_damaged_trace_of_a_training_is_not_counted(whole: BenchRecord, tmp_pa
     assert len(training_results(folder, training)) == len(training_results(whole.folder, training)) - 1 == 1
 
 
-def test_a_failing_model_breaks_trainings_off_which_then_go_on(tmp_path: Path, play: Play, serve: Serve) -> None:
+def test_a_failing_model_breaks_trainings_off_which_then_go_on(tmp_path, play, serve):
     served = serve(faults="500=0.1,seed=3")
     model = {"name": "tiny", "base_url": served.url, "max_retries": 0, "api_key": "none"}
     asked = plan({"iterations": 1}, models=[model], common={})
@@ -198,9 +195,7 @@ def test_a_failing_model_breaks_trainings_off_which_then_go_on(tmp_path: Path, p
     assert sum(bool(entry["usage"]) for entry in served.log) == calls
 
 
-def test_a_training_that_is_not_as_recorded_says_where_and_what_to_do(
-    whole: BenchRecord, tmp_path: Path, play: Play
-) -> None:
+def test_a_training_that_is_not_as_recorded_says_where_and_what_to_do(whole, tmp_path, play):
     shutil.copytree(whole.folder / "trainings", tmp_path / "out" / "trainings")
     for file in [*tmp_path.glob("out/trainings/*/plan-*"), *tmp_path.glob("out/trainings/*/episodes/002/trace.jsonl")]:
         file.unlink()
@@ -213,9 +208,7 @@ def test_a_training_that_is_not_as_recorded_says_where_and_what_to_do(
     assert note.endswith("give the same settings again, or remove that folder to train anew")
 
 
-def test_an_error_of_one_training_ends_the_others_at_once(
-    whole: BenchRecord, tmp_path: Path, play: Play, serve: Serve
-) -> None:
+def test_an_error_of_one_training_ends_the_others_at_once(whole, tmp_path, play, serve):
     served = serve(latency=0.1)
     model = {"name": "tiny", "base_url": served.url, "max_retries": 0, "api_key": "none"}
     asked = plan({"batches": (2,), "iterations": 4}, models=[model], common={})

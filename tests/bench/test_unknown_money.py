@@ -15,9 +15,7 @@ from codeplan.bench.store import EpisodeOutcome
 from codeplan.bench.tables import format_number
 from codeplan.cli.app import main
 from codeplan.cli.output import EpisodeCounts
-from codeplan.episode.meter import Meter
 from codeplan.errors import ModelError
-from codeplan.llm.prices import Price, cost
 from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.recording.events import EpisodeEnded
 from codeplan.report.json_output import to_plain_data
@@ -56,35 +54,17 @@ def run(endpoint: Endpoint, tmp_path: Path, usage: object, prices: bool = True, 
         (None, True, None),
     ],
 )
-def test_a_result_has_money_only_if_price_and_tokens_are_known(
-    endpoint: Endpoint, tmp_path: Path, usage: object, prices: bool, money: float | None
-) -> None:
+def test_a_result_has_money_only_if_price_and_tokens_are_known(endpoint, tmp_path, usage, prices, money):
     result = run(endpoint, tmp_path, usage, prices)
     assert result.usage.money == (None if money is None else pytest.approx(money))
     assert to_plain_data(result)["usage"].get("money") == result.usage.money
 
 
-def test_the_stand_in_is_known_to_cost_nothing() -> None:
+def test_the_stand_in_is_known_to_cost_nothing():
     assert codeplan.run("household").usage.money == 0.0
 
 
-def test_one_call_without_a_price_makes_a_sum_unknown() -> None:
-    meter = Meter()
-    meter.settle(Usage(1, 1, money=0.5))
-    assert meter.usage.money == 0.5
-    meter.settle(Usage(1, 1, money=None))
-    assert meter.usage.money is None
-    meter.settle(Usage(1, 1, money=0.5))
-    assert meter.usage.money is None
-
-
-def test_cached_tokens_have_the_price_of_input_unless_the_table_has_one() -> None:
-    usage = Usage(1_000_000, 0, 1_000_000)
-    assert cost(Price(1.0, 1.0), usage) == pytest.approx(1.0)
-    assert cost(Price(1.0, 1.0, 0.0), usage) == 0.0
-
-
-def test_tables_and_means_leave_unknown_money_empty() -> None:
+def test_tables_and_means_leave_unknown_money_empty():
     results = [outcome(0.5).result, outcome(None).result]
     assert [row.money for row in summarise_results(results)] == [None, None]
     assert [row.money for row in summarise_results(results[:1])] == [0.5, 0.5]
@@ -102,7 +82,7 @@ def test_tables_and_means_leave_unknown_money_empty() -> None:
         ((0.0, 0.0), "2 solved"),
     ],
 )
-def test_progress_does_not_take_an_unknown_cost_for_nothing(costs: tuple[float | None, ...], shown: str) -> None:
+def test_progress_does_not_take_an_unknown_cost_for_nothing(costs, shown):
     progress = EpisodeCounts(2)
     for money in costs:
         progress.add(outcome(money).result)
@@ -111,8 +91,8 @@ def test_progress_does_not_take_an_unknown_cost_for_nothing(costs: tuple[float |
 
 
 def test_a_bench_with_a_budget_of_money_names_the_models_that_it_does_not_limit(
-    endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    endpoint, tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "prices.toml").write_text(PRICES)
     endpoint.answer(reply("no plan"))
@@ -133,9 +113,7 @@ def test_a_bench_with_a_budget_of_money_names_the_models_that_it_does_not_limit(
 
 @pytest.mark.parametrize(("prices", "money"), [(True, 0.0), (False, None)])
 @pytest.mark.parametrize("status", [400, 401, 404, 429])
-def test_a_refused_call_costs_nothing_only_if_there_is_a_price(
-    endpoint: Endpoint, tmp_path: Path, status: int, prices: bool, money: float | None
-) -> None:
+def test_a_refused_call_costs_nothing_only_if_there_is_a_price(endpoint, tmp_path, status, prices, money):
     (tmp_path / "prices.toml").write_text(PRICES)
     table = {"prices": tmp_path / "prices.toml"} if prices else {}
     endpoint.answer({"error": "no"}, status)
