@@ -38,9 +38,6 @@ NEEDS = "an Environment needs name, agent, tasks, reset, close, step"
         ({"env": lacking(reset=3)}, f"the environment Mine has an attribute reset in place of the method; {NEEDS}"),
         ({"env": lacking(name=7)}, f"the environment Mine has a name that is no text; {NEEDS}"),
         ({"env": lacking(agent=WithoutReport)}, "the Agent class WithoutReport has no method report; an Agent needs report"),
-        ({"env": Boxes}, "give a codeplan.Environment or a name, not the class Boxes"),
-        ({"model": Replies}, "give a codeplan.LLM or a name, not the class Replies"),
-        ({"model": 7}, "give a codeplan.LLM or a name, not an int"),
         ({"model": type("M", (), {"complete": print})()}, "the model M has no attribute name; an LLM needs name, complete"),
         (
             {"method": type("M", (), {"solve": print})()},
@@ -168,10 +165,8 @@ def test_a_function_must_return_a_text(returned):
     ("returned", "message"),
     [
         (PLAN, "the model mine returned a str; complete must return a codeplan.Completion"),
-        (None, "the model mine returned a NoneType; complete must return a codeplan.Completion"),
         (Completion(PLAN, {"input_tokens": 3}), "the model mine returned a dict as usage; give a codeplan.Usage"),
         (Completion(PLAN, Usage(-1, 2)), "the model mine returned a wrong Completion: Expected `int` >= 0"),
-        (Completion(PLAN, Usage(1.5, 2)), "the model mine returned a wrong Completion: Expected `int | null`"),
         (Completion(PLAN, Usage(money=float("nan"))), "the model mine returned a wrong Completion: Expected `float`"),
         (
             Completion(PLAN, Usage(Fraction(3), 2)),
@@ -273,7 +268,6 @@ def test_a_wrong_folder_or_handler_is_refused_before_anything_runs(argument, mes
     ("field", "value", "message"),
     [
         ("id", 3, "the task 3 of boxes is no sound codeplan.Task: Expected `str`, got `int` - at `$.id`"),
-        ("kind", None, "Expected `str`, got `null` - at `$.kind`"),
         ("seed", 2**63, "Expected `int` <= 9223372036854775807 - at `$.seed`"),
         ("seed", -(2**63) - 1, "Expected `int` >= -9223372036854775808 - at `$.seed`"),
         ("seed", Fraction(1), "Encoding objects of type Fraction is unsupported"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -27,7 +26,7 @@ __all__ = ["config_folder"]
 # ------------------------------------------------------------------ a folder
 
 
-def test_a_settings_file_may_have_exactly_a_megabyte(tmp_path: Path) -> None:
+def test_a_settings_file_may_have_exactly_a_megabyte(tmp_path):
     (tmp_path / "codeplan.toml").write_text("temperature = 0.5\n".ljust(MAX_SETTINGS_BYTES, "#"))
     file = read_settings_file(tmp_path)
     assert file is not None and file.settings == {"temperature": 0.5}
@@ -49,7 +48,7 @@ def test_a_settings_file_may_have_exactly_a_megabyte(tmp_path: Path) -> None:
         ({"codeplan.toml": "[tool.codeplan]\ntemperature = 1.0"}, "codeplan.toml"),
     ],
 )
-def test_the_first_file_with_settings_counts(tmp_path: Path, files: dict[str, str], name: str | None) -> None:
+def test_the_first_file_with_settings_counts(tmp_path, files, name):
     for each, text in files.items():
         (tmp_path / each).write_text(text)
     found = read_settings_file(tmp_path)
@@ -71,15 +70,13 @@ def test_the_first_file_with_settings_counts(tmp_path: Path, files: dict[str, st
         ("seconds", 0.5, True),
     ],
 )
-def test_a_folder_may_lower_a_limit_of_the_budget_to_at_most_the_default(
-    limit: str, value: float | None, tighter: bool
-) -> None:
+def test_a_folder_may_lower_a_limit_of_the_budget_to_at_most_the_default(limit, value, tighter):
     assert tightens_budget(limit, value) is tighter
     budget, name = {limit: value}, f"budget.{limit}"
     assert split_settings({"budget": budget}) == ({"budget": budget if tighter else {}}, () if tighter else (name,))
 
 
-def test_a_shown_value_has_two_hundred_characters_and_no_login_or_key() -> None:
+def test_a_shown_value_has_two_hundred_characters_and_no_login_or_key():
     shown = describe_settings(
         {
             "short": "x" * 198,
@@ -113,9 +110,7 @@ def test_a_shown_value_has_two_hundred_characters_and_no_login_or_key() -> None:
     ],
 )
 @pytest.mark.parametrize("limit", Budget.__struct_fields__)
-def test_a_recorded_limit_may_be_as_high_as_the_user_s(
-    limit: str, recorded: int | None, own: int | None, refused: bool
-) -> None:
+def test_a_recorded_limit_may_be_as_high_as_the_user_s(limit, recorded, own, refused):
     budgets = Budget(**{limit: recorded}), Budget(**{limit: own})  # type: ignore[arg-type]
     if not refused:
         check_budget(*budgets)
@@ -142,7 +137,7 @@ def test_a_recorded_limit_may_be_as_high_as_the_user_s(
         ("a:b/c@d", True),
     ],
 )
-def test_a_model_from_a_trace_has_a_short_plain_name(name: str, plain: bool) -> None:
+def test_a_model_from_a_trace_has_a_short_plain_name(name, plain):
     if plain:
         assert main_model_name(started(model=name)) == name
     else:
@@ -158,9 +153,7 @@ def chosen(settings: dict[str, Any], *, live: bool = True, given: Any = (), conf
 
 
 @pytest.mark.parametrize("live", [True, False])
-def test_a_name_of_a_model_is_taken_up_to_its_length_and_without_an_address(
-    live: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_of_a_model_is_taken_up_to_its_length_and_without_an_address(live, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
     longest = "m" * MAX_FOREIGN_CHARS
     assert chosen({"ask_model": longest}, live=live) == {"ask_model": longest}
@@ -170,9 +163,7 @@ def test_a_name_of_a_model_is_taken_up_to_its_length_and_without_an_address(
 
 
 @pytest.mark.parametrize("name", ["ask_model", "refine_model"])
-def test_a_name_of_a_model_is_taken_only_with_an_endpoint_of_the_users(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_of_a_model_is_taken_only_with_an_endpoint_of_the_users(name, monkeypatch):
     for variable in ("OPENAI_BASE_URL", "OPENAI_API_BASE"):
         monkeypatch.delenv(variable, raising=False)
     with pytest.raises(UsageError, match=f"{name}='m'; if you trust it, give --set {name}=…$"):
@@ -182,7 +173,7 @@ def test_a_name_of_a_model_is_taken_only_with_an_endpoint_of_the_users(
     assert chosen({name: "scripted"}) == {name: "scripted"}
 
 
-def test_what_the_user_gives_comes_before_what_was_recorded() -> None:
+def test_what_the_user_gives_comes_before_what_was_recorded():
     assert chosen({"tries": 3}) == {"tries": 3}
     assert chosen({"tries": 3}, given={"tries": 4}) == {"tries": 4}
     assert chosen({"tries": "many"}, given={"tries": 4}) == {"tries": 4}
@@ -190,7 +181,7 @@ def test_what_the_user_gives_comes_before_what_was_recorded() -> None:
         chosen({"tries": "many"})
 
 
-def test_several_missing_settings_are_named_in_the_plural_and_one_in_the_singular() -> None:
+def test_several_missing_settings_are_named_in_the_plural_and_one_in_the_singular():
     with pytest.raises(UsageError, match=r"this setting, which is not taken.*prompts='/p'; .*--set prompts=…$"):
         chosen({"prompts": "/p"})
     both = {"prompts": "/p", "limits": {"wall": 9.0}}
@@ -200,7 +191,7 @@ def test_several_missing_settings_are_named_in_the_plural_and_one_in_the_singula
     assert chosen(both, given=both) == both
 
 
-def test_a_setting_of_an_environment_that_an_object_replaces_is_left_out() -> None:
+def test_a_setting_of_an_environment_that_an_object_replaces_is_left_out():
     header = msgspec.structs.replace(started(method="adaplanner"), env="no-such-environment", settings={"rooms": 3})
     parts = {"env": object(), "method": "adaplanner", "model": "scripted"}
     assert choose_settings(header, parts, {}, {}, live=True) == {}

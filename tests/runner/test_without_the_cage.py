@@ -31,7 +31,7 @@ def command(*arguments: str, folder: Path, timeout: float = 240) -> subprocess.C
     )
 
 
-def test_the_episode_of_make_run_succeeds_and_says_once_that_monty_runs_its_plans(tmp_path: Path) -> None:
+def test_the_episode_of_make_run_succeeds_says_once_that_monty_runs_its_plans_and_is_replayed_by_it(tmp_path):
     episode = ["run", "household", "--task", "clean/22", "--mistakes", "forgotten_walk", "--out", "run"]
     done = command("-m", "codeplan", *episode, folder=tmp_path)
 
@@ -39,18 +39,11 @@ def test_the_episode_of_make_run_succeeds_and_says_once_that_monty_runs_its_plan
     assert done.stdout.count(NOTICE) == 1
     assert "resumes at step" in done.stdout
     assert "Asks         1" in done.stdout
-
-
-def test_an_episode_of_monty_is_replayed_by_monty(tmp_path: Path) -> None:
-    episode = ["run", "household", "--task", "clean/22", "--mistakes", "forgotten_walk", "--out", "run", "-q"]
-    assert command("-m", "codeplan", *episode, folder=tmp_path).returncode == 0
-
     done = command("-m", "codeplan", "replay", "run", folder=tmp_path)
-
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_bench_of_the_household_solves_every_task(tmp_path: Path) -> None:
+def test_a_bench_of_the_household_solves_every_task(tmp_path):
     bench = ["bench", "household", "--split", "test", "-n", "2", "--out", "bench"]
     done = command("-m", "codeplan", *bench, folder=tmp_path)
 
@@ -58,7 +51,7 @@ def test_a_bench_of_the_household_solves_every_task(tmp_path: Path) -> None:
     assert "12  success" in done.stdout
 
 
-def test_the_plan_of_a_file_runs_and_its_tests_pass(tmp_path: Path) -> None:
+def test_the_plan_of_a_file_runs_and_its_tests_pass(tmp_path):
     plans = sorted((ROOT / "tests" / "plans").iterdir())
     assert plans
     done = command(
@@ -112,7 +105,7 @@ ELSEWHERE = textwrap.dedent(
 
 
 @pytest.mark.parametrize("system", ["darwin", "win32"])
-def test_an_episode_needs_nothing_of_linux_where_there_is_none(system: str, tmp_path: Path) -> None:
+def test_an_episode_needs_nothing_of_linux_where_there_is_none(system, tmp_path):
     environment = {name: value for name, value in os.environ.items() if name != "CODEPLAN_CAGE"}
     done = subprocess.run(
         [sys.executable, "-P", "-c", ELSEWHERE, system],
