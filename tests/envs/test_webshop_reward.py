@@ -16,7 +16,6 @@ from codeplan.envs.webshop.goals import (
     GoalTemplate,
     WebShopGoal,
     colour_or_text,
-    common_subsequence_length,
     count_attributes_met,
     count_option_combinations,
     count_options_met,
@@ -163,16 +162,6 @@ def test_the_ratio_is_that_of_rapidfuzz(one, other):
 def test_the_ratio_of_non_latin_texts_is_that_of_thefuzz(one, other, ratio):
     """Computed by thefuzz 0.19.0."""
     assert token_set_ratio(one, other) == ratio
-
-
-@given(st.text("abcd", max_size=6), st.text("abcd", max_size=6))
-def test_the_longest_common_sequence_is_found(one, other):
-    def longest(a, b):
-        if not a or not b:
-            return 0
-        return longest(a[1:], b[1:]) + 1 if a[0] == b[0] else max(longest(a[1:], b), longest(a, b[1:]))
-
-    assert common_subsequence_length(one, other) == longest(one, other)
 
 
 def test_a_text_is_reduced_to_its_first_colour():

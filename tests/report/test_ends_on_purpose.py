@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import codeplan
 from codeplan.cli.app import app
-from codeplan.recording.events import ModelCalled, PlanStarted
+from codeplan.recording.events import ModelCalled
 from codeplan.report.json_output import outcome_as_json
 from codeplan.report.live import LiveDisplay
 from codeplan.report.pages.episode_pages import plan_rows
@@ -117,15 +117,3 @@ def test_a_test_of_a_plan_says_how_it_ended() -> None:
     assert "plan.py:4, step 1" in report
     assert "replan: it said" in report
     assert "\x1b" not in report
-
-
-def test_the_steps_of_a_plan_that_starts_over_are_recorded_like_any_other(tmp_path: Path) -> None:
-    wrong = GROWN.replace("open(2)", "open(3)")
-    events: list[object] = []
-    result = run(
-        Boxes(), "ball/2", model=Replies(LOOK, wrong, GROWN), start_over_from=2, out=tmp_path, on_event=events.append
-    )
-    assert result.success
-    starts = [(e.number, e.start_from) for e in events if isinstance(e, PlanStarted)]
-    assert starts == [(1, 1), (2, 2), (3, 1), (3, 2)]
-    assert codeplan.replay(tmp_path, env=Boxes()).success

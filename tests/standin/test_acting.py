@@ -3,16 +3,13 @@
 from collections import Counter
 
 import pytest
+from support.standin_prompts import next_line
 
 from codeplan import envs, methods
 from codeplan.errors import UsageError
-from codeplan.planning.turns import Turn
-from codeplan.prompts.templates import Prompts
 from codeplan.runner.episodes import run
 from codeplan.standin.acting import formalise_action
 from codeplan.standin.model import ScriptedModel
-
-PROMPTS = Prompts()
 
 
 def rate(env, method, weakness, per_kind=3, **settings):
@@ -61,10 +58,8 @@ def test_an_unknown_weakness_is_refused():
         ScriptedModel(weakness="lazy")
 
 
-def line(observation, goal, turns=(), notes=(), weakness="none"):
-    values = {"forms": ("go to RECEPTACLE",), "samples": (), "observation": observation, "goal": goal, "notes": notes}
-    messages = PROMPTS.messages("react/act", **values, transcript="\n".join(str(Turn(*t)) for t in turns))
-    return ScriptedModel(weakness=weakness).complete(messages, purpose="act").text
+def line(*arguments, **more):
+    return next_line(("go to RECEPTACLE",), *arguments, **more)
 
 
 ROOM = "You are in the middle of a room. Looking quickly around you, you see a desk 1, a drawer 1, and a shelf 1.\n\nYour task is to: put a pen in shelf."

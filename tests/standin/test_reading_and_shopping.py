@@ -1,14 +1,12 @@
 """The stand-in as an executor in HotpotQA and WebShop: it reads, answers, shops, and learns from trials."""
 
 import pytest
+from support.standin_prompts import next_line
 
 from codeplan import envs, methods
-from codeplan.planning.turns import Turn
-from codeplan.prompts.templates import Prompts
 from codeplan.runner.episodes import run
 from codeplan.standin.acting import formalise_action
 from codeplan.standin.hotpotqa import ParsedQuestion, find_fact, parse_goal, work_out_answer
-from codeplan.standin.model import ScriptedModel
 from codeplan.standin.webshop import page_kind, read_offers, read_options
 
 WORLDS = {"hotpotqa": {}, "webshop": {"observation_mode": "adapt"}, "webshop, rich": {"observation_mode": "text_rich"}}
@@ -67,11 +65,8 @@ def test_every_method_of_the_papers_rows_plays_to_its_end(world, method):
 # ------------------------------------------------------------------ single lines
 
 
-def line(env, observation, goal, turns=(), notes=(), weakness="none"):
-    forms = envs.make(env).space.forms
-    values = {"forms": forms, "samples": (), "observation": observation, "goal": goal, "notes": notes}
-    messages = Prompts().messages("react/act", **values, transcript="\n".join(str(Turn(*t)) for t in turns))
-    return ScriptedModel(weakness=weakness).complete(messages, purpose="act").text
+def line(env, *arguments):
+    return next_line(envs.make(env).space.forms, *arguments)
 
 
 GOAL = "Which is longer, the Po or the Vltava?"
