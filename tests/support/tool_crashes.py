@@ -37,7 +37,6 @@ from codeplan.recording.trace import Trace
 from codeplan.types import Call
 
 SEED = 2026
-LETTERS = "abcdef"
 TOOLS = '''
 import os, pathlib, time
 

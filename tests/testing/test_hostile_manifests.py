@@ -37,12 +37,9 @@ def hostile(c):
         "browser": (settings("miniwob", f'browser = "{c.program}"'), "settings.browser: a manifest cannot set"),
         "pages": (settings("miniwob", f'pages = "{c.folder}"'), "settings.pages: a manifest cannot set"),
         "data": (settings("webshop", f'data = "{c.folder}"'), "settings.data: a manifest cannot set"),
-        "index": (settings("webshop", f'index = "{c.folder}"'), "settings.index: a manifest cannot set"),
         "pipeline": (settings("webshop", 'nouns = "spacy:antigravity"'), "settings.nouns: a manifest cannot set"),
-        "wiki": (settings("hotpotqa", f'live = true\nurl = "{c.url}"'), "settings.live: a manifest cannot set"),
         "address": (settings("hotpotqa", f'url = "{c.url}"'), "settings.url: a manifest cannot set"),
         "cache": (settings("hotpotqa", f'cache = "{c.file}"'), "settings.cache: a manifest cannot set"),
-        "alfworld": (settings("alfworld", f'data = "{c.folder}"'), "settings.data: a manifest cannot set"),
         "recorded": (settings("textcraft", f'recorded = "{c.file}"'), "settings.recorded: a manifest cannot set"),
         "long": (settings("textcraft", f'recorded = "{"x" * 100_000}"'), "settings.recorded: a manifest cannot set"),
         "unknown": (settings("household", "limits = { memory = 1e12 }"), "settings.limits: the environment has no"),
@@ -59,7 +56,6 @@ def hostile(c):
         "skill-link": (f'{household}skill = "links"\n', "no folder 'links' beside"),
         "sample": (f'{household}sample = "../../../../etc/passwd"\n', "no worked sample"),
         "tape-above": (f'{household}{plan}[answers]\ntape = "../canaries/canary.txt"\n', "beside the manifest"),
-        "tape-absolute": (f'{household}{plan}[answers]\ntape = "{c.file}"\n', "beside the manifest"),
         "tape-link": (f'{household}{plan}[answers]\ntape = "link.py"\n', "no file 'link.py' beside"),
         "model": (
             f'{household}{plan}[answers]\nmodel = "strong"\n[mutation]\nat_least = 0.5\n',
@@ -68,7 +64,6 @@ def hostile(c):
         "model-address": (f'{household}{plan}[answers]\nmodel = "m@{c.url}"\n', "asks a real model"),
         "env": (f'env = "os:system"\n{plan}', "there is no environment 'os:system'"),
         "marks": (f'{household}{plan}marks = ["__class__"]\n', "marks: '__class__' is not a marker's name"),
-        "marks-call": (f'{household}{plan}marks = ["skipif(True)"]\n', "is not a marker's name"),
     }
 
 

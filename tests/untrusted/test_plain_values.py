@@ -5,6 +5,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.foreign_values import doubled
 
 from codeplan.untrusted.json_values import MAX_CHARS, MAX_VALUES, plain_variables
 
@@ -40,13 +41,6 @@ def test_a_copy_shares_nothing_with_the_value():
     found = plain_variables({"x": [inner, inner]}).values["x"]
     found[0].append(2)
     assert found == [[1, 2], [1]] and inner == [1]
-
-
-def doubled(times):
-    value = ["x"]
-    for _ in range(times):
-        value = [value, value]
-    return value
 
 
 def endless():
