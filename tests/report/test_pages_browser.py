@@ -96,13 +96,6 @@ def test_the_bench_shows_its_methods_kinds_plots_and_episodes(tab: Tab, bench: P
     assert tab.count(ROWS) == 24
 
 
-def test_figures_of_the_scripted_stand_in_are_marked_as_such(tab: Tab) -> None:
-    assert [tab.count(f"table.{name} .stamp") for name in ("wide", "kinds", "episodes")] == [1, 1, 1]
-    assert [tab.count(f"table.{name} thead .stamp") for name in ("wide", "kinds", "episodes")] == [1, 1, 1]
-    assert tab.count("figure svg text.plot-stamp") == tab.count("figure svg.plot") == 3
-    assert "say nothing about language models" in tab.text(".note")
-
-
 def test_a_filter_leaves_the_episodes_that_fit_and_stands_in_the_address(tab: Tab) -> None:
     tab.run("const s = document.getElementById('method'); s.value = '1'; s.dispatchEvent(new Event('change'))")
     assert tab.count(ROWS) == 12
@@ -304,23 +297,6 @@ def violations(tab: Tab, axe: str) -> list[Any]:
     tab.run(f"{axe}\n;0")
     found = "r.violations.map(v => [v.id, v.nodes.slice(0, 3).map(n => n.html.slice(0, 200))])"
     return list(tab.run(f"axe.run(document, {{resultTypes: ['violations']}}).then(r => {found})"))
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 400])
-def test_axe_finds_nothing_on_the_bench_and_an_episode(
-    chromium: Chromium, page: str, axe: str, scheme: str, width: int
-) -> None:
-    for place in ("", "#/episode/1"):
-        tab = chromium.open(page + place, scheme=scheme, width=width)
-        assert violations(tab, axe) == []
-
-
-@pytest.mark.parametrize("width", [1280, 400])
-def test_no_page_is_wider_than_the_window(chromium: Chromium, page: str, width: int) -> None:
-    for place in ("", "#/episode/1"):
-        tab = chromium.open(page + place, width=width)
-        assert tab.run("document.documentElement.scrollWidth") <= width
 
 
 # ------------------------------------------------------------------ served

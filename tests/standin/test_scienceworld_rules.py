@@ -4,13 +4,12 @@ import ast
 
 import pytest
 from support.scienceworld_engine import needs_engine
+from support.standin_prompts import played
 from support.trace_samples import outcomes_of
 
-from codeplan.agent_interface import agent_api
 from codeplan.envs.scienceworld.agent import ROOMS, ScienceWorldAgent
 from codeplan.errors import ModelError
-from codeplan.recording.events import PlanRejected, PlanStarted
-from codeplan.runner.episodes import run
+from codeplan.recording.events import PlanStarted
 from codeplan.standin.model import ScriptedModel, answer_question, rules_for
 from codeplan.standin.scienceworld import AGENT_VOCABULARY, MISTAKE_INSERTERS, parse_goal, refine_plan, write_plan
 from codeplan.types import Failed
@@ -69,8 +68,7 @@ def test_the_parts_of_a_goal_reach_the_plan():
     assert "for colour in ['blue', 'yellow']:" in write_plan(parse_goal(PAINT))
 
 
-def test_the_vocabulary_matches_the_agent():
-    assert set(AGENT_VOCABULARY.names) == set(agent_api(ScienceWorldAgent).names)
+def test_no_wrong_name_is_an_alias_of_the_agents():
     wrong = {name for names in AGENT_VOCABULARY.wrong_names.values() for name in names.split()}
     assert not wrong & set(ScienceWorldAgent._aliases)  # the check would mend them by itself
 
@@ -121,25 +119,12 @@ def test_feedback_without_a_fix_leads_to_a_new_plan():
 # ------------------------------------------------------------------ episodes
 
 
-def episode(task, mistakes, seed=0):
-    """The result of an episode, and its events."""
-    events = []
-    return run("scienceworld", task, model=ScriptedModel(seed, mistakes), on_event=events.append), events
-
-
 @pytest.mark.long
 @needs_engine
 @pytest.mark.parametrize("task", KINDS)
 def test_a_mistake_is_refined_and_the_plan_resumes_at_its_step(task):
-    result, events = episode(task, KINDS[task])
+    result, events = played("scienceworld", task, KINDS[task])
     failed = outcomes_of(events, Failed)[0]
     assert result.success
     assert result.refinements == 1
     assert [e.start_from for e in events if isinstance(e, PlanStarted)] == [1, failed.step]
-
-
-@needs_engine
-def test_a_plan_that_the_check_refuses_is_repaired_without_a_refinement():
-    result, events = episode("lifespan-shortest-lived/95", "unknown_method")
-    assert [e for e in events if isinstance(e, PlanRejected)]
-    assert (result.success, result.refinements) == (True, 0)
