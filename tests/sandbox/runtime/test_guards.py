@@ -190,28 +190,19 @@ def test_a_huge_value_from_cheap_code_is_an_uncatchable_limit(name: str) -> None
 
 
 LARGEST = {
-    "text": "n = {}\nx = 'ab' * n",
-    "bytes": "n = {}\nx = b'ab' * n",
-    "list": "n = {}\nx = [0] * n",
-    "tuple": "n = {}\nx = n * (0,)",
-    "whole number by **": "n = {}\nx = 1 ** n\ny = 2 ** n",
-    "whole number by <<": "n = {}\nx = 1 << n",
-}
-LARGEST_FACTORS = {
-    "text": 10_000_000,
-    "bytes": 10_000_000,
-    "list": 2_000_000,
-    "tuple": 2_000_000,
-    "whole number by **": 50_000,
-    "whole number by <<": 99_999,
+    "text": ("n = {}\nx = 'ab' * n", 10_000_000),
+    "bytes": ("n = {}\nx = b'ab' * n", 10_000_000),
+    "list": ("n = {}\nx = [0] * n", 2_000_000),
+    "tuple": ("n = {}\nx = n * (0,)", 2_000_000),
+    "whole number by **": ("n = {}\nx = 1 ** n\ny = 2 ** n", 50_000),
+    "whole number by <<": ("n = {}\nx = 1 << n", 99_999),
 }
 
 
-@pytest.mark.parametrize("kind", LARGEST)
-def test_the_largest_value_of_one_operation(kind: str) -> None:
-    largest = LARGEST_FACTORS[kind]
-    assert run(plan(LARGEST[kind].format(largest) + "\nx = y = 0")).error is None
-    assert limit(LARGEST[kind].format(largest + 1)).limit == "memory"
+@pytest.mark.parametrize(("code", "largest"), LARGEST.values(), ids=LARGEST)
+def test_the_largest_value_of_one_operation(code: str, largest: int) -> None:
+    assert run(plan(code.format(largest) + "\nx = y = 0")).error is None
+    assert limit(code.format(largest + 1)).limit == "memory"
 
 
 def test_a_constant_factor_up_to_a_thousand_is_not_limited_and_a_larger_one_is() -> None:
