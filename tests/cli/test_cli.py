@@ -5,14 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import signal
 import socket
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,8 +18,6 @@ from codeplan.cli.app import main, report_error
 from codeplan.errors import InfrastructureError
 from codeplan.recording.events import EpisodeEnded
 from codeplan.recording.trace import Trace
-from codeplan.standin.model import ScriptedModel
-from codeplan.standin.prompt_reading import infer_purpose
 from codeplan.version import VERSION
 
 IDLE = """\
@@ -89,26 +83,11 @@ def is_one_clear_line(ran: Ran) -> bool:
 # ------------------------------------------------------------------ help
 
 
-@pytest.mark.parametrize("arguments", [(), ("--help",), ("-h",)])
-def test_help_lists_the_commands_and_an_example(cli: Cli, arguments: tuple[str, ...]) -> None:
-    ran = cli(*arguments)
-    assert ran.code == 0
-    assert all(name in ran.out for name in ("run", "check", "exec", "bench", "envs", "methods", "doctor"))
-    assert "Example: codeplan run household" in ran.out
-
-
-@pytest.mark.parametrize("command", ["run", "check", "exec", "bench", "envs", "methods", "doctor"])
-def test_every_command_has_help_with_an_example(cli: Cli, command: str) -> None:
-    ran = cli(command, "--help")
-    assert ran.code == 0
-    assert f"Example: codeplan {command}" in ran.out
-
-
-def test_the_version_is_printed(cli: Cli) -> None:
+def test_the_version_is_printed(cli):
     assert cli("--version") == Ran(0, f"codeplan {VERSION}\n", "")
 
 
-def test_help_loads_nothing_heavy() -> None:
+def test_help_loads_nothing_heavy():
     script = (
         "import sys, codeplan.cli\n"
         "codeplan.cli.main(['--help'])\n"
@@ -122,7 +101,7 @@ def test_help_loads_nothing_heavy() -> None:
 # ------------------------------------------------------------------ run
 
 
-def test_a_run_shows_the_episode_and_ends_with_a_summary_and_the_trace(cli: Cli) -> None:
+def test_a_run_shows_the_episode_and_ends_with_a_summary_and_the_trace(cli):
     ran = cli("run", "household", "--task", "clean/3", "--mistakes", "forgotten_walk")
     assert ran.code == 0, ran.out + ran.err
     shown = ("scripted stand-in, not a language model", "[Step 1]", "An assertion failed in step", "refined", "resumes")
@@ -132,7 +111,7 @@ def test_a_run_shows_the_episode_and_ends_with_a_summary_and_the_trace(cli: Cli)
     assert "household-clean-3" in str(only_trace())
 
 
-def test_a_run_prints_its_result_as_json_and_nothing_else(cli: Cli) -> None:
+def test_a_run_prints_its_result_as_json_and_nothing_else(cli):
     ran = cli("run", "household", "--kind", "heat", "--seed", "2", "--mistakes", "none", "--json")
     assert (ran.code, ran.err) == (0, "")
     assert ran.json["success"] is True
@@ -141,14 +120,14 @@ def test_a_run_prints_its_result_as_json_and_nothing_else(cli: Cli) -> None:
     assert ran.json["trace"] == str(only_trace())
 
 
-def test_a_quiet_run_shows_the_summary_alone(cli: Cli) -> None:
+def test_a_quiet_run_shows_the_summary_alone(cli):
     ran = cli("run", "household", "--mistakes", "none", "--quiet")
     assert ran.code == 0
     assert "Success" in ran.out
     assert "[Step 1]" not in ran.out
 
 
-def test_a_folder_can_be_named_and_no_trace_is_overwritten(cli: Cli) -> None:
+def test_a_folder_can_be_named_and_no_trace_is_overwritten(cli):
     given = ("run", "household", "--mistakes", "none", "--json", "--out", "here")
     assert cli(*given).json["trace"] == "here/trace.jsonl"
     again = cli(*given)
@@ -157,26 +136,26 @@ def test_a_folder_can_be_named_and_no_trace_is_overwritten(cli: Cli) -> None:
     assert not Path("runs").exists()
 
 
-def test_two_runs_in_one_second_have_a_folder_each(cli: Cli) -> None:
+def test_two_runs_in_one_second_have_a_folder_each(cli):
     for _ in range(2):
         assert cli("run", "household", "--mistakes", "none", "--json").code == 0
     assert len(list(Path("runs").glob("*/trace.jsonl"))) == 2
 
 
-def test_an_episode_without_success_exits_1(cli: Cli) -> None:
+def test_an_episode_without_success_exits_1(cli):
     ran = cli("run", "household", "--mistakes", "forgotten_walk", "--tries", "1", "--quiet")
     assert ran.code == 1
     assert "Not solved" in ran.out
 
 
 @pytest.mark.parametrize("budget", [("--max-actions", "1"), ("--max-model-calls", "1"), ("--max-tokens", "1")])
-def test_a_spent_budget_exits_3_and_says_which(cli: Cli, budget: tuple[str, str]) -> None:
+def test_a_spent_budget_exits_3_and_says_which(cli, budget):
     ran = cli("run", "household", "--mistakes", "forgotten_walk", "--json", *budget)
     assert ran.code == 3
     assert ran.json["reason"].startswith("budget")
 
 
-def test_settings_of_environment_method_and_model_can_be_set_by_name(cli: Cli) -> None:
+def test_settings_of_environment_method_and_model_can_be_set_by_name(cli):
     ran = cli("run", "household", "--json", "--set", "actions=1", "--set", "mistakes=none")
     assert ran.code == 1
     assert ran.json["actions"] == 1
@@ -188,18 +167,13 @@ def test_settings_of_environment_method_and_model_can_be_set_by_name(cli: Cli) -
         (("run",), "'ENV'"),
         (("run", "houshold"), "did you mean 'household'"),
         (("run", "household", "--task", "clean/x"), "clean/x"),
-        (("run", "household", "--kind", "cook", "--seed", "1"), "cook"),
         (("run", "household", "--task", "clean/1", "--seed", "1"), "clean/1"),
-        (("run", "household", "--method", "adaplaner"), "did you mean 'adaplanner'"),
         (("run", "household", "--mistakes", "lots"), "lots"),
         (("run", "household", "--max-actions", "-1"), "-1"),
-        (("run", "household", "--resume-by", "magic"), "resume_by"),
         (("run", "household", "--seed", "one"), "--seed"),
         (("run", "household", "--temperature", "0"), "temperature"),
         (("run", "household", "--set", "colour"), "NAME=VALUE"),
         (("run", "household", "--set", "colour=red"), "colour"),
-        (("run", "household", "--set", "model=tiny"), "model"),
-        (("run", "household", "--set", "tries=many"), "tries"),
         (("run", "household", "--model", "gpt-4.1-mini"), "OPENAI_API_KEY"),
         (("run", "household", "--model", "m", "--base-url", "localhost"), "base URL"),
         (("run", "household", "--frob"), "--frob"),
@@ -209,7 +183,7 @@ def test_settings_of_environment_method_and_model_can_be_set_by_name(cli: Cli) -
         (("check", "absent.py"), "--env"),
     ],
 )
-def test_bad_input_is_one_clear_line_and_exit_2(cli: Cli, arguments: tuple[str, ...], said: str) -> None:
+def test_bad_input_is_one_clear_line_and_exit_2(cli, arguments, said):
     ran = cli(*arguments)
     assert ran.code == 2, ran
     assert is_one_clear_line(ran), ran
@@ -217,45 +191,17 @@ def test_bad_input_is_one_clear_line_and_exit_2(cli: Cli, arguments: tuple[str, 
     assert not list(Path().glob("runs/*")), "a run that never began leaves no folder"
 
 
-class ScriptedEndpoint(BaseHTTPRequestHandler):
-    """Chat Completions, answered by the scripted model: to the client a model like any other."""
-
-    model = ScriptedModel(mistakes="forgotten_walk")
-
-    def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        texts = {role: [m["content"] for m in asked["messages"] if m["role"] == role] for role in ("system", "user")}
-        purpose = infer_purpose("\n".join(texts["system"]), "\n".join(texts["user"]))
-        answer = self.model.complete(asked["messages"], purpose=purpose)
-        message = {"role": "assistant", "content": answer.text}
-        usage = {"prompt_tokens": answer.usage.input_tokens, "completion_tokens": answer.usage.output_tokens}
-        body = json.dumps({"model": "tiny-2", "choices": [{"index": 0, "message": message}], "usage": usage}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Quiet."""
-
-
-def test_the_same_command_runs_with_a_model_behind_an_endpoint(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_command_runs_with_a_model_behind_an_endpoint(cli, serve, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
-    with ThreadingHTTPServer(("127.0.0.1", 0), ScriptedEndpoint) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-        ran = cli("run", "household", "--task", "clean/3", "--model", "tiny", "--base-url", url, "--json")
-        server.shutdown()
-        thread.join()
+    url = serve(mistakes="forgotten_walk").url
+    ran = cli("run", "household", "--task", "clean/3", "--model", "tiny", "--base-url", url, "--json")
     assert ran.code == 0, ran.err
     assert ran.json["refinements"] == 1
     assert ran.json["usage"]["input_tokens"] > 1000
     assert "sk-very-secret" not in only_trace().read_text()
 
 
-def test_an_endpoint_that_is_not_there_is_exit_4_and_the_trace_says_so(cli: Cli) -> None:
+def test_an_endpoint_that_is_not_there_is_exit_4_and_the_trace_says_so(cli):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
     ran = cli("run", "household", "--model", "tiny", "--base-url", url, "--set", "max_retries=0", "--json")
@@ -267,51 +213,27 @@ def test_an_endpoint_that_is_not_there_is_exit_4_and_the_trace_says_so(cli: Cli)
     assert last.result.reason.startswith("infrastructure")
 
 
-def test_an_interrupted_run_says_how_to_go_on_and_exits_130(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, and never answers
-        url = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
-        command = [sys.executable, "-m", "codeplan", "run", "household", "--model", "tiny", "--base-url", url]
-        root = Path(__file__).parents[2]
-        environment = {**os.environ, "PYTHONPATH": str(root), "no_proxy": "127.0.0.1"}
-        run = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=-1, stderr=-1, text=True)
-        silent.settimeout(30)
-        connection, _ = silent.accept()
-        time.sleep(0.05)
-        run.send_signal(signal.SIGINT)
-        out, err = run.communicate(timeout=30)
-        connection.close()
-    assert run.returncode == 130, err
-    (trace,) = tmp_path.glob("runs/*/trace.jsonl")
-    assert err == f"codeplan: interrupted; to go on, run: codeplan resume {trace.parent.relative_to(tmp_path)}\n"
-    assert Trace.read(trace)
-    assert "household" in out
-
-
-def test_a_closed_pipe_is_not_an_error(tmp_path: Path) -> None:
-    command = f"{shlex.quote(sys.executable)} -m codeplan run household --mistakes none | head -n 1"
+def in_shell(words: str, folder: Path, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run these words in a shell; CODEPLAN stands for the command."""
+    command = words.replace("CODEPLAN", f"{shlex.quote(sys.executable)} -m codeplan")
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    done = subprocess.run(
-        command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    return subprocess.run(
+        command, shell=True, input=stdin, cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
+
+
+def test_a_closed_pipe_is_not_an_error(tmp_path):
+    done = in_shell("CODEPLAN run household --mistakes none | head -n 1", tmp_path)
     assert (done.stdout, done.stderr) == ("\n", "")
 
 
-def test_an_episode_whose_reader_has_gone_is_broken_off_silently_and_is_no_success(tmp_path: Path) -> None:
-    command = f"{{ {shlex.quote(sys.executable)} -m codeplan run household; echo $? >&2; }} | true"
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    done = subprocess.run(
-        command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.stderr == "4\n"
+def test_an_episode_whose_reader_has_gone_is_broken_off_silently_and_is_no_success(tmp_path):
+    assert in_shell("{ CODEPLAN run household; echo $? >&2; } | true", tmp_path).stderr == "4\n"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-def test_an_output_that_is_full_is_an_error_and_never_a_failure_of_the_plan(tmp_path: Path) -> None:
-    command = f"{shlex.quote(sys.executable)} -m codeplan run household > /dev/full"
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    done = subprocess.run(
-        command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
+def test_an_output_that_is_full_is_an_error_and_never_a_failure_of_the_plan(tmp_path):
+    done = in_shell("CODEPLAN run household > /dev/full", tmp_path)
     assert done.returncode == 4
     assert done.stderr.startswith("codeplan: the display cannot be written (No space left on device)")
     assert done.stderr.count("\n") == 1
@@ -320,12 +242,12 @@ def test_an_output_that_is_full_is_an_error_and_never_a_failure_of_the_plan(tmp_
 # ------------------------------------------------------------------ check
 
 
-def test_a_sound_plan_is_accepted(cli: Cli, plan: Callable[[str], str]) -> None:
+def test_a_sound_plan_is_accepted(cli, plan):
     assert cli("check", plan(IDLE), "--env", "household") == Ran(0, "plan.py: accepted\n", "")
     assert cli("check", plan(IDLE), "--env", "household", "--json").json == []
 
 
-def test_a_refused_plan_is_shown_with_line_column_rule_and_a_caret(cli: Cli, plan: Callable[[str], str]) -> None:
+def test_a_refused_plan_is_shown_with_line_column_rule_and_a_caret(cli, plan):
     ran = cli("check", plan(GRABBING), "--env", "household")
     assert (ran.code, ran.err) == (1, "")
     first, source, caret = ran.out.splitlines()[:3]
@@ -336,7 +258,7 @@ def test_a_refused_plan_is_shown_with_line_column_rule_and_a_caret(cli: Cli, pla
     assert caret.strip() == "^"
 
 
-def test_a_refused_plan_is_a_list_of_diagnostics_in_json(cli: Cli, plan: Callable[[str], str]) -> None:
+def test_a_refused_plan_is_a_list_of_diagnostics_in_json(cli, plan):
     ran = cli("check", plan(GRABBING), "--env", "household", "--json")
     assert ran.code == 1
     assert all(set(d) == {"line", "column", "rule", "message"} for d in ran.json)
@@ -346,7 +268,7 @@ def test_a_refused_plan_is_a_list_of_diagnostics_in_json(cli: Cli, plan: Callabl
 BARE = IDLE.replace("def solution(agent, start_from=1):", "import os\ndef solution(agent):")
 
 
-def test_a_plan_is_mended_and_each_fix_is_shown(cli: Cli, plan: Callable[[str], str]) -> None:
+def test_a_plan_is_mended_and_each_fix_is_shown(cli, plan):
     ran = cli("check", plan(BARE), "--env", "household")
     assert (ran.code, ran.err) == (0, "")
     second, first, last = ran.out.splitlines()
@@ -359,21 +281,21 @@ def test_a_plan_is_mended_and_each_fix_is_shown(cli: Cli, plan: Callable[[str], 
     assert Path("plan.py").read_text() == BARE
 
 
-def test_the_mended_plan_is_written_if_asked_for(cli: Cli, plan: Callable[[str], str]) -> None:
+def test_the_mended_plan_is_written_if_asked_for(cli, plan):
     ran = cli("check", plan(BARE), "--env", "household", "--fix")
     assert (ran.code, ran.out.splitlines()[-1]) == (0, "plan.py: the mended plan was written to the file")
     assert Path("plan.py").read_text() == IDLE
     assert cli("check", "plan.py", "--env", "household") == Ran(0, "plan.py: accepted\n", "")
 
 
-def test_without_fixes_the_plan_is_refused_as_it_is(cli: Cli, plan: Callable[[str], str]) -> None:
+def test_without_fixes_the_plan_is_refused_as_it_is(cli, plan):
     ran = cli("check", plan(BARE), "--env", "household", "--fixes", "off", "--fix")
     assert ran.code == 1
     assert "the signature must be" in ran.out
     assert Path("plan.py").read_text() == BARE
 
 
-def test_a_warning_lets_a_plan_pass_unless_the_check_is_strict(cli: Cli, plan: Callable[[str], str]) -> None:
+def test_a_warning_lets_a_plan_pass_unless_the_check_is_strict(cli, plan):
     path = plan("def solution(agent, start_from=1):\n    if start_from <= 1:\n        agent.goto('desk 1')\n")
     ran = cli("check", path, "--env", "household")
     assert ran.code == 0
@@ -384,18 +306,14 @@ def test_a_warning_lets_a_plan_pass_unless_the_check_is_strict(cli: Cli, plan: C
     assert strict.out.startswith("plan.py:2:5: step 1 has no assertion")
 
 
-def test_fixes_are_part_of_the_json(cli: Cli, plan: Callable[[str], str]) -> None:
+def test_fixes_are_part_of_the_json(cli, plan):
     fixes = cli("check", plan(BARE), "--env", "household", "--json").json
     assert [f["rule"] for f in fixes] == ["unused-import", "solution-signature"]
     assert all(set(f) == {"rule", "line", "was", "now"} for f in fixes)
 
 
-def test_a_plan_comes_from_standard_input_too(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "codeplan", "check", "-", "--env", "household"]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    done = subprocess.run(
-        command, input=IDLE, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
+def test_a_plan_comes_from_standard_input_too(tmp_path):
+    done = in_shell("CODEPLAN check - --env household", tmp_path, stdin=IDLE)
     assert (done.returncode, done.stdout) == (0, "standard input: accepted\n")
 
 
@@ -410,7 +328,7 @@ def test_a_plan_comes_from_standard_input_too(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("command", ["check", "exec"])
-def test_a_file_that_is_not_a_plan_is_one_clear_line_and_exit_2(cli: Cli, command: str, data: bytes, said: str) -> None:
+def test_a_file_that_is_not_a_plan_is_one_clear_line_and_exit_2(cli, command, data, said):
     Path("plan.py").write_bytes(data)
     ran = cli(command, "plan.py", "--env", "household", "--json")
     assert ran.code == 2
@@ -418,16 +336,10 @@ def test_a_file_that_is_not_a_plan_is_one_clear_line_and_exit_2(cli: Cli, comman
     assert said in ran.err
 
 
-def test_a_folder_is_not_a_plan(cli: Cli) -> None:
-    ran = cli("check", ".", "--env", "household")
-    assert ran.code == 2
-    assert is_one_clear_line(ran)
-
-
 # ------------------------------------------------------------------ exec
 
 
-def test_a_plan_that_runs_to_its_end_without_success_exits_1(cli: Cli, plan: Callable[[str], str]) -> None:
+def test_a_plan_that_runs_to_its_end_without_success_exits_1(cli, plan):
     ran = cli("exec", plan(IDLE), "--env", "household", "--json")
     assert ran.code == 1
     keys = {"status", "step", "message", "success", "actions", "asks", "output", "value", "checkpoint"}
@@ -438,7 +350,7 @@ def test_a_plan_that_runs_to_its_end_without_success_exits_1(cli: Cli, plan: Cal
     assert ran.json["checkpoint"]["n"] > 0
 
 
-def test_a_plan_that_succeeds_exits_0(cli: Cli, plan: Callable[[str], str]) -> None:
+def test_a_plan_that_succeeds_exits_0(cli, plan):
     task = ("--task", "clean/3")
     source = cli("run", "household", *task, "--mistakes", "none", "--json").json["plan"]
     ran = cli("exec", plan(source), "--env", "household", *task, "--json", "--out", "here")
@@ -457,16 +369,14 @@ def test_a_plan_that_succeeds_exits_0(cli: Cli, plan: Callable[[str], str]) -> N
         (GRABBING, "rejected", None, "grab"),
     ],
 )
-def test_the_outcome_of_a_plan_is_printed_as_json(
-    cli: Cli, plan: Callable[[str], str], source: str, status: str, step: int | None, said: str
-) -> None:
+def test_the_outcome_of_a_plan_is_printed_as_json(cli, plan, source, status, step, said):
     ran = cli("exec", plan(source), "--env", "household", "--json")
     assert ran.code == 1
     assert (ran.json["status"], ran.json["step"]) == (status, step)
     assert said in ran.json["message"]
 
 
-def test_a_plan_is_shown_as_it_runs_and_leaves_no_folder(cli: Cli, plan: Callable[[str], str]) -> None:
+def test_a_plan_is_shown_as_it_runs_and_leaves_no_folder(cli, plan):
     ran = cli("exec", plan(FAILING), "--env", "household")
     assert ran.code == 1
     assert "An assertion failed in step 1, line 5" in ran.out
@@ -476,7 +386,7 @@ def test_a_plan_is_shown_as_it_runs_and_leaves_no_folder(cli: Cli, plan: Callabl
 # ------------------------------------------------------------------ what there is
 
 
-def test_environments_are_listed_with_kinds_splits_and_how_to_run_one(cli: Cli) -> None:
+def test_environments_are_listed_with_kinds_splits_and_how_to_run_one(cli):
     ran = cli("envs")
     assert ran.code == 0
     assert "household" in ran.out
@@ -486,7 +396,7 @@ def test_environments_are_listed_with_kinds_splits_and_how_to_run_one(cli: Cli) 
     assert household["splits"]["test"] == 300
 
 
-def test_methods_are_listed(cli: Cli) -> None:
+def test_methods_are_listed(cli):
     assert "adaplanner" in cli("methods").out
     assert "`" not in cli("methods").out
     assert "tries" in next(m for m in cli("methods", "--json").json if m["name"] == "adaplanner")["settings"]
@@ -503,18 +413,14 @@ def test_methods_are_listed(cli: Cli) -> None:
         (ZeroDivisionError("division by zero"), 4, "(ZeroDivisionError: division by zero); run the command again with"),
     ],
 )
-def test_every_error_is_one_line(
-    capsys: pytest.CaptureFixture[str], error: BaseException, code: int, said: str
-) -> None:
+def test_every_error_is_one_line(capsys, error, code, said):
     assert report_error(error) == code
     err = capsys.readouterr().err
     assert said in err
     assert err.count("\n") == 1
 
 
-def test_codeplan_debug_prints_the_traceback(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_codeplan_debug_prints_the_traceback(capsys, monkeypatch):
     monkeypatch.setenv("CODEPLAN_DEBUG", "1")
     report_error(ZeroDivisionError("division by zero"))
     assert "ZeroDivisionError: division by zero\n" in capsys.readouterr().err

@@ -18,7 +18,7 @@ def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.chdir(tmp_path)
 
 
-def test_a_bench_prints_a_table_and_says_where_its_traces_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bench_prints_a_table_and_says_where_its_traces_are(capsys):
     assert main([*ONE, "--out", "first"]) == 0
     message = capsys.readouterr()
     assert "household: adaplanner with scripted" in message.out
@@ -28,9 +28,7 @@ def test_a_bench_prints_a_table_and_says_where_its_traces_are(capsys: pytest.Cap
     assert message.err == ""
 
 
-def test_a_narrow_terminal_does_not_cut_figures(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_narrow_terminal_does_not_cut_figures(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     assert main([*ONE, "--out", "first"]) == 0
     message = capsys.readouterr().out
@@ -38,7 +36,7 @@ def test_a_narrow_terminal_does_not_cut_figures(
     assert "…" not in message
 
 
-def test_without_a_folder_it_makes_one(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_folder_it_makes_one(capsys):
     assert main([*ONE, "--json"]) == 0
     (folder,) = Path("runs").iterdir()
     document = json.loads(capsys.readouterr().out)
@@ -47,7 +45,7 @@ def test_without_a_folder_it_makes_one(capsys: pytest.CaptureFixture[str]) -> No
     assert read_bench(folder).outcomes[0].result.success
 
 
-def test_options_that_repeat_a_grid_file_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_that_repeat_a_grid_file_are_refused(capsys):
     Path("grid.toml").write_text(
         'suites = ["household"]\nkind = "clean"\nn = 1\nsettings = [{tries = 1}, {tries = 2}]\n'
     )
@@ -65,7 +63,7 @@ def test_options_that_repeat_a_grid_file_are_refused(capsys: pytest.CaptureFixtu
     assert "McNemar" in capsys.readouterr().out
 
 
-def test_a_spent_budget_and_broken_infrastructure_have_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_spent_budget_and_broken_infrastructure_have_exit_codes(capsys):
     assert main(["bench", "household", "-n", "1", "-j", "1", "--max-tokens", "1", "--out", "small"]) == 3
     assert "1 of 6 episodes ended; repeat the command with the same --out" in capsys.readouterr().err
     dead = ["--model", "tiny", "--base-url", "http://127.0.0.1:9/v1", "--set", "max_retries=0", "--retries", "0"]
@@ -75,7 +73,7 @@ def test_a_spent_budget_and_broken_infrastructure_have_exit_codes(capsys: pytest
     assert "(Connection refused)" in said and "; 0 of 1 episode ended; repeat the command" in said
 
 
-def test_a_tape_is_recorded_and_played_without_a_folder(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_tape_is_recorded_and_played_without_a_folder(capsys):
     assert main([*ONE, "--record", "tape", "--out", "live"]) == 0
     assert main([*ONE, "--replay", "tape", "--json"]) == 0
     capsys.readouterr()
@@ -84,7 +82,7 @@ def test_a_tape_is_recorded_and_played_without_a_folder(capsys: pytest.CaptureFi
         assert main([*ONE, *wrong]) == 2
 
 
-def test_broken_off_attempts_replay_from_the_tape(capsys: pytest.CaptureFixture[str]) -> None:
+def test_broken_off_attempts_replay_from_the_tape(capsys):
     dead = ["--model", "tiny", "--base-url", "http://127.0.0.1:9/v1", "--set", "max_retries=0", "--retries", "1"]
     assert main([*ONE, *dead, "--record", "tape", "--out", "dead"]) == 4
     message = capsys.readouterr().err
@@ -98,17 +96,14 @@ def test_broken_off_attempts_replay_from_the_tape(capsys: pytest.CaptureFixture[
     ("arguments", "message"),
     [
         (["bench", "houshold"], "did you mean 'household'"),
-        (["bench", "household", "--engine", "thread"], "did you mean 'threads'"),
-        (["bench", "household", "--address", "auto"], "leave --address out"),
         (["bench", "none.toml"], "cannot be read"),
-        (["bench", "household", "--max-money", "-1"], "budget of money"),
         (["bench", "household", "--method", "adapt,react"], 'suites = ["household"] and methods = ["adapt", "react"]'),
         (["bench", "my.toml", "--model", "a, b"], 'write into my.toml: models = ["a", "b"]'),
         (["compare", "nowhere"], "there is no bench"),
         (["compare", "nowhere", "--format", "word"], "there is no format"),
     ],
 )
-def test_bad_input_is_one_line(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_one_line(arguments, message, capsys):
     assert main(arguments) == 2
     err = capsys.readouterr().err
     assert message in err and err.count("\n") == 1
@@ -121,23 +116,8 @@ def test_cells_of_a_suite_stand_side_by_side(tmp_path, capsys):
     grid.write_text(f'suites = ["textcraft"]\nn = 1\nmethods = {methods}\n[common]\nweakness = "span"\n')
     assert main(["bench", str(grid), "--out", str(tmp_path / "out")]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert [
-        "method,",
-        "model,",
-        "settings",
-        "depth4",
-        "depth3",
-        "depth2",
-        "all",
-        "actions",
-        "calls",
-        "tokens",
-        "in",
-        "tokens",
-        "out",
-        "US",
-        "$",
-    ] in lines
+    head = "method, model, settings depth4 depth3 depth2 all actions calls tokens in tokens out US $"
+    assert head.split() in lines
     rates = {line[0]: line[1:5] for line in lines if line and line[0].endswith(".scripted")}
     assert rates == {
         "react.scripted": ["0%", "0%", "0%", "0%"],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +12,6 @@ from support.served import Serve, Served
 from support.terminals import OnTerminal, codeplan_on_terminal
 
 from codeplan.recording.trace import Trace
-from codeplan.runner import settings_files
 from codeplan.skills.library import SkillLibrary
 
 pytestmark = pytest.mark.long
@@ -57,27 +55,6 @@ def test_an_interrupted_training_goes_on_where_it_was(endpoint: Served, tmp_path
     assert codeplan_on_terminal([*command, "mine"], tmp_path).code == 0
     assert (tmp_path / "mine" / "plan.txt").read_text() == (tmp_path / "whole" / "plan.txt").read_text()
     assert 2 * needed <= calls(endpoint) <= 2 * needed + 2  # what was being asked is asked again
-
-
-def test_interrupted_trainings_of_a_bench_go_on_where_they_were(endpoint: Served, tmp_path: Path) -> None:
-    grid = tmp_path / "grid.toml"
-    grid.write_text(
-        'suites = ["textcraft"]\nmethods = ["autoplan"]\nkind = "depth2"\nn = 1\n'
-        f'models = [{{name = "strong", base_url = "{endpoint.url}"}}]\n'
-        "[learn]\nbatches = [1]\ntrainings = 2\niterations = 2\n"
-    )
-    settings_files.trust(grid.resolve(), hashlib.sha256(grid.read_bytes()).hexdigest())
-    command = ["bench", "grid.toml", "-j", "2", "--out"]
-    assert codeplan_on_terminal([*command, "whole"], tmp_path).code == 0
-    needed = calls(endpoint)
-    shown = codeplan_on_terminal([*command, "mine"], tmp_path, interrupt_at=lambda: calls(endpoint) >= needed + 8)
-    assert (shown.code, said(shown)) == (130, "interrupted; to go on, repeat the command with --out mine")
-    assert "learning: " in shown.text
-    assert needed + 8 <= calls(endpoint) < 2 * needed
-    assert codeplan_on_terminal([*command, "mine"], tmp_path).code == 0
-    assert 2 * needed <= calls(endpoint) <= 2 * needed + 4  # what two threads were asking is asked again
-    for plan in (tmp_path / "whole").glob("trainings/*/plan-*"):
-        assert (tmp_path / "mine" / plan.relative_to(tmp_path / "whole")).read_text() == plan.read_text()
 
 
 def test_an_interrupted_discovery_keeps_its_skills(endpoint: Served, tmp_path: Path) -> None:

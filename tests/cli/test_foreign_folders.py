@@ -91,9 +91,7 @@ def _sparse(path: Path) -> None:
 
 @pytest.mark.parametrize("kind", PLANTED)
 @pytest.mark.parametrize("number", range(5), ids=["resume", "replay", "fork", "new-test", "report"])
-def test_a_planted_trace_is_refused(
-    kind: str, number: int, tmp_path: Path, own: Path, run: Callable[..., str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_planted_trace_is_refused(kind, number, tmp_path, own, run, capsys):
     (tmp_path / "foreign").mkdir()
     PLANTED[kind](tmp_path / "foreign" / "trace.jsonl", own)
     command = commands(tmp_path / "foreign")[number]
@@ -105,9 +103,7 @@ def test_a_planted_trace_is_refused(
     assert not (tmp_path / "branch").exists()
 
 
-def test_a_hard_link_to_a_trace_of_the_user_is_not_continued(
-    tmp_path: Path, episode: Path, run: Callable[..., str]
-) -> None:
+def test_a_hard_link_to_a_trace_of_the_user_is_not_continued(tmp_path, episode, run):
     mine = tmp_path / "mine.jsonl"
     mine.write_bytes(b"".join((episode / "trace.jsonl").read_bytes().splitlines(keepends=True)[:-1]))
     (tmp_path / "foreign").mkdir()
@@ -120,14 +116,14 @@ def test_a_hard_link_to_a_trace_of_the_user_is_not_continued(
 @pytest.mark.parametrize(
     "text", [SECRET, "no newline", "{}\n", '{"event": "text_printed", "text": "x", "seq": 0, "at": 0.0}\ntorn']
 )
-def test_a_file_that_is_no_trace_is_left_as_it_is(text: str, tmp_path: Path, run: Callable[..., str]) -> None:
+def test_a_file_that_is_no_trace_is_left_as_it_is(text, tmp_path, run):
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign" / "trace.jsonl").write_text(text)
     run("resume", tmp_path / "foreign")
     assert (tmp_path / "foreign" / "trace.jsonl").read_text() == text
 
 
-def test_a_torn_end_stays_until_a_new_event_replaces_it(tmp_path: Path, episode: Path) -> None:
+def test_a_torn_end_stays_until_a_new_event_replaces_it(tmp_path, episode):
     lines = (episode / "trace.jsonl").read_bytes().splitlines(keepends=True)
     path = tmp_path / "trace.jsonl"
     path.write_bytes(b"".join(lines[:5]) + b'{"torn')
@@ -142,9 +138,7 @@ def test_a_torn_end_stays_until_a_new_event_replaces_it(tmp_path: Path, episode:
     assert [type(e) for e in Trace.read(path)] == [type(e) for e in Trace.read(episode / "trace.jsonl")[:6]]
 
 
-def test_a_folder_that_the_user_linked_himself_is_followed(
-    tmp_path: Path, episode: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_that_the_user_linked_himself_is_followed(tmp_path, episode, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("latest").symlink_to(episode)
     assert main(["replay", "latest"]) == 0
@@ -153,33 +147,27 @@ def test_a_folder_that_the_user_linked_himself_is_followed(
 
 
 @pytest.mark.parametrize("name", ["branch/trace.jsonl"])
-def test_a_branch_is_not_written_through_a_link(
-    name: str, tmp_path: Path, episode: Path, own: Path, run: Callable[..., str]
-) -> None:
+def test_a_branch_is_not_written_through_a_link(name, tmp_path, episode, own, run):
     (tmp_path / "branch").mkdir()
     (tmp_path / name).symlink_to(own.with_name("new"))
     assert "exists already" in run("fork", episode, "--at", "3", "--out", "branch")
 
 
 @pytest.mark.parametrize("ending", [".plan.py", ".plan.toml"])
-def test_a_new_test_is_not_written_through_a_link(
-    ending: str, tmp_path: Path, episode: Path, own: Path, run: Callable[..., str]
-) -> None:
+def test_a_new_test_is_not_written_through_a_link(ending, tmp_path, episode, own, run):
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / f"clean_1{ending}").symlink_to(own.with_name("new"))
     assert "exists already" in run("new-test", episode, "--out", "tests")
 
 
 @pytest.mark.parametrize("link", ["tests", "tests/plans"])
-def test_a_new_test_does_not_enter_a_default_folder_behind_a_link(
-    link: str, tmp_path: Path, episode: Path, own: Path, run: Callable[..., str]
-) -> None:
+def test_a_new_test_does_not_enter_a_default_folder_behind_a_link(link, tmp_path, episode, own, run):
     (tmp_path / link).parent.mkdir(exist_ok=True)
     (tmp_path / link).symlink_to(own.parent)
     assert f"{link} is a link; name the real folder with --out" in run("new-test", episode)
 
 
-def test_pictures_are_not_saved_through_a_linked_folder(tmp_path: Path, own: Path) -> None:
+def test_pictures_are_not_saved_through_a_linked_folder(tmp_path, own):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "pictures").symlink_to(own.parent)
     trace = Trace(tmp_path / "run" / "trace.jsonl")
@@ -188,14 +176,12 @@ def test_pictures_are_not_saved_through_a_linked_folder(tmp_path: Path, own: Pat
     trace.close()
 
 
-def test_a_page_is_not_written_over_a_linked_file(
-    tmp_path: Path, episode: Path, own: Path, run: Callable[..., str]
-) -> None:
+def test_a_page_is_not_written_over_a_linked_file(tmp_path, episode, own, run):
     (tmp_path / "report.html").symlink_to(own)
     assert "it is a link" in run("report", episode)
 
 
-def test_a_page_shows_no_trace_and_no_picture_from_outside_its_folder(tmp_path: Path, episode: Path) -> None:
+def test_a_page_shows_no_trace_and_no_picture_from_outside_its_folder(tmp_path, episode):
     from codeplan.report.pages.episode_pages import read_png
     from codeplan.report.pages.report_source import ReportSource
 
@@ -212,15 +198,13 @@ def test_a_page_shows_no_trace_and_no_picture_from_outside_its_folder(tmp_path: 
         assert read_png(foreign / "one", name) is None
 
 
-def test_the_default_folder_for_runs_may_not_be_a_link(tmp_path: Path, own: Path, run: Callable[..., str]) -> None:
+def test_the_default_folder_for_runs_may_not_be_a_link(tmp_path, own, run):
     (tmp_path / "runs").symlink_to(own.parent)
     assert "runs: it is a link" in run("run", "household", "--task", "clean/1")
 
 
 @pytest.mark.parametrize("planted", ["learnt/episodes", "learnt/episodes/001"])
-def test_traces_of_a_training_do_not_go_through_links(
-    planted: str, tmp_path: Path, own: Path, run: Callable[..., str]
-) -> None:
+def test_traces_of_a_training_do_not_go_through_links(planted, tmp_path, own, run):
     (tmp_path / planted).parent.mkdir(parents=True)
     (tmp_path / planted).symlink_to(own.parent)
     assert "it is a link" in run("learn", "household", "-n", "1", "--out", "learnt")
@@ -230,9 +214,7 @@ def test_traces_of_a_training_do_not_go_through_links(
 
 
 @pytest.mark.parametrize("command", [["list"], ["rebuild"], ["import", "library"], ["search", "x"]])
-def test_the_default_library_may_not_be_a_link(
-    command: list[str], tmp_path: Path, own: Path, run: Callable[..., str]
-) -> None:
+def test_the_default_library_may_not_be_a_link(command, tmp_path, own, run):
     (tmp_path / "skills").symlink_to(own.parent)
     (tmp_path / "library").mkdir()
     assert "skills is a link" in run("skills", *command)
@@ -252,7 +234,7 @@ def plant(library: SkillLibrary, name: str, target: Path | str) -> None:
 
 
 @pytest.mark.parametrize("how", ["link", "dangling link", "hard link", "pipe", "folder"])
-def test_evidence_is_not_written_through_what_is_planted(how: str, library: SkillLibrary, own: Path) -> None:
+def test_evidence_is_not_written_through_what_is_planted(how, library, own):
     path = library.path / "household" / "heat-1" / "evidence.jsonl"
     path.unlink()
     match how:
@@ -272,7 +254,7 @@ def test_evidence_is_not_written_through_what_is_planted(how: str, library: Skil
 
 @pytest.mark.parametrize("name", ["SKILL.md", "plan.py", "evidence.jsonl"])
 @pytest.mark.parametrize("target", ["own", "/dev/zero", "/proc/self/environ", "missing"])
-def test_a_linked_file_makes_a_skill_unusable(name: str, target: str, library: SkillLibrary, own: Path) -> None:
+def test_a_linked_file_makes_a_skill_unusable(name, target, library, own):
     plant(library, name, own if target == "own" else target)
     library.refresh()
     (fault,) = library.faults()
@@ -280,7 +262,7 @@ def test_a_linked_file_makes_a_skill_unusable(name: str, target: str, library: S
     assert SECRET[:10] not in fault
 
 
-def test_a_linked_skill_or_environment_is_no_part_of_the_library(library: SkillLibrary, tmp_path: Path) -> None:
+def test_a_linked_skill_or_environment_is_no_part_of_the_library(library, tmp_path):
     other = SkillLibrary(tmp_path / "other")
     other.add(skill("private-1"))
     (library.path / "household" / "private-1").symlink_to(other.path / "household" / "private-1")
@@ -291,7 +273,7 @@ def test_a_linked_skill_or_environment_is_no_part_of_the_library(library: SkillL
         library.get("household", "private-1")
 
 
-def test_a_changed_plan_is_not_kept_through_a_linked_folder(library: SkillLibrary, own: Path) -> None:
+def test_a_changed_plan_is_not_kept_through_a_linked_folder(library, own):
     versions = library.path / "household" / "heat-1" / "versions"
     shutil.rmtree(versions)
     versions.symlink_to(own.parent)
@@ -300,7 +282,7 @@ def test_a_changed_plan_is_not_kept_through_a_linked_folder(library: SkillLibrar
 
 
 @pytest.mark.parametrize("kind", ["link", "hard link", "pipe"])
-def test_a_planted_lock_is_refused(kind: str, library: SkillLibrary, own: Path) -> None:
+def test_a_planted_lock_is_refused(kind, library, own):
     lock = library.path / ".lock"
     lock.unlink()
     {"link": lambda: lock.symlink_to(own.with_name("new")), "hard link": lambda: os.link(own, lock)}.get(
@@ -311,7 +293,7 @@ def test_a_planted_lock_is_refused(kind: str, library: SkillLibrary, own: Path) 
 
 
 @pytest.mark.parametrize("ending", ["", "-wal", "-shm", "-journal"])
-def test_sqlite_gets_no_planted_file(ending: str, library: SkillLibrary, own: Path) -> None:
+def test_sqlite_gets_no_planted_file(ending, library, own):
     library.close()
     for left in library.path.glob(".index.sqlite*"):
         left.unlink()
@@ -322,7 +304,7 @@ def test_sqlite_gets_no_planted_file(ending: str, library: SkillLibrary, own: Pa
     again.close()
 
 
-def test_an_index_with_a_view_that_never_ends_is_made_again(library: SkillLibrary) -> None:
+def test_an_index_with_a_view_that_never_ends_is_made_again(library):
     library.close()
     with sqlite3.connect(library.path / ".index.sqlite") as db:
         columns = [row[1] for row in db.execute("pragma table_info(files)")]
@@ -333,14 +315,14 @@ def test_an_index_with_a_view_that_never_ends_is_made_again(library: SkillLibrar
     assert [e.name for e in SkillLibrary(library.path).entries()] == ["heat-1"]
 
 
-def test_an_export_carries_nothing_that_is_linked(library: SkillLibrary, own: Path, tmp_path: Path) -> None:
+def test_an_export_carries_nothing_that_is_linked(library, own, tmp_path):
     plant(library, "evidence.jsonl", own)
     with pytest.raises(UsageError, match="it is a link"):
         export_skills(library, tmp_path / "out.zip", [skill()])
     assert not (tmp_path / "out.zip").exists()
 
 
-def test_an_import_of_a_folder_follows_no_links(library: SkillLibrary, tmp_path: Path, own: Path) -> None:
+def test_an_import_of_a_folder_follows_no_links(library, tmp_path, own):
     plant(library, "plan.py", own)
     (library.path / "textcraft").symlink_to(library.path / "household")
     (result,) = import_skills(SkillLibrary(tmp_path / "new"), library.path)
@@ -358,9 +340,7 @@ def test_an_import_of_a_folder_follows_no_links(library: SkillLibrary, tmp_path:
         ("runs", "the trace cannot be written to "),
     ],
 )
-def test_a_bench_is_not_written_through_links(
-    name: str, said: str, tmp_path: Path, own: Path, run: Callable[..., str]
-) -> None:
+def test_a_bench_is_not_written_through_links(name, said, tmp_path, own, run):
     (tmp_path / "bench").mkdir()
     (tmp_path / "bench" / name).symlink_to(own.parent if name == "runs" else own)
     line = run("bench", "household", "-n", "1", "--out", "bench")
@@ -369,7 +349,7 @@ def test_a_bench_is_not_written_through_links(
 
 
 @pytest.mark.parametrize("place", ["../home", "linked", "inside/linked", "/home"])
-def test_results_cannot_name_a_trace_outside_the_bench(place: str, tmp_path: Path) -> None:
+def test_results_cannot_name_a_trace_outside_the_bench(place, tmp_path):
     bench, home = tmp_path / "bench", tmp_path / "home"
     (bench / "inside").mkdir(parents=True)
     head = started()
@@ -383,7 +363,7 @@ def test_results_cannot_name_a_trace_outside_the_bench(place: str, tmp_path: Pat
     assert measure_episode(EpisodeOutcome("cell", head.task, 0, run, result), bench, ()).trajectory == 7
 
 
-def test_results_without_a_bench_are_not_cut(tmp_path: Path, run: Callable[..., str]) -> None:
+def test_results_without_a_bench_are_not_cut(tmp_path, run):
     (tmp_path / "bench").mkdir()
     (tmp_path / "bench" / "results.jsonl").write_text(SECRET)
     line = run("bench", "household", "-n", "1", "--out", "bench")
@@ -395,9 +375,7 @@ MANIFEST = 'plan = {}\nenv = "household"\n[[tasks]]\nid = "clean/1"\n'
 
 
 @pytest.mark.parametrize("plan", ["linked.py", "folder/own.txt", "../home/own.txt", "/etc/passwd", "pipe.py"])
-def test_a_manifest_names_no_plan_outside_its_folder(
-    plan: str, tmp_path: Path, own: Path, run: Callable[..., str]
-) -> None:
+def test_a_manifest_names_no_plan_outside_its_folder(plan, tmp_path, own, run):
     folder = tmp_path / "foreign"
     folder.mkdir()
     (folder / "linked.py").symlink_to(own)
@@ -409,15 +387,13 @@ def test_a_manifest_names_no_plan_outside_its_folder(
     assert line == f"codeplan: {manifest}:1: plan: there is no file {plan!r} beside the manifest\n"
 
 
-def test_a_linked_manifest_is_not_read(tmp_path: Path, own: Path, run: Callable[..., str]) -> None:
+def test_a_linked_manifest_is_not_read(tmp_path, own, run):
     (tmp_path / "a.plan.toml").symlink_to(own)
     assert "it is a link" in run("mutate", tmp_path / "a.plan.toml")
 
 
 @pytest.mark.parametrize(("path", "kind"), [("/dev/zero", "device"), ("pipe.py", "pipe"), ("folder.py", "folder")])
-def test_a_plan_that_the_user_names_must_be_a_regular_file(
-    path: str, kind: str, tmp_path: Path, run: Callable[..., str]
-) -> None:
+def test_a_plan_that_the_user_names_must_be_a_regular_file(path, kind, tmp_path, run):
     os.mkfifo(tmp_path / "pipe.py")
     (tmp_path / "folder.py").mkdir()
     line = run("check", path, "--env", "household")

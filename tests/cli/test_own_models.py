@@ -43,13 +43,13 @@ def models(folder: str) -> set[str]:
     return {header.model for header in headers if isinstance(header, EpisodeStarted)}
 
 
-def test_learn_takes_a_model_of_the_users() -> None:
+def test_learn_takes_a_model_of_the_users():
     assert main(["learn", "textcraft", "-n", "1", "--out", "learnt", "--model", "own.py:model"]) == 0
     assert models("learnt") == {"mine"}
 
 
 @pytest.mark.parametrize("name", ["model", "answer"])
-def test_skills_are_acquired_discovered_and_added_with_a_model_of_the_users(name: str) -> None:
+def test_skills_are_acquired_discovered_and_added_with_a_model_of_the_users(name):
     own = ["--model", f"own.py:{name}"]
     shown = {"mine" if name == "model" else "answer"}
     run = ["run", "household", "--kind", "clean", "--seed", "3", "--out", "run", "-q", *own]
@@ -71,14 +71,16 @@ def test_skills_are_acquired_discovered_and_added_with_a_model_of_the_users(name
         "1",
         "--compare",
         "0",
+        "-n",
+        "1",
     ]
-    assert main([*found, "-n", "1", *own]) == 0
+    assert main([*found, *own]) == 0
     assert models("found") == shown
 
 
 @pytest.mark.parametrize(("name", "shown"), [("model", "mine"), ("hello", "hello")])
 @pytest.mark.parametrize("engine", ["threads", "processes"])
-def test_a_bench_takes_a_model_of_the_users_with_any_engine(name: str, shown: str, engine: str) -> None:
+def test_a_bench_takes_a_model_of_the_users_with_any_engine(name, shown, engine):
     command = ["bench", "household", "-n", "1", "--kind", "clean", "--engine", engine, "--out", "bench"]
     assert main([*command, "--model", f"own.py:{name}"]) == 0
     (outcome,) = read_bench(Path("bench")).outcomes
@@ -96,14 +98,14 @@ def test_a_bench_takes_a_model_of_the_users_with_any_engine(name: str, shown: st
         ("own.py:scripted", "the name scripted, which is the stand-in's"),
     ],
 )
-def test_a_bench_refuses_what_is_no_model(given: str, why: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bench_refuses_what_is_no_model(given, why, capsys):
     with Path("own.py").open("a") as file:
         file.write("OWN = 'text'\ndef scripted(messages):\n    return ''\n")
     assert main(["bench", "household", "-n", "1", "--model", given, "--out", "bench"]) == 2
     assert why in capsys.readouterr().err
 
 
-def test_a_setting_that_names_a_model_takes_no_file(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_setting_that_names_a_model_takes_no_file(capsys):
     command = ["bench", "household", "-n", "1", "--model", "gpt-x", "--set", "api_key=x", "--set", "ask_model=a.py:b"]
     assert main([*command, "--out", "bench"]) == 2
     assert "a function of a file, which --model alone takes" in capsys.readouterr().err
@@ -128,9 +130,7 @@ def solution(agent, start_from=1):
         ("ask_llm('hello?')", ["--model", "own.py:hello"], ["hello", "hello"]),
     ],
 )
-def test_exec_names_a_model_only_if_one_takes_part(
-    said: str, given: list[str], shown: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_exec_names_a_model_only_if_one_takes_part(said, given, shown, capsys):
     Path("tools.py").write_text("def add(a: int, b: int) -> int:\n    return a + b\n")
     Path("plan.py").write_text(PLAN.replace("{said}", said))
     main(["exec", "plan.py", "--tools", "tools.py", *given])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from support.terminals import codeplan_on_terminal
@@ -18,7 +17,7 @@ def lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return capsys.readouterr().out.splitlines()
 
 
-def test_the_list_names_every_experiment_in_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_names_every_experiment_in_80_columns(capsys):
     assert main(["papers"]) == 0
     shown = lines(capsys)
     assert max(map(len, shown)) <= 80
@@ -27,14 +26,14 @@ def test_the_list_names_every_experiment_in_80_columns(capsys: pytest.CaptureFix
 
 
 @pytest.mark.parametrize("experiment", [e.id for e in paper_experiments()])
-def test_an_experiment_is_described_in_80_columns(experiment: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_experiment_is_described_in_80_columns(experiment, capsys):
     assert main(["papers", experiment]) == 0
     shown = lines(capsys)
     assert max(map(len, shown)) <= 80
     assert experiment in shown[0]
 
 
-def test_a_description_has_settings_figures_and_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_description_has_settings_figures_and_what_is_missing(capsys):
     assert main(["papers", "adapt-table2"]) == 0
     text = " ".join(" ".join(lines(capsys)).split())
     for part in ("max_depth=4, executor=(name=react, calls=39)", "52.00 adapt with GPT-3.5"):
@@ -46,7 +45,7 @@ def test_a_description_has_settings_figures_and_what_is_missing(capsys: pytest.C
     )
 
 
-def test_a_papers_rows_stand_below_the_rows_name() -> None:
+def test_a_papers_rows_stand_below_the_rows_name():
     rows = (("react", "paper, GPT-3", "1.0"), ("react", "here, gpt", "2.0"), ("adapt", "here, gpt", "3.0"))
     text = bench_table_text(BenchTable("Title", ("row", "whose", "success, %"), rows), None)
     assert [line.split() for line in text.splitlines()[4:]] == [
@@ -58,16 +57,14 @@ def test_a_papers_rows_stand_below_the_rows_name() -> None:
     ]
 
 
-def test_json_has_the_experiment_and_its_tables(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_the_experiment_and_its_tables(capsys):
     assert main(["papers", "adapt-table3", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["experiment"]["id"] == "adapt-table3"
     assert [table["metric"] for table in document["published"]] == ["success", "k_max"]
 
 
-def test_an_experiment_is_played_by_one_command_and_shown_again_from_its_folder(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_experiment_is_played_by_one_command_and_shown_again_from_its_folder(tmp_path, capsys):
     folder = str(tmp_path / "out")
     assert main(["bench", "paper:adapt-table3", "-n", "1", "--kind", "depth2", "--out", folder]) == 0
     played = capsys.readouterr().out
@@ -89,34 +86,19 @@ def test_an_experiment_is_played_by_one_command_and_shown_again_from_its_folder(
         (["papers", "adapt-table3", "--bench", "nowhere"], "there is no bench in nowhere"),
     ],
 )
-def test_what_does_not_fit_is_refused_in_a_sentence(
-    arguments: list[str],
-    sentence: str,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_does_not_fit_is_refused_in_a_sentence(arguments, sentence, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(arguments) == 2
     assert sentence in capsys.readouterr().err
 
 
-def test_the_invented_shop_has_no_papers_figure_in_a_benchs_table(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_invented_shop_has_no_papers_figure_in_a_benchs_table(tmp_path, capsys):
     assert main(["bench", "webshop-100", "-n", "1", "--method", "adaplanner", "--out", str(tmp_path / "a")]) == 0
     assert "44" not in [word.strip(".%") for word in capsys.readouterr().out.split()]
 
 
-def test_one_cell_is_counted_in_the_singular(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["papers"]) == 0
-    text = " ".join(lines(capsys))
-    assert "played: 1 cell" in text
-    assert "1 cells" not in text
-
-
 @pytest.mark.parametrize("columns", [60, 120])
-def test_the_list_is_as_wide_as_the_terminal(columns: int, tmp_path: Path) -> None:
+def test_the_list_is_as_wide_as_the_terminal(columns, tmp_path):
     shown = codeplan_on_terminal(["papers"], tmp_path, columns=columns)
     assert shown.code == 0
     assert columns - 10 <= max(map(len, shown.lines)) <= columns

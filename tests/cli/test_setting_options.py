@@ -33,12 +33,12 @@ def help_of(command: str, capsys: pytest.CaptureFixture[str]) -> str:
         ("bench", [*SHARED, *ROUTES, "--resume-by", "--code-check"]),
     ],
 )
-def test_a_command_offers_its_settings(command: str, flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_offers_its_settings(command, flags, capsys):
     text = help_of(command, capsys)
     assert [flag for flag in flags if f" {flag} " not in text] == []
 
 
-def test_the_help_has_default_and_values_of_the_declaration(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_has_default_and_values_of_the_declaration(capsys):
     text = help_of("run", capsys)
     assert "--resume-by syntax|model" in text
     assert "Runs of a plan at most. [6]" in text
@@ -54,9 +54,7 @@ def test_the_help_has_default_and_values_of_the_declaration(capsys: pytest.Captu
         ("--api", "soap", "api=soap"),
     ],
 )
-def test_a_value_of_another_type_is_a_usage_error(
-    option: str, value: str, message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_value_of_another_type_is_a_usage_error(option, value, message, capsys):
     assert main(["run", "household", option, value]) == 2
     assert message in capsys.readouterr().err
 
@@ -72,7 +70,7 @@ class Outer:
     inner: Inner
 
 
-def test_a_command_gets_the_dataclasses_whose_fields_are_its_options() -> None:
+def test_a_command_gets_the_dataclasses_whose_fields_are_its_options():
     got: list[Any] = []
 
     def command(first: str, *, outer: Outer, last: bool = False) -> None:
@@ -89,7 +87,7 @@ def parameters(function: ast.FunctionDef) -> int:
     return len(given.posonlyargs) + len(given.args) + len(given.kwonlyargs)
 
 
-def test_no_function_of_the_command_line_has_more_than_a_dozen_parameters() -> None:
+def test_no_function_of_the_command_line_has_more_than_a_dozen_parameters():
     trees = (ast.parse(file.read_text()) for file in Path(cli.__file__).parent.glob("*.py"))
     functions = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     assert [function.name for function in functions if parameters(function) > 12] == []

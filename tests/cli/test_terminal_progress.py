@@ -10,7 +10,6 @@ from pathlib import Path
 from support.terminals import codeplan_on_terminal
 
 import codeplan
-from codeplan.bench.store import read_bench
 from codeplan.testing.scaffold import new_test
 
 DISCOVER = ["skills", "discover", "household", "-n", "1", "--pairs", "3", "--compare", "1"]
@@ -24,14 +23,6 @@ def test_a_bench_shows_counts_and_times_in_one_line_of_the_terminal(tmp_path: Pa
     assert "0/6 ended, 0 solved" in shown.text
     assert re.search(r"[1-6]/6 ended, [0-6] solved.*0:00:\d\d left: ", shown.text)
     assert max(len(part) for line in shown.text.split("\n") for part in line.split("\r")) <= 80
-
-
-def test_an_interrupted_bench_says_how_to_go_on(tmp_path: Path) -> None:
-    command = ["bench", "household", "-n", "4", "-j", "1", "--out", "mine"]
-    shown = codeplan_on_terminal(command, tmp_path, interrupt_at=r"[1-9]\d*/24 ended")
-    assert shown.code == 130
-    assert "codeplan: interrupted; to go on, repeat the command with --out mine" in shown.text
-    assert 1 <= len(read_bench(tmp_path / "mine").outcomes) < 24
 
 
 def test_discovery_shows_its_phases_and_says_that_no_promotion_is_possible(tmp_path: Path) -> None:

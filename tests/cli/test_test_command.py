@@ -27,11 +27,13 @@ seeds = "0-200"
 """
 
 
-@pytest.mark.parametrize("given", ["nowhere", "nowhere/a.plan.toml", "nowhere/a.plan.toml::clean/0"])
-def test_a_path_that_does_not_exist_is_one_sentence(
-    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("given", ["nowhere", "nowhere/a.plan.toml", "nowhere/a.plan.toml::clean/0"])
+def test_a_path_that_does_not_exist_is_one_sentence(given, tmp_path, monkeypatch, capsys):
     assert main(["test", given]) == 2
     out, err = capsys.readouterr()
     path = given.partition("::")[0]
@@ -40,12 +42,9 @@ def test_a_path_that_does_not_exist_is_one_sentence(
 
 
 @pytest.mark.parametrize("given", ["plan.py", "plan.py::test_it", "notes.txt"])
-def test_a_file_that_is_no_manifest_is_not_run(
-    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_that_is_no_manifest_is_not_run(given, tmp_path, monkeypatch, capsys):
     (tmp_path / "plan.py").write_text("open('ran', 'w')\ndef test_it(): pass\n")
     (tmp_path / "notes.txt").write_text(">>> _ = open('ran', 'w')\n")
-    monkeypatch.chdir(tmp_path)
     assert main(["test", given]) == 2
     path = given.partition("::")[0]
     said = f"codeplan: '{path}' is no manifest (*.plan.toml); to run tests in Python, use pytest itself\n"
@@ -53,11 +52,8 @@ def test_a_file_that_is_no_manifest_is_not_run(
 
 
 @pytest.mark.parametrize("given", ["\x1b[31mX", "a\u202eb", "a\nb", "-k\x1b]0;t\x07"])
-def test_an_argument_that_cannot_be_printed_is_refused(
-    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_argument_that_cannot_be_printed_is_refused(given, tmp_path, monkeypatch, capsys):
     """The shell may have taken it from a stranger's folder, as in ``codeplan test *``."""
-    monkeypatch.chdir(tmp_path)
     assert main(["test", given]) == 2
     out, err = capsys.readouterr()
     assert "has characters that cannot be printed" in err
@@ -65,11 +61,8 @@ def test_an_argument_that_cannot_be_printed_is_refused(
 
 
 @pytest.mark.parametrize(("depth", "found"), [(20, True), (50, True), (51, False), (60, False)])
-def test_folders_nested_too_deeply_are_left_out_in_a_sentence(
-    depth: int, found: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_folders_nested_too_deeply_are_left_out_in_a_sentence(depth, found, tmp_path, monkeypatch, capsys):
     """pytest descends by recursion, and would end with a traceback in some thousand folders."""
-    monkeypatch.chdir(tmp_path)
     folder = tmp_path / "/".join(["d"] * depth)
     folder.mkdir(parents=True)
     (folder / "a.plan.toml").write_text(MANIFEST.replace("0-200", "0-1"))
@@ -81,10 +74,7 @@ def test_folders_nested_too_deeply_are_left_out_in_a_sentence(
 
 
 @pytest.mark.parametrize(("most", "code"), [(4, 0), (3, 2)])
-def test_the_manifests_of_a_session_have_so_many_tests_at_most(
-    most: int, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_manifests_of_a_session_have_so_many_tests_at_most(most, code, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(collection, "MAX_TESTS_OF_SESSION", most)
     (tmp_path / "plan.py").write_text(PLAN)
     for name in ("a", "b"):
@@ -94,24 +84,18 @@ def test_the_manifests_of_a_session_have_so_many_tests_at_most(
     assert (said in capsys.readouterr().out) == bool(code)
 
 
-def test_a_million_tests_are_too_many() -> None:
+def test_a_million_tests_are_too_many():
     assert collection.MAX_TESTS_OF_SESSION == 100_000
 
 
-def test_a_module_that_is_named_is_not_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_module_that_is_named_is_not_run(tmp_path, monkeypatch, capsys):
     (tmp_path / "named_tests.py").write_text("open('ran', 'w')\ndef test_it(): pass\n")
-    monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     assert main(["test", "--pyargs", "named_tests"]) == 2
     assert "named_tests.py" in capsys.readouterr().err and not (tmp_path / "ran").exists()
 
 
-def test_a_folder_without_tests_is_told_what_tests_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_folder_without_tests_is_told_what_tests_are(tmp_path, monkeypatch, capsys):
     assert main(["test", ".", "-q"]) == 2
     assert "one is made with: codeplan new-test RUN" in capsys.readouterr().err
 
@@ -132,11 +116,8 @@ def make_no_manifests(folder: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("more", [(), ("-n", "2")], ids=["here", "xdist"])
-def test_manifests_that_are_no_files_are_left_out_in_a_sentence_each(
-    more: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_manifests_that_are_no_files_are_left_out_in_a_sentence_each(more, tmp_path, monkeypatch, capfd):
     make_no_manifests(tmp_path)
-    monkeypatch.chdir(tmp_path)
     said = [f"a.plan.toml: {LINK}", f"b.plan.toml: {LINK}", "c.plan.toml: it is a folder, not a file"]
     said += ["d.plan.toml: it is a pipe, not a file", f"e]0;t.plan.toml: {LINK}"]
     lines = "".join(f"codeplan: left out: {line}\n" for line in said)
@@ -148,48 +129,36 @@ def test_manifests_that_are_no_files_are_left_out_in_a_sentence_each(
     assert capfd.readouterr().err == lines
 
 
-def test_a_folder_that_is_a_link_is_left_out_in_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_that_is_a_link_is_left_out_in_a_sentence(tmp_path, monkeypatch, capsys):
     """A link to a file that is no manifest is not worth one."""
     (tmp_path / "real").mkdir()
     (tmp_path / "folder").symlink_to("real")
     (tmp_path / "notes.md").write_text("")
     (tmp_path / "file").symlink_to("notes.md")
-    monkeypatch.chdir(tmp_path)
     assert main(["test", "-q"]) == 2
     assert capsys.readouterr().err == f"codeplan: left out: folder: {LINK}\n{NO_TEST}"
 
 
-def test_many_manifests_that_are_links_are_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_many_manifests_that_are_links_are_counted(tmp_path, monkeypatch, capsys):
     folder = tmp_path / "inner"
     folder.mkdir()
     for number in range(20, 1_030):
         (folder / f"{number}.plan.toml").symlink_to("nowhere")
-    monkeypatch.chdir(tmp_path)
     assert main(["test", "-q"]) == 2
     *lines, more, none = capsys.readouterr().err.splitlines(keepends=True)
     assert len(lines) == 5 and all(line.startswith("codeplan: left out: inner/") for line in lines)
     assert (more, none) == ("codeplan: and 1,005 more\n", NO_TEST)
 
 
-def test_a_manifest_that_is_named_tells_nothing_of_the_links_beside_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_manifest_that_is_named_tells_nothing_of_the_links_beside_it(tmp_path, monkeypatch, capsys):
     make_no_manifests(tmp_path)
     (tmp_path / "plan.py").write_text(PLAN)
     (tmp_path / "good.plan.toml").write_text(MANIFEST.replace("0-200", "0-1"))
-    monkeypatch.chdir(tmp_path)
     assert main(["test", "-q", "good.plan.toml"]) == 0
     assert capsys.readouterr().err == ""
 
 
-def test_options_that_select_no_test_are_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_options_that_select_no_test_are_told(tmp_path, monkeypatch, capsys):
     (tmp_path / "plan.py").write_text(PLAN)
     (tmp_path / "a.plan.toml").write_text(MANIFEST.replace("0-200", "0-1"))
     assert main(["test", "-k", "nowhere"]) == 2
@@ -197,7 +166,7 @@ def test_options_that_select_no_test_are_told(
 
 
 @pytest.mark.parametrize("more", [(), ("-W", "error")], ids=["shown", "error"])
-def test_without_pytest_s_cache_nothing_warns_of_its_folder(tmp_path: Path, more: tuple[str, ...]) -> None:
+def test_without_pytest_s_cache_nothing_warns_of_its_folder(tmp_path, more):
     (tmp_path / "plan.py").write_text(PLAN)
     (tmp_path / "one.plan.toml").write_text(MANIFEST.replace("0-200", "0-0"))
     shown = codeplan_on_terminal(["test", "-p", "no:cacheprovider", *more, "one.plan.toml"], tmp_path)
@@ -206,9 +175,7 @@ def test_without_pytest_s_cache_nothing_warns_of_its_folder(tmp_path: Path, more
 
 
 @pytest.mark.parametrize("more", [(), ("-n", "1")], ids=["here", "xdist"])
-def test_ctrl_c_keeps_the_results_and_ends_in_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
-) -> None:
+def test_ctrl_c_keeps_the_results_and_ends_in_one_sentence(tmp_path, monkeypatch, more):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     (tmp_path / "plan.py").write_text(PLAN)
     (tmp_path / "a.plan.toml").write_text(MANIFEST)
@@ -236,20 +203,17 @@ def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The command that runs a plan and its manifest."""
     (tmp_path / "plan.py").write_text(PLAN)
     (tmp_path / "a.plan.toml").write_text(MANIFEST.replace("0-200", "0-2"))
-    monkeypatch.chdir(tmp_path)
     return ["test", ".", "-q", "-p", "no:cacheprovider"]
 
 
-def test_a_suite_that_is_out_of_time_ends_with_the_exit_code_of_a_budget(
-    suite: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_suite_that_is_out_of_time_ends_with_the_exit_code_of_a_budget(suite, capsys):
     assert main([*suite, "--plan-max-seconds", "0.000001"]) == 3
     shown = capsys.readouterr().out
     assert "the time of --plan-max-seconds 1e-06 is over; not all tests ran" in shown
     assert "Traceback" not in shown and " passed" not in shown
 
 
-def test_a_suite_within_its_time_runs_as_without_a_limit(suite: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_suite_within_its_time_runs_as_without_a_limit(suite, capsys):
     assert main([*suite, "--plan-max-seconds", "3600"]) == 0
     with_limit = capsys.readouterr().out.rpartition(" in ")[0]
     assert main(suite) == 0
@@ -257,20 +221,20 @@ def test_a_suite_within_its_time_runs_as_without_a_limit(suite: list[str], capsy
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "soon", ""])
-def test_the_limit_is_a_number_above_zero(suite: list[str], seconds: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_limit_is_a_number_above_zero(suite, seconds, capsys):
     assert main([*suite, f"--plan-max-seconds={seconds}"]) == 2
     assert "give a number of seconds above 0" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("end", "ran"), [("0.0", 2), ("1e300", 3)])
-def test_the_test_that_runs_ends_and_the_next_does_not_begin(pytester: pytest.Pytester, end: str, ran: int) -> None:
+def test_the_test_that_runs_ends_and_the_next_does_not_begin(pytester, end, ran):
     pytester.makepyfile(SUITE.format(end=end))
     found = pytester.runpytest_inprocess("--plan-max-seconds", "3600")
     found.assert_outcomes(passed=ran)
     assert found.ret == (2 if ran == 2 else 0)
 
 
-def test_a_limit_that_ends_during_the_last_test_changes_nothing(pytester: pytest.Pytester) -> None:
+def test_a_limit_that_ends_during_the_last_test_changes_nothing(pytester):
     pytester.makepyfile(SUITE.format(end="0.0").partition("def test_three")[0])
     found = pytester.runpytest_inprocess("--plan-max-seconds", "3600")
     found.assert_outcomes(passed=2)

@@ -85,15 +85,6 @@ def test_a_skills_name_stays_whole_in_a_table_that_goes_on_below():
     assert all(name in line for line in found)
 
 
-def test_wide_characters_count_twice():
-    assert format_table(["kind", "n"], [["掃除", "1"], ["ab", "10"]]) == [
-        "kind   n",
-        "────────",
-        "掃除   1",
-        "ab    10",
-    ]
-
-
 def test_a_table_without_rows_is_its_head():
     assert format_table(["kind", "n"], []) == ["kind  n", "───────"]
 
