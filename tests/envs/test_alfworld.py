@@ -199,14 +199,8 @@ def damaged(data, tmp_path):
     split = root / "json_2.1.1" / "valid_unseen"
     half, strange = sorted(split.rglob("game.tw-pddl"))[:2]
     half.write_bytes(half.read_bytes()[:1000])
-    strange.write_text(
-        strange.read_text()
-        .replace("holds ?a", "examined ?a")
-        .replace("isHot", "isOn")
-        .replace("isCool", "isOn")
-        .replace("isClean", "isOn")
-        .replace("(and (exists", "(and (isOn x) (exists", 1)
-    )
+    text = re.sub("isHot|isCool|isClean", "isOn", strange.read_text()).replace("holds ?a", "examined ?a")
+    strange.write_text(text.replace("(and (exists", "(and (isOn x) (exists", 1))
     (split / "pick_and_place_simple-Mug-None-Desk-308" / "trial_T1").mkdir(parents=True)
     return root, half, strange
 

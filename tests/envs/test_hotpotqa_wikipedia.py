@@ -4,8 +4,8 @@ import email.utils
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -68,12 +68,9 @@ def test_a_page_created_later_is_not_found(server, tmp_path):
         assert wiki.search("Young page") == SimilarTitles(("Young page",))
 
 
-def test_redirects_are_followed(wiki):
-    assert wiki.search("Countess of Lovelace").title == "Ada Lovelace"
-
-
-def test_titles_are_found_regardless_of_case_and_spaces(wiki):
-    assert wiki.search("  ada\n lovelace ").title == "Ada Lovelace"
+@pytest.mark.parametrize("title", ["Countess of Lovelace", "  ada\n lovelace "])
+def test_redirects_are_followed_and_titles_found_regardless_of_case_and_spaces(wiki, title):
+    assert wiki.search(title).title == "Ada Lovelace"
 
 
 def test_a_missing_page_offers_what_a_search_finds(wiki):
@@ -212,15 +209,10 @@ def test_requests_are_separated_by_the_interval(server, tmp_path):
 def test_concurrent_episodes_send_one_request_at_a_time(server, tmp_path):
     def read(number):
         with closing(wikipedia(server, tmp_path, cache=str(tmp_path / f"{number}"))) as wiki:
-            found.append(wiki.search("ada lovelace"))
+            return wiki.search("ada lovelace").title
 
-    found = []
-    threads = [threading.Thread(target=read, args=(n,)) for n in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 6
+    with ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(read, range(6))) == ["Ada Lovelace"] * 6
     assert server.most_at_once == 1
 
 
@@ -230,17 +222,11 @@ def test_concurrent_episodes_send_one_request_at_a_time(server, tmp_path):
 @pytest.mark.parametrize(
     "body",
     [
-        b"",
-        b"<html>",
-        b"null",
-        b"[]",
+        *(b"", b"<html>", b"null", b"[]", b"{}", b"\xff", b"[" * 200_000),
         b'{"query":3}',
         b'{"query":{"pages":[{"revisions":[{"revid":"x"}]}]}}',
         b'{"query":{"pages":[{"title":"Ada Lovelace","revisions":[{"revid":9223372036854775808}]}]}}',
-        b"{}",
         b'{"status":"please log in to this network"}',
-        b"[" * 200_000,
-        b"\xff",
     ],
 )
 def test_an_invalid_reply_is_an_error_and_never_a_page(wiki, server, body):
@@ -303,13 +289,7 @@ def test_deep_and_broken_html_is_parsed_quickly():
 
 
 def test_retry_after_is_a_number_or_a_date():
-    assert (
-        parse_retry_after("17"),
-        parse_retry_after("0"),
-        parse_retry_after(""),
-        parse_retry_after("soon"),
-        parse_retry_after("-1"),
-    ) == (17.0, 0.0, None, None, None)
+    assert [parse_retry_after(text) for text in ("17", "0", "", "soon", "-1")] == [17.0, 0.0, None, None, None]
     assert 50 < parse_retry_after(email.utils.formatdate(time.time() + 60, usegmt=True)) <= 60
     assert parse_retry_after("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0
     for odd in ("Wed, 21 Oct 99999999999999 07:28:00 GMT", "Wed, 21 Oct 2099 07:28:00 -99999999999999999999"):

@@ -118,10 +118,12 @@ def test_idle_engines_end(monkeypatch, env):
 
 
 @needs_engine
-@pytest.mark.parametrize("at", [0, 3])
+@pytest.mark.parametrize("at", ["reset", 0, 3])
 def test_an_episode_goes_on_in_a_new_engine(env, at):
     expected = [env.reset(PLANT), *map(env.step, WALK)]
     before = engine_of(env).pid
+    if at == "reset":
+        process_states.kill(before)
     found = [env.reset(PLANT)]
     for number, action in enumerate(WALK):
         if number == at:
@@ -129,13 +131,6 @@ def test_an_episode_goes_on_in_a_new_engine(env, at):
         found.append(env.step(action))
     assert found == expected
     assert engine_of(env).pid != before
-
-
-@needs_engine
-def test_a_reset_goes_on_in_a_new_engine(env):
-    expected = env.reset(PLANT)
-    process_states.kill(engine_of(env).pid)
-    assert env.reset(PLANT) == expected
 
 
 @needs_engine
@@ -356,22 +351,22 @@ def no_distribution(name):
 # ------------------------------------------------------------------ what a server may answer
 
 
-def a_server(*answers):
-    """A port on which a server greets, and then gives these answers to whatever it is sent."""
+def a_server(*answers, pause=0.0):
+    """A port on which a server greets, and then gives these answers: to whatever it is sent, or after a pause each."""
     server = socket.create_server(("127.0.0.1", 0))
 
     def serve():
         with server, server.accept()[0] as client, contextlib.suppress(ConnectionError):  # it may refuse an answer
             for answer in (b"!yv\n", *answers):
-                client.recv(10_000)
+                time.sleep(pause) if pause else client.recv(10_000)
                 client.sendall(answer)
 
     threading.Thread(target=serve, daemon=True).start()
     return server.getsockname()[1]
 
 
-def call(*answers, seconds=2.0):
-    connection = Py4JConnection(a_server(*answers), "password", seconds)
+def call(*answers, seconds=2.0, pause=0.0):
+    connection = Py4JConnection(a_server(*answers, pause=pause), "password", 5.0)
     try:
         return connection.call("x.Y", "method", "argument", seconds=seconds)
     finally:
@@ -414,25 +409,10 @@ def test_an_answer_without_end_is_cut_off():
 
 
 def test_a_dripping_answer_does_not_outlast_the_time_limit():
-    server = socket.create_server(("127.0.0.1", 0))
-
-    def serve():
-        with server, server.accept()[0] as client:
-            client.recv(1000)
-            client.sendall(b"!yv\n")
-            client.recv(1000)
-            with contextlib.suppress(OSError):
-                for _ in range(100):
-                    time.sleep(0.05)
-                    client.sendall(b"x")
-
-    threading.Thread(target=serve, daemon=True).start()
-    connection = Py4JConnection(server.getsockname()[1], "password", 5.0)
     started = time.monotonic()
     with pytest.raises(EngineHangs):
-        connection.call("x.Y", "method", seconds=0.5)
+        call(*[b"x"] * 100, seconds=0.5, pause=0.05)
     assert time.monotonic() - started < 3
-    connection.close()
 
 
 def test_java_is_found_by_its_home_first(monkeypatch, tmp_path):

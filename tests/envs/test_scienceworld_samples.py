@@ -1,19 +1,15 @@
-"""The worked examples of ScienceWorld's prompts win, plans notice faults, and a killed episode is finished."""
+"""The worked examples of ScienceWorld's prompts win, and plans notice faults."""
 
 import re
 
 import pytest
-from support.killed_episodes import kill_command
 from support.scienceworld_engine import needs_engine
 
 from codeplan.agent_interface import agent_api
 from codeplan.envs.scienceworld.agent import ScienceWorldAgent
 from codeplan.envs.scienceworld.environment import VARIATIONS, ScienceWorld, find_task
 from codeplan.prompts.templates import PACKAGE_FOLDER, Prompts
-from codeplan.recording.events import answered_calls
-from codeplan.recording.trace import Trace
-from codeplan.runner.episodes import execute, run
-from codeplan.runner.recorded_episodes import replay, resume
+from codeplan.runner.episodes import execute
 from codeplan.sandbox import Sandbox
 from codeplan.testing.cases import CaseRunner, PlanSuite
 from codeplan.types import Plan, Task
@@ -69,7 +65,7 @@ def test_an_example_solves_its_own_task(kind):
         env.close()
 
 
-# ------------------------------------------------------------------ faults, resumption
+# ------------------------------------------------------------------ faults
 
 MANIFEST = """\
 env = "scienceworld"
@@ -93,25 +89,3 @@ def test_a_plan_notices_faults_and_resumes_at_every_step(tmp_path):
     assert set(verdicts) == {"", "resume", "nothing", "popup", "slow"}
     complaints = [c.message for verdict in verdicts.values() for c in verdict.complaints]
     assert complaints == []
-
-
-TASK = "use-thermometer/406"
-EPISODE = ["run", "scienceworld", "--task", TASK, "--mistakes", "forgotten_walk", "--quiet"]
-
-
-def actions(path):
-    return [(c.call.name, c.answer.observation) for c in answered_calls(Trace.read(path / "trace.jsonl"))]
-
-
-@needs_engine
-def test_a_killed_episode_goes_on_in_a_new_engine_to_the_same_end(tmp_path):
-    whole = tmp_path / "whole"
-    result = run("scienceworld", TASK, mistakes="forgotten_walk", out=whole)
-    assert result.success
-    assert result.refinements == 1
-    size = (whole / "trace.jsonl").stat().st_size
-    kill_command([*EPISODE, "--out", str(tmp_path / "killed")], tmp_path / "killed", size * 2 // 3)
-    assert len(actions(tmp_path / "killed")) < len(actions(whole))
-    assert resume(tmp_path / "killed").success
-    assert actions(tmp_path / "killed") == actions(whole)
-    assert replay(whole).success

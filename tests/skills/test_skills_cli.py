@@ -75,14 +75,6 @@ def test_diff_is_of_skills_and_of_versions(library):
     assert codeplan(library, "diff", "heat-1@1", "heat-1@1")[:2] == (0, "the plans are equal\n")
 
 
-def test_diff_shows_what_an_edit_by_hand_changed(library):
-    file = library.path / "household" / "heat-1" / "plan.py"
-    file.write_text(f"{file.read_text()}# by hand\n")
-    assert codeplan(library, "rebuild")[0] == 0
-    code, found = as_json(library, "diff", "heat-1@1", "heat-1")
-    assert (code, found[-1]) == (1, {"mark": "+", "line": "# by hand"})
-
-
 def test_search_and_stats(library):
     assert [e["name"] for e in as_json(library, "search", "eggs")[1]] == ["heat-2"]
     (one, two) = as_json(library, "stats")[1]
