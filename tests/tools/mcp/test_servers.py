@@ -170,14 +170,6 @@ def test_a_file_that_is_not_encoded_is_an_error():
 # ------------------------------------------------------------------ hostile answers
 
 
-def test_a_result_that_is_too_large_ends_the_connection_in_a_sentence():
-    kind, message = fault_of("huge")
-    assert kind == "ConnectionError"
-    assert (
-        message == "the MCP server raw sent a message of more than 16 MiB during huge; whether it was done is unknown"
-    )
-
-
 def test_a_result_of_too_many_values_ends_the_connection_before_it_is_parsed():
     assert fault_of("wide") == (
         "ConnectionError",
@@ -215,16 +207,8 @@ def test_words_of_a_failure_are_bounded():
     assert kind == "RuntimeError" and 2_000 < len(message) < 2_100
 
 
-@pytest.mark.parametrize("code", [-32000, -32001, -32603])
-def test_an_error_that_a_server_answers_is_no_lost_connection_whatever_its_code(code):
-    schema = {"type": "object", "properties": {"code": {"type": "integer"}}}
-    with opened(raw(tools=json.dumps([{"name": "fail", "inputSchema": schema}]))) as servers:
-        assert refused(servers, "fail", code=code) == ("RuntimeError", "fail failed: out of order")
-
-
-@pytest.mark.parametrize("tool", ["nonsense"])
-def test_an_answer_that_is_none_is_an_error_of_the_call(tool):
-    assert "answered what the protocol does not allow" in fault_of(tool)[1]
+def test_an_answer_that_is_none_is_an_error_of_the_call():
+    assert "answered what the protocol does not allow" in fault_of("nonsense")[1]
 
 
 def test_a_server_cannot_ask_for_a_model():
@@ -243,33 +227,28 @@ def test_a_server_gets_no_keys(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("tools", "names", "told"),
+    ("given", "names"),
     [
-        ("[{'name': '\\x1b[31mread\\nfile', 'inputSchema': {'type': 'object'}}]", ["31mread_file"], 1),
-        (
-            "[{'name': 'report', 'inputSchema': {'type': 'object'}}, {'name': 'class', 'inputSchema': {'type': 'object'}}]",
-            ["raw_report", "class_"],
-            1,
-        ),
-        (
-            "[{'name': 'a.b', 'inputSchema': {'type': 'object'}}, {'name': 'a-b', 'inputSchema': {'type': 'object'}}]",
-            ["raw_a_b", "raw_a_b_2"],
-            1,
-        ),
-        (
-            "[{'name': 'x', 'inputSchema': {'type': 'object', 'd': 'x' * 10_000_000}}, {'name': 'y', 'inputSchema': {'type': 'object'}}]",
-            ["y"],
-            1,
-        ),
-        ("[{'name': 'é' * 9, 'inputSchema': {'type': 'object'}}]", ["tool"], 1),
+        (["\x1b[31mread\nfile"], ["tool_31mread_file"]),
+        (["report", "class"], ["raw_report", "class_"]),
+        (["a.b", "a-b"], ["raw_a_b", "raw_a_b_2"]),
+        (["é" * 9], ["tool"]),
     ],
 )
-def test_names_and_schemas_are_made_fit_and_the_change_is_told(tools, names, told):
-    said = []
-    with opened(raw(tools=tools), notify=said.append) as servers:
-        assert [t.name for t in servers.tools] == [n if not n[0].isdigit() else f"tool_{n}" for n in names]
-    assert "is left out" in said[0] or all(name in said[0] for name in names)
-    assert len(said) == told and all(len(s) < 400 for s in said)
+def test_names_are_made_fit_and_the_change_is_told(given, names):
+    said, tools = [], [{"name": name, "inputSchema": {"type": "object"}} for name in given]
+    with opened(raw(tools=repr(tools)), notify=said.append) as servers:
+        assert [t.name for t in servers.tools] == names
+    assert len(said) == 1 and len(said[0]) < 400 and all(name.removeprefix("tool_") in said[0] for name in names)
+
+
+def test_a_tool_with_a_huge_schema_is_left_out_and_told():
+    said, huge = [], "{'name': 'x', 'inputSchema': {'type': 'object', 'd': 'x' * 10_000_000}}"
+    with opened(
+        raw(tools=f"[{huge}, {{'name': 'y', 'inputSchema': {{'type': 'object'}}}}]"), notify=said.append
+    ) as servers:
+        assert [t.name for t in servers.tools] == ["y"]
+    assert len(said) == 1 and "is left out" in said[0] and len(said[0]) < 400
 
 
 def test_tools_of_the_same_name_carry_their_servers_names():
@@ -350,16 +329,6 @@ def test_a_server_that_dies_in_a_call_is_started_once_more_for_the_next():
             EnvironmentFailure, match="raw ended with exit code 9 again .*; to see why, run its command in a terminal"
         ):
             call(servers, "echo")
-
-
-def test_a_server_that_was_killed_between_calls_is_started_again(tmp_path):
-    pids = tmp_path / "pids"
-    with opened(raw("echo", PIDFILE=str(pids))) as servers:
-        os.kill(int(pids.read_text().split()[0]), signal.SIGKILL)
-        assert_gone([int(pids.read_text().split()[0])])
-        time.sleep(1)
-        assert call(servers, "echo") == "{}"
-    assert_gone(map(int, pids.read_text().split()))
 
 
 def test_calls_that_find_a_server_killed_at_the_same_time_start_it_once(tmp_path):
