@@ -15,16 +15,6 @@ from support.killed_plans import killed_episode
 from codeplan.runner.episodes import run
 
 
-def kill_command(arguments: Sequence[str], folder: Path, size: int) -> None:
-    """Run ``codeplan`` in a process of its own, and kill it when the trace in ``folder`` has ``size`` bytes."""
-    child = subprocess.Popen([sys.executable, "-m", "codeplan", *arguments], stdout=subprocess.DEVNULL)
-    trace = folder / "trace.jsonl"
-    while child.poll() is None and not (trace.exists() and trace.stat().st_size >= size):
-        time.sleep(0.0002)
-    child.kill()  # does nothing if it has ended: its number may be another process's by then
-    child.wait()
-
-
 def kill_at_sizes(name: str, files: Path, folder: Path, sizes: Sequence[int]) -> None:
     """Play an episode of ``killed_plans`` once for each size of its trace, in ``folder`` / "0" and so on.
 

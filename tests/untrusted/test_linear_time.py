@@ -129,63 +129,38 @@ READERS: dict[str, Callable[[str], Any]] = {
 
 PIECES: dict[str, tuple[str, str, str]] = {
     "a fence of tildes and a tick": ("~~~", "a", "`"),
-    
-    
-    
-    
     "a fence after spaces": ("", " ", "```python x`"),
     "fences in other fences": ("~~~~\n", "```\n~~~\n", "~~~~"),
     "an execution order of colons": ("Step 1: a\nexecution order", " :", ""),
     "an execution order of brackets": ("Step 1: a\nExecution order: ", "(", ""),
-    
     "joined steps": ("Step 1: a\nExecution order: 1", " AND 1", ""),
-    
-    
     "steps": ("", "step 1", ""),
-    
-    
     "prompt signs": ("", "> ", "x"),
     "actions of actions": ("", "action 1: ", ""),
     "an action's number": ("action", " ", "1"),
-    
     "putting": ("put a", " 1 in", ""),
-    
     "crafting": ("craft 1 a", " using 1 stick,", "\n"),
     "brackets of a list": ("", "[", "] (1"),
-    
     "words": ("", "ab cd ", ""),
-    
-    
     "nothing but line ends": ("", "\n", ""),
-    
     "byte order marks": ("", "\ufeff", "def solution(agent):"),
-    
     "spaces that are not spaces": ("", "\u00a0\u3000\x0b\x0c", "x"),
     "tabs": ("", "\t", "x"),
     "a ladder of indentation": ("def solution(agent):\n", " \n  \n   x\n", ""),
-    
     "thoughts": ("", "<think>", ""),
     "ends of thoughts": ("", "</think>", ""),
-    
     "unclosed strings": ("x = '''", "\\'\"", ""),
     "loops over loops": ("", "for x ", ""),
-    
     "assignments": ("", "a=", ""),
-    
     "headers": ("", "def solution(agent, start_from=1):\n", ""),
-    
-    
     "nested lists": ("", "[", ""),
-    
     "a number of many digits": ("a = ", "9", ""),
-    
     "front matter": ("+++\n", "+++\n", ""),
     "backslashes": ('{"a": "', "\\", '"}'),
     "half characters": ("", "\ud800", ""),
     "combining marks": ("a", "\u0301", ""),
     "letters that grow in lower case": ("", "İ", ""),
     "parameters": ("# Parameters\n", 'a = "b"\n', "# End"),
-    
 }
 
 
