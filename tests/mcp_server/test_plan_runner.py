@@ -3,7 +3,6 @@
 import shutil
 from pathlib import Path
 
-import msgspec
 import pytest
 from support.plan_server import COUNTS, KIWI, PLAN, STEP_2, Shop, plan_runner
 
@@ -297,9 +296,7 @@ def edited(folder: Path, old: bytes, new: bytes, name="trace.jsonl") -> None:
         (lambda f: edited(f, b"agent.fruits()", b"agent.stolen()"), "does not fit the tools any more"),
         (lambda f: edited(f, b'"event":"plan_started"', b'"event":"what"'), "line"),
         (lambda f: (f / "trace.jsonl").write_bytes(b""), "not the run of a plan with tools"),
-        (lambda f: (f / "trace.jsonl").unlink(), "cannot be read"),
         (lambda f: (f / "state.json").write_bytes(b'{"entries": {"x": 1}}'), "state of the run"),
-        (lambda f: (f / "state.json").write_bytes(b"[" * 100_000), "state of the run"),
         (lambda f: (f / "state.json").unlink(), "state of the run"),
         (lambda f: (f / "state.json").write_bytes(b'{"entries":{"7":{"names":{"x":7}}}}'), "damaged"),
     ],
@@ -326,12 +323,3 @@ def test_a_checkpoint_of_another_run_is_only_data(runner, shop):
     other = runner.run(PLAN, "", ALONE).run
     shutil.copy(runner.folders.path(other) / "state.json", runner.folders.path(run) / "state.json")
     assert runner.resume(run, STEP_2, ALONE).value == COUNTS
-
-
-def test_answers_are_json(runner):
-    for answer in (
-        runner.check(PLAN),
-        runner.run(KIWI, "", ALONE),
-        runner.run(plan("return {1: (2, b'x')}"), "", ALONE),
-    ):
-        assert msgspec.json.decode(msgspec.json.encode(answer))

@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import threading
-import time
 from contextlib import asynccontextmanager
 
 import jsonschema
@@ -242,28 +240,6 @@ def test_a_plan_that_is_far_too_long_does_not_wait(runner, shop, tool):
     assert refused.is_error and "write at most 200,000" in refused.content[0].text
 
 
-def test_a_closed_server_ends_what_runs(runner, shop):
-    """A tool that never returns does not hold the server for longer than a moment."""
-
-    async def main():
-        async with connected(runner) as client:
-            held = asyncio.ensure_future(
-                client.call_tool("run_plan", {"plan": PLAN.replace("agent.fruits()", "agent.hold()")})
-            )
-            while "hold" not in shop._calls:
-                await asyncio.sleep(0.01)
-            held.cancel()
-            await asyncio.wait([held])
-            return time.monotonic()
-
-    before = asyncio.run(main())
-    assert time.monotonic() - before < live_runs._CLOSING_SECONDS + 5
-    shop._open.set()
-    for thread in threading.enumerate():
-        if thread.name == "codeplan-mcp-run":
-            thread.join(20)
-
-
 # ------------------------------------------------------------------ hostile clients
 
 
@@ -274,13 +250,10 @@ HOSTILE = {
     "a long name of an argument": ("run_plan", {"plan": PLAN, "x" * 100_000: 1}, "do not fit"),
     "an empty plan": ("run_plan", {"plan": ""}, None),
     "10 MB": ("run_plan", {"plan": "x = 1\n" * 1_700_000}, "write at most"),
-    "deep nesting": ("run_plan", {"plan": "(" * 60_000}, None),
     "a null character": ("run_plan", {"plan": PLAN + "\0"}, None),
     "half a surrogate pair": ("run_plan", {"plan": PLAN + "# \ud800"}, None),
     "a huge goal": ("run_plan", {"plan": PLAN, "goal": "g" * 1_000_000}, "the goal has"),
-    "an unknown run": ("resume_plan", {"run": "20260101-000000-0123456789abcdef", "plan": PLAN}, "there is no run"),
     "a path for a run": ("resume_plan", {"run": "../../../etc/passwd", "plan": PLAN}, "there is no run"),
-    "a list for a run": ("resume_plan", {"run": ["x"], "plan": PLAN}, "Expected `str`"),
     "many names": ("describe_tools", {"names": ["count"] * 10_000}, "do not fit"),
     "names of escapes": ("describe_tools", {"names": ["\x1b]0;x\x07\n"]}, "there is no tool"),
 }

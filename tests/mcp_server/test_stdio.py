@@ -7,7 +7,6 @@ import pty
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -199,9 +198,9 @@ def test_without_a_folder_the_runs_go_with_the_server(tools, tmp_path):
         "deep",
         "binary",
         "too long",
-        "an answer too long",
-        "an object for an id",
-        "a fraction for an id",
+        "long answer",
+        "object as id",
+        "fraction as id",
     ],
 )
 def test_a_line_that_is_no_message_is_answered_and_the_server_lives_on(server, line, said):
@@ -261,30 +260,6 @@ def test_half_a_surrogate_pair_is_text_like_any_other(server):
     assert "the goal 'cut \\ud83d' is not text" in server.receive()["result"]["content"][0]["text"]
     server.call(2, cut)
     assert "there is no tool" in server.receive()["error"]["message"]
-
-
-@pytest.mark.long
-def test_thousands_of_calls_at_once_are_all_answered(server):
-    count = 3_000
-    small = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        assert agent\n"
-    calls = b"".join(
-        json.dumps({"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": {"name": "run_plan", "arguments": {"plan": small}}}).encode() + b"\n"
-        for n in range(1, count + 1)
-    )  # fmt: skip
-    writer = threading.Thread(target=lambda: (server.process.stdin.write(calls), server.process.stdin.flush()))
-    writer.start()
-    answers = {}
-    while len(answers) < count:
-        reply = server.receive()
-        answers[reply["id"]] = reply["result"]
-    writer.join()
-    done = [a for a in answers.values() if not a["isError"]]
-    assert set(answers) == set(range(1, count + 1)) and len(done) >= 200
-    assert {a["content"][0]["text"] for a in answers.values() if a["isError"]} <= {
-        "4 plans run and 200 wait; send this one again later"
-    }
-    server.call(1, "run_plan", plan=PLAN)
-    assert server.receive()["result"]["structuredContent"]["value"] == COUNTS
 
 
 def test_a_client_that_reads_nothing_does_not_keep_the_server(tools):

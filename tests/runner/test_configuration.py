@@ -6,12 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-from support.served import Serve
 from support.trusted import trust_folder
 
 from codeplan.cli.app import main
 from codeplan.errors import UsageError
-from codeplan.recording.events import EpisodeEnded, EpisodeStarted
+from codeplan.recording.events import EpisodeStarted
 from codeplan.recording.trace import Trace
 from codeplan.runner.settings_files import UserConfig, load_config, settings_for_model
 
@@ -30,30 +29,13 @@ model_calls = 7
 SET = {"ask_model": "cheap", "temperature": 0.0, "stop": ["END"], "extra_body": {"top_k": 3}}
 
 
-def test_settings_come_from_pyproject_toml(tmp_path: Path) -> None:
+def test_settings_come_from_pyproject_toml(tmp_path):
     (tmp_path / "pyproject.toml").write_text(FILE)
     trust_folder(tmp_path)
     assert load_config(tmp_path, {}) == UserConfig("strong", SET, {"money": 1.5, "model_calls": 7}, "pyproject.toml")
 
 
-def test_codeplan_toml_goes_first_with_or_without_a_tool_table(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text("[tool.codeplan]\nmodel = 'other'")
-    (tmp_path / "codeplan.toml").write_text(FILE)
-    trust_folder(tmp_path)
-    assert load_config(tmp_path, {}).model == "strong"
-    (tmp_path / "codeplan.toml").write_text(FILE.replace("tool.codeplan.", "").replace("[tool.codeplan]", ""))
-    trust_folder(tmp_path)
-    assert load_config(tmp_path, {}) == UserConfig("strong", SET, {"money": 1.5, "model_calls": 7}, "codeplan.toml")
-
-
-@pytest.mark.parametrize("text", [None, "", "[project]\nname = 'x'", "[tool.ruff]\nline-length = 120"])
-def test_a_folder_without_settings_sets_nothing(tmp_path: Path, text: str | None) -> None:
-    if text is not None:
-        (tmp_path / "pyproject.toml").write_text(text)
-    assert load_config(tmp_path, {}) == UserConfig(None, {}, {})
-
-
-def test_a_variable_overrides_the_file(tmp_path: Path) -> None:
+def test_a_variable_overrides_the_file(tmp_path):
     (tmp_path / "codeplan.toml").write_text(FILE)
     trust_folder(tmp_path)
     variables = {
@@ -71,7 +53,7 @@ def test_a_variable_overrides_the_file(tmp_path: Path) -> None:
     assert found.budget == {"money": 3.0, "model_calls": 7}
 
 
-def test_openais_address_variable_overrides_the_file(tmp_path: Path) -> None:
+def test_openais_address_variable_overrides_the_file(tmp_path):
     (tmp_path / "codeplan.toml").write_text("base_url = 'http://file/v1'")
     trust_folder(tmp_path)
     assert load_config(tmp_path, {}).settings == {"base_url": "http://file/v1"}
@@ -80,7 +62,7 @@ def test_openais_address_variable_overrides_the_file(tmp_path: Path) -> None:
     assert load_config(tmp_path, both).settings == {"base_url": "http://own/v1"}
 
 
-def test_the_stand_in_takes_only_its_own_settings() -> None:
+def test_the_stand_in_takes_only_its_own_settings():
     assert settings_for_model("scripted", {"ask_model": "cheap", "temperature": 1.0, "model_seed": 3}) == {
         "model_seed": 3
     }
@@ -94,24 +76,20 @@ def test_the_stand_in_takes_only_its_own_settings() -> None:
     ("text", "said"),
     [
         ("model = ", "codeplan.toml is not TOML: Invalid value (at end of document)"),
-        ("model = 'a'\n=", "codeplan.toml is not TOML: Invalid statement (at line 2, column 1)"),
         ("temperature = 'hot'", "codeplan.toml: temperature: expected float | null, got str"),
         ("temprature = 1", "codeplan.toml: there is no key temprature"),
         ("api = 'telepathy'", "codeplan.toml: api: "),
         ("[budget]\nmony = 1", "codeplan.toml: budget: there is no key mony"),
-        ("[budget]\nmoney = 'much'", "codeplan.toml: budget.money: expected float"),
         ("[budget]\nmoney = -1", "codeplan.toml: the budget of money is -1"),
         ("budget = 3", "codeplan.toml: budget: expected object"),
         ("api_key = 'sk-secret'", "keys do not belong in a file"),
-        ("[tool]\ncodeplan = 3", "codeplan.toml: expected object"),
         ("tool = 3", "codeplan.toml: tool is not a table"),
         ("model = ''", "codeplan.toml: model is empty"),
-        ("ask_model = ' '", "codeplan.toml: ask_model is empty"),
         ("key_variable = ''", "codeplan.toml: key_variable is empty"),
         ("base_url = 'localhost:8000/v1'", "codeplan.toml: the base URL is not a URL"),
     ],
 )
-def test_a_mistake_in_the_file_is_reported_in_one_line_with_its_place(tmp_path: Path, text: str, said: str) -> None:
+def test_a_mistake_in_the_file_is_reported_in_one_line_with_its_place(tmp_path, text, said):
     (tmp_path / "codeplan.toml").write_text(text)
     with pytest.raises(UsageError) as caught:
         load_config(tmp_path, {})
@@ -120,7 +98,7 @@ def test_a_mistake_in_the_file_is_reported_in_one_line_with_its_place(tmp_path: 
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_that_is_not_text_is_reported_in_one_line(tmp_path: Path) -> None:
+def test_a_file_that_is_not_text_is_reported_in_one_line(tmp_path):
     (tmp_path / "codeplan.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UsageError, match="UTF-8"):
         load_config(tmp_path, {})
@@ -133,15 +111,11 @@ def test_a_file_that_is_not_text_is_reported_in_one_line(tmp_path: Path) -> None
         ("CODEPLAN_MAX_RETRIES", "1.5"),
         ("CODEPLAN_STOP", "END"),
         ("CODEPLAN_BUDGET_MONEY", "-1"),
-        ("CODEPLAN_MODEL", " "),
         ("CODEPLAN_BASE_URL", "localhost:8000/v1"),
         ("CODEPLAN_TIMEOUT", "\udcff"),
-        ("CODEPLAN_BUDGET_SECONDS", "inf"),
     ],
 )
-def test_a_mistake_in_a_variable_is_reported_in_one_line_with_its_name(
-    tmp_path: Path, variable: str, value: str
-) -> None:
+def test_a_mistake_in_a_variable_is_reported_in_one_line_with_its_name(tmp_path, variable, value):
     with pytest.raises(UsageError, match=variable):
         load_config(tmp_path, {variable: value})
 
@@ -155,9 +129,7 @@ def header(folder: str) -> EpisodeStarted:
     return event
 
 
-def test_options_override_variables_and_variables_override_the_file(
-    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_options_override_variables_and_variables_override_the_file(serve, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     address = f"base_url = '{serve().url}'\ntemperature = 0.1\nmodel_seed = 1\nmodel = 'of-the-file'\n"
     (tmp_path / "codeplan.toml").write_text(address + "[budget]\nmodel_calls = 9\nactions = 80\n")
@@ -174,44 +146,6 @@ def test_options_override_variables_and_variables_override_the_file(
     capsys.readouterr()
 
 
-def test_a_recorded_episode_runs_again_at_todays_endpoint_with_its_recorded_settings(
-    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    before, today = serve(faults="500=1"), serve()
-    given = ["--model", "strong", "--ask-model", "cheap", "--temperature", "0.3", "--max-model-calls", "9"]
-    given += ["--base-url", before.url, "--set", "max_retries=0", "--set", "code_check=always"]
-    assert main(["run", "household", *given, "--out", "one", "--json"]) == 4
-    (tmp_path / "codeplan.toml").write_text(
-        f"model = 'other'\nask_model = 'other'\ntemperature = 1.0\nmax_tokens = 5\nbase_url = '{today.url}'\n"
-        "extra_body = {top_k = 3}\nprices = 'prices.toml'\n[budget]\nmodel_calls = 1\n"
-    )
-    (tmp_path / "prices.toml").write_text("[models.strong]\ninput = 1000.0\noutput = 1000.0\n")
-    trust_folder(tmp_path)
-    allowed = ["--json", "--max-model-calls", "9"]
-    assert main(["resume", "one", *allowed]) == 0
-    assert main(["fork", "one", "--at", "2", "--out", "two", *allowed]) == 0
-    for folder in ("one", "two"):
-        shown, *_, end = Trace.read(Path(folder) / "trace.jsonl")
-        assert isinstance(shown, EpisodeStarted)
-        assert isinstance(end, EpisodeEnded)
-        assert (shown.model, shown.budget.model_calls) == ("strong (ask: cheap)", 9)
-        assert shown.model_settings["temperature"] == 0.3
-        assert (end.result.model, end.result.success) == ("strong (ask: cheap)", True)
-        assert (end.result.usage.money or 0) > 1
-    assert {"strong"} <= {entry["model"] for entry in today.log} <= {"strong", "cheap"}
-    capsys.readouterr()
-
-
-def test_a_run_with_the_stand_in_ignores_the_endpoints_settings(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "codeplan.toml").write_text(FILE)
-    assert main(["run", "household", "--model", "scripted", "--mistakes", "none", "--out", "one", "--json"]) == 0
-    assert header("one").model == "scripted"
-
-
 @pytest.mark.parametrize(
     "command",
     [
@@ -222,9 +156,7 @@ def test_a_run_with_the_stand_in_ignores_the_endpoints_settings(
         ["fork", "one", "--at", "2", "--out", "two"],
     ],
 )
-def test_a_bad_file_ends_every_command_with_one_line(
-    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_bad_file_ends_every_command_with_one_line(command, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "plan.py").write_text("def solution(agent, start_from=1):\n    print(1)\n")
     (tmp_path / "codeplan.toml").write_text("temprature = 0")
@@ -234,9 +166,7 @@ def test_a_bad_file_ends_every_command_with_one_line(
     assert err.count("\n") == 1
 
 
-def test_a_money_budget_without_a_price_is_reported(
-    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_money_budget_without_a_price_is_reported(serve, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "prices.toml").write_text("[models.tiny]\ninput = 1000.0\noutput = 1000.0\n")
     run = ["run", "household", "--model", "tiny", "--base-url", serve().url, "--max-money", "0.001"]

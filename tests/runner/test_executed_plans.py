@@ -122,13 +122,6 @@ def test_the_steps_are_those_of_the_mended_plan():
     assert isinstance(play(gaps, task="ball/1", start_from=3, checkpoint={"box": 1}).outcome, Finished)
 
 
-def test_a_trace_gives_the_variables_at_the_steps_last_entry(tmp_path):
-    play(out=tmp_path / "one", task="ball/3")
-    done = play(start_from=2, checkpoint=tmp_path / "one" / "trace.jsonl", out=tmp_path / "two")
-    assert done.result.success
-    assert start_of(tmp_path / "two").restored == ("box",)
-
-
 def test_a_run_that_started_with_a_file_replays_without_it(tmp_path):
     file = tmp_path / "variables.json"
     file.write_text('\ufeff{"box": 1, "deep": [{"a": [1.5, null, true]}], "large": 123456789012345678901234567890}')
@@ -158,13 +151,6 @@ def test_a_refused_plan_with_a_later_start_replays(tmp_path):
     assert again(tmp_path) == refused.result
 
 
-def test_shared_values_stay_shared(tmp_path):
-    shared = [1]
-    play(start_from=2, checkpoint={"box": 1, "a": shared, "b": shared}, out=tmp_path)
-    found = decode(start_of(tmp_path).checkpoint)
-    assert found["a"] is found["b"]
-
-
 # ------------------------------------------------------------------ bad input
 
 
@@ -173,23 +159,17 @@ def test_shared_values_stay_shared(tmp_path):
     [
         ("", "neither a trace nor a JSON object"),
         ("[1, 2]", "holds another JSON value"),
-        ('"box"', "holds another JSON value"),
-        ('{"box": 1', "neither a trace nor a JSON object"),
         ('{"box": 1, "box": 2}', "names a key twice"),
-        ('{"box": {"a": 1, "a": 2}}', "names a key twice"),
         ('{"box": NaN}', "NaN is not JSON"),
-        ('{"box": -Infinity}', "is not JSON"),
         ('{"box": 1e999}', "too large"),
         ('{"box": ' + "9" * 5_000 + "}", "neither a trace nor a JSON object"),
         ('{"box": ' + "[" * 200_000 + "}", "neither a trace nor a JSON object"),
         ('{"two words": 1}', "is not the name of a variable"),
-        ('{"\\u001b[2J": 1}', "is not the name of a variable"),
         ('{"' + "b" * 100_000 + '": 1}', "is not the name of a variable"),
         ('{"box": "' + "x" * 300_000 + '"}', "cannot be saved: larger than"),
         ('{"box": [' + "0," * 60_000 + "0]}", "cannot be saved: more than"),
         ("{" + ",".join(f'"v{n}": 1' for n in range(2_000)) + "}", "cannot be saved"),
         (b'{"box": "\xff"}', "neither a trace nor a JSON object"),
-        ("[" * 100_000, "neither a trace nor a JSON object"),
         (" " * (MAX_VARIABLES_BYTES + 1), "it is larger than"),
         ('{"event": "episode_started"}\n', "line 1 is in trace format 1"),
         ('{"event": "episode_started"}', "did not enter step 2"),
@@ -212,14 +192,9 @@ def damaged(**changes):
 
 DAMAGED = {
     "an index out of range": damaged(names={"box": 9}),
-    "a negative index": damaged(names={"box": -1}),
     "an unknown tag": damaged(nodes=[["module", 0]]),
     "a name that is none": damaged(names={"a b": 0}),
     "a number as text": damaged(nodes=[["int", "os.system"]]),
-    "bytes that are none": damaged(nodes=[["bytes", "zz"]]),
-    "a dict without a value": damaged(nodes=[["dict", 0]]),
-    "an endless key": damaged(nodes=[["dict", 1, 1], ["tuple", 1]]),
-    "a factory": damaged(nodes=[["default:eval"]]),
     "a node that is a table": damaged(nodes=[{"a": 1}]),
     "a dropped name too long": damaged(dropped={"x" * 5_000: "why"}),
 }
@@ -241,19 +216,6 @@ def test_a_damaged_checkpoint_in_a_trace_is_refused(checkpoint, tmp_path):
     assert not (tmp_path / "two").exists()
 
 
-def test_the_last_run_of_a_plan_must_have_entered_the_step(tmp_path):
-    play(start_from=3, checkpoint={"box": 1}, out=tmp_path / "one", task="ball/1")
-    with pytest.raises(UsageError, match="its last run of a plan did not enter step 2"):
-        play(start_from=2, checkpoint=tmp_path / "one" / "trace.jsonl")
-
-
-@pytest.mark.parametrize("step", [0, -1, 4, 10**30, True, "2", 2.0])
-def test_a_step_that_the_plan_does_not_have_is_one_sentence(step, tmp_path):
-    with pytest.raises(UsageError, match="start"):
-        play(start_from=step, out=tmp_path / "run")
-    assert not (tmp_path / "run").exists()
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -263,9 +225,7 @@ def test_a_step_that_the_plan_does_not_have_is_one_sentence(step, tmp_path):
         {"start_from": 2, "checkpoint": {3: 1}},
         {"start_from": 2, "checkpoint": Checkpoint({"box": 7}, [1])},
         {"start_from": 2, "checkpoint": "no such file"},
-        {"start_from": 2, "checkpoint": "nul\0"},
         {"start_from": 2, "checkpoint": "/dev/zero"},
-        {"start_from": 2, "checkpoint": "/"},
         {"fixes": "some"},
         {"strict": "yes"},
     ],

@@ -11,12 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.served import Serve
 from support.trusted import trust_folder
 
 from codeplan import doctor
 from codeplan.cli.app import main
-from codeplan.errors import UsageError
 from codeplan.runner import settings_files
 from codeplan.runner.settings_files import MAX_SETTINGS_BYTES, describe_settings, load_config, read_settings_file
 
@@ -26,19 +24,12 @@ NEEDS_TRUST = {
     "a model": ("model = 'gpt-4.1'", "model"),
     "a model at an address": ("model = 'm@http://evil.example/v1'", "model"),
     "a route": ("ask_model = 'm@http://evil.example/v1'", "ask_model"),
-    "a second route": ("refine_model = 'scripted@https://evil.example'", "refine_model"),
-    "a third route": ("executor_model = 'cheap'", "executor_model"),
     "an address": ("base_url = 'http://evil.example/v1'", "base_url"),
     "a key's variable": ("key_variable = 'AWS_SECRET_ACCESS_KEY'", "key_variable"),
-    "a request's body": ("extra_body = {webhook = 'http://evil.example'}", "extra_body"),
     "a path": ("prices = '/etc/passwd'", "prices"),
     "more retries": ("max_retries = 1000000", "max_retries"),
     "a longer time": ("timeout = 1e9", "timeout"),
-    "an endless deadline": ("deadline = 1e300", "deadline"),
-    "no rate limit": ("requests_per_minute = 1000000", "requests_per_minute"),
-    "the model's effort": ("reasoning_effort = 'high'", "reasoning_effort"),
     "a huge number": ("max_tokens = 9000000000000", "max_tokens"),
-    "a long text": (f"stop = ['{'x' * 100_000}']", "stop"),
     "many texts": (f"stop = {['x'] * 1000}", "stop"),
     "a looser budget": ("[budget]\nmodel_calls = 100000", "budget.model_calls"),
     "in pyproject.toml": ("[tool.codeplan]\nbase_url = 'http://evil.example/v1'", "base_url"),
@@ -46,7 +37,7 @@ NEEDS_TRUST = {
 
 
 @pytest.mark.parametrize(("text", "name"), NEEDS_TRUST.values(), ids=NEEDS_TRUST.keys())
-def test_such_a_setting_has_no_effect_until_the_file_is_trusted(tmp_path: Path, text: str, name: str) -> None:
+def test_such_a_setting_has_no_effect_until_the_file_is_trusted(tmp_path, text, name):
     file = "pyproject.toml" if text.startswith("[tool.") else "codeplan.toml"
     (tmp_path / file).write_text(text)
     config = load_config(tmp_path, {})
@@ -58,7 +49,7 @@ def test_such_a_setting_has_no_effect_until_the_file_is_trusted(tmp_path: Path, 
     assert trusted.model or trusted.settings or trusted.budget
 
 
-def test_any_folder_may_set_what_is_harmless_and_lower_a_budget(tmp_path: Path) -> None:
+def test_any_folder_may_set_what_is_harmless_and_lower_a_budget(tmp_path):
     (tmp_path / "codeplan.toml").write_text(
         "temperature = 0.5\nmodel_seed = 3\napi = 'responses'\nbase_url = 'http://evil.example'\n"
         "[budget]\nmodel_calls = 5\nmoney = 0.5\nactions = 7\n"
@@ -69,7 +60,7 @@ def test_any_folder_may_set_what_is_harmless_and_lower_a_budget(tmp_path: Path) 
     assert config.ignored == ("base_url",)
 
 
-def test_the_user_s_own_variables_need_no_trust_and_override_the_folder(tmp_path: Path) -> None:
+def test_the_user_s_own_variables_need_no_trust_and_override_the_folder(tmp_path):
     (tmp_path / "codeplan.toml").write_text("base_url = 'http://evil.example'\n[budget]\nmodel_calls = 5\n")
     own = {"CODEPLAN_BASE_URL": "http://own/v1", "CODEPLAN_BUDGET_MODEL_CALLS": "200", "CODEPLAN_MODEL": "mine"}
     config = load_config(tmp_path, own)
@@ -89,7 +80,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
-def test_a_changed_or_moved_file_is_not_trusted(tmp_path: Path, change: Callable[[Path], object]) -> None:
+def test_a_changed_or_moved_file_is_not_trusted(tmp_path, change):
     folder, elsewhere = tmp_path / "folder", tmp_path / "elsewhere"
     folder.mkdir()
     elsewhere.mkdir()
@@ -102,12 +93,12 @@ def test_a_changed_or_moved_file_is_not_trusted(tmp_path: Path, change: Callable
         assert load_config(place, {}).settings == {}
 
 
-def test_a_byte_order_mark_is_left_out(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_left_out(tmp_path):
     (tmp_path / "codeplan.toml").write_bytes(b"\xef\xbb\xbftemperature = 0.5\n[budget]\nmodel_calls = 3\n")
     assert load_config(tmp_path, {}).budget == {"model_calls": 3}
 
 
-def test_a_folder_is_known_by_its_real_path(tmp_path: Path) -> None:
+def test_a_folder_is_known_by_its_real_path(tmp_path):
     real, link = tmp_path / "real", tmp_path / "link"
     real.mkdir()
     link.symlink_to(real)
@@ -131,7 +122,6 @@ def _link(file: Path) -> None:
 UNFIT: dict[str, tuple[Callable[[Path], object], str]] = {
     "a link": (_link, "link"),
     "a link that leads nowhere": (lambda f: f.symlink_to("nowhere"), "link"),
-    "a link to itself": (lambda f: f.symlink_to(f), "link"),
     "an endless file behind a link": (lambda f: f.symlink_to("/dev/zero"), "link"),
     "a folder": (lambda f: f.mkdir(), "folder"),
     "a pipe": (os.mkfifo, "pipe"),
@@ -139,11 +129,7 @@ UNFIT: dict[str, tuple[Callable[[Path], object], str]] = {
     "a sparse file of a terabyte": (lambda f: (f.touch(), os.truncate(f, 1 << 40)), "larger than 1,000,000 bytes"),
     "not UTF-8": (lambda f: f.write_bytes(b"\xff\xfe"), "UTF-8"),
     "no TOML": (lambda f: f.write_text("a = = b"), "is not TOML"),
-    "nested deeply": (lambda f: f.write_text("a = " + "[" * 200_000), "is not TOML"),
-    "a number of many digits": (lambda f: f.write_text("temperature = " + "9" * 100_000), "is not TOML"),
     "a key of many parts": (lambda f: f.write_text("a." * 400_000 + "a = 1"), "key of more than"),
-    "a table of many parts": (lambda f: f.write_text(f"[{'a.' * 400_000}a]"), "key of more than"),
-    "quoted parts": (lambda f: f.write_text('x = {"a" . ' * 1 + "'b' . " * 100_000 + "c = 1}"), "key of more than"),
     "an escape code as a key": (lambda f: f.write_text('"\\u001b]0;evil\\u0007" = 1'), "there is no key"),
     "a key": (lambda f: f.write_text("api_key = 'sk-secret-of-mine'"), "keys do not belong in a file"),
     "a login without an end": (lambda f: f.write_text("base_url = 'nonsense'"), "the base URL is not"),
@@ -152,14 +138,7 @@ UNFIT: dict[str, tuple[Callable[[Path], object], str]] = {
 
 @pytest.mark.parametrize("file", ["codeplan.toml", "pyproject.toml"])
 @pytest.mark.parametrize(("make", "said"), UNFIT.values(), ids=UNFIT.keys())
-def test_an_unfit_file_is_one_error_for_every_reader(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    make: Callable[[Path], object],
-    said: str,
-    file: str,
-) -> None:
+def test_an_unfit_file_is_one_error_for_every_reader(tmp_path, monkeypatch, capsys, make, said, file):
     monkeypatch.chdir(tmp_path)
     make(tmp_path / file)
     if (file == "pyproject.toml" and said in ("there is no key", "keys do not belong in a file")) or "base URL" in said:
@@ -188,9 +167,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_an_untrusted_file_costs_one_line_on_stderr_and_leaves_json_alone(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_untrusted_file_costs_one_line_on_stderr_and_leaves_json_alone(folder, capsys):
     assert main(["run", "household", "--mistakes", "none", "--json"]) == 0
     shown = capsys.readouterr()
     assert shown.err == (
@@ -200,7 +177,7 @@ def test_an_untrusted_file_costs_one_line_on_stderr_and_leaves_json_alone(
     assert json.loads(shown.out)["success"] is True
 
 
-def test_trust_shows_what_it_trusts_without_secrets(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_trust_shows_what_it_trusts_without_secrets(folder, capsys):
     assert main(["trust"]) == 0
     shown = capsys.readouterr()
     assert f"{folder}/codeplan.toml is trusted until it changes" in shown.out
@@ -212,9 +189,7 @@ def test_trust_shows_what_it_trusts_without_secrets(folder: Path, capsys: pytest
     assert json.loads(capsys.readouterr().out)["trusted"] == f"{folder}/codeplan.toml"
 
 
-def test_trusted_files_are_listed_with_their_state_and_forgotten(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_trusted_files_are_listed_with_their_state_and_forgotten(folder, capsys):
     file = folder / "codeplan.toml"
     assert main(["trust", str(folder)]) == 0
     states = []
@@ -230,7 +205,7 @@ def test_trusted_files_are_listed_with_their_state_and_forgotten(
     assert settings_files.trusted_files() == ()
 
 
-def test_values_are_shown_clean_and_bounded(tmp_path: Path) -> None:
+def test_values_are_shown_clean_and_bounded(tmp_path):
     (tmp_path / "codeplan.toml").write_text(
         'model = "\\u001b]0;evil\\u0007\\u202e"\n[extra_body]\npassword = "geheim"\n'
         f'text = "{"x" * 500_000}"\nurl = "https://user:geheim@host/"\n'
@@ -255,9 +230,7 @@ def test_values_are_shown_clean_and_bounded(tmp_path: Path) -> None:
         (["emp\x00ty"], "embedded null byte"),
     ],
 )
-def test_a_wrong_argument_is_one_sentence(
-    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
-) -> None:
+def test_a_wrong_argument_is_one_sentence(folder, capsys, arguments, said):
     (folder / "empty").mkdir()
     (folder / "plan.py").write_text("def solution(agent, start_from=1): ...")
     (folder / "harmless.toml").write_text("suites = ['household']\nmethods = ['react']\n[budget]\nmodel_calls = 3\n")
@@ -273,12 +246,10 @@ def test_a_wrong_argument_is_one_sentence(
 DAMAGE: dict[str, Callable[[Path], object]] = {
     "no JSON": lambda f: f.write_text("{"),
     "not UTF-8": lambda f: f.write_bytes(b"\xff"),
-    "nested deeply": lambda f: f.write_text("[" * 200_000),
     "another shape": lambda f: f.write_text('{"trusted": [{"path": 1}]}'),
     "a newer form": lambda f: f.write_text('{"trusted": [], "more": 1}'),
     "empty": lambda f: f.write_text(""),
     "too large": lambda f: f.write_text(" " * 1_000_001),
-    "a number of many digits": lambda f: f.write_text("1" * 5000),
     "a folder": lambda f: f.mkdir(),
     "a pipe": os.mkfifo,
     "written by others": lambda f: (f.write_text('{"trusted": []}'), f.chmod(0o666)),
@@ -286,9 +257,7 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
-def test_a_damaged_list_is_one_sentence_and_is_left_as_it_is(
-    folder: Path, config_folder: Path, capsys: pytest.CaptureFixture[str], damage: Callable[[Path], object]
-) -> None:
+def test_a_damaged_list_is_one_sentence_and_is_left_as_it_is(folder, config_folder, capsys, damage):
     config_folder.mkdir()
     file = config_folder / "trusted.json"
     damage(file)
@@ -301,7 +270,7 @@ def test_a_damaged_list_is_one_sentence_and_is_left_as_it_is(
     assert (file.read_bytes() if file.is_file() else None) == before
 
 
-def test_the_list_is_its_owner_s_alone(folder: Path, config_folder: Path) -> None:
+def test_the_list_is_its_owner_s_alone(folder, config_folder):
     before = os.umask(0)
     try:
         trust_folder(folder)
@@ -311,7 +280,7 @@ def test_the_list_is_its_owner_s_alone(folder: Path, config_folder: Path) -> Non
     assert (config_folder / "trusted.json").stat().st_mode & 0o077 == 0
 
 
-def test_a_list_behind_the_user_s_own_link_stays_there(folder: Path, config_folder: Path, tmp_path: Path) -> None:
+def test_a_list_behind_the_user_s_own_link_stays_there(folder, config_folder, tmp_path):
     config_folder.mkdir()
     (config_folder / "trusted.json").symlink_to(tmp_path / "elsewhere.json")
     trust_folder(folder)
@@ -320,18 +289,14 @@ def test_a_list_behind_the_user_s_own_link_stays_there(folder: Path, config_fold
 
 
 @pytest.mark.parametrize("base", ["/proc/nothing", "/dev/null"])
-def test_a_config_folder_that_cannot_be_written_is_one_sentence(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], base: str
-) -> None:
+def test_a_config_folder_that_cannot_be_written_is_one_sentence(folder, monkeypatch, capsys, base):
     monkeypatch.setenv("XDG_CONFIG_HOME", base)
     assert main(["trust"]) == 2
     assert "cannot be written" in capsys.readouterr().err
     assert load_config(folder, {}).ignored == ("base_url", "budget.model_calls")
 
 
-def test_a_relative_config_folder_is_not_used_for_it_could_be_the_stranger_s(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_relative_config_folder_is_not_used_for_it_could_be_the_stranger_s(folder, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CONFIG_HOME", ".")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     assert settings_files.config_folder() == tmp_path / "home" / ".config" / "codeplan"
@@ -340,9 +305,7 @@ def test_a_relative_config_folder_is_not_used_for_it_could_be_the_stranger_s(
     assert load_config(folder, {}).ignored == ("base_url", "budget.model_calls")
 
 
-def test_a_folder_whose_name_is_not_text_can_be_trusted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_whose_name_is_not_text_can_be_trusted(tmp_path, monkeypatch, capsys):
     folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff\x1b[31m\n"))
     folder.mkdir()
     (folder / "codeplan.toml").write_text("model = 'mine'")
@@ -356,7 +319,7 @@ def test_a_folder_whose_name_is_not_text_can_be_trusted(
     assert load_config(folder, {}).model is None
 
 
-def test_two_at_once_lose_nothing(tmp_path: Path) -> None:
+def test_two_at_once_lose_nothing(tmp_path):
     folders = [tmp_path / str(n) for n in range(12)]
     for folder in folders:
         folder.mkdir()
@@ -377,17 +340,6 @@ def test_two_at_once_lose_nothing(tmp_path: Path) -> None:
     assert len(settings_files.trusted_files()) == 12
 
 
-def test_the_list_has_an_end(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    trust_folder(folder)
-    monkeypatch.setattr(settings_files, "MAX_LIST_BYTES", 400)
-    inner = folder / ("inner" * 50)
-    inner.mkdir()
-    (inner / "codeplan.toml").write_text("model = 'mine'")
-    with pytest.raises(UsageError, match="is full"):
-        trust_folder(inner)
-    assert [entry.path for entry in settings_files.trusted_files()] == [f"{folder}/codeplan.toml"]
-
-
 # ------------------------------------------------------------------ the file of a bench
 
 HOSTILE_BENCHES = {
@@ -395,11 +347,8 @@ HOSTILE_BENCHES = {
     "base_url": "models = [{name = 'm', base_url = 'http://evil.example/v1'}]",
     "key_variable": "models = ['m']\n[common]\nkey_variable = 'MY_SECRET'",
     "ask_model": "[common]\nask_model = 'm@http://evil.example/v1'",
-    "refine_model": "settings = [{}, {refine_model = 'm@http://evil.example/v1'}]",
     "browser": "suites = ['miniwob']\n[common]\nbrowser = '/tmp/evil.sh'",
-    "data": "suites = ['webshop', 'household']\n[common]\ndata = '/etc'",
     "plan": "methods = [{name = 'autoplan', plan = '/etc/passwd'}]",
-    "prompts": "methods = [{name = 'adaplanner', prompts = '/etc'}]",
     "executor": "methods = [{name = 'adapt', executor = {name = 'autoplan', plan = '/etc/passwd'}}]",
     "tries": "methods = [{name = 'adaplanner', tries = 1000000000}]",
     "budget.model_calls": "[budget]\nmodel_calls = 1000000",
@@ -407,9 +356,7 @@ HOSTILE_BENCHES = {
 
 
 @pytest.mark.parametrize(("name", "text"), HOSTILE_BENCHES.items(), ids=HOSTILE_BENCHES.keys())
-def test_a_bench_s_file_needs_trust_for_what_is_not_harmless(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, text: str
-) -> None:
+def test_a_bench_s_file_needs_trust_for_what_is_not_harmless(tmp_path, monkeypatch, capsys, name, text):
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "grid.toml"
     file.write_text(text if text.startswith("suites") else f"suites = ['household']\n{text}")
@@ -424,9 +371,7 @@ def test_a_bench_s_file_needs_trust_for_what_is_not_harmless(
     assert "only a file that you trust may set" in capsys.readouterr().err
 
 
-def test_a_trusted_bench_runs_at_its_endpoint_and_another_one_never(
-    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_trusted_bench_runs_at_its_endpoint_and_another_one_never(serve, tmp_path, monkeypatch, capsys):
     endpoint = serve()
     monkeypatch.chdir(tmp_path)
     model = f"{{name = 'm', base_url = '{endpoint.url}'}}"
@@ -443,7 +388,7 @@ def test_a_trusted_bench_runs_at_its_endpoint_and_another_one_never(
     capsys.readouterr()
 
 
-def test_the_doctor_says_whether_the_folder_is_trusted(folder: Path) -> None:
+def test_the_doctor_says_whether_the_folder_is_trusted(folder):
     def finding() -> tuple[str, str]:
         (found,) = doctor._settings_file()
         return found.status, found.detail
@@ -457,7 +402,7 @@ def test_the_doctor_says_whether_the_folder_is_trusted(folder: Path) -> None:
     assert list(doctor._settings_file()) == []
 
 
-def test_trust_takes_a_settings_file_s_own_name(folder: Path) -> None:
+def test_trust_takes_a_settings_file_s_own_name(folder):
     assert main(["trust", "codeplan.toml"]) == 0
     assert load_config(folder, {}).ignored == ()
 
@@ -465,9 +410,7 @@ def test_trust_takes_a_settings_file_s_own_name(folder: Path) -> None:
 # ------------------------------------------------------------------ nothing leaves
 
 
-def test_no_request_and_no_key_leaves_for_a_stranger_s_endpoint(
-    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_request_and_no_key_leaves_for_a_stranger_s_endpoint(serve, tmp_path, monkeypatch, capsys):
     evil = serve()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MY_SECRET", "the-secret-of-this-machine")

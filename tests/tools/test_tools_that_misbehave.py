@@ -44,78 +44,16 @@ class Breaking(Exception):
         raise Escaping
 
 
-class Nameless(type):
-    __name__ = __mro__ = property(lambda cls: 1 / 0)
-
-    def __getattribute__(cls, name):
-        raise Escaping
-
-
-class WithoutArguments(KeyError):
-    args = property(lambda self: 1 / 0)
-
-
 class Pretending(Exception):
     __class__ = KeyboardInterrupt
-
-
-class OfNoClass(Exception):
-    __class__ = property(lambda self: 1 / 0)
-
-
-class Words(str):
-    def __getitem__(self, key):
-        raise Escaping
-
-    __len__ = __format__ = encode = split = replace = __getitem__
-
-
-class InWords(Exception):
-    def __str__(self):
-        return Words("some words")
-
-
-class OddRefusal(codeplan.AgentError):
-    def __init__(self):
-        """Leaves out what the class it extends would do."""
-
-    def __str__(self):
-        raise Escaping
-
-
-class RefusalOfNoKind(codeplan.AgentError):
-    error = property(lambda self: 1 / 0, lambda self, value: None)
 
 
 def break_words():
     raise Breaking
 
 
-def hide_name():
-    class OfNoName(LookupError, metaclass=Nameless):
-        pass
-
-    raise OfNoName("gone")
-
-
-def hide_arguments():
-    raise WithoutArguments("key")
-
-
 def pretend():
     raise Pretending("an interrupt")
-
-
-def hide_class():
-    raise OfNoClass("hidden")
-
-
-def raise_words():
-    raise InWords
-
-
-def raise_key_of_words():
-    raise KeyError(Words("a key"))
 
 
 def begin_rows():
@@ -169,12 +107,7 @@ FAILING = {
     raise_group: "RuntimeError BaseExceptionGroup: both (1 sub-exception)",
     quit_in_words: "RuntimeError Quitter: its message cannot be read",
     break_words: "RuntimeError Breaking: its message cannot be read",
-    hide_name: "LookupError OfNoName: gone",
-    hide_arguments: "KeyError 'WithoutArguments: key'",
     pretend: "RuntimeError Pretending: an interrupt",
-    hide_class: "RuntimeError OfNoClass: hidden",
-    raise_words: "RuntimeError InWords: some words",
-    raise_key_of_words: "KeyError 'a key'",
     quit_in_loop: "RuntimeError SystemExit: 0",
     quit_in_background: "LookupError later",
 }
@@ -194,15 +127,6 @@ def test_whatever_a_tool_raises_is_its_failure(tool, tmp_path, capfd):
     failed = [e for e in Trace.read(tmp_path / "trace.jsonl") if isinstance(e, ToolFailed)]
     assert [e.tool for e in failed] == [tool.__name__]
     assert f"The tool {tool.__name__} failed:" in capfd.readouterr().err
-
-
-@pytest.mark.parametrize(("refusal", "seen"), [(OddRefusal, "its message cannot be read"), (RefusalOfNoKind, "no")])
-def test_a_refusal_of_a_class_of_the_tools_own_is_a_refusal(refusal, seen):
-    def refuse():
-        raise refusal(*([] if refusal is OddRefusal else ["no"]))
-
-    replies = Replies(plan("try:", "    agent.refuse()", "except RuntimeError as e:", "    return str(e)"))
-    assert codeplan.do("try it", tools=refuse, model=replies).value == seen
 
 
 def interrupt_in_words():
