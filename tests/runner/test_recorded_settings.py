@@ -1,7 +1,6 @@
 """A trace from a stranger sets only what is harmless; the rest comes from the user, or is named in one sentence."""
 
 import json
-import os
 import re
 
 import pytest
@@ -13,7 +12,7 @@ from codeplan.errors import UsageError
 from codeplan.recording.events import EpisodeStarted
 from codeplan.recording.trace import Trace
 from codeplan.runner.episodes import execute, run
-from codeplan.runner.recorded_episodes import check_budget, choose_settings, fork, replay, resume
+from codeplan.runner.recorded_episodes import check_budget, choose_settings, replay, resume
 from codeplan.types import Task
 
 TASKS = {
@@ -66,17 +65,13 @@ def deep(levels):
 def hostile(c):
     """Changes of a header, each with the name that a refusal to go on live must mention; None if it need not refuse."""
     at = f"m@{c.url}"
-    strong = {"model": "strong"}
+    strong, damaged = {"model": "strong"}, "header is damaged: its model_settings"
     return {
         "address": ({**strong, "settings": {"base_url": c.url}}, "base_url="),
         "address-of-the-model": ({**strong, "model_settings": {"base_url": c.url}}, "base_url="),
         "address-with-a-login": (
             {**strong, "model_settings": {"base_url": c.url.replace("//", "//u:p@")}},
             "base_url=",
-        ),
-        "address-of-no-kind": (
-            {**strong, "model_settings": {"base_url": [c.url]}},
-            "header is damaged: its model_settings",
         ),
         "broken-address": ({**strong, "settings": {"base_url": "http://[" + "x" * 9000}}, "base_url="),
         "openai": (strong, "base_url='https://api.openai.com/v1'; if you trust it, give --base-url https://api"),
@@ -85,36 +80,20 @@ def hostile(c):
             "base_url='https://api.openai.com/v1'",
         ),
         "openai-asked": ({"settings": {"ask_model": "gpt-4"}}, "ask_model='gpt-4'; if you trust it, give --set ask_"),
-        "openai-refines": ({"settings": {"refine_model": "gpt-4"}}, "refine_model='gpt-4'"),
         "ask": ({**strong, "settings": {"ask_model": at}}, "ask_model="),
         "refine": ({"settings": {"refine_model": at}}, "refine_model="),
         "executor": ({"method": "react", "settings": {"executor_model": at}}, "executor_model="),
         "main": ({**strong, "model_settings": {"main_model": at}}, "the trace names the model"),
         "model": ({"model": at}, "the trace names the model"),
-        "main-of-no-kind": (
-            {**strong, "model_settings": {"main_model": {"a": 1}}},
-            "header is damaged: its model_settings",
-        ),
-        "routes-of-no-kind": (
-            {**strong, "model_settings": {"routes": [[c.url]]}},
-            "header is damaged: its model_settings",
-        ),
-        "routes-of-strings": (
-            {**strong, "model_settings": {"routes": {"ask": c.url}}},
-            "header is damaged: its model_settings",
-        ),
+        "main-of-no-kind": ({**strong, "model_settings": {"main_model": {"a": 1}}}, damaged),
+        "routes-of-strings": ({**strong, "model_settings": {"routes": {"ask": c.url}}}, damaged),
         "key-variable": ({**strong, "settings": {"key_variable": "CANARY_KEY"}}, "key_variable="),
         "body": ({**strong, "settings": {"extra_body": {"tools": [c.url]}}}, "extra_body="),
         "effort": ({**strong, "settings": {"reasoning_effort": "high"}}, "reasoning_effort="),
         "prompts": ({"settings": {"prompts": str(c.folder)}}, "prompts="),
-        "prompts-number": ({"settings": {"prompts": 1}}, "prompts="),
         "plan": ({"method": "autoplan", "settings": {"plan": str(c.file)}}, "plan="),
         "plan-nested": (
             {"method": "adapt", "settings": {"executor": {"name": "autoplan", "plan": str(c.file)}}},
-            "executor=",
-        ),
-        "limits-nested": (
-            {"method": "try-again", "settings": {"executor": {"name": "adaplanner", "limits": {"memory": 1 << 40}}}},
             "executor=",
         ),
         "executor-deep": ({"method": "try-again", "settings": {"executor": deep(190)}}, "executor="),
@@ -122,13 +101,10 @@ def hostile(c):
         "skill": ({"settings": {"skill": "../../x"}}, "skill="),
         "embeddings-address": ({"settings": {"embeddings": at, "library": str(c.folder)}}, "embeddings="),
         "memory": ({"settings": {"limits": {"memory": 1 << 40}}}, "limits="),
-        "memory-null": ({"settings": {"limits": {"memory": None}}}, "limits="),
         "limit-unknown": ({"settings": {"limits": {"no_such": 1}}}, "limits="),
         "limits-negative": ({"settings": {"limits": {"wall": -1}}}, "wall"),
-        "limits-list": ({"settings": {"limits": [1, 2]}}, "limits="),
         "tries-text": ({"settings": {"tries": "six"}}, "tries="),
         "tries-huge": ({"settings": {"tries": 10**30}}, "tries="),
-        "tries-list": ({"settings": {"tries": [[[]]]}}, "tries="),
         "choice": ({"settings": {"resume_by": "\x1b]0;x\x07" + "magic" * 9000}}, "resume_by="),
         "depth": ({"method": "adapt", "settings": {"max_depth": 10**9}}, "max_depth="),
         "unknown": ({"settings": {"no_such_setting": 1}}, "the setting 'no_such_setting'"),
@@ -179,7 +155,7 @@ def test_a_strangers_trace_goes_on_with_nothing_but_harmless_settings(name, line
 
 IDENTICAL = {"refine", "weak", "budget", "budget-none", "address", "address-of-the-model", "address-with-a-login"}
 IDENTICAL |= {"broken-address", "ask", "main", "model", "key-variable", "body", "effort"}
-IDENTICAL |= {"openai", "openai-named", "openai-asked", "openai-refines"}
+IDENTICAL |= {"openai", "openai-named", "openai-asked"}
 """A replay calls no model, and a recorded episode may have continued with another than its first event names."""
 
 DIFFERENT = {"executor", "library", "env", "data", "pipeline", "recorded", "wiki", "alfworld"}
@@ -200,12 +176,6 @@ def test_a_strangers_trace_replays_offline_and_reads_no_file(name, canary, origi
     else:
         assert code == 1 and len(shown.err) < 20_000
         assert re.match(r"codeplan: event \d+ is not what was recorded: ", shown.err)
-
-
-@pytest.mark.parametrize("name", ["prompts", "memory", "limit-unknown", "plan", "unknown", "tries-huge", "plan-nested"])
-def test_a_replay_names_what_only_the_user_can_set(name, canary, original, tmp_path, capsys):
-    change, said = hostile(canary)[name]
-    assert_refused(main(["replay", str(write(tmp_path / "run", original, change))]), capsys, said)
 
 
 def test_all_that_is_missing_is_in_one_sentence(canary, original, tmp_path, capsys):
@@ -278,13 +248,6 @@ def test_an_executed_plan_takes_its_guards_from_the_user(tmp_path):
     execute(plan, "household", "clean/3", out=tmp_path / "run")
     assert not replay(tmp_path / "run").success
     assert not replay(tmp_path / "run", allow_weak_sandbox=True).success
-
-
-def test_a_fork_is_bound_by_the_same_rules(canary, original, tmp_path):
-    folder = write(tmp_path / "run", original, {"settings": {"prompts": str(canary.folder)}})
-    with pytest.raises(UsageError, match="prompts="):
-        fork(folder, 5, tmp_path / "new", plan="x = 1")
-    assert os.listdir(folder) == ["trace.jsonl"]
 
 
 def test_ones_own_episode_at_a_configured_endpoint_goes_on_without_repeating_anything(serve, tmp_path, monkeypatch):
