@@ -39,10 +39,11 @@ RESERVED_PARAMETER_NAMES = frozenset({"_agent_", "self"})
 class Tool:
     """A function that plans may call as a method of their agent.
 
-    ``method`` is its description for plans and models; its ``parameters`` decide which calls fit. ``types`` explain
-    the names that its signature uses. ``approval`` holds unless the user's patterns say otherwise. ``hint`` is the
-    server's own description of the tool's effects: it is shown to the user who approves a call, and codeplan does not
-    rely on it. ``prepare`` does preparations for a call: if it raises, the call has not begun, and is not in doubt.
+    ``name`` is the name by which plans call it. ``method`` is its description for plans and models; its ``parameters``
+    decide which calls fit. ``types`` explain the names that its signature uses. ``approval`` holds unless the user's
+    patterns say otherwise. ``hint`` is the server's own description of the tool's effects: it is shown to the user who
+    approves a call, and codeplan does not rely on it. ``prepare`` does preparations for a call: if it raises, the call
+    has not begun, and is not in doubt.
 
     Raises: UsageError: the name cannot be a method's name in a plan.
     """
@@ -53,11 +54,13 @@ class Tool:
     approval: Approval = "allow"
     hint: str = ""
     prepare: Callable[[], None] | None = None
+    name: str = field(init=False, repr=False, compare=False)
     signature: inspect.Signature = field(init=False, repr=False, compare=False)
     _required: dict[str, bool] = field(init=False, repr=False, compare=False)
     _positional: tuple[str, ...] | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.method.name)
         if fault := name_fault(self.name):
             raise UsageError(f"a tool cannot have the name {in_quotes(self.name)}: {fault}")
         if reserved := [p.name for p in self.method.parameters if p.name in RESERVED_PARAMETER_NAMES]:
@@ -98,11 +101,6 @@ class Tool:
     @property
     def _form(self) -> str:
         return self.name + self.method.signature.split(" -> ")[0]
-
-    @property
-    def name(self) -> str:
-        """The name by which plans call it."""
-        return self.method.name
 
 
 def name_fault(name: str) -> str:

