@@ -117,7 +117,10 @@ class ReplayableEnvironment:
     def __init__(self, env: BaseEnvironment, task: Task, trace: Trace, record: Callable[[Event], None]) -> None:
         self._env, self._task, self._trace, self._record = env, task, trace, record
         self._needs_fast_forward = False
-        self._pictures = env.picture if isinstance(env, ShowsPictures) else None  # the check takes microseconds
+        # Each of these checks takes microseconds.
+        self._pictures = env.picture if isinstance(env, ShowsPictures) else None
+        self._tools = env if isinstance(env, AnswersCalls) else None
+        self._real = env if isinstance(env, ActsForReal) else None
 
     def reset(self) -> EnvironmentReset:
         """Begin the task from its start; returns the event to record. Raises: EnvironmentFailure: the environment
@@ -129,7 +132,7 @@ class ReplayableEnvironment:
             self._confirm_success(recorded, self._reset_env)
             self._needs_fast_forward = True
             return recorded
-        if isinstance(self._env, ActsForReal):
+        if self._real is not None:
             self._fast_forward()
         self._needs_fast_forward = False
         observation, cut_from = self._reset_env()
@@ -148,7 +151,7 @@ class ReplayableEnvironment:
             self._confirm_success(recorded, lambda: self._step_env(call.name))
             return replace(recorded, id=id)
         self._fast_forward()
-        if not begun and not isinstance(self._env, AnswersCalls):
+        if not begun and self._tools is None:
             self._record(CallBegun(id=id, call=call))
         started = time.perf_counter()
         answer, cut_from = self._answer(id, call, begun)
@@ -166,7 +169,7 @@ class ReplayableEnvironment:
 
     def _answer(self, id: int, call: Call, begun: bool) -> tuple[Answer, int]:
         """The answer, and the whole length of an observation that was cut, otherwise 0."""
-        if not isinstance(self._env, AnswersCalls):
+        if self._tools is None:
             observation, cut_from = self._step_env(call.name)
             return Answer(observation=observation), cut_from
 
@@ -175,14 +178,14 @@ class ReplayableEnvironment:
             begun = begun or isinstance(event, CallBegun)
             self._record(event)  # a call that is made again begins again
 
-        answer = self._env.call(id, call, record)
+        answer = self._tools.call(id, call, record)
         if not begun:  # a refused call never began outside, but it has a place in the trace
             self._record(CallBegun(id=id, call=call))
         return answer, 0
 
     def _require_kind(self, recorded: CallAnswered) -> None:
         """Raises: Diverged: the answer is that of tools in a world of text, or the other way round."""
-        if (recorded.answer.observation is None) != isinstance(self._env, AnswersCalls):
+        if (recorded.answer.observation is None) != (self._tools is not None):
             raise Diverged(
                 f"event {recorded.seq} is not what was recorded: it is no answer of the environment {self._env.name}"
             )
@@ -196,7 +199,7 @@ class ReplayableEnvironment:
         Where actions are real, they are not repeated, and ``judge`` decides about success. Raises: Diverged.
         """
         seen = recorded.answer.observation if isinstance(recorded, CallAnswered) else recorded.observation
-        if seen is None or not seen.success or not self._trace.is_live or isinstance(self._env, ActsForReal):
+        if seen is None or not seen.success or not self._trace.is_live or self._real is not None:
             return
         self._fast_forward()
         _require_same(recorded.seq, seen, do()[0])
@@ -240,8 +243,8 @@ class ReplayableEnvironment:
         if not self._needs_fast_forward:
             return
         self._needs_fast_forward = False
-        if isinstance(self._env, ActsForReal):
-            self._env.take_up(_call_in_doubt(self._trace.events))
+        if self._real is not None:
+            self._real.take_up(_call_in_doubt(self._trace.events))
             return
         events = self._trace.events
         last = max(i for i, e in enumerate(events) if isinstance(e, EnvironmentReset))
