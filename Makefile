@@ -1,5 +1,5 @@
 # make run     one AdaPlanner episode, live: no key, no network
-# make test    the tests to run before each commit: at most six minutes on two idle cores
+# make test    the tests to run before each commit: some minutes on two idle cores
 # make test-all   every test, also what takes long: attacks, kills, whole pages, engines, the older openai; what CI runs
 # make check   what CI checks before it tests: style, types, who may import whom
 # make crosscheck   longer comparisons: with ALFWorld's own engine, 2,000 random sequences, mutants of plans
