@@ -146,13 +146,9 @@ def do(
     end_episode(result, document, unverified=sources.verify is None)
 
 
-def _own_model(given: str | None) -> Any:
-    from codeplan.errors import UsageError
-
-    found = options.model_or_name(given)
-    if isinstance(found, str):
-        raise UsageError("a model that has a name is as recorded; --model takes FILE.py:FUNCTION, a function of yours")
-    return found
+Idempotent = Annotated[
+    list[str] | None, typer.Option(metavar="PATTERN", help="Tools that may be called twice, unasked; repeatable.")
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,9 +159,9 @@ class LiveOptions:
         str | None,
         typer.Option(
             "--model",
-            metavar="FILE.py:FUNCTION",
-            help="The recorded model, if it is a function of yours.",
-            callback=_own_model,
+            metavar="NAME",
+            help="A model to go on with. [the recorded one; FILE.py:FUNCTION if it is a function of yours]",
+            callback=options.model_or_name,
         ),
     ] = None
     allow_weak_sandbox: options.AllowWeak = False
@@ -197,19 +193,22 @@ def resume(
             help="A call of a tool that may have been done or not: make it again, give the plan an error, or stop."
         ),
     ] = None,
-    idempotent: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PATTERN", help="Tools that may be called twice: retry, unasked; repeatable."),
+    idempotent: Idempotent = None,
+    tries: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Further runs of a plan for an episode that ended without success."),
     ] = None,
     live: LiveOptions,
     env: options.OwnEnv = None,
 ) -> None:
-    """Finish an episode that was killed or interrupted.
+    """Finish an episode that was killed, interrupted, or ended for want of something.
 
     Recorded replies are not requested again. The environment is brought back to its recorded state, and the episode
     continues. Model, budget, method and harmless settings are as recorded. The endpoint's address and key, paths,
     programs and the sandbox's limits are read anew, as for run; OpenAI's own address must be given, too. Your own
     budget must allow the recorded one.
+
+    An episode whose budget was spent goes on with a higher limit (--max-actions 20); one without success with --tries.
 
     An episode of codeplan do needs its tools, its verifier and its patterns again. Calls that were answered are not
     made again. If it was ended during a call, --in-doubt decides; without it you are asked on a terminal.
@@ -226,6 +225,7 @@ def resume(
     given |= sources.arguments()
     undecided = options.ask_about_doubt if options.on_terminal() else "stop"
     given |= {"in_doubt": in_doubt or undecided, "idempotent": idempotent or ()}
+    given |= {} if tries is None else {"tries": tries}
     again = "; name the tools again, as for this command" if sources.name_tools else ""
     with playing(f"run: codeplan resume {shell_word(folder)}{again}", as_json=live.output.as_json):
         watch.recorded = len(Trace.read_resumable(find_trace(folder)))
@@ -300,6 +300,8 @@ def fork(
     answer: Annotated[
         str | None, typer.Option(metavar="TEXT", help="The answer to use there instead of the model's.")
     ] = None,
+    sources: ToolOptions,
+    idempotent: Idempotent = None,
     live: LiveOptions,
     env: options.OwnEnv = None,
 ) -> None:
@@ -307,6 +309,9 @@ def fork(
 
     Everything before the event stays as recorded. Then the episode is live, with another plan or answer if given.
     Settings as for resume.
+
+    An episode of codeplan do needs its tools, its verifier and its patterns again. Calls that it made after the event
+    are done, and not made again: an equal call gets the recorded answer, unless --idempotent names its tool.
 
     Exit codes as for run.
     """
@@ -316,6 +321,8 @@ def fork(
 
     source = read_plan(plan) if plan else None
     arguments = live.arguments(context)
+    if sources.name_tools or sources.verify:
+        arguments |= sources.arguments() | {"idempotent": idempotent or ()}
     origin = find_trace(folder).parent.resolve().name
     new = options.run_folder(out, "fork", origin, at)
     with new as branch, playing(f"run: codeplan resume {shell_word(branch)}", as_json=live.output.as_json):

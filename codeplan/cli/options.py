@@ -249,6 +249,10 @@ LiveModel = Annotated[
 Allow = Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Make these tools' calls; repeatable.")]
 Ask = Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Ask before calls of these tools; repeatable.")]
 Deny = Annotated[list[str] | None, typer.Option(metavar="PATTERN", help="Refuse calls of these tools; repeatable.")]
+Once = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PATTERN", help="Make equal calls of these tools once in an episode; repeatable."),
+]
 ToolErrors = Annotated[
     Literal["plan", "stop"],
     typer.Option(help="A tool's exception is an error that the plan can catch, or it stops the episode."),
@@ -304,10 +308,11 @@ class ToolOptions(ToolSourceOptions):
     ask: Ask = None
     deny: Deny = None
     tool_errors: ToolErrors = "plan"
+    once: Once = None
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of ``codeplan.do`` and ``codeplan.resume``. On a terminal, the user is asked about calls."""
-        lists = {name: getattr(self, name) or () for name in ("tools", "mcp", "allow", "ask", "deny")}
+        lists = {name: getattr(self, name) or () for name in ("tools", "mcp", "allow", "ask", "deny", "once")}
         return asdict(self) | lists | {"approve": ask_for_approval if on_terminal() else None}
 
 

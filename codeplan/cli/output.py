@@ -9,12 +9,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, assert_never
 
 import typer
 
 from codeplan.errors import CodeplanError
-from codeplan.untrusted.texts import echo, echo_message, one_line
+from codeplan.untrusted.texts import echo, echo_message, one_line, shell_word
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -376,6 +377,8 @@ def end_episode(result: Result, document: Any, *, unverified: bool = False) -> N
     code, hint = _verdict(result.ending)
     if hint and unverified:
         echo_message(hint, err=True)
+    if way := _way_on(result):
+        echo_message(f"to go on, run: {way}", err=True)
     if document is not None:
         print_json(document)
     raise typer.Exit(code)
@@ -399,6 +402,26 @@ def _verdict(ending: Ending) -> tuple[int, str]:
         case endings.Interrupted() | endings.InfrastructureFailed() | endings.Crashed():
             return 1, ""  # as recorded in a trace; an episode that ends so now raises an error instead
     assert_never(ending)
+
+
+def _way_on(result: Result) -> str:
+    """The command with which an episode goes on that ended for want of something; empty if there is none."""
+    from codeplan.runner.recorded_episodes import MORE_TRIES, budget_option
+    from codeplan.types import BudgetSpent
+
+    if result.trace is None:
+        return ""
+    match result.ending:
+        case BudgetSpent(kind=kind, limit=limit):
+            missing = budget_option(kind, 2 * limit or 1)
+        case ending if isinstance(ending, MORE_TRIES) and result.method == "adaplanner":
+            missing = "--tries 3"
+        case _:
+            return ""
+    variable = f"{missing} " if missing.startswith("CODEPLAN") else ""
+    command = f"codeplan resume {shell_word(Path(result.trace).parent)}{'' if variable else f' {missing}'}"
+    tools = "; name the tools again, as for this command" if result.task.env == "tools" else ""
+    return f"{variable}{command}{tools}"
 
 
 class RunInterruptedError(CodeplanError):

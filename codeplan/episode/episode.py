@@ -14,11 +14,14 @@ from typing import Any
 
 from codeplan.agent_interface import agent_api
 from codeplan.episode.meter import Meter
+from codeplan.episode.once import OnceCalls
 from codeplan.episode.replayable import ReplayableEnvironment, ReplayableModel, observation_too_long
 from codeplan.errors import EnvironmentFailure, EpisodeOver, SizeExceeded, UsageError
 from codeplan.protocols import LLM, ActsForReal, BaseEnvironment, JudgesValues, OffersTools, TakesActions
 from codeplan.recording.events import (
     CallAnswered,
+    EpisodeContinued,
+    EpisodeStarted,
     Event,
     PictureSaved,
     PlanDrafted,
@@ -72,6 +75,7 @@ class Episode:
 
     ``observation`` is the latest observation, ``first_observation`` that of the latest reset. ``finished`` is the
     outcome of the latest plan if it ran to its end; its value is the result of the task or of its latest part.
+    ``once_tools`` are the tools of which prompts say that their calls are made once.
 
     Creating it resets the environment. While the trace replays a recording, the recording answers for environment and
     model; afterwards the episode fast-forwards the environment to the same state and continues live.
@@ -85,7 +89,12 @@ class Episode:
         self.meter = meter or Meter(clock=self.trace.now)
         self.success = False
         self.reward = 0.0
-        self._replayable_env = ReplayableEnvironment(env, task, self.trace, self.record)
+        header = next(iter(self.trace.events), None)
+        started = header if isinstance(header, EpisodeStarted) else None
+        offered = env.once_tools if isinstance(env, OffersTools) else frozenset()
+        self.once_tools = started.once if started else tuple(sorted(offered))
+        self._once = OnceCalls(offered, started.carried if started else ())
+        self._replayable_env = ReplayableEnvironment(env, task, self.trace, self.record, self._once)
         self._spans: list[int] = []
         self._span_count = 0
         self._agent: Any = None
@@ -210,7 +219,9 @@ class Episode:
 
     def record(self, event: Event) -> None:
         """Write an event to the trace, under the innermost open span."""
-        self.trace.append(event, self._spans[-1] if self._spans else None)
+        self._once.follow(self.trace.append(event, self._spans[-1] if self._spans else None))
+        while continued := self.trace.next_continuation():
+            self.meter.budget = continued.budget
 
     # -------------------------------------------------------------- agent, action space, result
 
@@ -243,6 +254,12 @@ class Episode:
     def is_over(self) -> bool:
         """Whether the environment has ended the episode: no further call counts."""
         return self._observation.done if self._answer is None else self._answer.done
+
+    @property
+    def further_tries(self) -> int:
+        """The further runs of a plan that the episode got if it had ended at this point, and goes on; otherwise 0."""
+        latest = self.trace.events[-1]
+        return latest.tries if isinstance(latest, EpisodeContinued) else 0
 
     @property
     def has_tools(self) -> bool:

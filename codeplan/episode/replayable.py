@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from codeplan.episode.meter import Meter
+from codeplan.episode.once import KnownAnswer, OnceCalls
 from codeplan.errors import CodeplanError, Diverged, EnvironmentFailure, ModelError, SizeExceeded, UsageError
 from codeplan.protocols import (
     LLM,
@@ -28,6 +29,7 @@ from codeplan.recording.events import (
     CallAnswered,
     CallBegun,
     CallDecided,
+    CallRepeated,
     CallsByAnswer,
     DoubtDecided,
     EnvironmentReset,
@@ -102,7 +104,7 @@ _MAX_ERROR = 500
 """Maximum length of an environment's exception in a message, in characters."""
 
 
-_CALL_EVENTS: Final = (CallDecided, CallBegun, DoubtDecided, ToolFailed)
+_CALL_EVENTS: Final = (CallDecided, CallRepeated, CallBegun, DoubtDecided, ToolFailed)
 """What may stand before the answer of a call."""
 
 
@@ -111,11 +113,13 @@ class ReplayableEnvironment:
 
     During a replay the recording answers, and the environment is not used. After the recording's end, the environment
     is fast-forwarded to the same state and answers from then on. The caller records the answers; ``record`` takes what
-    comes before the answer of a call.
+    comes before the answer of a call. ``once`` has the answers of calls that are not made again.
     """
 
-    def __init__(self, env: BaseEnvironment, task: Task, trace: Trace, record: Callable[[Event], None]) -> None:
-        self._env, self._task, self._trace, self._record = env, task, trace, record
+    def __init__(
+        self, env: BaseEnvironment, task: Task, trace: Trace, record: Callable[[Event], None], once: OnceCalls
+    ) -> None:
+        self._env, self._task, self._trace, self._record, self._once = env, task, trace, record, once
         self._needs_fast_forward = False
         # Each of these checks takes microseconds.
         self._pictures = env.picture if isinstance(env, ShowsPictures) else None
@@ -145,27 +149,46 @@ class ReplayableEnvironment:
             EnvironmentFailure: the environment breaks.
             Diverged: the environment answers the recorded calls differently.
         """
-        begun = self._replay_beginning(id, call)
+        begun, repeated = self._replay_beginning(id, call)
         if recorded := self._trace.next_recorded(CallAnswered):
             self._require_kind(recorded)
             self._confirm_success(recorded, lambda: self._step_env(call.name))
-            return replace(recorded, id=id)
-        self._fast_forward()
+            answered = replace(recorded, id=id)
+        else:
+            self._fast_forward()
+            known = None if begun and not repeated else self._once.find(call)
+            answered = self._make(id, call, begun) if known is None else self._repeat(id, call, known, begun)
+            repeated = known is not None
+        self._once.note(id, call, answered.answer, repeated=repeated)
+        return answered
+
+    def _replay_beginning(self, id: int, call: Call) -> tuple[bool, bool]:
+        """During a replay: repeat the events before the answer to this call. Returns whether the call has begun, and
+        whether it gets the answer of an earlier one.
+        """
+        begun = repeated = False
+        while event := self._trace.peek_recorded(*_CALL_EVENTS):
+            changes: dict[str, Any] = {"id": id}
+            if isinstance(event, CallBegun):
+                begun, changes["call"] = True, call
+            repeated = repeated or isinstance(event, CallRepeated)
+            self._record(cast(Event, replace(event, **changes)))
+        return begun, repeated
+
+    def _repeat(self, id: int, call: Call, known: KnownAnswer, begun: bool) -> CallAnswered:
+        """Answer a call that is not made again; its beginning may be recorded already."""
+        if not begun:
+            self._record(CallRepeated(id=id, tool=call.name, of=known.id))
+            self._record(CallBegun(id=id, call=call))
+        return CallAnswered(id=id, answer=known.answer, seconds=0.0)
+
+    def _make(self, id: int, call: Call, begun: bool) -> CallAnswered:
+        """Have the environment answer a call."""
         if not begun and self._tools is None:
             self._record(CallBegun(id=id, call=call))
         started = time.perf_counter()
         answer, cut_from = self._answer(id, call, begun)
         return CallAnswered(id=id, answer=answer, seconds=time.perf_counter() - started, cut_from=cut_from)
-
-    def _replay_beginning(self, id: int, call: Call) -> bool:
-        """During a replay: repeat the events before the answer to this call. Returns whether the call has begun."""
-        begun = False
-        while event := self._trace.peek_recorded(*_CALL_EVENTS):
-            changes: dict[str, Any] = {"id": id}
-            if isinstance(event, CallBegun):
-                begun, changes["call"] = True, call
-            self._record(cast(Event, replace(event, **changes)))
-        return begun
 
     def _answer(self, id: int, call: Call, begun: bool) -> tuple[Answer, int]:
         """The answer, and the whole length of an observation that was cut, otherwise 0."""

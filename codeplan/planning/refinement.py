@@ -47,6 +47,7 @@ from codeplan.types import (
     Ending,
     EnvironmentEnded,
     Finished,
+    GaveUp,
     GiveUp,
     NoProgress,
     NotSolved,
@@ -203,6 +204,7 @@ class RefinementLoop:
         self._latest = TakenReply("")
         self._attempt_start = 0  # the latest attempt's first event
         self._tries = self._replans = 0  # tries and replans used so far
+        self._allowed_tries = settings.tries
         self._progress = ProgressMonitor(settings.no_progress)
         self._replanned_steps: set[tuple[int, str]] = set()  # steps that asked for a replan, by number and digest
 
@@ -229,20 +231,28 @@ class RefinementLoop:
             if isinstance(checked, Plan):
                 attempt = self._run(checked, attempt)
                 ended = attempt.outcome
-                if ending := self._ending_after(ended):
+                ending = self._ending_after(ended)
+                if ending and not (isinstance(ending, GaveUp) and self._goes_on()):
                     return ending
             else:
                 ended = checked
             self._count_attempt(ended)
-            if self._tries == self.settings.tries:
+            if self._tries >= self._allowed_tries and not self._goes_on():
                 break
-            if standstill := self._find_standstill(ended):
+            if (standstill := self._find_standstill(ended)) and not self._goes_on():
                 return standstill
             checked = self._refine(checked, attempt)
         if isinstance(checked, Rejected):
             return Refused(f"the last plan was refused: {checked.diagnostics[0]}")
-        tries = self.settings.tries
-        return NotSolved(f"no success in {with_count(tries, 'try', 'tries')}")
+        return NotSolved(f"no success in {with_count(self._allowed_tries, 'try', 'tries')}")
+
+    def _goes_on(self) -> bool:
+        """Whether the episode had ended here before, and goes on with further tries."""
+        if not self.episode.further_tries:
+            return False
+        self._allowed_tries = self._tries + self.episode.further_tries
+        self._progress = ProgressMonitor(self.settings.no_progress)
+        return True
 
     def _ending_after(self, outcome: Outcome) -> Ending | None:
         """The ending that a run causes; None if the task continues."""
@@ -293,7 +303,7 @@ class RefinementLoop:
                 next_start = "first step"
             if attempt is not None and self.settings.after_failure == "restart":
                 next_start = "reset"
-        asks, tries = self.sandbox.limits.asks or None, self.settings.tries - self._tries
+        asks, tries = self.sandbox.limits.asks or None, self._allowed_tries - self._tries
         replans = self.settings.replans - self._replans if self.settings.replans else None
         left = limits_left(self.episode, asks=asks, tries=tries, replans=replans)
         if isinstance(checked, Rejected):

@@ -151,6 +151,17 @@ class CallDecided(TraceEvent, frozen=True, tag="call_decided"):
     pattern: str = ""
 
 
+class CallRepeated(TraceEvent, frozen=True, tag="call_repeated"):
+    """The call with this ``id`` is not made: it gets the answer of an equal call, made before with the number ``of``.
+
+    ``of`` may be a call that the header carries over from another episode.
+    """
+
+    id: Count
+    tool: str
+    of: Count
+
+
 class DoubtDecided(TraceEvent, frozen=True, tag="doubt_decided"):
     """The decision about a call in doubt: it is made again (``retry``), or the plan gets an error (``skip``).
 
@@ -181,6 +192,18 @@ class ValueJudged(TraceEvent, frozen=True, tag="value_judged"):
     verdict: Observation | None
 
 
+class CarriedAnswer(msgspec.Struct, frozen=True):
+    """A call that was answered in the episode before this one, where its number was ``id``, in this ``step``.
+
+    ``step`` is None if the answer may be given anywhere.
+    """
+
+    id: Count
+    call: Call
+    answer: Answer
+    step: Count | None = None
+
+
 TRACE_FORMAT = 3
 """The version of the trace format. It increases when events change; other versions are refused."""
 
@@ -190,7 +213,9 @@ class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
 
     ``settings`` are those given by name; ``model_settings`` come from the model. Neither contains secrets. ``tools``
     describe the tools of an episode in an environment of tools, ``tools_doc`` is the text that models read above them,
-    and ``has_verifier`` says whether it judges values.
+    and ``has_verifier`` says whether it judges values. ``once`` are the tools of which prompts say that their calls are
+    made once. ``carried`` are calls of the episode from which this one was branched off, or that it goes on with: they
+    were made there, and are not made again.
     """
 
     task: Task
@@ -205,6 +230,8 @@ class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
     tools: tuple[AgentTool, ...] = ()
     tools_doc: str = ""
     has_verifier: bool = False
+    once: tuple[str, ...] = ()
+    carried: tuple[CarriedAnswer, ...] = ()
 
 
 class EnvironmentReset(TraceEvent, frozen=True, tag="environment_reset"):
@@ -308,6 +335,17 @@ class WarningIssued(TraceEvent, frozen=True, tag="warning_issued"):
     message: str
 
 
+class EpisodeContinued(TraceEvent, frozen=True, tag="episode_continued"):
+    """The episode had ended, as ``ended`` says in a sentence, and goes on here with what was missing.
+
+    ``budget`` is its budget from here on; ``tries`` are further runs of a plan, at most.
+    """
+
+    ended: str
+    budget: Budget
+    tries: Count = 0
+
+
 class EpisodeEnded(TraceEvent, frozen=True, tag="episode_ended"):
     """The last event: the result. A trace without it belongs to an episode that is running or was killed.
 
@@ -323,6 +361,7 @@ Event = (
     EpisodeStarted
     | EnvironmentReset
     | CallDecided
+    | CallRepeated
     | CallBegun
     | CallAnswered
     | DoubtDecided
@@ -344,6 +383,7 @@ Event = (
     | SkillsChosen
     | PictureSaved
     | WarningIssued
+    | EpisodeContinued
     | EpisodeEnded
 )
 
@@ -368,8 +408,8 @@ class CallsByAnswer:
 
     def __init__(self, begun: Iterable[CallBegun] = ()) -> None:
         self._open = {event.id: event.call for event in begun}
-        self._refused: int | None = None  # the call that was refused just before
-        self._unmade: set[int] = set()  # refused calls
+        self._refused: int | None = None  # the call that was refused, or not made again, just before
+        self._unmade: set[int] = set()
 
     def take(self, event: Event) -> Call | None:
         """The call that this event answers; None for every other event, and for a forged answer without a call."""
@@ -381,13 +421,16 @@ class CallsByAnswer:
                 self._refused = None
             case CallDecided():
                 self._refused = None if event.allowed else event.id
+            case CallRepeated():
+                self._refused = event.id
             case CallAnswered():
                 return self._open.pop(event.id, None)
         return None
 
     @property
     def in_doubt(self) -> Call | None:
-        """The latest call that was begun and has no answer; None if there is none. A refused call was never made."""
+        """The latest call that was begun and has no answer; None if there is none. A refused or repeated call was
+        not made."""
         return next((call for id, call in reversed(self._open.items()) if id not in self._unmade), None)
 
 

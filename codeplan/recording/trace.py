@@ -14,7 +14,7 @@ import time
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO, Final, TypeVar
+from typing import BinaryIO, Final, TypeVar, cast
 
 import msgspec
 
@@ -26,7 +26,9 @@ from codeplan.recording.event_handlers import guard_handler
 from codeplan.recording.events import (
     TRACE_FORMAT,
     CallDecided,
+    CallRepeated,
     DoubtDecided,
+    EpisodeContinued,
     EpisodeEnded,
     EpisodeStarted,
     Event,
@@ -160,7 +162,7 @@ def find_end(events: Sequence[Event]) -> EpisodeEnded | None:
 def _is_interruption(event: Event) -> bool:
     if isinstance(event, EpisodeEnded):
         return event.broken_off
-    return isinstance(event, ModelCallFailed | SpanClosed | CallDecided | DoubtDecided)
+    return isinstance(event, ModelCallFailed | SpanClosed | CallDecided | CallRepeated | DoubtDecided)
 
 
 def drop_interruption(events: list[Event], sizes: array[int]) -> tuple[list[Event], int]:
@@ -260,6 +262,8 @@ class Trace:
         self._clock_offset: float | None = None
         self._size = TraceSize()
         self._kept_bytes: int | None = None  # the file is cut to this size before the first event is written
+        self._sizes = array("Q")  # of the file up to each recorded event
+        self._continuation: EpisodeContinued | None = None
 
     def __repr__(self) -> str:
         return short_repr(self, {"path": self.path and str(self.path), "events": len(self.events)})
@@ -278,15 +282,31 @@ class Trace:
         """
         file = _open(path)
         try:
-            events, size = drop_interruption(*_parse_lines(file, path))
+            events, sizes = _parse_lines(file, path)
+            events, size = drop_interruption(events, sizes)
             if os.fstat(file.fileno()).st_size:  # an episode killed at once leaves an empty file
                 _require_start(events, path)
         except BaseException:
             file.close()
             raise
         trace = cls(None, on_event, events)
-        trace.path, trace._file, trace._kept_bytes = path, file, size
+        trace.path, trace._file, trace._kept_bytes, trace._sizes = path, file, size, sizes
         return trace
+
+    def go_on(self, continuation: EpisodeContinued) -> None:
+        """Let an episode that has ended go on: its recorded end gives way to ``continuation``.
+
+        As with ``resume``, the file changes only when the episode comes to its first new event.
+        """
+        self.recording, self._kept_bytes = drop_interruption(self.recording[:-1], self._sizes)
+        self._continuation = continuation
+
+    def next_continuation(self) -> EpisodeContinued | None:
+        """The event with which the episode goes on after an earlier end, if that end was here; it is written."""
+        event = self.peek_recorded(EpisodeContinued)
+        if event is None and self._continuation and len(self.events) == len(self.recording):
+            event, self._continuation = self._continuation, None
+        return event and cast(EpisodeContinued, self.append(event))
 
     @staticmethod
     def read(path: Path | str) -> Recording:

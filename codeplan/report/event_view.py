@@ -251,6 +251,9 @@ class EventViewer:
                 return EventView(describe_decision(event), "quiet" if event.allowed else "warning")
             case events.DoubtDecided():
                 return EventView(describe_decision(event), "warning")
+            case events.CallRepeated():
+                again = f"A call of {event.tool} is not made again: it gets the answer of call {event.of}"
+                return EventView(again, "quiet")
             case events.CallBegun():
                 return EventView("A call began", "quiet", blocks=(_call_block(event.call),))
             case events.CallAnswered():
@@ -283,6 +286,8 @@ class EventViewer:
                 return EventView(blocks=(PictureBlock(event.file),))
             case events.WarningIssued():
                 return EventView(f"Warning: {event.message}", "warning")
+            case events.EpisodeContinued():
+                return EventView(f"The episode had ended ({event.ended}), and goes on", "heading")
             case events.EpisodeEnded():
                 return EventView(blocks=(ResultBlock(event.result, event.broken_off),))
             case events.SpanClosed():
@@ -299,7 +304,7 @@ def _part(event: Event) -> Part:
             return "failures"
         case events.EnvironmentReset() | events.CallBegun() | events.CallAnswered():
             return "actions"
-        case events.CallDecided() | events.DoubtDecided():
+        case events.CallDecided() | events.DoubtDecided() | events.CallRepeated():
             return "actions"
         case events.ModelCalled() | events.TextsEmbedded():
             return "model"
@@ -307,7 +312,9 @@ def _part(event: Event) -> Part:
             return "plans"
         case events.StepEntered() | events.TextPrinted():
             return "plans"
-        case events.EpisodeStarted() | events.EpisodeEnded() | events.SpanOpened() | events.SpanClosed():
+        case events.EpisodeStarted() | events.EpisodeContinued() | events.EpisodeEnded():
+            return "other"
+        case events.SpanOpened() | events.SpanClosed():
             return "other"
         case events.ValueJudged() | events.SkillsChosen() | events.PictureSaved():
             return "other"

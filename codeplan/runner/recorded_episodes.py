@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,29 @@ from codeplan.errors import UsageError
 from codeplan.llm import endpoint
 from codeplan.llm.callable_model import ModelFunction
 from codeplan.llm.routing import ROUTES
+from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.plugins import MAX_FOREIGN_CHARS, SettingSpec, build, setting_specs
 from codeplan.protocols import LLM, ActsForReal, BaseEnvironment, Environment
-from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler, ModelCalled, PlanDrafted
+from codeplan.recording.events import (
+    CallBegun,
+    CallDecided,
+    CallRepeated,
+    CallsByAnswer,
+    CarriedAnswer,
+    DoubtDecided,
+    EpisodeContinued,
+    EpisodeEnded,
+    EpisodeStarted,
+    Event,
+    EventHandler,
+    ModelCalled,
+    PlanDrafted,
+    ToolFailed,
+    answered_calls,
+)
 from codeplan.recording.redaction import is_secret_name
-from codeplan.recording.trace import Trace, write_trace
+from codeplan.recording.trace import MAX_EVENT_BYTES, Trace, write_trace
 from codeplan.runner import models, telemetry
 from codeplan.runner.environment_files import require_recorded
 from codeplan.runner.episodes import TRACE_NAME, find_trace
@@ -41,10 +59,10 @@ from codeplan.runner.tools import ToolSources, open_recorded_tools, require_same
 from codeplan.sandbox.language.extraction import in_fence
 from codeplan.skills.library import MissingStore
 from codeplan.tools import ToolEnvironment
-from codeplan.tools.approvals import Approver, DoubtAsker, WayOn
-from codeplan.tools.environment import ToolErrors, Verdict, recorded_environment
+from codeplan.tools.approvals import Approver, DoubtAsker, WayOn, longest_match
+from codeplan.tools.environment import DOUBT, ToolErrors, Verdict, recorded_environment
 from codeplan.tools.mcp import DEFAULT_SECONDS, ServerAddress
-from codeplan.types import Result
+from codeplan.types import Answer, BudgetSpent, GaveUp, NoProgress, NotSolved, Refused, Result
 from codeplan.untrusted.texts import parser_reason
 from codeplan.untrusted.values import in_quotes
 
@@ -132,7 +150,7 @@ def check_budget(recorded: Budget, own: Budget) -> None:
     }
     if exceeded:
         limits = ", ".join(f"{name}={_limit_text(r)} (yours: {m:g})" for name, (r, m) in exceeded.items())
-        ways = " ".join(_budget_option(name, limit) for name, (limit, _) in exceeded.items())
+        ways = " ".join(budget_option(name, limit) for name, (limit, _) in exceeded.items())
         raise UsageError(f"the budget in the trace exceeds your own: {limits}; allow it with {ways}")
 
 
@@ -140,10 +158,11 @@ def _limit_text(limit: float | None) -> str:
     return "unlimited" if limit is None else str(limit)
 
 
-def _budget_option(name: str, limit: float | None) -> str:
-    text = "null" if limit is None else str(limit)
+def budget_option(name: str, limit: float | None) -> str:
+    """What sets a limit of the budget: an option, or a variable of the environment."""
+    text = "null" if limit is None else f"{limit:g}" if limit < 1e6 else str(limit)
     if name == "refinements":
-        return f"the variable CODEPLAN_BUDGET_REFINEMENTS={text}"
+        return f"CODEPLAN_BUDGET_REFINEMENTS={text}"
     return f"--max-{name.replace('_', '-')} {text}"
 
 
@@ -276,7 +295,7 @@ def resume(
     *,
     env: Environment | None = None,
     method: Method | None = None,
-    model: LLM | ModelFunction | None = None,
+    model: str | LLM | ModelFunction | None = None,
     on_event: EventHandler | None = None,
     model_overrides: Mapping[str, Any] | None = None,
     budget: Budget | None = None,
@@ -292,26 +311,31 @@ def resume(
     tool_errors: ToolErrors = "plan",
     in_doubt: WayOn | DoubtAsker = "stop",
     idempotent: Iterable[str] = (),
+    once: Iterable[str] = (),
+    tries: int | None = None,
     **settings: Any,
 ) -> Result:
-    """Finish an episode that was killed or interrupted; its trace in ``folder`` is continued.
+    """Finish an episode that was killed, interrupted, or ended for want of something; its trace in ``folder`` goes on.
 
     The same method runs again while the trace answers: the model is not asked again, and no budget is spent twice. Then
-    the environment is reset, repeats the recorded actions, and the episode goes on. An episode that has ended does not
-    run: ``on_event`` gets its end, and its result is returned; a recorded success must be confirmed by ``verify``, if
-    you give one together with the tools. ``env``, ``method`` and ``model`` are required if the
-    episode had objects instead of names.
+    the environment is reset, repeats the recorded actions, and the episode goes on. ``env``, ``method`` and ``model``
+    are required if the episode had objects instead of names; another ``model`` than the recorded one may go on.
+
+    An episode whose budget was spent goes on if ``budget`` allows more of that kind. One without success (it gave up,
+    made no progress, its plan was refused or its tries were used up) goes on with ``tries`` further runs of a plan. Any
+    other episode that has ended does not run: ``on_event`` gets its end, and its result is returned; a recorded success
+    must be confirmed by ``verify``, if you give one together with the tools.
 
     A trace may come from a stranger, so only harmless settings are taken from it. ``settings`` override them.
     ``model_overrides`` say how this machine reaches models: addresses, keys' names, retries. The budget is as recorded,
     and must not exceed ``budget`` (default: that of ``run``).
 
     An episode with tools continues in the present state of the world: the trace answers the recorded calls, and only
-    calls that were never made are made. Its tools are never taken from the trace: ``tools`` to ``tool_errors`` are as
-    for ``do``. If the episode was ended during a call, that call may have been done. Then ``in_doubt`` says what to
-    do: ``"stop"``, ``"retry"`` (make it again), ``"skip"`` (the plan gets an OSError in its place), or a function
-    ``in_doubt(tool, arguments)``, sync or async, that returns one of these. Calls of tools whose names fit a pattern
-    in ``idempotent`` are made again in any case.
+    calls that were never made are made. Its tools are never taken from the trace: ``tools`` to ``tool_errors`` and
+    ``once`` are as for ``do``; tools that were called once before stay so. If the episode was ended during a call, that
+    call may have been done. Then ``in_doubt`` says what to do: ``"stop"``, ``"retry"`` (make it again), ``"skip"`` (the
+    plan gets an OSError in its place), or a function ``in_doubt(tool, arguments)``, sync or async, that returns one of
+    these. Calls of tools whose names fit a pattern in ``idempotent`` are made again in any case.
 
     Raises:
         UsageError: there is no such trace, its episode is still running, its header is damaged, or it needs a setting,
@@ -332,6 +356,7 @@ def resume(
         tool_errors=tool_errors,
         in_doubt=in_doubt,
         idempotent=idempotent,
+        once=once,
     )
     require_handler(on_event)
     path = find_trace(folder)
@@ -339,13 +364,18 @@ def resume(
     with closing(trace):
         header = _header(trace.recording, folder)
         end = trace.recording[-1]
-        if isinstance(end, EpisodeEnded):
+        continuation = None if not isinstance(end, EpisodeEnded) else _continuation(end, trace.recording, budget, tries)
+        if continuation:
+            trace.go_on(continuation)
+        elif isinstance(end, EpisodeEnded):
             if end.result.success and verify is not None and header.env == ToolEnvironment.name:
                 live = _live_environment(header, env, sources, path.parent)
                 _confirm_success(header, trace.recording, live, method=method, settings=settings)
             if on_event:
                 on_event(end)
             return end.result
+        elif tries is not None:
+            settings["tries"] = tries
         live = _live_environment(header, env, sources, path.parent)
         with _recorded_setup(
             header, trace.recording, live, method, model, settings, model_overrides or {}, budget or Budget()
@@ -394,7 +424,10 @@ def fork(
 
     Everything before ``at`` is as recorded, everything after it is live. With ``plan``, this plan answers the first
     call from ``at`` on that asked for one; with ``answer``, this text answers the first call of any purpose. Otherwise
-    as ``resume``.
+    as ``resume``, with the same arguments for an episode with tools.
+
+    The world of tools does not go back: calls that the recorded episode made from ``at`` on are done. The branch does
+    not make them again: an equal call gets the recorded answer, unless its tool fits a pattern in ``idempotent``.
 
     Raises: UsageError: there is no such event or call, or as for ``resume``.
     """
@@ -402,7 +435,8 @@ def fork(
     require_handler(on_event)
     recording = Trace.read(find_trace(folder))
     header = _header(recording, folder)
-    if header.env == ToolEnvironment.name or isinstance(env, ActsForReal):
+    sources = ToolSources(**{f.name: settings.pop(f.name) for f in fields(ToolSources) if f.name in settings})
+    if isinstance(env, ActsForReal) and not isinstance(env, ToolEnvironment):
         raise UsageError(
             f"an episode in the environment {in_quotes(header.env)} has no branches: its actions are real, and those "
             "that a branch would leave out are done"
@@ -411,12 +445,55 @@ def fork(
         what = f"the events 1 to {len(recording) - 1}" if len(recording) > 1 else "only its first event, 0"
         raise UsageError(f"there is no event {at} to branch off at; {folder} has {what}")
     branch = _branch(recording, at, plan, answer)
+    if header.env == ToolEnvironment.name:
+        branch = _with_later_calls(branch, recording, sources.doubts().idempotent)
+    live = _live_environment(header, env, sources, Path(out))
     with _recorded_setup(
-        header, branch, env, method, model, settings, model_overrides or {}, budget or Budget()
+        header, branch, live, method, model, settings, model_overrides or {}, budget or Budget()
     ) as setup:
+        header = _header(branch, folder)
         write_trace(Path(out) / TRACE_NAME, branch)
         with closing(Trace.resume(Path(out) / TRACE_NAME, telemetry.with_telemetry(on_event))) as trace:
             return setup.run(header, trace)
+
+
+MORE_TRIES = (NotSolved, GaveUp, NoProgress, Refused)
+"""Endings after which an episode goes on with further runs of a plan."""
+
+
+def _continuation(
+    end: EpisodeEnded, recording: Sequence[Event], budget: Budget | None, tries: int | None
+) -> EpisodeContinued | None:
+    """How an episode that has ended goes on; None if the user gave nothing that it lacked.
+
+    Raises: UsageError: its method has no tries to add.
+    """
+    ending, spent = end.result.ending, current_budget(recording)
+    if isinstance(ending, BudgetSpent) and budget is not None:
+        more, limit = getattr(budget, ending.kind, None), getattr(spent, ending.kind, None)
+        if more is None or limit is None or more <= limit:
+            return None
+        return EpisodeContinued(ended=end.result.reason, budget=_raised(spent, ending.kind, budget))
+    if not isinstance(ending, MORE_TRIES) or not tries:
+        return None
+    if end.result.method != AdaPlanner.name:
+        raise UsageError(f"the method {in_quotes(end.result.method)} of the episode has no tries to add; run it again")
+    if type(tries) is not int or tries < 1:
+        raise UsageError(f"tries is a whole number from 1 on, not {in_quotes(tries)}")
+    return EpisodeContinued(ended=end.result.reason, budget=spent, tries=tries)
+
+
+def current_budget(recording: Iterable[Event]) -> Budget:
+    """The budget that a recorded episode has at its end."""
+    budgets = [e.budget for e in recording if isinstance(e, EpisodeStarted | EpisodeContinued)]
+    return budgets[-1]
+
+
+def _raised(recorded: Budget, kind: str, given: Budget) -> Budget:
+    """The recorded budget with the given limit of this kind, and with those of the given limits that are higher."""
+    limits = {name: (getattr(recorded, name), getattr(given, name)) for name in Budget.__struct_fields__}
+    higher = {n: new for n, (old, new) in limits.items() if old is not None and new is not None and new > old}
+    return replace(recorded, **higher | {kind: getattr(given, kind)})
 
 
 def _confirm_success(header: EpisodeStarted, recording: list[Event], env: AnyEnvironment | None, **given: Any) -> None:
@@ -460,6 +537,39 @@ def _branch(recording: list[Event], at: int, plan: str | None, answer: str | Non
     raise UsageError(f"no model call follows event {at} that could be answered otherwise; branch off earlier")
 
 
+_WITHIN_CALL = (CallDecided, CallRepeated, CallBegun, DoubtDecided, ToolFailed)
+
+
+def _with_later_calls(branch: list[Event], recording: Sequence[Event], idempotent: Iterable[str]) -> list[Event]:
+    """The branch with the calls in its header that the recorded episode answered later, or left in doubt.
+
+    Raises: UsageError: they are too large for a header.
+    """
+    while isinstance(branch[-1], _WITHIN_CALL):
+        branch = branch[:-1]
+    later, calls = recording[len(branch) :], CallsByAnswer()
+    repeated = {event.id for event in later if isinstance(event, CallRepeated)}
+    carried = [
+        CarriedAnswer(answered.event.id, answered.call, answered.answer)
+        for answered in answered_calls(later)
+        if (not answered.answer.error or answered.answer.in_doubt) and answered.event.id not in repeated
+    ]
+    for event in later:
+        calls.take(event)
+    if calls.in_doubt is not None:
+        unknown = Answer(error="ConnectionError", message=DOUBT.format(tool=calls.in_doubt.name), in_doubt=True)
+        carried.append(CarriedAnswer(len(carried), calls.in_doubt, unknown))
+    kept = tuple(each for each in carried if longest_match(idempotent, each.call.name) is None)
+    header = _header(branch, "the branch")
+    header = replace(header, carried=(*header.carried, *kept))
+    if len(msgspec.json.encode(header)) > MAX_EVENT_BYTES:
+        raise UsageError(
+            f"the calls after event {len(branch)} have answers of more than {MAX_EVENT_BYTES:,} bytes, which a branch "
+            "cannot carry over; branch off later"
+        )
+    return [header, *branch[1:]]
+
+
 def _header(recording: list[Event] | tuple[Event, ...], folder: Path | str) -> EpisodeStarted:
     if not recording or not isinstance(recording[0], EpisodeStarted):
         raise UsageError(f"the trace in {folder} has no header; it cannot run again")
@@ -477,7 +587,7 @@ def _recorded_setup(
     recording: list[Event] | tuple[Event, ...],
     env: AnyEnvironment | None,
     method: Method | None,
-    model: LLM | ModelFunction | None,
+    model: str | LLM | ModelFunction | None,
     settings: dict[str, Any],
     overrides: Mapping[str, Any],
     budget: Budget | None = None,
@@ -485,9 +595,11 @@ def _recorded_setup(
     """What the header names, or what is given instead. ``budget`` is None for a replay."""
     live = budget is not None
     if budget is not None:
-        check_budget(header.budget, budget)
+        for event in recording:
+            if isinstance(event, EpisodeStarted | EpisodeContinued):
+                check_budget(event.budget, budget)
     if not live and env is None and header.env == ToolEnvironment.name and header.tools:
-        env = recorded_environment(header.task.goal, header.tools, header.tools_doc)
+        env = recorded_environment(header.task.goal, header.tools, header.tools_doc, header.once)
     if env is None:
         require_recorded(header.env)
     is_exec = header.method == FixedPlan.name and method is None

@@ -164,6 +164,9 @@ class EpisodeSetup:
             tools=offering.described_tools if offering else (),
             tools_doc=offering.tools_doc if offering else "",
             has_verifier=offering is not None and offering.has_verifier,
+            once=tuple(t.method.name for t in offering.described_tools if t.method.name in offering.once_tools)
+            if offering
+            else (),
         )
 
     def replay(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from codeplan.protocols import LLM
 from codeplan.recording.events import EpisodeStarted, EventHandler
 from codeplan.runner.episodes import run_live
 from codeplan.runner.setup import EnvironmentToOpen, EpisodeSetup, require_handler, require_out
-from codeplan.tools.approvals import Approvals, Approver, DoubtAsker, DoubtRules, WayOn
+from codeplan.tools.approvals import Approvals, Approver, DoubtAsker, DoubtRules, WayOn, longest_match, read_patterns
 from codeplan.tools.environment import ToolEnvironment, ToolErrors, Verdict, Verifier, require_goal
 from codeplan.tools.mcp import (
     DEFAULT_SECONDS,
@@ -73,6 +73,7 @@ class ToolSources:
     tool_errors: ToolErrors = "plan"
     in_doubt: WayOn | DoubtAsker = "stop"
     idempotent: Iterable[str] = ()
+    once: Iterable[str] = ()
 
     @property
     def name_tools(self) -> bool:
@@ -150,7 +151,7 @@ def open_tools(
     judge = function_of_file(verify, VERIFY_FORM) if isinstance(verify, str) else verify
     verifier = None if judge is None else Verifier(judge)
     rules = (sources.approvals(), sources.doubts())
-    addresses = sources.addresses()
+    addresses, once = sources.addresses(), read_patterns("once", sources.once)
 
     @contextmanager
     def opening() -> Iterator[OpenTools]:
@@ -169,11 +170,17 @@ def open_tools(
                 toolset = Toolset((*own, *started.tools), doc=f"{DOC}\n{FILES_NOTE}")
             else:
                 toolset = Toolset(own)
+            toolset = Toolset((_called_once(tool, once) for tool in toolset.tools), toolset.doc)
             for rule in rules if tell_unused else ():
                 report_unused(rule, toolset)
             yield OpenTools(toolset, sources, verifier)
 
     return opening()
+
+
+def _called_once(tool: Tool, patterns: Iterable[str]) -> Tool:
+    """The tool; one whose equal calls are made once, if a pattern says so."""
+    return tool if tool.once or longest_match(patterns, tool.name) is None else replace(tool, once=True)
 
 
 def report_unused(rules: Approvals | DoubtRules, toolset: Toolset) -> None:
@@ -219,7 +226,9 @@ def open_recorded_tools(
         raise UsageError(
             "the episode has a verifier, which is never taken from a trace; name it: --verify FILE.py:NAME"
         )
-    opening = open_goal(header.task.goal, sources, folder)
+    known = {tool.method.name for tool in header.tools}  # of a trace that may come from a stranger
+    once = (*read_patterns("once", sources.once), *(name for name in header.once if name in known))
+    opening = open_goal(header.task.goal, replace(sources, once=once), folder)
 
     @contextmanager
     def with_same_tools() -> Iterator[ToolEnvironment]:
@@ -268,6 +277,7 @@ def do(
     ask: Iterable[str] | None = None,
     deny: Iterable[str] = (),
     tool_errors: ToolErrors = "plan",
+    once: Iterable[str] = (),
     method: str | Method = "adaplanner",
     budget: Budget | None = None,
     out: Path | str | None = None,
@@ -290,7 +300,10 @@ def do(
     arguments)`` decides on the calls to be asked for; without it they are refused. With it and without ``ask``, every
     call is asked for. If a tool raises an exception, the
     plan gets it as an error that it can catch, or with ``tool_errors="stop"`` the episode ends. ``verify``, ``approve``
-    and the tools may be asynchronous. The rest is as in ``codeplan.run``.
+    and the tools may be asynchronous.
+
+    ``once`` are patterns on names of tools whose equal calls are made once: a plan that goes on after a failure, or
+    starts over, gets the recorded answer. The rest is as in ``codeplan.run``.
 
     Raises:
         UsageError: the input is wrong.
@@ -315,6 +328,7 @@ def do(
         ask=ask,
         deny=deny,
         tool_errors=tool_errors,
+        once=once,
     )
     env = EnvironmentToOpen(open_goal(goal, sources, out))
     with EpisodeSetup(env, method, model, settings) as setup:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from types import NoneType, SimpleNamespace
 from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
@@ -65,6 +65,9 @@ ToolErrors = Literal["plan", "stop"]
 MAX_TURNS = 50
 """Maximum number of model calls of an executor that acts by one call at a time, unless its settings say otherwise."""
 
+DOUBT = "codeplan was ended during this call of {tool}, and it is not made again; whether it was done is unknown"
+"""What a plan reads in place of the answer of a call that is in doubt."""
+
 _FIRST = "No tool was called yet."
 _AT_ONCE = frozenset({NoneType, bool, int, float, str, list, tuple, dict})  # spares the slower look at other types
 
@@ -110,6 +113,7 @@ class ToolEnvironment:
         self.space = _action_space(toolset)
         self._task = Task(id="goal", env=self.name, kind="goal", goal=goal.strip())
         self.tools_doc, self.has_verifier = toolset.doc, verifier is not None
+        self.once_tools = frozenset(tool.name for tool in toolset.tools if tool.once)
         self._verifier, self._approvals, self._doubts = verifier, approvals or Approvals(), doubts or DoubtRules()
         self._stops_at_errors = tool_errors == "stop"
         self._loop, self._owns_loop = loop or LoopThread(), loop is None
@@ -201,11 +205,7 @@ class ToolEnvironment:
         way, by, pattern = self._doubts.decide(tool.name, asked.arguments, self._finish)
         asked.record(DoubtDecided(id=asked.id, tool=tool.name, way=way, by=by, pattern=pattern))
         if way == "skip":
-            raise AgentError(
-                f"codeplan was ended during this call of {tool.name}, and it is not made again; whether it was done is "
-                "unknown",
-                "ConnectionError",
-            )
+            raise AgentError(DOUBT.format(tool=tool.name), "ConnectionError")
 
     def _require_approval(self, asked: _Request) -> None:
         """Raises: AgentError: the call may not be made."""
@@ -291,13 +291,16 @@ async def _collect(items: AsyncIterator[Any]) -> list[Any]:
     return found
 
 
-def recorded_environment(goal: str, tools: Sequence[AgentTool], doc: str) -> ToolEnvironment:
+def recorded_environment(
+    goal: str, tools: Sequence[AgentTool], doc: str, once: Collection[str] = ()
+) -> ToolEnvironment:
     """An environment for the replay of an episode. The recording answers every call, so its tools are never called.
 
     Raises: UsageError: the descriptions, which may come from a stranger, or the goal cannot be those of an episode.
     """
     try:
-        toolset = Toolset((Tool(tool.method, _never_called, tool.types) for tool in tools), doc)
+        given = (Tool(t.method, _never_called, t.types, once=t.method.name in once) for t in tools)
+        toolset = Toolset(given, doc)
         return ToolEnvironment(goal, toolset)
     except (UsageError, ValueError) as e:
         raise UsageError(f"the trace's header is damaged: its tools: {parser_reason(e)}") from None

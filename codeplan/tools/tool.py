@@ -41,9 +41,9 @@ class Tool:
 
     ``name`` is the name by which plans call it. ``method`` is its description for plans and models; its ``parameters``
     decide which calls fit. ``types`` explain the names that its signature uses. ``approval`` holds unless the user's
-    patterns say otherwise. ``hint`` is the server's own description of the tool's effects: it is shown to the user who
-    approves a call, and codeplan does not rely on it. ``prepare`` does preparations for a call: if it raises, the call
-    has not begun, and is not in doubt.
+    patterns say otherwise. ``once``: an equal call is made once in an episode. ``hint`` is the server's own description
+    of the tool's effects: it is shown to the user who approves a call, and codeplan does not rely on it. ``prepare``
+    does preparations for a call: if it raises, the call has not begun, and is not in doubt.
 
     Raises: UsageError: the name cannot be a method's name in a plan.
     """
@@ -53,6 +53,7 @@ class Tool:
     types: tuple[AgentType, ...] = ()
     approval: Approval = "allow"
     hint: str = ""
+    once: bool = False
     prepare: Callable[[], None] | None = None
     name: str = field(init=False, repr=False, compare=False)
     signature: inspect.Signature = field(init=False, repr=False, compare=False)

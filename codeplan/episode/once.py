@@ -1,0 +1,110 @@
+"""Calls that are not made twice: what a plan that goes on, or starts over, gets in place of a call that was answered.
+
+The n-th call with equal arguments, counted from where the step was first entered, gets the n-th answer that was
+recorded since. A plan that starts over counts from its own start.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from codeplan.recording.events import CarriedAnswer, Event, PlanStarted, SpanOpened, StepEntered
+from codeplan.types import Answer, Call
+
+_Key: TypeAlias = tuple[str, Any]
+_Place: TypeAlias = tuple[int | None, str, int]
+
+_AGAIN: Final = ("trial", "plan")  # kinds of spans that try the same once more
+_PARTS: Final = "sub-task"  # the kind of span whose parts replace an attempt that failed
+
+
+class KnownAnswer(NamedTuple):
+    """The answer that a call had, and the number of that call in its episode."""
+
+    id: int
+    answer: Answer
+
+
+class OnceCalls:
+    """The answers of calls that are made once, and how many of each the plan at work has used.
+
+    ``tools`` are the names of tools that are called once. ``carried`` are answers from another
+    episode; they hold for any tool. An answer with an error is none, unless the call is in doubt: a call that
+    failed may be made again.
+    """
+
+    def __init__(self, tools: Collection[str], carried: Sequence[CarriedAnswer] = ()) -> None:
+        self._tools = frozenset(tools)
+        self._answers: dict[_Key, list[KnownAnswer]] = {}
+        self._used: dict[_Key, int] = {}
+        self._places: dict[_Place, dict[_Key, int]] = {}  # the answers used, where the plan first came to a place
+        self._starts = False  # a plan has started, and entered no step yet
+        self._carried_steps = [(each.step, _key(each.call)) for each in carried if each.step is not None]
+        for each in carried:
+            self._answers.setdefault(_key(each.call), []).append(KnownAnswer(each.id, each.answer))
+        self._watched = self._tools | {name for name, _ in self._answers}
+
+    def find(self, call: Call) -> KnownAnswer | None:
+        """The answer that this call gets without being made; None if it is to be made."""
+        if call.name not in self._watched:
+            return None
+        key = _key(call)
+        answers, used = self._answers.get(key, ()), self._used.get(key, 0)
+        return answers[used] if used < len(answers) else None
+
+    def note(self, id: int, call: Call, answer: Answer, *, repeated: bool) -> None:
+        """Take note of a call's answer; ``repeated``: the call was not made."""
+        if call.name not in self._watched:
+            return
+        key = _key(call)
+        used = self._used.get(key, 0)
+        if not repeated:
+            if call.name not in self._tools or (answer.error and not answer.in_doubt):
+                return
+            self._answers.setdefault(key, []).insert(used, KnownAnswer(id, answer))  # before those that are carried
+        self._used[key] = used + 1
+
+    def follow(self, event: Event) -> None:
+        """Notice where the plan at work begins again."""
+        match event:
+            case PlanStarted():  # first comes what stands outside the steps
+                self._begin((event.span, "start", 0))
+                self._starts = True
+            case StepEntered():
+                place = (event.span, "step", event.step)
+                if self._starts:
+                    self._places.setdefault(place, self._used | self._used_before(event.step))
+                    self._begin(place)
+                    self._starts = False
+                self._remember(place)
+            case SpanOpened(kind=kind) if kind in _AGAIN:
+                self._begin((event.span, kind, 0))
+            case SpanOpened(kind=kind) if kind == _PARTS:  # the first part begins where the attempt at the whole began
+                self._used = self._places.pop((event.span, _PARTS, 0), self._used)
+                self._remember((event.id, _PARTS, 0))
+
+    def _used_before(self, step: int) -> dict[_Key, int]:
+        """How many of the carried answers were given in earlier steps."""
+        return dict(Counter(key for number, key in self._carried_steps if number < step))
+
+    def _begin(self, place: _Place) -> None:
+        """Go on from where the plan first came to this place, if it was there before."""
+        self._remember(place)
+        self._used = dict(self._places[place])
+
+    def _remember(self, place: _Place) -> None:
+        self._places.setdefault(place, dict(self._used))
+
+
+def _key(call: Call) -> _Key:
+    """What equal calls have in common: 1 and 1.0 are equal, as in Python."""
+    return call.name, _frozen(call.arguments)
+
+
+def _frozen(packed: Any) -> Any:
+    """Packed data as a value that can be a key."""
+    if isinstance(packed, dict):
+        return frozenset((name, _frozen(value)) for name, value in packed.items())
+    return tuple(map(_frozen, packed)) if isinstance(packed, list) else packed
