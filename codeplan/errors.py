@@ -4,6 +4,7 @@
     ├── UsageError              a wrong name, path or setting; the message says what to do           exit 2
     │   └── CallInDoubt         a resumed episode needs a decision about a call that may have been made
     ├── BudgetExceeded          the episode has used up a budget                                     exit 3
+    ├── TraceExhausted          the trace has no room for a further call                             exit 3
     ├── EpisodeOver             an action after the environment ended the episode
     ├── Diverged                a repeated episode differs from its recording                        exit 1
     ├── AgentError              an agent's method tells the plan what was wrong with a call
@@ -63,6 +64,16 @@ class BudgetExceeded(CodeplanError):
         unit = {"money": "US dollars"}.get(kind, kind.replace("_", " "))
         super().__init__(f"the budget of {limit:g} {unit} is spent")
         self.kind, self.value, self.limit = kind, value, limit
+
+
+class TraceExhausted(CodeplanError):
+    """The trace is full: it has reached ``limit``, in bytes or values. The episode ends as ``TraceFull``."""
+
+    exit_code = 3
+
+    def __init__(self, limit: int, message: str) -> None:
+        super().__init__(message)
+        self.limit = limit
 
 
 class EpisodeOver(CodeplanError):

@@ -391,7 +391,7 @@ def _verdict(ending: Ending) -> tuple[int, str]:
     match ending:
         case endings.Success():
             return 0, ""
-        case endings.BudgetSpent():
+        case endings.BudgetSpent() | endings.TraceFull():
             return 3, ""
         case endings.Claimed():
             return 1, "Nobody decides about the result; --verify FILE.py:FUNCTION names a function that does."
@@ -406,14 +406,17 @@ def _verdict(ending: Ending) -> tuple[int, str]:
 
 def _way_on(result: Result) -> str:
     """The command with which an episode goes on that ended for want of something; empty if there is none."""
+    from codeplan.recording.trace import MAX_TRACE_BYTES, SIZE_VARIABLE
     from codeplan.runner.recorded_episodes import MORE_TRIES, budget_option
-    from codeplan.types import BudgetSpent
+    from codeplan.types import BudgetSpent, TraceFull
 
     if result.trace is None:
         return ""
     match result.ending:
         case BudgetSpent(kind=kind, limit=limit):
             missing = budget_option(kind, 2 * limit or 1)
+        case TraceFull():
+            missing = f"{SIZE_VARIABLE}={2 * (MAX_TRACE_BYTES >> 20)}"
         case ending if isinstance(ending, MORE_TRIES) and result.method == "adaplanner":
             missing = "--tries 3"
         case _:

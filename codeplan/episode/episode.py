@@ -112,16 +112,19 @@ class Episode:
 
         Raises:
             EpisodeOver: the environment has ended the episode.
-            BudgetExceeded: no action is left.
+            BudgetExceeded: no action is left, or the time was over before the answer.
+            TraceExhausted: the call and its answer might not fit into the trace.
             SizeExceeded: the observation is too long; the action was done.
             EnvironmentFailure: the environment breaks.
         """
         self._require_usable_start()
         if self.is_over:
             raise EpisodeOver("the environment has ended this episode")
+        self.trace.require_room()
         self.meter.reserve_action()
         self._call_count += 1
-        answered = self._replayable_env.call(self._call_count, call)
+        with self.meter.time_left():
+            answered = self._replayable_env.call(self._call_count, call)
         self.record(answered)
         if answered.answer.observation is None:
             self._answer = answered.answer
@@ -129,6 +132,8 @@ class Episode:
             self._update_state(answered.answer.observation)
         if answered.cut_from:
             raise observation_too_long(answered.cut_from)
+        if answered.answer.in_doubt:
+            self.meter.require_time()
         return answered.answer
 
     def act(self, action: str) -> Observation:

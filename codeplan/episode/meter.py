@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from codeplan.budget import Budget, deadline_in
 from codeplan.errors import BudgetExceeded, ModelError
 from codeplan.types import NO_USAGE, Usage
 
 _TICK = 0.001  # tolerance between the two clocks, in seconds
+_ALMOST = 0.05  # a call that the budget ended may end a little earlier, in seconds
 
 
 class Meter:
@@ -62,6 +63,17 @@ class Meter:
         """The number of model calls for one purpose."""
         return self._by_purpose.get(purpose, 0)
 
+    def time_left(self) -> AbstractContextManager[None]:
+        """A context in which ``codeplan.budget.seconds_left`` counts down to the end of the budget's seconds."""
+        allowed = self.budget.seconds
+        return nullcontext() if allowed is None else deadline_in(allowed - self.seconds)
+
+    def require_time(self) -> None:
+        """Raise BudgetExceeded if the budget's seconds are over."""
+        allowed = self.budget.seconds
+        if allowed is not None and self.seconds > allowed - _ALMOST:
+            raise BudgetExceeded("seconds", self.seconds, allowed)
+
     def reserve_action(self) -> None:
         """Count an action before it is done. Raises BudgetExceeded, and then counts nothing."""
         self._reserve("actions")
@@ -82,7 +94,7 @@ class Meter:
         self.reserve_call(purpose)
         allowed = self.budget.seconds
         try:
-            with deadline_in(None if allowed is None else allowed - self.seconds):
+            with self.time_left():
                 yield self.settle
         except ModelError as error:
             self.settle(error.usage or Usage())

@@ -20,7 +20,8 @@ import msgspec
 
 from codeplan.cancellation import in_force_here, raise_if_cancelled
 from codeplan.durable_files import lock_exclusively
-from codeplan.errors import Diverged, SizeExceeded, TraceFailure, UsageError
+from codeplan.errors import Diverged, SizeExceeded, TraceExhausted, TraceFailure, UsageError
+from codeplan.plain_data import MAX_VALUES
 from codeplan.recording.event_comparison import describe_difference, describe_kind_mismatch
 from codeplan.recording.event_handlers import guard_handler
 from codeplan.recording.events import (
@@ -42,14 +43,30 @@ from codeplan.types.value import MAX_PART, MAX_ROWS, html_list, html_text, html_
 from codeplan.untrusted import files
 from codeplan.untrusted.json_values import MAX_NESTING, TOO_DEEP, ValueLimit, count_values, is_too_deep
 from codeplan.untrusted.texts import parser_reason, with_count
+from codeplan.untrusted.values import in_quotes
 
 MAX_EVENT_BYTES: Final = 8 << 20
 """Maximum size of an event in JSON. The longest prompt with the longest reply fits, in any script."""
 
-MAX_TRACE_BYTES: Final = 1 << 29
+SIZE_VARIABLE: Final = "CODEPLAN_MAX_TRACE_MIB"
+"""The variable that sets the maximum size of a trace, in MiB, and of its values in proportion."""
+
+_USUAL_MIB: Final = 512
+
+
+def _max_mib() -> int:
+    """Raises: UsageError: the variable is set to something else than a whole number of MiB, ``_USUAL_MIB`` or more."""
+    given = os.environ.get(SIZE_VARIABLE, str(_USUAL_MIB))
+    if not (given.isascii() and given.isdigit() and _USUAL_MIB <= int(given[:7]) <= 1 << 20):
+        raise UsageError(f"{SIZE_VARIABLE} is a whole number of MiB from {_USUAL_MIB} on, not {in_quotes(given)}")
+    return int(given)
+
+
+MAX_TRACE_BYTES: Final = _max_mib() << 20
 """Maximum size of a trace. A larger one is neither written nor read as a whole; the report reads any size in parts.
 
-It holds four hundred model calls with the longest prompts and replies in ASCII; the default budget allows two hundred.
+It usually holds four hundred model calls with the longest prompts and replies in ASCII; the default budget allows two
+hundred.
 """
 
 MAX_LINE_BYTES: Final = 8 * MAX_EVENT_BYTES
@@ -57,11 +74,11 @@ MAX_LINE_BYTES: Final = 8 * MAX_EVENT_BYTES
 long.
 """
 
-MAX_SAVED_VALUES: Final = 4_000_000
+MAX_SAVED_VALUES: Final = 4_000_000 * MAX_TRACE_BYTES // (_USUAL_MIB << 20)
 """Maximum number of values in all checkpoints of an episode. In memory a value takes some hundred bytes, so a plan that
 saves many small ones could otherwise fill ten times as much memory as its trace fills on disk."""
 
-MAX_TRACE_VALUES: Final = 12_000_000
+MAX_TRACE_VALUES: Final = 12_000_000 * MAX_TRACE_BYTES // (_USUAL_MIB << 20)
 """Maximum number of values in all events of a trace, nested ones included. A value takes at most some hundred bytes in
 memory. A trace with more is neither written nor read as a whole."""
 
@@ -73,6 +90,13 @@ _CLOSING_LINES = (b'{"event":"model_call_failed"', b'{"event":"span_closed"', b'
 _FEW_VALUES: Final = 50  # a count that is too high by so little does no harm
 _MAX_FILLED_BYTES: Final = MAX_TRACE_BYTES - 4 * MAX_EVENT_BYTES
 _MAX_FILLED_VALUES: Final = MAX_TRACE_VALUES - 2_000_000
+_ROOM_FOR_CALL: Final = MAX_EVENT_BYTES  # a call's arguments and its answer are smaller, in JSON too
+_VALUES_OF_CALL: Final = 4 * MAX_VALUES
+
+
+def limits_changed_since(limit: int) -> bool:
+    """Whether a trace that was full at this limit, in bytes or values, may go on: other limits hold now."""
+    return limit not in (_MAX_FILLED_BYTES, _MAX_FILLED_VALUES, MAX_SAVED_VALUES)
 
 
 class LineSizes:
@@ -107,7 +131,10 @@ class TraceSize:
         self._bytes, self._values, self._saved = self._with(event, packed)
 
     def add(self, event: Event, packed: bytes) -> None:
-        """Count an event and its JSON if there is room for it, and it can be read again. Raises: SizeExceeded."""
+        """Count an event and its JSON if there is room for it, and it can be read again.
+
+        Raises: SizeExceeded, TraceExhausted.
+        """
         if packed.count(b"[") + packed.count(b"{") > MAX_NESTING and is_too_deep(packed):
             raise SizeExceeded("event", MAX_NESTING, f"an event of the trace holds {TOO_DEEP}")
         sums = self._with(event, packed)
@@ -117,6 +144,10 @@ class TraceSize:
     def require_room(self, event: Event, packed: bytes) -> None:
         """Check that there is room for an event and its JSON. Raises: SizeExceeded."""
         _require_room(event, len(packed), *self._with(event, packed))
+
+    def require_free(self, bytes: int, values: int) -> None:
+        """Check that there is room for this much more. Raises: TraceExhausted."""
+        _require_sums(self._bytes + bytes, self._values + values, self._saved)
 
     def _with(self, event: Event, packed: bytes) -> tuple[int, int, int]:
         values = 1 + packed.count(b",") + packed.count(b"[") + packed.count(b"{")  # at least as many as there are
@@ -132,13 +163,19 @@ def _require_room(event: Event, size: int, total: int, values: int, saved: int) 
     if size > MAX_EVENT_BYTES:
         # The message leaves out the exact size, which differs between a run and its replay.
         raise SizeExceeded("event", MAX_EVENT_BYTES, f"an event of the trace has more than {MAX_EVENT_BYTES:,} bytes")
+    _require_sums(total, values, saved)
+
+
+def _require_sums(total: int, values: int, saved: int) -> None:
+    """Check what a trace holds. Raises: TraceExhausted."""
     if total > _MAX_FILLED_BYTES:
-        raise SizeExceeded("trace", _MAX_FILLED_BYTES, f"the trace has reached {_MAX_FILLED_BYTES:,} bytes")
+        raise TraceExhausted(_MAX_FILLED_BYTES, f"the trace is full: it has reached {_MAX_FILLED_BYTES:,} bytes")
     if values > _MAX_FILLED_VALUES:
-        raise SizeExceeded("trace", _MAX_FILLED_VALUES, f"the trace has reached {_MAX_FILLED_VALUES:,} values")
+        raise TraceExhausted(_MAX_FILLED_VALUES, f"the trace is full: it has reached {_MAX_FILLED_VALUES:,} values")
     if saved > MAX_SAVED_VALUES:
-        reached = f"the trace's checkpoints have reached {MAX_SAVED_VALUES:,} values"
-        raise SizeExceeded("trace", MAX_SAVED_VALUES, reached)
+        raise TraceExhausted(
+            MAX_SAVED_VALUES, f"the trace is full: its checkpoints have reached {MAX_SAVED_VALUES:,} values"
+        )
 
 
 def _count_saved_values(event: Event) -> int:
@@ -376,7 +413,8 @@ class Trace:
 
         Raises:
             Diverged: the event differs from the recorded one.
-            SizeExceeded: the event is too large, or the trace would be. TraceFailure: the event cannot be written.
+            SizeExceeded: the event is too large. TraceExhausted: the trace would be.
+            TraceFailure: the event cannot be written.
             KeyboardInterrupt: the episode was cancelled; it is written.
         """
         with self._lock:
@@ -394,6 +432,14 @@ class Trace:
         if in_force_here.cancellation is not None:
             raise_if_cancelled()
         return event
+
+    def require_room(self) -> None:
+        """Check that a call and its answer, however large, can be recorded. Raises: TraceExhausted."""
+        position = len(self.events)
+        if position < len(self.recording) and not isinstance(self.recording[position], CLOSING_EVENTS):
+            return
+        with self._lock:
+            self._size.require_free(_ROOM_FOR_CALL, _VALUES_OF_CALL)
 
     def now(self) -> float:
         """Unix time in seconds, without the gap between the recording's end and its resumption."""
@@ -516,4 +562,6 @@ def _whole_lines(file: BinaryIO, path: Path | str) -> Iterator[bytes]:
             left -= len(line)  # the file may grow
             yield line
     if left < 0:
-        raise files.UnsafeFile(f"it is larger than {MAX_TRACE_BYTES:,} bytes", path, errno.EFBIG)
+        raise files.UnsafeFile(
+            f"it is larger than {MAX_TRACE_BYTES:,} bytes; set {SIZE_VARIABLE} higher", path, errno.EFBIG
+        )

@@ -49,6 +49,7 @@ from codeplan.types import (
     Stopped,
     Success,
     TooLarge,
+    TraceFull,
     TrialEnded,
     Usage,
 )
@@ -71,6 +72,8 @@ def end_state(result: Result) -> EndState:
         case Claimed():
             return "claimed"
         case Success() | GaveUp() | NoProgress() | Refused() | NotSolved() | TooLarge() | EnvironmentEnded():
+            return "failure"
+        case TraceFull():
             return "failure"
         case TrialEnded() | BudgetSpent() | Interrupted() | InfrastructureFailed() | Crashed():
             return "failure"

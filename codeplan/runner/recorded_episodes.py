@@ -41,7 +41,7 @@ from codeplan.recording.events import (
     answered_calls,
 )
 from codeplan.recording.redaction import is_secret_name
-from codeplan.recording.trace import MAX_EVENT_BYTES, Trace, write_trace
+from codeplan.recording.trace import MAX_EVENT_BYTES, Trace, limits_changed_since, write_trace
 from codeplan.runner import models, telemetry
 from codeplan.runner.environment_files import require_recorded
 from codeplan.runner.episodes import TRACE_NAME, find_trace
@@ -62,7 +62,7 @@ from codeplan.tools import ToolEnvironment
 from codeplan.tools.approvals import Approver, DoubtAsker, WayOn, longest_match
 from codeplan.tools.environment import DOUBT, ToolErrors, Verdict, recorded_environment
 from codeplan.tools.mcp import DEFAULT_SECONDS, ServerAddress
-from codeplan.types import Answer, BudgetSpent, GaveUp, NoProgress, NotSolved, Refused, Result
+from codeplan.types import Answer, BudgetSpent, GaveUp, NoProgress, NotSolved, Refused, Result, TraceFull
 from codeplan.untrusted.texts import parser_reason
 from codeplan.untrusted.values import in_quotes
 
@@ -474,6 +474,8 @@ def _continuation(
         if more is None or limit is None or more <= limit:
             return None
         return EpisodeContinued(ended=end.result.reason, budget=_raised(spent, ending.kind, budget))
+    if isinstance(ending, TraceFull) and limits_changed_since(ending.limit):
+        return EpisodeContinued(ended=end.result.reason, budget=spent)
     if not isinstance(ending, MORE_TRIES) or not tries:
         return None
     if end.result.method != AdaPlanner.name:

@@ -41,6 +41,7 @@ from codeplan.types.result import (
     SizedPart,
     Success,
     TooLarge,
+    TraceFull,
     TrialEnded,
 )
 from codeplan.types.task import ActionSpace, Answer, Call, Observation, Task
@@ -92,6 +93,7 @@ __all__ = [
     "Success",
     "Task",
     "TooLarge",
+    "TraceFull",
     "TrialEnded",
     "Usage",
     "Value",

@@ -10,9 +10,9 @@ from codeplan.types.model import Usage
 from codeplan.types.task import Task
 from codeplan.types.value import Amount, Count, Value, html_table, html_text, html_value, short_repr
 
-SizedPart = Literal["prompt", "context", "reply", "observation", "event", "trace"]
-"""The parts with a maximum size: a prompt (codeplan's maximum), the model's context, a reply, an observation, an event
-of the trace, and the whole trace.
+SizedPart = Literal["prompt", "context", "reply", "observation", "event"]
+"""The parts with a maximum size: a prompt (codeplan's maximum), the model's context, a reply, an observation, and an
+event of the trace.
 """
 
 
@@ -42,7 +42,7 @@ class _Ending(Value, frozen=True, tag_field="type"):
                 return f"infrastructure: {self.message}"
             case Crashed():
                 return f"error: {self.error}: {self.message}"
-            case Claimed() | GaveUp() | NoProgress() | Refused() | NotSolved() | TooLarge():
+            case Claimed() | GaveUp() | NoProgress() | Refused() | NotSolved() | TooLarge() | TraceFull():
                 return self.message
         raise AssertionError(f"{type(self).__name__} has no sentence")
 
@@ -84,12 +84,19 @@ class NotSolved(_Ending, frozen=True, tag="not_solved"):
 class TooLarge(_Ending, frozen=True, tag="too_large"):
     """A text or value of the model, its plan or the environment is too large. It counts as not solved.
 
-    ``what`` is the part that is too large; ``limit`` is its maximum in characters (events and traces: bytes), None if
-    only the endpoint knows it.
+    ``what`` is the part that is too large; ``limit`` is its maximum in characters (an event: bytes), None if only the
+    endpoint knows it.
     """
 
     what: SizedPart
     limit: int | None
+    message: str
+
+
+class TraceFull(_Ending, frozen=True, tag="trace_full"):
+    """The trace has no room for a further call and its answer; ``limit`` is its maximum in bytes, or in values."""
+
+    limit: int
     message: str
 
 
@@ -143,6 +150,7 @@ Ending: TypeAlias = (
     | Refused
     | NotSolved
     | TooLarge
+    | TraceFull
     | EnvironmentEnded
     | TrialEnded
     | BudgetSpent

@@ -19,7 +19,7 @@ from support.trace_samples import acted, started, write
 from codeplan.bench import store
 from codeplan.bench.grid import BenchCell, BenchGrid
 from codeplan.bench.store import EpisodeOutcome, read_bench
-from codeplan.errors import SizeExceeded, UsageError
+from codeplan.errors import SizeExceeded, TraceExhausted, UsageError
 from codeplan.recording import tape
 from codeplan.recording.events import EpisodeEnded, StepEntered
 from codeplan.recording.tape import TapeRecorder, read_tape
@@ -78,7 +78,7 @@ def test_what_may_be_written_may_be_read() -> None:
     size, event = TraceSize(), acted()
     size.count(event, b"[" + b"0," * (MAX_TRACE_VALUES - 2_000_003))
     size.add(event, b"0")
-    with pytest.raises(SizeExceeded, match="the trace has reached 10,000,000 values"):
+    with pytest.raises(TraceExhausted, match="it has reached 10,000,000 values"):
         size.add(event, b"0")
 
 
