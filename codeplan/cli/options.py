@@ -378,10 +378,20 @@ def open_environment(
         forms = "--env ENV, or tools by --tools FILE.py or --mcp COMMAND"
         raise UsageError(f"the plan needs something to act on: {forms}" if env is None else f"give one of {forms}")
     if env is not None:
+        _require_no_patterns(env, sources)
         yield env
         return
     with open_goal(goal, ToolSources(**sources.arguments()), folder) as tools:
         yield tools
+
+
+def _require_no_patterns(env: str, sources: ToolSourceOptions) -> None:
+    """Raise UsageError if there are patterns on the names of tools, of which an environment has none."""
+    from codeplan.errors import UsageError
+
+    given = sources.arguments()
+    if option := next((name for name in ("allow", "ask", "deny") if given.get(name)), None):
+        raise UsageError(f"--{option} names tools, and the environment {env} has none; leave it out")
 
 
 RUNS = Path("runs")

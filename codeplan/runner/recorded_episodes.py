@@ -433,9 +433,12 @@ def _live_environment(
     header: EpisodeStarted, env: BaseEnvironment | None, sources: ToolSources, folder: Path
 ) -> AnyEnvironment | None:
     """The environment object in which the episode continues; None if its name is enough."""
-    if header.env != ToolEnvironment.name and (sources.name_tools or sources.verify is not None):
+    if header.env != ToolEnvironment.name and (
+        sources.name_tools or sources.verify is not None or any(sources.patterns)
+    ):
         raise UsageError(
-            f"the environment {in_quotes(header.env)} of the episode takes neither tools nor a verifier; leave them out"
+            f"the environment {in_quotes(header.env)} of the episode takes neither tools nor a verifier, nor patterns "
+            "on tools; leave them out"
         )
     if env is not None and sources.name_tools:
         raise UsageError("give an environment or tools, not both")

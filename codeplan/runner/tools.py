@@ -17,7 +17,16 @@ from codeplan.protocols import LLM
 from codeplan.recording.events import EpisodeStarted, EventHandler
 from codeplan.runner.episodes import run_live
 from codeplan.runner.setup import EnvironmentToOpen, EpisodeSetup, require_handler, require_out
-from codeplan.tools.approvals import Approvals, Approver, DoubtAsker, DoubtRules, WayOn
+from codeplan.tools.approvals import (
+    Approvals,
+    Approver,
+    DoubtAsker,
+    DoubtRules,
+    GivenPattern,
+    WayOn,
+    given_patterns,
+    require_fitting,
+)
 from codeplan.tools.environment import ToolEnvironment, ToolErrors, Verdict, Verifier, require_goal
 from codeplan.tools.mcp import (
     DEFAULT_SECONDS,
@@ -32,7 +41,6 @@ from codeplan.tools.mcp import (
 from codeplan.tools.python_tools import function_of_file, python_tools, tools_of_file
 from codeplan.tools.tool import DOC, Tool, Toolset, name_fault
 from codeplan.types import AgentTool, Result
-from codeplan.untrusted.texts import echo_message
 from codeplan.untrusted.values import in_quotes
 
 
@@ -82,7 +90,12 @@ class ToolSources:
 
     def approvals(self, approve: Approver | None = None) -> Approvals:
         """The user's patterns, with ``approve`` or the user's function. Raises: UsageError: one is wrong."""
-        return Approvals(self.allow, self.ask, self.deny, approve or self.approve)
+        return Approvals(self.allow, self.ask, approve or self.approve)
+
+    @property
+    def patterns(self) -> list[GivenPattern]:
+        """All patterns on the tools' names. Raises: UsageError: one is no pattern."""
+        return given_patterns(allow=self.allow, ask=self.ask or (), deny=self.deny, idempotent=self.idempotent)
 
     def doubts(self) -> DoubtRules:
         """The user's rules about calls in doubt. Raises: UsageError: one is wrong."""
@@ -132,16 +145,20 @@ class OpenTools:
 
 
 def open_tools(
-    sources: ToolSources, folder: Path | None = None, *, restarts: int = MAX_RESTARTS, tell_unused: bool = True
+    sources: ToolSources,
+    folder: Path | None = None,
+    *,
+    restarts: int = MAX_RESTARTS,
+    elsewhere: Callable[[GivenPattern], bool] = lambda pattern: False,
 ) -> AbstractContextManager[OpenTools]:
     """The user's own tools and those of MCP servers, which start when the context is entered and end with it.
 
     Files that servers return are kept in ``folder``; None keeps none. A server that has ended is started again
-    ``restarts`` times. ``tell_unused`` reports patterns that match no tool, because a misspelt ``deny`` would refuse
-    nothing.
+    ``restarts`` times. Tools that the user denies are left out. ``elsewhere`` says whether a pattern that fits no tool
+    here fits one of another task.
 
-    Raises: UsageError: the input is wrong. On entering, UsageError: there is no tool. EnvironmentFailure: a server does
-    not start.
+    Raises: UsageError: the input is wrong. On entering, UsageError: there is no tool, all are denied, or a pattern fits
+    none. EnvironmentFailure: a server does not start.
     """
     if sources.tool_errors not in ("plan", "stop"):
         raise UsageError(f"tool_errors is plan or stop, not {in_quotes(sources.tool_errors)}")
@@ -149,7 +166,8 @@ def open_tools(
     verify = sources.verify
     judge = function_of_file(verify, VERIFY_FORM) if isinstance(verify, str) else verify
     verifier = None if judge is None else Verifier(judge)
-    rules = (sources.approvals(), sources.doubts())
+    sources.approvals(), sources.doubts()
+    patterns = sources.patterns
     addresses = sources.addresses()
 
     @contextmanager
@@ -169,17 +187,11 @@ def open_tools(
                 toolset = Toolset((*own, *started.tools), doc=f"{DOC}\n{FILES_NOTE}")
             else:
                 toolset = Toolset(own)
-            for rule in rules if tell_unused else ():
-                report_unused(rule, toolset)
-            yield OpenTools(toolset, sources, verifier)
+            require_fitting((p for p in patterns if p.fits_one(toolset.names) or not elsewhere(p)), toolset.names)
+            denied = [p.pattern for p in patterns if p.option == "deny"]
+            yield OpenTools(toolset.without(denied), sources, verifier)
 
     return opening()
-
-
-def report_unused(rules: Approvals | DoubtRules, toolset: Toolset) -> None:
-    """Report patterns that match no tool on standard error."""
-    for option, pattern in rules.unused(toolset.tools):
-        echo_message(f"no tool has a name that fits {option} {in_quotes(pattern)}", err=True)
 
 
 def open_goal(goal: str, sources: ToolSources, out: Path | str | None) -> AbstractContextManager[ToolEnvironment]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from copy import deepcopy
 from fnmatch import fnmatchcase
 from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 from codeplan.errors import CallInDoubt, EnvironmentFailure, UsageError
 from codeplan.tools.failures import failure_sentence, require_failure
 from codeplan.tools.tool import Approval, Tool
+from codeplan.untrusted.comparison import nearest_name
 from codeplan.untrusted.texts import one_line
 from codeplan.untrusted.values import in_quotes, value_text
 
@@ -25,6 +26,9 @@ server's hint about the tool (``Tool.hint``).
 MAX_PATTERNS = 1_000
 """Maximum number of patterns of one kind."""
 
+MAX_NAMED_TOOLS = 20
+"""Maximum number of tools that a message names."""
+
 
 class Rule(NamedTuple):
     """What a call needs, and the pattern that decides it; empty for the tool's own setting."""
@@ -36,8 +40,9 @@ class Rule(NamedTuple):
 class Approvals:
     """The user's patterns, as ``fnmatch`` reads them: ``delete_*``, ``*``. ``approve`` decides on calls to be asked.
 
-    ``deny`` wins. Of ``ask`` and ``allow`` the longer pattern wins, and ``ask`` if both are equally long. A tool
-    without a pattern has its own setting. With an ``approve`` and without ``ask``, every tool is asked for.
+    Of ``ask`` and ``allow`` the longer pattern wins, and ``ask`` if both are equally long. A tool without a pattern has
+    its own setting. With an ``approve`` and without ``ask``, every tool is asked for. (A tool that is denied is not
+    there at all: see ``Toolset.without``.)
 
     Raises: UsageError: a pattern is empty or no text, there are too many, or ``approve`` can be called with neither two
     nor three arguments.
@@ -47,18 +52,13 @@ class Approvals:
         self,
         allow: Iterable[str] = (),
         ask: Iterable[str] | None = None,
-        deny: Iterable[str] = (),
         approve: Approver | None = None,
     ) -> None:
         if approve is not None:
             self._count = require_callable(approve, "approve", "approve(tool, arguments)", (2, 3))
         if ask is None:
             ask = () if approve is None else ("*",)
-        self._allow, self._ask, self._deny = (
-            read_patterns("allow", allow),
-            read_patterns("ask", ask),
-            read_patterns("deny", deny),
-        )
+        self._allow, self._ask = read_patterns("allow", allow), read_patterns("ask", ask)
         self.approve = approve
         self._rules: dict[tuple[str, Approval], Rule] = {}
 
@@ -80,20 +80,10 @@ class Approvals:
         return approve(tool.name, shown, tool.hint) if self._count == 3 else approve(tool.name, shown)
 
     def _find_rule(self, tool: Tool) -> Rule:
-        for pattern in self._deny:
-            if fnmatchcase(tool.name, pattern):
-                return Rule("deny", pattern)
         asked, allowed = longest_match(self._ask, tool.name), longest_match(self._allow, tool.name)
         if asked is not None and (allowed is None or len(asked) >= len(allowed)):
             return Rule("ask", asked)
         return Rule(tool.approval) if allowed is None else Rule("allow", allowed)
-
-    def unused(self, tools: Iterable[Tool]) -> list[tuple[str, str]]:
-        """The patterns that name none of the tools, each after the option that has it."""
-        names = [tool.name for tool in tools]
-        given = {"allow": self._allow, "ask": self._ask, "deny": self._deny}
-        pairs = [(option, pattern) for option, patterns in given.items() for pattern in patterns]
-        return [(option, pattern) for option, pattern in pairs if not any(fnmatchcase(n, pattern) for n in names)]
 
 
 def read_patterns(name: str, given: Iterable[str]) -> tuple[str, ...]:
@@ -107,6 +97,35 @@ def read_patterns(name: str, given: Iterable[str]) -> tuple[str, ...]:
     if len(patterns) > MAX_PATTERNS:
         raise UsageError(f"{name} has {len(patterns):,} patterns, more than {MAX_PATTERNS:,}")
     return patterns
+
+
+class GivenPattern(NamedTuple):
+    """A pattern on the names of tools, and the option that has it."""
+
+    option: str
+    pattern: str
+
+    def fits_one(self, names: Iterable[str]) -> bool:
+        """Whether it fits one of the names."""
+        return any(fnmatchcase(name, self.pattern) for name in names)
+
+
+def given_patterns(**options: Iterable[str]) -> list[GivenPattern]:
+    """The patterns of these options. Raises: UsageError: as ``read_patterns``."""
+    return [GivenPattern(name, pattern) for name, given in options.items() for pattern in read_patterns(name, given)]
+
+
+def require_fitting(given: Iterable[GivenPattern], names: Collection[str]) -> None:
+    """Check that each pattern fits one of the tools' names: a misspelt ``deny`` would refuse nothing.
+
+    Raises: UsageError: one fits none.
+    """
+    for option, pattern in (each for each in given if not each.fits_one(names)):
+        near = nearest_name(pattern, names)
+        shown = [near] if near else sorted(names)[:MAX_NAMED_TOOLS]
+        more = f" and {len(names) - len(shown):,} more" if len(names) > len(shown) and not near else ""
+        way = f"did you mean {near}?" if near else f"there are: {', '.join(shown) or 'none'}{more}"
+        raise UsageError(f"no tool has a name that fits {option} {in_quotes(pattern)}; {way}")
 
 
 def longest_match(patterns: Iterable[str], name: str) -> str | None:
@@ -182,11 +201,6 @@ class DoubtRules:
         if way == "stop":
             raise CallInDoubt(_sentence(tool, arguments), tool, arguments)
         return DoubtDecision(cast(Literal["retry", "skip"], way), "user" if asks else "option")
-
-    def unused(self, tools: Iterable[Tool]) -> list[tuple[str, str]]:
-        """The patterns that name none of the tools, each after its option."""
-        names = [tool.name for tool in tools]
-        return [("idempotent", p) for p in self.idempotent if not any(fnmatchcase(name, p) for name in names)]
 
     def _ask(self, tool: str, arguments: Mapping[str, Any], finish: Callable[[object], object]) -> object:
         assert not isinstance(self._in_doubt, str)

