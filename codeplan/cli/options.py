@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from codeplan.runner.settings_files import UserConfig
     from codeplan.sandbox import Limits
     from codeplan.tools import ToolEnvironment
+    from codeplan.tools.approvals import Always, ProposedCall
 
 
 _PARTICIPANTS = {"env", "task", "kind", "seed", "method", "model"}
@@ -304,11 +305,19 @@ class ToolOptions(ToolSourceOptions):
     ask: Ask = None
     deny: Deny = None
     tool_errors: ToolErrors = "plan"
+    approve: Annotated[
+        str | None,
+        typer.Option(
+            metavar="later|FILE.py:FUNCTION",
+            help="Who decides about calls that need approval: approve(call), or you, later, with codeplan approve.",
+        ),
+    ] = None
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of ``codeplan.do`` and ``codeplan.resume``. On a terminal, the user is asked about calls."""
-        lists = {name: getattr(self, name) or () for name in ("tools", "mcp", "allow", "ask", "deny")}
-        return asdict(self) | lists | {"approve": ask_for_approval if on_terminal() else None}
+        lists = {name: getattr(self, name) or () for name in ("tools", "mcp", "allow", "deny")}
+        lists |= {"ask": self.ask or (None if self.approve else ())}
+        return asdict(self) | lists | {"approve": self.approve or (ask_for_approval if on_terminal() else None)}
 
 
 def on_terminal() -> bool:
@@ -316,13 +325,28 @@ def on_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def ask_for_approval(tool: str, arguments: Mapping[str, Any], hint: str) -> bool:
-    """Ask the user about a call. Anything but yes refuses it."""
+def ask_for_approval(call: ProposedCall) -> bool | str | Always:
+    """Ask the user about a call. Any other text than the answers of the question is the reason of a refusal."""
+    from codeplan.tools.approvals import Always
+
+    answers: dict[str, bool | Always] = {
+        "y": True,
+        "yes": True,
+        "n": False,
+        "no": False,
+        "a": Always.TOOL,
+        "t": Always.ARGUMENTS,
+    }
     with without_line():
-        _show_call("The plan calls", tool, arguments)
-        if hint:
-            echo_message(f"The server says: {hint}.", err=True)
-        return _read_answer("Allow it? [y/N] ") in ("y", "yes")
+        place = ", ".join(f"{k} {n}" for k, n in (("step", call.step), ("line", call.line)) if n is not None)
+        _show_call(f"The plan calls{f' in {place}:' if place else ''}", call.tool, call.arguments)
+        if call.hint:
+            echo_message(f"The server says: {call.hint}.", err=True)
+        if call.earlier:
+            echo_message(f"Equal calls before it in this episode: {len(call.earlier):,}.", err=True)
+        ways = f"[y]es, [n]o, [a]lways {call.tool}, always [t]hese arguments, or a reason to refuse"
+        answer = _read_answer(f"Allow it? {ways}: ")
+    return answers.get(answer.lower(), answer)
 
 
 def ask_about_doubt(tool: str, arguments: Mapping[str, Any]) -> WayOn:
@@ -330,7 +354,7 @@ def ask_about_doubt(tool: str, arguments: Mapping[str, Any]) -> WayOn:
     with without_line():
         _show_call("The episode was ended during a call, and nobody knows whether it was done:", tool, arguments)
         echo_message("retry: make it again; skip: the plan gets an error in its place; stop: decide later", err=True)
-        answer = _read_answer("[retry/skip/STOP] ")
+        answer = _read_answer("[retry/skip/STOP] ").lower()
     return cast(WayOn, answer) if answer in ("retry", "skip") else "stop"
 
 
@@ -347,7 +371,7 @@ def _read_answer(question: str) -> str:
     """Ask in a line. What was typed before the question is discarded: a plan can print one like it."""
     _discard_typed_text()
     echo(question, err=True, end="")
-    return sys.stdin.readline().strip().lower()
+    return sys.stdin.readline().strip()
 
 
 def _discard_typed_text() -> None:

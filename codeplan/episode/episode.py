@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from codeplan.agent_interface import agent_api
+from codeplan.agent_interface import agent_api, plan_place
 from codeplan.episode.meter import Meter
 from codeplan.episode.replayable import ReplayableEnvironment, ReplayableModel, observation_too_long
 from codeplan.errors import EnvironmentFailure, EpisodeOver, SizeExceeded, UsageError
 from codeplan.protocols import LLM, ActsForReal, BaseEnvironment, JudgesValues, OffersTools, TakesActions
 from codeplan.recording.events import (
     CallAnswered,
+    CallSite,
     Event,
     PictureSaved,
     PlanDrafted,
@@ -112,7 +113,7 @@ class Episode:
             raise EpisodeOver("the environment has ended this episode")
         self.meter.reserve_action()
         self._call_count += 1
-        answered = self._replayable_env.call(self._call_count, call)
+        answered = self._answer_call(call)
         self.record(answered)
         if answered.answer.observation is None:
             self._answer = answered.answer
@@ -121,6 +122,15 @@ class Episode:
         if answered.cut_from:
             raise observation_too_long(answered.cut_from)
         return answered.answer
+
+    def _answer_call(self, call: Call) -> CallAnswered:
+        """Make a call from the place in the plan; what it does by itself, such as an episode of its own, has none."""
+        site = CallSite(*plan_place.get(), self.trace.events)
+        before = plan_place.set((None, None))
+        try:
+            return self._replayable_env.call(self._call_count, call, site)
+        finally:
+            plan_place.reset(before)
 
     def act(self, action: str) -> Observation:
         """Do one action, by its words, in a world of text. Raises as ``call``."""

@@ -11,7 +11,15 @@ import msgspec
 from msgspec.structs import replace
 
 from codeplan.episode.meter import Meter
-from codeplan.errors import CodeplanError, Diverged, EnvironmentFailure, ModelError, SizeExceeded, UsageError
+from codeplan.errors import (
+    CodeplanError,
+    Diverged,
+    EnvironmentFailure,
+    ModelError,
+    SizeExceeded,
+    UsageError,
+    WaitingForApproval,
+)
 from codeplan.protocols import (
     LLM,
     ActsForReal,
@@ -25,10 +33,12 @@ from codeplan.protocols import (
 from codeplan.recording.event_handlers import tell_model_call
 from codeplan.recording.events import (
     AnswersCalls,
+    ApprovalAnswered,
     CallAnswered,
     CallBegun,
     CallDecided,
     CallsByAnswer,
+    CallSite,
     DoubtDecided,
     EnvironmentReset,
     Event,
@@ -102,7 +112,7 @@ _MAX_ERROR = 500
 """Maximum length of an environment's exception in a message, in characters."""
 
 
-_CALL_EVENTS: Final = (CallDecided, CallBegun, DoubtDecided, ToolFailed)
+_CALL_EVENTS: Final = (CallDecided, ApprovalAnswered, CallBegun, DoubtDecided, ToolFailed)
 """What may stand before the answer of a call."""
 
 
@@ -138,36 +148,46 @@ class ReplayableEnvironment:
         observation, cut_from = self._reset_env()
         return EnvironmentReset(observation=observation, cut_from=cut_from)
 
-    def call(self, id: int, call: Call) -> CallAnswered:
+    def call(self, id: int, call: Call, site: CallSite) -> CallAnswered:
         """Make one call; returns the event to record.
 
         Raises:
+            WaitingForApproval: the call needs the approval of somebody who is not there.
             EnvironmentFailure: the environment breaks.
             Diverged: the environment answers the recorded calls differently.
         """
-        begun = self._replay_beginning(id, call)
+        begun, answer = self._replay_beginning(id, call)
+        site = site._replace(answer=answer)
         if recorded := self._trace.next_recorded(CallAnswered):
             self._require_kind(recorded)
             self._confirm_success(recorded, lambda: self._step_env(call.name))
             return replace(recorded, id=id)
         self._fast_forward()
         if not begun and self._tools is None:
-            self._record(CallBegun(id=id, call=call))
+            self._record(CallBegun(id=id, call=call, line=site.line))
         started = time.perf_counter()
-        answer, cut_from = self._answer(id, call, begun)
-        return CallAnswered(id=id, answer=answer, seconds=time.perf_counter() - started, cut_from=cut_from)
+        answered, cut_from = self._answer(id, call, begun, site)
+        return CallAnswered(id=id, answer=answered, seconds=time.perf_counter() - started, cut_from=cut_from)
 
-    def _replay_beginning(self, id: int, call: Call) -> bool:
-        """During a replay: repeat the events before the answer to this call. Returns whether the call has begun."""
-        begun = False
+    def _replay_beginning(self, id: int, call: Call) -> tuple[bool, ApprovalAnswered | None]:
+        """During a replay: repeat the events before the answer to this call.
+
+        Returns whether the call has begun, and the user's own answer if it is the recording's last event.
+        """
+        begun, made, answer = False, call, None
         while event := self._trace.peek_recorded(*_CALL_EVENTS):
             changes: dict[str, Any] = {"id": id}
+            answer = event if event is self._trace.approval else None
             if isinstance(event, CallBegun):
-                begun, changes["call"] = True, call
+                begun, changes["call"] = True, made
+            elif isinstance(event, CallDecided) and event.arguments is not None:
+                made = replace(call, arguments=event.arguments)
             self._record(cast(Event, replace(event, **changes)))
-        return begun
+            if isinstance(event, CallDecided) and event.by == "nobody" and event.reason:
+                raise WaitingForApproval(event.reason, call)
+        return begun, answer
 
-    def _answer(self, id: int, call: Call, begun: bool) -> tuple[Answer, int]:
+    def _answer(self, id: int, call: Call, begun: bool, site: CallSite) -> tuple[Answer, int]:
         """The answer, and the whole length of an observation that was cut, otherwise 0."""
         if self._tools is None:
             observation, cut_from = self._step_env(call.name)
@@ -178,9 +198,9 @@ class ReplayableEnvironment:
             begun = begun or isinstance(event, CallBegun)
             self._record(event)  # a call that is made again begins again
 
-        answer = self._tools.call(id, call, record)
+        answer = self._tools.call(id, call, record, site)
         if not begun:  # a refused call never began outside, but it has a place in the trace
-            self._record(CallBegun(id=id, call=call))
+            self._record(CallBegun(id=id, call=call, line=site.line))
         return answer, 0
 
     def _require_kind(self, recorded: CallAnswered) -> None:

@@ -13,6 +13,7 @@ import msgspec
 
 from codeplan.recording import events
 from codeplan.recording.events import (
+    ApprovalAnswered,
     CallAnswered,
     CallBegun,
     CallDecided,
@@ -51,6 +52,7 @@ from codeplan.types import (
     TooLarge,
     TrialEnded,
     Usage,
+    Waiting,
 )
 from codeplan.untrusted.texts import one_line, with_count
 from codeplan.untrusted.values import in_quotes
@@ -72,7 +74,7 @@ def end_state(result: Result) -> EndState:
             return "claimed"
         case Success() | GaveUp() | NoProgress() | Refused() | NotSolved() | TooLarge() | EnvironmentEnded():
             return "failure"
-        case TrialEnded() | BudgetSpent() | Interrupted() | InfrastructureFailed() | Crashed():
+        case TrialEnded() | BudgetSpent() | Waiting() | Interrupted() | InfrastructureFailed() | Crashed():
             return "failure"
         case _:
             assert_never(result.ending)
@@ -111,6 +113,7 @@ _MAX_SHOWN: Final = 20_000  # characters of an argument; each display shortens t
 _DECIDERS = {
     "pattern": "by the pattern {pattern}",
     "approver": "by the user",
+    "always": "by the user's earlier answer",
     "nobody": "because there was nobody to ask",
 }
 
@@ -123,13 +126,21 @@ _DOUBT_DECIDERS = {
 }
 
 
-def describe_decision(event: CallDecided | DoubtDecided) -> str:
+def describe_decision(event: CallDecided | DoubtDecided | ApprovalAnswered) -> str:
     """The decision in a sentence."""
     if isinstance(event, DoubtDecided):
         decided = _DOUBT_DECIDERS[event.by].format(pattern=event.pattern)
         return f"The episode was ended during a call of {event.tool}, which {_WAYS[event.way]}, {decided}"
-    decided = "allowed" if event.allowed else "refused"
-    return f"A call of {event.tool} was {decided} {_DECIDERS[event.by].format(pattern=event.pattern)}"
+    if isinstance(event, ApprovalAnswered):
+        return f"The user {'allows' if event.allowed else 'does not allow'} this call of {event.call.name}{_why(event)}"
+    if event.by == "nobody" and event.reason:
+        return f"A call of {event.tool} needs approval, and there was nobody to ask"
+    decided = "refused" if not event.allowed else "allowed" if event.arguments is None else "changed"
+    return f"A call of {event.tool} was {decided} {_DECIDERS[event.by].format(pattern=event.pattern)}{_why(event)}"
+
+
+def _why(event: CallDecided | ApprovalAnswered) -> str:
+    return f": {event.reason}" if event.reason else ""
 
 
 Part = Literal["plans", "actions", "model", "failures", "other"]
@@ -247,7 +258,7 @@ class EventViewer:
                 return _episode_started_view(event)
             case events.EnvironmentReset():
                 return EventView(blocks=(TextBlock("start", event.observation.text),))
-            case events.CallDecided():
+            case events.CallDecided() | events.ApprovalAnswered():
                 return EventView(describe_decision(event), "quiet" if event.allowed else "warning")
             case events.DoubtDecided():
                 return EventView(describe_decision(event), "warning")
@@ -299,7 +310,7 @@ def _part(event: Event) -> Part:
             return "failures"
         case events.EnvironmentReset() | events.CallBegun() | events.CallAnswered():
             return "actions"
-        case events.CallDecided() | events.DoubtDecided():
+        case events.CallDecided() | events.DoubtDecided() | events.ApprovalAnswered():
             return "actions"
         case events.ModelCalled() | events.TextsEmbedded():
             return "model"

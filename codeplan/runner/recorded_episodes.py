@@ -25,6 +25,7 @@ from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, Event
 from codeplan.recording.redaction import is_secret_name
 from codeplan.recording.trace import Trace, write_trace
 from codeplan.runner import models, telemetry
+from codeplan.runner.approval_answers import take_answer
 from codeplan.runner.environment_files import require_recorded
 from codeplan.runner.episodes import TRACE_NAME, find_trace
 from codeplan.runner.setup import (
@@ -285,7 +286,7 @@ def resume(
     mcp_config: Path | str | None = None,
     mcp_timeout: float = DEFAULT_SECONDS,
     verify: Callable[..., Verdict | Awaitable[Verdict]] | str | None = None,
-    approve: Approver | None = None,
+    approve: Approver | str | None = None,
     allow: Iterable[str] = (),
     ask: Iterable[str] | None = None,
     deny: Iterable[str] = (),
@@ -307,7 +308,8 @@ def resume(
     and must not exceed ``budget`` (default: that of ``run``).
 
     An episode with tools continues in the present state of the world: the trace answers the recorded calls, and only
-    calls that were never made are made. Its tools are never taken from the trace: ``tools`` to ``tool_errors`` are as
+    calls that were never made are made. If it waits for an approval, it goes on at that call: ``codeplan.approve`` has
+    answered, or ``allow`` or ``approve`` decides. Its tools are never taken from the trace: ``tools`` to ``tool_errors`` are as
     for ``do``. If the episode was ended during a call, that call may have been done. Then ``in_doubt`` says what to
     do: ``"stop"``, ``"retry"`` (make it again), ``"skip"`` (the plan gets an OSError in its place), or a function
     ``in_doubt(tool, arguments)``, sync or async, that returns one of these. Calls of tools whose names fit a pattern
@@ -338,6 +340,7 @@ def resume(
     trace = Trace.resume(path, telemetry.with_telemetry(on_event))
     with closing(trace):
         header = _header(trace.recording, folder)
+        take_answer(trace)
         end = trace.recording[-1]
         if isinstance(end, EpisodeEnded):
             if end.result.success and verify is not None and header.env == ToolEnvironment.name:
@@ -369,7 +372,7 @@ def replay(
     Raises: Diverged: an event differs from the recording, or the recording has no end.
     """
     require_handler(on_event)
-    recording = Trace.read_resumable(find_trace(folder))
+    recording = Trace.read_replayable(find_trace(folder))
     header = _header(recording, folder)
     with _recorded_setup(header, recording, env, method, _silent_model(header, recording), settings, {}) as setup:
         return setup.replay(recording, on_event)

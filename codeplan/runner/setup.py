@@ -24,6 +24,7 @@ from codeplan.errors import (
     InfrastructureError,
     SizeExceeded,
     UsageError,
+    WaitingForApproval,
 )
 from codeplan.llm.callable_model import CallableModel, ModelFunction, is_model_function
 from codeplan.methods.fixed_plan import FixedPlan
@@ -44,7 +45,17 @@ from codeplan.recording.trace import Trace
 from codeplan.runner import models
 from codeplan.sandbox.protocol.limits import shorten
 from codeplan.tools.approvals import require_callable
-from codeplan.types import BudgetSpent, Crashed, InfrastructureFailed, Interrupted, NotSolved, Result, Task, TooLarge
+from codeplan.types import (
+    BudgetSpent,
+    Crashed,
+    InfrastructureFailed,
+    Interrupted,
+    NotSolved,
+    Result,
+    Task,
+    TooLarge,
+    Waiting,
+)
 from codeplan.untrusted.texts import is_utf8, with_article
 from codeplan.untrusted.tracebacks import broken_environment
 from codeplan.untrusted.values import in_quotes
@@ -222,6 +233,9 @@ class EpisodeSetup:
         except BudgetExceeded as e:
             assert active is not None, "only an active episode spends its budget"
             active.result = active.episode.result(BudgetSpent(e.kind, e.limit, str(e)), self.method.name)
+        except WaitingForApproval as e:
+            assert active is not None, "only an active episode makes calls"
+            active.result = active.episode.result(Waiting(e.call.name, e.call, str(e)), self.method.name)
         except SizeExceeded as e:
             assert active is not None, "nothing is refused before the episode is active"
             active.result = active.episode.result(TooLarge(e.what, e.limit, str(e)), self.method.name, False)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast
 
 from codeplan.budget import Budget
 from codeplan.cancellation import LoopThread
@@ -74,7 +75,7 @@ class ToolSources:
     mcp_config: Path | str | None = None
     mcp_timeout: float = DEFAULT_SECONDS
     verify: Callable[..., Verdict | Awaitable[Verdict]] | str | None = None
-    approve: Approver | None = None
+    approve: Approver | str | None = None
     allow: Iterable[str] = ()
     ask: Iterable[str] | None = None
     deny: Iterable[str] = ()
@@ -90,7 +91,14 @@ class ToolSources:
 
     def approvals(self, approve: Approver | None = None) -> Approvals:
         """The user's patterns, with ``approve`` or the user's function. Raises: UsageError: one is wrong."""
-        return Approvals(self.allow, self.ask, approve or self.approve)
+        return Approvals(self.allow, self.ask, approve or self._approver)
+
+    @cached_property
+    def _approver(self) -> Approver | Literal["later"] | None:
+        given = self.approve
+        if isinstance(given, str) and given != "later":
+            return cast(Approver, function_of_file(given, "approve(call), or later"))
+        return cast('Approver | Literal["later"] | None', given)
 
     @property
     def patterns(self) -> list[GivenPattern]:
@@ -275,7 +283,7 @@ def do(
     mcp_timeout: float = DEFAULT_SECONDS,
     model: str | LLM | ModelFunction,
     verify: Callable[..., Verdict | Awaitable[Verdict]] | str | None = None,
-    approve: Approver | None = None,
+    approve: Approver | str | None = None,
     allow: Iterable[str] = (),
     ask: Iterable[str] | None = None,
     deny: Iterable[str] = (),
@@ -298,11 +306,14 @@ def do(
     They start with the episode and end with it; ``mcp_timeout`` is how many seconds a call may take. Their tools need
     approval unless a pattern in ``allow`` names them.
 
-    ``allow``, ``ask`` and ``deny`` are patterns on the tools' names (see ``codeplan.tools.approvals``). ``approve(tool,
-    arguments)`` decides on the calls to be asked for; without it they are refused. With it and without ``ask``, every
-    call is asked for. If a tool raises an exception, the
-    plan gets it as an error that it can catch, or with ``tool_errors="stop"`` the episode ends. ``verify``, ``approve``
-    and the tools may be asynchronous. The rest is as in ``codeplan.run``.
+    ``allow``, ``ask`` and ``deny`` are patterns on the tools' names (see ``codeplan.tools.approvals``); each must fit
+    one. ``approve(call)`` decides on a ProposedCall that is to be asked for: True, False, a text that says why not, or
+    a dict of arguments to make the call with instead; it may also be ``"FILE.py:FUNCTION"``. Without it, and with
+    ``"later"``, the episode ends there as ``Waiting``, and ``codeplan.approve`` answers. With ``approve`` and without
+    ``ask``, every call is asked for.
+
+    If a tool raises an exception, the plan gets it as an error that it can catch, or with ``tool_errors="stop"`` the
+    episode ends. ``verify``, ``approve`` and the tools may be asynchronous. The rest is as in ``codeplan.run``.
 
     Raises:
         UsageError: the input is wrong.

@@ -15,7 +15,7 @@ from codeplan.errors import AgentError, UsageError
 from codeplan.types import AgentApi, AgentMethod, AgentParameter, AgentType
 from codeplan.untrusted.values import in_quotes
 
-Approval: TypeAlias = Literal["allow", "ask"]
+Need: TypeAlias = Literal["allow", "ask"]
 """What happens to a call: it is made, or it is made if the user approves it."""
 
 ToolCall: TypeAlias = Callable[[Mapping[str, Any]], object | Awaitable[object]]
@@ -52,7 +52,7 @@ class Tool:
     method: AgentMethod
     call: ToolCall
     types: tuple[AgentType, ...] = ()
-    approval: Approval = "allow"
+    approval: Need = "allow"
     hint: str = ""
     prepare: Callable[[], None] | None = None
     name: str = field(init=False, repr=False, compare=False)

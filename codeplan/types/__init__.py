@@ -42,6 +42,7 @@ from codeplan.types.result import (
     Success,
     TooLarge,
     TrialEnded,
+    Waiting,
 )
 from codeplan.types.task import ActionSpace, Answer, Call, Observation, Task
 from codeplan.types.value import Value
@@ -95,6 +96,7 @@ __all__ = [
     "TrialEnded",
     "Usage",
     "Value",
+    "Waiting",
     "recorded_outcome",
     "refuse_warnings",
 ]

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, cast
 import msgspec
 
 from codeplan.types.model import Usage
-from codeplan.types.task import Task
+from codeplan.types.task import Call, Task
 from codeplan.types.value import Amount, Count, Value, html_table, html_text, html_value, short_repr
 
 SizedPart = Literal["prompt", "context", "reply", "observation", "event", "trace"]
@@ -42,7 +42,7 @@ class _Ending(Value, frozen=True, tag_field="type"):
                 return f"infrastructure: {self.message}"
             case Crashed():
                 return f"error: {self.error}: {self.message}"
-            case Claimed() | GaveUp() | NoProgress() | Refused() | NotSolved() | TooLarge():
+            case Claimed() | GaveUp() | NoProgress() | Refused() | NotSolved() | TooLarge() | Waiting():
                 return self.message
         raise AssertionError(f"{type(self).__name__} has no sentence")
 
@@ -117,6 +117,17 @@ class BudgetSpent(_Ending, frozen=True, tag="budget_spent"):
     message: str
 
 
+class Waiting(_Ending, frozen=True, tag="waiting"):
+    """A call of ``tool`` needs the approval of somebody who is not there. It was not made.
+
+    ``message`` shows the call and says how to go on; ``resume`` continues with this call.
+    """
+
+    tool: str
+    call: Call
+    message: str
+
+
 class Interrupted(_Ending, frozen=True, tag="interrupted"):
     """The user interrupted the episode."""
 
@@ -146,6 +157,7 @@ Ending: TypeAlias = (
     | EnvironmentEnded
     | TrialEnded
     | BudgetSpent
+    | Waiting
     | Interrupted
     | InfrastructureFailed
     | Crashed
