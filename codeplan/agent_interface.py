@@ -12,7 +12,7 @@ from typing import Final
 from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter
 
 plan_place: Final[ContextVar[tuple[int | None, int | None]]] = ContextVar("plan_place", default=(None, None))
-"""The step and the line of the plan whose call of its agent is answered now. None: there is no plan, or it is unknown."""
+"""The step and the line of the plan whose call of its agent is answered now; None without a plan, or if unknown."""
 
 
 @lru_cache(maxsize=64)

@@ -329,14 +329,8 @@ def ask_for_approval(call: ProposedCall) -> bool | str | Always:
     """Ask the user about a call. Any other text than the answers of the question is the reason of a refusal."""
     from codeplan.tools.approvals import Always
 
-    answers: dict[str, bool | Always] = {
-        "y": True,
-        "yes": True,
-        "n": False,
-        "no": False,
-        "a": Always.TOOL,
-        "t": Always.ARGUMENTS,
-    }
+    answers: dict[str, bool | Always] = {"y": True, "yes": True, "n": False, "no": False, "": False}
+    answers |= {"a": Always.TOOL, "t": Always.ARGUMENTS}
     with without_line():
         place = ", ".join(f"{k} {n}" for k, n in (("step", call.step), ("line", call.line)) if n is not None)
         _show_call(f"The plan calls{f' in {place}:' if place else ''}", call.tool, call.arguments)

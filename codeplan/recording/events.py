@@ -117,8 +117,9 @@ class PlanEnded(TraceEvent, frozen=True, tag="plan_ended"):
 class CallBegun(TraceEvent, frozen=True, tag="call_begun"):
     """A call is about to be made. ``id`` counts the calls of the episode from 1.
 
-    ``line`` is the plan's line that makes it, None without a plan. Its CallAnswered has the same ``id``; several calls may be open at once. If none follows, the episode was ended
-    during the call: where calls act for real it may have been done, and is in doubt.
+    ``line`` is the plan's line that makes it, None without a plan. Its CallAnswered has the same ``id``; several calls
+    may be open at once. If none follows, the episode was ended during the call: where calls act for real it may have
+    been done, and is in doubt.
     """
 
     id: Count

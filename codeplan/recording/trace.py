@@ -173,9 +173,9 @@ def _is_interruption(event: Event) -> bool:
 def drop_interruption(events: list[Event], sizes: array[int]) -> tuple[list[Event], int]:
     """The events from which an episode can continue, and their size in the file.
 
-    Drops the end that an interruption wrote, or that waits for an approval, a failed last call (the model is asked again), a last decision about a
-    tool's call (the call was not made, so the decision is taken again), and trailing SpanClosed events, so that spans
-    interrupted by an exception reopen.
+    Drops the end that an interruption wrote, or that waits for an approval, a failed last call (the model is asked
+    again), a last decision about a tool's call (the call was not made, so the decision is taken again), and trailing
+    SpanClosed events, so that spans interrupted by an exception reopen.
     """
     count = len(events)
     while count and _is_interruption(events[count - 1]):

@@ -61,8 +61,8 @@ STAND_IN_LABEL = "scripted stand-in, not a language model"
 """The label of the scripted model wherever a reader could take its figures for a language model's."""
 
 
-EndState = Literal["success", "claimed", "failure"]
-"""An episode's outcome: solved; only claimed, without confirmation or denial; or not solved."""
+EndState = Literal["success", "claimed", "waiting", "failure"]
+"""An episode's outcome: solved; only claimed, without confirmation or denial; waiting for a person; or not solved."""
 
 
 def end_state(result: Result) -> EndState:
@@ -72,9 +72,11 @@ def end_state(result: Result) -> EndState:
     match result.ending:
         case Claimed():
             return "claimed"
+        case Waiting():
+            return "waiting"
         case Success() | GaveUp() | NoProgress() | Refused() | NotSolved() | TooLarge() | EnvironmentEnded():
             return "failure"
-        case TrialEnded() | BudgetSpent() | Waiting() | Interrupted() | InfrastructureFailed() | Crashed():
+        case TrialEnded() | BudgetSpent() | Interrupted() | InfrastructureFailed() | Crashed():
             return "failure"
         case _:
             assert_never(result.ending)
@@ -533,7 +535,7 @@ def event_rows(recorded: Iterable[Event]) -> Iterator[EventRow]:
 
 
 _SIGNS: Final = {"action": ">", "answer": "->", "observation": "->", "output": "|"}
-_ENDS: Final = {"success": "Success", "claimed": "Claimed", "failure": "Not solved"}
+_ENDS: Final = {"success": "Success", "claimed": "Claimed", "waiting": "Waiting", "failure": "Not solved"}
 
 
 def _text(view: EventView) -> str:

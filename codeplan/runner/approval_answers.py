@@ -1,7 +1,8 @@
 """Answers, from any process and at any time, the call for which an episode waits; recognises the user's own answers.
 
-A trace may come from a stranger, and an approval in it allows no call. An answer therefore carries a code (HMAC-SHA-256)
-made with a key of the user's. It covers the trace before the answer, and the answer itself: it fits no other trace.
+A trace may come from a stranger, and an approval in it allows no call. An answer therefore carries a code
+(HMAC-SHA-256) made with a key of the user's. It covers the trace before the answer, and the answer itself: it fits no
+other trace.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ _KEY: Final = "approvals.key"
 def approve(folder: Path | str, allowed: bool = True, reason: str = "") -> ApprovalAnswered:
     """Answer the call for which the episode in ``folder`` waits; ``resume`` then goes on at this call.
 
-    Returns the answer as the trace has it, with the call. ``reason`` says to plan and model why the call is not ``allowed``. Of several answers, the first counts.
+    Returns the answer as the trace has it, with the call. ``reason`` says to plan and model why the call is not
+    ``allowed``. Of several answers, the first counts.
 
     Raises: UsageError: there is no such episode, it does not wait, or the call was answered already; or the reason is
     too long, or given for an approval.
@@ -78,8 +80,8 @@ def take_answer(trace: Trace) -> None:
         trace.approval = last
     else:
         echo_message(
-            "the answer to an approval in this trace was not made with your key; it is ignored, and the call is decided "
-            "anew",
+            "the answer to an approval in this trace was not made with your key; it is ignored, and the call is "
+            "decided anew",
             "codeplan: ",
             err=True,
         )

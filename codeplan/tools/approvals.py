@@ -94,7 +94,8 @@ class Approvals:
     its own setting. With an ``approve`` and without ``ask``, every tool is asked for. (A tool that is denied is not
     there at all: see ``Toolset.without``.)
 
-    Raises: UsageError: a pattern is empty or no text, there are too many, or ``approve`` is no function of one argument.
+    Raises: UsageError: a pattern is empty or no text, there are too many, or ``approve`` is no function of one
+    argument.
     """
 
     def __init__(

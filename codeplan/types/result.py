@@ -250,8 +250,12 @@ class Result(Value, frozen=True):
             "Model": html_text(_STAND_IN if self.model == "scripted" else self.model) if self.has_model else "",
             "Trace": html_text(self.trace or ""),
         }
-        unsolved = "? Claimed, not verified" if isinstance(self.ending, Claimed) else "✗ Not solved"
-        return html_table("✓ Success" if self.success else unsolved, rows, self.plan)
+        return html_table(_HEADINGS.get(type(self.ending), "✗ Not solved"), rows, self.plan)
 
 
+_HEADINGS: dict[type, str] = {
+    Success: "✓ Success",
+    Claimed: "? Claimed, not verified",
+    Waiting: "… Waiting for an approval",
+}
 _STAND_IN = "scripted stand-in, not a language model"
