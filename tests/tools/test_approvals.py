@@ -1,6 +1,5 @@
 """Patterns on the names of tools: which one decides, which name no tool, and what cannot be a pattern."""
 
-import dataclasses
 import functools
 
 import pytest
@@ -9,12 +8,17 @@ from codeplan.errors import CallInDoubt, UsageError
 from codeplan.tools import python_tools
 from codeplan.tools.approvals import (
     MAX_PATTERNS,
+    Always,
+    ApprovalDecision,
     Approvals,
     DoubtRules,
+    ProposedCall,
     given_patterns,
     require_callable,
     require_fitting,
 )
+
+from codeplan.types import Call
 
 
 def read_file(name: str): ...
@@ -35,34 +39,56 @@ READ, DELETE = python_tools(read_file, delete_file)
         ({"allow": ["*"], "ask": ["read_*"]}, ("ask", "read_*")),
         ({"ask": ["READ_*"], "allow": ["read"]}, ("allow", "")),
         ({"ask": "read_*"}, ("ask", "read_*")),
-        ({"approve": lambda tool, arguments: True}, ("ask", "*")),
-        ({"approve": lambda tool, arguments: True, "ask": ()}, ("allow", "")),
+        ({"approve": lambda call: True}, ("ask", "*")),
+        ({"approve": lambda call: True, "ask": ()}, ("allow", "")),
     ],
 )
 def test_the_longest_pattern_decides(patterns, rule):
     assert Approvals(**patterns).rule_for(READ) == rule
 
 
-def test_approve_gets_the_name_and_the_arguments_and_the_hint_if_it_takes_three():
+def decided(answers, *calls):
+    """The decisions of an approver that gives these answers, and how often it was asked."""
     asked = []
 
-    def by_two(tool, arguments):
-        asked.append((tool, arguments))
-        return "yes"
+    def approve(call):
+        asked.append(call)
+        return answers[len(asked) - 1]
 
-    def by_three(tool, arguments, hint):
-        asked.append((tool, arguments, hint))
-        return "no"
-
-    hinted = dataclasses.replace(READ, hint="reads only")
-    assert Approvals(approve=by_two).ask(hinted, {"name": "x"}) == "yes"
-    assert Approvals(approve=by_three).ask(hinted, {}) == "no"
-    assert asked == [("read_file", {"name": "x"}), ("read_file", {}, "reads only")]
+    approvals = Approvals(approve=approve)
+    decisions = [approvals.decide(call, lambda: ProposedCall(call.name, {}), lambda answer: answer) for call in calls]
+    return decisions, len(asked)
 
 
-@pytest.mark.parametrize("approve", [lambda tool: True, lambda tool, arguments, hint, more: True, bool, "yes"])
-def test_approve_takes_two_or_three_arguments(approve):
-    with pytest.raises(UsageError, match=r"^approve must be a function approve\(tool, arguments\)[;,] "):
+@pytest.mark.parametrize(
+    ("answer", "decision"),
+    [
+        (True, (True, "", None)),
+        (False, (False, "", None)),
+        ("not on Sunday", (False, "not on Sunday", None)),
+        ("x" * 3_000, (False, "x" * 2_000, None)),
+        ({"name": "y"}, (True, "", {"name": "y"})),
+        (1, (False, "", None)),
+        (None, (False, "", None)),
+    ],
+    ids=lambda v: type(v).__name__,
+)
+def test_an_answer_is_a_yes_a_no_a_reason_or_other_arguments(answer, decision):
+    assert decided([answer], Call("read_file", {"name": "x"})) == ([(*decision, "approver")], 1)
+
+
+def test_always_holds_for_equal_calls_or_for_all_of_the_tool():
+    one, same, other = (
+        Call("pay", arguments) for arguments in ({"a": 1, "b": 2}, {"b": 2, "a": 1}, {"a": True, "b": 2})
+    )
+    decisions, asked = decided([Always.ARGUMENTS, False, Always.TOOL], one, same, other, other, same, Call("pay", {}))
+    yes, known, no = ApprovalDecision(True), ApprovalDecision(True, by="always"), ApprovalDecision(False)
+    assert (decisions, asked) == ([yes, known, no, yes, known, known], 3)
+
+
+@pytest.mark.parametrize("approve", [lambda: True, lambda tool, arguments: True, bool, "yes"])
+def test_approve_takes_one_argument(approve):
+    with pytest.raises(UsageError, match=r"^approve must be a function approve\(call\)[;,] "):
         Approvals(approve=approve)
 
 
@@ -128,18 +154,6 @@ def test_what_takes_another_number_of_arguments_is_refused(given):
 
 def nested_arguments():
     return {"name": "x", "options": {"deep": [1, {"more": 2}]}}
-
-
-def test_the_approver_cannot_change_the_arguments_of_the_call():
-    def approve(tool, arguments):
-        arguments["options"]["deep"][1]["more"] = "changed"
-        arguments["options"]["deep"].append(3)
-        arguments["name"] = "y"
-        return True
-
-    given = nested_arguments()
-    assert Approvals(approve=approve).ask(READ, given) is True
-    assert given == nested_arguments()
 
 
 def test_the_function_that_decides_about_doubts_cannot_change_the_arguments():

@@ -249,7 +249,7 @@ def test_a_denied_tool_is_in_no_prompt_and_not_in_the_agent(tmp_path):
     (header,) = events(tmp_path, EpisodeStarted)
     (rejected,) = events(tmp_path, PlanRejected)
     assert [tool.method.name for tool in header.tools] == ["get"]
-    assert "the agent has no method 'delete'" in rejected.diagnostics[0].message
+    assert "the agent has no `delete`" in rejected.diagnostics[0].message
     assert not any("delete" in message["content"] for message in model.asked[0][1])
     assert result.value == 3
 
@@ -319,7 +319,7 @@ def test_a_replay_makes_no_call_and_an_episode_that_would_call_again_does_not_go
         return fail()
 
     source = plan("try:", "    agent.look()", "except Exception:", "    pass", "x = agent.look", "return 2")
-    do(source, tools=look, out=tmp_path / "run", deny=["nothing"])
+    do(source, tools=look, out=tmp_path / "run", allow=["look"])
     env = ToolEnvironment("add up", Toolset(python_tools(look)))
     assert codeplan.replay(tmp_path / "run", env=env).value == 2
     assert called == [1]
@@ -346,7 +346,7 @@ def decisions(folder):
     [
         ({}, "done", []),
         (
-            {"allow": "delet?", "ask": "delete", "approve": lambda tool, arguments: True},
+            {"allow": "delet?", "ask": "delete", "approve": lambda call: True},
             "done",
             [("delete", True, "approver", "delete")],
         ),
@@ -362,9 +362,9 @@ def test_patterns_decide_about_calls_and_each_decision_is_on_the_trace(patterns,
 def test_whoever_approves_sees_the_call_and_is_asked_about_all_without_a_pattern(tmp_path):
     asked = []
 
-    async def approve(tool, arguments):
-        asked.append((tool, dict(arguments)))
-        return tool == "get"
+    async def approve(call):
+        asked.append((call.tool, call.arguments))
+        return call.tool == "get"
 
     result, _ = do(DELETE, approve=approve, out=tmp_path)
     assert asked == [("get", {"key": "a"}), ("delete", {"key": "a"})]
@@ -422,7 +422,7 @@ class Boom(Exception):
 def test_what_a_handler_raises_at_any_event_ends_the_episode_as_it_is(tmp_path):
     """Some events happen while a plan calls a tool or asks the model; neither is to blame."""
     asking = plan("found = agent.get('a')", "ask_llm('more?')", "assert found == 3, 'Error in [Step 1]: none'")
-    given = {"verify": lambda value: True, "approve": lambda tool, arguments: True}
+    given = {"verify": lambda value: True, "approve": lambda call: True}
     kinds = []
     do(asking, "no", on_event=lambda event: kinds.append(type(event).__name__), **given)
     assert {"CallDecided", "CallBegun", "CallAnswered", "ModelCalled", "ValueJudged"} <= {*kinds}
