@@ -17,7 +17,6 @@ from codeplan.tools.approvals import (
     require_callable,
     require_fitting,
 )
-
 from codeplan.types import Call
 
 
@@ -56,8 +55,8 @@ def decided(answers, *calls):
         return answers[len(asked) - 1]
 
     approvals = Approvals(approve=approve)
-    decisions = [approvals.decide(call, lambda: ProposedCall(call.name, {}), lambda answer: answer) for call in calls]
-    return decisions, len(asked)
+    proposed = ProposedCall(calls[0].name, {})
+    return [approvals.decide(call, lambda: proposed, lambda answer: answer) for call in calls], len(asked)
 
 
 @pytest.mark.parametrize(

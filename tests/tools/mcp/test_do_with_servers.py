@@ -62,7 +62,7 @@ def test_a_servers_tool_is_refused_unless_it_is_allowed():
 
 def test_without_patterns_only_servers_tools_are_asked_for():
     asked = []
-    approve = lambda tool, arguments: asked.append(tool) or True  # noqa: E731
+    approve = lambda call: asked.append(call.tool) or True  # noqa: E731
     result = do("agent.own(1)\nagent.echo()\nreturn 'done'", raw("echo"), tools=own, ask=(), approve=approve)
     assert result.success and asked == ["echo"]
 
