@@ -247,7 +247,7 @@ class Trace:
     ``path`` must not exist: a trace is never overwritten. ``recording`` holds the events that the episode must repeat:
     each event must equal the recorded one, except for times, and is not written again. After the recording's end
     events are new, or, if the trace is not ``live``, a divergence. ``approval`` is the last recorded event if that is
-    the user's own answer about the call that comes next: a trace may be forged, so whoever sets it has verified it.
+    the user's own answer about the call that comes next: a trace may be forged, so the one who sets it has verified it.
     Safe to use from several threads.
 
     Raises: UsageError: the file cannot be created.
