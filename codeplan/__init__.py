@@ -4,10 +4,10 @@
     result = codeplan.run("household", "clean/3")
 
 Episodes:      run, do (with your own tools), execute (a plan of yours), learn, bench.run (many)
-Recordings:    resume, replay, fork, Trace
+Recordings:    resume, replay, fork, approve (a call that waits), Trace
 With await:    arun, ado, abench: the same inside a running event loop, such as a notebook's
 Ports:         Environment, Agent, Method, LLM: what you write to bring your own; bench, envs, sandbox: modules
-Values:        Task, Observation, Result, Execution, Budget, Usage
+Values:        Task, Observation, Result, Execution, Budget, Usage, ProposedCall
 Errors:        CodeplanError is the base of all; UsageError says what to correct
 
 Results, plans, traces and benches show themselves in a notebook. ``on_event`` of ``run`` is called with each event as
@@ -40,14 +40,17 @@ if TYPE_CHECKING:
         SandboxError,
         TraceFailure,
         UsageError,
+        WaitingForApproval,
     )
     from codeplan.protocols import LLM, Agent, Environment, GeneratesTasks
     from codeplan.recording.events import Event
     from codeplan.recording.trace import Trace
+    from codeplan.runner.approval_answers import approve
     from codeplan.runner.async_episodes import ado, arun
     from codeplan.runner.episodes import Execution, execute, learn, run
     from codeplan.runner.recorded_episodes import fork, replay, resume
     from codeplan.runner.tools import do
+    from codeplan.tools.approvals import ProposedCall
     from codeplan.types import ActionSpace, Completion, Message, Observation, Result, Task, Usage
 
 __getattr__, __dir__ = lazy_names(
@@ -59,11 +62,12 @@ __getattr__, __dir__ = lazy_names(
         "episode": "Episode Learner Method",
         "errors": (
             "AgentError BudgetExceeded CallInDoubt CodeplanError Diverged EnvironmentFailure EpisodeOver "
-            "InfrastructureError ModelError SandboxError TraceFailure UsageError"
+            "InfrastructureError ModelError SandboxError TraceFailure UsageError WaitingForApproval"
         ),
         "protocols": "Agent Environment GeneratesTasks LLM",
         "recording": "Event Trace",
-        "runner": "Execution ado arun do execute fork learn replay resume run",
+        "runner": "Execution ado approve arun do execute fork learn replay resume run",
+        "tools": "ProposedCall",
         "types": "ActionSpace Completion Message Observation Result Task Usage",
     },
     modules="bench envs sandbox",
@@ -93,6 +97,7 @@ __all__ = [
     "Method",
     "ModelError",
     "Observation",
+    "ProposedCall",
     "Result",
     "SandboxError",
     "Task",
@@ -100,10 +105,12 @@ __all__ = [
     "TraceFailure",
     "Usage",
     "UsageError",
+    "WaitingForApproval",
     "__version__",
     "abench",
     "ado",
     "agent_api",
+    "approve",
     "arun",
     "do",
     "execute",

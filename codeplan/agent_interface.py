@@ -5,9 +5,14 @@ from __future__ import annotations
 import dis
 import inspect
 from collections.abc import Collection, Iterator
+from contextvars import ContextVar
 from functools import lru_cache
+from typing import Final
 
 from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter
+
+plan_place: Final[ContextVar[tuple[int | None, int | None]]] = ContextVar("plan_place", default=(None, None))
+"""The step and the line of the plan whose call of its agent is answered now; None without a plan, or if unknown."""
 
 
 @lru_cache(maxsize=64)

@@ -5,6 +5,7 @@
     │   └── CallInDoubt         a resumed episode needs a decision about a call that may have been made
     ├── BudgetExceeded          the episode has used up a budget                                     exit 3
     ├── TraceExhausted          the trace has no room for a further call                             exit 3
+    ├── WaitingForApproval      a call needs the approval of somebody who is not there               exit 5
     ├── EpisodeOver             an action after the environment ended the episode
     ├── Diverged                a repeated episode differs from its recording                        exit 1
     ├── AgentError              an agent's method tells the plan what was wrong with a call
@@ -26,7 +27,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from codeplan.types import SizedPart, Usage
+    from codeplan.types import Call, SizedPart, Usage
 
 
 class CodeplanError(Exception):
@@ -74,6 +75,16 @@ class TraceExhausted(CodeplanError):
     def __init__(self, limit: int, message: str) -> None:
         super().__init__(message)
         self.limit = limit
+
+
+class WaitingForApproval(CodeplanError):
+    """A call needs approval, and there is nobody to ask. It is not made, and the episode ends as ``Waiting``."""
+
+    exit_code = 5
+
+    def __init__(self, message: str, call: Call) -> None:
+        super().__init__(message)
+        self.call = call
 
 
 class EpisodeOver(CodeplanError):

@@ -5,6 +5,7 @@ import pytest
 
 from codeplan.types import (
     BudgetSpent,
+    Call,
     Claimed,
     Crashed,
     Diagnostic,
@@ -24,6 +25,7 @@ from codeplan.types import (
     Task,
     TooLarge,
     TrialEnded,
+    Waiting,
     Usage,
 )
 
@@ -73,6 +75,7 @@ ENDINGS = [
     (EnvironmentEnded(), "the environment ended the episode"),
     (TooLarge("reply", 10, "the reply is too long"), "the reply is too long"),
     (TrialEnded("trial 2", GaveUp("too hard")), "trial 2: too hard"),
+    (Waiting("send", Call("send", {}), "waiting for approval: send()"), "waiting for approval: send()"),
     (BudgetSpent("actions", 3, "the budget of 3 actions is spent"), "budget: the budget of 3 actions is spent"),
     (Interrupted(), "interrupted"),
     (InfrastructureFailed("ModelError", "no answer"), "infrastructure: no answer"),

@@ -27,6 +27,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,8 +37,8 @@ from codeplan.envs.registry import take_of_each_kind
 from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.protocols import BaseEnvironment
 from codeplan.runner.episodes import run
-from codeplan.runner.tools import ToolSources, collect_tools, open_tools, report_unused
-from codeplan.tools.approvals import Approvals, require_callable
+from codeplan.runner.tools import ToolSources, collect_tools, open_tools
+from codeplan.tools.approvals import GivenPattern, given_patterns, require_callable
 from codeplan.tools.environment import ToolEnvironment, ToolErrors
 from codeplan.tools.failures import failure_sentence, require_failure
 from codeplan.tools.mcp import DEFAULT_SECONDS, ServerAddress, parse_entry, server_of_entry
@@ -52,8 +53,8 @@ VERIFY_FORM: Final = "verify(value, tools, folder) -> bool or str"
 SETUP_FORM: Final = "setup(folder)"
 
 _OWN_TABLES: Final = ("tasks", "servers", "allow", "deny", "mcp_timeout", "tool_errors")
-_checked_patterns: set[tuple[str, str]] = set()
-"""The tasks whose patterns this process has compared with their tools: a file's folder, and a task's name."""
+_tool_names: dict[tuple[str, str], tuple[str, ...]] = {}
+"""The tools of tasks, by a file's folder and a task's name."""
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,80}\Z", re.ASCII)
 
 
@@ -147,7 +148,7 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
 
     def _require_usable(self, task: ToolTask) -> None:
         """Import what the task names, and start nothing. Raises: UsageError: something is missing or does not fit."""
-        Approvals((*self.allow, *task.allow), None, (*self.deny, *task.deny))
+        given_patterns(allow=(*self.allow, *task.allow), deny=(*self.deny, *task.deny))
         self._addresses(task, Path(self.here))
         collect_tools(self._tool_files(task))
         self._setup(task)
@@ -192,21 +193,29 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
             deny=(*self.deny, *task.deny),
             tool_errors=self.tool_errors,
         )
-        with open_tools(sources, out, tell_unused=False) as tools, closing(tools.environment(world.goal)) as env:
-            self._tell_unused(task, tools.toolset)
+        elsewhere = partial(self._fits_elsewhere, task)
+        with open_tools(sources, out, elsewhere=elsewhere) as tools, closing(tools.environment(world.goal)) as env:
             return run(env, msgspec.structs.replace(self._in_bench(task), goal=world.goal), out=out, **options)
 
-    def _tell_unused(self, task: ToolTask, toolset: Toolset) -> None:
-        """Say once in this process which patterns name none of the task's tools.
+    def _fits_elsewhere(self, task: ToolTask, given: GivenPattern) -> bool:
+        """Whether a pattern that fits none of the task's tools is one of the file's, and fits a tool of another task.
 
-        The file's own patterns are left out if another task has other tools: they may be meant for that task.
+        The servers of other tasks are started to know their tools.
         """
-        if (self.here, task.name) in _checked_patterns:
-            return
-        _checked_patterns.add((self.here, task.name))
-        alike = all((other.servers, other.tools) == (task.servers, task.tools) for other in self.tasks)
-        allow, deny = (self.allow, self.deny) if alike else ((), ())
-        report_unused(Approvals((*allow, *task.allow), None, (*deny, *task.deny)), toolset)
+        if given.pattern in {"allow": task.allow, "deny": task.deny}[given.option]:
+            return False
+        others = {(t.servers, t.tools): t for t in self.tasks if (t.servers, t.tools) != (task.servers, task.tools)}
+        return any(given.fits_one(self._tool_names(other)) for other in others.values())
+
+    def _tool_names(self, task: ToolTask) -> tuple[str, ...]:
+        """The names of the task's tools, as this process has once found them."""
+        key = self.here, task.name
+        if key not in _tool_names:
+            with self.open_world(task) as world:
+                sources = ToolSources(self._tool_files(task), world.servers, mcp_timeout=self.mcp_timeout)
+                with open_tools(sources, world.folder) as tools:
+                    _tool_names[key] = tools.toolset.names
+        return _tool_names[key]
 
     def _addresses(self, task: ToolTask, folder: Path) -> list[ServerAddress]:
         entries = {name: self._placed_entry(self.servers[name], folder) for name in task.servers}

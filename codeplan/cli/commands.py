@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 COMMAND_GROUPS: Final = {
-    "Episodes": ("run", "do", "resume", "replay", "show", "fork"),
+    "Episodes": ("run", "do", "resume", "approve", "replay", "show", "fork"),
     "Plans": ("check", "exec", "mcp", "test", "mutate", "new-test"),
     "Experiments": ("bench", "papers", "compare", "report", "view", "learn", "skills"),
     "What there is": ("envs", "tasks", "methods"),

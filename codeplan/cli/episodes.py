@@ -42,6 +42,14 @@ def add_to(app: typer.Typer) -> None:
     example = "codeplan do 'Which file is the largest?' --tools tools.py --model gpt-5"
     add_command(app, "do", do, example, *_DO_SETTINGS, budget=True)
     add_command(app, "resume", resume, "codeplan resume runs/20260101-120000-household", "base_url", budget=True)
+    add_command(
+        app,
+        "approve",
+        approve,
+        "codeplan approve runs/20260101-120000-do --no 'not before Monday'",
+        "base_url",
+        budget=True,
+    )
     add_command(app, "replay", replay, "codeplan replay runs/20260101-120000-household")
     add_command(app, "show", show, "codeplan show runs/20260101-120000-household --only failures")
     add_command(app, "fork", fork, "codeplan fork runs/one --at 17 --plan better.py", "base_url", budget=True)
@@ -123,11 +131,13 @@ def do(
 
     With another --method (react, adapt …) the model makes one call at a time instead.
 
-    Calls of an MCP server's tools are asked for on a terminal, and refused elsewhere unless --allow names them.
+    Calls of an MCP server's tools need approval unless --allow names them. You are asked on a terminal; elsewhere the
+    episode ends there and waits for codeplan approve.
 
     Without --verify the result is not verified: the episode ends as claimed at best, with exit code 1.
 
-    Exit codes: 0 verified, 1 not solved or only claimed, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted.
+    Exit codes: 0 verified, 1 not solved or only claimed, 2 usage, 3 budget spent, 4 infrastructure, 5 waiting for an
+    approval, 130 interrupted.
     """
     from codeplan.report.json_output import result_as_json
     from codeplan.runner.tools import do as do_with_tools
@@ -182,18 +192,30 @@ class LiveOptions:
         end_episode(result, result_as_json(result) if self.output.as_json else None)
 
 
-def resume(
-    context: typer.Context,
-    folder: options.Run,
-    *,
-    sources: ToolOptions,
+@dataclass(frozen=True)
+class DoubtOptions:
+    """What becomes of a call that may have been done or not."""
+
     in_doubt: Annotated[
         options.WayOn | None,
         typer.Option(
             help="A call of a tool that may have been done or not: make it again, give the plan an error, or stop."
         ),
-    ] = None,
-    idempotent: Idempotent = None,
+    ] = None
+    idempotent: Idempotent = None
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of ``codeplan.resume``. On a terminal, the user is asked."""
+        undecided = options.ask_about_doubt if options.on_terminal() else "stop"
+        return {"in_doubt": self.in_doubt or undecided, "idempotent": self.idempotent or ()}
+
+
+def resume(
+    context: typer.Context,
+    folder: options.Run,
+    *,
+    sources: ToolOptions,
+    doubts: DoubtOptions,
     tries: Annotated[
         int | None,
         typer.Option(min=1, metavar="N", help="Further runs of a plan for an episode that ended without success."),
@@ -201,7 +223,7 @@ def resume(
     live: LiveOptions,
     env: options.OwnEnv = None,
 ) -> None:
-    """Finish an episode that was killed, interrupted, or ended for want of something.
+    """Finish an episode that was killed or interrupted, that waits for an approval, or ended for want of something.
 
     Recorded replies are not requested again. The environment is brought back to its recorded state, and the episode
     continues. Model, budget, method and harmless settings are as recorded. The endpoint's address and key, paths,
@@ -213,19 +235,28 @@ def resume(
     An episode of codeplan do needs its tools, its verifier and its patterns again. Calls that were answered are not
     made again. If it was ended during a call, --in-doubt decides; without it you are asked on a terminal.
 
-    Exit codes as for run; 1 also if the environment or the method diverges from the recording, and 2 if a call is in
+    Exit codes as for do; 1 also if the environment or the method diverges from the recording, and 2 if a call is in
     doubt.
     """
+    _go_on(context, folder, sources, doubts, live, {} if tries is None else {"tries": tries})
+
+
+def _go_on(
+    context: typer.Context,
+    folder: Path,
+    sources: ToolOptions,
+    doubts: DoubtOptions,
+    live: LiveOptions,
+    more: dict[str, Any] | None = None,
+) -> NoReturn:
+    """Continue an episode, show it, and exit with its code."""
     from codeplan.recording.trace import Trace
     from codeplan.runner.episodes import find_trace
     from codeplan.runner.recorded_episodes import resume as resume_episode
 
     given = live.arguments(context)
     watch = _ResumedEvents(given.pop("on_event"), quiet=live.output.as_json or live.output.quiet)
-    given |= sources.arguments()
-    undecided = options.ask_about_doubt if options.on_terminal() else "stop"
-    given |= {"in_doubt": in_doubt or undecided, "idempotent": idempotent or ()}
-    given |= {} if tries is None else {"tries": tries}
+    given |= sources.arguments() | doubts.arguments() | (more or {})
     again = "; name the tools again, as for this command" if sources.name_tools else ""
     with playing(f"run: codeplan resume {shell_word(folder)}{again}", as_json=live.output.as_json):
         watch.recorded = len(Trace.read_resumable(find_trace(folder)))
@@ -237,6 +268,40 @@ def resume(
     if not live.output.as_json:
         show_value(result)
     live.end(result)
+
+
+def approve(
+    context: typer.Context,
+    folder: options.Run,
+    reason: Annotated[
+        str | None, typer.Argument(metavar="REASON", help="With --no: why not. Plan and model read it.")
+    ] = None,
+    *,
+    no: Annotated[bool, typer.Option("--no", help="Do not allow the call; the plan gets a PermissionError.")] = False,
+    sources: ToolOptions,
+    doubts: DoubtOptions,
+    live: LiveOptions,
+) -> None:
+    """Answer the call for which an episode waits: it may be made, or with --no it may not.
+
+    Given tools, verifier, patterns and model, as for resume, the episode then goes on at that call. Without tools, the
+    command that goes on is printed. Of several answers the first counts.
+
+    Exit codes: 0 answered; 2 usage, also if the episode does not wait, or the call was answered before; with tools, as
+    for resume.
+    """
+    from codeplan.errors import UsageError
+    from codeplan.runner.approval_answers import approve as answer
+    from codeplan.tools.call_texts import shown_call
+
+    if reason is not None and not no:
+        raise UsageError("a reason says why a call is not allowed; it goes with --no")
+    answered = answer(folder, not no, reason or "")
+    echo_message(f"{'allowed' if answered.allowed else 'not allowed'}: {shown_call(answered.call)}", err=True)
+    if sources.name_tools:
+        _go_on(context, folder, sources, doubts, live)
+    again = f"codeplan resume {shell_word(folder)}, with tools, verifier and model named as before"
+    echo_message(f"to go on, run: {again}; the client of an MCP server sends resume_plan", err=True)
 
 
 class _ResumedEvents:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from codeplan.runner.settings_files import UserConfig
     from codeplan.sandbox import Limits
     from codeplan.tools import ToolEnvironment
+    from codeplan.tools.approvals import Always, ProposedCall
 
 
 _PARTICIPANTS = {"env", "task", "kind", "seed", "method", "model"}
@@ -308,12 +309,20 @@ class ToolOptions(ToolSourceOptions):
     ask: Ask = None
     deny: Deny = None
     tool_errors: ToolErrors = "plan"
+    approve: Annotated[
+        str | None,
+        typer.Option(
+            metavar="later|FILE.py:FUNCTION",
+            help="Who decides about calls that need approval: approve(call), or you, later, with codeplan approve.",
+        ),
+    ] = None
     once: Once = None
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of ``codeplan.do`` and ``codeplan.resume``. On a terminal, the user is asked about calls."""
-        lists = {name: getattr(self, name) or () for name in ("tools", "mcp", "allow", "ask", "deny", "once")}
-        return asdict(self) | lists | {"approve": ask_for_approval if on_terminal() else None}
+        lists = {name: getattr(self, name) or () for name in ("tools", "mcp", "allow", "deny", "once")}
+        lists |= {"ask": self.ask or (None if self.approve else ())}
+        return asdict(self) | lists | {"approve": self.approve or (ask_for_approval if on_terminal() else None)}
 
 
 def on_terminal() -> bool:
@@ -321,13 +330,22 @@ def on_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def ask_for_approval(tool: str, arguments: Mapping[str, Any], hint: str) -> bool:
-    """Ask the user about a call. Anything but yes refuses it."""
+def ask_for_approval(call: ProposedCall) -> bool | str | Always:
+    """Ask the user about a call. Any other text than the answers of the question is the reason of a refusal."""
+    from codeplan.tools.approvals import Always
+
+    answers: dict[str, bool | Always] = {"y": True, "yes": True, "n": False, "no": False, "": False}
+    answers |= {"a": Always.TOOL, "t": Always.ARGUMENTS}
     with without_line():
-        _show_call("The plan calls", tool, arguments)
-        if hint:
-            echo_message(f"The server says: {hint}.", err=True)
-        return _read_answer("Allow it? [y/N] ") in ("y", "yes")
+        place = ", ".join(f"{k} {n}" for k, n in (("step", call.step), ("line", call.line)) if n is not None)
+        _show_call(f"The plan calls{f' in {place}:' if place else ''}", call.tool, call.arguments)
+        if call.hint:
+            echo_message(f"The server says: {call.hint}.", err=True)
+        if call.earlier:
+            echo_message(f"Equal calls before it in this episode: {len(call.earlier):,}.", err=True)
+        ways = f"[y]es, [n]o, [a]lways {call.tool}, always [t]hese arguments, or a reason to refuse"
+        answer = _read_answer(f"Allow it? {ways}: ")
+    return answers.get(answer.lower(), answer)
 
 
 def ask_about_doubt(tool: str, arguments: Mapping[str, Any]) -> WayOn:
@@ -335,7 +353,7 @@ def ask_about_doubt(tool: str, arguments: Mapping[str, Any]) -> WayOn:
     with without_line():
         _show_call("The episode was ended during a call, and nobody knows whether it was done:", tool, arguments)
         echo_message("retry: make it again; skip: the plan gets an error in its place; stop: decide later", err=True)
-        answer = _read_answer("[retry/skip/STOP] ")
+        answer = _read_answer("[retry/skip/STOP] ").lower()
     return cast(WayOn, answer) if answer in ("retry", "skip") else "stop"
 
 
@@ -352,7 +370,7 @@ def _read_answer(question: str) -> str:
     """Ask in a line. What was typed before the question is discarded: a plan can print one like it."""
     _discard_typed_text()
     echo(question, err=True, end="")
-    return sys.stdin.readline().strip().lower()
+    return sys.stdin.readline().strip()
 
 
 def _discard_typed_text() -> None:
@@ -383,10 +401,20 @@ def open_environment(
         forms = "--env ENV, or tools by --tools FILE.py or --mcp COMMAND"
         raise UsageError(f"the plan needs something to act on: {forms}" if env is None else f"give one of {forms}")
     if env is not None:
+        _require_no_patterns(env, sources)
         yield env
         return
     with open_goal(goal, ToolSources(**sources.arguments()), folder) as tools:
         yield tools
+
+
+def _require_no_patterns(env: str, sources: ToolSourceOptions) -> None:
+    """Raise UsageError if there are patterns on the names of tools, of which an environment has none."""
+    from codeplan.errors import UsageError
+
+    given = sources.arguments()
+    if option := next((name for name in ("allow", "ask", "deny") if given.get(name)), None):
+        raise UsageError(f"--{option} names tools, and the environment {env} has none; leave it out")
 
 
 RUNS = Path("runs")

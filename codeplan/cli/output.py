@@ -372,16 +372,28 @@ def show_value(result: Result) -> None:
 def end_episode(result: Result, document: Any, *, unverified: bool = False) -> NoReturn:
     """Print the document as JSON unless it is None, and exit with the code of the episode's ending.
 
-    With ``unverified``, tools had no verifier: say on standard error how a claimed result is verified.
+    With ``unverified``, tools had no verifier: say on standard error how a claimed result is verified. If the episode
+    waits for an approval, the command that answers is printed there, too.
     """
     code, hint = _verdict(result.ending)
     if hint and unverified:
         echo_message(hint, err=True)
-    if way := _way_on(result):
-        echo_message(f"to go on, run: {way}", err=True)
+    if result.ending.name == "waiting":
+        echo_message(_way_to_answer(result), "codeplan: ", err=True)
+    elif way := _way_on(result):
+        echo_message(f"to go on, run: {way}", "codeplan: ", err=True)
     if document is not None:
         print_json(document)
     raise typer.Exit(code)
+
+
+def _way_to_answer(result: Result) -> str:
+    """How to go on with an episode that waits for an approval."""
+    from pathlib import Path
+
+    if result.trace is None:
+        return f"{result.reason}; without --out there is no trace to go on with"
+    return f"it waits for your approval; answer with: codeplan approve {shell_word(Path(result.trace).parent)}"
 
 
 def _verdict(ending: Ending) -> tuple[int, str]:
@@ -393,6 +405,8 @@ def _verdict(ending: Ending) -> tuple[int, str]:
             return 0, ""
         case endings.BudgetSpent() | endings.TraceFull():
             return 3, ""
+        case endings.Waiting():
+            return 5, ""
         case endings.Claimed():
             return 1, "Nobody decides about the result; --verify FILE.py:FUNCTION names a function that does."
         case endings.GaveUp() | endings.NoProgress() | endings.Refused() | endings.NotSolved() | endings.TooLarge():

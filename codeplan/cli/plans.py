@@ -126,8 +126,8 @@ def execute(
     The model only answers the plan's ask_llm. With --json, the plan's variables take at most 256 kB; "truncated" says
     whether some are missing, and "omitted" which and why.
 
-    Exit codes: 0 success, 1 not solved, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted.
-    With --out, the command writes a trace.
+    Exit codes: 0 success, 1 not solved, 2 usage, 3 budget spent, 4 infrastructure, 5 waiting for an approval, 130
+    interrupted. With --out, the command writes a trace.
     """
     from codeplan.runner.episodes import execute as execute_plan
 
@@ -316,8 +316,8 @@ def serve(
     The client's model writes plans. They call the tools of --tools and --mcp in the sandbox, and each run leaves a
     trace. The server offers describe_tools, check_plan, run_plan and resume_plan, and find_skills with --library.
 
-    Calls that need approval are put to the client's user, if the client can ask, and refused otherwise: the calls of
-    MCP servers' tools unless --allow names them, and those that --ask names.
+    Calls that need approval are put to the client's user, if the client can ask: the calls of MCP servers' tools unless
+    --allow names them, and those that --ask names. Otherwise the run waits for codeplan approve.
 
     Exit codes: 0 the client has left, or the server was interrupted; 2 usage, 4 infrastructure.
     """

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from codeplan.agent_interface import agent_api
+from codeplan.agent_interface import agent_api, plan_place
 from codeplan.episode.meter import Meter
 from codeplan.episode.once import OnceCalls
 from codeplan.episode.replayable import ReplayableEnvironment, ReplayableModel, observation_too_long
@@ -20,6 +20,7 @@ from codeplan.errors import EnvironmentFailure, EpisodeOver, SizeExceeded, Usage
 from codeplan.protocols import LLM, ActsForReal, BaseEnvironment, JudgesValues, OffersTools, TakesActions
 from codeplan.recording.events import (
     CallAnswered,
+    CallSite,
     EpisodeContinued,
     EpisodeStarted,
     Event,
@@ -124,7 +125,7 @@ class Episode:
         self.meter.reserve_action()
         self._call_count += 1
         with self.meter.time_left():
-            answered = self._replayable_env.call(self._call_count, call)
+            answered = self._answer_call(call)
         self.record(answered)
         if answered.answer.observation is None:
             self._answer = answered.answer
@@ -135,6 +136,15 @@ class Episode:
         if answered.answer.in_doubt:
             self.meter.require_time()
         return answered.answer
+
+    def _answer_call(self, call: Call) -> CallAnswered:
+        """Make a call from the place in the plan; what it does by itself, such as an episode of its own, has none."""
+        site = CallSite(*plan_place.get(), self.trace.events)
+        before = plan_place.set((None, None))
+        try:
+            return self._replayable_env.call(self._call_count, call, site)
+        finally:
+            plan_place.reset(before)
 
     def act(self, action: str) -> Observation:
         """Do one action, by its words, in a world of text. Raises as ``call``."""

@@ -12,7 +12,15 @@ from msgspec.structs import replace
 
 from codeplan.episode.meter import Meter
 from codeplan.episode.once import KnownAnswer, OnceCalls
-from codeplan.errors import CodeplanError, Diverged, EnvironmentFailure, ModelError, SizeExceeded, UsageError
+from codeplan.errors import (
+    CodeplanError,
+    Diverged,
+    EnvironmentFailure,
+    ModelError,
+    SizeExceeded,
+    UsageError,
+    WaitingForApproval,
+)
 from codeplan.protocols import (
     LLM,
     ActsForReal,
@@ -26,11 +34,13 @@ from codeplan.protocols import (
 from codeplan.recording.event_handlers import tell_model_call
 from codeplan.recording.events import (
     AnswersCalls,
+    ApprovalAnswered,
     CallAnswered,
     CallBegun,
     CallDecided,
     CallRepeated,
     CallsByAnswer,
+    CallSite,
     DoubtDecided,
     EnvironmentReset,
     Event,
@@ -104,7 +114,7 @@ _MAX_ERROR = 500
 """Maximum length of an environment's exception in a message, in characters."""
 
 
-_CALL_EVENTS: Final = (CallDecided, CallRepeated, CallBegun, DoubtDecided, ToolFailed)
+_CALL_EVENTS: Final = (CallDecided, ApprovalAnswered, CallRepeated, CallBegun, DoubtDecided, ToolFailed)
 """What may stand before the answer of a call."""
 
 
@@ -142,14 +152,16 @@ class ReplayableEnvironment:
         observation, cut_from = self._reset_env()
         return EnvironmentReset(observation=observation, cut_from=cut_from)
 
-    def call(self, id: int, call: Call) -> CallAnswered:
+    def call(self, id: int, call: Call, site: CallSite) -> CallAnswered:
         """Make one call; returns the event to record.
 
         Raises:
+            WaitingForApproval: the call needs the approval of somebody who is not there.
             EnvironmentFailure: the environment breaks.
             Diverged: the environment answers the recorded calls differently.
         """
-        begun, repeated = self._replay_beginning(id, call)
+        begun, repeated, answer = self._replay_beginning(id, call)
+        site = site._replace(answer=answer)
         if recorded := self._trace.next_recorded(CallAnswered):
             self._require_kind(recorded)
             self._confirm_success(recorded, lambda: self._step_env(call.name))
@@ -157,40 +169,49 @@ class ReplayableEnvironment:
         else:
             self._fast_forward()
             known = None if begun and not repeated else self._once.find(call)
-            answered = self._make(id, call, begun) if known is None else self._repeat(id, call, known, begun)
+            answered = (
+                self._make(id, call, begun, site) if known is None else self._repeat(id, call, known, begun, site)
+            )
             repeated = known is not None
         self._once.note(id, call, answered.answer, repeated=repeated)
         return answered
 
-    def _replay_beginning(self, id: int, call: Call) -> tuple[bool, bool]:
-        """During a replay: repeat the events before the answer to this call. Returns whether the call has begun, and
-        whether it gets the answer of an earlier one.
+    def _replay_beginning(self, id: int, call: Call) -> tuple[bool, bool, ApprovalAnswered | None]:
+        """During a replay: repeat the events before the answer to this call.
+
+        Returns whether the call has begun, whether it gets the answer of an earlier one, and the user's own answer if
+        it is the recording's last event.
         """
-        begun = repeated = False
+        begun, repeated, made, answer = False, False, call, None
         while event := self._trace.peek_recorded(*_CALL_EVENTS):
             changes: dict[str, Any] = {"id": id}
-            if isinstance(event, CallBegun):
-                begun, changes["call"] = True, call
+            answer = event if event is self._trace.approval else None
             repeated = repeated or isinstance(event, CallRepeated)
+            if isinstance(event, CallBegun):
+                begun, changes["call"] = True, made
+            elif isinstance(event, CallDecided) and event.arguments is not None:
+                made = replace(call, arguments=event.arguments)
             self._record(cast(Event, replace(event, **changes)))
-        return begun, repeated
+            if isinstance(event, CallDecided) and event.by == "nobody" and event.reason:
+                raise WaitingForApproval(event.reason, call)
+        return begun, repeated, answer
 
-    def _repeat(self, id: int, call: Call, known: KnownAnswer, begun: bool) -> CallAnswered:
+    def _repeat(self, id: int, call: Call, known: KnownAnswer, begun: bool, site: CallSite) -> CallAnswered:
         """Answer a call that is not made again; its beginning may be recorded already."""
         if not begun:
             self._record(CallRepeated(id=id, tool=call.name, of=known.id))
-            self._record(CallBegun(id=id, call=call))
+            self._record(CallBegun(id=id, call=call, line=site.line))
         return CallAnswered(id=id, answer=known.answer, seconds=0.0)
 
-    def _make(self, id: int, call: Call, begun: bool) -> CallAnswered:
+    def _make(self, id: int, call: Call, begun: bool, site: CallSite) -> CallAnswered:
         """Have the environment answer a call."""
         if not begun and self._tools is None:
-            self._record(CallBegun(id=id, call=call))
+            self._record(CallBegun(id=id, call=call, line=site.line))
         started = time.perf_counter()
-        answer, cut_from = self._answer(id, call, begun)
+        answer, cut_from = self._answer(id, call, begun, site)
         return CallAnswered(id=id, answer=answer, seconds=time.perf_counter() - started, cut_from=cut_from)
 
-    def _answer(self, id: int, call: Call, begun: bool) -> tuple[Answer, int]:
+    def _answer(self, id: int, call: Call, begun: bool, site: CallSite) -> tuple[Answer, int]:
         """The answer, and the whole length of an observation that was cut, otherwise 0."""
         if self._tools is None:
             observation, cut_from = self._step_env(call.name)
@@ -201,9 +222,9 @@ class ReplayableEnvironment:
             begun = begun or isinstance(event, CallBegun)
             self._record(event)  # a call that is made again begins again
 
-        answer = self._tools.call(id, call, record)
+        answer = self._tools.call(id, call, record, site)
         if not begun:  # a refused call never began outside, but it has a place in the trace
-            self._record(CallBegun(id=id, call=call))
+            self._record(CallBegun(id=id, call=call, line=site.line))
         return answer, 0
 
     def _require_kind(self, recorded: CallAnswered) -> None:

@@ -13,7 +13,16 @@ from codeplan.types import Diagnostic, Fix, Value
 from codeplan.untrusted.texts import one_line
 
 Ended = Literal[
-    "finished", "failed", "stopped", "replan", "gave_up", "refused", "budget", "infrastructure", "interrupted"
+    "finished",
+    "failed",
+    "stopped",
+    "replan",
+    "gave_up",
+    "refused",
+    "waiting",
+    "budget",
+    "infrastructure",
+    "interrupted",
 ]
 
 _JSON_TYPES = ["null", "boolean", "number", "string", "array", "object"]
@@ -217,7 +226,8 @@ OFFERED: Final = (
         "Resume a plan",
         "Go on from a run's end with a changed plan: after a failure or a replan, or to add steps to a finished run. "
         "It starts at the first step that is new or changed, but no later than at the one that failed; steps before "
-        "it are not run again, and their variables are there. Each run can be resumed once: then resume the new run.",
+        "it are not run again, and their variables are there. Each run can be resumed once: then resume the new run. A "
+        "run that waits for an approval goes on by itself at that call, as the same run: send its plan unchanged.",
         ResumePlanArguments,
         RunAnswer,
         _ACTS,

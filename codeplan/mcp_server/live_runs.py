@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
@@ -13,6 +13,7 @@ from codeplan.errors import UsageError
 from codeplan.mcp_server.answers import RunAnswer
 from codeplan.mcp_server.plan_runner import RunControl
 from codeplan.recording.events import Event, StepEntered
+from codeplan.tools.approvals import MAX_APPROVAL_CHARS, ProposedCall
 from codeplan.tools.call_texts import call_text
 from codeplan.types import Plan, Value
 
@@ -40,23 +41,15 @@ class StepNews(Value, frozen=True):
     title: str
 
 
-class ApprovalNeeded(Value, frozen=True):
-    """The plan makes a call that needs approval, and waits for it. ``hint`` is what the tool's server says about it."""
-
-    tool: str
-    arguments: dict[str, Any]
-    hint: str = ""
-
-
 class LiveRun(RunControl, Generic[_T]):
     """One piece of work in a thread, as the event loop sees it. ``with_approvals``: the client can be asked."""
 
     def __init__(self, work: Callable[[RunControl], _T], with_approvals: bool, at_end: Callable[[], None]) -> None:
         self._work, self._at_end = work, at_end
         self._server = asyncio.get_running_loop()
-        self._news: asyncio.Queue[StepNews | ApprovalNeeded | None] = asyncio.Queue()
+        self._news: asyncio.Queue[StepNews | ProposedCall | None] = asyncio.Queue()
         self._result: Future[_T] = Future()
-        self._answer: Future[bool] | None = None
+        self._answer: Future[bool | str] | None = None
         self._steps = 0
         self._is_cancelled = False
         self.thread = threading.Thread(target=self._run, name="codeplan-mcp-run", daemon=True)
@@ -66,7 +59,7 @@ class LiveRun(RunControl, Generic[_T]):
 
     # ------------------------------------------------------------------ in the event loop
 
-    async def next_news(self) -> StepNews | ApprovalNeeded | None:
+    async def next_news(self) -> StepNews | ProposedCall | None:
         """The run's next news; None once it has ended."""
         return await self._news.get()
 
@@ -75,11 +68,11 @@ class LiveRun(RunControl, Generic[_T]):
         """The result of ended work. Raises: what the work raised."""
         return self._result.result(timeout=0)
 
-    def answer(self, allowed: bool) -> None:
-        """Answer the call that needs approval."""
+    def answer(self, given: bool | str) -> None:
+        """Answer the call that needs approval; a text says why it is refused."""
         answer, self._answer = self._answer, None
         if answer is not None and not answer.done():
-            answer.set_result(allowed)
+            answer.set_result(given)
 
     def cancel(self) -> None:
         """End the work at its next event. A plan that does nothing but calculate ends at its time limit."""
@@ -106,15 +99,15 @@ class LiveRun(RunControl, Generic[_T]):
         if isinstance(event, StepEntered):
             self._tell(StepNews(event.step, self._steps, event.title))
 
-    def _ask(self, tool: str, arguments: Mapping[str, Any], hint: str) -> bool:
-        answer = self._answer = Future[bool]()
-        self._tell(ApprovalNeeded(tool, dict(arguments), hint))
+    def _ask(self, call: ProposedCall) -> bool | str:
+        answer = self._answer = Future[bool | str]()
+        self._tell(call)
         try:
             return answer.result(APPROVAL_SECONDS)
         except TimeoutError:
             return False
 
-    def _tell(self, news: StepNews | ApprovalNeeded | None) -> None:
+    def _tell(self, news: StepNews | ProposedCall | None) -> None:
         self._call_server(lambda: self._news.put_nowait(news))
 
     def _call_server(self, call: Callable[[], None]) -> None:
@@ -175,7 +168,10 @@ class LiveRuns:
 _KEY: Final = "approval"
 _FORM: Final = {
     "type": "object",
-    "properties": {"allow": {"type": "boolean", "title": "Make this call", "default": False}},
+    "properties": {
+        "allow": {"type": "boolean", "title": "Make this call", "default": False},
+        "reason": {"type": "string", "title": "If not, why", "maxLength": MAX_APPROVAL_CHARS},
+    },
     "required": ["allow"],
 }
 
@@ -200,7 +196,7 @@ class ApprovalDesk:
 
         return context.protocol_version in MODERN_PROTOCOL_VERSIONS
 
-    async def ask(self, context: ServerRequestContext[Any], call: ApprovalNeeded) -> bool:
+    async def ask(self, context: ServerRequestContext[Any], call: ProposedCall) -> bool | str:
         """Ask while the client waits for the run."""
         from mcp import MCPError
 
@@ -209,10 +205,10 @@ class ApprovalDesk:
             answer = await context.session.elicit_form(form.message, form.requested_schema, context.request_id)
         except (MCPError, ValueError):  # the client cannot ask after all, or its answer is meaningless
             return False
-        return _allows(answer)
+        return _decision(answer)
 
     def question(
-        self, live: LiveRun[RunAnswer], call: ApprovalNeeded, params: CallToolRequestParams
+        self, live: LiveRun[RunAnswer], call: ProposedCall, params: CallToolRequestParams
     ) -> InputRequiredResult:
         """Ask in a result; the run waits for ``take_up``."""
         from mcp_types import ElicitRequest, InputRequiredResult
@@ -231,18 +227,25 @@ class ApprovalDesk:
         if live is None:
             raise UsageError("no run waits for this answer any more; send the plan again without request_state")
         answer = (params.input_responses or {}).get(_KEY)
-        live.answer(isinstance(answer, ElicitResult) and _allows(answer))
+        live.answer(_decision(answer) if isinstance(answer, ElicitResult) else False)
         return live
 
 
-def _form(call: ApprovalNeeded) -> ElicitRequestFormParams:
+def _form(call: ProposedCall) -> ElicitRequestFormParams:
     from mcp_types import ElicitRequestFormParams
 
     shown, is_cut = call_text(call.tool, call.arguments)
     cut = " Some of the arguments are too long to show; … stands for what is left out." if is_cut else ""
     said = f" Its server says: {call.hint}." if call.hint else ""
-    return ElicitRequestFormParams(message=f"The plan calls {shown}.{cut}{said} Allow it?", requested_schema=_FORM)
+    place = "" if call.line is None else f" in line {call.line}"
+    question = f"The plan calls {shown}{place}.{cut}{said} Allow it?"
+    return ElicitRequestFormParams(message=question, requested_schema=_FORM)
 
 
-def _allows(answer: ElicitResult) -> bool:
-    return answer.action == "accept" and (answer.content or {}).get("allow") is True
+def _decision(answer: ElicitResult) -> bool | str:
+    """Whether the call may be made, or why not."""
+    content = answer.content or {}
+    if answer.action == "accept" and content.get("allow") is True:
+        return True
+    reason = content.get("reason")
+    return reason if isinstance(reason, str) else False

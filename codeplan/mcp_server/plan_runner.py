@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Final, assert_never
 
@@ -29,6 +30,7 @@ from codeplan.planning.resume_point import (
     unfinished_step,
 )
 from codeplan.recording.events import (
+    ApprovalAnswered,
     CallsByAnswer,
     EpisodeEnded,
     EpisodeStarted,
@@ -38,8 +40,9 @@ from codeplan.recording.events import (
     PlanFixed,
     PlanStarted,
 )
-from codeplan.recording.trace import Trace
+from codeplan.recording.trace import Trace, is_waiting
 from codeplan.runner.episodes import TRACE_NAME, run
+from codeplan.runner.recorded_episodes import resume
 from codeplan.runner.start_state import verify_checkpoint
 from codeplan.runner.tools import OpenTools
 from codeplan.sandbox import Limits, Sandbox
@@ -66,9 +69,10 @@ from codeplan.types import (
     Result,
     Stopped,
     Value,
+    Waiting,
 )
 from codeplan.untrusted.json_values import json_value
-from codeplan.untrusted.texts import excerpt, one_line
+from codeplan.untrusted.texts import excerpt, one_line, shell_word
 
 
 class PastRun(Value, frozen=True):
@@ -76,15 +80,18 @@ class PastRun(Value, frozen=True):
 
     ``attempt`` is the attempt from which a resumed plan continues. ``events`` are those of the plan's run.
 
-    ``ending`` is the episode's, None if its trace has no end. ``broken_off`` is true if the plan did not end by
-    itself: the server was killed, the client cancelled the run, or something around the plan failed.
+    ``start`` is the start of the plan. ``ending`` is the episode's, None if its trace has no end. ``broken_off`` is
+    true if the plan did not end by itself: the server was killed, the client cancelled the run, or something around the
+    plan failed. ``waits`` is true if a call needs approval, or got the user's answer and was not made yet.
     """
 
     goal: str
     attempt: PlanAttempt
     events: tuple[Event, ...]
+    start: PlanStarted
     ending: Ending | None
     broken_off: bool
+    waits: bool
 
     @property
     def call_in_doubt(self) -> str:
@@ -113,9 +120,14 @@ def read_past_run(folder: Path, state: RunState, sandbox: Sandbox, api: AgentApi
         verify_checkpoint(checkpoint, f"the variables of step {step} in the run {folder.name}")
     if attempt.outcome.checkpoint:
         verify_checkpoint(attempt.outcome.checkpoint, f"the last variables of the run {folder.name}")
-    last = events[-1]
+    last, start = events[-1], ran[0] if ran else PlanStarted(number=1, start_from=1)
+    assert isinstance(start, PlanStarted), "that is the first event of the plan's run"
+    if start.checkpoint:
+        verify_checkpoint(start.checkpoint, f"the first variables of the run {folder.name}")
     end = last if isinstance(last, EpisodeEnded) else None
-    return PastRun(header.task.goal, attempt, ran, end.result.ending if end else None, end is None or end.broken_off)
+    waits = is_waiting(last) or isinstance(last, ApprovalAnswered)
+    broken_off = not waits and (end is None or end.broken_off)
+    return PastRun(header.task.goal, attempt, ran, start, end.result.ending if end else None, broken_off, waits)
 
 
 def _recorded_plan(events: Sequence[Event], run: str, sandbox: Sandbox, api: AgentApi) -> Plan:
@@ -143,7 +155,12 @@ _IN_DOUBT: Final = (
     "This run was broken off during the call {call}, and nothing has been resumed yet. Whether the call was done is "
     "unknown: find out, and let the plan make it again only if it was not. Then send resume_plan for this run again."
 )
-_MAX_CALL: Final = 500  # characters of the call in doubt
+_WAITING: Final = (
+    "This run waits for a person's approval of the call {call}, which was not made. A person answers on the server's "
+    "machine: codeplan approve {folder}. Then send resume_plan for the run {run} with the same plan: it goes on at "
+    "this call, and makes no answered call again."
+)
+_MAX_CALL: Final = 500  # characters of the call in doubt, or of one that waits
 
 
 class RunnerSettings(Value, frozen=True):
@@ -220,13 +237,29 @@ class ToolPlanRunner:
         checked = taken.refusal or self._sandbox.check(taken.source, self._api)
         if isinstance(checked, Rejected):
             return refusal_answer(checked, run_id)
+        if past.waits and checked.source == past.attempt.plan.source:
+            return self._go_on(run_id, past, state, control)
         return self._play(checked, past.goal, _start_after(run_id, past, checked), control)
+
+    def _go_on(self, run_id: str, past: PastRun, state: RunState, control: RunControl) -> RunAnswer:
+        """Go on with a run that waits for an approval: at that call, if it was answered or may now be made."""
+        self.folders.reopen(run_id)
+        try:
+            start, plan = past.start, past.attempt.plan
+            if control.on_plan:
+                control.on_plan(plan)
+            method = self._method(plan, start.start_from, start.checkpoint)
+            goes_on = partial(resume, self.folders.path(run_id), method=method)
+            return self._answer_of(run_id, plan, past.goal, state, method, control, goes_on)
+        finally:
+            self.folders.release(run_id)
 
     def _tell_broken_off(self, run_id: str, past: PastRun, state: RunState) -> RunAnswer:
         self.folders.write_state(run_id, replace(state, told=True))
         call = one_line(past.call_in_doubt, _MAX_CALL)
         note = _IN_DOUBT.format(call=call) if call else _BROKEN_OFF
-        return replace(run_answer(run_id, past, None, None, state.resumes), note=note)
+        folder = self.folders.path(run_id)
+        return replace(run_answer(run_id, past, None, None, state.resumes, folder), note=note)
 
     def _play(self, plan: Plan, goal: str, start: _Start, control: RunControl) -> RunAnswer:
         state = RunState(resumes=start.resumes, entries=start.entries)
@@ -247,16 +280,35 @@ class ToolPlanRunner:
     def _play_in(
         self, run_id: str, plan: Plan, goal: str, state: RunState, start: _Start, control: RunControl
     ) -> RunAnswer:
-        method = FixedPlan(
+        method = self._method(plan, start.step, start.checkpoint)
+        begins = partial(run, method=method, out=self.folders.path(run_id))
+        return self._answer_of(run_id, plan, goal, state, method, control, begins)
+
+    def _method(self, plan: Plan, step: int, checkpoint: Checkpoint | None) -> FixedPlan:
+        return FixedPlan(
             plan,
             limits=self._settings.limits,
             allow_weak_sandbox=self._settings.allow_weak_sandbox,
-            start_from=start.step,
-            checkpoint=start.checkpoint,
+            start_from=step,
+            checkpoint=checkpoint,
             asks=False,
         )
+
+    def _answer_of(
+        self,
+        run_id: str,
+        plan: Plan,
+        goal: str,
+        state: RunState,
+        method: FixedPlan,
+        control: RunControl,
+        play: Callable[..., Result],
+    ) -> RunAnswer:
+        """Have the episode begin or go on, and answer with how it ended."""
         try:
-            ending = self._episode(run_id, goal, method, control).ending
+            with closing(self._tools.environment(goal, control.approve, self._loop)) as env:
+                given = {"env": env, "model": _Client(), "budget": self._settings.budget}
+                ending: Ending | None = play(**given, on_event=control.on_event).ending
         except InfrastructureError:
             if not self._has_started(run_id):
                 raise
@@ -264,18 +316,7 @@ class ToolPlanRunner:
         outcome = method.outcome if not isinstance(method.outcome, Rejected) else None
         self.folders.write_state(run_id, state)
         past = read_past_run(self.folders.path(run_id), state, self._sandbox, self._api, plan)
-        return run_answer(run_id, past, outcome, ending or past.ending, start.resumes)
-
-    def _episode(self, run_id: str, goal: str, method: FixedPlan, control: RunControl) -> Result:
-        with closing(self._tools.environment(goal, control.approve, self._loop)) as env:
-            return run(
-                env,
-                method=method,
-                model=_Client(),
-                budget=self._settings.budget,
-                out=self.folders.path(run_id),
-                on_event=control.on_event,
-            )
+        return run_answer(run_id, past, outcome, ending or past.ending, state.resumes, self.folders.path(run_id))
 
     def _has_started(self, run_id: str) -> bool:
         path = self.folders.path(run_id) / TRACE_NAME
@@ -349,8 +390,10 @@ def refusal_answer(rejected: Rejected, run: str | None = None) -> RunAnswer:
     return RunAnswer("refused", run, faults=faults, changes=changes)
 
 
-def run_answer(run: str, past: PastRun, live: Outcome | None, ending: Ending | None, resumes: str | None) -> RunAnswer:
-    """How a run ended.
+def run_answer(
+    run: str, past: PastRun, live: Outcome | None, ending: Ending | None, resumes: str | None, folder: Path
+) -> RunAnswer:
+    """How a run ended. ``folder`` is the run's.
 
     ``live`` is the outcome from the sandbox, which alone has the plan's value. None if there is none. ``ending`` is
     that of the episode.
@@ -381,8 +424,15 @@ def run_answer(run: str, past: PastRun, live: Outcome | None, ending: Ending | N
         calls=sum(e.number is not None for e in read.exchanges),
         log="" if finished else _text(shown["log"]),
         variables="" if finished else _text(shown["variables"]),
-        note=_note(outcome, value),
+        note=_note(outcome, value) or _wait_note(ending, run, folder),
     )
+
+
+def _wait_note(ending: Ending | None, run: str, folder: Path) -> str:
+    """What a run waits for, and how it goes on; empty if it does not wait."""
+    if not isinstance(ending, Waiting):
+        return ""
+    return _WAITING.format(call=one_line(shown_call(ending.call), _MAX_CALL), folder=shell_word(folder), run=run)
 
 
 def _note(outcome: Outcome, shown: object) -> str:
@@ -406,6 +456,8 @@ def _ended(outcome: Outcome, ending: Ending | None) -> Ended:
             return "stopped"
         case Stopped():
             broken: Ended = "infrastructure" if isinstance(ending, InfrastructureFailed) else "interrupted"
+            if isinstance(ending, Waiting):
+                return "waiting"
             return "budget" if isinstance(ending, BudgetSpent) else broken
         case _:
             assert_never(outcome)

@@ -64,6 +64,13 @@ class RunFolders:
         self.write_state(run, state)
         return run
 
+    def reopen(self, run: str) -> None:
+        """The run goes on: it counts as running until ``release``. Raises: UsageError: it runs already."""
+        with self._lock:
+            if run in self._running:
+                raise UsageError(f"the run {run} has not ended yet; wait for its answer")
+            self._running.add(run)
+
     def release(self, run: str) -> None:
         """The run has ended: its folder may be removed when it is the oldest."""
         with self._lock:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, Literal, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 
@@ -117,12 +117,14 @@ class PlanEnded(TraceEvent, frozen=True, tag="plan_ended"):
 class CallBegun(TraceEvent, frozen=True, tag="call_begun"):
     """A call is about to be made. ``id`` counts the calls of the episode from 1.
 
-    Its CallAnswered has the same ``id``; several calls may be open at once. If none follows, the episode was ended
-    during the call: where calls act for real it may have been done, and is in doubt.
+    ``line`` is the plan's line that makes it, None without a plan. Its CallAnswered has the same ``id``; several calls
+    may be open at once. If none follows, the episode was ended during the call: where calls act for real it may have
+    been done, and is in doubt.
     """
 
     id: Count
     call: Call
+    line: Count | None = None
 
 
 class CallAnswered(TraceEvent, frozen=True, tag="call_answered"):
@@ -141,14 +143,32 @@ class CallDecided(TraceEvent, frozen=True, tag="call_decided"):
     """The call with this ``id`` was allowed or refused, before it was begun.
 
     ``by`` says who decided: ``pattern`` is one of the user's patterns (the field ``pattern`` holds it), ``approver`` is
-    the user. ``nobody`` means that the call needed approval and there was no approver. It is then refused.
+    the user, ``always`` the user's earlier answer that holds for this call as well. ``nobody`` means that the call
+    needed approval and there was nobody to ask: the episode then waits. ``reason`` is why it was refused, or what the
+    episode waits for. ``arguments`` are those that the user gave in place of the plan's, packed; None: unchanged.
     """
 
     id: Count
     tool: str
     allowed: bool
-    by: Literal["pattern", "approver", "nobody"]
+    by: Literal["pattern", "approver", "always", "nobody"]
     pattern: str = ""
+    reason: str = ""
+    arguments: dict[str, Any] | None = None
+
+
+class ApprovalAnswered(TraceEvent, frozen=True, tag="approval_answered"):
+    """The user's answer to the call for which an episode waited, given after its end.
+
+    ``mac`` proves that it was made with the user's key, for the events before it
+    (``codeplan.runner.approval_answers``).
+    """
+
+    id: Count
+    call: Call
+    allowed: bool
+    reason: str = ""
+    mac: str = ""
 
 
 class CallRepeated(TraceEvent, frozen=True, tag="call_repeated"):
@@ -362,6 +382,7 @@ Event = (
     | EnvironmentReset
     | CallDecided
     | CallRepeated
+    | ApprovalAnswered
     | CallBegun
     | CallAnswered
     | DoubtDecided
@@ -390,11 +411,49 @@ Event = (
 EventHandler = Callable[[Event], None]
 
 
+class CallSite(NamedTuple):
+    """Where a call comes from: the plan's step and line, None without a plan, and the episode's events before it.
+
+    ``answer`` is the user's own answer to the question whether this call may be made, given while the episode waited.
+    """
+
+    step: int | None = None
+    line: int | None = None
+    events: Sequence[Event] = ()
+    answer: ApprovalAnswered | None = None
+
+    @property
+    def plan(self) -> str:
+        """The source of the plan that makes the call; empty if there was none."""
+        return next((e.source for e in reversed(self.events) if isinstance(e, PlanDrafted | PlanFixed)), "")
+
+    @property
+    def place(self) -> str:
+        """The step and the line in words; empty if both are unknown."""
+        parts = {"step": self.step, "line": self.line}
+        return ", ".join(f"{name} {number}" for name, number in parts.items() if number is not None)
+
+    def earlier_answers(self, call: Call) -> list[Answer]:
+        """The answers to equal calls before this one."""
+        key = call_key(call)
+        made = (each for each in answered_calls(self.events) if each.call.name == call.name)
+        return [each.answer for each in made if call_key(each.call) == key]
+
+
+def call_key(call: Call) -> bytes:
+    """The same for calls that are equal, and for no others: True is not 1, and the order by name does not count."""
+    return msgspec.json.encode(call, order="deterministic")
+
+
+NO_SITE: Final = CallSite()
+"""Where a call comes from that no plan of an episode makes."""
+
+
 @runtime_checkable
 class AnswersCalls(BaseEnvironment, Protocol):
     """An environment that answers calls of tools, which are data on the whole way."""
 
-    def call(self, id: int, call: Call, record: EventHandler) -> Answer:
+    def call(self, id: int, call: Call, record: EventHandler, site: CallSite = NO_SITE) -> Answer:
         """Make the call with this ``id``, or refuse it. A call that cannot be made is answered with an error.
 
         ``record`` takes the events of this call: the decisions about it and, immediately before anything happens

@@ -8,11 +8,12 @@ deterministic: to resume, replay or fork an episode, the same method runs again 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import threading
 import time
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final, TypeVar, cast
 
@@ -26,6 +27,7 @@ from codeplan.recording.event_comparison import describe_difference, describe_ki
 from codeplan.recording.event_handlers import guard_handler
 from codeplan.recording.events import (
     TRACE_FORMAT,
+    ApprovalAnswered,
     CallDecided,
     CallRepeated,
     DoubtDecided,
@@ -38,7 +40,7 @@ from codeplan.recording.events import (
     PlanEnded,
     SpanClosed,
 )
-from codeplan.types import Checkpoint
+from codeplan.types import Checkpoint, Waiting
 from codeplan.types.value import MAX_PART, MAX_ROWS, html_list, html_text, html_value, short_repr
 from codeplan.untrusted import files
 from codeplan.untrusted.json_values import MAX_NESTING, TOO_DEEP, ValueLimit, count_values, is_too_deep
@@ -196,18 +198,23 @@ def find_end(events: Sequence[Event]) -> EpisodeEnded | None:
     return end if isinstance(end, EpisodeEnded) and not end.broken_off else None
 
 
+def is_waiting(event: Event) -> bool:
+    """Whether an episode ended with this event because it waits for an approval."""
+    return isinstance(event, EpisodeEnded) and isinstance(event.result.ending, Waiting)
+
+
 def _is_interruption(event: Event) -> bool:
     if isinstance(event, EpisodeEnded):
-        return event.broken_off
+        return event.broken_off or is_waiting(event)
     return isinstance(event, ModelCallFailed | SpanClosed | CallDecided | CallRepeated | DoubtDecided)
 
 
 def drop_interruption(events: list[Event], sizes: array[int]) -> tuple[list[Event], int]:
     """The events from which an episode can continue, and their size in the file.
 
-    Drops the end that an interruption wrote, a failed last call (the model is asked again), a last decision about a
-    tool's call (the call was not made, so the decision is taken again), and trailing SpanClosed events, so that spans
-    interrupted by an exception reopen.
+    Drops the end that an interruption wrote, or that waits for an approval, a failed last call (the model is asked
+    again), a last decision about a tool's call (the call was not made, so the decision is taken again), and trailing
+    SpanClosed events, so that spans interrupted by an exception reopen.
     """
     count = len(events)
     while count and _is_interruption(events[count - 1]):
@@ -278,7 +285,9 @@ class Trace:
 
     ``path`` must not exist: a trace is never overwritten. ``recording`` holds the events that the episode must repeat:
     each event must equal the recorded one, except for times, and is not written again. After the recording's end
-    events are new, or, if the trace is not ``live``, a divergence. Safe to use from several threads.
+    events are new, or, if the trace is not ``live``, a divergence. ``approval`` is the last recorded event if that is
+    the user's own answer about the call that comes next: a trace may be forged, so the one who sets it has verified it.
+    Safe to use from several threads.
 
     Raises: UsageError: the file cannot be created.
     """
@@ -298,6 +307,8 @@ class Trace:
         self._file = _create(path) if path else None
         self._clock_offset: float | None = None
         self._size = TraceSize()
+        self.approval: ApprovalAnswered | None = None
+        self._last_start = 0  # of the recording's last event in the file, in bytes
         self._kept_bytes: int | None = None  # the file is cut to this size before the first event is written
         self._sizes = array("Q")  # of the file up to each recorded event
         self._continuation: EpisodeContinued | None = None
@@ -319,8 +330,8 @@ class Trace:
         """
         file = _open(path)
         try:
-            events, sizes = _parse_lines(file, path)
-            events, size = drop_interruption(events, sizes)
+            every, sizes = _parse_lines(file, path)
+            events, size = drop_interruption(every, sizes)
             if os.fstat(file.fileno()).st_size:  # an episode killed at once leaves an empty file
                 _require_start(events, path)
         except BaseException:
@@ -328,6 +339,7 @@ class Trace:
             raise
         trace = cls(None, on_event, events)
         trace.path, trace._file, trace._kept_bytes, trace._sizes = path, file, size, sizes
+        trace._last_start = sizes[len(events) - 2] if len(events) > 1 else 0
         return trace
 
     def go_on(self, continuation: EpisodeContinued) -> None:
@@ -357,6 +369,18 @@ class Trace:
     def read_resumable(path: Path) -> list[Event]:
         """The events as from ``read``, without the end that an interruption wrote."""
         return drop_interruption(*_read_lines(path))[0]
+
+    @staticmethod
+    def read_replayable(path: Path) -> list[Event]:
+        """The events as from ``read_resumable``, with the end if the episode waits for an approval."""
+        events, sizes = _read_lines(path)
+        waits = bool(events) and is_waiting(events[-1])
+        return events if waits else drop_interruption(events, sizes)[0]
+
+    def digest_before_last(self) -> bytes:
+        """The SHA-256 of the file up to the last event of the recording."""
+        assert self._file is not None, "only a resumed trace has a file with a recording"
+        return _digest_of_start(self._file, self._last_start)
 
     def next_recorded(self, *kinds: type[_E]) -> _E | None:
         """The next event of the recording; None after its end, when the episode is live.
@@ -480,6 +504,49 @@ class Trace:
                 left = left[self._file.write(left) :]
         except OSError as e:
             raise TraceFailure(f"the trace {self.path} cannot be written: {e.strerror}") from e
+
+
+def replace_end(path: Path, make: Callable[[Sequence[Event], int, bytes], Event]) -> Event:
+    """Write an event in place of the end of an episode that waits, and return it. Nobody else writes meanwhile.
+
+    ``make`` makes it of all events, the number of those that are kept before it, and the SHA-256 of their part of the
+    file. It should have the time of the event before it, so that the wait does not count as the episode's.
+
+    Raises: UsageError: the file is no trace, its episode still runs, or it does not wait. TraceFailure: the event
+    cannot be written.
+    """
+    with _open(path) as file:
+        every, sizes = _parse_lines(file, path)
+        if not every or not is_waiting(every[-1]):
+            raise UsageError(_no_question(every, path))
+        events, size = drop_interruption(every, sizes)
+        event = make(every, len(events), _digest_of_start(file, size))
+        try:
+            file.truncate(size)
+            file.seek(size)
+            files.write_all(file, _encoder.encode(event) + b"\n")
+            os.fsync(file.fileno())
+        except OSError as e:
+            raise TraceFailure(f"the trace {path} cannot be written: {e.strerror}") from e
+    return event
+
+
+def _no_question(events: Sequence[Event], path: Path) -> str:
+    """Why the episode of these events waits for no answer."""
+    if any(isinstance(event, ApprovalAnswered) for event in events[-2:]):
+        return f"the call was answered before; go on with: codeplan resume {path.parent}"
+    ended = bool(events) and isinstance(events[-1], EpisodeEnded) and not events[-1].broken_off
+    return f"the episode of {path.parent} waits for no approval: it {'has ended' if ended else 'was broken off'}"
+
+
+def _digest_of_start(file: BinaryIO, size: int) -> bytes:
+    """The SHA-256 of the first ``size`` bytes of a file."""
+    digest, left = hashlib.sha256(), size
+    file.seek(0)
+    while left and (data := file.read(min(left, 1 << 20))):
+        digest.update(data)
+        left -= len(data)
+    return digest.digest()
 
 
 def check_order(event: Event, before: Sequence[Event], path: Path | str, line: int) -> None:

@@ -13,6 +13,7 @@ import msgspec
 
 from codeplan.recording import events
 from codeplan.recording.events import (
+    ApprovalAnswered,
     CallAnswered,
     CallBegun,
     CallDecided,
@@ -52,6 +53,7 @@ from codeplan.types import (
     TraceFull,
     TrialEnded,
     Usage,
+    Waiting,
 )
 from codeplan.untrusted.texts import one_line, with_count
 from codeplan.untrusted.values import in_quotes
@@ -60,8 +62,8 @@ STAND_IN_LABEL = "scripted stand-in, not a language model"
 """The label of the scripted model wherever a reader could take its figures for a language model's."""
 
 
-EndState = Literal["success", "claimed", "failure"]
-"""An episode's outcome: solved; only claimed, without confirmation or denial; or not solved."""
+EndState = Literal["success", "claimed", "waiting", "failure"]
+"""An episode's outcome: solved; only claimed, without confirmation or denial; waiting for a person; or not solved."""
 
 
 def end_state(result: Result) -> EndState:
@@ -71,6 +73,8 @@ def end_state(result: Result) -> EndState:
     match result.ending:
         case Claimed():
             return "claimed"
+        case Waiting():
+            return "waiting"
         case Success() | GaveUp() | NoProgress() | Refused() | NotSolved() | TooLarge() | EnvironmentEnded():
             return "failure"
         case TraceFull():
@@ -114,6 +118,7 @@ _MAX_SHOWN: Final = 20_000  # characters of an argument; each display shortens t
 _DECIDERS = {
     "pattern": "by the pattern {pattern}",
     "approver": "by the user",
+    "always": "by the user's earlier answer",
     "nobody": "because there was nobody to ask",
 }
 
@@ -126,13 +131,21 @@ _DOUBT_DECIDERS = {
 }
 
 
-def describe_decision(event: CallDecided | DoubtDecided) -> str:
+def describe_decision(event: CallDecided | DoubtDecided | ApprovalAnswered) -> str:
     """The decision in a sentence."""
     if isinstance(event, DoubtDecided):
         decided = _DOUBT_DECIDERS[event.by].format(pattern=event.pattern)
         return f"The episode was ended during a call of {event.tool}, which {_WAYS[event.way]}, {decided}"
-    decided = "allowed" if event.allowed else "refused"
-    return f"A call of {event.tool} was {decided} {_DECIDERS[event.by].format(pattern=event.pattern)}"
+    if isinstance(event, ApprovalAnswered):
+        return f"The user {'allows' if event.allowed else 'does not allow'} this call of {event.call.name}{_why(event)}"
+    if event.by == "nobody" and event.reason:
+        return f"A call of {event.tool} needs approval, and there was nobody to ask"
+    decided = "refused" if not event.allowed else "allowed" if event.arguments is None else "changed"
+    return f"A call of {event.tool} was {decided} {_DECIDERS[event.by].format(pattern=event.pattern)}{_why(event)}"
+
+
+def _why(event: CallDecided | ApprovalAnswered) -> str:
+    return f": {event.reason}" if event.reason else ""
 
 
 Part = Literal["plans", "actions", "model", "failures", "other"]
@@ -250,7 +263,7 @@ class EventViewer:
                 return _episode_started_view(event)
             case events.EnvironmentReset():
                 return EventView(blocks=(TextBlock("start", event.observation.text),))
-            case events.CallDecided():
+            case events.CallDecided() | events.ApprovalAnswered():
                 return EventView(describe_decision(event), "quiet" if event.allowed else "warning")
             case events.DoubtDecided():
                 return EventView(describe_decision(event), "warning")
@@ -307,7 +320,7 @@ def _part(event: Event) -> Part:
             return "failures"
         case events.EnvironmentReset() | events.CallBegun() | events.CallAnswered():
             return "actions"
-        case events.CallDecided() | events.DoubtDecided() | events.CallRepeated():
+        case events.CallDecided() | events.DoubtDecided() | events.ApprovalAnswered() | events.CallRepeated():
             return "actions"
         case events.ModelCalled() | events.TextsEmbedded():
             return "model"
@@ -532,7 +545,7 @@ def event_rows(recorded: Iterable[Event]) -> Iterator[EventRow]:
 
 
 _SIGNS: Final = {"action": ">", "answer": "->", "observation": "->", "output": "|"}
-_ENDS: Final = {"success": "Success", "claimed": "Claimed", "failure": "Not solved"}
+_ENDS: Final = {"success": "Success", "claimed": "Claimed", "waiting": "Waiting", "failure": "Not solved"}
 
 
 def _text(view: EventView) -> str:

@@ -24,6 +24,7 @@ from codeplan.untrusted.texts import clean, clip_lines, one_line, source_excerpt
 _VERDICTS: Final = {
     "success": ("✓ Success", "bold green"),
     "claimed": ("? Claimed, not verified", "bold yellow"),
+    "waiting": ("… Waiting for an approval", "bold yellow"),
     "failure": ("✗ Not solved", "bold red"),
 }
 

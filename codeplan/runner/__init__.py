@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from codeplan.runner.approval_answers import approve
 from codeplan.runner.async_episodes import ado, arun
 from codeplan.runner.episodes import Execution, execute, learn, run
 from codeplan.runner.models import connect
 from codeplan.runner.recorded_episodes import fork, replay, resume
 from codeplan.runner.tools import do
 
-__all__ = ["Execution", "ado", "arun", "connect", "do", "execute", "fork", "learn", "replay", "resume", "run"]
+__all__ = [
+    "Execution",
+    "ado",
+    "approve",
+    "arun",
+    "connect",
+    "do",
+    "execute",
+    "fork",
+    "learn",
+    "replay",
+    "resume",
+    "run",
+]

@@ -43,6 +43,7 @@ from codeplan.recording.events import (
 from codeplan.recording.redaction import is_secret_name
 from codeplan.recording.trace import MAX_EVENT_BYTES, Trace, limits_changed_since, write_trace
 from codeplan.runner import models, telemetry
+from codeplan.runner.approval_answers import take_answer
 from codeplan.runner.environment_files import require_recorded
 from codeplan.runner.episodes import TRACE_NAME, find_trace
 from codeplan.runner.setup import (
@@ -150,7 +151,8 @@ def check_budget(recorded: Budget, own: Budget) -> None:
     }
     if exceeded:
         limits = ", ".join(f"{name}={_limit_text(r)} (yours: {m:g})" for name, (r, m) in exceeded.items())
-        ways = " ".join(budget_option(name, limit) for name, (limit, _) in exceeded.items())
+        options = (budget_option(name, limit) for name, (limit, _) in exceeded.items())
+        ways = " ".join(f"the variable {o}" if o.startswith("CODEPLAN") else o for o in options)
         raise UsageError(f"the budget in the trace exceeds your own: {limits}; allow it with {ways}")
 
 
@@ -304,7 +306,7 @@ def resume(
     mcp_config: Path | str | None = None,
     mcp_timeout: float = DEFAULT_SECONDS,
     verify: Callable[..., Verdict | Awaitable[Verdict]] | str | None = None,
-    approve: Approver | None = None,
+    approve: Approver | str | None = None,
     allow: Iterable[str] = (),
     ask: Iterable[str] | None = None,
     deny: Iterable[str] = (),
@@ -331,11 +333,13 @@ def resume(
     and must not exceed ``budget`` (default: that of ``run``).
 
     An episode with tools continues in the present state of the world: the trace answers the recorded calls, and only
-    calls that were never made are made. Its tools are never taken from the trace: ``tools`` to ``tool_errors`` and
-    ``once`` are as for ``do``; tools that were called once before stay so. If the episode was ended during a call, that
-    call may have been done. Then ``in_doubt`` says what to do: ``"stop"``, ``"retry"`` (make it again), ``"skip"`` (the
-    plan gets an OSError in its place), or a function ``in_doubt(tool, arguments)``, sync or async, that returns one of
-    these. Calls of tools whose names fit a pattern in ``idempotent`` are made again in any case.
+    calls that were never made are made. If it waits for an approval, it goes on at that call: ``codeplan.approve`` has
+    answered, or ``allow`` or ``approve`` decides. Its tools are never taken from the trace: ``tools`` to
+    ``tool_errors`` and ``once`` are as for ``do``; tools that were called once before stay so. If the episode was ended
+    during a call, that call may have been done. Then ``in_doubt`` says what to do: ``"stop"``, ``"retry"`` (make it
+    again), ``"skip"`` (the plan gets an OSError in its place), or a function ``in_doubt(tool, arguments)``, sync or
+    async, that returns one of these. Calls of tools whose names fit a pattern in ``idempotent`` are made again in any
+    case.
 
     Raises:
         UsageError: there is no such trace, its episode is still running, its header is damaged, or it needs a setting,
@@ -363,6 +367,7 @@ def resume(
     trace = Trace.resume(path, telemetry.with_telemetry(on_event))
     with closing(trace):
         header = _header(trace.recording, folder)
+        take_answer(trace)
         end = trace.recording[-1]
         continuation = None if not isinstance(end, EpisodeEnded) else _continuation(end, trace.recording, budget, tries)
         if continuation:
@@ -399,7 +404,7 @@ def replay(
     Raises: Diverged: an event differs from the recording, or the recording has no end.
     """
     require_handler(on_event)
-    recording = Trace.read_resumable(find_trace(folder))
+    recording = Trace.read_replayable(find_trace(folder))
     header = _header(recording, folder)
     with _recorded_setup(header, recording, env, method, _silent_model(header, recording), settings, {}) as setup:
         return setup.replay(recording, on_event)
@@ -512,9 +517,12 @@ def _live_environment(
     header: EpisodeStarted, env: BaseEnvironment | None, sources: ToolSources, folder: Path
 ) -> AnyEnvironment | None:
     """The environment object in which the episode continues; None if its name is enough."""
-    if header.env != ToolEnvironment.name and (sources.name_tools or sources.verify is not None):
+    if header.env != ToolEnvironment.name and (
+        sources.name_tools or sources.verify is not None or any(sources.patterns)
+    ):
         raise UsageError(
-            f"the environment {in_quotes(header.env)} of the episode takes neither tools nor a verifier; leave them out"
+            f"the environment {in_quotes(header.env)} of the episode takes neither tools nor a verifier, nor patterns "
+            "on tools; leave them out"
         )
     if env is not None and sources.name_tools:
         raise UsageError("give an environment or tools, not both")

@@ -25,6 +25,7 @@ from codeplan.errors import (
     SizeExceeded,
     TraceExhausted,
     UsageError,
+    WaitingForApproval,
 )
 from codeplan.llm.callable_model import CallableModel, ModelFunction, is_model_function
 from codeplan.methods.fixed_plan import FixedPlan
@@ -55,6 +56,7 @@ from codeplan.types import (
     Task,
     TooLarge,
     TraceFull,
+    Waiting,
 )
 from codeplan.untrusted.texts import is_utf8, with_article
 from codeplan.untrusted.tracebacks import broken_environment
@@ -239,6 +241,9 @@ class EpisodeSetup:
         except TraceExhausted as e:
             assert active is not None, "a trace is full after many events"
             active.result = active.episode.result(TraceFull(e.limit, str(e)), self.method.name)
+        except WaitingForApproval as e:
+            assert active is not None, "only an active episode makes calls"
+            active.result = active.episode.result(Waiting(e.call.name, e.call, str(e)), self.method.name)
         except SizeExceeded as e:
             assert active is not None, "nothing is refused before the episode is active"
             active.result = active.episode.result(TooLarge(e.what, e.limit, str(e)), self.method.name, False)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast
 
 from codeplan.budget import Budget
 from codeplan.cancellation import LoopThread
@@ -17,7 +18,18 @@ from codeplan.protocols import LLM
 from codeplan.recording.events import EpisodeStarted, EventHandler
 from codeplan.runner.episodes import run_live
 from codeplan.runner.setup import EnvironmentToOpen, EpisodeSetup, require_handler, require_out
-from codeplan.tools.approvals import Approvals, Approver, DoubtAsker, DoubtRules, WayOn, longest_match, read_patterns
+from codeplan.tools.approvals import (
+    Approvals,
+    Approver,
+    DoubtAsker,
+    DoubtRules,
+    GivenPattern,
+    WayOn,
+    given_patterns,
+    longest_match,
+    read_patterns,
+    require_fitting,
+)
 from codeplan.tools.environment import ToolEnvironment, ToolErrors, Verdict, Verifier, require_goal
 from codeplan.tools.mcp import (
     DEFAULT_SECONDS,
@@ -32,7 +44,6 @@ from codeplan.tools.mcp import (
 from codeplan.tools.python_tools import function_of_file, python_tools, tools_of_file
 from codeplan.tools.tool import DOC, Tool, Toolset, name_fault
 from codeplan.types import AgentTool, Result
-from codeplan.untrusted.texts import echo_message
 from codeplan.untrusted.values import in_quotes
 
 
@@ -66,7 +77,7 @@ class ToolSources:
     mcp_config: Path | str | None = None
     mcp_timeout: float = DEFAULT_SECONDS
     verify: Callable[..., Verdict | Awaitable[Verdict]] | str | None = None
-    approve: Approver | None = None
+    approve: Approver | str | None = None
     allow: Iterable[str] = ()
     ask: Iterable[str] | None = None
     deny: Iterable[str] = ()
@@ -83,7 +94,21 @@ class ToolSources:
 
     def approvals(self, approve: Approver | None = None) -> Approvals:
         """The user's patterns, with ``approve`` or the user's function. Raises: UsageError: one is wrong."""
-        return Approvals(self.allow, self.ask, self.deny, approve or self.approve)
+        return Approvals(self.allow, self.ask, approve or self._approver)
+
+    @cached_property
+    def _approver(self) -> Approver | Literal["later"] | None:
+        given = self.approve
+        if isinstance(given, str) and given != "later":
+            return cast(Approver, function_of_file(given, "approve(call), or later"))
+        return cast('Approver | Literal["later"] | None', given)
+
+    @property
+    def patterns(self) -> list[GivenPattern]:
+        """All patterns on the tools' names. Raises: UsageError: one is no pattern."""
+        return given_patterns(
+            allow=self.allow, ask=self.ask or (), deny=self.deny, idempotent=self.idempotent, once=self.once
+        )
 
     def doubts(self) -> DoubtRules:
         """The user's rules about calls in doubt. Raises: UsageError: one is wrong."""
@@ -133,16 +158,20 @@ class OpenTools:
 
 
 def open_tools(
-    sources: ToolSources, folder: Path | None = None, *, restarts: int = MAX_RESTARTS, tell_unused: bool = True
+    sources: ToolSources,
+    folder: Path | None = None,
+    *,
+    restarts: int = MAX_RESTARTS,
+    elsewhere: Callable[[GivenPattern], bool] = lambda pattern: False,
 ) -> AbstractContextManager[OpenTools]:
     """The user's own tools and those of MCP servers, which start when the context is entered and end with it.
 
     Files that servers return are kept in ``folder``; None keeps none. A server that has ended is started again
-    ``restarts`` times. ``tell_unused`` reports patterns that match no tool, because a misspelt ``deny`` would refuse
-    nothing.
+    ``restarts`` times. Tools that the user denies are left out. ``elsewhere`` says whether a pattern that fits no tool
+    here fits one of another task.
 
-    Raises: UsageError: the input is wrong. On entering, UsageError: there is no tool. EnvironmentFailure: a server does
-    not start.
+    Raises: UsageError: the input is wrong. On entering, UsageError: there is no tool, all are denied, or a pattern fits
+    none. EnvironmentFailure: a server does not start.
     """
     if sources.tool_errors not in ("plan", "stop"):
         raise UsageError(f"tool_errors is plan or stop, not {in_quotes(sources.tool_errors)}")
@@ -150,8 +179,9 @@ def open_tools(
     verify = sources.verify
     judge = function_of_file(verify, VERIFY_FORM) if isinstance(verify, str) else verify
     verifier = None if judge is None else Verifier(judge)
-    rules = (sources.approvals(), sources.doubts())
-    addresses, once = sources.addresses(), read_patterns("once", sources.once)
+    sources.approvals(), sources.doubts()
+    patterns = sources.patterns
+    addresses = sources.addresses()
 
     @contextmanager
     def opening() -> Iterator[OpenTools]:
@@ -170,23 +200,18 @@ def open_tools(
                 toolset = Toolset((*own, *started.tools), doc=f"{DOC}\n{FILES_NOTE}")
             else:
                 toolset = Toolset(own)
-            toolset = Toolset((_called_once(tool, once) for tool in toolset.tools), toolset.doc)
-            for rule in rules if tell_unused else ():
-                report_unused(rule, toolset)
-            yield OpenTools(toolset, sources, verifier)
+            toolset = Toolset((_called_once(tool, sources.once) for tool in toolset.tools), toolset.doc)
+            require_fitting((p for p in patterns if p.fits_one(toolset.names) or not elsewhere(p)), toolset.names)
+            denied = [p.pattern for p in patterns if p.option == "deny"]
+            yield OpenTools(toolset.without(denied), sources, verifier)
 
     return opening()
 
 
 def _called_once(tool: Tool, patterns: Iterable[str]) -> Tool:
     """The tool; one whose equal calls are made once, if a pattern says so."""
-    return tool if tool.once or longest_match(patterns, tool.name) is None else replace(tool, once=True)
-
-
-def report_unused(rules: Approvals | DoubtRules, toolset: Toolset) -> None:
-    """Report patterns that match no tool on standard error."""
-    for option, pattern in rules.unused(toolset.tools):
-        echo_message(f"no tool has a name that fits {option} {in_quotes(pattern)}", err=True)
+    fits = longest_match(read_patterns("once", patterns), tool.name) is not None
+    return replace(tool, once=True) if fits else tool
 
 
 def open_goal(goal: str, sources: ToolSources, out: Path | str | None) -> AbstractContextManager[ToolEnvironment]:
@@ -272,7 +297,7 @@ def do(
     mcp_timeout: float = DEFAULT_SECONDS,
     model: str | LLM | ModelFunction,
     verify: Callable[..., Verdict | Awaitable[Verdict]] | str | None = None,
-    approve: Approver | None = None,
+    approve: Approver | str | None = None,
     allow: Iterable[str] = (),
     ask: Iterable[str] | None = None,
     deny: Iterable[str] = (),
@@ -296,14 +321,17 @@ def do(
     They start with the episode and end with it; ``mcp_timeout`` is how many seconds a call may take. Their tools need
     approval unless a pattern in ``allow`` names them.
 
-    ``allow``, ``ask`` and ``deny`` are patterns on the tools' names (see ``codeplan.tools.approvals``). ``approve(tool,
-    arguments)`` decides on the calls to be asked for; without it they are refused. With it and without ``ask``, every
-    call is asked for. If a tool raises an exception, the
-    plan gets it as an error that it can catch, or with ``tool_errors="stop"`` the episode ends. ``verify``, ``approve``
-    and the tools may be asynchronous.
+    ``allow``, ``ask`` and ``deny`` are patterns on the tools' names (see ``codeplan.tools.approvals``); each must fit
+    one. ``approve(call)`` decides on a ProposedCall that is to be asked for: True, False, a text that says why not, or
+    a dict of arguments to make the call with instead; it may also be ``"FILE.py:FUNCTION"``. Without it, and with
+    ``"later"``, the episode ends there as ``Waiting``, and ``codeplan.approve`` answers. With ``approve`` and without
+    ``ask``, every call is asked for.
 
     ``once`` are patterns on names of tools whose equal calls are made once: a plan that goes on after a failure, or
-    starts over, gets the recorded answer. The rest is as in ``codeplan.run``.
+    starts over, gets the recorded answer.
+
+    If a tool raises an exception, the plan gets it as an error that it can catch, or with ``tool_errors="stop"`` the
+    episode ends. ``verify``, ``approve`` and the tools may be asynchronous. The rest is as in ``codeplan.run``.
 
     Raises:
         UsageError: the input is wrong.

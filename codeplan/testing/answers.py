@@ -15,9 +15,11 @@ from codeplan.errors import EnvironmentFailure, ModelError, UsageError
 from codeplan.plain_data import NotPlainData, unpack
 from codeplan.protocols import LLM
 from codeplan.recording.events import (
+    NO_SITE,
     AnsweredCall,
     CallAnswered,
     CallsByAnswer,
+    CallSite,
     EpisodeEnded,
     EpisodeStarted,
     Event,
@@ -176,7 +178,7 @@ class RecordedCalls:
             self._left[key].append(answer)
         return Observation("No tool was called yet.")
 
-    def call(self, id: int, call: Call, record: EventHandler) -> Answer:
+    def call(self, id: int, call: Call, record: EventHandler, site: CallSite = NO_SITE) -> Answer:
         """The next recorded answer to a call. Raises: UnrecordedCall: there is none, or none is left."""
         key = _key(call)
         if answers := self._left.get(key):

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from codeplan.envs.household.faults import HOUSEHOLD_FAULTS, EditableHousehold, HouseholdFault
 from codeplan.protocols import LLM, BaseEnvironment, Environment, OffersTools, TakesActions
-from codeplan.recording.events import EventHandler
+from codeplan.recording.events import NO_SITE, CallSite, EventHandler
 from codeplan.testing.answers import RecordedCalls
 from codeplan.testing.plan_runs import PlanRun
 from codeplan.tools.call_texts import shown_call
@@ -106,10 +106,10 @@ class FaultyTools:
         self._count = 0
         return self._env.reset(task)
 
-    def call(self, id: int, call: Call, record: EventHandler) -> Answer:
+    def call(self, id: int, call: Call, record: EventHandler, site: CallSite = NO_SITE) -> Answer:
         faulty = self._count == self._at
         self._count += 1
-        return Answer(error="RuntimeError", message=self._message) if faulty else self._env.call(id, call, record)
+        return Answer(error="RuntimeError", message=self._message) if faulty else self._env.call(id, call, record, site)
 
     def close(self) -> None:
         """Do nothing: the caller owns the environment."""

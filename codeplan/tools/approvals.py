@@ -3,64 +3,115 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from copy import deepcopy
+from dataclasses import dataclass
+from enum import Enum
 from fnmatch import fnmatchcase
 from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from codeplan.errors import CallInDoubt, EnvironmentFailure, UsageError
+from codeplan.recording.events import call_key
 from codeplan.tools.failures import failure_sentence, require_failure
-from codeplan.tools.tool import Approval, Tool
-from codeplan.untrusted.texts import one_line
+from codeplan.tools.tool import Need, Tool
+from codeplan.types import Answer, Call
+from codeplan.untrusted.comparison import nearest_name
+from codeplan.untrusted.texts import escape_surrogates, one_line
 from codeplan.untrusted.values import in_quotes, value_text
 
-Approver: TypeAlias = (
-    Callable[[str, Mapping[str, Any]], bool | Awaitable[bool]]
-    | Callable[[str, Mapping[str, Any], str], bool | Awaitable[bool]]
-)
-"""Says whether a call of this tool with these arguments may be made. A function with a third parameter also gets the
-server's hint about the tool (``Tool.hint``).
+
+@dataclass(frozen=True)
+class ProposedCall:
+    """A call that needs approval.
+
+    ``arguments`` is a copy of the call's, by parameter. ``hint`` is what the tool's server says about it. ``step`` and
+    ``line`` are those of the plan's call and ``plan`` is its source: None and empty where no plan makes it.
+    ``earlier`` are the answers to equal calls before it in this episode, each with its value as plain data.
+    """
+
+    tool: str
+    arguments: dict[str, Any]
+    hint: str = ""
+    step: int | None = None
+    line: int | None = None
+    plan: str = ""
+    earlier: tuple[Answer, ...] = ()
+
+
+class Always(Enum):
+    """An approval that holds for later calls of this episode as well."""
+
+    TOOL = "tool"
+    """All calls of this tool."""
+
+    ARGUMENTS = "arguments"
+    """All equal calls."""
+
+
+Approval: TypeAlias = bool | str | dict[str, Any] | Always
+"""The answer to a proposed call: it may be made or not, a text says why not, and a dict has the arguments with which it
+is made instead.
 """
+
+Approver: TypeAlias = Callable[[ProposedCall], Approval | Awaitable[Approval]]
+"""Decides about a call. Anything but an Approval refuses it."""
+
+APPROVER_FORM = "approve(call)"
+
+MAX_APPROVAL_CHARS = 2_000
+"""Maximum length of the reason for a refusal, in characters."""
+
+
+class ApprovalDecision(NamedTuple):
+    """What the user decided about a call. ``arguments`` are those to make it with instead; None: unchanged."""
+
+    allowed: bool
+    reason: str = ""
+    arguments: dict[str, Any] | None = None
+    by: Literal["approver", "always"] = "approver"
+
 
 MAX_PATTERNS = 1_000
 """Maximum number of patterns of one kind."""
+
+MAX_NAMED_TOOLS = 20
+"""Maximum number of tools that a message names."""
 
 
 class Rule(NamedTuple):
     """What a call needs, and the pattern that decides it; empty for the tool's own setting."""
 
-    approval: Approval
+    approval: Need
     pattern: str = ""
 
 
 class Approvals:
     """The user's patterns, as ``fnmatch`` reads them: ``delete_*``, ``*``. ``approve`` decides on calls to be asked.
 
-    ``deny`` wins. Of ``ask`` and ``allow`` the longer pattern wins, and ``ask`` if both are equally long. A tool
-    without a pattern has its own setting. With an ``approve`` and without ``ask``, every tool is asked for.
+    With ``"later"`` nobody is asked now. An answer that holds for later calls holds as long as this object.
 
-    Raises: UsageError: a pattern is empty or no text, there are too many, or ``approve`` can be called with neither two
-    nor three arguments.
+    Of ``ask`` and ``allow`` the longer pattern wins, and ``ask`` if both are equally long. A tool without a pattern has
+    its own setting. With an ``approve`` and without ``ask``, every tool is asked for. (A tool that is denied is not
+    there at all: see ``Toolset.without``.)
+
+    Raises: UsageError: a pattern is empty or no text, there are too many, or ``approve`` is no function of one
+    argument.
     """
 
     def __init__(
         self,
         allow: Iterable[str] = (),
         ask: Iterable[str] | None = None,
-        deny: Iterable[str] = (),
-        approve: Approver | None = None,
+        approve: Approver | Literal["later"] | None = None,
     ) -> None:
-        if approve is not None:
-            self._count = require_callable(approve, "approve", "approve(tool, arguments)", (2, 3))
+        if approve is not None and approve != "later":
+            require_callable(approve, "approve", APPROVER_FORM, (1,))
         if ask is None:
             ask = () if approve is None else ("*",)
-        self._allow, self._ask, self._deny = (
-            read_patterns("allow", allow),
-            read_patterns("ask", ask),
-            read_patterns("deny", deny),
-        )
-        self.approve = approve
-        self._rules: dict[tuple[str, Approval], Rule] = {}
+        self._allow, self._ask = read_patterns("allow", allow), read_patterns("ask", ask)
+        self.approve = None if isinstance(approve, str) else approve
+        self._always: set[str | bytes] = set()
+        self._rules: dict[tuple[str, Need], Rule] = {}
 
     def rule_for(self, tool: Tool) -> Rule:
         """What a call of this tool needs."""
@@ -70,30 +121,29 @@ class Approvals:
             rule = self._rules[key] = self._find_rule(tool)
         return rule
 
-    def ask(self, tool: Tool, arguments: Mapping[str, Any]) -> object:
-        """The answer of ``approve`` about a call, which may be awaitable. Raises the exceptions of ``approve``.
+    def decide(
+        self, call: Call, proposed: Callable[[], ProposedCall], finish: Callable[[object], object]
+    ) -> ApprovalDecision:
+        """The user's decision about a call; ``finish`` waits for an asynchronous one.
 
-        It gets a copy of the arguments, because the call must be made as the trace records it.
+        Raises the exceptions of ``approve``.
         """
-        approve: Any = self.approve
-        shown = deepcopy(dict(arguments))
-        return approve(tool.name, shown, tool.hint) if self._count == 3 else approve(tool.name, shown)
+        assert self.approve is not None, "there is somebody to ask"
+        if not self._always.isdisjoint((call.name, call_key(call))):
+            return ApprovalDecision(True, by="always")
+        answer = finish(self.approve(proposed()))
+        if isinstance(answer, Always):
+            self._always.add(call.name if answer is Always.TOOL else call_key(call))
+        if isinstance(answer, dict):
+            return ApprovalDecision(True, arguments=answer)
+        reason = escape_surrogates(answer[:MAX_APPROVAL_CHARS]) if isinstance(answer, str) else ""
+        return ApprovalDecision(answer is True or isinstance(answer, Always), reason)
 
     def _find_rule(self, tool: Tool) -> Rule:
-        for pattern in self._deny:
-            if fnmatchcase(tool.name, pattern):
-                return Rule("deny", pattern)
         asked, allowed = longest_match(self._ask, tool.name), longest_match(self._allow, tool.name)
         if asked is not None and (allowed is None or len(asked) >= len(allowed)):
             return Rule("ask", asked)
         return Rule(tool.approval) if allowed is None else Rule("allow", allowed)
-
-    def unused(self, tools: Iterable[Tool]) -> list[tuple[str, str]]:
-        """The patterns that name none of the tools, each after the option that has it."""
-        names = [tool.name for tool in tools]
-        given = {"allow": self._allow, "ask": self._ask, "deny": self._deny}
-        pairs = [(option, pattern) for option, patterns in given.items() for pattern in patterns]
-        return [(option, pattern) for option, pattern in pairs if not any(fnmatchcase(n, pattern) for n in names)]
 
 
 def read_patterns(name: str, given: Iterable[str]) -> tuple[str, ...]:
@@ -107,6 +157,35 @@ def read_patterns(name: str, given: Iterable[str]) -> tuple[str, ...]:
     if len(patterns) > MAX_PATTERNS:
         raise UsageError(f"{name} has {len(patterns):,} patterns, more than {MAX_PATTERNS:,}")
     return patterns
+
+
+class GivenPattern(NamedTuple):
+    """A pattern on the names of tools, and the option that has it."""
+
+    option: str
+    pattern: str
+
+    def fits_one(self, names: Iterable[str]) -> bool:
+        """Whether it fits one of the names."""
+        return any(fnmatchcase(name, self.pattern) for name in names)
+
+
+def given_patterns(**options: Iterable[str]) -> list[GivenPattern]:
+    """The patterns of these options. Raises: UsageError: as ``read_patterns``."""
+    return [GivenPattern(name, pattern) for name, given in options.items() for pattern in read_patterns(name, given)]
+
+
+def require_fitting(given: Iterable[GivenPattern], names: Collection[str]) -> None:
+    """Check that each pattern fits one of the tools' names: a misspelt ``deny`` would refuse nothing.
+
+    Raises: UsageError: one fits none.
+    """
+    for option, pattern in (each for each in given if not each.fits_one(names)):
+        near = nearest_name(pattern, names)
+        shown = [near] if near else sorted(names)[:MAX_NAMED_TOOLS]
+        more = f" and {len(names) - len(shown):,} more" if len(names) > len(shown) and not near else ""
+        way = f"did you mean {near}?" if near else f"there are: {', '.join(shown) or 'none'}{more}"
+        raise UsageError(f"no tool has a name that fits {option} {in_quotes(pattern)}; {way}")
 
 
 def longest_match(patterns: Iterable[str], name: str) -> str | None:
@@ -141,7 +220,7 @@ DoubtAsker: TypeAlias = Callable[[str, Mapping[str, Any]], WayOn | Awaitable[Way
 """Says what to do about a call of this tool with these arguments."""
 
 MAX_SHOWN_CALL = 500
-"""Maximum length of a call in doubt in a message, in characters."""
+"""Maximum length of a call in doubt, or of one that waits, in a message, in characters."""
 
 _WAYS: tuple[str, ...] = get_args(WayOn)
 
@@ -183,11 +262,6 @@ class DoubtRules:
             raise CallInDoubt(_sentence(tool, arguments), tool, arguments)
         return DoubtDecision(cast(Literal["retry", "skip"], way), "user" if asks else "option")
 
-    def unused(self, tools: Iterable[Tool]) -> list[tuple[str, str]]:
-        """The patterns that name none of the tools, each after its option."""
-        names = [tool.name for tool in tools]
-        return [("idempotent", p) for p in self.idempotent if not any(fnmatchcase(name, p) for name in names)]
-
     def _ask(self, tool: str, arguments: Mapping[str, Any], finish: Callable[[object], object]) -> object:
         assert not isinstance(self._in_doubt, str)
         try:
@@ -208,12 +282,12 @@ def _require_way(given: object, who: str) -> None:
 def _sentence(tool: str, arguments: Mapping[str, Any]) -> str:
     return (
         "nobody knows whether this call was done, because the episode was ended before its answer: "
-        f"{_call_in_doubt(tool, arguments)}; find out, then resume with --in-doubt retry (make it again) or "
+        f"{call_line(tool, arguments)}; find out, then resume with --in-doubt retry (make it again) or "
         "--in-doubt skip (the plan gets an error in its place)"
     )
 
 
-def _call_in_doubt(tool: str, arguments: Mapping[str, Any]) -> str:
+def call_line(tool: str, arguments: Mapping[str, Any]) -> str:
     """A call as a plan writes it, within bounds."""
     each = MAX_SHOWN_CALL // max(1, len(arguments))
     shown = ", ".join(f"{name}={value_text(value, each)}" for name, value in arguments.items())

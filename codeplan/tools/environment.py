@@ -7,12 +7,23 @@ from functools import partial
 from types import NoneType, SimpleNamespace
 from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
 
+from msgspec.structs import replace
+
 from codeplan.cancellation import LoopThread
-from codeplan.errors import AgentError, EnvironmentFailure, UsageError, VerifierBroken
-from codeplan.plain_data import MAX_VALUES, NotPlainData, Packed, unpack
-from codeplan.recording.events import CallBegun, CallDecided, DoubtDecided, EventHandler, ToolFailed
+from codeplan.errors import AgentError, EnvironmentFailure, UsageError, VerifierBroken, WaitingForApproval
+from codeplan.plain_data import MAX_VALUES, NotPlainData, Packed, pack, unpack
+from codeplan.recording.events import (
+    NO_SITE,
+    CallBegun,
+    CallDecided,
+    CallSite,
+    DoubtDecided,
+    EventHandler,
+    ToolFailed,
+    call_key,
+)
 from codeplan.tools.agent import agent_class_for
-from codeplan.tools.approvals import Approvals, DoubtRules, require_callable
+from codeplan.tools.approvals import ApprovalDecision, Approvals, DoubtRules, ProposedCall, call_line, require_callable
 from codeplan.tools.failures import error_for_plan, failure_message, failure_sentence, refusal, require_failure
 from codeplan.tools.results import full_type_name, pack_result
 from codeplan.tools.tool import Tool, Toolset
@@ -80,6 +91,7 @@ class _Request(NamedTuple):
     tool: Tool
     arguments: Mapping[str, Any]
     record: EventHandler
+    site: CallSite
 
 
 class ToolEnvironment:
@@ -117,7 +129,8 @@ class ToolEnvironment:
         self._verifier, self._approvals, self._doubts = verifier, approvals or Approvals(), doubts or DoubtRules()
         self._stops_at_errors = tool_errors == "stop"
         self._loop, self._owns_loop = loop or LoopThread(), loop is None
-        self._begun = self._over = self._in_doubt = False
+        self._begun = self._over = False
+        self._in_doubt: Call | None = None
 
     def tasks(self, split: str) -> Sequence[Task]:
         """The one task."""
@@ -135,18 +148,20 @@ class ToolEnvironment:
 
     def take_up(self, in_doubt: Call | None) -> None:
         """Continue a recorded episode; ``in_doubt`` is the call that the next ``call`` decides about."""
-        self._begun, self._in_doubt = True, in_doubt is not None
+        self._begun, self._in_doubt = True, in_doubt
 
-    def call(self, id: int, call: Call, record: EventHandler) -> Answer:
-        """Make a call, and answer with its result or its error. Raises: CallInDoubt: see ``take_up``."""
-        in_doubt, self._in_doubt = self._in_doubt, False
+    def call(self, id: int, call: Call, record: EventHandler, site: CallSite = NO_SITE) -> Answer:
+        """Make a call, and answer with its result or its error.
+
+        Raises: CallInDoubt: see ``take_up``. WaitingForApproval: it needs approval, and there is nobody to ask.
+        """
+        in_doubt, self._in_doubt = self._in_doubt, None
         try:
-            asked = _Request(id, call, self._find(call.name), _unpacked(call), record)
+            asked = _Request(id, call, self._find(call.name), _unpacked(call), record, site)
             asked.tool.require_fit(asked.arguments)  # what does not fit was never made, so it is not in doubt
             if in_doubt:
-                self._decide_doubt(asked)
-            self._require_approval(asked)
-            return Answer(self._make(asked))
+                self._decide_doubt(asked, _unpacked(in_doubt))
+            return Answer(self._make(self._require_approval(asked)))
         except AgentError as error:
             name, message = refusal(error)
             return Answer(error=name, message=message, done=self._over)
@@ -178,7 +193,7 @@ class ToolEnvironment:
         tool = asked.tool
         if tool.prepare:
             tool.prepare()
-        asked.record(CallBegun(id=asked.id, call=asked.call))
+        asked.record(CallBegun(id=asked.id, call=asked.call, line=asked.site.line))
         try:
             return pack_result(self._finish(tool.call(asked.arguments)))
         except NotPlainData as reason:
@@ -197,44 +212,72 @@ class ToolEnvironment:
         self._over = self._stops_at_errors
         return error_for_plan(error)
 
-    def _decide_doubt(self, asked: _Request) -> None:
-        """Return only if this call, which is in doubt, is to be made again. Raises: CallInDoubt; AgentError: it is
-        skipped.
+    def _decide_doubt(self, asked: _Request, arguments: Mapping[str, Any]) -> None:
+        """Return only if this call, which is in doubt, is to be made again; it was begun with these arguments.
+
+        Raises: CallInDoubt; AgentError: it is skipped.
         """
         tool = asked.tool
-        way, by, pattern = self._doubts.decide(tool.name, asked.arguments, self._finish)
+        way, by, pattern = self._doubts.decide(tool.name, arguments, self._finish)
         asked.record(DoubtDecided(id=asked.id, tool=tool.name, way=way, by=by, pattern=pattern))
         if way == "skip":
             raise AgentError(DOUBT.format(tool=tool.name), "ConnectionError")
 
-    def _require_approval(self, asked: _Request) -> None:
-        """Raises: AgentError: the call may not be made."""
-        tool = asked.tool
-        approval, pattern = self._approvals.rule_for(tool)
+    def _require_approval(self, asked: _Request) -> _Request:
+        """The call as it is to be made. Raises: AgentError: it may not be made. WaitingForApproval."""
+        tool, answer = asked.tool, asked.site.answer
+        need, pattern = self._approvals.rule_for(tool)
+        if answer and call_key(answer.call) == call_key(asked.call):
+            decision = ApprovalDecision(answer.allowed, answer.reason)
+        elif need == "allow":
+            if pattern:
+                asked.record(CallDecided(id=asked.id, tool=tool.name, allowed=True, by="pattern", pattern=pattern))
+            return asked
+        elif self._approvals.approve is None:
+            raise self._wait(asked, pattern)
+        else:
+            decision = self._ask_approver(asked)
+        changed = None if decision.arguments is None else _changed_call(asked, decision.arguments)
+        asked.record(
+            CallDecided(
+                id=asked.id,
+                tool=tool.name,
+                allowed=decision.allowed,
+                by=decision.by,
+                pattern=pattern,
+                reason=decision.reason,
+                arguments=None if changed is None else changed.arguments,
+            )
+        )
+        if not decision.allowed:
+            why = f": {decision.reason}" if decision.reason else ""
+            raise AgentError(f"the user did not approve this call of {tool.name}{why}", "PermissionError")
+        return asked if changed is None else asked._replace(call=changed, arguments=_unpacked(changed))
 
-        def decide(allowed: bool, by: Literal["pattern", "approver", "nobody"]) -> None:
-            asked.record(CallDecided(id=asked.id, tool=tool.name, allowed=allowed, by=by, pattern=pattern))
+    def _wait(self, asked: _Request, pattern: str) -> WaitingForApproval:
+        """The exception that ends the episode until somebody answers; the decision is recorded."""
+        tool, site = asked.tool, asked.site
+        wins = len(pattern) >= len(tool.name)  # takes precedence over an --allow with the name
+        way = f"--allow {tool.name}{f' in place of --ask {in_quotes(pattern)}' if wins else ''}"
+        where = f" at {site.place}" if site.place else ""
+        waits = f"waiting for approval: {call_line(tool.name, asked.arguments)}{where}"
+        reason = f"{waits}; allow it: codeplan approve RUN, or resume with {way}"
+        asked.record(
+            CallDecided(id=asked.id, tool=tool.name, allowed=False, by="nobody", pattern=pattern, reason=reason)
+        )
+        return WaitingForApproval(reason, asked.call)
 
-        if approval == "ask" and self._approvals.approve:
-            allowed = self._ask_approver(tool, asked.arguments)
-            decide(allowed, "approver")
-            if not allowed:
-                raise AgentError(f"the user did not approve this call of {tool.name}", "PermissionError")
-        elif approval == "ask":
-            decide(False, "nobody")
-            needs = f"{tool.name} needs the user's approval, and there is nobody to ask"
-            wins = len(pattern) >= len(tool.name)  # takes precedence over an --allow with the name
-            way = f"--allow {tool.name}{f' in place of --ask {in_quotes(pattern)}' if wins else ''} would allow it"
-            raise AgentError(f"{needs}; {way}", "PermissionError")
-        elif pattern:
-            decide(approval == "allow", "pattern")
-        if approval == "deny":
-            raise AgentError(f"the user does not allow {tool.name}", "PermissionError")
+    def _ask_approver(self, asked: _Request) -> ApprovalDecision:
+        """The user's decision. Raises: EnvironmentFailure: ``approve`` fails."""
 
-    def _ask_approver(self, tool: Tool, arguments: Mapping[str, Any]) -> bool:
-        """Only True allows the call. Raises: EnvironmentFailure: ``approve`` fails."""
+        def proposed() -> ProposedCall:
+            tool, site = asked.tool, asked.site
+            earlier = tuple(map(_with_plain_value, site.earlier_answers(asked.call)))
+            place = (site.step, site.line, site.plan)
+            return ProposedCall(tool.name, _unpacked(asked.call), tool.hint, *place, earlier)
+
         try:
-            return self._finish(self._approvals.ask(tool, arguments)) is True
+            return self._approvals.decide(asked.call, proposed, self._finish)
         except BaseException as error:
             require_failure(error)
             raise EnvironmentFailure(f"the function that approves calls failed: {failure_sentence(error)}") from error
@@ -256,6 +299,27 @@ class ToolEnvironment:
         if isinstance(result, Awaitable):
             return self._loop.run(result)
         return self._loop.run(_collect(result)) if isinstance(result, AsyncIterator) else result
+
+
+def _changed_call(asked: _Request, arguments: Mapping[str, Any]) -> Call:
+    """The call with these arguments. Raises: EnvironmentFailure: they do not fit the tool."""
+    try:
+        if odd := next((name for name in arguments if not isinstance(name, str)), None):
+            raise AgentError(f"{in_quotes(odd)} is no parameter's name")
+        asked.tool.require_fit(arguments)
+        return Call(asked.call.name, {name: pack(value) for name, value in arguments.items()})
+    except (AgentError, NotPlainData) as reason:
+        raise EnvironmentFailure(
+            f"the function that approves calls returned arguments that do not fit {asked.tool.name}: {reason}"
+        ) from None
+
+
+def _with_plain_value(answer: Answer) -> Answer:
+    """An answer whose value is not packed."""
+    try:
+        return replace(answer, value=unpack(answer.value))
+    except NotPlainData:  # a forged trace may hold anything
+        return replace(answer, value=None)
 
 
 def _unpacked(call: Call) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import keyword
 import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -14,8 +15,8 @@ from codeplan.errors import AgentError, UsageError
 from codeplan.types import AgentApi, AgentMethod, AgentParameter, AgentType
 from codeplan.untrusted.values import in_quotes
 
-Approval: TypeAlias = Literal["allow", "ask", "deny"]
-"""What happens to a call: it is made, it is made if the user approves it, or it is refused."""
+Need: TypeAlias = Literal["allow", "ask"]
+"""What happens to a call: it is made, or it is made if the user approves it."""
 
 ToolCall: TypeAlias = Callable[[Mapping[str, Any]], object | Awaitable[object]]
 """Calls a tool with its arguments by parameter name, ``*args`` as a list and ``**kwargs`` as a dict.
@@ -51,7 +52,7 @@ class Tool:
     method: AgentMethod
     call: ToolCall
     types: tuple[AgentType, ...] = ()
-    approval: Approval = "allow"
+    approval: Need = "allow"
     hint: str = ""
     once: bool = False
     prepare: Callable[[], None] | None = None
@@ -168,6 +169,16 @@ class Toolset:
     def names(self) -> tuple[str, ...]:
         """The tools' names, in order."""
         return tuple(self._by_name)
+
+    def without(self, denied: Iterable[str]) -> Toolset:
+        """The tools whose names fit none of these patterns. Raises: UsageError: none is left."""
+        patterns = tuple(denied)
+        kept = [tool for tool in self.tools if not any(fnmatchcase(tool.name, pattern) for pattern in patterns)]
+        if len(kept) == len(self.tools):
+            return self
+        if not kept:
+            raise UsageError(f"all tools are denied ({', '.join(map(in_quotes, patterns[:5]))}); deny fewer")
+        return Toolset(kept, self.doc)
 
     def get(self, name: str) -> Tool | None:
         """The tool of this name, or None."""

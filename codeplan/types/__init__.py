@@ -43,6 +43,7 @@ from codeplan.types.result import (
     TooLarge,
     TraceFull,
     TrialEnded,
+    Waiting,
 )
 from codeplan.types.task import ActionSpace, Answer, Call, Observation, Task
 from codeplan.types.value import Value
@@ -97,6 +98,7 @@ __all__ = [
     "TrialEnded",
     "Usage",
     "Value",
+    "Waiting",
     "recorded_outcome",
     "refuse_warnings",
 ]

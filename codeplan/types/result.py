@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, cast
 import msgspec
 
 from codeplan.types.model import Usage
-from codeplan.types.task import Task
+from codeplan.types.task import Call, Task
 from codeplan.types.value import Amount, Count, Value, html_table, html_text, html_value, short_repr
 
 SizedPart = Literal["prompt", "context", "reply", "observation", "event"]
@@ -42,7 +42,9 @@ class _Ending(Value, frozen=True, tag_field="type"):
                 return f"infrastructure: {self.message}"
             case Crashed():
                 return f"error: {self.error}: {self.message}"
-            case Claimed() | GaveUp() | NoProgress() | Refused() | NotSolved() | TooLarge() | TraceFull():
+            case Claimed() | GaveUp() | NoProgress() | Refused() | NotSolved() | TooLarge():
+                return self.message
+            case TraceFull() | Waiting():
                 return self.message
         raise AssertionError(f"{type(self).__name__} has no sentence")
 
@@ -124,6 +126,17 @@ class BudgetSpent(_Ending, frozen=True, tag="budget_spent"):
     message: str
 
 
+class Waiting(_Ending, frozen=True, tag="waiting"):
+    """A call of ``tool`` needs the approval of somebody who is not there. It was not made.
+
+    ``message`` shows the call and says how to go on; ``resume`` continues with this call.
+    """
+
+    tool: str
+    call: Call
+    message: str
+
+
 class Interrupted(_Ending, frozen=True, tag="interrupted"):
     """The user interrupted the episode."""
 
@@ -154,6 +167,7 @@ Ending: TypeAlias = (
     | EnvironmentEnded
     | TrialEnded
     | BudgetSpent
+    | Waiting
     | Interrupted
     | InfrastructureFailed
     | Crashed
@@ -246,8 +260,12 @@ class Result(Value, frozen=True):
             "Model": html_text(_STAND_IN if self.model == "scripted" else self.model) if self.has_model else "",
             "Trace": html_text(self.trace or ""),
         }
-        unsolved = "? Claimed, not verified" if isinstance(self.ending, Claimed) else "✗ Not solved"
-        return html_table("✓ Success" if self.success else unsolved, rows, self.plan)
+        return html_table(_HEADINGS.get(type(self.ending), "✗ Not solved"), rows, self.plan)
 
 
+_HEADINGS: dict[type, str] = {
+    Success: "✓ Success",
+    Claimed: "? Claimed, not verified",
+    Waiting: "… Waiting for an approval",
+}
 _STAND_IN = "scripted stand-in, not a language model"

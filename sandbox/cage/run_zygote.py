@@ -245,6 +245,14 @@ def _plan_line(failure: BaseException | None) -> int | None:
     return line
 
 
+def _calling_line() -> int | None:
+    """The plan's innermost line that runs now."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename != PLAN_FILENAME:
+        frame = frame.f_back
+    return frame.f_lineno if frame is not None else None
+
+
 def _stack_depth() -> int:
     frame: FrameType | None = sys._getframe()
     depth = 0
@@ -285,7 +293,7 @@ class HostClient:
         named = {name: _pack_argument(method, a) for name, a in kwargs.items()}
         if any(map(values.holds_half_pair, (*packed, *named.values(), *map(values.pack_value, named)))):
             raise ValueError(f"{method} was given {values.HALF_PAIR}")
-        frame = frames.CallFrame(method, packed, named)
+        frame = frames.CallFrame(method, packed, named, _calling_line())
         self._require_within("call_bytes", frames.packed_size(frame), self._limits.call_bytes)
         return self._exchange(frame)
 

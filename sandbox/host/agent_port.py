@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
-from codeplan.agent_interface import agent_api
+from codeplan.agent_interface import agent_api, plan_place
 from codeplan.errors import AgentBroken, AgentError, CodeplanError
 from codeplan.plain_data import NotPlainData
 from codeplan.sandbox.host.backend import LineCoverage, OutputChunk, Progress, StepEntry
@@ -253,7 +253,11 @@ class RunAccount:
         else:
             self.count("asks")
             self.require_within("ask_bytes", len(request.question.encode()))
-        return self.port.answer(request, self._run_untimed)
+        before = plan_place.set((self.step, request.line if isinstance(request, CallFrame) else None))
+        try:
+            return self.port.answer(request, self._run_untimed)
+        finally:
+            plan_place.reset(before)
 
     def count(self, limit: str) -> None:
         """Count one more of ``calls``, ``reads`` or ``asks``. Raises LimitExceededError."""

@@ -91,6 +91,7 @@ class RunSession:
             frame = self._worker.receive(self._deadline(), soon=answered)
             answered = False
             if isinstance(frame, frames.CallFrame | frames.ReadFrame | frames.AskFrame):
+                self._verify_line(frame)
                 self._worker.send(self._account.answer(frame), self._deadline())
                 answered = True
             elif isinstance(frame, frames.OutputFrame):
@@ -104,6 +105,11 @@ class RunSession:
                 return self._finish(frame)
 
     # ------------------------------------------------------------------ what the worker reports
+
+    def _verify_line(self, request: frames.CallFrame | frames.ReadFrame | frames.AskFrame) -> None:
+        """Raises ProtocolError if a call comes from a line that the plan does not have."""
+        if isinstance(request, frames.CallFrame) and request.line is not None and request.line > self._lines:
+            raise frames.ProtocolError(f"a call of line {request.line:,}, but the plan has {self._lines:,}")
 
     def _take_step(self, entered: frames.StepFrame) -> None:
         self._verify_step(entered.step)

@@ -176,7 +176,7 @@ class MontyRun:
             return error_result("AttributeError", f"the agent has no '{method}'; it has: {there}")
         try:
             named = {k: pack_value(v) for k, v in kwargs.items()}
-            call = frames.CallFrame(method, [pack_value(a) for a in args], named)
+            call = frames.CallFrame(method, [pack_value(a) for a in args], named, self._line)
         except NotPlainData as reason:
             self._account.count("calls")
             return error_result("TypeError", f"{method} was given {reason}; give it texts, numbers, lists and dicts")

@@ -316,11 +316,15 @@ class CoverageFrame(Frame, frozen=True):
 
 
 class CallFrame(Frame, frozen=True):
-    """The plan calls an agent method with packed arguments (see ``values``)."""
+    """The plan calls an agent method with packed arguments (see ``values``).
+
+    ``line`` is the plan's line that makes the call; None if it is unknown.
+    """
 
     method: _Name
     args: Annotated[list[Crossing], msgspec.Meta(max_length=MAX_VALUES)]
     kwargs: Annotated[dict[_Name, Crossing], msgspec.Meta(max_length=MAX_VALUES)]
+    line: _Line | None = None
 
 
 class ReadFrame(Frame, frozen=True):

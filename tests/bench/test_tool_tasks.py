@@ -232,21 +232,30 @@ def test_tools_of_a_server_get_the_task_s_folder(folder, endpoint):
     assert (outcome.result.claim, outcome.result.success, outcome.result.value) == (True, False, 1)
 
 
-def test_a_pattern_that_fits_no_tool_is_told_once(folder, endpoint, capsys):
-    text = f"allow = ['writ_*', 'write']\n{(folder / 'tasks.toml').read_text()}deny = ['raed']\n"
-    (folder / "tasks.toml").write_text(text)
+SECOND = "[[tasks]]\nname = 'second'\ngoal = 'Do it.'\ntools = ['own.py:fill']\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "pattern"),
+    [
+        ("deny = ['raed']\n", "", "deny 'raed'"),
+        ("", "allow = ['writ_*']\n", "allow 'writ_*'"),
+        ("", f"deny = ['fill']\n{SECOND}", "deny 'fill'"),  # a task's own pattern is meant for its own tools
+        ("deny = ['raed']\n", SECOND, "deny 'raed'"),
+    ],
+)
+def test_a_pattern_that_fits_no_tool_is_refused_before_a_model_is_asked(
+    folder, endpoint, capsys, before, after, pattern
+):
+    (folder / "tasks.toml").write_text(f"{before}{(folder / 'tasks.toml').read_text()}{after}")
     trusted()
-    say(endpoint, *[FINISH] * 2)
-    assert bench("--repeats", "2") == 0
-    said = [line for line in capsys.readouterr().err.splitlines() if "fits" in line]
-    assert said == [f"no tool has a name that fits {pattern}" for pattern in ("allow 'writ_*'", "deny 'raed'")]
+    assert bench() == 2
+    assert f"no tool has a name that fits {pattern}; " in capsys.readouterr().err
+    assert endpoint.asked == []
 
 
 def test_a_pattern_of_the_file_may_be_meant_for_the_tools_of_another_task(folder, endpoint, capsys):
-    (folder / "tasks.toml").write_text(
-        f"allow = ['write']\n{(folder / 'tasks.toml').read_text()}\n"
-        "[[tasks]]\nname = 'second'\ngoal = 'Do it.'\ntools = ['own.py:fill']\n"
-    )
+    (folder / "tasks.toml").write_text(f"allow = ['write']\n{(folder / 'tasks.toml').read_text()}\n{SECOND}")
     trusted()
     say(endpoint, *[FINISH] * 2)
     assert bench() == 0

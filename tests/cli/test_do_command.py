@@ -13,6 +13,7 @@ from support.reply_server import reply
 
 from codeplan.cli import main
 from codeplan.cli.options import ask_for_approval
+from codeplan.tools.approvals import Always, ProposedCall
 
 TOOLS = '''
 rows = {"a": 3}
@@ -99,11 +100,13 @@ def test_a_claim_is_told_with_the_option_that_has_it_verified(do):
     assert code == 1 and "--verify" not in err
 
 
-def test_the_summary_of_a_quiet_run_names_the_last_failure(do):
-    code, out, _ = do("-q", "--deny", "delete", "--set", "tries=1")
+def test_the_summary_of_a_quiet_run_names_the_last_failure(do, folder):
+    (folder / "no.py").write_text("def no(call): return 'it is Sunday'\n")
+    code, out, _ = do("-q", "--approve", "no.py:no", "--ask", "delete", "--set", "tries=1")
     assert code == 1
     assert "Reason       no success in 1 try\n" in out
-    assert "Last failure PermissionError in step 1, line 4: the user does not allow delete" in out
+    refusal = "the user did not approve this call of delete: it is Sunday"
+    assert f"Last failure PermissionError in step 1, line 4: {refusal}" in out
 
 
 def test_an_error_that_stops_the_episode_is_named_with_its_tool(do, endpoint):
@@ -148,13 +151,14 @@ def test_what_is_no_model_ends_in_a_sentence(folder, capsys, model, sentence):
     assert err.startswith(f"codeplan: {sentence}") and err.count("\n") == 1
 
 
-def test_what_is_refused_is_named_with_the_flag_that_allows_it(do, endpoint):
-    code, out, _ = do("--ask", "delete", "--set", "tries=1")
-    assert code == 1
-    assert "A call of delete was refused because there was nobody to ask" in out
-    assert "--allow delete in place of --ask 'delete' would allow it" in out
-    code, out, _ = do("--deny", "del*", "--set", "tries=1")
-    assert "A call of delete was refused by the pattern del*" in out
+@pytest.mark.parametrize("options", [("--ask", "delete"), ("--ask", "delete", "--approve", "later")])
+def test_without_anybody_to_ask_the_episode_waits_and_no_model_is_called_again(do, endpoint, folder, options):
+    code, out, err = do(*options, "--out", "run")
+    assert code == 5 and len(endpoint.asked) == 1
+    assert "! A call of delete needs approval, and there was nobody to ask" in out
+    waits = "waiting for approval: delete(key='a') at step 1, line 4; allow it: codeplan approve RUN, or resume with "
+    assert "… Waiting for an approval\n" in out and f"{waits}--allow delete in place of --ask 'delete'\n" in out
+    assert err == "codeplan: it waits for your approval; answer with: codeplan approve run\n"
 
 
 @pytest.mark.parametrize(
@@ -181,16 +185,15 @@ def test_bad_input_ends_in_a_sentence_and_exit_code_2(do, endpoint, options, sen
 
 def test_a_long_argument_hides_no_other_one(monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", io.StringIO("n\n" * 3))
-    assert not ask_for_approval(
-        "write", {"text": "x" * 9_000, "more": {"a": "y" * 9_000, "mode": "w"}, "path": "/etc/x"}, ""
-    )
+    given = {"text": "x" * 9_000, "more": {"a": "y" * 9_000, "mode": "w"}, "path": "/etc/x"}
+    assert not ask_for_approval(ProposedCall("write", given))
     shown = capsys.readouterr().err
     assert "'mode': 'w'" in shown and "path='/etc/x')" in shown and len(shown) < 3_000
     assert "Some of the arguments are too long to show" in shown
-    assert not ask_for_approval("write", {"text": "\x1b[2J\n\u202ex", "path": [["a"]] * 5_000}, "")
+    assert not ask_for_approval(ProposedCall("write", {"text": "\x1b[2J\n\u202ex", "path": [["a"]] * 5_000}))
     shown = capsys.readouterr().err
     assert "\x1b" not in shown and "\u202e" not in shown and len(shown) < 2_000 and shown.count("\n") == 2
-    assert not ask_for_approval("write", {"path": "/tmp/x"}, "destructive")
+    assert not ask_for_approval(ProposedCall("write", {"path": "/tmp/x"}, "destructive"))
     shown = capsys.readouterr().err
     assert "too long" not in shown and "\nThe server says: destructive.\nAllow it?" in shown
 
@@ -209,7 +212,7 @@ def on_terminal(folder, endpoint):
         )
         os.close(theirs)
         shown = b""
-        while b"[y/N]" not in shown:
+        while b"a reason to refuse: " not in shown:
             shown += os.read(ours, 1_000)
         os.write(ours, answer.encode())
         code = process.wait(60)
@@ -223,7 +226,26 @@ def on_terminal(folder, endpoint):
 @pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 1), ("\n", 1), ("yes\n", 0), ("yellow\n", 1)])
 def test_on_a_terminal_it_asks(on_terminal, answer, code):
     ended, shown = on_terminal(answer)
-    assert (ended, b"The plan calls delete(key='a')" in shown) == (code, True)
+    assert (ended, b"The plan calls in step 1, line 4: delete(key='a')" in shown) == (code, True)
+    assert b"Allow it? [y]es, [n]o, [a]lways delete, always [t]hese arguments, or a reason to refuse: " in shown
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("Y", True),
+        ("yes", True),
+        ("N", False),
+        ("", False),
+        ("a", Always.TOOL),
+        ("t", Always.ARGUMENTS),
+        ("Not before Monday", "Not before Monday"),
+        ("ok", "ok"),
+    ],
+)
+def test_what_is_typed_is_an_answer_or_the_reason_of_a_refusal(monkeypatch, typed, answer):
+    monkeypatch.setattr("sys.stdin", io.StringIO(f" {typed} \n"))
+    assert ask_for_approval(ProposedCall("write", {})) == answer
 
 
 def test_an_answer_that_was_typed_before_the_question_does_not_count(on_terminal):
@@ -255,11 +277,8 @@ def test_a_plan_is_checked_against_tools(plan_file, capsys):
 def test_a_plan_is_run_on_tools_with_approvals_and_a_verifier(plan_file, capsys):
     named = ("exec", plan_file, "--tools", "tools.py")
     code, out, err = codeplan(capsys, *named, "--verify", "checks.py:verify", "--ask", "delete", "-q")
-    assert (
-        code == 1
-        and "--allow delete in place of --ask 'delete' would allow it" in out
-        and out.count("--allow delete") == 1
-    )
+    assert code == 5 and out.count("--allow delete in place of --ask 'delete'") == 1
+    assert "without --out there is no trace to go on with" in err
     code, out, err = codeplan(capsys, *named, "--json", "--verify", "checks.py:verify")
     assert (code, err) == (0, "") and json.loads(out)["value"] == {"x": [3, None]}
     (plan_file.parent / "tools.py").rename(plan_file.parent / "again.py")  # whose row is not deleted yet

@@ -100,7 +100,7 @@ def test_the_option_decides(in_doubt, resume):
     assert (in_doubt / "sent").read_text().startswith("bob")
 
 
-def test_a_pattern_that_names_no_tool_is_told(in_doubt, resume):
+def test_a_pattern_that_names_no_tool_is_refused(in_doubt, resume):
     code, _, err = resume("--idempotent", "sned", *OPTIONS)
     assert code == 2 and "no tool has a name that fits idempotent 'sned'" in err
     code, _, err = resume("--idempotent", "s*", *OPTIONS)

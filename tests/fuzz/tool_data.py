@@ -54,7 +54,7 @@ def recorded() -> tuple[Lines, ...]:
     fails, asks = _PLAN.format(body="agent.remove('b')"), _PLAN.format(body="replan('nothing is left')")
     options: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
         ((fails, _STEP), {"verify": lambda value, tools: value["name"] == "a"}),
-        ((asks, fails, _STEP), {"ask": ["look"], "approve": lambda tool, arguments: True, "deny": ["rem*"]}),
+        ((asks, fails, _STEP), {"ask": ["look"], "approve": lambda call: True, "deny": ["rem*"]}),
         ((_PLAN.format(body="found = [found] * 3"), _STEP), {"verify": lambda value, tools: "it is a list"}),
         ((fails,), {"tool_errors": "stop"}),
     )

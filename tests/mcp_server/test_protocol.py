@@ -10,6 +10,7 @@ from mcp import Client, MCPError
 from mcp_types import ElicitResult
 from support.plan_server import COUNTS, KIWI, PLAN, SELL, STEP_2, Shop, plan_runner
 
+from codeplan import approve, replay
 from codeplan.mcp_server import live_runs
 from codeplan.mcp_server.server import PlanService, make_server
 from codeplan.skills import SkillLibrary
@@ -138,7 +139,7 @@ def test_the_clients_user_is_asked(runner, mode, shop):
     asked, on_question = answer()
     done = call(runner, "run_plan", {"plan": SELL}, mode=mode, elicitation_callback=on_question)
     assert done.structured_content["ended"] == "finished" and "sell pears" in shop._calls
-    assert asked == ["The plan calls sell(fruit='pears'). Allow it?"]
+    assert asked == ["The plan calls sell(fruit='pears') in line 11. Allow it?"]
 
 
 @pytest.mark.parametrize("mode", ERAS)
@@ -151,9 +152,38 @@ def test_only_a_clear_yes_allows_a_call(runner, mode, shop, given):
 
 
 @pytest.mark.parametrize("mode", ERAS)
-def test_a_client_that_cannot_ask_is_told_the_flag(runner, mode, shop):
-    refused = call(runner, "run_plan", {"plan": SELL}, mode=mode)
-    assert "--allow sell in place of --ask 'sell' would allow it" in refused.structured_content["failure"]["message"]
+def test_a_run_of_a_client_that_cannot_ask_waits_for_an_answer_on_the_machine(
+    runner, mode, shop, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+    async def main():
+        async with connected(runner, mode) as client:
+            waits = (await client.call_tool("run_plan", {"plan": SELL})).structured_content
+            given = {"run": waits["run"], "plan": SELL}
+            again = (await client.call_tool("resume_plan", given)).structured_content
+            calls = list(shop._calls)
+            approve(runner.folders.path(waits["run"]))
+            done = (await client.call_tool("resume_plan", given)).structured_content
+            return waits, again, calls, done
+
+    waits, again, calls, done = asyncio.run(main())
+    folder = runner.folders.path(waits["run"])
+    assert (waits["ended"], waits["failure"]["error"]) == ("waiting", "waiting")
+    assert "approval of the call sell(fruit='pears'), which was not made" in waits["note"]
+    assert f"codeplan approve {folder}." in waits["note"] and waits["run"] in waits["note"]
+    assert again == waits and "sell pears" not in calls
+    assert (done["ended"], done["run"]) == ("finished", waits["run"])
+    assert shop._calls == [*calls, "sell pears"]
+    assert replay(folder).value == done["value"]
+
+
+def test_the_reason_of_the_clients_user_reaches_the_plan(runner, shop):
+    async def on_question(context, params):
+        return ElicitResult(action="accept", content={"allow": False, "reason": "not on Sunday"})
+
+    refused = call(runner, "run_plan", {"plan": SELL}, elicitation_callback=on_question)
+    assert refused.structured_content["failure"]["message"].endswith("this call of sell: not on Sunday")
     assert "sell pears" not in shop._calls
 
 

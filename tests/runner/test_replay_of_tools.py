@@ -57,7 +57,7 @@ def recorded(tmp_path):
         ([WORKS], {"verify": lambda value, tools: tools.get("a") == value}),
         ([FAILS, WRONG, WORKS], {"verify": lambda value, tools: "still wrong"}),
         ([FAILS], {"tool_errors": "stop"}),
-        ([FAILS, WORKS], {"deny": ["del*"], "ask": ["get"], "approve": lambda tool, arguments: True}),
+        ([FAILS, WORKS], {"deny": ["del*"], "ask": ["get"], "approve": lambda call: True}),
     ],
     ids=["claimed", "verified", "refined", "stopped", "approved"],
 )

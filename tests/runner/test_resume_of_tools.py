@@ -54,8 +54,8 @@ class World:
 
         return [send, fail]
 
-    def approve(self, tool, arguments):
-        self.asked.append(tool)
+    def approve(self, call):
+        self.asked.append(call.tool)
         return self.approves
 
     def options(self):
@@ -190,7 +190,8 @@ def test_a_retry_asks_for_approval_again_and_an_answered_call_does_not(whole, tm
 
 def test_a_retry_that_is_refused_makes_no_call(whole, tmp_path):
     folder, world = cut_at(whole, tmp_path / "cut", CallBegun), World(CALLS[:1])
-    resume(folder, world, *[FIRST] * 6, in_doubt="retry", deny=["send"])
+    world.approves = False
+    resume(folder, world, *[FIRST] * 6, in_doubt="retry", ask=["send"])
     assert world.log.count("send ann 1") == 1
     decided = [e for e in Trace.read(folder / "trace.jsonl") if isinstance(e, DoubtDecided | CallDecided)]
     assert isinstance(decided[0], DoubtDecided) and isinstance(decided[1], CallDecided) and not decided[1].allowed
@@ -217,7 +218,7 @@ def test_a_call_that_was_refused_is_not_in_doubt_but_is_if_it_is_made_later(tmp_
     lines = ["try:", "    x = agent.send('ann')", "except PermissionError:", "    x = 'refused'", "assert x"]
     body = "".join(f"        {line}\n" for line in lines)
     source = f"def solution(agent, start_from=1):\n    if start_from <= 1:\n{body}    return x"
-    result = codeplan.do("send", tools=send, deny=["send"], model=Replies(source), out=tmp_path / "run")
+    result = codeplan.do("send", tools=send, approve=lambda call: False, model=Replies(source), out=tmp_path / "run")
     assert (result.value, log) == ("refused", [])
     folder = cut_at(tmp_path / "run", tmp_path / "refused", CallBegun)
     assert codeplan.resume(folder, tools=send, model=Replies()).value == "ann" and log == ["ann"]
@@ -285,7 +286,7 @@ def test_other_tools_are_refused_before_anything_is_called(whole, tmp_path, tool
     given = [own[t] if isinstance(t, int) else fail if t == "fail" else t for t in tools]
     folder = cut(whole, tmp_path / "cut", 8)
     with pytest.raises(UsageError, match=r"the tools differ from those of the recorded episode \(" + differences):
-        resume(folder, world, SECOND, tools=given)
+        resume(folder, world, SECOND, tools=given, ask=())
     env = ToolEnvironment("send them", Toolset(python_tools(*given)))
     with pytest.raises(UsageError, match=differences):
         codeplan.resume(folder, env=env, model=Replies(SECOND))
@@ -307,7 +308,7 @@ def test_another_environment_takes_no_tools(tmp_path):
         codeplan.run(Boxes(), "ball/2", model=Replies(source), out=tmp_path / "run")
     with pytest.raises(UsageError, match="the environment 'boxes' of the episode takes neither tools nor"):
         codeplan.resume(tmp_path / "run", env=Boxes(), model=Replies(), tools=World().tools())
-    with pytest.raises(UsageError, match="takes neither tools nor a verifier; leave them out"):
+    with pytest.raises(UsageError, match="takes neither tools nor a verifier, nor patterns on tools; leave them out"):
         codeplan.resume(tmp_path / "run", env=Boxes(), model=Replies(), verify=lambda value: True)
 
 

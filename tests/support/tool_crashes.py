@@ -239,9 +239,9 @@ class Round:
 
     def _answer(self, shown: bytes, answered: int, terminal: int) -> int:
         """Answer the questions that were not answered yet; returns how many there were by now."""
-        questions = [m.group() for m in re.finditer(rb"\[y/N\] |\[retry/skip/STOP\] ", shown)]
+        questions = [m.group() for m in re.finditer(rb"or a reason to refuse: |\[retry/skip/STOP\] ", shown)]
         for question in questions[answered:]:
-            if b"y/N" in question:
+            if b"refuse" in question:
                 os.write(terminal, b"y\n")
                 self.figures.add("approved on the terminal")
             else:

@@ -1,13 +1,23 @@
 """Patterns on the names of tools: which one decides, which name no tool, and what cannot be a pattern."""
 
-import dataclasses
 import functools
 
 import pytest
 
 from codeplan.errors import CallInDoubt, UsageError
 from codeplan.tools import python_tools
-from codeplan.tools.approvals import MAX_PATTERNS, Approvals, DoubtRules, require_callable
+from codeplan.tools.approvals import (
+    MAX_PATTERNS,
+    Always,
+    ApprovalDecision,
+    Approvals,
+    DoubtRules,
+    ProposedCall,
+    given_patterns,
+    require_callable,
+    require_fitting,
+)
+from codeplan.types import Call
 
 
 def read_file(name: str): ...
@@ -26,49 +36,85 @@ READ, DELETE = python_tools(read_file, delete_file)
         ({"allow": ["read_*"], "ask": ["*"]}, ("allow", "read_*")),
         ({"allow": ["read_*"], "ask": ["*_file"]}, ("ask", "*_file")),
         ({"allow": ["*"], "ask": ["read_*"]}, ("ask", "read_*")),
-        ({"allow": ["read_file"], "deny": ["*"]}, ("deny", "*")),
-        ({"ask": ["READ_*"], "deny": ["read"]}, ("allow", "")),
+        ({"ask": ["READ_*"], "allow": ["read"]}, ("allow", "")),
         ({"ask": "read_*"}, ("ask", "read_*")),
-        ({"approve": lambda tool, arguments: True}, ("ask", "*")),
-        ({"approve": lambda tool, arguments: True, "ask": ()}, ("allow", "")),
+        ({"approve": lambda call: True}, ("ask", "*")),
+        ({"approve": lambda call: True, "ask": ()}, ("allow", "")),
     ],
 )
-def test_the_longest_pattern_decides_and_deny_wins(patterns, rule):
+def test_the_longest_pattern_decides(patterns, rule):
     assert Approvals(**patterns).rule_for(READ) == rule
 
 
-def test_approve_gets_the_name_and_the_arguments_and_the_hint_if_it_takes_three():
+def decided(answers, *calls):
+    """The decisions of an approver that gives these answers, and how often it was asked."""
     asked = []
 
-    def by_two(tool, arguments):
-        asked.append((tool, arguments))
-        return "yes"
+    def approve(call):
+        asked.append(call)
+        return answers[len(asked) - 1]
 
-    def by_three(tool, arguments, hint):
-        asked.append((tool, arguments, hint))
-        return "no"
-
-    hinted = dataclasses.replace(READ, hint="reads only")
-    assert Approvals(approve=by_two).ask(hinted, {"name": "x"}) == "yes"
-    assert Approvals(approve=by_three).ask(hinted, {}) == "no"
-    assert asked == [("read_file", {"name": "x"}), ("read_file", {}, "reads only")]
+    approvals = Approvals(approve=approve)
+    proposed = ProposedCall(calls[0].name, {})
+    return [approvals.decide(call, lambda: proposed, lambda answer: answer) for call in calls], len(asked)
 
 
-@pytest.mark.parametrize("approve", [lambda tool: True, lambda tool, arguments, hint, more: True, bool, "yes"])
-def test_approve_takes_two_or_three_arguments(approve):
-    with pytest.raises(UsageError, match=r"^approve must be a function approve\(tool, arguments\)[;,] "):
+@pytest.mark.parametrize(
+    ("answer", "decision"),
+    [
+        (True, (True, "", None)),
+        (False, (False, "", None)),
+        ("not on Sunday", (False, "not on Sunday", None)),
+        ("x" * 3_000, (False, "x" * 2_000, None)),
+        ({"name": "y"}, (True, "", {"name": "y"})),
+        (1, (False, "", None)),
+        (None, (False, "", None)),
+    ],
+    ids=lambda v: type(v).__name__,
+)
+def test_an_answer_is_a_yes_a_no_a_reason_or_other_arguments(answer, decision):
+    assert decided([answer], Call("read_file", {"name": "x"})) == ([(*decision, "approver")], 1)
+
+
+def test_always_holds_for_equal_calls_or_for_all_of_the_tool():
+    one, same, other = (
+        Call("pay", arguments) for arguments in ({"a": 1, "b": 2}, {"b": 2, "a": 1}, {"a": True, "b": 2})
+    )
+    decisions, asked = decided([Always.ARGUMENTS, False, Always.TOOL], one, same, other, other, same, Call("pay", {}))
+    yes, known, no = ApprovalDecision(True), ApprovalDecision(True, by="always"), ApprovalDecision(False)
+    assert (decisions, asked) == ([yes, known, no, yes, known, known], 3)
+
+
+@pytest.mark.parametrize("approve", [lambda: True, lambda tool, arguments: True, bool, "yes"])
+def test_approve_takes_one_argument(approve):
+    with pytest.raises(UsageError, match=r"^approve must be a function approve\(call\)[;,] "):
         Approvals(approve=approve)
 
 
-def test_patterns_that_name_no_tool_are_found():
-    given = Approvals(allow=["read_*", "wirte_*"], ask=["*_file"], deny=["delete_file", "drop_*", "*"])
-    assert given.unused([READ, DELETE]) == [("allow", "wirte_*"), ("deny", "drop_*")]
-    assert given.unused([]) == [
-        (option, p) for option in ("allow", "ask", "deny") for p in getattr(given, f"_{option}")
-    ]
+@pytest.mark.parametrize(
+    ("pattern", "way"),
+    [
+        ("raed_file", "did you mean read_file?"),
+        ("drop_*", "there are: delete_file, read_file"),
+        ("READ_*", "there are: delete_file, read_file"),
+    ],
+)
+@pytest.mark.parametrize("option", ["allow", "ask", "deny", "idempotent"])
+def test_a_pattern_that_fits_no_tool_is_refused_with_the_names_that_there_are(option, pattern, way):
+    names = (READ.name, DELETE.name)
+    require_fitting(given_patterns(allow=["read_*"], deny=["*", "delete_fil?"]), names)
+    with pytest.raises(UsageError) as caught:
+        require_fitting(given_patterns(**{"ask": ["*_file"], option: ["*", pattern]}), names)
+    assert str(caught.value) == f"no tool has a name that fits {option} '{pattern}'; {way}"
 
 
-@pytest.mark.parametrize("option", ["allow", "ask", "deny"])
+def test_of_many_tools_a_refusal_names_the_first():
+    names = [f"tool_{number:04}" for number in range(2_000)]
+    with pytest.raises(UsageError, match=r"; there are: tool_0000, .*, tool_0019 and 1,980 more$"):
+        require_fitting(given_patterns(deny="x*"), names)
+
+
+@pytest.mark.parametrize("option", ["allow", "ask"])
 def test_too_many_patterns_and_what_is_none_are_refused(option):
     assert MAX_PATTERNS == 1_000
     Approvals(**{option: ["x"] * 1_000})
@@ -107,18 +153,6 @@ def test_what_takes_another_number_of_arguments_is_refused(given):
 
 def nested_arguments():
     return {"name": "x", "options": {"deep": [1, {"more": 2}]}}
-
-
-def test_the_approver_cannot_change_the_arguments_of_the_call():
-    def approve(tool, arguments):
-        arguments["options"]["deep"][1]["more"] = "changed"
-        arguments["options"]["deep"].append(3)
-        arguments["name"] = "y"
-        return True
-
-    given = nested_arguments()
-    assert Approvals(approve=approve).ask(READ, given) is True
-    assert given == nested_arguments()
 
 
 def test_the_function_that_decides_about_doubts_cannot_change_the_arguments():

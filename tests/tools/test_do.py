@@ -9,7 +9,16 @@ from support.boxes import Replies
 
 import codeplan
 from codeplan.errors import UsageError, VerifierBroken
-from codeplan.recording.events import CallAnswered, CallDecided, EpisodeEnded, PlanStarted, ToolFailed, ValueJudged
+from codeplan.recording.events import (
+    CallAnswered,
+    CallDecided,
+    EpisodeEnded,
+    EpisodeStarted,
+    PlanRejected,
+    PlanStarted,
+    ToolFailed,
+    ValueJudged,
+)
 from codeplan.recording.trace import Trace
 from codeplan.tools import ToolEnvironment, Toolset, python_tools
 from codeplan.tools.environment import Verifier
@@ -219,9 +228,30 @@ def test_a_broken_verifier_ends_the_episode_and_is_never_a_success(verify, why, 
     assert not end.result.success and isinstance(end.result.ending, InfrastructureFailed)
 
 
-def test_a_pattern_that_names_no_tool_is_told(capfd):
-    do(TOTAL, deny=["delte_*"], allow=["*"])
-    assert capfd.readouterr().err == "no tool has a name that fits deny 'delte_*'\n"
+@pytest.mark.parametrize(
+    ("patterns", "sentence"),
+    [
+        ({"deny": ["delte"], "allow": ["*"]}, "no tool has a name that fits deny 'delte'; did you mean delete?"),
+        ({"deny": ["g*", "delete"]}, "all tools are denied ('g*', 'delete'); deny fewer"),
+    ],
+)
+def test_patterns_that_leave_no_tool_or_fit_none_are_refused_before_anything_starts(patterns, sentence, tmp_path):
+    store, asked = Store(), []
+    with pytest.raises(UsageError) as caught:
+        codeplan.do("tidy up", tools=store, model=lambda messages: asked.append(1), out=tmp_path / "run", **patterns)
+    assert str(caught.value) == sentence
+    assert (asked, (tmp_path / "run").exists()) == ([], False)
+
+
+def test_a_denied_tool_is_in_no_prompt_and_not_in_the_agent(tmp_path):
+    """The header does not describe it either; the check says that it does not exist, and nothing of the plan runs."""
+    result, model = do(DELETE, plan("return agent.get('a')"), deny="del*", out=tmp_path)
+    (header,) = events(tmp_path, EpisodeStarted)
+    (rejected,) = events(tmp_path, PlanRejected)
+    assert [tool.method.name for tool in header.tools] == ["get"]
+    assert "the agent has no `delete`" in rejected.diagnostics[0].message
+    assert not any("delete" in message["content"] for message in model.asked[0][1])
+    assert result.value == 3
 
 
 @pytest.mark.parametrize("value", ["(1, {2}, [None])", "{1: float('inf')}", "2 ** 70", "'\\ud800'"])
@@ -289,7 +319,7 @@ def test_a_replay_makes_no_call_and_an_episode_that_would_call_again_does_not_go
         return fail()
 
     source = plan("try:", "    agent.look()", "except Exception:", "    pass", "x = agent.look", "return 2")
-    do(source, tools=look, out=tmp_path / "run", deny=["nothing"])
+    do(source, tools=look, out=tmp_path / "run", allow=["look"])
     env = ToolEnvironment("add up", Toolset(python_tools(look)))
     assert codeplan.replay(tmp_path / "run", env=env).value == 2
     assert called == [1]
@@ -315,9 +345,8 @@ def decisions(folder):
     ("patterns", "value", "decided"),
     [
         ({}, "done", []),
-        ({"deny": "del*"}, "the user does not allow delete", [("delete", False, "pattern", "del*")]),
         (
-            {"allow": "delet?", "ask": "delete", "approve": lambda tool, arguments: True},
+            {"allow": "delet?", "ask": "delete", "approve": lambda call: True},
             "done",
             [("delete", True, "approver", "delete")],
         ),
@@ -333,9 +362,9 @@ def test_patterns_decide_about_calls_and_each_decision_is_on_the_trace(patterns,
 def test_whoever_approves_sees_the_call_and_is_asked_about_all_without_a_pattern(tmp_path):
     asked = []
 
-    async def approve(tool, arguments):
-        asked.append((tool, dict(arguments)))
-        return tool == "get"
+    async def approve(call):
+        asked.append((call.tool, call.arguments))
+        return call.tool == "get"
 
     result, _ = do(DELETE, approve=approve, out=tmp_path)
     assert asked == [("get", {"key": "a"}), ("delete", {"key": "a"})]
@@ -393,7 +422,7 @@ class Boom(Exception):
 def test_what_a_handler_raises_at_any_event_ends_the_episode_as_it_is(tmp_path):
     """Some events happen while a plan calls a tool or asks the model; neither is to blame."""
     asking = plan("found = agent.get('a')", "ask_llm('more?')", "assert found == 3, 'Error in [Step 1]: none'")
-    given = {"verify": lambda value: True, "approve": lambda tool, arguments: True}
+    given = {"verify": lambda value: True, "approve": lambda call: True}
     kinds = []
     do(asking, "no", on_event=lambda event: kinds.append(type(event).__name__), **given)
     assert {"CallDecided", "CallBegun", "CallAnswered", "ModelCalled", "ValueJudged"} <= {*kinds}

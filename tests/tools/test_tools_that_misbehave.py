@@ -170,7 +170,7 @@ def test_an_approver_that_leaves_the_program_has_approved_nothing(approve):
         called.append(True)
 
     with pytest.raises(EnvironmentFailure, match="the function that approves calls failed: "):
-        codeplan.do("try it", tools=act, model=Replies(plan("agent.act()")), approve=lambda tool, given: approve())
+        codeplan.do("try it", tools=act, model=Replies(plan("agent.act()")), approve=lambda call: approve())
     assert called == []
 
 

@@ -111,8 +111,9 @@ def _event(line: bytes) -> Event | None:
     return None if isinstance(event, UnreadableEvent) else event
 
 
-EpisodeState = Literal["success", "claimed", "failure", "broken", "open"]
-"""The state of an episode: solved, only claimed, not solved, broken off by its infrastructure, or without an end."""
+EpisodeState = Literal["success", "claimed", "waiting", "failure", "broken", "open"]
+"""The state of an episode: solved, only claimed, waiting for an approval, not solved, broken off by its infrastructure,
+or without an end."""
 
 SCRIPTED = "scripted"
 """The name of the stand-in, which is no language model."""

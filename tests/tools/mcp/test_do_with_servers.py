@@ -55,14 +55,15 @@ def test_models_read_how_files_are_returned():
     ]
 
 
-def test_a_servers_tool_is_refused_unless_it_is_allowed():
-    lines = "try:\n    agent.echo()\nexcept OSError as e:\n    assert '--allow echo' in str(e), e\n    return 'done'"
-    assert do(lines, raw("echo")).success
+def test_a_servers_tool_needs_approval_unless_it_is_allowed():
+    waits = do("agent.echo()\nreturn 'done'", raw("echo"))
+    assert waits.reason.endswith("at step 1, line 3; allow it: codeplan approve RUN, or resume with --allow echo")
+    assert do("agent.echo()\nreturn 'done'", raw("echo"), allow="echo").success
 
 
 def test_without_patterns_only_servers_tools_are_asked_for():
     asked = []
-    approve = lambda tool, arguments: asked.append(tool) or True  # noqa: E731
+    approve = lambda call: asked.append(call.tool) or True  # noqa: E731
     result = do("agent.own(1)\nagent.echo()\nreturn 'done'", raw("echo"), tools=own, ask=(), approve=approve)
     assert result.success and asked == ["echo"]
 

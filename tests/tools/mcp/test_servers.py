@@ -14,7 +14,6 @@ from mcp_types import ToolAnnotations
 from support.mcp_addresses import LIBRARY, raw
 
 from codeplan.errors import AgentError, EnvironmentFailure, UsageError
-from codeplan.tools.approvals import Approvals
 from codeplan.tools.mcp import McpServers, ServerAddress, parse_address
 from codeplan.tools.mcp.servers import read_hints
 
@@ -77,10 +76,6 @@ def test_hints_are_shown_with_the_description_and_decide_nothing(library):
     assert tools["burn"].hint == "destructive, idempotent"
     assert tools["burn"].method.doc == "The server dies.\nThe server says: destructive, idempotent."
     assert (tools["find"].hint, {tool.approval for tool in tools.values()}) == ("", {"ask"})
-    asked = []
-    approvals = Approvals(approve=lambda tool, arguments, hint: asked.append((tool, hint)) or False)
-    approvals.ask(tools["burn"], {})
-    assert asked == [("burn", "destructive, idempotent")]
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,13 @@
 // The first page: what was run, the results, and the list of episodes.
 
-const OUTCOMES = { success: "solved", claimed: "claimed", failure: "not solved", broken: "broken off", open: "no end yet" };
+const OUTCOMES = {
+  success: "solved",
+  claimed: "claimed",
+  waiting: "waiting",
+  failure: "not solved",
+  broken: "broken off",
+  open: "no end yet",
+};
 const FIELDS = [
   "column",
   "kind",
