@@ -228,6 +228,9 @@ class VariablesBefore(NamedTuple):
     starts_over: bool = False
 
 
+NO_RUN_BEFORE: Final = VariablesBefore()
+
+
 class PlanNames:
     """The names of one plan by part.
 
@@ -451,14 +454,14 @@ _NO_PYTHON = Diagnostic(
 )
 
 
-def check_source(source: str, api: AgentApi, before: VariablesBefore = VariablesBefore()) -> Plan | Rejected:
+def check_source(source: str, api: AgentApi, before: VariablesBefore = NO_RUN_BEFORE) -> Plan | Rejected:
     """Check a plan against the language and the agent's API. See ``check_and_compile``."""
     found = check_and_compile(source, api, before)
     return found if isinstance(found, Rejected) else found[0]
 
 
 def check_and_compile(
-    source: str, api: AgentApi, before: VariablesBefore = VariablesBefore()
+    source: str, api: AgentApi, before: VariablesBefore = NO_RUN_BEFORE
 ) -> tuple[Plan, Program] | Rejected:
     """Check a plan against the language and the agent's API, and compile it.
 
