@@ -326,7 +326,9 @@ def test_a_checkpoint_of_another_run_is_only_data(runner, shop):
 
 
 def test_a_changed_step_reads_a_variable_that_no_step_sets_any_more(runner, shop):
-    half = plan("seen = []\nfor name in sorted(agent.fruits()):\n    seen.append(agent.count(name))\n    assert len(seen) > 1")
+    half = plan(
+        "seen = []\nfor name in sorted(agent.fruits()):\n    seen.append(agent.count(name))\n    assert len(seen) > 1"
+    )
     failed = runner.run(half, "count", ALONE)
     shop._calls.clear()
     answer = runner.resume(failed.run, plan("assert seen\nreturn len(seen)"), ALONE)
