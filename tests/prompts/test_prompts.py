@@ -101,7 +101,7 @@ def test_values_are_data_and_never_templates():
 
 
 def test_a_missing_value_is_named():
-    with pytest.raises(PromptError, match="adaplanner/check needs a value for errors"):
+    with pytest.raises(PromptError, match="adaplanner/check needs a value for done, errors"):
         PROMPTS.messages("adaplanner/check", source="x", asks=True, replans=True, tools=False, once=())
 
 
