@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, cached_property
 from typing import Any, Final, Literal
 
@@ -83,11 +83,22 @@ class Sandbox:
             return (f"Monty runs the plans: {f'the cage is not available ({lack})' if lack else 'as asked for'}",)
         return tuple(f"the sandbox runs without {layer}" for layer in self.missing_layers)
 
-    def check(self, source: str, api: AgentApi | type, *, fixes: bool = True) -> Plan | Rejected:
+    def check(
+        self,
+        source: str,
+        api: AgentApi | type,
+        *,
+        fixes: bool = True,
+        kept: Iterable[str] = (),
+        starts_over: bool = False,
+    ) -> Plan | Rejected:
         """Check ``source`` for an agent with this API, given as data or as the agent's class. Nothing of it runs.
 
         Faults with only one possible correction are mended, unless ``fixes`` is false: the result has the mended
         source and its fixes.
+
+        ``kept`` are the names of the variables that an earlier run left; names that no plan can have are ignored. The
+        plan may read them as it may read its own, unless the next run ``starts_over``, without them.
 
         Raises: UsageError: ``api`` is neither, for example the agent itself.
         """
@@ -96,7 +107,7 @@ class Sandbox:
             raise UsageError(
                 f"check takes the class of an agent or an AgentApi, not an object of the class {name}; give type(agent)"
             )
-        return self._backend.texts.check(source, api, fixes=fixes)
+        return self._backend.texts.check(source, api, fixes=fixes, kept=kept, starts_over=starts_over)
 
     def merge_reply(self, reply: str, before: str) -> MergedReply | Rejected | None:
         """Merge the code of a reply into the plan ``before``, if it holds only some steps; None if it is a whole plan.

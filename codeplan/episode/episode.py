@@ -286,6 +286,11 @@ class Episode:
         """Whether actions are real: they cannot be undone, so the episode cannot start over."""
         return isinstance(self.env, ActsForReal)
 
+    @property
+    def once_tools(self) -> tuple[str, ...]:
+        """The names of the tools whose equal calls are not made again."""
+        return ()
+
     def is_done(self, task: Task, claim: bool | None) -> bool:
         """Whether ``task`` counts as done; ``claim`` is what the method that tried it believes.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -22,10 +22,12 @@ from codeplan.planning.outcomes import describe_outcome
 from codeplan.planning.plan_run import take_reply
 from codeplan.planning.resume_point import (
     BROKEN_OFF,
+    MissingVariable,
     PlanAttempt,
     find_resume_point,
     last_attempt,
     last_state,
+    saved_names,
     step_after_all,
     unfinished_step,
 )
@@ -115,7 +117,8 @@ def read_past_run(folder: Path, state: RunState, sandbox: Sandbox, api: AgentApi
         raise UsageError(f"{folder.name} is not the run of a plan with tools; name a run that run_plan returned")
     first = next((i for i, e in enumerate(events) if isinstance(e, PlanStarted)), len(events))
     ran = tuple(events[first:])
-    attempt = last_attempt(ran, plan or _recorded_plan(events, folder.name, sandbox, api), state.entries)
+    plan = plan or _recorded_plan(events, folder.name, sandbox, api, state.entries)
+    attempt = last_attempt(ran, plan, state.entries)
     for step, checkpoint in attempt.entries.items():
         verify_checkpoint(checkpoint, f"the variables of step {step} in the run {folder.name}")
     if attempt.outcome.checkpoint:
@@ -130,9 +133,12 @@ def read_past_run(folder: Path, state: RunState, sandbox: Sandbox, api: AgentApi
     return PastRun(header.task.goal, attempt, ran, start, end.result.ending if end else None, broken_off, waits)
 
 
-def _recorded_plan(events: Sequence[Event], run: str, sandbox: Sandbox, api: AgentApi) -> Plan:
+def _recorded_plan(
+    events: Sequence[Event], run: str, sandbox: Sandbox, api: AgentApi, entries: Mapping[int, Checkpoint]
+) -> Plan:
     source = next((e.source for e in reversed(events) if isinstance(e, PlanDrafted | PlanFixed)), "")
-    checked = sandbox.check(source, api)
+    started = [e.checkpoint for e in events if isinstance(e, PlanStarted) and e.checkpoint]
+    checked = sandbox.check(source, api, kept={name for c in (*entries.values(), *started) for name in c.names})
     if not isinstance(checked, Plan):
         raise UsageError(
             f"the plan of the run {run} does not fit the tools any more ({checked.diagnostics[0]}); send it to run_plan"
@@ -234,12 +240,16 @@ class ToolPlanRunner:
         if past.broken_off and not state.told:
             return self._tell_broken_off(run_id, past, state)
         taken = take_reply(self._sandbox, _code(text), past.attempt.plan.source)
-        checked = taken.refusal or self._sandbox.check(taken.source, self._api)
+        kept = saved_names(past.attempt)
+        checked = taken.refusal or self._sandbox.check(taken.source, self._api, kept=kept)
         if isinstance(checked, Rejected):
             return refusal_answer(checked, run_id)
         if past.waits and checked.source == past.attempt.plan.source:
             return self._go_on(run_id, past, state, control)
-        return self._play(checked, past.goal, _start_after(run_id, past, checked), control)
+        start = _start_after(run_id, past, checked)
+        if isinstance(start, Rejected):
+            return refusal_answer(start, run_id)
+        return self._play(checked, past.goal, start, control)
 
     def _go_on(self, run_id: str, past: PastRun, state: RunState, control: RunControl) -> RunAnswer:
         """Go on with a run that waits for an approval: at that call, if it was answered or may now be made."""
@@ -332,8 +342,11 @@ class _Start(Value, frozen=True):
     resumes: str | None = None
 
 
-def _start_after(run_id: str, past: PastRun, plan: Plan) -> _Start:
-    """Where the plan starts. Raises: UsageError: the run has done all of its steps, and would do them again."""
+def _start_after(run_id: str, past: PastRun, plan: Plan) -> _Start | Rejected:
+    """Where the plan starts; a refusal if it would start without a variable of the run before that it reads.
+
+    Raises: UsageError: the run has done all of its steps, and would do them again.
+    """
     attempt = past.attempt
     if step_after_all(attempt, plan):
         raise UsageError(
@@ -342,6 +355,8 @@ def _start_after(run_id: str, past: PastRun, plan: Plan) -> _Start:
         )
     states = attempt.entries | last_state(plan, attempt, "failure")
     step = find_resume_point(attempt.plan, plan, unfinished_step(attempt, plan), states)
+    if isinstance(step, MissingVariable):
+        return step.refuse(plan)
     entries = {number: c for number, c in attempt.entries.items() if number < step}
     return _Start(step, states.get(step), entries, run_id)
 
@@ -479,7 +494,8 @@ def _resumable_step(past: PastRun, outcome: Outcome) -> int | None:
         return None if outcome.step is None else outcome.step + 1
     plan, attempt = past.attempt.plan, past.attempt
     states = attempt.entries | last_state(plan, attempt, "failure")
-    return find_resume_point(plan, plan, unfinished_step(attempt, plan), states)
+    step = find_resume_point(plan, plan, unfinished_step(attempt, plan), states)
+    return None if isinstance(step, MissingVariable) else step
 
 
 def _variables(past: PastRun) -> Checkpoint:

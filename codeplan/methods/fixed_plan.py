@@ -89,9 +89,13 @@ class FixedPlan:
         Raises: UsageError: it has no such step.
         """
         if self._starts_later:
-            plan = self.plan or self.sandbox.check(self.source, api, fixes=self._fixes == "on")
+            plan = self.plan or self.sandbox.check(self.source, api, fixes=self._fixes == "on", kept=self._kept)
             if isinstance(plan, Plan):
                 self._require_step(plan)
+
+    @property
+    def _kept(self) -> tuple[str, ...]:
+        return tuple(self._checkpoint.names) if self._checkpoint else ()
 
     @property
     def _starts_later(self) -> bool:
@@ -113,7 +117,7 @@ class FixedPlan:
         episode.record(PlanDrafted(number=1, origin="plan", source=self.source))
         plan: Plan | Rejected
         if self.plan is None:
-            plan = check_plan(self.sandbox, episode, self.source, 1, self._fixes, strict=self._strict)
+            plan = check_plan(self.sandbox, episode, self.source, 1, self._fixes, strict=self._strict, kept=self._kept)
         else:
             plan = self.plan
             record_check(episode, replace(plan, fixes=()), 1)  # its text is the mended one

@@ -22,6 +22,7 @@ from codeplan.recording.events import (
     PlanStarted,
     StepEntered,
     TextPrinted,
+    answered_calls,
 )
 from codeplan.sandbox import decode
 from codeplan.tools.call_texts import shown_answer, shown_call
@@ -312,6 +313,11 @@ MAX_PART_CHARS: Final = {
 default it has at most 65,536 bytes.
 """
 
+MAX_DONE_CHARS: Final = 6_000
+"""Maximum length of the list of calls that were made, in characters."""
+
+_MAX_DONE_CALL: Final = 2_000  # characters of one of these calls
+
 MAX_OLDER_CHARS: Final = 6_000
 """Maximum length of the log without the answers that are shown whole, in characters."""
 
@@ -417,7 +423,8 @@ class RunReport(Value, frozen=True):
     ``source`` is its text after the check's fixes. ``plan`` and ``outcome`` are None if the check refused it.
     ``problem`` is the first sentence on what went wrong. ``events`` are the events of the run, ``observation`` is the
     newest observation. ``variables`` are the variables that the next plan can start with. ``left`` holds the limits of
-    the next run. ``next_start`` says where the next plan starts.
+    the next run. ``next_start`` says where the next plan starts. ``last_run`` is the report on the latest run, if the
+    check refused this plan and a plan ran before.
     """
 
     source: str
@@ -429,6 +436,7 @@ class RunReport(Value, frozen=True):
     variables: Checkpoint = Checkpoint()
     left: LimitsLeft = LimitsLeft()
     next_start: NextStart = "resume"
+    last_run: RunReport | None = None
 
     @property
     def summary(self) -> str:
@@ -441,28 +449,65 @@ class RunReport(Value, frozen=True):
 
 
 def prompt_values(report: RunReport, attempts: tuple[str, ...]) -> dict[str, object]:
-    """The values of ``adaplanner/turn``, within MAX_PART_CHARS. ``attempts`` has a line for each earlier one."""
-    outcome = report.outcome
+    """The values of ``adaplanner/turn``, within MAX_PART_CHARS. ``attempts`` has a line for each earlier one.
+
+    Log, output and variables of a plan that was refused are those of the run before it.
+    """
+    outcome, refused = report.outcome, report
+    report = report.last_run or report
     output = excerpt(report.events.printed.strip("\n"), _MAX_SOUGHT, start=0.5)
     log = format_log(report.events.exchanges, MAX_OLDER_CHARS, MAX_WHOLE_CHARS, output)
     printed = excerpt(log.whole.name_in(output), MAX_PART_CHARS["printed"], start=0.5)
     return {
-        "feedback": excerpt(log.whole.name_in(report.problem, _MIN_IN_FEEDBACK), MAX_PART_CHARS["feedback"]),
-        "failed_line": _failed_line(report),
+        "feedback": excerpt(log.whole.name_in(refused.problem, _MIN_IN_FEEDBACK), MAX_PART_CHARS["feedback"]),
+        "failed_line": _failed_line(refused),
         "log": log.text,
         "printed": printed,
         "now": _observation_now(report),
         "variables": _describe_variables(report, log.shown.names, printed),
-        "fixes": _fix_lines(report.plan.fixes if report.plan else ()),
-        "left": report.left.lines,
+        "fixes": _fix_lines(refused.plan.fixes if refused.plan else ()),
+        "left": refused.left.lines,
         "attempts": attempts,
         "refused": outcome is None,
         "finished": isinstance(outcome, Finished),
         "replanned": isinstance(outcome, Replan),
         "unfinished": isinstance(outcome, Replan) and not outcome.step_done,
         "step": _next_step(outcome),
-        "next_start": report.next_start,
+        "next_start": refused.next_start,
     }
+
+
+def done_lines(events: Sequence[Event]) -> tuple[str, ...]:
+    """The calls that were made in an episode and answered with a value, and those in doubt: equal ones once, with a
+    count, in the order in which each was made last. The newest are kept within MAX_DONE_CHARS, and the first line says
+    how many are left out.
+    """
+    counts: dict[tuple[str, bool], int] = {}
+    for made in answered_calls(events):
+        if not made.answer.error or made.answer.in_doubt:
+            key = (one_line(shown_call(made.call), _MAX_DONE_CALL), made.answer.in_doubt)
+            counts[key] = counts.pop(key, 0) + 1
+    lines: list[str] = []
+    room = MAX_DONE_CHARS
+    for (call, in_doubt), count in reversed(counts.items()):
+        times = f" (x {count})" if count > 1 else ""
+        line = call + times + (": in doubt, nobody knows whether it was done" if in_doubt else "")
+        room -= len(line) + 1
+        if room < 0:
+            break
+        lines.append(line)
+    missing = sum(list(counts.values())[: len(counts) - len(lines)])
+    head = [left_out(missing, "earlier call")] if missing else []
+    return (*head, *reversed(lines))
+
+
+def repair_values(last_run: RunReport | None) -> dict[str, object]:
+    """The values that describe the run before a plan that is to be repaired; without one, they are empty."""
+    if last_run is None:
+        return {"ran": False, "log": "", "printed": "", "variables": "", "next_start": "first step"}
+    values = prompt_values(last_run, ())
+    shown = {name: values[name] for name in ("log", "printed", "variables", "next_start")}
+    return {"ran": True, **shown}
 
 
 def rewrite_values(report: RunReport) -> dict[str, object]:

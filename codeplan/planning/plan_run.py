@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 from msgspec.structs import replace
@@ -128,14 +128,26 @@ Fixes = Literal["on", "off"]
 
 
 def check_plan(
-    sandbox: Sandbox, episode: Episode, source: str, number: int, fixes: Fixes, *, strict: bool = False
+    sandbox: Sandbox,
+    episode: Episode,
+    source: str,
+    number: int,
+    fixes: Fixes,
+    *,
+    strict: bool = False,
+    kept: Iterable[str] = (),
+    starts_over: bool = False,
+    judge: Callable[[Plan], Rejected | None] | None = None,
 ) -> Plan | Rejected:
     """Check the episode's plan of this ``number``. The result's source is the mended text.
 
-    With ``strict``, a plan with warnings is refused.
+    With ``strict``, a plan with warnings is refused. ``kept`` and ``starts_over`` are as for ``Sandbox.check``.
+    ``judge`` may refuse a plan that passed.
     """
-    checked = sandbox.check(source, episode.api, fixes=fixes == "on")
+    checked = sandbox.check(source, episode.api, fixes=fixes == "on", kept=kept, starts_over=starts_over)
     checked = refuse_warnings(checked) if strict else checked
+    if judge and isinstance(checked, Plan):
+        checked = judge(checked) or checked
     record_check(episode, checked, number)
     return checked
 

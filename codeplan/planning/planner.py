@@ -13,8 +13,10 @@ from codeplan.planning.feedback import (
     MAX_ATTEMPTS,
     MAX_CONVERSATION_CHARS,
     RunReport,
+    done_lines,
     limits_left,
     prompt_values,
+    repair_values,
     rewrite_values,
 )
 from codeplan.planning.sample_choice import SampleSettings, choose_samples
@@ -125,7 +127,8 @@ class Planner:
         task = task or episode.task
         goal = episode.goal_of(task)
         self._limits = {"asks": asks or None, "tries": tries, "replans": replans or None}
-        self._language = {"asks": asks > 0, "replans": replans > 0, "tools": episode.has_tools}
+        once = episode.once_tools
+        self._language = {"asks": asks > 0, "replans": replans > 0, "tools": episode.has_tools, "once": once}
         self._conversation: PlanConversation | None = None
         self._reply: str | None = None  # the program in the latest reply; None after a repair
         self._attempts: list[str] = []
@@ -147,17 +150,23 @@ class Planner:
         self._reply = extract(ask_messages(self._episode, self._prompts, "adaplanner/plan", "plan", messages))
         return self._reply
 
-    def repair(self, source: str, errors: str) -> str:
+    def repair(self, source: str, errors: str, last_run: RunReport | None) -> str:
         self._reply = None
-        return extract_code(self._ask("check", "check", source=source, errors=errors, **self._language))
+        values = self._language | repair_values(last_run) | {"done": self._done if last_run else ()}
+        return extract_code(self._ask("check", "check", source=source, errors=errors, **values))
+
+    @property
+    def _done(self) -> tuple[str, ...]:
+        """The calls that were made so far and are not undone; none in a world that can start over."""
+        return done_lines(self._episode.trace.events) if self._episode.acts_for_real else ()
 
     def refine(self, report: RunReport) -> str:
         reply, self._reply = self._reply, None
         if self._refine_prompt == "fresh-without-plan":
-            text = self._ask("rewrite", "refine", **self._values, **rewrite_values(report))
+            text = self._ask("rewrite", "refine", **self._values, **rewrite_values(report), done=self._done)
         elif self._refine_prompt == "fresh" or self._conversation is None:
             values = self._values | prompt_values(report, _last_attempts(self._attempts))
-            text = self._ask("refine", "refine", **values, source=report.source)
+            text = self._ask("refine", "refine", **values, source=report.source, done=self._done)
             self._attempts.append(report.summary)
         else:
             text = self._continue(self._conversation, report, _reply_as_taken(reply, report))
@@ -167,9 +176,10 @@ class Planner:
     def _continue(self, conversation: PlanConversation, report: RunReport, reply: str) -> str:
         """The model's reply to the conversation, after the report on the plan of its last ``reply``."""
         name = "adaplanner/turn"
+        told = {"done": self._done, "once": self._episode.once_tools}
 
         def tell(dropped: Sequence[str]) -> str:
-            return render_text(self._prompts, name, **prompt_values(report, _last_attempts(dropped)))
+            return render_text(self._prompts, name, **prompt_values(report, _last_attempts(dropped)), **told)
 
         conversation.add(ConversationTurn(reply, report.source, tell(()), report.summary), tell)
         return ask_messages(self._episode, self._prompts, name, "refine", conversation.messages)
@@ -213,8 +223,11 @@ class PlanWriter(Protocol):
         """The first plan."""
         ...
 
-    def repair(self, source: str, errors: str) -> str:
-        """The plan without the errors of the check. Without ``errors``, the writer looks for errors itself."""
+    def repair(self, source: str, errors: str, last_run: RunReport | None) -> str:
+        """The plan without the errors of the check. Without ``errors``, the writer looks for errors itself.
+
+        ``last_run`` is the report on the run before this plan; None for a first plan.
+        """
         ...
 
     def refine(self, report: RunReport) -> str:
@@ -255,9 +268,9 @@ class SkillPlanWriter:
             return self._draft_new_plan()
         return bind_parameters(self._skill.plan, self._goal, values)
 
-    def repair(self, source: str, errors: str) -> str:
+    def repair(self, source: str, errors: str, last_run: RunReport | None) -> str:
         """A new plan if the check refuses the skill's; then the planner's repair."""
-        return self._draft_new_plan() if self.uses_skill_plan else self._planner.repair(source, errors)
+        return self._draft_new_plan() if self.uses_skill_plan else self._planner.repair(source, errors, last_run)
 
     def refine(self, report: RunReport) -> str:
         """A new plan if the skill's fails; then the planner's refinement."""

@@ -30,10 +30,13 @@ from codeplan.planning.plan_run import (
 )
 from codeplan.planning.planner import PlanWriter
 from codeplan.planning.resume_point import (
+    MissingVariable,
     PlanAttempt,
     ResumeState,
     find_resume_point,
     last_state,
+    missing_at_end,
+    saved_names,
     step_after_all,
     unfinished_step,
 )
@@ -203,6 +206,7 @@ class RefinementLoop:
         self._plan_before: str | None = None
         self._latest = TakenReply("")
         self._attempt_start = 0  # the latest attempt's first event
+        self._last_run: RunReport | None = None  # for repairs, since the latest refinement
         self._tries = self._replans = 0  # tries and replans used so far
         self._allowed_tries = settings.tries
         self._progress = ProgressMonitor(settings.no_progress)
@@ -286,14 +290,14 @@ class RefinementLoop:
     def _draft(self) -> Plan | Rejected:
         self._record_draft(self.writer.draft, "plan")
         if self.settings.code_check == "always":
-            self._record_draft(lambda: self.writer.repair(self.source, ""), "check")
-        return self._check()
+            self._record_draft(lambda: self.writer.repair(self.source, "", None), "check")
+        return self._check(None)
 
     def _refine(self, checked: Plan | Rejected, attempt: PlanAttempt | None) -> Plan | Rejected:
         self.episode.meter.reserve_refinement()
         report = self._report(checked, attempt)
         self._record_draft(lambda: self.writer.refine(report), "refine")
-        return self._check()
+        return self._check(attempt)
 
     def _report(self, checked: Plan | Rejected, attempt: PlanAttempt | None) -> RunReport:
         """The report on the latest plan, which was refused or ran as ``attempt``."""
@@ -308,9 +312,10 @@ class RefinementLoop:
         left = limits_left(self.episode, asks=asks, tries=tries, replans=replans)
         if isinstance(checked, Rejected):
             problem = describe_refusal(checked)
-            return RunReport(source=self.source, problem=problem, left=left, next_start=next_start)
+            refused = RunReport(source=self.source, problem=problem, left=left, next_start=next_start)
+            return msgspec.structs.replace(refused, last_run=self._last_run)
         assert attempt is not None, "a plan that passed the check has run"
-        return RunReport(
+        self._last_run = RunReport(
             source=self.source,
             problem=describe_outcome(attempt.outcome, self.agent.report),
             plan=checked,
@@ -321,27 +326,37 @@ class RefinementLoop:
             left=left,
             next_start=next_start,
         )
+        return self._last_run
 
     def _run_events(self) -> RunEvents:
         """The content of the latest run's events."""
         return read_run(self.episode.trace.events[self._attempt_start :])
 
-    def _check(self) -> Plan | Rejected:
+    def _check(self, before: PlanAttempt | None) -> Plan | Rejected:
         """Check the latest plan. While it is refused, have it repaired, unless ``code_check`` is ``always``."""
-        checked = self._check_once()
+        checked = self._check_once(before)
         for _ in range(MAX_REPAIRS if self.settings.code_check == "on-error" else 0):
             if isinstance(checked, Plan):
                 break
             errors = describe_refusal(checked)
-            self._record_draft(partial(self.writer.repair, self.source, errors), "check")
-            checked = self._check_once()
+            self._record_draft(partial(self.writer.repair, self.source, errors, self._last_run), "check")
+            checked = self._check_once(before)
         return checked
 
-    def _check_once(self) -> Plan | Rejected:
+    def _check_once(self, before: PlanAttempt | None) -> Plan | Rejected:
         if self._latest.refusal:
             record_check(self.episode, self._latest.refusal, self._plan_count)
             return self._latest.refusal
-        checked = check_plan(self.sandbox, self.episode, self.source, self._plan_count, self.settings.fixes)
+        checked = check_plan(
+            self.sandbox,
+            self.episode,
+            self.source,
+            self._plan_count,
+            self.settings.fixes,
+            kept=saved_names(before) if before else (),
+            starts_over=not self._resumes(before),
+            judge=lambda plan: self._refuse_missing(plan, before),
+        )
         self.source = checked.source
         if self._latest.is_plan:
             self._plan_before = checked.source
@@ -399,6 +414,23 @@ class RefinementLoop:
         """Whether the next run starts at step 1 after a failure. Real actions are not done again."""
         return self._tries + 1 >= self.settings.start_over_from and not self.episode.acts_for_real
 
+    def _resumes(self, before: PlanAttempt | None) -> bool:
+        """Whether the next run goes on from the run ``before``, with its variables."""
+        if before is None or isinstance(before.outcome, Replan):
+            return before is not None
+        return self.settings.after_failure != "restart" and not self._starts_over
+
+    def _refuse_missing(self, plan: Plan, before: PlanAttempt | None) -> Rejected | None:
+        """The refusal of a plan that reads a variable of the run before where it would go on without it."""
+        if before is None or not self._resumes(before):
+            return None
+        if self.episode.acts_for_real and (end := step_after_all(before, plan)):
+            missing = missing_at_end(plan, before.outcome.checkpoint, end)
+            return missing.refuse(plan) if missing else None
+        states = before.entries | last_state(plan, before, self.settings.resume_state)
+        found = find_resume_point(before.plan, plan, unfinished_step(before, plan), states)
+        return found.refuse(plan) if isinstance(found, MissingVariable) else None
+
     def _resume_at(self, plan: Plan, before: PlanAttempt | None) -> tuple[int, Checkpoint | None]:
         """The step to start from and its variables; None means a start from step 1. A replan is no failure: it always
         resumes.
@@ -419,7 +451,11 @@ class RefinementLoop:
         suggested = None
         if self.settings.resume_by == "model":
             suggested = plan.start_from or self.writer.resume_step(before.plan.source, plan.source)
-        step = find_resume_point(before.plan, plan, unfinished_step(before, plan), states, suggested)
+        failed = unfinished_step(before, plan)
+        step = find_resume_point(before.plan, plan, failed, states, suggested)
+        if isinstance(step, MissingVariable):  # the suggestion leads to a step without a variable
+            step = find_resume_point(before.plan, plan, failed, states)
+        assert not isinstance(step, MissingVariable), "such a plan was refused"
         return step, states.get(step)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
 from codeplan.recording.events import Event, PlanEnded, PlanStarted, StepEntered
-from codeplan.types import Checkpoint, Finished, Outcome, Plan, Replan, Stopped
+from codeplan.types import Checkpoint, Diagnostic, Finished, Outcome, Plan, Rejected, Replan, Stopped
 
 ResumeState = Literal["failure", "entry"]
 """The variables with which an unfinished step resumes: those at its failure, or those at its entry."""
@@ -50,21 +50,82 @@ def last_attempt(events: Sequence[Event], plan: Plan, earlier: Mapping[int, Chec
     return PlanAttempt(plan, replace(outcome, entries=entries), entries)
 
 
+class MissingVariable(NamedTuple):
+    """A variable of the run before that a plan reads, and that is not among those with which it would go on.
+
+    ``reader`` is the step that reads it, None for the code after the last step; ``start`` the step at which the plan
+    would go on. ``better`` is the step at which it could go on with the variable if no earlier step were changed; None
+    if there is none.
+    """
+
+    name: str
+    reader: int | None
+    start: int
+    better: int | None
+
+    def refuse(self, plan: Plan) -> Rejected:
+        """The refusal of the plan."""
+        step = plan.step(self.reader)
+        who = f"step {self.reader}" if step else "the code after the last step"
+        where = f"in step {self.reader}" if step else f"in step {plan.steps[-1].number}"
+        leave = f"leave the steps before step {self.better} as they were, or " if self.better else ""
+        message = (
+            f"{who} reads `{self.name}`, which is not among the variables with which the plan goes on at step "
+            f"{self.start}; {leave}set it {where} before it is read"
+        )
+        return Rejected(plan.source, (Diagnostic(step.line if step else 0, 0, "name-unset", message),), plan.fixes)
+
+
 def find_resume_point(
     old: Plan, new: Plan, failed_step: int | None, states: dict[int, Checkpoint], suggested_step: int | None = None
-) -> int:
+) -> int | MissingVariable:
     """The step at which ``new`` resumes after ``old`` ended at ``failed_step`` (None: all its steps are done).
 
     That is the first step whose syntax differs (or ``suggested_step``, the plan writer's answer), but no later than the
     failed step. From there it moves back to a step with saved variables that include every name which the remaining
-    steps need and earlier steps could have set.
+    steps need and earlier steps, or the run before, could have set. MissingVariable if there is no such step, and the
+    plan reads a variable of the run before.
     """
     numbers = [s.number for s in new.steps]
     if not numbers:
         return 1
     wanted = suggested_step or _first_difference(old, new) or failed_step or numbers[0]
     candidate = min(wanted, failed_step or numbers[-1])
-    return next((step for step in _complete_steps(new, states) if step <= candidate), numbers[0])
+    complete = list(_complete_steps(new, states))
+    step = next((step for step in complete if step <= candidate), None)
+    if step is not None or not new.kept:
+        return step or numbers[0]
+    better = next((step for step in complete if step <= (failed_step or numbers[-1])), None)
+    return _find_missing(new, states, candidate, better) or numbers[0]
+
+
+def _find_missing(
+    plan: Plan, states: dict[int, Checkpoint], candidate: int, better: int | None
+) -> MissingVariable | None:
+    """The first variable of the run before that is missing at the last possible start; None if none is."""
+    starts = [s.number for s in plan.steps if s.number in states and s.number <= candidate][::-1]
+    for start in starts or [plan.steps[0].number]:
+        have = {*plan.provides, *(states[start].names if start in states else ())}
+        for step in (s for s in plan.steps if s.number >= start):
+            if missing := [name for name in step.needs if name in plan.kept and name not in have]:
+                return MissingVariable(missing[0], step.number, start, better)
+            have.update(step.sets)
+        if missing := [name for name in plan.needs if name in plan.kept and name not in have]:
+            return MissingVariable(missing[0], None, start, better)
+    return None
+
+
+def missing_at_end(plan: Plan, state: Checkpoint | None, start: int) -> MissingVariable | None:
+    """A variable that the code after the last step lacks if only that runs, from ``start`` on; None if none."""
+    have = {*plan.provides, *(state.names if state else ())}
+    name = next((name for name in plan.needs if name in plan.kept and name not in have), None)
+    return None if name is None else MissingVariable(name, None, start, None)
+
+
+def saved_names(before: PlanAttempt) -> frozenset[str]:
+    """The names of the variables that a resumed plan may start with: at the end of the run, or at a step's entry."""
+    last = before.outcome.checkpoint
+    return frozenset().union(*(c.names for c in (*before.entries.values(), *([last] if last else []))))
 
 
 def step_after_all(before: PlanAttempt, plan: Plan) -> int | None:
@@ -128,17 +189,18 @@ def _first_difference(old: Plan, new: Plan) -> int | None:
 def _complete_steps(plan: Plan, states: dict[int, Checkpoint]) -> Iterator[int]:
     """The steps, last first, whose saved variables include all that they and later steps need from earlier ones.
 
-    Linear in the plan's names, because a hostile worker may claim many. Names that no earlier step sets are not
-    required.
+    Linear in the plan's names, because a hostile worker may claim many. Names that neither an earlier step certainly
+    sets nor the run before has set are not required.
     """
     first_set: dict[str, int] = {}
     for step in plan.steps:
         for name in step.sets:
             first_set.setdefault(name, step.number)
-    provided = {*plan.provides}
-    needed: set[str] = set()
+    provided, kept = {*plan.provides}, {*plan.kept}
+    needed = {name for name in plan.needs if name in kept and name not in provided}
     for step in reversed(plan.steps):
         needed.difference_update(step.sets)
-        needed.update(n for n in step.needs if n not in provided and first_set.get(n, step.number) < step.number)
+        required = (n for n in step.needs if n in kept or first_set.get(n, step.number) < step.number)
+        needed.update(n for n in required if n not in provided)
         if step.number in states and needed <= states[step.number].names.keys():
             yield step.number

@@ -73,7 +73,9 @@ class Plan(Value, frozen=True):
     """A plan that passed the check. ``provides`` are the names that code outside the steps sets at every run.
 
     ``source`` is the text after the ``fixes``. ``warnings`` do not keep the plan from running. ``start_from`` is the
-    step at which the plan's header says to resume (``start_from=3``); None if it says 1 or nothing.
+    step at which the plan's header says to resume (``start_from=3``); None if it says 1 or nothing. ``needs`` are the
+    names that the code after the last step may read before it sets them. ``kept`` are names that are read before
+    anything in the plan sets them: variables of a run before, with which this plan must start.
     """
 
     source: str
@@ -82,6 +84,8 @@ class Plan(Value, frozen=True):
     fixes: tuple[Fix, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
     start_from: int | None = None
+    needs: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
 
     def step(self, number: int | None) -> Step | None:
         """The step with this number, or None."""

@@ -137,6 +137,7 @@ class PlanExecution:
                 start_from=self._job.start_from,
                 variables={name: value for name, value in variables.items() if program.is_plan_variable(name)},
                 dropped={name: why for name, why in self._dropped.items() if program.is_plan_variable(name)},
+                missing=frozenset(self._job.kept) - variables.keys(),
             )
             self._run_segments(program)
         except BaseException as error:

@@ -98,7 +98,17 @@ class LockedBackend:
             run.on_coverage is not None,
         )
         names = (port.methods, port.attributes)
-        job = frames.RunJob(plan.source, *names, run.start_from, run.checkpoint, run.seed, self.limits, cover, code)
+        job = frames.RunJob(
+            plan.source,
+            *names,
+            run.start_from,
+            run.checkpoint,
+            run.seed,
+            self.limits,
+            coverage=cover,
+            code=code,
+            kept=plan.kept,
+        )
         _verify_run_job(job)
 
         def attempt() -> Outcome | Rejected:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import keyword
 import os
+import re
 import threading
 import time
+import unicodedata
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -33,11 +36,13 @@ from codeplan.sandbox.protocol.limits import (
     MAX_FIX_CHARS,
     MAX_FIXES,
     MAX_MESSAGE_CHARS,
+    MAX_NAME_CHARS,
     MAX_OUTLINE_BYTES,
     MAX_STEPS,
     Limits,
 )
 from codeplan.sandbox.protocol.plain_data import ANALYSIS_RULES, MAX_ANALYSIS_BYTES, find_non_plain
+from codeplan.sandbox.runtime.names import RESERVED_NAMES
 from codeplan.types import AgentApi, Diagnostic, Fix, Plan, Rejected
 from codeplan.untrusted.texts import one_line, with_article
 from codeplan.untrusted.values import in_quotes
@@ -90,7 +95,7 @@ def broken_check(reason: ProtocolError) -> Diagnostic:
 
 
 def _require_identifiers(row: PlanRow) -> None:
-    for names in (row.provides, *_step_names(row.steps)):
+    for names in (row.provides, row.needs, row.kept, *_step_names(row.steps)):
         if not all(map(str.isidentifier, names)):
             raise ProtocolError("the plan has a name that is no identifier")
 
@@ -356,16 +361,24 @@ class PlanTexts:
         self.limits, self.codes = limits, CodeCache()
         self._workers = workers
 
-    def check(self, source: str, api: AgentApi | type, *, fixes: bool = True) -> Plan | Rejected:
+    def check(
+        self,
+        source: str,
+        api: AgentApi | type,
+        *,
+        fixes: bool = True,
+        kept: Iterable[str] = (),
+        starts_over: bool = False,
+    ) -> Plan | Rejected:
         """Check and mend a plan; see ``Sandbox.check``. Raises SandboxError if no worker can start."""
-        described = agent_api(api) if isinstance(api, type) else api
-        found = self._check(source, described)
+        described, names = agent_api(api) if isinstance(api, type) else api, frozenset(filter(may_be_variable, kept))
+        found = self._check(source, described, names, starts_over)
         if not fixes or not is_mendable(found):
             return found
         mended = self._mend(source, described)
         if mended is None:
             return found
-        return replace(self._check(mended.source, described), fixes=mended.to_fixes())
+        return replace(self._check(mended.source, described, names, starts_over), fixes=mended.to_fixes())
 
     def merge_reply(self, reply: str, before: str) -> MergedReply | Rejected | None:
         """Merge the code of a reply into the plan ``before``; see ``Sandbox.merge_reply``."""
@@ -389,11 +402,12 @@ class PlanTexts:
 
         return repeat_if_killed(attempt, "an analysis")
 
-    def _check(self, source: str, api: AgentApi) -> Plan | Rejected:
+    def _check(self, source: str, api: AgentApi, kept: frozenset[str], starts_over: bool) -> Plan | Rejected:
         refusal = find_unreadable(source, self.limits)
         if refusal is not None:
             return Rejected(source, (refusal,))
-        job = frames.CheckJob(source, api)
+        read = sorted(kept & {*_WORD.findall(unicodedata.normalize("NFKC", source))}) if kept else ()
+        job = frames.CheckJob(source, api, tuple(read[: frames.MAX_STEP_NAMES]), starts_over)
 
         def attempt() -> Plan | Rejected:
             with computing_slots.take(), self._workers.check_worker() as worker:
@@ -415,7 +429,7 @@ class PlanTexts:
         try:
             worker.send(job, deadline)
             reply = worker.receive(deadline)
-            return self._verify_check(reply, job.source)
+            return self._verify_check(reply, job)
         except DeadlineExceeded:
             return Rejected(job.source, (parser_failure(),))
         except WorkerDisconnected:
@@ -426,16 +440,33 @@ class PlanTexts:
         except frames.ProtocolError as error:
             return Rejected(job.source, (broken_check(error),))
 
-    def _verify_check(self, reply: frames.WorkerFrame, source: str) -> Plan | Rejected:
+    def _verify_check(self, reply: frames.WorkerFrame, job: frames.CheckJob) -> Plan | Rejected:
+        source = job.source
         if isinstance(reply, frames.RejectionFrame):
             return verified_rejection(reply, source)
         assert isinstance(reply, frames.AcceptanceFrame), "the conversation allows no other answer"
         plan = verified_plan(reply.plan, source)
+        if not {*plan.kept} <= (set() if job.starts_over else {*job.kept}):
+            raise ProtocolError("the plan reads a variable that no run before has kept")
         if find_unreadable(plan.source, self.limits) is not None:
             raise frames.ProtocolError("the mended plan is larger than a plan may be")
         if plan.source == source and reply.code:  # otherwise the code could belong to another plan
             self.codes.store(source, reply.code)
         return plan
+
+
+_WORD: Final = re.compile(r"\w+")
+
+
+def may_be_variable(name: str) -> bool:
+    """Whether a plan can have a variable of this name."""
+    return (
+        len(name) <= MAX_NAME_CHARS
+        and name.isidentifier()
+        and not name.startswith("_")
+        and not keyword.iskeyword(name)
+        and name not in RESERVED_NAMES
+    )
 
 
 def find_unreadable(source: str, limits: Limits) -> Diagnostic | None:

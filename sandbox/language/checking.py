@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 import difflib
 import inspect
+import sys
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from codeplan.sandbox.language.compilation import Program, build_program
 from codeplan.sandbox.language.digest import step_digests, step_title
@@ -220,36 +221,83 @@ def _constant(node: ast.expr) -> tuple[object] | None:
             return None
 
 
+class VariablesBefore(NamedTuple):
+    """The names of the variables of the run before. The next run starts with them, unless it ``starts_over``."""
+
+    names: frozenset[str] = frozenset()
+    starts_over: bool = False
+
+
+NO_RUN_BEFORE: Final = VariablesBefore()
+
+
 class PlanNames:
     """The names of one plan by part.
 
-    ``flows`` belong to the outline's parts, in their order; ``imported`` are the plan's import statements.
+    ``flows`` belong to the outline's parts, in their order; ``imported`` are the plan's import statements. Steps, and
+    the code after the last one, may read the variables of the run ``before`` that the next run starts with.
     """
 
-    def __init__(self, imported: list[ImportStatement], outline: PlanOutline, flows: list[NameFlow]) -> None:
+    def __init__(
+        self, imported: list[ImportStatement], outline: PlanOutline, flows: list[NameFlow], before: VariablesBefore
+    ) -> None:
         self._parts = list(zip(outline.parts, flows, strict=True))
         self._given = PREDEFINED_NAMES | _imported_names(imported)
         self._outside = frozenset().union(*(f.binds for p, f in self._parts if p.step is None))
         self._anywhere = frozenset().union(*(f.binds for _, f in self._parts))
         self._reach = _names_read_by_functions(self._parts)
+        known = before.names - self._given - self._outside
+        self._kept, self._lost = (frozenset(), known) if before.starts_over else (known, frozenset())
+        self._last_step_line = max((p.node.lineno for p in outline.steps), default=sys.maxsize)
 
     @property
     def provides(self) -> tuple[str, ...]:
         """The names that code outside the steps binds."""
         return tuple(sorted(self._outside))
 
-    def needs(self, part: PlanPart, f: NameFlow) -> tuple[str, ...]:
-        """Return the names that a step may read before it sets them.
+    @property
+    def needed_at_end(self) -> tuple[str, ...]:
+        """The names that the code after the last step may read before it sets them."""
+        parts = ((p, f) for p, f in self._parts if p.step is None and self._may_read_kept(p))
+        return tuple(sorted({name for p, f in parts for name in self.needs(p, f)}))
 
-        They come from outside the steps or from earlier steps. Others are left out: no checkpoint can hold them.
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The names that are read before anything in the plan binds them: variables of the run before."""
+        return tuple(sorted({name for p, f in self._parts for name in self._kept_names(p, f)}))
+
+    def needs(self, part: PlanPart, f: NameFlow) -> tuple[str, ...]:
+        """Return the names that a part may read before it sets them.
+
+        They come from outside the steps, from earlier steps, or from the run before. Others are left out: no checkpoint
+        can hold them.
         """
-        before = self._outside | frozenset().union(
-            *(g.binds for p, g in self._parts if p.step is not None and p.node.lineno < part.node.lineno)
-        )
+        read = f.read_before_set.keys() | self._deferred_reads(f)
+        return tuple(sorted((read & self._bound_before(part) - RUNTIME_NAMES) | self._kept_names(part, f)))
+
+    def _bound_before(self, part: PlanPart) -> frozenset[str]:
+        earlier = (g.binds for p, g in self._parts if p.step is not None and p.node.lineno < part.node.lineno)
+        return self._outside.union(*earlier)
+
+    def _deferred_reads(self, f: NameFlow) -> set[str]:
+        """Return the names that the functions defined or used by a part may read before the part sets them."""
         later = {n for n in f.deferred_reads if n not in f.binds}
         called = [self._reach[name] for name in f.reads.keys() | f.deferred_reads.keys() if name in self._reach]
-        through = frozenset().union(*{id(names): names for names in called}.values()) - f.sets
-        return tuple(sorted((f.read_before_set.keys() | later | through) & before - RUNTIME_NAMES))
+        return later.union(*{id(names): names for names in called}.values()) - f.sets
+
+    def _kept_names(self, part: PlanPart, f: NameFlow) -> frozenset[str]:
+        """Return the variables of the run before that a part reads: nothing before or in it binds them.
+
+        A function may read a name that is bound later, so a name counts here only if nothing binds it.
+        """
+        if not self._kept or not self._may_read_kept(part):
+            return frozenset()
+        read = f.reads.keys() | (self._deferred_reads(f) - self._anywhere)
+        return (self._kept & read) - f.binds - self._bound_before(part)
+
+    def _may_read_kept(self, part: PlanPart) -> bool:
+        """Return whether a part is a step or follows the last one. Other code runs at every start."""
+        return part.step is not None or part.node.lineno > self._last_step_line
 
     def check(self, problems: DiagnosticCollector) -> None:
         """Report names that are never bound, and names that are read before they are set or after they are lost."""
@@ -259,7 +307,7 @@ class PlanNames:
                 if name not in f.binds and not name.startswith("_"):
                     self._check_read(name, node, part, before, problems)
             for name, node in f.deferred_reads.items():
-                if name not in self._anywhere | self._given and not name.startswith("_"):
+                if name not in self._anywhere | self._given | self._kept and not name.startswith("_"):
                     problems.add(node, "name-undefined", self._undefined_message(name))
             before |= f.binds
 
@@ -274,11 +322,14 @@ class PlanNames:
                     f"saved for a resumption; move its definition above the first step"
                 )
                 problems.add(node, "name-unset", message)
-        elif name in self._given:
+        elif name in self._given or (name in self._kept and self._may_read_kept(part)):
             return
         elif name in self._anywhere:
             step = next(p.step for p, f in self._parts if name in f.binds)
-            message = f"`{name}` is read here, but first set in step {step}; set it in this step or above the first"
+            why = f"{self._why_unset(name)}; " if name in self._lost else ""
+            message = (
+                f"`{name}` is read here, but first set in step {step}; {why}set it in this step or above the first"
+            )
             problems.add(node, "name-unset", message)
         else:
             problems.add(node, "name-undefined", self._undefined_message(name))
@@ -290,11 +341,20 @@ class PlanNames:
         return step if len(homes) == 1 and name in f.functions else None
 
     def _undefined_message(self, name: str) -> str:
+        if name in self._lost:
+            return f"`{name}` is not defined: {self._why_unset(name)}; set it before it is read"
+        if name in self._kept:
+            return (
+                f"`{name}` is kept from the run before, but code before a step runs at every start; read it in a step"
+            )
         hint = suggest_replacement(name)
         if hint is None:
             near = difflib.get_close_matches(name, sorted(self._anywhere | self._given), n=1)
             hint = f"did you mean `{near[0]}`? Otherwise set it first" if near else "set it before it is read"
         return f"`{name}` is not defined; {hint}"
+
+    def _why_unset(self, name: str) -> str:
+        return f"the next run starts at step 1 without variables, also without the `{name}` of the run before"
 
 
 def _names_read_by_functions(parts: list[tuple[PlanPart, NameFlow]]) -> dict[str, frozenset[str]]:
@@ -394,13 +454,15 @@ _NO_PYTHON = Diagnostic(
 )
 
 
-def check_source(source: str, api: AgentApi) -> Plan | Rejected:
+def check_source(source: str, api: AgentApi, before: VariablesBefore = NO_RUN_BEFORE) -> Plan | Rejected:
     """Check a plan against the language and the agent's API. See ``check_and_compile``."""
-    found = check_and_compile(source, api)
+    found = check_and_compile(source, api, before)
     return found if isinstance(found, Rejected) else found[0]
 
 
-def check_and_compile(source: str, api: AgentApi) -> tuple[Plan, Program] | Rejected:
+def check_and_compile(
+    source: str, api: AgentApi, before: VariablesBefore = NO_RUN_BEFORE
+) -> tuple[Plan, Program] | Rejected:
     """Check a plan against the language and the agent's API, and compile it.
 
     The Plan keeps the given source, unless an f-string's inner quotes had to change for this Python.
@@ -422,7 +484,7 @@ def check_and_compile(source: str, api: AgentApi) -> tuple[Plan, Program] | Reje
     check_agent_calls(nodes, api, problems)
     flows = [analyse_flow(p.body) for p in outline.parts]
     imported = find_imports(nodes)
-    names = PlanNames(imported, outline, flows)
+    names = PlanNames(imported, outline, flows, before)
     names.check(problems)
     warnings = DiagnosticCollector(source)
     find_warnings(outline, nodes, warnings)
@@ -432,6 +494,8 @@ def check_and_compile(source: str, api: AgentApi) -> tuple[Plan, Program] | Reje
         names.provides,
         warnings=warnings.sorted(),
         start_from=header_start(outline.solution),
+        needs=names.needed_at_end,
+        kept=names.kept,
     )
     _check_name_lengths(plan, problems)
     program = build_program(imported, outline, flows, problems)
@@ -454,7 +518,7 @@ def parse_or_repair(source: str) -> tuple[str, ast.Module]:
 
 
 def _check_name_lengths(plan: Plan, problems: DiagnosticCollector) -> None:
-    names = {*plan.provides, *(name for s in plan.steps for name in (*s.needs, *s.sets))}
+    names = {*plan.provides, *plan.needs, *(name for s in plan.steps for name in (*s.needs, *s.sets))}
     for name in sorted(name for name in names if len(name) > MAX_NAME_CHARS):
         message = f"the name `{name[:20]}…` has {len(name):,} characters; use at most {MAX_NAME_CHARS}"
         problems.add(None, "size", message)
@@ -485,7 +549,7 @@ def _make_steps(outline: PlanOutline, flows: list[NameFlow], names: PlanNames) -
 
 def answer_check(job: frames.CheckJob) -> frames.AcceptanceFrame | frames.RejectionFrame:
     """Check and compile the plan. Nothing of it runs."""
-    found = check_and_compile(job.source, job.api)
+    found = check_and_compile(job.source, job.api, VariablesBefore(frozenset(job.kept), job.starts_over))
     if isinstance(found, Rejected):
         return frames.RejectionFrame(diagnostic_rows(found.diagnostics))
     plan, program = found
@@ -493,7 +557,7 @@ def answer_check(job: frames.CheckJob) -> frames.AcceptanceFrame | frames.Reject
 
 
 def _acceptance(plan: PlanRow, code: bytes) -> frames.AcceptanceFrame | frames.RejectionFrame:
-    size = frames.packed_size([plan.steps, plan.provides])
+    size = frames.packed_size([plan.steps, plan.provides, plan.needs, plan.kept])
     if size > MAX_OUTLINE_BYTES:
         message = (
             f"the names in all steps take {size:,} bytes, more than {MAX_OUTLINE_BYTES:,}; use fewer steps and names"

@@ -27,6 +27,7 @@ from codeplan.sandbox.protocol.codec import OTHERS_KEY, CheckpointError, decode,
 from codeplan.sandbox.protocol.limits import ENTRY_CHECKPOINTS_FACTOR, Limits, shorten
 from codeplan.sandbox.protocol.values import escape_surrogates, pack_value, unpack_value
 from codeplan.sandbox.runtime.names import ENDING_NAMES, PREDEFINED_NAMES, RESERVED_NAMES
+from codeplan.sandbox.runtime.namespace import missing_message
 from codeplan.types import Checkpoint, Diagnostic, GiveUp, Outcome, Rejected, Replan, ResourceUsage, Stopped
 
 
@@ -80,6 +81,7 @@ class MontyRun:
         self._account, self._script = account, script
         self._plan, self._port, self._limits = account.plan, account.port, account.limits
         self._dropped = dict(checkpoint.dropped) if checkpoint else {}
+        self._missing = {*self._plan.kept}.difference(checkpoint.names if checkpoint else ())
         self._nodes = checkpoint.nodes if checkpoint else []
         self._free_bytes = ENTRY_CHECKPOINTS_FACTOR * self._limits.checkpoint_bytes
         self._wall = self._began = 0.0
@@ -265,6 +267,9 @@ class MontyRun:
         for name, why in self._dropped.items():
             if isinstance(raised, NameError) and f"'{name}'" in message:
                 return "NotSaved", f"{name} was not saved ({why}); compute it again in this step"
+        for name in self._missing:
+            if isinstance(raised, NameError) and f"'{name}'" in message:
+                return "NameError", missing_message(name)
         return type(raised).__name__, message
 
     def _save(self, session: Any, call: str = "_save_()") -> Checkpoint:
@@ -346,10 +351,10 @@ class MontyBackend:
             raise UsageError(NO_COVERAGE)
         if run.checkpoint is not None:
             decode(run.checkpoint)
-        plan = self.texts.check(run.plan, type(run.agent)) if isinstance(run.plan, str) else run.plan
+        names = run.checkpoint.names if run.checkpoint else {}
+        plan = self.texts.check(run.plan, type(run.agent), kept=names) if isinstance(run.plan, str) else run.plan
         if isinstance(plan, Rejected):
             return plan
-        names = run.checkpoint.names if run.checkpoint else {}
         saved = {n: at for n, at in names.items() if not n.startswith("_") and n not in RESERVED_NAMES}
         try:
             script = build_script(plan, run.start_from, saved)

@@ -96,6 +96,8 @@ class PlanRow(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_field
     provides: _Names
     warnings: WarningRows = []
     start_from: Annotated[int, msgspec.Meta(ge=2, le=MAX_STEPS)] | None = None
+    needs: _Names = ()
+    kept: _Names = ()
 
     @classmethod
     def from_plan(cls, plan: Plan) -> PlanRow:
@@ -103,13 +105,13 @@ class PlanRow(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_field
         steps = [StepRow.from_step(s) for s in plan.steps]
         warnings = diagnostic_rows(plan.warnings)
         start = plan.start_from if plan.start_from is not None and plan.start_from <= MAX_STEPS else None
-        return cls(plan.source, steps, plan.provides, warnings, start)
+        return cls(plan.source, steps, plan.provides, warnings, start, plan.needs, plan.kept)
 
     def to_plan(self) -> Plan:
         """The plan of this row."""
         steps = tuple(row.to_step() for row in self.steps)
         warnings = tuple(row.to_diagnostic() for row in self.warnings)
-        return Plan(self.source, steps, self.provides, warnings=warnings, start_from=self.start_from)
+        return Plan(self.source, steps, self.provides, (), warnings, self.start_from, self.needs, self.kept)
 
 
 def diagnostic_rows(diagnostics: Iterable[Diagnostic]) -> list[DiagnosticRow]:
@@ -208,14 +210,19 @@ class SetupFrame(Frame, frozen=True):
 
 
 class CheckJob(Frame, frozen=True):
-    """Check this source against this API."""
+    """Check this source against this API.
+
+    ``kept`` are the variables of the run before: the next run starts with them, or without them if it ``starts_over``.
+    """
 
     source: str
     api: AgentApi
+    kept: _Names = ()
+    starts_over: bool = False
 
 
 class RunJob(Frame, frozen=True):
-    """Run this source. ``code`` is its compiled form from an earlier check, or empty."""
+    """Run this source. ``code`` is its compiled form from an earlier check, or empty; ``kept`` is that of the plan."""
 
     source: str
     methods: frozenset[str]
@@ -226,6 +233,7 @@ class RunJob(Frame, frozen=True):
     limits: Limits
     coverage: bool = False
     code: bytes = b""
+    kept: _Names = ()
 
 
 class AnalysisJob(Frame, frozen=True):

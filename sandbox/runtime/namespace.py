@@ -298,16 +298,25 @@ class NotSaved(NameError):
 
 
 class _Builtins(dict[str, object]):
-    """Builtins that explain dropped names. Python asks them only for names found nowhere else."""
+    """Builtins that explain missing names. Python asks them only for names found nowhere else."""
 
-    def __init__(self, names: dict[str, object], dropped: dict[str, str]) -> None:
+    def __init__(self, names: dict[str, object], dropped: dict[str, str], missing: frozenset[str]) -> None:
         super().__init__((n, value) for n, value in names.items() if n not in dropped or not _is_plans_own(n))
-        self._dropped = dropped
+        self._dropped, self._missing = dropped, missing
 
     def __missing__(self, name: str) -> object:
         if name in self._dropped:
             raise NotSaved(f"{name} was not saved ({self._dropped[name]}); compute it again in this step")
+        if name in self._missing:
+            raise NameError(missing_message(name))
         raise KeyError(name)
+
+
+def missing_message(name: str) -> str:
+    """Why a variable is missing that the plan takes over from the run before."""
+    return (
+        f"{name} is missing: it was a variable of the run before, and this run started without it; set it in this step"
+    )
 
 
 class PlanRuntime:
@@ -334,11 +343,13 @@ class PlanRuntime:
         start_from: int,
         variables: dict[str, object],
         dropped: dict[str, str],
+        missing: frozenset[str] = frozenset(),
     ) -> dict[str, object]:
         """Return the globals for a run of a plan's segments.
 
         ``turns`` caps loop iterations and calls of the plan's functions. ``variables`` are restored, except runtime
-        names. ``dropped`` maps the variables that a checkpoint could not hold to the reason.
+        names. ``dropped`` maps the variables that a checkpoint could not hold to the reason; ``missing`` are those of
+        the run before that this run does not have.
         """
         self._run.begin(host, seed)
         self._agent_methods.clear()
@@ -347,7 +358,7 @@ class PlanRuntime:
         space = {name: value for name, value in variables.items() if _is_plans_own(name)}
         self._names |= {"start_from": start_from, "_keep_": space.update, **count_turns(self._stopper, turns)}
         # Only an exact dict keeps the interpreter's fast path for builtins.
-        self._builtins = _Builtins(self._names, dropped) if dropped else self._names
+        self._builtins = _Builtins(self._names, dropped, missing) if dropped or missing else self._names
         space["__builtins__"] = self._builtins
         return space
 

@@ -323,3 +323,13 @@ def test_a_checkpoint_of_another_run_is_only_data(runner, shop):
     other = runner.run(PLAN, "", ALONE).run
     shutil.copy(runner.folders.path(other) / "state.json", runner.folders.path(run) / "state.json")
     assert runner.resume(run, STEP_2, ALONE).value == COUNTS
+
+
+def test_a_changed_step_reads_a_variable_that_no_step_sets_any_more(runner, shop):
+    half = plan(
+        "seen = []\nfor name in sorted(agent.fruits()):\n    seen.append(agent.count(name))\n    assert len(seen) > 1"
+    )
+    failed = runner.run(half, "count", ALONE)
+    shop._calls.clear()
+    answer = runner.resume(failed.run, plan("assert seen\nreturn len(seen)"), ALONE)
+    assert (answer.ended, answer.value, shop._calls) == ("finished", 1, [])

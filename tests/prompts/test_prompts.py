@@ -19,26 +19,26 @@ from codeplan.standin.model import ScriptedModel
 from codeplan.types import Finished, Stopped
 
 KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")
-LANGUAGE = ("asks", "replans", "tools")
+LANGUAGE = ("asks", "replans", "tools", "once")
 CHATS = {
     "adaplanner/plan": ("api", "advice", "samples", "skills", "observation", "goal", "notes", "left", *LANGUAGE),
-    "adaplanner/check": ("source", "errors", *LANGUAGE),
+    "adaplanner/check": ("source", "errors", "ran", "log", "printed", "variables", "done", "next_start", *LANGUAGE),
     "adaplanner/refine": (
         *("api", "advice", "samples", "skills", "observation", "goal", "notes", "source", "feedback", "variables"),
         *("failed_line", "fixes", "log", "printed", "now", "left", "attempts", "refused", "finished", "replanned"),
-        *("unfinished", "step", "next_start", *LANGUAGE),
+        *("unfinished", "step", "next_start", "done", *LANGUAGE),
     ),
     "adaplanner/rewrite": (
         *("api", "advice", "samples", "skills", "observation", "goal", "notes", "feedback", "left"),
-        *("refused", "next_start", *LANGUAGE),
+        *("refused", "next_start", "done", *LANGUAGE),
     ),
     "adaplanner/resume": ("previous", "revised"),
     "adaplanner/ask": ("question",),
     "adaplanner/bind": ("earlier", "parameters", "observation", "goal"),
 }
-LINES = ("notes", "fixes", "left", "attempts")
+LINES = ("notes", "fixes", "left", "attempts", "done", "once")
 """Values that are a tuple of lines."""
-UNSHOWN = {*LANGUAGE, "refused", "finished", "replanned", "unfinished", "step", "next_start"}
+UNSHOWN = {*LANGUAGE, "ran", "refused", "finished", "replanned", "unfinished", "step", "next_start"}
 """Values that choose between sentences."""
 PROMPTS = Prompts()
 PLANS = ["adaplanner/plan", "adaplanner/check", "adaplanner/refine", "adaplanner/rewrite"]
@@ -101,8 +101,8 @@ def test_values_are_data_and_never_templates():
 
 
 def test_a_missing_value_is_named():
-    with pytest.raises(PromptError, match="adaplanner/check needs a value for errors"):
-        PROMPTS.messages("adaplanner/check", source="x", asks=True, replans=True, tools=False)
+    with pytest.raises(PromptError, match="adaplanner/check needs a value for done, errors"):
+        PROMPTS.messages("adaplanner/check", source="x", asks=True, replans=True, tools=False, once=())
 
 
 def test_a_value_that_a_prompt_does_not_use_is_named_with_those_it_uses():
