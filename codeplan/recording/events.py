@@ -118,11 +118,13 @@ class CallBegun(TraceEvent, frozen=True, tag="call_begun"):
     """A call is about to be made. ``id`` counts the calls of the episode from 1.
 
     Its CallAnswered has the same ``id``; several calls may be open at once. If none follows, the episode was ended
-    during the call: where calls act for real it may have been done, and is in doubt.
+    during the call: where calls act for real it may have been done, and is in doubt. ``line`` is the plan's line of the
+    call, None if no plan made it.
     """
 
     id: Count
     call: Call
+    line: int | None = None
 
 
 class CallAnswered(TraceEvent, frozen=True, tag="call_answered"):

@@ -65,7 +65,7 @@ class Answer(Value, frozen=True):
 
     ``value`` is packed plain data. ``error`` is the name of an exception, empty for a value, and ``message`` says what
     was wrong. ``done`` means that no further call counts. A world of text answers with an ``observation`` alone, which
-    is None for tools.
+    is None for tools. ``in_doubt``: nobody knows whether the call was done.
     """
 
     value: Any = None
@@ -73,6 +73,7 @@ class Answer(Value, frozen=True):
     message: str = ""
     done: bool = False
     observation: Observation | None = None
+    in_doubt: bool = False
 
 
 class ActionSpace(Value, frozen=True):
