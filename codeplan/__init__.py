@@ -4,6 +4,7 @@
     result = codeplan.run("household", "clean/3")
 
 Episodes:      run, do (with your own tools), execute (a plan of yours), learn, bench.run (many)
+Tools:         tool: what holds for one of yours, such as a limit of time
 Recordings:    resume, replay, fork, Trace
 With await:    arun, ado, abench: the same inside a running event loop, such as a notebook's
 Ports:         Environment, Agent, Method, LLM: what you write to bring your own; bench, envs, sandbox: modules
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from codeplan.runner.episodes import Execution, execute, learn, run
     from codeplan.runner.recorded_episodes import fork, replay, resume
     from codeplan.runner.tools import do
+    from codeplan.tools.tool_settings import tool
     from codeplan.types import ActionSpace, Completion, Message, Observation, Result, Task, Usage
 
 __getattr__, __dir__ = lazy_names(
@@ -64,6 +66,7 @@ __getattr__, __dir__ = lazy_names(
         "protocols": "Agent Environment GeneratesTasks LLM",
         "recording": "Event Trace",
         "runner": "Execution ado arun do execute fork learn replay resume run",
+        "tools.tool_settings": "tool",
         "types": "ActionSpace Completion Message Observation Result Task Usage",
     },
     modules="bench envs sandbox",
@@ -112,4 +115,5 @@ __all__ = [
     "replay",
     "resume",
     "run",
+    "tool",
 ]

@@ -102,7 +102,7 @@ _MAX_ERROR = 500
 """Maximum length of an environment's exception in a message, in characters."""
 
 
-_CALL_EVENTS: Final = (CallDecided, CallBegun, DoubtDecided, ToolFailed)
+_CALL_EVENTS: Final = (CallDecided, CallBegun, DoubtDecided, ToolFailed, WarningIssued)
 """What may stand before the answer of a call."""
 
 
@@ -161,7 +161,7 @@ class ReplayableEnvironment:
         """During a replay: repeat the events before the answer to this call. Returns whether the call has begun."""
         begun = False
         while event := self._trace.peek_recorded(*_CALL_EVENTS):
-            changes: dict[str, Any] = {"id": id}
+            changes: dict[str, Any] = {} if isinstance(event, WarningIssued) else {"id": id}
             if isinstance(event, CallBegun):
                 begun, changes["call"] = True, call
             self._record(cast(Event, replace(event, **changes)))

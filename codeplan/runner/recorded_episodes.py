@@ -44,6 +44,7 @@ from codeplan.tools import ToolEnvironment
 from codeplan.tools.approvals import Approver, DoubtAsker, WayOn
 from codeplan.tools.environment import ToolErrors, Verdict, recorded_environment
 from codeplan.tools.mcp import DEFAULT_SECONDS, ServerAddress
+from codeplan.tools.tool_settings import ErrorTest
 from codeplan.types import Result
 from codeplan.untrusted.texts import parser_reason
 from codeplan.untrusted.values import in_quotes
@@ -292,6 +293,8 @@ def resume(
     tool_errors: ToolErrors = "plan",
     in_doubt: WayOn | DoubtAsker = "stop",
     idempotent: Iterable[str] = (),
+    tool_timeout: float | None = None,
+    error_if: ErrorTest | None = None,
     **settings: Any,
 ) -> Result:
     """Finish an episode that was killed or interrupted; its trace in ``folder`` is continued.
@@ -307,8 +310,9 @@ def resume(
     and must not exceed ``budget`` (default: that of ``run``).
 
     An episode with tools continues in the present state of the world: the trace answers the recorded calls, and only
-    calls that were never made are made. Its tools are never taken from the trace: ``tools`` to ``tool_errors`` are as
-    for ``do``. If the episode was ended during a call, that call may have been done. Then ``in_doubt`` says what to
+    calls that were never made are made. Its tools are never taken from the trace: ``tools`` to ``tool_errors``,
+    ``tool_timeout`` and ``error_if`` are as for ``do``.
+    If the episode was ended during a call, that call may have been done. Then ``in_doubt`` says what to
     do: ``"stop"``, ``"retry"`` (make it again), ``"skip"`` (the plan gets an OSError in its place), or a function
     ``in_doubt(tool, arguments)``, sync or async, that returns one of these. Calls of tools whose names fit a pattern
     in ``idempotent`` are made again in any case.
@@ -332,6 +336,8 @@ def resume(
         tool_errors=tool_errors,
         in_doubt=in_doubt,
         idempotent=idempotent,
+        tool_timeout=tool_timeout,
+        error_if=error_if,
     )
     require_handler(on_event)
     path = find_trace(folder)

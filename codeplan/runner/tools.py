@@ -29,8 +29,9 @@ from codeplan.tools.mcp import (
     parse_address,
     read_config,
 )
-from codeplan.tools.python_tools import function_of_file, python_tools, tools_of_file
+from codeplan.tools.python_tools import function_of_file, python_tools, tools_of_file, with_settings
 from codeplan.tools.tool import DOC, Tool, Toolset, name_fault
+from codeplan.tools.tool_settings import ErrorTest, ToolSettings, require_error_test, require_timeout
 from codeplan.types import AgentTool, Result
 from codeplan.untrusted.texts import echo_message
 from codeplan.untrusted.values import in_quotes
@@ -73,6 +74,8 @@ class ToolSources:
     tool_errors: ToolErrors = "plan"
     in_doubt: WayOn | DoubtAsker = "stop"
     idempotent: Iterable[str] = ()
+    tool_timeout: float | None = None
+    error_if: ErrorTest | None = None
 
     @property
     def name_tools(self) -> bool:
@@ -87,6 +90,16 @@ class ToolSources:
     def doubts(self) -> DoubtRules:
         """The user's rules about calls in doubt. Raises: UsageError: one is wrong."""
         return DoubtRules(self.in_doubt, self.idempotent)
+
+    def with_settings(self, tools: Iterable[Tool]) -> tuple[Tool, ...]:
+        """The tools, with what holds for all of them. Those of servers have a limit already, ``mcp_timeout``.
+
+        Raises: UsageError: a setting is wrong.
+        """
+        timeout = require_timeout(self.tool_timeout, "tool_timeout")
+        error_if = require_error_test(self.error_if)
+        own, of_servers = ToolSettings(False, timeout, error_if), ToolSettings(error_if=error_if)
+        return tuple(with_settings(tool, of_servers if tool.keeps_deadline else own) for tool in tools)
 
     def addresses(self) -> list[ServerAddress]:
         """The MCP servers. Raises: UsageError: one, the file of servers or the time for a call is wrong."""
@@ -145,7 +158,7 @@ def open_tools(
     """
     if sources.tool_errors not in ("plan", "stop"):
         raise UsageError(f"tool_errors is plan or stop, not {in_quotes(sources.tool_errors)}")
-    own = collect_tools(sources.tools)
+    own = sources.with_settings(collect_tools(sources.tools))
     verify = sources.verify
     judge = function_of_file(verify, VERIFY_FORM) if isinstance(verify, str) else verify
     verifier = None if judge is None else Verifier(judge)
@@ -166,7 +179,7 @@ def open_tools(
                     restarts=restarts,
                 )
                 started = stack.enter_context(servers)
-                toolset = Toolset((*own, *started.tools), doc=f"{DOC}\n{FILES_NOTE}")
+                toolset = Toolset((*own, *sources.with_settings(started.tools)), doc=f"{DOC}\n{FILES_NOTE}")
             else:
                 toolset = Toolset(own)
             for rule in rules if tell_unused else ():
@@ -272,6 +285,8 @@ def do(
     budget: Budget | None = None,
     out: Path | str | None = None,
     on_event: EventHandler | None = None,
+    tool_timeout: float | None = None,
+    error_if: ErrorTest | None = None,
     **settings: Any,
 ) -> Result:
     """Have plans reach a goal with tools, and return how that ended; ``Result.value`` is what the plan returned.
@@ -290,7 +305,9 @@ def do(
     arguments)`` decides on the calls to be asked for; without it they are refused. With it and without ``ask``, every
     call is asked for. If a tool raises an exception, the
     plan gets it as an error that it can catch, or with ``tool_errors="stop"`` the episode ends. ``verify``, ``approve``
-    and the tools may be asynchronous. The rest is as in ``codeplan.run``.
+    and the tools may be asynchronous. ``tool_timeout`` is how many seconds a call of your own tools may take, and
+    ``error_if`` says which answers are errors; ``codeplan.tool`` says both for one tool. The rest is as in
+    ``codeplan.run``.
 
     Raises:
         UsageError: the input is wrong.
@@ -315,6 +332,8 @@ def do(
         ask=ask,
         deny=deny,
         tool_errors=tool_errors,
+        tool_timeout=tool_timeout,
+        error_if=error_if,
     )
     env = EnvironmentToOpen(open_goal(goal, sources, out))
     with EpisodeSetup(env, method, model, settings) as setup:

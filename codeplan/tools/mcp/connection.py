@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import urlsplit
@@ -176,7 +176,7 @@ class ServerConnection:
         return await self._client.session.list_tools(params=PaginatedRequestParams(cursor=cursor))
 
     async def _request(
-        self, name: str, arguments: dict[str, Any], on_progress: Callable[..., Awaitable[None]]
+        self, name: str, arguments: dict[str, Any], on_progress: Callable[..., Coroutine[Any, Any, None]]
     ) -> CallToolResult:
         """Send the call. The session's own ``call_tool`` would check the result by the server's regular expressions."""
         from mcp_types import CallToolRequest, CallToolRequestParams
