@@ -13,7 +13,7 @@ import pytest
 
 import codeplan
 from codeplan.budget import deadline_in
-from codeplan.cancellation import LoopThread
+from codeplan.cancellation import DeadlinePassed, LoopThread
 from codeplan.errors import UsageError
 from codeplan.recording.events import CallBegun
 from codeplan.tools import ToolEnvironment, Toolset, python_tools
@@ -101,7 +101,7 @@ def test_a_call_after_one_past_its_limit_is_made():
 
 def test_a_loop_that_a_call_blocks_does_not_hold_up_its_end():
     loop = LoopThread()
-    with pytest.raises(Exception, match=""):
+    with pytest.raises(DeadlinePassed):
         loop.run(block(), 0.2)
     began = time.monotonic()
     loop.close()
