@@ -14,7 +14,9 @@ UNKNOWN = "; whether it was done is unknown"
 
 
 def call(name, seconds, arguments=None):
-    with McpServers([raw(name)], seconds=seconds, notify=lambda _: None) as servers:
+    schema = {"type": "object", "properties": {"reports": {"type": "integer"}}}
+    tools = repr([{"name": name, "inputSchema": schema}])
+    with McpServers([raw(tools=tools)], seconds=seconds, notify=lambda _: None) as servers:
         env = ToolEnvironment("try it", Toolset(servers.tools), approvals=Approvals(allow=["*"]))
         return env.call(1, Call(name, arguments or {}), lambda event: None)
 
