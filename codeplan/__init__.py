@@ -4,6 +4,7 @@
     result = codeplan.run("household", "clean/3")
 
 Episodes:      run, do (with your own tools), execute (a plan of yours), learn, bench.run (many)
+Tools:         tool: what holds for one of yours, such as a limit of time
 Recordings:    resume, replay, fork, approve (a call that waits), Trace
 With await:    arun, ado, abench: the same inside a running event loop, such as a notebook's
 Ports:         Environment, Agent, Method, LLM: what you write to bring your own; bench, envs, sandbox: modules
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from codeplan.runner.recorded_episodes import fork, replay, resume
     from codeplan.runner.tools import do
     from codeplan.tools.approvals import ProposedCall
+    from codeplan.tools.tool_settings import tool
     from codeplan.types import ActionSpace, Completion, Message, Observation, Result, Task, Usage
 
 __getattr__, __dir__ = lazy_names(
@@ -68,6 +70,7 @@ __getattr__, __dir__ = lazy_names(
         "recording": "Event Trace",
         "runner": "Execution ado approve arun do execute fork learn replay resume run",
         "tools": "ProposedCall",
+        "tools.tool_settings": "tool",
         "types": "ActionSpace Completion Message Observation Result Task Usage",
     },
     modules="bench envs sandbox",
@@ -119,4 +122,5 @@ __all__ = [
     "replay",
     "resume",
     "run",
+    "tool",
 ]

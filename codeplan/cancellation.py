@@ -1,11 +1,14 @@
-"""Ends episodes from another thread, just as Ctrl-C ends those of the main thread, and runs event loops in threads."""
+"""Ends work in other threads: episodes as by Ctrl-C, and calls at their deadline. Runs event loops in threads."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Awaitable, Coroutine, Iterator
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from contextvars import copy_context
+from queue import SimpleQueue
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -24,7 +27,7 @@ class Cancellation:
 
     Such a thread gets one KeyboardInterrupt: while it waits for a model, an asynchronous tool or a plan's process, or
     after the next event of its trace. So the trace ends as after Ctrl-C, and the episode can be resumed. A synchronous
-    function of the user runs to its end first.
+    function of the user runs to its end first, unless it has a limit of time.
     """
 
     def __init__(self) -> None:
@@ -76,8 +79,98 @@ def raise_if_cancelled() -> None:
         raise KeyboardInterrupt
 
 
+class DeadlinePassed(Exception):
+    """A call has run past its deadline. It may run on."""
+
+
+def _wait(done: threading.Lock, seconds: float | None) -> None:
+    """Wait until the lock is released, which wakes sooner than a future.
+
+    Raises: DeadlinePassed: ``seconds`` are over (None: no limit). KeyboardInterrupt: this thread was interrupted, or
+    its work was cancelled.
+    """
+    deadline = None if seconds is None else time.monotonic() + seconds
+    while True:
+        left = -1.0 if deadline is None else max(deadline - time.monotonic(), 0.0)
+        polls = current_cancellation() is not None and not 0 <= left < POLL_SECONDS
+        if done.acquire(timeout=POLL_SECONDS if polls else min(left, threading.TIMEOUT_MAX)):
+            return
+        raise_if_cancelled()
+        if deadline is not None and time.monotonic() >= deadline:
+            raise DeadlinePassed
+
+
+class CallThreads:
+    """Threads for synchronous calls that have a deadline, started on first use.
+
+    Calls that follow one another run in the same thread, which can keep what belongs to one thread: a connection to a
+    database, a browser. A call that passes its deadline keeps its thread, which the process does not wait for.
+    """
+
+    def __init__(self) -> None:
+        self._idle: list[_CallThread] = []
+
+    def run(self, work: Callable[[], _T], seconds: float) -> _T:
+        """Do the work in a thread, with a copy of the caller's context variables, and return or raise what it does.
+
+        Raises: DeadlinePassed: ``seconds`` are over; the work may go on. KeyboardInterrupt: as ``LoopThread.run``.
+        """
+        try:
+            thread = self._idle.pop()
+        except IndexError:
+            thread = _CallThread()
+        value, error = thread.run(work, seconds)
+        self._idle.append(thread)
+        if error is not None:
+            raise error
+        return value  # type: ignore[return-value]  # without an error there is a value
+
+    def close(self) -> None:
+        """End the threads that have nothing to do. Safe to call twice."""
+        while self._idle:
+            self._idle.pop().end()
+
+
+class _CallThread:
+    """A thread that does one piece of work after the other."""
+
+    def __init__(self) -> None:
+        self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        threading.Thread(target=self._serve, name="codeplan-call", daemon=True).start()
+
+    def run(self, work: Callable[[], _T], seconds: float) -> tuple[_T | None, BaseException | None]:
+        outcomes: list[tuple[_T | None, BaseException | None]] = []
+        done, context = threading.Lock(), copy_context()
+        done.acquire()
+
+        def do() -> None:
+            try:
+                outcomes.append((context.run(work), None))
+            except BaseException as error:
+                outcomes.append((None, error))
+            done.release()
+
+        self._work.put(do)
+        try:
+            _wait(done, seconds)
+        except BaseException:
+            self.end()  # once the work is done
+            raise
+        return outcomes[0]
+
+    def end(self) -> None:
+        self._work.put(None)
+
+    def _serve(self) -> None:
+        while (do := self._work.get()) is not None:
+            do()
+
+
 MAX_CLOSING_SECONDS: Final = 3
 """How long the end of a loop waits for tasks that its calls left running, in seconds."""
+
+_RESPONSE_SECONDS: Final = 0.5
+"""How long the end of a loop waits for one that a call blocks, in seconds."""
 
 
 class LoopThread:
@@ -98,15 +191,16 @@ class LoopThread:
         """Whether this is the loop's own thread, in which ``run`` would wait for ever."""
         return threading.current_thread() is self._thread
 
-    def run(self, awaitable: Awaitable[_T]) -> _T:
+    def run(self, awaitable: Awaitable[_T], seconds: float | None = None) -> _T:
         """Wait for the result, or raise the exception. The caller's context variables hold in the call.
 
-        Raises: KeyboardInterrupt: this thread was interrupted or its work cancelled; so is the call.
-        concurrent.futures.CancelledError: the call was cancelled in another way.
+        Raises: DeadlinePassed: ``seconds`` are over (None: no limit); the call is cancelled. KeyboardInterrupt: this
+        thread was interrupted or its work cancelled; so is the call. concurrent.futures.CancelledError: the call was
+        cancelled in another way.
         """
         call: Coroutine[Any, Any, _T] = awaitable if isinstance(awaitable, CoroutineType) else _awaited(awaitable)
         loop = self._running_loop()
-        done = threading.Lock()  # it wakes sooner than a future
+        done = threading.Lock()
         tasks: list[asyncio.Task[_T]] = []
         done.acquire()
 
@@ -119,12 +213,11 @@ class LoopThread:
             self._calls.discard(task)
             done.release()
 
-        loop.call_soon_threadsafe(begin)
+        loop.call_soon_threadsafe(begin)  # before anything that cancels
         try:
-            while not done.acquire(timeout=-1 if current_cancellation() is None else POLL_SECONDS):
-                raise_if_cancelled()
+            _wait(done, seconds)
         except BaseException:
-            loop.call_soon_threadsafe(lambda: tasks[0].cancel())  # begin has run by then
+            loop.call_soon_threadsafe(lambda: tasks[0].cancel())
             raise
         if tasks[0].cancelled():
             raise CancelledError
@@ -136,15 +229,22 @@ class LoopThread:
             self._loop.call_soon_threadsafe(lambda: [call.cancel() for call in self._calls])
 
     def close(self) -> None:
-        """Cancel what still runs, and end the thread. Safe to call twice."""
+        """Cancel what still runs, and end the thread. Safe to call twice.
+
+        A loop that a call blocks ends later: the process does not wait for it.
+        """
         loop, thread = self._loop, self._thread
         self._loop = self._thread = None
         if loop is None or thread is None:
             return
         import asyncio
 
-        asyncio.run_coroutine_threadsafe(_cancel_others(), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
+        responds = threading.Event()
+        loop.call_soon_threadsafe(responds.set)
+        cancelled = asyncio.run_coroutine_threadsafe(_cancel_others(), loop)
+        cancelled.add_done_callback(lambda _: loop.call_soon_threadsafe(loop.stop))
+        if not responds.wait(_RESPONSE_SECONDS):
+            return
         thread.join()
         loop.close()
 

@@ -258,6 +258,12 @@ ToolErrors = Annotated[
     Literal["plan", "stop"],
     typer.Option(help="A tool's exception is an error that the plan can catch, or it stops the episode."),
 ]
+ToolTimeout = Annotated[
+    float | None, typer.Option(metavar="SECONDS", help="How long a call of your own tools may take. [no limit]")
+]
+ErrorIf = Annotated[
+    str | None, typer.Option(metavar="KEY", help="A tool's answer that is a dict with this key is an error.")
+]
 WayOn = Literal["retry", "skip", "stop"]
 
 
@@ -317,6 +323,8 @@ class ToolOptions(ToolSourceOptions):
         ),
     ] = None
     once: Once = None
+    tool_timeout: ToolTimeout = None
+    error_if: ErrorIf = None
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of ``codeplan.do`` and ``codeplan.resume``. On a terminal, the user is asked about calls."""

@@ -280,6 +280,8 @@ class RunOptions:
         float | None, typer.Option(min=0, metavar="S", help="Seconds of a run in all; after them no call begins.")
     ] = None
     allow_weak_sandbox: options.AllowWeak = False
+    tool_timeout: options.ToolTimeout = None
+    error_if: options.ErrorIf = None
 
 
 @dataclass(frozen=True)
@@ -361,6 +363,8 @@ def _open_runner(given: ToolSourceOptions, each: RunOptions, kept: KeepingOption
             ask=each.ask or (),
             deny=each.deny or (),
             tool_errors=each.tool_errors,
+            tool_timeout=each.tool_timeout,
+            error_if=each.error_if,
         )
         tools = stack.enter_context(open_tools(sources, root, restarts=MAX_SERVER_RESTARTS))
         runner = stack.enter_context(closing(ToolPlanRunner(tools, RunFolders(root, kept.keep), _settings(each))))

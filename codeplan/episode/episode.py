@@ -16,10 +16,12 @@ from codeplan.agent_interface import agent_api, plan_place
 from codeplan.episode.meter import Meter
 from codeplan.episode.once import OnceCalls
 from codeplan.episode.replayable import ReplayableEnvironment, ReplayableModel, observation_too_long
-from codeplan.errors import EnvironmentFailure, EpisodeOver, SizeExceeded, UsageError
+from codeplan.errors import AgentError, EnvironmentFailure, EpisodeOver, SizeExceeded, UsageError
 from codeplan.protocols import LLM, ActsForReal, BaseEnvironment, JudgesValues, OffersTools, TakesActions
 from codeplan.recording.events import (
+    AnsweredCall,
     CallAnswered,
+    CallBegun,
     CallSite,
     EpisodeContinued,
     EpisodeStarted,
@@ -28,13 +30,19 @@ from codeplan.recording.events import (
     PlanDrafted,
     PlanEnded,
     PlanFixed,
+    PlanStarted,
     SpanClosed,
     SpanOpened,
+    StepEntered,
     ToolFailed,
     ValueJudged,
+    answered_calls,
 )
 from codeplan.recording.trace import Trace
+from codeplan.sandbox.host.agent_port import plan_error
+from codeplan.sandbox.protocol.limits import shorten
 from codeplan.tools.call_texts import shown_answer
+from codeplan.tools.failures import show_failure, shows_each_failure
 from codeplan.types import (
     ActionSpace,
     AgentApi,
@@ -286,11 +294,6 @@ class Episode:
         """Whether actions are real: they cannot be undone, so the episode cannot start over."""
         return isinstance(self.env, ActsForReal)
 
-    @property
-    def once_tools(self) -> tuple[str, ...]:
-        """The names of the tools whose equal calls are not made again."""
-        return ()
-
     def is_done(self, task: Task, claim: bool | None) -> bool:
         """Whether ``task`` counts as done; ``claim`` is what the method that tried it believes.
 
@@ -394,24 +397,63 @@ def build_agent(env: BaseEnvironment, act: Callable[..., Any], first: Observatio
 
 
 def last_failure(events: Sequence[Event], ending: Ending) -> LastFailure | None:
-    """The failure that ended the episode, otherwise the last failure in its events."""
+    """The failure that ended the episode, otherwise the last one that ended a plan. A tool's exception that a plan
+    caught is none.
+    """
     if isinstance(ending, Crashed | InfrastructureFailed):
         return LastFailure(ending.error, ending.message)
     if isinstance(ending, EnvironmentEnded) and (failed := _ending_failure(events)):
-        return _of_tool(failed)
-    for event in reversed(events):
-        match event:
+        step, line = _place_of_call(events, failed.id)
+        return LastFailure(failed.error, failed.message, step, line, failed.tool)
+    for at in range(len(events) - 1, -1, -1):
+        match events[at]:
             case PlanEnded(outcome=Failed() as end):
-                return LastFailure(end.error, end.message, end.step, end.line)
+                call = failed_call(events[:at], end)
+                return LastFailure(end.error, end.message, end.step, end.line, call.call.name if call else "")
             case PlanEnded(outcome=Stopped() as end):
                 return LastFailure(end.limit, end.message, end.step, end.line)
-            case ToolFailed():
-                return _of_tool(event)
     return None
 
 
-def _of_tool(failed: ToolFailed) -> LastFailure:
-    return LastFailure(failed.error, failed.message, tool=failed.tool)
+def failed_call(events: Sequence[Event], end: Failed) -> AnsweredCall | None:
+    """The call whose error ended a plan as ``end``, after these events; None if the plan failed by itself.
+
+    It is the last call that the plan got an answer to, and the plan ended with the error of that answer.
+    """
+    started = max((at for at, event in enumerate(events) if isinstance(event, PlanStarted)), default=0)
+    last = max((at for at, event in enumerate(events) if isinstance(event, CallAnswered)), default=-1)
+    if last < started:
+        return None
+    *_, call = [None, *answered_calls(events[started:])]
+    if call is None or not call.answer.error:
+        return None
+    error = plan_error(AgentError(call.answer.message, call.answer.error))
+    return call if (error.error, shorten(error.message)) == (end.error, end.message) else None
+
+
+def show_failed_tool(events: Sequence[Event], end: Failed, recorded: int) -> None:
+    """Show the developer the traceback of a tool whose exception ended a plan as ``end``, after these events.
+
+    The first ``recorded`` events were shown when they happened, and so is each failure where the developer wants that.
+    """
+    call = failed_call(events, end)
+    if call is None or shows_each_failure():
+        return
+    for event in reversed(events[recorded:]):
+        if isinstance(event, ToolFailed) and event.id == call.event.id:
+            show_failure(event.tool, event.traceback)
+            return
+
+
+def _place_of_call(events: Sequence[Event], id: int) -> tuple[int | None, int | None]:
+    """The step and the plan's line of the last call, which has this id; None where no plan made it."""
+    line = next((e.line for e in reversed(events) if isinstance(e, CallBegun) and e.id == id), None)
+    for event in reversed(events):
+        if isinstance(event, StepEntered):
+            return event.step, line
+        if isinstance(event, PlanStarted):
+            break
+    return None, line
 
 
 def explain_end(ending: Ending, events: Sequence[Event]) -> Ending:

@@ -114,7 +114,7 @@ _MAX_ERROR = 500
 """Maximum length of an environment's exception in a message, in characters."""
 
 
-_CALL_EVENTS: Final = (CallDecided, ApprovalAnswered, CallRepeated, CallBegun, DoubtDecided, ToolFailed)
+_CALL_EVENTS: Final = (CallDecided, ApprovalAnswered, CallRepeated, CallBegun, DoubtDecided, ToolFailed, WarningIssued)
 """What may stand before the answer of a call."""
 
 
@@ -184,7 +184,7 @@ class ReplayableEnvironment:
         """
         begun, repeated, made, answer = False, False, call, None
         while event := self._trace.peek_recorded(*_CALL_EVENTS):
-            changes: dict[str, Any] = {"id": id}
+            changes: dict[str, Any] = {} if isinstance(event, WarningIssued) else {"id": id}
             answer = event if event is self._trace.approval else None
             repeated = repeated or isinstance(event, CallRepeated)
             if isinstance(event, CallBegun):

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from msgspec.structs import replace
 
-from codeplan.episode.episode import Episode
+from codeplan.episode.episode import Episode, show_failed_tool
 from codeplan.errors import EpisodeOver
 from codeplan.recording.event_comparison import TIMING_LIMITS
 from codeplan.recording.events import (
@@ -28,6 +28,7 @@ from codeplan.types import (
     Checkpoint,
     Claimed,
     Ending,
+    Failed,
     Finished,
     Outcome,
     Plan,
@@ -97,6 +98,8 @@ def run_plan(
     if isinstance(outcome, Rejected):
         message = f"the plan passed the check, but was refused when it was to run: {outcome.diagnostics[0]}"
         outcome = Stopped("worker", 0, 0, None, None, message)
+    if isinstance(outcome, Failed):
+        show_failed_tool(episode.trace.events, outcome, len(episode.trace.recording))
     episode.record(PlanEnded(outcome=recorded_outcome(outcome)))
     return outcome
 

@@ -63,6 +63,7 @@ from codeplan.tools import ToolEnvironment
 from codeplan.tools.approvals import Approver, DoubtAsker, WayOn, longest_match
 from codeplan.tools.environment import DOUBT, ToolErrors, Verdict, recorded_environment
 from codeplan.tools.mcp import DEFAULT_SECONDS, ServerAddress
+from codeplan.tools.tool_settings import ErrorTest
 from codeplan.types import Answer, BudgetSpent, GaveUp, NoProgress, NotSolved, Refused, Result, TraceFull
 from codeplan.untrusted.texts import parser_reason
 from codeplan.untrusted.values import in_quotes
@@ -315,6 +316,8 @@ def resume(
     idempotent: Iterable[str] = (),
     once: Iterable[str] = (),
     tries: int | None = None,
+    tool_timeout: float | None = None,
+    error_if: ErrorTest | None = None,
     **settings: Any,
 ) -> Result:
     """Finish an episode that was killed, interrupted, or ended for want of something; its trace in ``folder`` goes on.
@@ -335,11 +338,11 @@ def resume(
     An episode with tools continues in the present state of the world: the trace answers the recorded calls, and only
     calls that were never made are made. If it waits for an approval, it goes on at that call: ``codeplan.approve`` has
     answered, or ``allow`` or ``approve`` decides. Its tools are never taken from the trace: ``tools`` to
-    ``tool_errors`` and ``once`` are as for ``do``; tools that were called once before stay so. If the episode was ended
-    during a call, that call may have been done. Then ``in_doubt`` says what to do: ``"stop"``, ``"retry"`` (make it
-    again), ``"skip"`` (the plan gets an OSError in its place), or a function ``in_doubt(tool, arguments)``, sync or
-    async, that returns one of these. Calls of tools whose names fit a pattern in ``idempotent`` are made again in any
-    case.
+    ``tool_errors``, ``once``, ``tool_timeout`` and ``error_if`` are as for ``do``; tools that were called once before
+    stay so. If the episode was ended during a call, that call may have been done. Then ``in_doubt`` says what to do:
+    ``"stop"``, ``"retry"`` (make it again), ``"skip"`` (the plan gets an OSError in its place), or a function
+    ``in_doubt(tool, arguments)``, sync or async, that returns one of these. Calls of tools whose names fit a pattern in
+    ``idempotent`` are made again in any case.
 
     Raises:
         UsageError: there is no such trace, its episode is still running, its header is damaged, or it needs a setting,
@@ -361,6 +364,8 @@ def resume(
         in_doubt=in_doubt,
         idempotent=idempotent,
         once=once,
+        tool_timeout=tool_timeout,
+        error_if=error_if,
     )
     require_handler(on_event)
     path = find_trace(folder)

@@ -41,8 +41,9 @@ from codeplan.tools.mcp import (
     parse_address,
     read_config,
 )
-from codeplan.tools.python_tools import function_of_file, python_tools, tools_of_file
+from codeplan.tools.python_tools import function_of_file, python_tools, tools_of_file, with_settings
 from codeplan.tools.tool import DOC, Tool, Toolset, name_fault
+from codeplan.tools.tool_settings import ErrorTest, ToolSettings, require_error_test, require_timeout
 from codeplan.types import AgentTool, Result
 from codeplan.untrusted.values import in_quotes
 
@@ -85,6 +86,8 @@ class ToolSources:
     in_doubt: WayOn | DoubtAsker = "stop"
     idempotent: Iterable[str] = ()
     once: Iterable[str] = ()
+    tool_timeout: float | None = None
+    error_if: ErrorTest | None = None
 
     @property
     def name_tools(self) -> bool:
@@ -113,6 +116,16 @@ class ToolSources:
     def doubts(self) -> DoubtRules:
         """The user's rules about calls in doubt. Raises: UsageError: one is wrong."""
         return DoubtRules(self.in_doubt, self.idempotent)
+
+    def with_settings(self, tools: Iterable[Tool]) -> tuple[Tool, ...]:
+        """The tools, with what holds for all of them. Those of servers have a limit already, ``mcp_timeout``.
+
+        Raises: UsageError: a setting is wrong.
+        """
+        timeout = require_timeout(self.tool_timeout, "tool_timeout")
+        error_if = require_error_test(self.error_if)
+        own, of_servers = ToolSettings(False, timeout, error_if), ToolSettings(error_if=error_if)
+        return tuple(with_settings(tool, of_servers if tool.keeps_deadline else own) for tool in tools)
 
     def addresses(self) -> list[ServerAddress]:
         """The MCP servers. Raises: UsageError: one, the file of servers or the time for a call is wrong."""
@@ -175,7 +188,7 @@ def open_tools(
     """
     if sources.tool_errors not in ("plan", "stop"):
         raise UsageError(f"tool_errors is plan or stop, not {in_quotes(sources.tool_errors)}")
-    own = collect_tools(sources.tools)
+    own = sources.with_settings(collect_tools(sources.tools))
     verify = sources.verify
     judge = function_of_file(verify, VERIFY_FORM) if isinstance(verify, str) else verify
     verifier = None if judge is None else Verifier(judge)
@@ -197,7 +210,7 @@ def open_tools(
                     restarts=restarts,
                 )
                 started = stack.enter_context(servers)
-                toolset = Toolset((*own, *started.tools), doc=f"{DOC}\n{FILES_NOTE}")
+                toolset = Toolset((*own, *sources.with_settings(started.tools)), doc=f"{DOC}\n{FILES_NOTE}")
             else:
                 toolset = Toolset(own)
             toolset = Toolset((_called_once(tool, sources.once) for tool in toolset.tools), toolset.doc)
@@ -307,6 +320,8 @@ def do(
     budget: Budget | None = None,
     out: Path | str | None = None,
     on_event: EventHandler | None = None,
+    tool_timeout: float | None = None,
+    error_if: ErrorTest | None = None,
     **settings: Any,
 ) -> Result:
     """Have plans reach a goal with tools, and return how that ended; ``Result.value`` is what the plan returned.
@@ -328,7 +343,8 @@ def do(
     ``ask``, every call is asked for.
 
     ``once`` are patterns on names of tools whose equal calls are made once: a plan that goes on after a failure, or
-    starts over, gets the recorded answer.
+    starts over, gets the recorded answer. ``tool_timeout`` is how many seconds a call of your own tools may take, and
+    ``error_if`` says which answers are errors; ``codeplan.tool`` says each of these for one tool.
 
     If a tool raises an exception, the plan gets it as an error that it can catch, or with ``tool_errors="stop"`` the
     episode ends. ``verify``, ``approve`` and the tools may be asynchronous. The rest is as in ``codeplan.run``.
@@ -357,6 +373,8 @@ def do(
         deny=deny,
         tool_errors=tool_errors,
         once=once,
+        tool_timeout=tool_timeout,
+        error_if=error_if,
     )
     env = EnvironmentToOpen(open_goal(goal, sources, out))
     with EpisodeSetup(env, method, model, settings) as setup:

@@ -9,7 +9,8 @@ from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
 
 from msgspec.structs import replace
 
-from codeplan.cancellation import LoopThread
+from codeplan.budget import deadline_in, seconds_left
+from codeplan.cancellation import CallThreads, DeadlinePassed, LoopThread
 from codeplan.errors import AgentError, EnvironmentFailure, UsageError, VerifierBroken, WaitingForApproval
 from codeplan.plain_data import MAX_VALUES, NotPlainData, Packed, pack, unpack
 from codeplan.recording.events import (
@@ -20,15 +21,26 @@ from codeplan.recording.events import (
     DoubtDecided,
     EventHandler,
     ToolFailed,
+    WarningIssued,
     call_key,
 )
 from codeplan.tools.agent import agent_class_for
 from codeplan.tools.approvals import ApprovalDecision, Approvals, DoubtRules, ProposedCall, call_line, require_callable
-from codeplan.tools.failures import error_for_plan, failure_message, failure_sentence, refusal, require_failure
+from codeplan.tools.failures import (
+    DoubtfulCall,
+    error_for_plan,
+    error_said,
+    failure_message,
+    failure_sentence,
+    refusal,
+    require_failure,
+    show_failure,
+    shows_each_failure,
+)
 from codeplan.tools.results import full_type_name, pack_result
 from codeplan.tools.tool import Tool, Toolset
 from codeplan.types import ActionSpace, AgentTool, Answer, Call, Observation, Task
-from codeplan.untrusted.texts import echo, escape_surrogates, is_utf8, parser_reason
+from codeplan.untrusted.texts import echo, echo_message, escape_surrogates, is_utf8, parser_reason
 from codeplan.untrusted.tracebacks import traceback_text
 from codeplan.untrusted.values import in_quotes, type_name
 
@@ -129,6 +141,8 @@ class ToolEnvironment:
         self._verifier, self._approvals, self._doubts = verifier, approvals or Approvals(), doubts or DoubtRules()
         self._stops_at_errors = tool_errors == "stop"
         self._loop, self._owns_loop = loop or LoopThread(), loop is None
+        self._threads = CallThreads()
+        self._misfits: set[str] = set()  # tools that returned another type than declared
         self._begun = self._over = False
         self._in_doubt: Call | None = None
 
@@ -164,7 +178,8 @@ class ToolEnvironment:
             return Answer(self._make(self._require_approval(asked)))
         except AgentError as error:
             name, message = refusal(error)
-            return Answer(error=name, message=message, done=self._over)
+            unknown = isinstance(error, DoubtfulCall)
+            return Answer(error=name, message=message, done=self._over, in_doubt=unknown)
 
     def judge(self, value: object) -> Observation | None:
         """The verifier's verdict on the value that a plan returned; None without a verifier. Raises: VerifierBroken."""
@@ -179,6 +194,7 @@ class ToolEnvironment:
 
     def close(self) -> None:
         """End the tasks that asynchronous tools left running, if the loop is this environment's own."""
+        self._threads.close()
         if self._owns_loop:
             self._loop.close()
 
@@ -189,28 +205,112 @@ class ToolEnvironment:
         return tool
 
     def _make(self, asked: _Request) -> Packed:
-        """The packed result. Raises: AgentError: the tool fails, or returns what is not plain data."""
+        """The packed result. Raises: AgentError: the tool fails, returns what is not plain data, or takes too long."""
         tool = asked.tool
-        if tool.prepare:
-            tool.prepare()
+        left = self._prepare(tool)
         asked.record(CallBegun(id=asked.id, call=asked.call, line=asked.site.line))
         try:
-            return pack_result(self._finish(tool.call(asked.arguments)))
+            packed, misfit = self._call_in_time(asked, left)
+        except DeadlinePassed:
+            raise DoubtfulCall(
+                f"{tool.name} did not answer within {_limit_text(tool, left)}; whether it was done is unknown",
+                "TimeoutError",
+            ) from None
         except NotPlainData as reason:
             raise AgentError(f"{tool.name} returned {reason}", "ValueError") from None
         except AgentError:  # the tool refuses the call
             raise
         except BaseException as error:  # reading a result may also run the tool's code
             require_failure(error)
-            raise self._report_failure(asked, error) from None
+            failed = ToolFailed(
+                id=asked.id,
+                tool=tool.name,
+                error=type_name(error),
+                message=failure_message(error),
+                traceback=traceback_text(error),
+            )
+            raise self._report_failure(asked, failed, error_for_plan(error)) from None
+        if misfit:
+            self._tell_misfit(asked, misfit)
+        self._require_no_error(asked, packed)
+        return packed
 
-    def _report_failure(self, asked: _Request, error: BaseException) -> AgentError:
-        """Show the developer the traceback, on standard error and in the trace; returns the error for the plan."""
-        trace, name, message = traceback_text(error), type_name(error), failure_message(error)
-        echo(f"The tool {asked.tool.name} failed:\n{trace}", err=True)
-        asked.record(ToolFailed(id=asked.id, tool=asked.tool.name, error=name, message=message, traceback=trace))
+    def _prepare(self, tool: Tool) -> float | None:
+        """Prepare the call; returns the seconds that the budget leaves for it, None without a limit.
+
+        Raises: AgentError: none are left, and the call is not made.
+        """
+        try:
+            if tool.prepare:
+                tool.prepare()
+            left = seconds_left()
+            if left is not None and left <= 0:
+                raise DeadlinePassed
+            return left
+        except DeadlinePassed:
+            why = "the budget of seconds is spent"
+            raise AgentError(f"{tool.name} was not called: {why}", "TimeoutError") from None
+
+    def _call_in_time(self, asked: _Request, left: float | None) -> tuple[Packed, str]:
+        """The packed result, and what it is in place of the declared type. Raises: DeadlinePassed; what the tool
+        raises; NotPlainData.
+        """
+        tool = asked.tool
+        limits = [seconds for seconds in (tool.timeout, left) if seconds is not None]
+        if not limits:
+            return self._packed(tool, self._finish(tool.call(asked.arguments)))
+        with deadline_in(min(limits)):
+            if tool.keeps_deadline:
+                return self._packed(tool, self._finish(tool.call(asked.arguments), seconds_left()))
+
+            def work() -> Any:
+                result = tool.call(asked.arguments)
+                return result if _is_asynchronous(result) else self._packed(tool, result)
+
+            found = self._threads.run(work, min(limits))
+            if _is_asynchronous(found):
+                found = self._packed(tool, self._finish(found, seconds_left()))
+            return found  # type: ignore[no-any-return]
+
+    def _packed(self, tool: Tool, result: object) -> tuple[Packed, str]:
+        wants_check = tool.misfit is not None and tool.name not in self._misfits
+        return pack_result(result), tool.misfit(result) if tool.misfit and wants_check else ""
+
+    def _tell_misfit(self, asked: _Request, misfit: str) -> None:
+        """Tell the user, once for each tool, that the declared type of its results is wrong."""
+        tool = asked.tool
+        self._misfits.add(tool.name)
+        declared = tool.method.signature.rpartition(" -> ")[2]
+        told = f"{tool.name} declares -> {declared}, but returned {misfit}; the model was told {declared}"
+        echo_message(told, "codeplan: ", err=True)
+        asked.record(WarningIssued(message=told))
+
+    def _require_no_error(self, asked: _Request, packed: Packed) -> None:
+        """Raises: AgentError: the tool's answer is an error, as ``error_if`` says. EnvironmentFailure: that fails."""
+        tool = asked.tool
+        if tool.error_if is None:
+            return
+        try:
+            message = error_said(tool.name, tool.error_if, unpack(packed), self._finish)
+        except BaseException as error:
+            require_failure(error)
+            failure = EnvironmentFailure(f"error_if failed for {tool.name}: {failure_sentence(error)}")
+            failure.is_users_bug = True
+            raise failure from error
+        if message:
+            failed = ToolFailed(id=asked.id, tool=tool.name, error="RuntimeError", message=message, traceback="")
+            raise self._report_failure(asked, failed, AgentError(message))
+
+    def _report_failure(self, asked: _Request, failed: ToolFailed, error: AgentError) -> AgentError:
+        """Record the failure, and end the episode if it is to; returns the error for the plan.
+
+        The developer sees the traceback if the plan ends because of it, which shows later.
+        """
+        if self._stops_at_errors or shows_each_failure():
+            show_failure(failed.tool, failed.traceback)
+        asked.record(failed)
         self._over = self._stops_at_errors
-        return error_for_plan(error)
+        return error
 
     def _decide_doubt(self, asked: _Request, arguments: Mapping[str, Any]) -> None:
         """Return only if this call, which is in doubt, is to be made again; it was begun with these arguments.
@@ -221,7 +321,7 @@ class ToolEnvironment:
         way, by, pattern = self._doubts.decide(tool.name, arguments, self._finish)
         asked.record(DoubtDecided(id=asked.id, tool=tool.name, way=way, by=by, pattern=pattern))
         if way == "skip":
-            raise AgentError(DOUBT.format(tool=tool.name), "ConnectionError")
+            raise DoubtfulCall(DOUBT.format(tool=tool.name), "ConnectionError")
 
     def _require_approval(self, asked: _Request) -> _Request:
         """The call as it is to be made. Raises: AgentError: it may not be made. WaitingForApproval."""
@@ -292,13 +392,24 @@ class ToolEnvironment:
             return self._finish(result)
         return _collect(result) if isinstance(result, AsyncIterator) else result
 
-    def _finish(self, result: object) -> object:
-        """Wait for an asynchronous result."""
+    def _finish(self, result: object, seconds: float | None = None) -> object:
+        """Wait for an asynchronous result. Raises: DeadlinePassed: ``seconds`` are over; None: no limit."""
         if type(result) in _AT_ONCE:
             return result
         if isinstance(result, Awaitable):
-            return self._loop.run(result)
-        return self._loop.run(_collect(result)) if isinstance(result, AsyncIterator) else result
+            return self._loop.run(result, seconds)
+        return self._loop.run(_collect(result), seconds) if isinstance(result, AsyncIterator) else result
+
+
+def _is_asynchronous(result: object) -> bool:
+    return type(result) not in _AT_ONCE and isinstance(result, Awaitable | AsyncIterator)
+
+
+def _limit_text(tool: Tool, left: float | None) -> str:
+    """The limit that ended a call: the tool's own, or what was left of the budget."""
+    if left is None or (tool.timeout is not None and tool.timeout <= left):
+        return f"its limit of {tool.timeout:g} s"
+    return f"the {left:.1f} s that the budget of seconds left"
 
 
 def _changed_call(asked: _Request, arguments: Mapping[str, Any]) -> Call:

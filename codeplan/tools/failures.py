@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import builtins
-from typing import Final
+import os
+from collections.abc import Callable
+from typing import Any, Final
 
 from codeplan.errors import AgentError, CodeplanError
-from codeplan.untrusted.texts import MAX_REASON_CHARS, escape_surrogates, message_text, one_line
-from codeplan.untrusted.values import class_name, type_name
+from codeplan.tools.tool_settings import ErrorTest
+from codeplan.untrusted.texts import MAX_REASON_CHARS, echo, escape_surrogates, message_text, one_line
+from codeplan.untrusted.values import class_name, type_name, value_text
 
 MAX_MESSAGE_CHARS = 2_000
 """Maximum length of an exception's message for a plan, in characters."""
+
+
+class DoubtfulCall(AgentError):
+    """Nobody knows whether a call was done: it was begun, and no answer came. The plan receives the message."""
+
 
 _BASES_OF: Final = type.__dict__["__mro__"].__get__
 
@@ -58,6 +66,35 @@ def _builtin_base(error: BaseException) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= MAX_MESSAGE_CHARS else text[:MAX_MESSAGE_CHARS] + "…"
+
+
+def error_said(tool: str, test: ErrorTest, value: Any, finish: Callable[[object], object]) -> str:
+    """The message of an answer that counts as an error; empty if it counts as none. ``finish`` waits for the test.
+
+    Raises: TypeError: the test returns neither a bool nor a text; what it raises.
+    """
+    said: Any
+    if isinstance(test, str):
+        said = value.get(test) if isinstance(value, dict) else None
+        said = said if isinstance(said, str) or not said or said is True else value_text(said, MAX_MESSAGE_CHARS)
+    else:
+        said = finish(test(value))
+        if not isinstance(said, bool | str | None):
+            raise TypeError(f"it returned a value of the type {type_name(said)}; return True, False or a text")
+    if isinstance(said, str):
+        return _cut(escape_surrogates(said))
+    return _cut(f"{tool} answered {value_text(value, MAX_MESSAGE_CHARS)}") if said else ""
+
+
+def shows_each_failure() -> bool:
+    """Whether the developer wants the traceback of each failure of a tool, also of those that a plan catches."""
+    return bool(os.environ.get("CODEPLAN_DEBUG"))
+
+
+def show_failure(tool: str, traceback: str) -> None:
+    """Show the developer a failure of a tool on standard error; an answer that counts as one has no traceback."""
+    if traceback:
+        echo(f"The tool {tool} failed:\n{traceback}", err=True)
 
 
 def failure_sentence(error: BaseException) -> str:

@@ -12,6 +12,7 @@ import threading
 import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
+from dataclasses import replace
 from importlib.machinery import ModuleSpec, PathFinder
 from itertools import count
 from pathlib import Path
@@ -32,7 +33,9 @@ from codeplan.tools.arguments import (
     type_hints,
 )
 from codeplan.tools.failures import failure_sentence
+from codeplan.tools.results import ResultType
 from codeplan.tools.tool import Tool, name_fault
+from codeplan.tools.tool_settings import ToolSettings, ToolsWithSettings, settings_of
 from codeplan.types import AgentMethod, AgentParameter
 from codeplan.untrusted.comparison import nearest_name
 from codeplan.untrusted.texts import MAX_REASON_CHARS, echo_message, message_text, one_line, with_article, with_count
@@ -59,6 +62,11 @@ def _tools_of(thing: object, types: TypeWriter) -> Iterator[Tool]:
     if isinstance(thing, Tool):
         yield thing
         return
+    if isinstance(thing, ToolsWithSettings):
+        for part in thing.thing if isinstance(thing.thing, list | tuple) else (thing.thing,):
+            tools = tools_of_file(str(part)) if isinstance(part, str | Path) else _tools_of(part, types)
+            yield from (with_settings(tool, thing.settings) for tool in tools)
+        return
     if isinstance(thing, FunctionType) and thing in _plain_tools:
         yield _plain_tools[thing]
         return
@@ -67,6 +75,13 @@ def _tools_of(thing: object, types: TypeWriter) -> Iterator[Tool]:
         if isinstance(thing, FunctionType) and not tool.types:
             _plain_tools[thing] = tool
         yield tool
+
+
+def with_settings(tool: Tool, settings: ToolSettings) -> Tool:
+    """The tool, with the settings where it says nothing itself."""
+    own = ToolSettings(tool.once, tool.timeout, tool.error_if)
+    filled = own.filled_from(settings)
+    return tool if filled == own else replace(tool, **filled._asdict())
 
 
 _plain_tools: Final[WeakKeyDictionary[FunctionType, Tool]] = WeakKeyDictionary()
@@ -121,10 +136,12 @@ def _module_functions(module: ModuleType) -> list[tuple[str, Callable[..., Any]]
     own = {n: v for n, v in vars(module).items() if not n.startswith("_") and _is_function(v)}
     if named is not None:
         return [(n, own[n]) for n in named if n in own]
-    return [(n, f) for n, f in own.items() if getattr(f, "__module__", None) == module.__name__]
+    mine = (ToolsWithSettings,)  # said to be tools, wherever the functions in them come from
+    return [(n, f) for n, f in own.items() if isinstance(f, mine) or getattr(f, "__module__", None) == module.__name__]
 
 
 def _is_function(thing: object) -> bool:
+    thing = thing.thing if isinstance(thing, ToolsWithSettings) else thing
     return inspect.isroutine(thing) or _is_named_function(thing)
 
 
@@ -163,6 +180,8 @@ def _without_first(signature: inspect.Signature) -> inspect.Signature:
 
 
 def _build_tool(name: str, function: Callable[..., Any], types: TypeWriter) -> Tool:
+    if isinstance(function, ToolsWithSettings):
+        return with_settings(_build_tool(name, function.thing, types), function.settings)
     if fault := name_fault(name):
         raise UsageError(f"the function {in_quotes(name)} cannot be a tool: {fault}; rename it")
     if inspect.isfunction(function) and _lacks_its_object(function):
@@ -170,7 +189,9 @@ def _build_tool(name: str, function: Callable[..., Any], types: TypeWriter) -> T
     whole, signature, converters = _read_signature(name, function)
     parameters = tuple(_parameter(p) for p in signature.parameters.values())
     method = AgentMethod(name, signature_text(signature, types), _doc(function, signature), parameters)
-    return Tool(method, _PythonCall(name, function, whole, signature, converters), tuple(types.types.values()))
+    call = _PythonCall(name, function, whole, signature, converters)
+    misfit = ResultType.misfit_of(signature.return_annotation)
+    return Tool(method, call, tuple(types.types.values()), misfit=misfit, **settings_of(function)._asdict())
 
 
 def _lacks_its_object(function: FunctionType) -> bool:

@@ -8,17 +8,41 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import UserString
-from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, Set, ValuesView
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    ItemsView,
+    Iterable,
+    Iterator,
+    KeysView,
+    Mapping,
+    Sequence,
+    Set,
+    ValuesView,
+)
 from enum import Enum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from numbers import Integral, Real
 from operator import attrgetter
 from types import NoneType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 
-from codeplan.plain_data import MAX_VALUES, NotPlainData, Packed, Packer, join_items, pack_float, pack_text, pack_whole
+from codeplan.plain_data import (
+    MAX_VALUES,
+    NotPlainData,
+    Packed,
+    Packer,
+    join_items,
+    pack_float,
+    pack_text,
+    pack_whole,
+    unpack,
+)
+from codeplan.tools.arguments import with_readable_dicts
+from codeplan.untrusted.texts import one_line, with_article
 
 _VIEWS: Final = (KeysView, ItemsView, ValuesView)  # in the order of their dict
 _AS_IS: Final = frozenset({NoneType, bool})
@@ -171,6 +195,66 @@ def _in_order(values: list[Any]) -> list[Any]:
         return sorted(values)
     except TypeError:
         return sorted(values, key=json.dumps)
+
+
+class ResultType:
+    """The type that a tool declares for its results, checked with pydantic, strictly.
+
+    Iterators, and types that pydantic cannot check, are left alone.
+    """
+
+    def __init__(self, annotation: Any) -> None:
+        self._annotation = annotation
+
+    @classmethod
+    def misfit_of(cls, annotation: Any) -> Callable[[Any], str] | None:
+        """``misfit`` for this annotation; None if it declares nothing."""
+        open_kinds = isinstance(annotation, str | TypeVar) or annotation in (Any, object)
+        return None if open_kinds else cls(type(None) if annotation is None else annotation).misfit
+
+    def misfit(self, value: Any) -> str:
+        """What a result is that does not have the type, as in "a str"; empty if it has it, or as data would have it:
+        a dict for a dataclass, a whole number of NumPy for an int.
+        """
+        if type(value) is self._annotation or isinstance(value, Iterator | AsyncIterator | Awaitable):
+            return ""
+        try:
+            return self._misfit(value) if self._validator else ""
+        except Exception:  # pydantic runs code of the user's classes
+            return ""
+
+    def _misfit(self, value: Any) -> str:
+        from pydantic import ValidationError
+
+        try:
+            self._validator.validate_python(value, strict=True)
+            return ""
+        except ValidationError as error:
+            fault = error.errors(include_url=False, include_context=False)[0]
+        try:
+            self._validator.validate_json(json.dumps(unpack(pack_result(value))), strict=True)
+        except (ValidationError, NotPlainData, TypeError, ValueError):
+            part, path = fault["input"], "".join(f"[{key!r}]" for key in fault["loc"] if isinstance(key, int | str))
+            inner = f" in which {one_line(path, _MAX_PATH)} is {_typed(part)}" if path else ""
+            return f"{_typed(value)}{inner}"
+        return ""
+
+    @cached_property
+    def _validator(self) -> Any:
+        """Pydantic's validator; None if it cannot check the type. Built with the first result that needs it."""
+        from pydantic import TypeAdapter
+
+        try:
+            return TypeAdapter(with_readable_dicts(self._annotation)).validator
+        except Exception:  # an annotation can be anything, and pydantic runs code of its classes
+            return None
+
+
+_MAX_PATH: Final = 100
+
+
+def _typed(value: object) -> str:
+    return "None" if value is None else with_article(type(value).__name__)
 
 
 def full_type_name(value: object) -> str:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from codeplan.errors import AgentError, UsageError
+from codeplan.tools.tool_settings import ErrorTest
 from codeplan.types import AgentApi, AgentMethod, AgentParameter, AgentType
 from codeplan.untrusted.values import in_quotes
 
@@ -42,9 +43,11 @@ class Tool:
 
     ``name`` is the name by which plans call it. ``method`` is its description for plans and models; its ``parameters``
     decide which calls fit. ``types`` explain the names that its signature uses. ``approval`` holds unless the user's
-    patterns say otherwise. ``once``: an equal call is made once in an episode. ``hint`` is the server's own description
-    of the tool's effects: it is shown to the user who approves a call, and codeplan does not rely on it. ``prepare``
-    does preparations for a call: if it raises, the call has not begun, and is not in doubt.
+    patterns say otherwise. ``hint`` is the server's own description of the tool's effects: it is shown to the user who
+    approves a call, and codeplan does not rely on it. ``prepare`` does preparations for a call: if it raises, the call
+    has not begun, and is not in doubt. ``once``, ``timeout`` and ``error_if`` are as in ``codeplan.tool``.
+    ``keeps_deadline``: ``call`` itself ends when ``budget.seconds_left`` is over, with DeadlinePassed; other calls with
+    a limit run in a thread. ``misfit`` says what a result has in place of the declared type; empty if it fits.
 
     Raises: UsageError: the name cannot be a method's name in a plan.
     """
@@ -54,8 +57,12 @@ class Tool:
     types: tuple[AgentType, ...] = ()
     approval: Need = "allow"
     hint: str = ""
-    once: bool = False
     prepare: Callable[[], None] | None = None
+    once: bool = False
+    timeout: float | None = None
+    error_if: ErrorTest | None = None
+    keeps_deadline: bool = False
+    misfit: Callable[[Any], str] | None = None
     name: str = field(init=False, repr=False, compare=False)
     signature: inspect.Signature = field(init=False, repr=False, compare=False)
     _required: dict[str, bool] = field(init=False, repr=False, compare=False)

@@ -175,10 +175,10 @@ Ending: TypeAlias = (
 
 
 class LastFailure(Value, frozen=True):
-    """The last failure in an episode; the episode may still have succeeded.
+    """What ended the episode's last failed plan, or the episode; the episode may still have succeeded.
 
     ``error`` is the exception's name or the limit's. ``step`` and ``line`` are the plan's, None outside it; ``tool`` is
-    the tool that failed, if it was one.
+    the tool whose error it was, if it was one. An exception of a tool that the plan caught is an event, not a failure.
     """
 
     error: str

@@ -139,7 +139,7 @@ class AgentPort:
         try:
             value = run_untimed(action)
         except AgentError as error:
-            return _error_frame(error)
+            return plan_error(error)
         except CodeplanError:
             raise
         except Exception as error:
@@ -199,7 +199,7 @@ def _broken(name: str, error: Exception) -> AgentBroken:
     )
 
 
-def _error_frame(error: AgentError) -> ErrorFrame:
+def plan_error(error: AgentError) -> ErrorFrame:
     """The error as the plan receives it. If the plan language lacks the exception, the plan receives the nearest base
     class that it has.
     """

@@ -25,6 +25,14 @@ def silent(_):
     return None
 
 
+def progress(arguments, token):
+    """Report progress ``reports`` times, every 0.4 s, and then answer."""
+    for step in range(arguments["reports"]):
+        time.sleep(0.4)
+        send({"method": "notifications/progress", "params": {"progressToken": token, "progress": step}})
+    return text("done")
+
+
 def huge(arguments):
     return text("x" * arguments.get("size", 20 << 20))
 
@@ -129,7 +137,8 @@ def answer(message, tools):
     elif method == "tools/call":
         arguments = message["params"].get("arguments", {})
         act = globals().get(message["params"]["name"], lambda given: text(json.dumps(given)))
-        result = act(arguments)
+        token = message["params"].get("_meta", {}).get("progressToken")
+        result = act(arguments, token) if act is progress else act(arguments)
         if result is not None:
             send({"id": number, **(result if "error" in result else {"result": result})})
     elif number is not None:

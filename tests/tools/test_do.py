@@ -277,15 +277,37 @@ def test_a_tools_exception_is_on_the_trace_with_its_traceback(tmp_path, capfd):
     result, _ = do(FAIL, tools=fail, out=tmp_path)
     (failed,) = events(tmp_path, ToolFailed)
     assert (failed.tool, failed.error, failed.message) == ("fail", "ConnectionError", "no route")
-    assert "in fail" in failed.traceback and failed.traceback in capfd.readouterr().err
-    assert (result.value, result.failure) == (1, LastFailure("ConnectionError", "no route", tool="fail"))
+    assert "in fail" in failed.traceback
+    assert (result.value, result.failure, capfd.readouterr().err) == (1, None, "")
+
+
+def test_a_tools_exception_that_ends_the_plan_is_its_failure_with_a_traceback(tmp_path, capfd):
+    result, _ = do(plan("agent.fail()"), tools=fail, tries=1, out=tmp_path)
+    assert result.failure == LastFailure("ConnectionError", "no route", 1, 3, "fail")
+    (failed,) = events(tmp_path, ToolFailed)
+    assert capfd.readouterr().err.count(failed.traceback) == 1
+    codeplan.replay(tmp_path, env=ToolEnvironment("add up", Toolset(python_tools(fail))))
+    assert failed.traceback not in capfd.readouterr().err
+
+
+def test_an_error_that_the_plan_raises_itself_after_a_failed_call_is_not_the_tools():
+    lines = ["try:", "    agent.fail()", "except OSError:", "    raise OSError('mine')"]
+    result, _ = do(plan(*lines), tools=fail, tries=1)
+    assert (result.failure.error, result.failure.tool) == ("OSError", "")
+
+
+def test_a_debug_flag_shows_each_traceback(monkeypatch, capfd):
+    monkeypatch.setenv("CODEPLAN_DEBUG", "1")
+    do(FAIL, tools=fail)
+    assert "The tool fail failed:" in capfd.readouterr().err
 
 
 def test_tool_errors_can_stop_the_episode_at_the_first(tmp_path):
     result, model = do(FAIL, tools=fail, tool_errors="stop", out=tmp_path)
     why = "the tool fail failed, and tool errors end the episode: ConnectionError: no route"
     assert (result.success, result.ending, model.purposes) == (False, EnvironmentEnded(why), ["plan"])
-    assert (result.value, result.failure) == (None, LastFailure("ConnectionError", "no route", tool="fail"))
+    failure = result.failure
+    assert (result.value, failure.error, failure.step, failure.tool) == (None, "ConnectionError", 1, "fail")
     assert len(events(tmp_path, CallAnswered)) == 1
 
 
@@ -300,10 +322,10 @@ def test_an_exception_of_the_users_own_is_named_once(message, said):
 
     result, _ = do(plan("agent.send()"), tools=send, tool_errors="stop")
     assert result.ending == EnvironmentEnded(f"the tool send failed, and tool errors end the episode: {said}")
-    assert result.failure == LastFailure("NoRoute", message, tool="send")
+    assert (result.failure.error, result.failure.step, result.failure.tool) == ("NoRoute", 1, "send")
 
     result, _ = do(plan("try:", "    agent.send()", "except ConnectionError as e:", "    return str(e)"), tools=send)
-    assert (result.value, result.failure) == (said, LastFailure("NoRoute", message, tool="send"))
+    assert (result.value, result.failure) == (said, None)
 
 
 def test_a_failed_plan_is_named_in_the_result():

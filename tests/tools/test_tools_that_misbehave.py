@@ -126,7 +126,7 @@ def test_whatever_a_tool_raises_is_its_failure(tool, tmp_path, capfd):
     assert (type(result.ending), result.value) == (Claimed, FAILING[tool])
     failed = [e for e in Trace.read(tmp_path / "trace.jsonl") if isinstance(e, ToolFailed)]
     assert [e.tool for e in failed] == [tool.__name__]
-    assert f"The tool {tool.__name__} failed:" in capfd.readouterr().err
+    assert capfd.readouterr().err == ""
 
 
 def interrupt_in_words():

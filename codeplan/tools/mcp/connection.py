@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import urlsplit
 
 from codeplan.errors import AgentError, EnvironmentFailure
+from codeplan.tools.failures import DoubtfulCall
 from codeplan.tools.mcp.addresses import ServerAddress
 from codeplan.tools.mcp.content import NO_WORDS
 from codeplan.tools.mcp.messages import MAX_MESSAGE_BYTES, MAX_MESSAGE_VALUES, FloodError
@@ -34,15 +35,18 @@ MAX_TOOLS: Final = 2_000
 MAX_PAGES: Final = 100
 """Maximum number of parts of a list of tools."""
 
+MAX_EXTENSION: Final = 10
+"""How many times its limit a call may take at most, if its server reports progress."""
+
 _MAX_REASON_CHARS: Final = 300
-_GRACE_SECONDS: Final = 5.0
 _END_SECONDS: Final = 10.0
 
 
 class ServerConnection:
     """A server in the event loop of its tools. Its coroutines run in that loop; ``kill`` runs anywhere.
 
-    ``seconds`` is how long a call may take; ``restarts`` is how often the server is started again if it has ended.
+    ``seconds`` is how long a call may take. Each report of its progress gives it as long again, up to MAX_EXTENSION
+    times that in all. ``restarts`` is how often the server is started again if it has ended.
     """
 
     def __init__(self, address: ServerAddress, seconds: float, restarts: int = MAX_RESTARTS) -> None:
@@ -78,24 +82,22 @@ class ServerConnection:
     async def call(self, tool: str, wire_name: str, arguments: dict[str, Any]) -> CallToolResult:
         """Call a tool; ``tool`` is its name for the plan.
 
-        Raises: AgentError: the server refuses the call, does not answer in time, or ended during the call.
-        EnvironmentFailure: it has ended, and cannot be started again.
+        Raises: AgentError: the server refuses the call. DoubtfulCall: it does not answer in time, or ended during the
+        call. EnvironmentFailure: it has ended, and cannot be started again.
         """
         from mcp import MCPError
-        from mcp_types import REQUEST_TIMEOUT
 
         await self.require_open()
         transport = self._transport  # that of this call, even if another call replaces a lost one
+        limit = _CallLimit(self._seconds)
         try:
-            async with asyncio.timeout(self._seconds + _GRACE_SECONDS):
-                return await self._request(wire_name, arguments)
+            async with limit.timeout:
+                return await self._request(wire_name, arguments, limit.extend)
         except TimeoutError:
-            raise self._no_answer(tool) from None
+            raise self._no_answer(tool, limit) from None
         except MCPError as error:
             if transport.is_over or self.is_lost:
                 raise self._lost(tool, transport) from None
-            if error.code == REQUEST_TIMEOUT:
-                raise self._no_answer(tool) from None
             raise self._refused(tool, error) from None
         except _InputWanted:
             raise AgentError(f"{tool} asks for input before it goes on, and codeplan gives servers none") from None
@@ -173,13 +175,18 @@ class ServerConnection:
         assert self._client is not None
         return await self._client.session.list_tools(params=PaginatedRequestParams(cursor=cursor))
 
-    async def _request(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
+    async def _request(
+        self, name: str, arguments: dict[str, Any], on_progress: Callable[..., Coroutine[Any, Any, None]]
+    ) -> CallToolResult:
         """Send the call. The session's own ``call_tool`` would check the result by the server's regular expressions."""
         from mcp_types import CallToolRequest, CallToolRequestParams
 
         assert self._client is not None
         request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=arguments))
-        return await self._client.session.send_request(request, _result_type())
+        longest = 2 * MAX_EXTENSION * self._seconds  # never reached: the call has a limit of its own
+        return await self._client.session.send_request(
+            request, _result_type(), request_read_timeout_seconds=longest, progress_callback=on_progress
+        )
 
     def _new_transport(self) -> ServerProgram | ServerSite:
         return ServerProgram(self.address) if self.address.command else ServerSite(self.address, self._seconds)
@@ -195,17 +202,15 @@ class ServerConnection:
         said = _said(error, 2 * _MAX_REASON_CHARS) or NO_WORDS
         status = self._last_words if self.address.url else ""
         if error.code in (CONNECTION_CLOSED, PARSE_ERROR):
-            return AgentError(f"{tool} failed: {said}{status}; whether it was done is unknown", "ConnectionError")
+            return DoubtfulCall(f"{tool} failed: {said}{status}; whether it was done is unknown", "ConnectionError")
         kind = "ValueError" if error.code in (INVALID_PARAMS, METHOD_NOT_FOUND) else "RuntimeError"
         return AgentError(f"{tool} failed: {said}{status}", kind)
 
-    def _no_answer(self, tool: str) -> AgentError:
-        return AgentError(
-            f"{tool} did not answer within {self._seconds:g} s; whether it was done is unknown", "TimeoutError"
-        )
+    def _no_answer(self, tool: str, limit: _CallLimit) -> DoubtfulCall:
+        return DoubtfulCall(f"{tool} did not answer {limit.text}; whether it was done is unknown", "TimeoutError")
 
-    def _lost(self, tool: str, transport: ServerProgram | ServerSite) -> AgentError:
-        return AgentError(
+    def _lost(self, tool: str, transport: ServerProgram | ServerSite) -> DoubtfulCall:
+        return DoubtfulCall(
             f"the MCP server {self.address.name} {transport.fault or 'ended'} during {tool}"
             f"{_in_brackets(transport.last_words)}; whether it was done is unknown",
             "ConnectionError",
@@ -233,6 +238,31 @@ class ServerConnection:
     @property
     def _last_words(self) -> str:
         return _in_brackets(self._transport.last_words)
+
+
+class _CallLimit:
+    """The limit of one call, which its server's reports of progress extend. Made in the call's event loop."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds, self._loop = seconds, asyncio.get_running_loop()
+        self._end = self._loop.time() + MAX_EXTENSION * seconds
+        self.timeout = asyncio.timeout(seconds)
+        self._is_extended = False
+
+    async def extend(self, *_: object) -> None:
+        """The server reports progress."""
+        with contextlib.suppress(RuntimeError):  # the call has ended meanwhile
+            self.timeout.reschedule(min(self._loop.time() + self._seconds, self._end))
+            self._is_extended = True
+
+    @property
+    def text(self) -> str:
+        """The limit that was reached, in words that follow "did not answer"."""
+        if not self._is_extended:
+            return f"within {self._seconds:g} s"
+        if self._loop.time() >= self._end:
+            return f"within {MAX_EXTENSION * self._seconds:g} s, the most that progress can give it"
+        return f"within {self._seconds:g} s after its last progress"
 
 
 class ToolList:

@@ -170,7 +170,8 @@ class FloodGate:
         self._bytes += size
         if self._messages > MAX_UNSOLICITED or self._bytes > MAX_UNSOLICITED_BYTES:
             raise FloodError(f"sent more than {MAX_UNSOLICITED:,} messages that nobody asked for")
-        return not isinstance(found, JSONRPCNotification | None)
+        is_notification = isinstance(found, JSONRPCNotification | None)
+        return not is_notification or (found is not None and found.method == "notifications/progress")
 
 
 class GatedStream:

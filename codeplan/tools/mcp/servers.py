@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
+from codeplan.budget import seconds_left
 from codeplan.cancellation import LoopThread
 from codeplan.errors import UsageError
 from codeplan.tools.mcp.addresses import ServerAddress, python_name, unique_name, with_unique_names
@@ -152,7 +153,15 @@ class McpServers:
             self._notify(f"the tool {name} of the MCP server {server} is left out: {reason}")
             return None
         call = _ServerCall(connection, self._loop, tool.name, described, tool.input_schema, self._store)
-        return Tool(described.method, call, described.types, approval="ask", hint=hint, prepare=call.prepare)
+        return Tool(
+            described.method,
+            call,
+            described.types,
+            approval="ask",
+            hint=hint,
+            prepare=call.prepare,
+            keeps_deadline=True,
+        )
 
 
 class _ServerCall:
@@ -171,15 +180,17 @@ class _ServerCall:
         self._signature, self._check, self._store = signature, ArgumentCheck(schema), store
 
     def prepare(self) -> None:
-        """Start the server again if it has ended. Raises: EnvironmentFailure: it cannot be started again."""
+        """Start the server again if it has ended. Raises: EnvironmentFailure: it cannot be started again.
+        DeadlinePassed.
+        """
         if self._connection.is_lost:
-            self._loop.run(self._connection.require_open())
+            self._loop.run(self._connection.require_open(), seconds_left())
 
     def __call__(self, arguments: Mapping[str, Any]) -> object:
         name = self._signature.method.name
         given = self._signature.wire_arguments(arguments)
         self._check.require_valid(name, given)
-        result = self._loop.run(self._connection.call(name, self._wire_name, given))
+        result = self._loop.run(self._connection.call(name, self._wire_name, given), seconds_left())
         return read_result(name, result, wrapper=self._signature.wrapper, store=self._store)
 
 
