@@ -177,7 +177,7 @@ class ReplayableEnvironment:
         begun, made, answer = False, call, None
         while event := self._trace.peek_recorded(*_CALL_EVENTS):
             changes: dict[str, Any] = {"id": id}
-            answer = event if event is self._trace.approval else None
+            answer = self._trace.approval if event is self._trace.approval else None
             if isinstance(event, CallBegun):
                 begun, changes["call"] = True, made
             elif isinstance(event, CallDecided) and event.arguments is not None:
