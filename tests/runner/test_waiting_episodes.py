@@ -296,6 +296,22 @@ def test_a_kill_while_it_is_answered_leaves_a_run_that_goes_on(milliseconds):
     ]
 
 
+def test_a_call_in_doubt_that_is_made_again_may_wait_and_be_answered_too():
+    waits()
+    codeplan.approve("run")
+    go_on()
+    path = Path("run/trace.jsonl")
+    lines = path.read_text().splitlines(keepends=True)
+    cut = next(i for i, line in enumerate(lines) if '"approval_answered"' in line)
+    path.write_text("".join(lines[: cut + 3]))  # killed once the call had begun
+    with pytest.raises(codeplan.CallInDoubt):
+        go_on()
+    assert isinstance(go_on(in_doubt="retry").ending, Waiting) and sent() == ["ann hello"]
+    codeplan.approve("run")
+    assert go_on(in_doubt="retry").ending.call == Call("send", {"to": "bob"}) and sent() == ["ann hello"] * 2
+    assert isinstance(codeplan.replay("run").ending, Waiting)
+
+
 @pytest.mark.parametrize("kept", [-1, -2])
 def test_a_run_that_was_cut_short_around_its_answer_decides_anew_or_by_it(kept):
     """Killed after the end was removed, or after the decision that the answer made."""
