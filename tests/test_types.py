@@ -25,8 +25,8 @@ from codeplan.types import (
     Task,
     TooLarge,
     TrialEnded,
-    Waiting,
     Usage,
+    Waiting,
 )
 
 

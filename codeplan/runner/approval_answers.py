@@ -53,8 +53,9 @@ def approve(folder: Path | str, allowed: bool = True, reason: str = "") -> Appro
     path, key = find_trace(folder), _own_key()
 
     def make(events: Sequence[Event], count: int, before: bytes) -> ApprovalAnswered:
-        decided, end = events[count], events[-1]
-        if not (isinstance(decided, CallDecided) and isinstance(end, EpisodeEnded)):
+        end = events[-1]
+        decided = next((e for e in events[count:] if isinstance(e, CallDecided)), None)
+        if decided is None or not isinstance(end, EpisodeEnded):
             raise UsageError(f"the trace {path} is damaged: no call stands before its end")
         ending = end.result.ending
         assert isinstance(ending, Waiting), "only an episode that waits is answered"

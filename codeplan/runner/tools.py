@@ -192,7 +192,8 @@ def open_tools(
     verify = sources.verify
     judge = function_of_file(verify, VERIFY_FORM) if isinstance(verify, str) else verify
     verifier = None if judge is None else Verifier(judge)
-    sources.approvals(), sources.doubts()
+    sources.approvals()
+    sources.doubts()
     patterns = sources.patterns
     addresses = sources.addresses()
 

@@ -79,7 +79,7 @@ async def tools_of(url: str) -> list[Tool]:
 
 def test_tools_in_a_file(read: Read, endpoint: Endpoint, tools: Path) -> None:
     page = read("docs/tools.md", OPENAI_BASE_URL=endpoint.url)
-    assert len(page.left) == 4  # the last two are played by the tests below
+    assert len(page.left) == 6  # the last two are played by the tests below
     first_example = next(text for heading, text in code_blocks((ROOT / "docs/tools.md").read_text()) if heading)
     functions, rest = first_example.split("def verify", 1)
     verifier, rest = rest.split("PLAN = ", 1)
@@ -91,22 +91,20 @@ def test_tools_in_a_file(read: Read, endpoint: Endpoint, tools: Path) -> None:
 
     names = ("drop_all", "delete_one", "send", "wipe")
     tools.write_text("".join(f'def {name}() -> str:\n    """{name}."""\n    return "done"\n\n\n' for name in names))
-    plan = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        refused = []\n"
-    calls = "".join(
-        f"        try:\n            agent.{name}()\n        except PermissionError:\n            refused.append('{name}')\n"
-        for name in names
-    )
+    plan = "def solution(agent, start_from=1):\n    if start_from <= 1:\n"
+    calls = "".join(f"        {name} = agent.{name}()\n" for name in names[1:])
     endpoint.answers.clear()
-    endpoint.answer(
-        reply(f"```python\n{plan}{calls}        assert refused, 'Error in [Step 1]'\n    return refused\n```")
-    )
-    output = page.play("do", code=1)  # nothing verifies it
-    assert json.loads(output[output.index("[\n") : output.index("\n]") + 2]) == ["drop_all", "delete_one", "send"]
+    endpoint.answer(reply(f"```python\n{plan}{calls}        assert wipe, 'Error in [Step 1]'\n    return wipe\n```"))
+    assert "waiting for approval: delete_one()" in page.play("do", code=5)
+    max((page.folder / "runs").iterdir()).rename(page.folder / "RUN")
+    page.play("approve")
+    output = page.play("resume", code=5)
+    assert "> delete_one()" in output and "waiting for approval: send()" in output
 
 
 def test_tools_of_a_server_with_an_address(read: Read, endpoint: Endpoint, port_8000: int) -> None:
     page = read("docs/tools.md", OPENAI_BASE_URL=endpoint.url)
-    page.left = page.left[3:]
+    page.left = page.left[5:]
     wipe = json.dumps([{"name": "wipe", "inputSchema": {"type": "object"}}])
     servers = {"mcpServers": {"more": {"command": sys.executable, "args": [str(RAW_SERVER), wipe]}}}
     (page.folder / "servers.json").write_text(json.dumps(servers))

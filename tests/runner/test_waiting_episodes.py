@@ -97,6 +97,18 @@ def test_an_episode_waits_at_the_call_which_is_not_made_and_its_replay_ends_the_
     assert codeplan.replay("run") == result
 
 
+def test_an_episode_that_a_tool_runs_by_itself_has_no_place_in_the_plan():
+    def inner() -> str:
+        turns = Replies("people {}", 'finish {"value": 1}')
+        codeplan.do("look", tools="tools.py", method="react", model=turns, out="run")
+        return "done"
+
+    body = "        x = agent.inner()\n        assert x, 'Error in [Step 1]: no'"
+    outer = f"def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] a')\n{body}\n"
+    codeplan.do("look", tools=inner, model=Replies(outer), out="outer")
+    assert [event.line for event in events(CallBegun)] == [None]
+
+
 def test_a_pattern_or_somebody_to_ask_lets_it_go_on_in_the_same_plan_run():
     waits()
     result = go_on(ask=(), allow=["send"])
@@ -282,6 +294,22 @@ def test_a_kill_while_it_is_answered_leaves_a_run_that_goes_on(milliseconds):
         "ann hello",
         "bob hello",
     ]
+
+
+def test_a_call_in_doubt_that_is_made_again_may_wait_and_be_answered_too():
+    waits()
+    codeplan.approve("run")
+    go_on()
+    path = Path("run/trace.jsonl")
+    lines = path.read_text().splitlines(keepends=True)
+    cut = next(i for i, line in enumerate(lines) if '"approval_answered"' in line)
+    path.write_text("".join(lines[: cut + 3]))  # killed once the call had begun
+    with pytest.raises(codeplan.CallInDoubt):
+        go_on()
+    assert isinstance(go_on(in_doubt="retry").ending, Waiting) and sent() == ["ann hello"]
+    codeplan.approve("run")
+    assert go_on(in_doubt="retry").ending.call == Call("send", {"to": "bob"}) and sent() == ["ann hello"] * 2
+    assert isinstance(codeplan.replay("run").ending, Waiting)
 
 
 @pytest.mark.parametrize("kept", [-1, -2])

@@ -37,6 +37,7 @@ from support.sample_plans import (
 )
 from support.sample_worlds import SampleHome, answer_function, call_history
 
+from codeplan.agent_interface import plan_place
 from codeplan.errors import AgentBroken, BudgetExceeded, UsageError
 from codeplan.sandbox import Limits, OutputChunk, Progress, StepEntry, encode
 from codeplan.sandbox.host.backend import Capability
@@ -224,6 +225,15 @@ class AgentAccessTests(BackendTests):
         outcome = assert_failed(self.run(f"go = agent.goto\n{call}"))
 
         assert outcome.message == f"goto(receptacle: str) was called wrongly: {why}"
+
+    def test_a_call_of_the_agent_knows_its_step_and_its_line(self) -> None:
+        home, places = SampleHome(print), []
+        home.goto = lambda place: places.append(plan_place.get()) or place  # type: ignore[method-assign]
+        code = "def visit(x):\n    return agent.goto(x)\nvisit('desk 1')\nagent.goto(\n    'desk 1')"
+        assert_finished(self.run(code, home))
+        lines = [line for _, line in places]
+        assert len({step for step, _ in places}) == 1 and lines[1] in (lines[0] + 2, lines[0] + 3)
+        assert plan_place.get() == (None, None)
 
     def test_a_function_that_a_builtin_calls_reaches_agent_and_model(self) -> None:
         body = """
