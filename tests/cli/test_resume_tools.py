@@ -119,7 +119,6 @@ def test_a_pattern_that_names_no_tool_is_refused(in_doubt, resume):
         ([*OPTIONS, "--tools", "model.py:reply"], "the tools differ from those of the recorded episode (new: reply)"),
         ([*OPTIONS, "--in-doubt", "again"], "Invalid value for '--in-doubt'"),
         ([*OPTIONS, "--idempotent", ""], "idempotent has a pattern that is no name of a tool: ''"),
-        (["--tools", "tools.py", "--verify", "model.py:verify", "--model", "tiny"], "a model that has a name is as"),
     ],
 )
 def test_what_is_missing_or_wrong_is_named_in_a_sentence(in_doubt, resume, arguments, sentence):

@@ -379,7 +379,7 @@ def test_checkpoints_of_many_small_values_end_an_episode(saved: Checkpoint) -> N
     for _ in range(49):
         size.add(event, b"")
     size.count(event, b"")
-    with pytest.raises(SizeExceeded, match="the trace's checkpoints have reached 4,000,000 values"):
+    with pytest.raises(TraceExhausted, match="the trace is full: its checkpoints have reached 4,000,000 values"):
         size.add(event, b"")
 
 
@@ -388,7 +388,7 @@ def test_checkpoints_may_hold_the_maximum_number_of_values_and_no_more() -> None
     for _ in range(50):
         size.add(StepEntered(step=1, title="", checkpoint=saved), b"")
     size.add(WarningIssued(message=""), b"")
-    with pytest.raises(SizeExceeded, match="the trace's checkpoints have reached"):
+    with pytest.raises(TraceExhausted, match="its checkpoints have reached"):
         size.add(StepEntered(step=1, title="", checkpoint=Checkpoint(nodes=[None])), b"")
 
 
