@@ -392,6 +392,8 @@ def fork(
     new = options.run_folder(out, "fork", origin, at)
     with new as branch, playing(f"run: codeplan resume {shell_word(branch)}", as_json=live.output.as_json):
         result = fork_episode(folder, at, branch, plan=source, answer=answer, **arguments)
+    if not live.output.as_json:
+        show_value(result)
     live.end(result)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -91,7 +92,7 @@ def test_each_place_of_a_plan_has_one_answer_of_its_own_however_often_it_runs(pr
         for place, answer in seen.items():
             assert answers.setdefault(place, answer) == answer
     assert len(set(map(str, answers.values()))) == len(answers)
-    assert Counter(ledger.world.done) <= Counter(prefix + sum(steps, []))
+    assert Counter(ledger.world.done) <= Counter(chain(prefix, *steps))
 
 
 @given(STEPS, STEPS, st.integers(1, 3))
@@ -103,7 +104,7 @@ def test_another_plan_makes_only_the_calls_that_are_more_than_were_made_since_it
     ledger.run([], steps, 1, 99)
     before = Counter(ledger.world.done)
     ledger.run([], other, start, 99)
-    since, wanted = Counter(sum(steps[start - 1 :], [])), Counter(sum(other[start - 1 :], []))
+    since, wanted = Counter(chain(*steps[start - 1 :])), Counter(chain(*other[start - 1 :]))
     assert Counter(ledger.world.done) == before + (wanted - since)
 
 
@@ -177,4 +178,4 @@ def test_a_whole_episode_makes_no_call_more_often_than_one_pass_of_its_plan(step
         "act", tools=act, once="act", model=Replies(*replies), tries=len(replies), no_progress=0
     )
     assert result.ending.name == "claimed", result.reason
-    assert Counter(world.done) == Counter(sum(steps, []))
+    assert Counter(world.done) == Counter(chain(*steps))

@@ -381,12 +381,6 @@ def test_a_claimed_approval_allows_nothing_that_is_not_answered(whole, tmp_path)
     assert "fail x" not in world.log
 
 
-def test_an_episode_with_tools_has_no_branches(whole, tmp_path):
-    with pytest.raises(UsageError, match="the environment 'tools' has no branches: its actions are real"):
-        codeplan.fork(whole, 5, tmp_path / "new", model=Replies(SECOND))
-    assert not (tmp_path / "new").exists()
-
-
 def test_an_episode_that_ended_needs_no_tools(whole):
     seen = []
     result = codeplan.resume(whole, on_event=seen.append)
