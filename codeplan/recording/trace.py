@@ -44,7 +44,7 @@ from codeplan.types import Checkpoint, Waiting
 from codeplan.types.value import MAX_PART, MAX_ROWS, html_list, html_text, html_value, short_repr
 from codeplan.untrusted import files
 from codeplan.untrusted.json_values import MAX_NESTING, TOO_DEEP, ValueLimit, count_values, is_too_deep
-from codeplan.untrusted.texts import parser_reason, with_count
+from codeplan.untrusted.texts import parser_reason, shell_word, with_count
 from codeplan.untrusted.values import in_quotes
 
 MAX_EVENT_BYTES: Final = 8 << 20
@@ -534,7 +534,7 @@ def replace_end(path: Path, make: Callable[[Sequence[Event], int, bytes], Event]
 def _no_question(events: Sequence[Event], path: Path) -> str:
     """Why the episode of these events waits for no answer."""
     if any(isinstance(event, ApprovalAnswered) for event in events[-2:]):
-        return f"the call was answered before; go on with: codeplan resume {path.parent}"
+        return f"the call was answered before; go on with: codeplan resume {shell_word(path.parent)}"
     ended = bool(events) and isinstance(events[-1], EpisodeEnded) and not events[-1].broken_off
     return f"the episode of {path.parent} waits for no approval: it {'has ended' if ended else 'was broken off'}"
 

@@ -346,7 +346,8 @@ def _tell_foreign_object(name: str, thing: object, module: ModuleType) -> None:
     another purpose, such as a path.
     """
     kind = type(thing)
-    if inspect.isroutine(thing) or kind.__module__ in ("builtins", "functools", module.__name__):
+    said = inspect.isroutine(thing) or isinstance(thing, ToolsWithSettings)
+    if said or kind.__module__ in ("builtins", "functools", module.__name__):
         return
     tools = with_count(len(python_tools(thing)), "tool")
     echo_message(f"{name} is {with_article(kind.__name__)}, with its public methods as {tools}", "codeplan: ", err=True)
