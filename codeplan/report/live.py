@@ -67,8 +67,8 @@ def _failure(result: Result) -> str:
         return ""
     step = f" in step {failure.step}" if failure.step else ""
     line = f"{' in' if not step else ','} line {failure.line}" if failure.line else ""
-    where = f" of the tool {failure.tool}" if failure.tool else f"{step}{line}"
-    return f"{failure.error}{where}: {one_line(failure.message, 300)}"
+    tool = f" of the tool {failure.tool}" if failure.tool else ""
+    return f"{failure.error}{tool}{step}{line}: {one_line(failure.message, 300)}"
 
 
 def _calls(result: Result) -> str:

@@ -106,7 +106,7 @@ def test_the_summary_of_a_quiet_run_names_the_last_failure(do, folder):
     assert code == 1
     assert "Reason       no success in 1 try\n" in out
     refusal = "the user did not approve this call of delete: it is Sunday"
-    assert f"Last failure PermissionError in step 1, line 4: {refusal}" in out
+    assert f"Last failure PermissionError of the tool delete in step 1, line 4: {refusal}" in out
 
 
 def test_an_error_that_stops_the_episode_is_named_with_its_tool(do, endpoint):
