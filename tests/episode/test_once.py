@@ -174,8 +174,6 @@ def test_a_whole_episode_makes_no_call_more_often_than_one_pass_of_its_plan(step
         replies.append(plan(steps, changes))
         if which < len(steps):
             changes[which] = number + 1
-    result = codeplan.do(
-        "act", tools=act, once="act", model=Replies(*replies), tries=len(replies), no_progress=0
-    )
+    result = codeplan.do("act", tools=act, once="act", model=Replies(*replies), tries=len(replies), no_progress=0)
     assert result.ending.name == "claimed", result.reason
     assert Counter(world.done) == Counter(chain(*steps))

@@ -129,9 +129,13 @@ def test_killed_before_or_in_any_event_it_ends_alike_with_each_call_made_once(wh
             result = codeplan.resume(run, **given)
         except codeplan.CallInDoubt as doubt:
             last = next(e for e in reversed(kept) if isinstance(e, CallBegun))
-            assert last.call.name == doubt.tool and not any(isinstance(e, CallAnswered) and e.id == last.id for e in kept)
+            assert last.call.name == doubt.tool and not any(
+                isinstance(e, CallAnswered) and e.id == last.id for e in kept
+            )
             before = [] if doubt.tool == "people" else [begun[-1].call.arguments["to"]]
-            Path("sent.log").write_text("".join(f"{e.call.arguments['to']} " for e in begun[: len(begun) - len(before)]))
+            Path("sent.log").write_text(
+                "".join(f"{e.call.arguments['to']} " for e in begun[: len(begun) - len(before)])
+            )
             result = codeplan.resume(run, **given, in_doubt="retry")
         assert (result.value, sent()) == ([1, 3, 4, 5], SENT), count
         assert [e.of for e in events(run, CallRepeated)] == [2] and codeplan.replay(run) == result

@@ -258,7 +258,7 @@ def test_a_trace_of_a_stranger_raises_no_limit():
         go_on()
     event["budget"]["model_calls"], event["tries"] = 200, 2**40
     Path("run/trace.jsonl").write_text("".join([*lines[:at], json.dumps(event) + "\n"]))
-    assert go_on().ending.name == "budget_spent" and sent() == ["a", "b", "c"]
+    assert go_on().ending.name == "budget_spent" and sent() == ["a", "b", "c", "c"]
     event["tries"] = -1
     Path("run/trace.jsonl").write_text("".join([*lines[:at], json.dumps(event) + "\n"]))
     with pytest.raises(UsageError, match="is no event of a trace"):
@@ -272,7 +272,9 @@ def test_a_trace_of_a_stranger_raises_no_limit():
 
 
 def printed_command(err):
-    (command,) = re.findall(r"^codeplan: to go on, run: (.*?)(?:; name the tools again, as for this command)?$", err, re.M)
+    (command,) = re.findall(
+        r"^codeplan: to go on, run: (.*?)(?:; name the tools again, as for this command)?$", err, re.M
+    )
     return command
 
 

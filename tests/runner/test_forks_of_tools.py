@@ -128,5 +128,3 @@ def test_the_command_takes_tools_and_prints_the_value(capsys):
     assert "never taken from a trace (send)" in capsys.readouterr().err
     assert main(["fork", "whole", "--at", "1", "--out", "other", *given, "--idempotent", "sned"]) == 2
     assert "no tool has a name that fits idempotent 'sned'" in capsys.readouterr().err
-
-
