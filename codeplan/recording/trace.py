@@ -287,6 +287,7 @@ class Trace:
     each event must equal the recorded one, except for times, and is not written again. After the recording's end
     events are new, or, if the trace is not ``live``, a divergence. ``approval`` is the last recorded event if that is
     the user's own answer about the call that comes next: a trace may be forged, so the one who sets it has verified it.
+    ``size`` counts what the trace holds, and so decides when it is full.
     Safe to use from several threads.
 
     Raises: UsageError: the file cannot be created.
@@ -298,6 +299,7 @@ class Trace:
         on_event: EventHandler | None = None,
         recording: Sequence[Event] = (),
         live: bool = True,
+        size: TraceSize | None = None,
     ) -> None:
         self.path = path
         self.events: list[Event] = []
@@ -306,7 +308,7 @@ class Trace:
         self._lock = threading.Lock()
         self._file = _create(path) if path else None
         self._clock_offset: float | None = None
-        self._size = TraceSize()
+        self._size = size or TraceSize()
         self.approval: ApprovalAnswered | None = None
         self._last_start = 0  # of the recording's last event in the file, in bytes
         self._kept_bytes: int | None = None  # the file is cut to this size before the first event is written

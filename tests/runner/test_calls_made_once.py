@@ -209,5 +209,5 @@ def test_a_call_that_the_header_claims_to_have_carried_is_shown_as_not_made(whol
     edited(lambda header: header.update(carried=[CARRIED]), 3)
     Path("sent.log").unlink()
     result = codeplan.resume("whole", tools="tools.py:people,send", model=Replies(SECOND, THIRD))
-    assert result.value[0] == 7 and [e.of for e in events("whole", CallRepeated)][0] == 1
+    assert result.value[0] == 7 and next(e.of for e in events("whole", CallRepeated)) == 1
     assert codeplan.replay("whole") == result
