@@ -10,7 +10,18 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from codeplan.recording.events import CarriedAnswer, Event, PlanStarted, SpanOpened, StepEntered
+from codeplan.recording.events import (
+    CallAnswered,
+    CallRepeated,
+    CallsByAnswer,
+    CarriedAnswer,
+    EpisodeStarted,
+    Event,
+    PlanStarted,
+    SpanOpened,
+    StepEntered,
+)
+from codeplan.tools.failures import unknown_answer
 from codeplan.types import Answer, Call
 
 _Key: TypeAlias = tuple[str, Any]
@@ -96,6 +107,30 @@ class OnceCalls:
 
     def _remember(self, place: _Place) -> None:
         self._places.setdefault(place, dict(self._used))
+
+
+def answers_to_carry(events: Sequence[Event]) -> tuple[CarriedAnswer, ...]:
+    """The answers that an episode hands on to another, which goes on with its plan; in order, with their steps.
+
+    A call that it left open is among them: whether it was done is unknown.
+    """
+    header = events[0]
+    assert isinstance(header, EpisodeStarted), "an episode begins with its header"
+    carried, calls, repeated, step = list(header.carried), CallsByAnswer(), set[int](), None
+    for event in events:
+        call = calls.take(event)
+        match event:
+            case StepEntered():
+                step = event.step
+            case CallRepeated():
+                repeated.add(event.id)
+            case CallAnswered() if call is not None and call.name in header.once and event.id not in repeated:
+                if event.answer.in_doubt or not event.answer.error:
+                    carried.append(CarriedAnswer(event.id, call, event.answer, step))
+    open_call = calls.in_doubt
+    if open_call is not None and open_call.name in header.once:
+        carried.append(CarriedAnswer(len(carried), open_call, unknown_answer(open_call.name), step))
+    return tuple(carried)
 
 
 def _key(call: Call) -> _Key:
