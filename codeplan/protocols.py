@@ -199,6 +199,9 @@ class OffersTools(Protocol):
     once_tools: frozenset[str]
     """The tools of which equal calls are made once: after a failure, the recorded answer stands for them."""
 
+    carried: tuple[Any, ...]
+    """Answers of another episode, with which this one goes on: events.CarriedAnswer values."""
+
 
 @runtime_checkable
 class LLM(Protocol):

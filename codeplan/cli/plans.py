@@ -282,6 +282,7 @@ class RunOptions:
     allow_weak_sandbox: options.AllowWeak = False
     tool_timeout: options.ToolTimeout = None
     error_if: options.ErrorIf = None
+    once: options.Once = None
 
 
 @dataclass(frozen=True)
@@ -365,6 +366,7 @@ def _open_runner(given: ToolSourceOptions, each: RunOptions, kept: KeepingOption
             tool_errors=each.tool_errors,
             tool_timeout=each.tool_timeout,
             error_if=each.error_if,
+            once=each.once or (),
         )
         tools = stack.enter_context(open_tools(sources, root, restarts=MAX_SERVER_RESTARTS))
         runner = stack.enter_context(closing(ToolPlanRunner(tools, RunFolders(root, kept.keep), _settings(each))))

@@ -7,13 +7,25 @@ recorded since. A plan that starts over counts from its own start.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Collection, Hashable, Sequence
+from typing import Final, NamedTuple, TypeAlias
 
-from codeplan.recording.events import CarriedAnswer, Event, PlanStarted, SpanOpened, StepEntered
+from codeplan.recording.events import (
+    CallAnswered,
+    CallRepeated,
+    CallsByAnswer,
+    CarriedAnswer,
+    EpisodeStarted,
+    Event,
+    PlanStarted,
+    SpanOpened,
+    StepEntered,
+    call_key,
+)
+from codeplan.tools.failures import unknown_answer
 from codeplan.types import Answer, Call
 
-_Key: TypeAlias = tuple[str, Any]
+_Key: TypeAlias = Hashable
 _Place: TypeAlias = tuple[int | None, str, int]
 
 _AGAIN: Final = ("trial", "plan")  # kinds of spans that try the same once more
@@ -41,16 +53,16 @@ class OnceCalls:
         self._used: dict[_Key, int] = {}
         self._places: dict[_Place, dict[_Key, int]] = {}  # the answers used, where the plan first came to a place
         self._starts = False  # a plan has started, and entered no step yet
-        self._carried_steps = [(each.step, _key(each.call)) for each in carried if each.step is not None]
+        self._carried_steps = [(each.step, call_key(each.call)) for each in carried if each.step is not None]
         for each in carried:
-            self._answers.setdefault(_key(each.call), []).append(KnownAnswer(each.id, each.answer))
-        self._watched = self._tools | {name for name, _ in self._answers}
+            self._answers.setdefault(call_key(each.call), []).append(KnownAnswer(each.id, each.answer))
+        self._watched = self._tools | {each.call.name for each in carried}
 
     def find(self, call: Call) -> KnownAnswer | None:
         """The answer that this call gets without being made; None if it is to be made."""
         if call.name not in self._watched:
             return None
-        key = _key(call)
+        key = call_key(call)
         answers, used = self._answers.get(key, ()), self._used.get(key, 0)
         return answers[used] if used < len(answers) else None
 
@@ -58,7 +70,7 @@ class OnceCalls:
         """Take note of a call's answer; ``repeated``: the call was not made."""
         if call.name not in self._watched:
             return
-        key = _key(call)
+        key = call_key(call)
         used = self._used.get(key, 0)
         if not repeated:
             if call.name not in self._tools or (answer.error and not answer.in_doubt):
@@ -98,13 +110,25 @@ class OnceCalls:
         self._places.setdefault(place, dict(self._used))
 
 
-def _key(call: Call) -> _Key:
-    """What equal calls have in common: 1 and 1.0 are equal, as in Python."""
-    return call.name, _frozen(call.arguments)
+def answers_to_carry(events: Sequence[Event]) -> tuple[CarriedAnswer, ...]:
+    """The answers that an episode hands on to another, which goes on with its plan; in order, with their steps.
 
-
-def _frozen(packed: Any) -> Any:
-    """Packed data as a value that can be a key."""
-    if isinstance(packed, dict):
-        return frozenset((name, _frozen(value)) for name, value in packed.items())
-    return tuple(map(_frozen, packed)) if isinstance(packed, list) else packed
+    A call that it left open is among them: whether it was done is unknown.
+    """
+    header = events[0]
+    assert isinstance(header, EpisodeStarted), "an episode begins with its header"
+    carried, calls, repeated, step = list(header.carried), CallsByAnswer(), set[int](), None
+    for event in events:
+        call = calls.take(event)
+        match event:
+            case StepEntered():
+                step = event.step
+            case CallRepeated():
+                repeated.add(event.id)
+            case CallAnswered() if call is not None and call.name in header.once and event.id not in repeated:
+                if event.answer.in_doubt or not event.answer.error:
+                    carried.append(CarriedAnswer(event.id, call, event.answer, step))
+    open_call = calls.in_doubt
+    if open_call is not None and open_call.name in header.once:
+        carried.append(CarriedAnswer(len(carried), open_call, unknown_answer(open_call.name), step))
+    return tuple(carried)

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from codeplan.agent_interface import agent_api
 from codeplan.budget import Budget
 from codeplan.cancellation import LoopThread
+from codeplan.episode.once import answers_to_carry
 from codeplan.errors import InfrastructureError, UsageError
 from codeplan.mcp_server.answers import CheckAnswer, CheckedStep, Ended, RunAnswer, RunFailure, fix_texts, plan_faults
 from codeplan.mcp_server.run_folders import RunFolders, RunState
@@ -34,6 +35,7 @@ from codeplan.planning.resume_point import (
 from codeplan.recording.events import (
     ApprovalAnswered,
     CallsByAnswer,
+    CarriedAnswer,
     EpisodeEnded,
     EpisodeStarted,
     Event,
@@ -70,6 +72,7 @@ from codeplan.types import (
     Replan,
     Result,
     Stopped,
+    TraceFull,
     Value,
     Waiting,
 )
@@ -85,6 +88,7 @@ class PastRun(Value, frozen=True):
     ``start`` is the start of the plan. ``ending`` is the episode's, None if its trace has no end. ``broken_off`` is
     true if the plan did not end by itself: the server was killed, the client cancelled the run, or something around the
     plan failed. ``waits`` is true if a call needs approval, or got the user's answer and was not made yet.
+    ``carried`` are the answers of calls that are made once.
     """
 
     goal: str
@@ -94,6 +98,7 @@ class PastRun(Value, frozen=True):
     ending: Ending | None
     broken_off: bool
     waits: bool
+    carried: tuple[CarriedAnswer, ...] = ()
 
     @property
     def call_in_doubt(self) -> str:
@@ -130,7 +135,9 @@ def read_past_run(folder: Path, state: RunState, sandbox: Sandbox, api: AgentApi
     end = last if isinstance(last, EpisodeEnded) else None
     waits = is_waiting(last) or isinstance(last, ApprovalAnswered)
     broken_off = not waits and (end is None or end.broken_off)
-    return PastRun(header.task.goal, attempt, ran, start, end.result.ending if end else None, broken_off, waits)
+    ending = end.result.ending if end else None
+    carried = answers_to_carry(events)
+    return PastRun(header.task.goal, attempt, ran, start, ending, broken_off, waits, carried)
 
 
 def _recorded_plan(
@@ -292,7 +299,7 @@ class ToolPlanRunner:
     ) -> RunAnswer:
         method = self._method(plan, start.step, start.checkpoint)
         begins = partial(run, method=method, out=self.folders.path(run_id))
-        return self._answer_of(run_id, plan, goal, state, method, control, begins)
+        return self._answer_of(run_id, plan, goal, state, method, control, begins, start.carried)
 
     def _method(self, plan: Plan, step: int, checkpoint: Checkpoint | None) -> FixedPlan:
         return FixedPlan(
@@ -313,10 +320,11 @@ class ToolPlanRunner:
         method: FixedPlan,
         control: RunControl,
         play: Callable[..., Result],
+        carried: Sequence[CarriedAnswer] = (),
     ) -> RunAnswer:
         """Have the episode begin or go on, and answer with how it ended."""
         try:
-            with closing(self._tools.environment(goal, control.approve, self._loop)) as env:
+            with closing(self._tools.environment(goal, control.approve, self._loop, carried)) as env:
                 given = {"env": env, "model": _Client(), "budget": self._settings.budget}
                 ending: Ending | None = play(**given, on_event=control.on_event).ending
         except InfrastructureError:
@@ -340,6 +348,7 @@ class _Start(Value, frozen=True):
     checkpoint: Checkpoint | None = None
     entries: dict[int, Checkpoint] = {}
     resumes: str | None = None
+    carried: tuple[CarriedAnswer, ...] = ()
 
 
 def _start_after(run_id: str, past: PastRun, plan: Plan) -> _Start | Rejected:
@@ -358,7 +367,7 @@ def _start_after(run_id: str, past: PastRun, plan: Plan) -> _Start | Rejected:
     if isinstance(step, MissingVariable):
         return step.refuse(plan)
     entries = {number: c for number, c in attempt.entries.items() if number < step}
-    return _Start(step, states.get(step), entries, run_id)
+    return _Start(step, states.get(step), entries, run_id, past.carried)
 
 
 class _Client:
@@ -473,7 +482,7 @@ def _ended(outcome: Outcome, ending: Ending | None) -> Ended:
             broken: Ended = "infrastructure" if isinstance(ending, InfrastructureFailed) else "interrupted"
             if isinstance(ending, Waiting):
                 return "waiting"
-            return "budget" if isinstance(ending, BudgetSpent) else broken
+            return "budget" if isinstance(ending, BudgetSpent | TraceFull) else broken
         case _:
             assert_never(outcome)
 

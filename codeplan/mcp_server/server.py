@@ -144,7 +144,13 @@ class PlanService:
     def _describe(self, wanted: offered.DescribeToolsArguments) -> ToolsText:
         toolset = self._runner.toolset
         if not wanted.names:
-            return ToolsText(describe_api(shown_api(toolset, wanted.goal)))
+            once = " and ".join(tool.name for tool in toolset.tools if tool.once)
+            note = (
+                f"\n\nCalls of {once} are made once: in a resumed run, an equal call gets the recorded answer."
+                if once
+                else ""
+            )
+            return ToolsText(describe_api(shown_api(toolset, wanted.goal)) + note)
         texts = []
         for name in dict.fromkeys(wanted.names):
             tool = toolset.get(name)

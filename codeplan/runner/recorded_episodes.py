@@ -61,10 +61,11 @@ from codeplan.sandbox.language.extraction import in_fence
 from codeplan.skills.library import MissingStore
 from codeplan.tools import ToolEnvironment
 from codeplan.tools.approvals import Approver, DoubtAsker, WayOn, longest_match
-from codeplan.tools.environment import DOUBT, ToolErrors, Verdict, recorded_environment
+from codeplan.tools.environment import ToolErrors, Verdict, recorded_environment
+from codeplan.tools.failures import unknown_answer
 from codeplan.tools.mcp import DEFAULT_SECONDS, ServerAddress
 from codeplan.tools.tool_settings import ErrorTest
-from codeplan.types import Answer, BudgetSpent, GaveUp, NoProgress, NotSolved, Refused, Result, TraceFull
+from codeplan.types import BudgetSpent, GaveUp, NoProgress, NotSolved, Refused, Result, TraceFull
 from codeplan.untrusted.texts import parser_reason
 from codeplan.untrusted.values import in_quotes
 
@@ -572,8 +573,7 @@ def _with_later_calls(branch: list[Event], recording: Sequence[Event], idempoten
     for event in later:
         calls.take(event)
     if calls.in_doubt is not None:
-        unknown = Answer(error="ConnectionError", message=DOUBT.format(tool=calls.in_doubt.name), in_doubt=True)
-        carried.append(CarriedAnswer(len(carried), calls.in_doubt, unknown))
+        carried.append(CarriedAnswer(len(carried), calls.in_doubt, unknown_answer(calls.in_doubt.name)))
     kept = tuple(each for each in carried if longest_match(idempotent, each.call.name) is None)
     header = _header(branch, "the branch")
     header = replace(header, carried=(*header.carried, *kept))
@@ -618,7 +618,8 @@ def _recorded_setup(
     if env is None:
         require_recorded(header.env)
     is_exec = header.method == FixedPlan.name and method is None
-    if live and model is None and header.env == ToolEnvironment.name and not header.model_settings:
+    nobody_asked = is_exec and header.model == "scripted"
+    if live and model is None and header.env == ToolEnvironment.name and not (header.model_settings or nobody_asked):
         raise UsageError(
             f"the model {in_quotes(header.model)} of the episode is a function or an object of yours, which is never "
             "taken from a trace; name it again: --model FILE.py:NAME"

@@ -180,6 +180,7 @@ class EpisodeSetup:
             once=tuple(t.method.name for t in offering.described_tools if t.method.name in offering.once_tools)
             if offering
             else (),
+            carried=offering.carried if offering else (),
         )
 
     def replay(

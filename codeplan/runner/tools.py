@@ -15,7 +15,7 @@ from codeplan.episode.method import Method
 from codeplan.errors import UsageError
 from codeplan.llm.callable_model import ModelFunction
 from codeplan.protocols import LLM
-from codeplan.recording.events import EpisodeStarted, EventHandler
+from codeplan.recording.events import CarriedAnswer, EpisodeStarted, EventHandler
 from codeplan.runner.episodes import run_live
 from codeplan.runner.setup import EnvironmentToOpen, EpisodeSetup, require_handler, require_out
 from codeplan.tools.approvals import (
@@ -153,9 +153,14 @@ class OpenTools:
         self.toolset, self.sources, self._verifier = toolset, sources, verifier
 
     def environment(
-        self, goal: str, approve: Approver | None = None, loop: LoopThread | None = None
+        self,
+        goal: str,
+        approve: Approver | None = None,
+        loop: LoopThread | None = None,
+        carried: Sequence[CarriedAnswer] = (),
     ) -> ToolEnvironment:
         """The environment of one episode. ``approve`` decides about calls in place of the user's function.
+        ``carried`` are answers of an episode with which this one goes on.
 
         Raises: UsageError: the goal is empty, or a pattern is wrong.
         """
@@ -167,6 +172,7 @@ class OpenTools:
             doubts=self.sources.doubts(),
             tool_errors=self.sources.tool_errors,
             loop=loop,
+            carried=carried,
         )
 
 

@@ -18,6 +18,7 @@ from codeplan.recording.events import (
     CallBegun,
     CallDecided,
     CallSite,
+    CarriedAnswer,
     DoubtDecided,
     EventHandler,
     ToolFailed,
@@ -28,6 +29,7 @@ from codeplan.tools.agent import agent_class_for
 from codeplan.tools.approvals import ApprovalDecision, Approvals, DoubtRules, ProposedCall, call_line, require_callable
 from codeplan.tools.failures import (
     DoubtfulCall,
+    call_in_doubt,
     error_for_plan,
     error_said,
     failure_message,
@@ -88,9 +90,6 @@ ToolErrors = Literal["plan", "stop"]
 MAX_TURNS = 50
 """Maximum number of model calls of an executor that acts by one call at a time, unless its settings say otherwise."""
 
-DOUBT = "codeplan was ended during this call of {tool}, and it is not made again; whether it was done is unknown"
-"""What a plan reads in place of the answer of a call that is in doubt."""
-
 _FIRST = "No tool was called yet."
 _AT_ONCE = frozenset({NoneType, bool, int, float, str, list, tuple, dict})  # spares the slower look at other types
 
@@ -111,7 +110,7 @@ class ToolEnvironment:
 
     Without a ``verifier``, what plans return is not judged, and an episode ends as claimed at best. ``doubts`` decide
     about the call during which a resumed episode was ended; without them the episode stays as it is. Asynchronous tools
-    run in ``loop``, if several episodes share one.
+    run in ``loop``, if several episodes share one. ``carried`` are answers of an episode with which this one goes on.
 
     Raises: UsageError: the goal is empty, or is not text in UTF-8.
     """
@@ -129,6 +128,7 @@ class ToolEnvironment:
         doubts: DoubtRules | None = None,
         tool_errors: ToolErrors = "plan",
         loop: LoopThread | None = None,
+        carried: Sequence[CarriedAnswer] = (),
     ) -> None:
         require_goal(goal)
         self.toolset = toolset
@@ -137,6 +137,7 @@ class ToolEnvironment:
         self.space = _action_space(toolset)
         self._task = Task(id="goal", env=self.name, kind="goal", goal=goal.strip())
         self.tools_doc, self.has_verifier = toolset.doc, verifier is not None
+        self.carried = tuple(carried)
         self.once_tools = frozenset(tool.name for tool in toolset.tools if tool.once)
         self._verifier, self._approvals, self._doubts = verifier, approvals or Approvals(), doubts or DoubtRules()
         self._stops_at_errors = tool_errors == "stop"
@@ -321,7 +322,7 @@ class ToolEnvironment:
         way, by, pattern = self._doubts.decide(tool.name, arguments, self._finish)
         asked.record(DoubtDecided(id=asked.id, tool=tool.name, way=way, by=by, pattern=pattern))
         if way == "skip":
-            raise DoubtfulCall(DOUBT.format(tool=tool.name), "ConnectionError")
+            raise call_in_doubt(tool.name)
 
     def _require_approval(self, asked: _Request) -> _Request:
         """The call as it is to be made. Raises: AgentError: it may not be made. WaitingForApproval."""

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from codeplan.errors import AgentError, CodeplanError
 from codeplan.tools.tool_settings import ErrorTest
+from codeplan.types import Answer
 from codeplan.untrusted.texts import MAX_REASON_CHARS, echo, escape_surrogates, message_text, one_line
 from codeplan.untrusted.values import class_name, type_name, value_text
 
@@ -32,6 +33,20 @@ def require_failure(error: BaseException) -> None:
     kind = type(error)  # what an exception says of its own class is not asked
     if issubclass(kind, CodeplanError | KeyboardInterrupt) and not issubclass(kind, AgentError):
         raise error
+
+
+def call_in_doubt(tool: str) -> DoubtfulCall:
+    """The error in place of the answer of a call that was begun and not answered."""
+    return DoubtfulCall(
+        f"codeplan was ended during this call of {tool}, and it is not made again; whether it was done is unknown",
+        "ConnectionError",
+    )
+
+
+def unknown_answer(tool: str) -> Answer:
+    """The answer of a call of which nobody knows whether it was done, because codeplan was ended during it."""
+    error = call_in_doubt(tool)
+    return Answer(error=error.error, message=str(error), in_doubt=True)
 
 
 def failure_message(error: BaseException) -> str:

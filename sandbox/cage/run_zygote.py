@@ -379,7 +379,7 @@ def _failure(reply: frames.ErrorFrame) -> Exception:
     return kind(reply.message)
 
 
-def _pack_argument(method: str, value: object) -> object:
+def _pack_argument(method: str, value: object) -> values.Crossing:
     try:
         return values.pack_value(value)
     except NotPlainData as reason:

@@ -247,7 +247,7 @@ class AnalysisJob(Frame, frozen=True):
 class ResultFrame(Frame, frozen=True):
     """The packed result of a call, a read or a question (see ``values``)."""
 
-    value: Any
+    value: Crossing
 
 
 class ErrorFrame(Frame, frozen=True):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
+from codeplan.plain_data import MAX_DEPTH, MAX_VALUES
 from codeplan.untrusted.texts import with_article
 
 
@@ -21,7 +22,7 @@ class PlainDataRules(NamedTuple):
     json_only: bool
 
 
-ARGUMENT_RULES: Final = PlainDataRules(max_depth=20, max_values=10_000, json_only=False)
+ARGUMENT_RULES: Final = PlainDataRules(max_depth=MAX_DEPTH, max_values=MAX_VALUES, json_only=False)
 """Rules for one argument that a plan passes to the agent."""
 
 ANALYSIS_RULES: Final = PlainDataRules(max_depth=64, max_values=200_000, json_only=True)

@@ -79,7 +79,7 @@ async def tools_of(url: str) -> list[Tool]:
 
 def test_tools_in_a_file(read: Read, endpoint: Endpoint, tools: Path) -> None:
     page = read("docs/tools.md", OPENAI_BASE_URL=endpoint.url)
-    assert len(page.left) == 6  # the last two are played by the tests below
+    assert len(page.left) == 7  # the last two are played by the tests below
     first_example = next(text for heading, text in code_blocks((ROOT / "docs/tools.md").read_text()) if heading)
     functions, rest = first_example.split("def verify", 1)
     verifier, rest = rest.split("PLAN = ", 1)
@@ -88,6 +88,9 @@ def test_tools_in_a_file(read: Read, endpoint: Endpoint, tools: Path) -> None:
     plan = rest.split('"""')[1]
     endpoint.answer(reply(f"```python{plan}```"))
     assert '"pears"' in page.play("do")
+    endpoint.answers.clear()
+    endpoint.answer(reply(f"```python{plan}```"))
+    page.play("do", code=1)  # within its limits of time; nobody verifies it
 
     names = ("drop_all", "delete_one", "send", "wipe")
     tools.write_text("".join(f'def {name}() -> str:\n    """{name}."""\n    return "done"\n\n\n' for name in names))
@@ -104,7 +107,7 @@ def test_tools_in_a_file(read: Read, endpoint: Endpoint, tools: Path) -> None:
 
 def test_tools_of_a_server_with_an_address(read: Read, endpoint: Endpoint, port_8000: int) -> None:
     page = read("docs/tools.md", OPENAI_BASE_URL=endpoint.url)
-    page.left = page.left[5:]
+    page.left = page.left[6:]
     wipe = json.dumps([{"name": "wipe", "inputSchema": {"type": "object"}}])
     servers = {"mcpServers": {"more": {"command": sys.executable, "args": [str(RAW_SERVER), wipe]}}}
     (page.folder / "servers.json").write_text(json.dumps(servers))
@@ -139,7 +142,7 @@ def wait_for_port(port: int) -> None:
 )
 def test_tools_of_the_public_file_server(read: Read, endpoint: Endpoint) -> None:
     page = read("docs/tools.md", OPENAI_BASE_URL=endpoint.url, PATH=NODE_PATH)
-    page.left = page.left[2:3]
+    page.left = page.left[5:6]
     (page.folder / "node_modules").symlink_to(NODE_MODULES)
     (page.folder / "docs").mkdir()
     for name, size in (("small.md", 10), ("large.md", 90_000)):

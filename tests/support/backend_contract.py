@@ -180,7 +180,7 @@ class AgentAccessTests(BackendTests):
         [
             ("self", "odd returned a SampleHome, which is not plain data"),
             ("set", "odd returned a set, which is not plain data"),
-            ("endless", "odd returned a value nested deeper than 32"),
+            ("endless", "odd returned a value that contains itself, or is nested deeper than 32"),
             ("huge", "odd returned more than 1,000,000 bytes"),
             ("AgentError", "there is no such shelf"),
         ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import msgspec
 import pytest
 
 from codeplan.errors import AgentBroken, AgentError, BudgetExceeded
@@ -84,7 +85,9 @@ def test_the_size_limit_holds_for_reads_and_questions_too():
 
 def test_a_result_may_be_nested_to_the_maximum_depth_and_no_deeper():
     assert isinstance(returned(nested(MAX_DEPTH)), ResultFrame)
-    assert returned(nested(MAX_DEPTH + 1)) == ErrorFrame("result returned a value nested deeper than 32")
+    assert returned(nested(MAX_DEPTH + 1)) == ErrorFrame(
+        "result returned a value that contains itself, or is nested deeper than 32"
+    )
 
 
 def test_a_result_may_hold_the_maximum_number_of_values_and_no_more():
@@ -97,9 +100,9 @@ def test_an_argument_has_the_same_limits_as_a_result():
 
     for fitting in (nested(MAX_DEPTH), [0] * (MAX_VALUES - 1)):
         assert isinstance(port.answer(CallFrame("one", [pack_value(fitting)], {})), ResultFrame)
-    for packed in (["list", pack_value(nested(MAX_DEPTH))], ["list", *[0] * MAX_VALUES]):
+    for beyond in (nested(2 * MAX_DEPTH + 3), [0] * 2 * MAX_VALUES):  # forged: packing refuses less
         with pytest.raises(ProtocolError, match="one was given"):
-            port.answer(CallFrame("one", [packed], {}))
+            port.answer(CallFrame("one", [(msgspec.json.encode(beyond),)], {}))
 
 
 def test_an_agent_errors_message_is_kept_up_to_the_maximum_length():

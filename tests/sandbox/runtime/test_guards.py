@@ -326,9 +326,9 @@ def test_only_plain_data_reaches_the_agent(value: str) -> None:
 
 
 def test_cyclic_and_bulky_data_does_not_reach_the_agent() -> None:
-    assert "deeper than 20" in message("l = []\nl.append(l)\nagent.goto(l)")
-    assert "more than 10,000 values" in message("l = [0] * 2_000_000\nagent.goto(l)")
-    assert "more than 10,000 values" in message("l = [0]\nfor i in range(19):\n    l = [l, l]\nagent.goto(l)")
+    assert "deeper than 32" in message("l = []\nl.append(l)\nagent.goto(l)")
+    assert "more than 20,000 values" in message("l = [0] * 2_000_000\nagent.goto(l)")
+    assert "more than 20,000 values" in message("l = [0]\nfor i in range(19):\n    l = [l, l]\nagent.goto(l)")
 
 
 def test_ask_llm_takes_a_text() -> None:
