@@ -224,11 +224,38 @@ def test_a_method_without_tries_says_so():
             go_on(tries=wrong)
 
 
-def test_single_calls_go_on_with_a_higher_limit_as_well():
-    turns = ['send {"to": "a"}', 'send {"to": "b"}', 'finish {"value": 1}']
-    assert do(*turns[:2], method="react", budget=Budget(model_calls=2)).ending.name == "budget_spent"
-    result = go_on(turns[2], budget=Budget(model_calls=5))
-    assert (result.ending.name, sent()) == ("claimed", ["a", "b"]) and codeplan.replay("run") == result
+SEND = 'send {"to": "%s"}'
+FINISH, GIVE_UP = 'finish {"value": 1}', 'give_up {"reason": "no"}'
+METHODS = {
+    "adaplanner": [FAILS, "no plan", WORKS],
+    "react": [SEND % "a", SEND % "b", FINISH],
+    "reflexion": [SEND % "a", GIVE_UP, "I learnt.", SEND % "a", SEND % "b", FINISH],
+    "adapt": [
+        SEND % "a",
+        GIVE_UP,
+        "Step 1: send to a\nStep 2: send to b\nExecution Order: (Step 1 AND Step 2)",
+        SEND % "a",
+        FINISH,
+        SEND % "b",
+        FINISH,
+    ],
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_whichever_model_call_was_the_last_in_the_budget_it_ends_as_without_one(method):
+    replies = METHODS[method]
+    whole = do(*replies, method=method)
+    calls = sent()
+    assert whole.model_calls == len(replies)
+    for most in range(1, len(replies)):
+        Path("sent.log").unlink(missing_ok=True)
+        given = {"model": Replies(*replies[:most]), "budget": Budget(model_calls=most), "method": method}
+        result = codeplan.do("send", tools="tools.py", out=f"at-{most}", **given)
+        assert (result.ending.name, result.ending.kind) == ("budget_spent", "model_calls")
+        result = go_on(*replies[most:], run=f"at-{most}", budget=Budget(model_calls=50))
+        assert (result.ending, result.value, sent()) == (whole.ending, whole.value, calls), most
+        assert codeplan.replay(f"at-{most}") == result
 
 
 def test_an_episode_in_a_simulated_world_goes_on_as_well():
