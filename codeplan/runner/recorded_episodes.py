@@ -328,8 +328,8 @@ def resume(
     are required if the episode had objects instead of names; another ``model`` than the recorded one may go on.
 
     An episode whose budget was spent goes on if ``budget`` allows more of that kind. One without success (it gave up,
-    made no progress, its plan was refused or its tries were used up) goes on with ``tries`` further runs of a plan. Any
-    other episode that has ended does not run: ``on_event`` gets its end, and its result is returned; a recorded success
+    made no progress, its plan was refused or its tries were used up) goes on with ``tries`` further runs of a plan; one
+    that has not ended goes on with those it has. Any other episode that has ended does not run: ``on_event`` gets its end, and its result is returned; a recorded success
     must be confirmed by ``verify``, if you give one together with the tools.
 
     A trace may come from a stranger, so only harmless settings are taken from it. ``settings`` override them.
@@ -385,8 +385,6 @@ def resume(
             if on_event:
                 on_event(end)
             return end.result
-        elif tries is not None:
-            settings["tries"] = tries
         live = _live_environment(header, env, sources, path.parent)
         with _recorded_setup(
             header, trace.recording, live, method, model, settings, model_overrides or {}, budget or Budget()

@@ -188,6 +188,16 @@ def test_killed_anywhere_in_its_further_tries_it_ends_alike():
         assert codeplan.replay(run) == result
 
 
+def test_the_same_command_goes_on_after_a_kill():
+    """The trace has the further tries already, so those that are given again change nothing."""
+    do(FAILS, tries=1)
+    go_on(FAILS.replace("wrong", "no"), WORKS, tries=2)
+    for run, kept in cuts():
+        if any(isinstance(e, EpisodeContinued) for e in kept):
+            left = [FAILS, FAILS.replace("wrong", "no"), WORKS][sum(isinstance(e, ModelCalled) for e in kept) :]
+            assert go_on(*left, run=run, tries=2, in_doubt="retry").ending.name == "claimed", run
+
+
 # ------------------------------------------------------------------ another model
 
 
