@@ -24,6 +24,7 @@ from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.plugins import MAX_FOREIGN_CHARS, SettingSpec, build, setting_specs
 from codeplan.protocols import LLM, ActsForReal, BaseEnvironment, Environment
 from codeplan.recording.events import (
+    ApprovalAnswered,
     CallBegun,
     CallDecided,
     CallRepeated,
@@ -38,6 +39,7 @@ from codeplan.recording.events import (
     ModelCalled,
     PlanDrafted,
     ToolFailed,
+    WarningIssued,
     answered_calls,
 )
 from codeplan.recording.redaction import is_secret_name
@@ -551,7 +553,8 @@ def _branch(recording: list[Event], at: int, plan: str | None, answer: str | Non
     raise UsageError(f"no model call follows event {at} that could be answered otherwise; branch off earlier")
 
 
-_WITHIN_CALL = (CallDecided, CallRepeated, CallBegun, DoubtDecided, ToolFailed)
+_WITHIN_CALL = (CallDecided, ApprovalAnswered, CallRepeated, CallBegun, DoubtDecided, ToolFailed, WarningIssued)
+"""What may stand before the answer of a call; a warning may stand elsewhere, too, and is then issued again."""
 
 
 def _with_later_calls(branch: list[Event], recording: Sequence[Event], idempotent: Iterable[str]) -> list[Event]:

@@ -29,7 +29,7 @@ SECOND = FIRST.replace("b == 0", "b == 3 or b == 4").replace("[Step 2] send one"
 TOOLS = """
 import pathlib
 
-def send(to: str) -> int:
+def send(to: str) -> str:  # a wrong type, of which a warning within the call tells
     log = pathlib.Path("sent.log")
     log.write_text((log.read_text() if log.exists() else "") + to + " ")
     return len(log.read_text().split())
@@ -75,7 +75,7 @@ def test_another_plan_makes_the_calls_that_the_episode_has_not_made():
     other = SECOND.replace("agent.send('ann')]", "agent.send('ann'), agent.send('ann'), agent.send('cid')]")
     result = fork(1, "branch", other.replace("b == 3 or", "b == 3 and b or"))
     assert result.value == [1, 2, 5, 6, 3] and sent()[4:] == ["ann", "cid"]
-    with pytest.raises(UsageError, match="no model call follows event 25 that could be answered otherwise"):
+    with pytest.raises(UsageError, match="no model call follows event 26 that could be answered otherwise"):
         fork(len(events("whole", object)) - 1, "none", plan=other)
 
 
