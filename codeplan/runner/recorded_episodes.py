@@ -331,8 +331,9 @@ def resume(
 
     An episode whose budget was spent goes on if ``budget`` allows more of that kind. One without success (it gave up,
     made no progress, its plan was refused or its tries were used up) goes on with ``tries`` further runs of a plan; one
-    that has not ended goes on with those it has. Any other episode that has ended does not run: ``on_event`` gets its end, and its result is returned; a recorded success
-    must be confirmed by ``verify``, if you give one together with the tools.
+    that has not ended goes on with those it has. Any other episode that has ended does not run: ``on_event`` gets its
+    end, and its result is returned; a recorded success must be confirmed by ``verify``, if you give one together with
+    the tools.
 
     A trace may come from a stranger, so only harmless settings are taken from it. ``settings`` override them.
     ``model_overrides`` say how this machine reaches models: addresses, keys' names, retries. The budget is as recorded,
