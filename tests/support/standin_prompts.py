@@ -14,6 +14,7 @@ from codeplan.standin.plan_edits import apply_changes
 
 PROMPTS = Prompts()
 PLAIN = {"notes": (), "skills": (), "samples": (), "advice": None, "asks": True, "replans": True, "tools": False}
+PLAIN |= {"once": (), "at_entry": False}
 REPORT = {
     **{
         "fixes": (),
