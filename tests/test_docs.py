@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from codeplan.types import Claimed, Success
+
 ROOT = Path(__file__).parent.parent
 
 
