@@ -59,9 +59,8 @@ class PlanService:
 
     def instructions(self) -> str:
         """What a client's model should know about plans."""
-        return Prompts.cached(None).render(
-            "mcp/instructions", tools=True, asks=False, replans=True, skills=self._skills is not None
-        )
+        language = {"tools": True, "asks": False, "replans": True, "once": (), "at_entry": False}
+        return Prompts.cached(None).render("mcp/instructions", skills=self._skills is not None, **language)
 
     async def close(self) -> None:
         """Cancel all running work."""

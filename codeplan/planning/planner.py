@@ -107,7 +107,8 @@ class Planner:
     ``task`` is the episode's task or a sub-task of it. The prompts show worked examples (see ``choose_samples``), then
     ``skills``. ``asks`` is the maximum number of questions in one run; ``tries`` and ``replans`` are the method's
     limits; without ``asks`` or ``replans`` the prompts do not mention ``ask_llm`` or ``replan``. ``refine_prompt`` is
-    the form of the prompts for refinements.
+    the form of the prompts for refinements. ``at_entry`` says that a failed step resumes with the variables that it
+    began with, not those at the failure.
     """
 
     def __init__(
@@ -122,6 +123,7 @@ class Planner:
         tries: int | None = None,
         replans: int = 0,
         refine_prompt: RefinePrompt = "conversation",
+        at_entry: bool = False,
     ) -> None:
         self._episode, self._prompts, self._refine_prompt = episode, prompts, refine_prompt
         task = task or episode.task
@@ -129,6 +131,7 @@ class Planner:
         self._limits = {"asks": asks or None, "tries": tries, "replans": replans or None}
         once = episode.once_tools
         self._language = {"asks": asks > 0, "replans": replans > 0, "tools": episode.has_tools, "once": once}
+        self._language["at_entry"] = at_entry
         self._conversation: PlanConversation | None = None
         self._reply: str | None = None  # the program in the latest reply; None after a repair
         self._attempts: list[str] = []

@@ -49,6 +49,7 @@ from codeplan.types import (
     Diagnostic,
     Ending,
     EnvironmentEnded,
+    Failed,
     Finished,
     GaveUp,
     GiveUp,
@@ -61,6 +62,7 @@ from codeplan.types import (
     Refused,
     Rejected,
     Replan,
+    Stopped,
     TooLarge,
     Value,
 )
@@ -322,11 +324,18 @@ class RefinementLoop:
             outcome=attempt.outcome,
             events=self._run_events(),
             observation=self.episode.observation.text,
-            variables=_last_variables(attempt.outcome),
+            variables=self._shown_variables(attempt, next_start),
             left=left,
             next_start=next_start,
         )
         return self._last_run
+
+    def _shown_variables(self, attempt: PlanAttempt, next_start: NextStart) -> Checkpoint:
+        """The variables to tell of: those with which the step that failed resumes, or those at the run's end."""
+        at_entry = self.settings.resume_state == "entry" and next_start == "resume"
+        if at_entry and isinstance(attempt.outcome, Failed | Stopped) and attempt.outcome.step in attempt.entries:
+            return attempt.entries[attempt.outcome.step]
+        return _last_variables(attempt.outcome)
 
     def _run_events(self) -> RunEvents:
         """The content of the latest run's events."""

@@ -349,7 +349,7 @@ class PlanNames:
             )
         hint = suggest_replacement(name)
         if hint is None:
-            near = difflib.get_close_matches(name, sorted(self._anywhere | self._given), n=1)
+            near = difflib.get_close_matches(name, sorted(self._anywhere | self._given | self._kept), n=1)
             hint = f"did you mean `{near[0]}`? Otherwise set it first" if near else "set it before it is read"
         return f"`{name}` is not defined; {hint}"
 

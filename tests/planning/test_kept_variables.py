@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,8 @@ from msgspec.structs import replace
 
 import codeplan
 from codeplan.cli.app import main
-from codeplan.planning.resume_point import MissingVariable, find_resume_point
+from codeplan.methods.adaplanner import AdaPlanner
+from codeplan.planning.resume_point import MissingVariable, find_resume_point, missing_at_end
 from codeplan.types import Checkpoint, Plan, Step
 
 FIRST = """
@@ -156,3 +159,58 @@ def test_a_plan_starts_with_each_kept_variable_that_it_reads_or_is_refused_by_na
         assert not isinstance(find_resume_point(old, replace(new, kept=()), failed, saved), MissingVariable)
     else:
         assert not missing
+
+
+RESUMED = pytest.mark.parametrize(("state", "shown", "value"), [("failure", [1, 2], [1, 2, 2]), ("entry", [1], [1, 2])])
+
+
+@RESUMED
+def test_the_prompt_shows_the_variables_that_the_failed_step_resumes_with(letters, state, shown, value):
+    first = """
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        seen = [1]
+        assert seen
+    if start_from <= 2:
+        seen.append(2)
+        assert not seen
+    return seen
+"""
+    second = "    if start_from <= 2:\n        seen.append(2)\n        assert seen\n"
+    model = Listener(first, second)
+    method = AdaPlanner(resume_state=state)
+    assert codeplan.do("count", tools=letters, model=model, method=method).value == value
+    assert f"<variables>\nseen = {shown}\n</variables>" in model.prompts[1]
+
+
+def test_code_after_the_last_step_goes_on_with_a_kept_variable_and_no_call_is_made(letters, tmp_path):
+    first = FIRST.replace("return sent", "total = len(sent)\n    return total")
+    model = Listener(first, first.replace("total = len(sent)\n    return total", "return [sent, total]"))
+    (tmp_path / "sent.log").write_text("bob")
+    result = codeplan.do("write", tools=letters, model=model, verify=lambda value: value == [["ann", "bob", "cid"], 3])
+    assert (tmp_path / "sent.log").read_text() == "bob ann bob cid"
+    assert result.success
+
+
+def test_the_code_after_the_last_step_is_refused_without_a_kept_variable():
+    plan = Plan("", (Step(1, 1, 1, "", "d"),), needs=("total",), kept=("total",))
+    assert missing_at_end(plan, Checkpoint({"total": 0}), 2) is None
+    missing = missing_at_end(plan, Checkpoint({"sent": 0}), 2)
+    assert missing is not None
+    assert missing.refuse(plan).diagnostics[0].message == (
+        "the code after the last step reads `total`, which is not among the variables with which the plan goes on at "
+        "step 2; set it in step 1 before it is read"
+    )
+
+
+def test_a_plan_that_is_executed_from_a_later_step_reads_the_variables_of_the_checkpoint(letters, tmp_path, capsys):
+    (tmp_path / "late.py").write_text(
+        "def solution(agent, start_from=1):\n    if start_from <= 1:\n        assert 1 < 2\n"
+        "    if start_from <= 2:\n        assert sent\n    return sent\n"
+    )
+    (tmp_path / "start.json").write_text('{"sent": ["ann"]}')
+    given = ["exec", "late.py", "--tools", "tools.py:people,send", "--json"]
+    main([*given, "--start-from", "2", "--checkpoint", "start.json"])
+    assert json.loads(capsys.readouterr().out)["value"] == ["ann"]
+    assert main(given) == 1
+    assert "`sent` is not defined" in capsys.readouterr().out

@@ -19,7 +19,7 @@ from codeplan.standin.model import ScriptedModel
 from codeplan.types import Finished, Stopped
 
 KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")
-LANGUAGE = ("asks", "replans", "tools", "once")
+LANGUAGE = ("asks", "replans", "tools", "once", "at_entry")
 CHATS = {
     "adaplanner/plan": ("api", "advice", "samples", "skills", "observation", "goal", "notes", "left", *LANGUAGE),
     "adaplanner/check": ("source", "errors", "ran", "log", "printed", "variables", "done", "next_start", *LANGUAGE),
@@ -102,7 +102,7 @@ def test_values_are_data_and_never_templates():
 
 def test_a_missing_value_is_named():
     with pytest.raises(PromptError, match="adaplanner/check needs a value for done, errors"):
-        PROMPTS.messages("adaplanner/check", source="x", asks=True, replans=True, tools=False, once=())
+        PROMPTS.messages("adaplanner/check", source="x", asks=True, replans=True, tools=False, once=(), at_entry=False)
 
 
 def test_a_value_that_a_prompt_does_not_use_is_named_with_those_it_uses():

@@ -4,7 +4,7 @@ import ast
 import re
 
 import pytest
-from support.standin_prompts import CORRECT, PARSED, ROOM, ask, ask_for_plan, ask_to_refine, errors_of
+from support.standin_prompts import CORRECT, FIRST_CHECK, PARSED, ROOM, ask, ask_for_plan, ask_to_refine, errors_of
 
 from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.standin.household import parse_goal, refine_plan, write_plan
@@ -15,11 +15,11 @@ from codeplan.standin.model import ScriptedModel, first_difference, rules_for
 @pytest.mark.parametrize("seed", range(12))
 def test_a_refused_plan_is_repaired(name, seed):
     broken = ask_for_plan(model=ScriptedModel(seed, name))
-    errors, rest = errors_of(broken, HouseholdAgent), {"asks": True, "replans": True, "tools": False}
+    errors = errors_of(broken, HouseholdAgent)
     assert errors.count("\n") == 0 < len(errors)
-    assert ask("adaplanner/check", source=broken, errors=errors, **rest) == CORRECT
+    assert ask("adaplanner/check", source=broken, errors=errors, **FIRST_CHECK) == CORRECT
     if name == "syntax_error":
-        assert ask("adaplanner/check", source=broken, errors="", **rest) == CORRECT
+        assert ask("adaplanner/check", source=broken, errors="", **FIRST_CHECK) == CORRECT
 
 
 def test_errors_without_a_known_fix_leave_the_plan_unchanged():

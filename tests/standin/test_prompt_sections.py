@@ -1,7 +1,7 @@
 """The purpose of a prompt that came without one."""
 
 import pytest
-from support.standin_prompts import REPORT
+from support.standin_prompts import FIRST_CHECK, LANGUAGE, REPORT
 
 from codeplan.prompts.templates import Prompts
 from codeplan.standin.prompt_reading import infer_purpose
@@ -9,7 +9,6 @@ from codeplan.standin.prompt_reading import infer_purpose
 TASK = {"observation": "a room", "goal": "find a mug"}
 FORMS = {"forms": ("go to RECEPTACLE",)}
 ACTS = {**FORMS, "tools": False}
-LANGUAGE = {"asks": True, "replans": True, "tools": False}
 CODE = {"api": "", "advice": None, "samples": (), "skills": (), "notes": ("be quick",), **LANGUAGE}
 EPISODE = {**TASK, "plan": "1. Look.", "transcript": "> look\nA mug.", "outcome": "The task was done."}
 SHOP = {"page": "A page.", "goal": "buy a mug"}
@@ -22,7 +21,7 @@ REPLY = {"sample": None, "notes": (), "reply": "", "problem": ""}
     ("template", "values", "purpose"),
     [
         ("adaplanner/plan", {**TASK, **CODE, "left": ("actions: 3",)}, "plan"),
-        ("adaplanner/check", {"source": "x", "errors": "", **LANGUAGE}, "check"),
+        ("adaplanner/check", {"source": "x", "errors": "", **FIRST_CHECK}, "check"),
         ("adaplanner/refine", {**TASK, **CODE, **REPORT, "source": "x", "feedback": "it failed"}, "refine"),
         ("adaplanner/resume", {"previous": "x", "revised": "y"}, "resume"),
         ("adaplanner/ask", {"question": "Which goal has the task?"}, "ask"),

@@ -4,7 +4,7 @@ import ast
 import re
 
 import pytest
-from support.standin_prompts import PLAIN, REPORT, ask, errors_of, played
+from support.standin_prompts import FIRST_CHECK, PLAIN, REPORT, ask, errors_of, played
 from support.task_runs import run_tasks
 from support.trace_samples import outcomes_of
 
@@ -148,17 +148,8 @@ def test_a_mistake_without_a_place_leaves_the_plan_unchanged():
 def test_a_refused_plan_is_repaired(name, seed):
     broken = ask_for_plan(ScriptedModel(seed, name))
     assert errors_of(broken, TextCraftAgent)
-    assert (
-        ask(
-            "adaplanner/check",
-            source=broken,
-            errors=errors_of(broken, TextCraftAgent),
-            asks=True,
-            replans=True,
-            tools=False,
-        )
-        == CORRECT
-    )
+    errors = errors_of(broken, TextCraftAgent)
+    assert ask("adaplanner/check", source=broken, errors=errors, **FIRST_CHECK) == CORRECT
     assert ask_to_refine(broken, errors_of(broken, TextCraftAgent)) == CORRECT
 
 

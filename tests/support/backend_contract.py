@@ -689,6 +689,20 @@ class CheckpointTests(BackendTests):
         assert again.message.startswith("it was not saved (a list_iterator cannot be saved)")
         assert "it" in again.checkpoint.dropped
 
+    def test_a_kept_variable_is_there_or_its_absence_is_explained(self) -> None:
+        backend = self.make(Limits())
+        body = wrap_as_plan("if start_from <= 1:\n    sent.append(2)\n    assert sent")
+        plan = backend.check(body, SampleHome, kept=["sent"])
+        assert isinstance(plan, Plan)
+        begun = assert_finished(backend.run(plan, SampleHome(print), echo_answer, 1, encode({"sent": [1]}, 1_000)))
+        assert checkpoint_values(begun.checkpoint) == {"sent": [1, 2]}
+
+        lost = assert_failed(backend.run(plan, SampleHome(print), echo_answer))
+        assert (lost.error, lost.message) == (
+            "NameError",
+            "sent is missing: it was a variable of the run before, and this run started without it; set it in this step",
+        )
+
     def test_aliases_are_kept(self) -> None:
         body = """
         if start_from <= 1:

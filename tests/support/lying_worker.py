@@ -62,10 +62,13 @@ def _tell(sock: socket.socket, lies: tuple[Lie, ...], hang_up: bool) -> None:
             sock.shutdown(socket.SHUT_WR)
 
 
-def lie_to_check(source: str, *lies: Lie, hang_up: bool = True) -> Plan | Rejected:
+def lie_to_check(
+    source: str, *lies: Lie, hang_up: bool = True, kept: tuple[str, ...] = (), starts_over: bool = False
+) -> Plan | Rejected:
     """What the host makes of a check whose worker lies."""
+    job = frames.CheckJob(source, AgentApi(), kept, starts_over)
     with lying_worker(*lies, hang_up=hang_up) as worker:
-        return LockedBackend(LIMITS).texts.exchange_check(worker, frames.CheckJob(source, AgentApi()))
+        return LockedBackend(LIMITS).texts.exchange_check(worker, job)
 
 
 def lie_to_run(

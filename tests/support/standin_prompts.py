@@ -14,6 +14,7 @@ from codeplan.standin.plan_edits import apply_changes
 
 PROMPTS = Prompts()
 PLAIN = {"notes": (), "skills": (), "samples": (), "advice": None, "asks": True, "replans": True, "tools": False}
+PLAIN |= {"once": (), "at_entry": False}
 REPORT = {
     **{
         "fixes": (),
@@ -24,10 +25,14 @@ REPORT = {
         "now": "",
         "variables": "",
         "failed_line": "",
+        "done": (),
     },
     **{"refused": False, "finished": False, "replanned": False, "unfinished": False, "step": None, "next_start": ""},
 }
 """What a prompt for a refinement says of a run beside the feedback: nothing."""
+LANGUAGE = {name: PLAIN[name] for name in ("asks", "replans", "tools", "once", "at_entry")}
+FIRST_CHECK = LANGUAGE | {"ran": False, "log": "", "printed": "", "variables": "", "done": (), "next_start": ""}
+"""What a prompt for a repair says beside plan and errors if no plan ran before."""
 ROOM = (
     "You are in the middle of a room. Looking quickly around you, you see a cabinet 2, a cabinet 1, a countertop 1, "
     "a desk 1, a diningtable 1, a drawer 1, a fridge 1, a microwave 1, a safe 1, and a sinkbasin 1.\n\n"

@@ -39,9 +39,10 @@ def step(
     return StepRow(number, line, end_line, title, digest, names.get("needs", ()), names.get("sets", ()), replan_line)
 
 
-def accept(*steps: object, source: str = SOURCE, provides: object = (), code: object = b"") -> bytes:
+def accept(*steps: object, source: str = SOURCE, provides: object = (), code: object = b"", **names) -> bytes:
     """An answer to a check, without any of the caps that a correct worker keeps."""
-    return framed(msgspec.msgpack.encode(["AcceptanceFrame", [source, steps, provides], code]))
+    kept = [[], None, names.get("needs", ()), names.get("kept", ())] if names else []
+    return framed(msgspec.msgpack.encode(["AcceptanceFrame", [source, steps, provides, *kept], code]))
 
 
 def reject(*rows: object) -> bytes:
@@ -55,6 +56,9 @@ CHECK_LIES: dict[str, Lie] = {
     "a digest with a line end": accept(step(digest=DIGEST + "\n")),
     "a digest of other letters": accept(step(digest="g" * 16)),
     "a need that is no identifier": accept(step(needs=("a b",))),
+    "a need of the end that is no identifier": accept(needs=("a b",)),
+    "a kept name that the host did not send": accept(step(needs=("b_2",)), kept=("b_2",)),
+    "a kept name that is no identifier": accept(kept=("a.b",)),
     "provided names that are no text": accept(provides=(1, 2)),
     "a replan before the step": accept(step(1, 2, 3, replan_line=1)),
     "a replan behind the step": accept(step(1, 2, 3, replan_line=4)),
@@ -92,6 +96,15 @@ def test_a_check_whose_worker_falls_silent_or_drips_ends_at_the_deadline(half: b
     found = lie_to_check(SOURCE, half, *[b"\x00", 0.1] * 12, hang_up=False)
     assert isinstance(found, Rejected)
     assert time.monotonic() - began < 3
+
+
+def test_a_kept_name_is_believed_only_if_the_next_run_starts_with_it():
+    lie = accept(step(needs=("sent",)), kept=("sent",))
+    assert isinstance(lie_to_check(SOURCE, lie, kept=("sent", "other")), Plan)
+    for sent in ({"kept": ("other",)}, {"kept": ("sent",), "starts_over": True}):
+        found = lie_to_check(SOURCE, lie, **sent)
+        assert isinstance(found, Rejected)
+        assert "a variable that no run before has kept" in found.diagnostics[0].message
 
 
 def test_an_honest_answer_with_the_same_bytes_is_a_plan():

@@ -177,7 +177,9 @@ def test_a_place_is_moved_into_its_range(place: int, shown: int) -> None:
 @pytest.mark.parametrize(("start", "sent"), [(None, None), (2, 2), (MAX_STEPS, MAX_STEPS), (MAX_STEPS + 1, None)])
 def test_a_plan_comes_back_from_its_row_as_it_was(start: int | None, sent: int | None) -> None:
     steps = (Step(1, 2, 3, "one", DIGEST, ("a",), ("b", "c")), Step(2, 4, 4, "", DIGEST))
-    plan = Plan("x", steps, ("f",), warnings=(Diagnostic(1, 2, "step", "w"),), start_from=start)
+    plan = Plan(
+        "x", steps, ("f",), warnings=(Diagnostic(1, 2, "step", "w"),), start_from=start, needs=("d",), kept=("e",)
+    )
     row = msgspec.msgpack.decode(msgspec.msgpack.encode(PlanRow.from_plan(plan)), type=PlanRow)
     assert row.to_plan() == msgspec.structs.replace(plan, start_from=sent)
 
