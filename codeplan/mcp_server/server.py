@@ -59,8 +59,9 @@ class PlanService:
 
     def instructions(self) -> str:
         """What a client's model should know about plans."""
+        once = [tool.name for tool in self._runner.toolset.tools if tool.once]
         return Prompts.cached(None).render(
-            "mcp/instructions", tools=True, asks=False, replans=True, skills=self._skills is not None
+            "mcp/instructions", tools=True, asks=False, replans=True, once=once, skills=self._skills is not None
         )
 
     async def close(self) -> None:
