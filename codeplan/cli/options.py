@@ -350,7 +350,7 @@ def ask_for_approval(call: ProposedCall) -> bool | str | Always:
         if call.hint:
             echo_message(f"The server says: {call.hint}.", err=True)
         if call.earlier:
-            echo_message(f"Equal calls before it in this episode: {len(call.earlier):,}.", err=True)
+            echo_message(f"Equal calls that were made before it in this episode: {len(call.earlier):,}.", err=True)
         ways = f"[y]es, [n]o, [a]lways {call.tool}, always [t]hese arguments, or a reason to refuse"
         answer = _read_answer(f"Allow it? {ways}: ")
     return answers.get(answer.lower(), answer)

@@ -7,8 +7,8 @@ entered the step had used by then; a plan that starts over counts from its own s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Collection, Hashable, Sequence
+from typing import Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
@@ -22,11 +22,12 @@ from codeplan.recording.events import (
     PlanStarted,
     SpanOpened,
     StepEntered,
+    call_key,
 )
 from codeplan.tools.failures import unknown_answer
 from codeplan.types import Answer, Call
 
-_Key: TypeAlias = tuple[str, Any]
+_Key: TypeAlias = Hashable
 _Place: TypeAlias = tuple[int | None, str, int]
 
 _AGAIN: Final = ("trial", "plan")  # kinds of spans that try the same once more
@@ -54,16 +55,16 @@ class OnceCalls:
         self._used: dict[_Key, int] = {}
         self._places: dict[_Place, dict[_Key, int]] = {}  # the answers used, where the plan first came to a place
         self._starts = False  # a plan has started, and entered no step yet
-        self._carried_steps = [(each.step, _key(each.call)) for each in carried if each.step is not None]
+        self._carried_steps = [(each.step, call_key(each.call)) for each in carried if each.step is not None]
         for each in carried:
-            self._answers.setdefault(_key(each.call), []).append(KnownAnswer(each.id, each.answer))
-        self._watched = self._tools | {name for name, _ in self._answers}
+            self._answers.setdefault(call_key(each.call), []).append(KnownAnswer(each.id, each.answer))
+        self._watched = self._tools | {each.call.name for each in carried}
 
     def find(self, call: Call) -> KnownAnswer | None:
         """The answer that this call gets without being made; None if it is to be made."""
         if call.name not in self._watched:
             return None
-        key = _key(call)
+        key = call_key(call)
         answers, used = self._answers.get(key, ()), self._used.get(key, 0)
         return answers[used] if used < len(answers) else None
 
@@ -71,7 +72,7 @@ class OnceCalls:
         """Take note of a call's answer; ``repeated``: the call was not made."""
         if call.name not in self._watched:
             return
-        key = _key(call)
+        key = call_key(call)
         used = self._used.get(key, 0)
         if not repeated:
             if call.name not in self._tools or (answer.error and not answer.in_doubt):
@@ -143,18 +144,6 @@ def answers_to_carry(events: Sequence[Event]) -> tuple[CarriedAnswer, ...]:
 def _move(carried: list[CarriedAnswer], of: int, call: Call, step: int | None) -> None:
     """Note the step that has used an answer again."""
     for i, each in enumerate(carried):
-        if each.step is None and each.id == of and _key(each.call) == _key(call):
+        if each.step is None and each.id == of and call_key(each.call) == call_key(call):
             carried[i] = replace(each, step=step)
             return
-
-
-def _key(call: Call) -> _Key:
-    """What equal calls have in common: 1 and 1.0 are equal, as in Python."""
-    return call.name, _frozen(call.arguments)
-
-
-def _frozen(packed: Any) -> Any:
-    """Packed data as a value that can be a key."""
-    if isinstance(packed, dict):
-        return frozenset((name, _frozen(value)) for name, value in packed.items())
-    return tuple(map(_frozen, packed)) if isinstance(packed, list) else packed

@@ -72,6 +72,7 @@ from codeplan.types import (
     Replan,
     Result,
     Stopped,
+    TraceFull,
     Value,
     Waiting,
 )
@@ -481,7 +482,7 @@ def _ended(outcome: Outcome, ending: Ending | None) -> Ended:
             broken: Ended = "infrastructure" if isinstance(ending, InfrastructureFailed) else "interrupted"
             if isinstance(ending, Waiting):
                 return "waiting"
-            return "budget" if isinstance(ending, BudgetSpent) else broken
+            return "budget" if isinstance(ending, BudgetSpent | TraceFull) else broken
         case _:
             assert_never(outcome)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final, Literal, NamedTuple, Protocol, runtime_checkable
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Any, Final, Literal, NamedTuple, Protocol, cast, runtime_checkable
 
 import msgspec
 
@@ -434,15 +434,28 @@ class CallSite(NamedTuple):
         return ", ".join(f"{name} {number}" for name, number in parts.items() if number is not None)
 
     def earlier_answers(self, call: Call) -> list[Answer]:
-        """The answers to equal calls before this one."""
+        """The answers to equal calls before this one that were made."""
         key = call_key(call)
-        made = (each for each in answered_calls(self.events) if each.call.name == call.name)
+        unmade = {e.id for e in self.events if isinstance(e, CallDecided) and not e.allowed}
+        unmade |= {e.id for e in self.events if isinstance(e, CallRepeated)}
+        made = (a for a in answered_calls(self.events) if a.call.name == call.name and a.event.id not in unmade)
         return [each.answer for each in made if call_key(each.call) == key]
 
 
-def call_key(call: Call) -> bytes:
-    """The same for calls that are equal, and for no others: True is not 1, and the order by name does not count."""
-    return msgspec.json.encode(call, order="deterministic")
+def call_key(call: Call) -> Hashable:
+    """The same for calls that are equal, and for no others: 1 and 1.0 are equal, True and 1 are not, and the order of
+    names does not count.
+    """
+    return call.name, _frozen(call.arguments)
+
+
+def _frozen(packed: Any) -> Hashable:
+    """Packed data as a value that can be a key."""
+    if isinstance(packed, dict):
+        return frozenset((name, _frozen(value)) for name, value in packed.items())
+    if isinstance(packed, list):
+        return tuple(map(_frozen, packed))
+    return ("bool", packed) if isinstance(packed, bool) else cast(Hashable, packed)
 
 
 NO_SITE: Final = CallSite()

@@ -618,7 +618,8 @@ def _recorded_setup(
     if env is None:
         require_recorded(header.env)
     is_exec = header.method == FixedPlan.name and method is None
-    if live and model is None and header.env == ToolEnvironment.name and not header.model_settings:
+    nobody_asked = is_exec and header.model == "scripted"
+    if live and model is None and header.env == ToolEnvironment.name and not (header.model_settings or nobody_asked):
         raise UsageError(
             f"the model {in_quotes(header.model)} of the episode is a function or an object of yours, which is never "
             "taken from a trace; name it again: --model FILE.py:NAME"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from enum import Enum
@@ -110,7 +110,7 @@ class Approvals:
             ask = () if approve is None else ("*",)
         self._allow, self._ask = read_patterns("allow", allow), read_patterns("ask", ask)
         self.approve = None if isinstance(approve, str) else approve
-        self._always: set[str | bytes] = set()
+        self._always: set[Hashable] = set()
         self._rules: dict[tuple[str, Need], Rule] = {}
 
     def rule_for(self, tool: Tool) -> Rule:
