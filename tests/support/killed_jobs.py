@@ -4,25 +4,34 @@
 
 Each job has tools that are called once, of which one needs an approval, a tool that may be called again, a verifier that
 is not content at first, and a careless model: its refined plans repeat, merge and renumber steps that are done. The
-episode, its resumptions and the processes that answer for approvals are killed up to six times. A call in doubt is
+episode, its resumptions and the processes that answer for approvals are killed up to fourteen times. A call in doubt is
 skipped or made again, by the job's number. The logs must show no call of a once-tool twice, unless a doubt was decided
 so, no other call more often than the trace begins it, and no call that was refused.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
+import math
+import multiprocessing
+import os
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
+import time
 from collections import Counter, defaultdict
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
-from support.tool_crashes import Figures, Round, _call, _retried, play_rounds
+from support.tool_crashes import Figures, Round, _call, _never, _retried
 
 import codeplan
+from codeplan.cli.app import main
 from codeplan.recording.events import CallBegun, CallRepeated, CallsByAnswer, DoubtDecided, Event
 
 TOOLS = '''
@@ -75,13 +84,12 @@ tools = Tools()
 '''
 MODEL = '''
 import random, time
-from tools import lines
 
 def act(call):
     tool, key = call.split()
-    caught = f"if not agent.done('{call}'):\\n    agent.{tool}('{key}')"
-    lines = [f"try:", f"    agent.{tool}('{key}')", "except PermissionError:", "    refused += 1", "except OSError:"]
-    return [*lines, *(f"    {line}" for line in caught.splitlines()), f"agent.note('{key}')"]
+    body = [f"agent.{tool}('{key}')", "except PermissionError:", "    refused += 1", "except OSError:"]
+    body = ["try:", f"    {body[0]}", *body[1:], f"    if not agent.done('{call}'):", "        continue", "break"]
+    return ["for _ in range(9):", *(f"    {line}" for line in body), f"agent.note('{key}')"]
 
 def step(number, calls):
     body = [f"print('[Step {number}] act')", "refused = 0", *(line for call in calls for line in act(call))]
@@ -106,7 +114,6 @@ def verify(value, tools):
 WANTED = ["send a", "send b", "send c", "pay x", "pay y", "send z"]
 '''
 WANTED = ["send a", "send b", "send c", "pay x", "pay y", "send z"]
-REFUSED = "pay n"
 GIVEN = ["--tools", "tools.py:tools", "--verify", "model.py:verify", "--model", "model.py:reply", "--quiet", "--json"]
 GIVEN += ["--ask", "pay", "--once", "send", "--once", "pay"]
 SETTINGS = ["--tries", "40", "--set", "no_progress=0"]
@@ -117,16 +124,19 @@ class Job(Round):
     """One job, from its start to its end."""
 
     files: ClassVar = {"tools.py": TOOLS, "model.py": MODEL}
+    wait: ClassVar = (0.02, 1)
 
     def __init__(self, folder: Path, number: int, figures: Figures) -> None:
         super().__init__(folder, number, figures)
         self.on_terminal = False
-        self.kills_left = self.draw.randint(2, 6)
+        self.kills_left = self.draw.randint(5, 14)
+        if number % 6 >= 2:
+            (folder / "model.py").write_text(MODEL.replace('"pay n", ', ""))
         self.killed_within: dict[int, set[int]] = defaultdict(set)  # by the call's number: the begun events left open
 
     def play(self) -> None:
         """Start, kill, answer, resume; then compare."""
-        for _ in range(100):
+        for _ in range(200):
             code, shown = self._run_command()
             if code < 0:
                 self.figures.add("killed")
@@ -148,26 +158,51 @@ class Job(Round):
         way, self._way = self._way, ""
         return ["resume", "run", *GIVEN, *(["--in-doubt", way] if way else [])]
 
-    def _command(self) -> list[str]:
-        return [sys.executable, "-m", "codeplan", *self._given()]
+    def _run_command(self) -> tuple[int, str]:
+        """The exit code, and what was shown on standard error."""
+        child = self._fork(self._given())
+        moment = self._moment() if self.kills_left else _never()
+        while (code := _ended(child)) is None:
+            if next(moment):
+                self.kills_left -= 1
+                os.kill(child, signal.SIGKILL)
+                moment = _never()
+            time.sleep(0.0003)
+        return code, (self.folder / "shown").read_text()
+
+    def _fork(self, arguments: list[str], at_end: Callable[[], object] = int) -> int:
+        """Run the command in a fork of this process, which has no threads, so that codeplan is imported once."""
+        child = os.fork()
+        if child == 0:
+            os.chdir(self.folder)
+            for number, name in enumerate(("/dev/null", "out", "shown")):
+                os.dup2(os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC), number)
+            sys.argv[0] = "codeplan"
+            code = main(arguments)
+            at_end()
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+        return child
 
     def _approve(self) -> None:
         """Answer from another process, which may be killed as well."""
         reason = codeplan.replay(self.folder / "run").reason
         refuse = ["--no", "not this one"] if "pay(key='n')" in reason else []
-        command = [sys.executable, "-m", "codeplan", "approve", "run", *refuse]
-        child = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        if self.kills_left and self.draw.random() < 0.2:
-            try:
-                child.wait(self.draw.uniform(0.1, 0.8))
-            except subprocess.TimeoutExpired:
-                child.kill()
+        child, ends = self._fork(["approve", "run", *refuse]), math.inf
+        if self.kills_left and self.draw.random() < 0.3:
+            ends = time.monotonic() + self.draw.uniform(0, 0.05)
+        while (code := _ended(child)) is None:
+            if time.monotonic() > ends:
+                ends = math.inf
                 self.kills_left -= 1
-                self.figures.add("killed")
-                self.figures.add("killed while approving")
-        _, errors = child.communicate()
-        if child.returncode > 0:
-            self.figures.blame(f"{self.folder}: approve says {errors}")
+                os.kill(child, signal.SIGKILL)
+            time.sleep(0.0003)
+        if code < 0:
+            self.figures.add("killed")
+            self.figures.add("killed while approving")
+        elif code:
+            self.figures.blame(f"{self.folder}: approve says {(self.folder / 'shown').read_text()}")
 
     def _note_open_call(self) -> None:
         """Remember a call that the kill left open."""
@@ -222,16 +257,65 @@ def _made(events: list[Event]) -> list[str]:
     return [_call(event.call) for event in events if isinstance(event, CallBegun) and event.id not in repeated]
 
 
-def main() -> int:
-    """Play the jobs and print what they came to; 1 if there were faults."""
+def _ended(child: int) -> int | None:
+    """The exit code of a process that has ended, negative after a signal."""
+    ended, status = os.waitpid(child, os.WNOHANG)
+    return os.waitstatus_to_exitcode(status) if ended else None
+
+
+def play_jobs(folder: Path, kills: int, first: int = 0) -> Figures:
+    """Play every second job in this process, until this many kills were done."""
+    figures, number = Figures(), first
+    _import_all(folder / f"imports-{first}")
+    while figures.counts["killed"] < kills and not figures.faults:
+        Job(folder / str(number), number, figures).play()
+        figures.add("episodes")
+        number += 2
+        (folder / f"figures-{first}.json").write_text(json.dumps(figures.counts))  # for whoever ends it early
+    return figures
+
+
+def _import_all(folder: Path) -> None:
+    """Import what a job imports, so that its forks need not."""
+    job = Job(folder, 0, Figures())
+    names = folder / "names"
+    child = job._fork(["do", "do all calls", *SETTINGS, *GIVEN], lambda: names.write_text("\n".join(sys.modules)))
+    os.waitpid(child, 0)
+    for name in names.read_text().splitlines():
+        if name.startswith(("codeplan.", "pydantic", "msgspec", "typer", "rich", "jinja2", "libcst")):
+            with suppress(Exception):
+                importlib.import_module(name)
+
+
+def main_of_script() -> int:
+    """Play the jobs in two processes and print what they came to; 1 if there were faults.
+
+    ``--half FIRST KILLS FOLDER`` plays one half in this process.
+    """
+    if sys.argv[1:2] == ["--half"]:
+        first, kills, folder = sys.argv[2:5]
+        figures = play_jobs(Path(folder), int(kills), int(first))
+        figures.show()
+        return 1 if figures.faults else 0
     kills = int(sys.argv[1]) if sys.argv[1:] else 500
     folder = Path(tempfile.mkdtemp(prefix="killed-jobs-"))
-    figures = play_rounds(folder, kills, kind=Job)
-    figures.show()
-    if not figures.faults:
+    both = Figures()
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        for done in [pool.submit(play_half, folder, kills // 2, first) for first in (0, 1)]:
+            counts, faults = done.result()
+            both.counts += counts
+            both.faults += faults
+    both.show()
+    if not both.faults:
         shutil.rmtree(folder)
-    return 1 if figures.faults else 0
+    return 1 if both.faults else 0
+
+
+def play_half(folder: Path, kills: int, first: int) -> tuple[Counter[str], list[str]]:
+    """The counts and the faults of the jobs of one process."""
+    figures = play_jobs(folder, kills, first)
+    return figures.counts, figures.faults
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main_of_script())

@@ -166,6 +166,7 @@ class Round:
     """One episode, from its start to its end."""
 
     files: ClassVar = {"tools.py": TOOLS, "server.py": SERVER, "model.py": MODEL}
+    wait: ClassVar = (0.2, 6)
 
     def __init__(self, folder: Path, number: int, figures: Figures) -> None:
         self.folder, self.number, self.figures = folder, number, figures
@@ -263,7 +264,7 @@ class Round:
         """True once it is time to kill: after a while, once the trace has grown, or around a call."""
         begun, kind = time.monotonic(), self.draw.random()
         if kind < 0.2:
-            wait = self.draw.uniform(0.2, 6)
+            wait = self.draw.uniform(*self.wait)
             while time.monotonic() - begun < wait:
                 yield False
         elif kind < 0.5:
