@@ -90,10 +90,12 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/skills.py
 	$(BIN)/python benchmarks/bench.py
 	$(BIN)/python benchmarks/mcp_servers.py
+	$(BIN)/python benchmarks/careless.py
 
 crash: $(VENV)/installed-test
 	$(BIN)/python benchmarks/crash.py
 	PYTHONPATH=tests $(BIN)/python tests/support/tool_crashes.py 300
+	PYTHONPATH=tests $(BIN)/python tests/support/killed_jobs.py 500
 
 clean:
 	rm -rf $(VENV) $(VENV)-openai-2 build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,7 +1,7 @@
 """Calls that are not made twice: what a plan that goes on, or starts over, gets in place of a call that was answered.
 
-The n-th call with equal arguments, counted from where the step was first entered, gets the n-th answer that was
-recorded since. A plan that starts over counts from its own start.
+The n-th call with equal arguments gets the n-th answer. A plan that goes on at a step counts from what the plan that
+entered the step had used by then; a plan that starts over counts from its own start.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Hashable, Sequence
 from typing import Final, NamedTuple, TypeAlias
+
+from msgspec.structs import replace
 
 from codeplan.recording.events import (
     CallAnswered,
@@ -90,7 +92,7 @@ class OnceCalls:
                     self._places.setdefault(place, self._used | self._used_before(event.step))
                     self._begin(place)
                     self._starts = False
-                self._remember(place)
+                self._places[place] = dict(self._used)  # what came before in this plan, not in one of other steps
             case SpanOpened(kind=kind) if kind in _AGAIN:
                 self._begin((event.span, kind, 0))
             case SpanOpened(kind=kind) if kind == _PARTS:  # the first part begins where the attempt at the whole began
@@ -117,18 +119,31 @@ def answers_to_carry(events: Sequence[Event]) -> tuple[CarriedAnswer, ...]:
     """
     header = events[0]
     assert isinstance(header, EpisodeStarted), "an episode begins with its header"
-    carried, calls, repeated, step = list(header.carried), CallsByAnswer(), set[int](), None
+    carried, calls, repeated, step = list(header.carried), CallsByAnswer(), dict[int, int](), None
     for event in events:
         call = calls.take(event)
         match event:
+            case PlanStarted():  # what its steps have used before counts no more
+                step = None
+                carried = [replace(c, step=None) if (c.step or 0) >= event.start_from else c for c in carried]
             case StepEntered():
                 step = event.step
             case CallRepeated():
-                repeated.add(event.id)
-            case CallAnswered() if call is not None and call.name in header.once and event.id not in repeated:
+                repeated[event.id] = event.of
+            case CallAnswered() if call is not None and event.id in repeated:
+                _move(carried, repeated[event.id], call, step)
+            case CallAnswered() if call is not None and call.name in header.once:
                 if event.answer.in_doubt or not event.answer.error:
                     carried.append(CarriedAnswer(event.id, call, event.answer, step))
     open_call = calls.in_doubt
     if open_call is not None and open_call.name in header.once:
         carried.append(CarriedAnswer(len(carried), open_call, unknown_answer(open_call.name), step))
     return tuple(carried)
+
+
+def _move(carried: list[CarriedAnswer], of: int, call: Call, step: int | None) -> None:
+    """Note the step that has used an answer again."""
+    for i, each in enumerate(carried):
+        if each.step is None and each.id == of and call_key(each.call) == call_key(call):
+            carried[i] = replace(each, step=step)
+            return

@@ -26,7 +26,7 @@ def shop():
 
 @pytest.fixture
 def runner(tmp_path, shop):
-    with plan_runner(tmp_path / "runs", shop, ask=("sell",)) as made:
+    with plan_runner(tmp_path / "runs", shop, sources={"ask": ("sell",)}) as made:
         yield made
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -76,11 +76,11 @@ class Shop:
 
 @contextmanager
 def plan_runner(
-    folder: Path, shop: Shop, keep: int = 100, ask: tuple[str, ...] | None = None, **settings: Any
+    folder: Path, shop: object, keep: int = 100, sources: Mapping[str, Any] = {}, **settings: Any
 ) -> Iterator[ToolPlanRunner]:
-    """What runs plans with the shop's tools; the runs stand in ``folder``."""
+    """What runs plans with the shop's tools; the runs stand in ``folder``. ``sources`` are fields of ToolSources."""
     with (
-        open_tools(ToolSources([shop], ask=ask)) as tools,
+        open_tools(ToolSources([shop], **sources)) as tools,
         closing(ToolPlanRunner(tools, RunFolders(folder, keep), RunnerSettings(**settings))) as runner,
     ):
         yield runner

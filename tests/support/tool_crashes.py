@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 import codeplan
 from codeplan.recording.events import CallBegun, CallsByAnswer, DoubtDecided, EpisodeStarted, Event
@@ -154,12 +154,22 @@ class Figures:
         with self._lock:
             self.faults.append(what)
 
+    def show(self) -> None:
+        """Print the counts and the faults."""
+        for what, count in sorted(self.counts.items()):
+            print(f"{count:6}  {what}")
+        for fault in self.faults:
+            print(fault)
+
 
 class Round:
-    """One episode, from its start to its end. ``killed`` counts its kills."""
+    """One episode, from its start to its end."""
+
+    files: ClassVar = {"tools.py": TOOLS, "server.py": SERVER, "model.py": MODEL}
+    wait: ClassVar = (0.2, 6)
 
     def __init__(self, folder: Path, number: int, figures: Figures) -> None:
-        self.folder, self.figures = folder, figures
+        self.folder, self.number, self.figures = folder, number, figures
         self.draw = random.Random(f"{SEED} {number}")
         self.policy = POLICIES[number % 3]
         self.on_terminal = number % 2 == 0
@@ -167,7 +177,7 @@ class Round:
         self.named: Counter[str] = Counter()
         self._way = ""
         folder.mkdir()
-        for name, text in {"tools.py": TOOLS, "server.py": SERVER, "model.py": MODEL}.items():
+        for name, text in self.files.items():
             (folder / name).write_text(text)
 
     def play(self) -> None:
@@ -254,7 +264,7 @@ class Round:
         """True once it is time to kill: after a while, once the trace has grown, or around a call."""
         begun, kind = time.monotonic(), self.draw.random()
         if kind < 0.2:
-            wait = self.draw.uniform(0.2, 6)
+            wait = self.draw.uniform(*self.wait)
             while time.monotonic() - begun < wait:
                 yield False
         elif kind < 0.5:
@@ -293,7 +303,10 @@ class Round:
         self.named[call] += 1
         done = self._log()[call] > 0
         self.figures.add(f"in doubt, and {'done' if done else 'not done'}")
-        self._way = "skip" if self.policy == "look" and done else "retry"
+        self._way = self._choose_way(done)
+
+    def _choose_way(self, done: bool) -> str:
+        return "skip" if self.policy == "look" and done else "retry"
 
     def _compare(self, code: int, shown: str) -> None:
         events, log = self._recording(), self._log()
@@ -358,13 +371,13 @@ def _read(source: int) -> bytes:
 _CODEPLAN = (sys.executable, "-m", "codeplan")
 
 
-def play_rounds(folder: Path, kills: int, first: int = 0, workers: int = 2) -> Figures:
+def play_rounds(folder: Path, kills: int, first: int = 0, workers: int = 2, kind: type[Round] = Round) -> Figures:
     """Play rounds until this many kills were done."""
     figures = Figures()
 
     def work(number: int) -> None:
         while figures.counts["killed"] < kills:
-            Round(folder / str(number), number, figures).play()
+            kind(folder / str(number), number, figures).play()
             figures.add("episodes")
             number += 2
 
@@ -379,10 +392,7 @@ def main() -> int:
     kills = int(sys.argv[1]) if sys.argv[1:] else 300
     folder = Path(tempfile.mkdtemp(prefix="tool-crashes-"))
     figures = play_rounds(folder, kills)
-    for what, count in sorted(figures.counts.items()):
-        print(f"{count:6}  {what}")
-    for fault in figures.faults:
-        print(fault)
+    figures.show()
     if not figures.faults:
         shutil.rmtree(folder)
     return 1 if figures.faults else 0
