@@ -82,6 +82,8 @@ class OnceCalls:
 
     def follow(self, event: Event) -> None:
         """Notice where the plan at work begins again."""
+        if not self._watched:  # no call can get an earlier answer
+            return
         match event:
             case PlanStarted():  # first comes what stands outside the steps
                 self._begin((event.span, "start", 0))

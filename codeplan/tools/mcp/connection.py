@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import urlsplit
@@ -175,9 +175,7 @@ class ServerConnection:
         assert self._client is not None
         return await self._client.session.list_tools(params=PaginatedRequestParams(cursor=cursor))
 
-    async def _request(
-        self, name: str, arguments: dict[str, Any], on_progress: Callable[..., Coroutine[Any, Any, None]]
-    ) -> CallToolResult:
+    async def _request(self, name: str, arguments: dict[str, Any], on_progress: Callable[..., Any]) -> CallToolResult:
         """Send the call. The session's own ``call_tool`` would check the result by the server's regular expressions."""
         from mcp_types import CallToolRequest, CallToolRequestParams
 
