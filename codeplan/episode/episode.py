@@ -428,7 +428,7 @@ def failed_call(events: Sequence[Event], end: Failed) -> AnsweredCall | None:
     if call is None or not call.answer.error:
         return None
     error = plan_error(AgentError(call.answer.message, call.answer.error))
-    texts = {shorten(error.message), shorten(repr(error.message))}  # a KeyError shows its message quoted
+    texts = {shorten(error.message), shorten(str(KeyError(error.message)))}  # a KeyError shows its message quoted
     return call if error.error == end.error and end.message in texts else None
 
 

@@ -43,6 +43,7 @@ from codeplan.plain_data import (
 )
 from codeplan.tools.arguments import with_readable_dicts
 from codeplan.untrusted.texts import one_line, with_article
+from codeplan.untrusted.values import value_text
 
 _VIEWS: Final = (KeysView, ItemsView, ValuesView)  # in the order of their dict
 _AS_IS: Final = frozenset({NoneType, bool})
@@ -234,7 +235,8 @@ class ResultType:
         try:
             self._validator.validate_json(json.dumps(unpack(pack_result(value))), strict=True)
         except (ValidationError, NotPlainData, TypeError, ValueError):
-            part, path = fault["input"], "".join(f"[{key!r}]" for key in fault["loc"] if isinstance(key, int | str))
+            keys = (value_text(key, _MAX_PATH) for key in fault["loc"] if isinstance(key, int | str))
+            part, path = fault["input"], "".join(f"[{key}]" for key in keys)
             inner = f" in which {one_line(path, _MAX_PATH)} is {_typed(part)}" if path else ""
             return f"{_typed(value)}{inner}"
         return ""
