@@ -51,7 +51,7 @@ def test_a_line_says_what_the_episode_waits_for_and_goes_away(folder: Path) -> N
 def test_nothing_moves_where_standard_error_is_no_terminal(folder: Path) -> None:
     command = [sys.executable, "-m", "codeplan", *RUN, "model.py:slow"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert done.stderr == ""
+    assert done.stderr == "codeplan: to go on, run: codeplan resume mine --tries 3\n"
     assert WRITING not in done.stdout
 
 
