@@ -71,7 +71,7 @@ class World:
         return "done"
 
 
-class Step(NamedTuple):
+class WrittenStep(NamedTuple):
     """A step of a plan: its effects, the variable that counts them, and whether it looks around first."""
 
     effects: tuple[str, ...]
@@ -101,7 +101,7 @@ class CarelessModel:
         self._draw = random.Random(f"{SEED} model {seed}")
         self._effects = list(effects)
         self._catches = self._draw.random() < 0.5
-        self._steps: list[Step] = []
+        self._steps: list[WrittenStep] = []
         self._names = 0
         self._cut_anew()
 
@@ -139,7 +139,7 @@ class CarelessModel:
         """Put a step without effects somewhere, or take it away."""
         kept = [step for step in self._steps if step.effects]
         if len(kept) == len(self._steps):
-            kept.insert(self._draw.randrange(len(kept) + 1), Step((), self._new_name(), looks=True))
+            kept.insert(self._draw.randrange(len(kept) + 1), WrittenStep((), self._new_name(), looks=True))
         self._steps = kept
 
     def _cut_anew(self) -> None:
@@ -147,7 +147,7 @@ class CarelessModel:
         cuts = sorted(self._draw.sample(range(1, len(self._effects)), self._draw.randrange(len(self._effects))))
         bounds = [0, *cuts, len(self._effects)]
         parts = [tuple(self._effects[a:b]) for a, b in pairwise(bounds)]
-        self._steps = [Step(part, "done", looks=self._draw.random() < 0.2) for part in parts]
+        self._steps = [WrittenStep(part, "done", looks=self._draw.random() < 0.2) for part in parts]
 
     def _reorder(self) -> None:
         self._draw.shuffle(self._effects)
