@@ -42,6 +42,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "check": [["plan.py"], ["tests/plans/linked.py"], ["plan.py", "--tools", "plan.py"]],
     "exec": [["plan.py", "--env", "household", "--json"], ["plan.py", "--tools", "plan.py", "--json"]],
     "resume": [[f"runs/{name}"] for name in RUNS],
+    "approve": [[f"runs/{name}"] for name in RUNS] + [["runs/honest", "--no", "because"]],
     "replay": [[f"runs/{name}"] for name in RUNS],
     "show": [[f"runs/{name}"] for name in RUNS] + [["runs/honest", "--event", "0"]],
     "fork": [[f"runs/{name}", "--at", "2", "--out", f"forked/{name}"] for name in RUNS],

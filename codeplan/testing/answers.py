@@ -20,6 +20,7 @@ from codeplan.recording.events import (
     CallAnswered,
     CallsByAnswer,
     CallSite,
+    CarriedAnswer,
     EpisodeEnded,
     EpisodeStarted,
     Event,
@@ -154,7 +155,9 @@ class RecordedCalls:
     name = "tools"
     splits = ("test",)
     has_verifier = True
-    once_tools: frozenset[str] = frozenset()  # the recorded answers stand for all calls
+    # the recorded answers stand for all calls
+    once_tools: frozenset[str] = frozenset()
+    carried: tuple[CarriedAnswer, ...] = ()
 
     def __init__(self, tape: Path) -> None:
         events = _one_episode(tape)

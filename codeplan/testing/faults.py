@@ -98,7 +98,8 @@ class FaultyTools:
     def __init__(self, env: RecordedCalls, message: str, at: int) -> None:
         self.name, self.agent = env.name, env.agent
         self.described_tools, self.tools_doc, self.has_verifier = env.described_tools, env.tools_doc, env.has_verifier
-        self.tasks, self.judge, self.once_tools = env.tasks, env.judge, env.once_tools
+        self.tasks, self.judge = env.tasks, env.judge
+        self.once_tools, self.carried = env.once_tools, env.carried
         self._env, self._message, self._at = env, message, at
         self._count = 0
 
