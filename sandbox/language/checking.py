@@ -26,7 +26,14 @@ from codeplan.sandbox.language.plan_outline import PlanOutline, PlanPart, find_f
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.frames import PlanRow, diagnostic_rows
 from codeplan.sandbox.protocol.limits import MAX_CODE_BYTES, MAX_NAME_CHARS, MAX_OUTLINE_BYTES
-from codeplan.sandbox.runtime.names import ENDING_NAMES, PREDEFINED_NAMES, RUNTIME_NAMES, suggest_replacement
+from codeplan.sandbox.runtime.names import (
+    ENDING_NAMES,
+    PREDEFINED_NAMES,
+    RUNTIME_NAMES,
+    is_readable,
+    is_reserved,
+    suggest_replacement,
+)
 from codeplan.types import AgentApi, AgentMethod, Diagnostic, Plan, Rejected, Step
 
 STEP_GUARD = "if start_from <= {k}:"
@@ -115,7 +122,7 @@ def check_agent_calls(nodes: list[ast.AST], api: AgentApi, problems: DiagnosticC
     known = methods.keys() | attributes
     for node in nodes:
         if isinstance(node, ast.Attribute) and is_name(node.value, "agent"):
-            if node.attr not in known and not node.attr.startswith("_"):
+            if node.attr not in known and is_readable(node.attr):
                 _reject_unknown_name(node, api, problems)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and is_name(node.func.value, "agent"):
             name = node.func.attr
@@ -304,10 +311,10 @@ class PlanNames:
         before: set[str] = set(self._outside)
         for part, f in self._parts:
             for name, node in f.reads.items():
-                if name not in f.binds and not name.startswith("_"):
+                if name not in f.binds and not is_reserved(name):
                     self._check_read(name, node, part, before, problems)
             for name, node in f.deferred_reads.items():
-                if name not in self._anywhere | self._given | self._kept and not name.startswith("_"):
+                if name not in self._anywhere | self._given | self._kept and not is_reserved(name):
                     problems.add(node, "name-undefined", self._undefined_message(name))
             before |= f.binds
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import marshal
 import sys
 import warnings
@@ -32,12 +33,10 @@ from codeplan.sandbox.language.parsing import (
 )
 from codeplan.sandbox.language.plan_outline import PlanOutline, PlanPart, find_final_replan, outline_plan
 from codeplan.sandbox.protocol.limits import MAX_STEPS
+from codeplan.sandbox.runtime.classes import PLAN_FILENAME
 from codeplan.sandbox.runtime.names import PREDEFINED_NAMES
 
-__all__ = ["Program", "RejectedPlanError", "Segment", "build_program", "compile_plan"]
-
-PLAN_FILENAME = "<plan>"
-"""The file name of a plan's code objects, which identifies its lines in a traceback."""
+__all__ = ["PLAN_FILENAME", "Program", "RejectedPlanError", "Segment", "build_program", "compile_plan"]
 
 
 @dataclass(frozen=True)
@@ -103,11 +102,12 @@ def build_program(
     """
     given = tuple(import_bindings(imported))
     rebound = frozenset().union(*(f.binds for f in flows))
-    transformer = PlanTransformer(problems, rebound)
+    postponed = any(isinstance(s, ast.ImportFrom) and s.module == "__future__" for s in imported)
+    transformer = PlanTransformer(problems, rebound, annotates=not postponed)
     _check_solution(outline, problems)
     if len(outline.steps) > MAX_STEPS:
         problems.add(None, "size", f"the plan has {len(outline.steps):,} steps; write at most {MAX_STEPS:,}")
-    shared = frozenset().union(*(f.deferred_reads.keys() | f.generator_names for f in flows))
+    shared = frozenset().union(*(f.deferred_reads.keys() | f.generator_names | f.outer_binds for f in flows))
     bodies = [(p, _transform_part(p, transformer, f, shared)) for p, f in zip(outline.parts, flows, strict=True)]
     if problems:
         return Program(())
@@ -136,7 +136,7 @@ def _check_no_return(node: ast.AST, problems: DiagnosticCollector) -> None:
     """Report a return outside functions, which would otherwise return from the segment."""
     if isinstance(node, ast.Return):
         problems.add(node, "syntax", "'return' outside function")
-    for child in [] if isinstance(node, ast.FunctionDef) else ast.iter_child_nodes(node):
+    for child in [] if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else ast.iter_child_nodes(node):
         if isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
             _check_no_return(child, problems)
 
@@ -193,14 +193,18 @@ def set_qualnames(code: CodeType, solution: ast.FunctionDef | None) -> CodeType:
     return _map_inner_code(
         code,
         lambda segment: _map_inner_code(
-            segment, lambda f: _qualify(f, "solution" if f.co_firstlineno in inside else "")
+            segment, lambda f: _qualify(f, "solution.<locals>" if f.co_firstlineno in inside else "")
         ),
     )
 
 
 def _qualify(code: CodeType, around: str) -> CodeType:
-    name = f"{around}.<locals>.{code.co_name}" if around else code.co_name
-    return _map_inner_code(code.replace(co_qualname=name), lambda inner: _qualify(inner, name))
+    """Name a function or a class's body after what stands around it; a class's body stores its own name."""
+    name = f"{around}.{code.co_name}" if around else code.co_name
+    is_class = not code.co_flags & inspect.CO_OPTIMIZED
+    constants = tuple(name if is_class and c == code.co_qualname else c for c in code.co_consts)
+    inside = name if is_class else f"{name}.<locals>"
+    return _map_inner_code(code.replace(co_qualname=name, co_consts=constants), lambda inner: _qualify(inner, inside))
 
 
 def _map_inner_code(code: CodeType, change: Callable[[CodeType], CodeType]) -> CodeType:

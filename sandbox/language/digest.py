@@ -6,7 +6,7 @@ import ast
 import hashlib
 import re
 
-from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow, bound_names
+from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow, bound_names, outer_names
 from codeplan.sandbox.language.parsing import has_no_effect, walk
 from codeplan.sandbox.language.plan_outline import PlanOutline, PlanPart, find_final_replan
 from codeplan.sandbox.protocol.frames import DIGEST_CHARS
@@ -72,7 +72,7 @@ class _SharedCode:
         self._known: dict[ast.stmt, tuple[str, set[str]]] = {}
         for part in outline.parts:
             for statement in part.body if part.step is None else []:
-                for name in bound_names([statement]):
+                for name in bound_names([statement]) | outer_names([statement]):
                     self._statements.setdefault(name, []).append(statement)
 
     def code_used_by(self, names: set[str]) -> list[str]:

@@ -1,8 +1,8 @@
 """Inserts the guards into a plan: code that compiled plans run in place of the plain operation.
 
-Plans cannot define classes. So every value has an exact builtin type or one of codeplan's types, and no value has hooks
-that the plan wrote. Iteration, unpacking, calls and reading items therefore need no guard. Attributes, item writes,
-operators that make large values, handlers, assertions and loop iterations have guards.
+A plan's own classes have hooks that the plan wrote: Python calls them as the plan's code, with the plan's rights. What
+has guards is what leads to Python's own insides or makes large values: attributes, item writes, operators, handlers,
+assertions, ``with``, class patterns and loop iterations.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeVar
 
 from RestrictedPython.transformer import RestrictingNodeTransformer
 
+from codeplan.sandbox.language.name_flow import function_names
 from codeplan.sandbox.language.parsing import (
     DiagnosticCollector,
     call_function,
@@ -22,26 +23,27 @@ from codeplan.sandbox.language.parsing import (
     load_name,
     with_location,
 )
-from codeplan.sandbox.runtime.names import ALLOWED_MODULES, ANNOTATION_MODULES, PREDEFINED_NAMES, RESERVED_NAMES
+from codeplan.sandbox.runtime.classes import CLASS_MARK
+from codeplan.sandbox.runtime.names import (
+    ALLOWED_MODULES,
+    ANNOTATION_MODULES,
+    DEFINABLE_DUNDERS,
+    ENUM_NAMES,
+    PREDEFINED_NAMES,
+    RESERVED_NAMES,
+    is_readable,
+    is_reserved,
+    is_writable,
+)
 
 _ASYNC = "plans run one statement after the other; leave out async and await"
-_OUTER = "name it as a parameter and return the new value, or keep it in a dict"
-_YIELD = "plans have no generators; collect the values in a list and return it"
 _TEMPLATE = "template strings are not part of the plan language; use an f-string"
 
 CONSTRUCT_HINTS: dict[str, str] = {
-    "ClassDef": "plans have no classes; keep data in a dict and behaviour in functions",
-    "With": "with is not part of the plan language; call the functions directly, with try and finally where needed",
-    "Global": f"global is not part of the plan language; {_OUTER}",
-    "Nonlocal": f"nonlocal is not part of the plan language; {_OUTER}",
-    "Yield": _YIELD,
-    "YieldFrom": _YIELD,
     "AsyncFunctionDef": _ASYNC,
     "AsyncFor": _ASYNC,
     "AsyncWith": _ASYNC,
     "Await": _ASYNC,
-    "TryStar": "except* is not part of the plan language; use except",
-    "MatchClass": "class patterns are not part of the plan language; use if isinstance(x, str), or literal cases",
     "TemplateStr": _TEMPLATE,
     "Interpolation": _TEMPLATE,
     "TypeAlias": "type aliases are not part of the plan language; leave them out",
@@ -70,7 +72,7 @@ def import_problem(node: ImportStatement, alias: ast.alias) -> str | None:
     if isinstance(node, ast.ImportFrom) and alias.name not in ALLOWED_MODULES[module]:
         return f"`{module}` has no `{alias.name}` here; it has: {', '.join(sorted(ALLOWED_MODULES[module]))}"
     name = alias.asname or alias.name
-    if name.startswith("_") or (name in RESERVED_NAMES and name not in (alias.name, "ask", "ask_llm")):
+    if is_reserved(name) or (name in RESERVED_NAMES and name not in (alias.name, "ask", "ask_llm")):
         return f"an import cannot be called `{name}`; use another name"
     if name in ("ask", "ask_llm") and module != "large_language_model":
         return f"`{name}` belongs to the runtime; use another name for `{alias.name}`"
@@ -138,9 +140,8 @@ class LanguagePolicy(RestrictingNodeTransformer):
         self.not_allowed(node)
         return None if isinstance(node, ast.stmt) else node
 
-    visit_ClassDef = visit_With = visit_Global = visit_Nonlocal = visit_TryStar = _refuse
     visit_AsyncFunctionDef = visit_AsyncFor = visit_AsyncWith = visit_Await = _refuse
-    visit_Yield = visit_YieldFrom = visit_TemplateStr = visit_Interpolation = visit_MatchClass = _refuse
+    visit_TemplateStr = visit_Interpolation = _refuse
 
     def _visited(self, node: _T) -> _T:
         """Visit a node that keeps its type."""
@@ -148,14 +149,14 @@ class LanguagePolicy(RestrictingNodeTransformer):
         return result
 
     def check_name(self, node: ast.AST, name: str | None, allow_magic_methods: bool = False) -> None:
-        """Report names with a leading underscore, which belong to the runtime. ``_`` alone is allowed."""
-        if name is not None and name.startswith("_") and name != "_":
-            other = name.strip("_") or "name"
-            self.error(node, f"names that begin with an underscore are reserved; write `{other}` for `{name}`")
+        """Report names of the forms ``_name_`` and ``__name__``, which belong to the runtime and to Python."""
+        if name is not None and is_reserved(name) and name not in ("__class__", "__name__"):
+            other = name.strip("_")
+            self.error(node, f"names that begin and end with an underscore are reserved; write `{other}` for `{name}`")
 
     def _check_binding(self, node: ast.AST, name: str | None) -> None:
         self.check_name(node, name)
-        if name in RESERVED_NAMES:
+        if name in RESERVED_NAMES or name in ("__class__", "__name__"):
             self.error(node, f"`{name}` belongs to the runtime and cannot be assigned; use another name")
 
     def visit_Name(self, node: ast.Name) -> VisitResult:
@@ -173,27 +174,22 @@ class LanguagePolicy(RestrictingNodeTransformer):
         return node
 
     def visit_MatchMapping(self, node: ast.MatchMapping) -> VisitResult:
-        """Check the keys, which must be literals, and the name of the rest."""
+        """Check the name of the rest."""
         self._check_binding(node, node.rest)
-        for key in node.keys:
-            self._check_literal(key)
-        node.patterns = [self._visited(p) for p in node.patterns]
-        return node
+        return self.node_contents_visit(node)
 
-    def visit_MatchValue(self, node: ast.MatchValue) -> VisitResult:
-        """Check that a case compares with a literal."""
-        self._check_literal(node.value)
-        return node
+    def visit_MatchClass(self, node: ast.MatchClass) -> VisitResult:
+        """Check the names of the attributes that the case reads."""
+        for name in node.kwd_attrs:
+            if is_reserved(name) or not is_readable(name):
+                self.error(node, f"a case cannot read `{name}`; use public attributes only")
+        return self.node_contents_visit(node)
 
     def _plain(self, node: ast.AST) -> VisitResult:
         return self.node_contents_visit(node)
 
-    visit_Match = visit_match_case = visit_MatchSequence = visit_MatchOr = visit_MatchSingleton = _plain
-
-    def _check_literal(self, value: ast.expr) -> None:
-        """Report a dotted name in a pattern: Python would look it up without the guard."""
-        if any(isinstance(n, ast.Attribute) for n in ast.walk(value)):
-            self.error(value, "a case may hold literals and plain names only; compare other values with if and ==")
+    visit_match_case = visit_MatchSequence = visit_MatchOr = visit_MatchSingleton = visit_MatchValue = _plain
+    visit_Starred = _plain
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> VisitResult:
         """Check an import and drop it: the runtime binds the names before the plan begins."""
@@ -203,12 +199,6 @@ class LanguagePolicy(RestrictingNodeTransformer):
         return with_location(node, ast.Pass())
 
     visit_Import = visit_ImportFrom = _import
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> VisitResult:
-        """Drop the annotation without evaluating it."""
-        if node.value is None:
-            return with_location(node, ast.Pass())
-        return self._visited(with_location(node, ast.Assign(targets=[node.target], value=node.value)))
 
     def visit_arg(self, node: ast.arg) -> VisitResult:
         """Drop the annotation and check the name."""
@@ -233,32 +223,43 @@ _WIDTH_DIGITS = 4
 
 
 class PlanTransformer(LanguagePolicy):
-    """Checks one plan and inserts its guards in place. ``rebound`` are the names that the plan binds somewhere."""
+    """Checks one plan and inserts its guards in place. ``rebound`` are the names that the plan binds somewhere.
 
-    def __init__(self, problems: DiagnosticCollector, rebound: frozenset[str] = frozenset()) -> None:
+    ``annotates`` says that annotations in classes are evaluated, as they are without ``from __future__ import
+    annotations``.
+    """
+
+    def __init__(
+        self, problems: DiagnosticCollector, rebound: frozenset[str] = frozenset(), *, annotates: bool = True
+    ) -> None:
         super().__init__(problems)
-        self._rebound = rebound
-        self._scopes = ["segment"]
+        self._rebound, self._annotates = rebound, annotates
+        self._scopes = [_Scope("segment")]
+        self._matches = 0
 
     @contextmanager
-    def _scope(self, kind: str) -> Iterator[None]:
-        self._scopes.append(kind)
+    def _scope(self, kind: str, name: str = "", binds: frozenset[str] = frozenset()) -> Iterator[None]:
+        self._scopes.append(_Scope(kind, name, binds))
         yield
         self._scopes.pop()
+
+    def _mangled(self, name: str) -> str:
+        """Return a name as Python writes it in the class around: ``__x`` in ``C`` is ``_C__x``."""
+        around = next((s.name.lstrip("_") for s in reversed(self._scopes) if s.kind == "class"), "")
+        return f"_{around}{name}" if around and name.startswith("__") and not name.endswith("__") else name
 
     def visit_Attribute(self, node: ast.Attribute) -> VisitResult:
         if self._names_a_type(node):
             assert isinstance(node.value, ast.Call)
             return with_location(node, call_function("_type_name_", self._visited(node.value.args[0])))
-        if not isinstance(node.ctx, ast.Load):
-            hint = f"keep the value in a variable or a dict instead of `.{node.attr}`"
-            self.error(node, f"attributes cannot be written; {hint}")
-        if node.attr.startswith("_"):
-            self.error(node, f"`.{node.attr}` is private; use public methods and attributes only")
+        reads = isinstance(node.ctx, ast.Load)
+        if not (is_readable if reads else is_writable)(node.attr):
+            self.error(node, f"`.{node.attr}` belongs to Python or to the runtime; use other methods and attributes")
         value = self._visited(node.value)
-        if not isinstance(node.ctx, ast.Load):
+        if not reads:
+            node.value = with_location(node.value, call_function("_writable_", value))
             return node
-        return with_location(node, call_function("_getattr_", value, ast.Constant(node.attr)))
+        return with_location(node, call_function("_getattr_", value, ast.Constant(self._mangled(node.attr))))
 
     def _names_a_type(self, node: ast.Attribute) -> bool:
         """Return whether the node is ``type(x).__name__``, which error messages often print."""
@@ -286,8 +287,13 @@ class PlanTransformer(LanguagePolicy):
         """Guard operators that make large values. Operands are evaluated once, as in Python."""
         guard = _GUARDED_OPERATORS.get(type(node.op))
         node = self.node_contents_visit(node)
-        if guard is None or isinstance(node.target, ast.Attribute):
+        if guard is None:
             return node
+        if isinstance(node.target, ast.Attribute):
+            assert isinstance(node.target.value, ast.Call)
+            name = ast.Constant(self._mangled(node.target.attr))
+            old = call_function("_attribute_", node.target.value.args[0], name)
+            return call_statement(node, "_inplace_attribute_", ast.Constant(guard), old, node.value)
         if isinstance(node.target, ast.Name):
             value = call_function("_inplace_", ast.Constant(guard), load_name(node.target.id), node.value)
             return with_location(node, ast.Assign(targets=[node.target], value=value))
@@ -328,8 +334,32 @@ class PlanTransformer(LanguagePolicy):
         node = self.node_contents_visit(node)
         if node.type is None:
             node.type = with_location(node, load_name("_exception_"))
+        elif any(is_name(n, "AssertionError") for n in ast.walk(node.type)):
+            return self._catch_assertions(node)
         node.body.insert(0, call_statement(node, "_guard_exception_"))
         return node
+
+    def _catch_assertions(self, node: ast.ExceptHandler) -> ast.ExceptHandler:
+        """Let a handler that names AssertionError catch a failed assertion, as in Python."""
+        assert node.type is not None
+        node.type = with_location(node.type, call_function("_catchable_", node.type))
+        first = call_statement(node, "_caught_")
+        name = node.name and ast.Name(node.name, ast.Store())
+        node.body.insert(0, with_location(node, ast.Assign([name], first.value)) if name else first)
+        return node
+
+    def visit_TryStar(self, node: ast.AST) -> VisitResult:
+        """Treat ``except*`` as ``except``."""
+        return self.visit_Try(node)  # type: ignore[arg-type]
+
+    def visit_With(self, node: ast.With) -> VisitResult:
+        """Open each context through the guard, so that none hides the plan's end."""
+        node = self.node_contents_visit(node)
+        for item in node.items:
+            item.context_expr = with_location(item.context_expr, call_function("_context_", item.context_expr))
+        return node
+
+    visit_withitem = LanguagePolicy._plain
 
     def visit_Try(self, node: ast.Try) -> VisitResult:
         for jump in _find_jumps(node.finalbody):
@@ -343,7 +373,7 @@ class PlanTransformer(LanguagePolicy):
     def visit_Return(self, node: ast.Return) -> VisitResult:
         """End the plan in ``solution``: the segment returns a tuple of the plan's value."""
         node = self.node_contents_visit(node)
-        if self._scopes[-1] != "segment":
+        if self._scopes[-1].kind != "segment":
             return node
         value = ast.Constant(None) if node.value is None else node.value
         return with_location(node, ast.Return(ast.Tuple([value], ast.Load())))
@@ -382,15 +412,165 @@ class PlanTransformer(LanguagePolicy):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> VisitResult:
         self._check_binding(node, node.name)
-        for decorator in node.decorator_list:
-            self.error(decorator, "decorators are not part of the plan language; call the function by its name")
+        self._check_type_parameters(node)
+        node.decorator_list = [self._visited(d) for d in node.decorator_list]
+        decorators, node.decorator_list, node.returns = node.decorator_list, [], None
+        node.args = self._visited(node.args)
+        with self._scope("function", node.name, function_names(node)):
+            node.body = self._visited_body(node.body)
+        node.body.insert(0, call_statement(node, "_turn_"))
+        node.decorator_list = decorators
+        return node
+
+    def _check_type_parameters(self, node: ast.AST) -> None:
         if getattr(node, "type_params", None):
             self.error(node, "type parameters are not part of the plan language; leave them out")
-        node.decorator_list, node.returns = [], None
-        with self._scope("function"):
-            node = self.node_contents_visit(node)
-        node.body.insert(0, call_statement(node, "_turn_"))
+
+    def _visited_body(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        visited: list[ast.stmt] = []
+        for statement in body:
+            result = self.visit(statement)
+            visited += result if isinstance(result, list) else [] if result is None else [result]
+        return visited or [with_location(body[0], ast.Pass())]
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> VisitResult:
+        """Mark the class as the plan's own, after its docstring."""
+        self._check_binding(node, node.name)
+        self._check_type_parameters(node)
+        for name in ("decorator_list", "bases", "keywords"):
+            setattr(node, name, [self._visited(n) for n in getattr(node, name)])
+        with self._scope("class", node.name):
+            node.body = self._visited_body(node.body)
+        mark = with_location(node, ast.Assign([ast.Name(CLASS_MARK, ast.Store())], ast.Constant(True)))
+        first = node.body[0]
+        has_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+        node.body.insert(1 if has_text else 0, mark)
         return node
+
+    def _check_binding(self, node: ast.AST, name: str | None) -> None:
+        """Let a class define Python's own methods, except those that hold a door open."""
+        if self._scopes[-1].kind == "class" and name is not None and is_reserved(name):
+            if name in DEFINABLE_DUNDERS or name in ENUM_NAMES:
+                return
+            hint = "write a context manager for what must be closed" if name == "__del__" else "leave it out"
+            self.error(node, f"a class of a plan cannot define `{name}`; {hint}")
+            return
+        super()._check_binding(node, name)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> VisitResult:
+        """Drop the annotation, except in a class, whose fields it declares."""
+        if self._scopes[-1].kind == "class" and isinstance(node.target, ast.Name):
+            if not self._annotates:
+                node.annotation = with_location(node.annotation, ast.Constant(ast.unparse(node.annotation)))
+            return self.node_contents_visit(node)
+        if node.value is None:
+            return with_location(node, ast.Pass())
+        return self._visited(with_location(node, ast.Assign(targets=[node.target], value=node.value)))
+
+    def visit_Global(self, node: ast.Global) -> VisitResult:
+        """Drop it outside functions: there each name is the plan's own anyway."""
+        for name in node.names:
+            self._check_binding(node, name)
+        return node if len(self._scopes) > 1 else with_location(node, ast.Pass())
+
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> VisitResult:
+        """Make the names of ``solution`` global: its body is compiled in parts, which share their names."""
+        around = [s.binds for s in self._scopes[1:-1] if s.kind == "function"]
+        inner = [name for name in node.names if any(name in binds for binds in around)]
+        outer = [name for name in node.names if name not in inner]
+        for name in node.names:
+            self._check_binding(node, name)
+            if name in outer and name not in self._rebound:
+                self.error(node, f"no binding for nonlocal `{name}` found; set it before the function")
+        kinds = ((ast.Nonlocal, inner), (ast.Global, outer))
+        return [with_location(node, kind(names)) for kind, names in kinds if names]
+
+    def visit_Yield(self, node: ast.Yield) -> VisitResult:
+        """Allow it in functions."""
+        return self._yield(node)
+
+    def visit_YieldFrom(self, node: ast.YieldFrom) -> VisitResult:
+        """Allow it in functions."""
+        return self._yield(node)
+
+    def _yield(self, node: ast.Yield | ast.YieldFrom) -> VisitResult:
+        if self._scopes[-1].kind == "segment":
+            self.error(node, "`yield` belongs into a helper function; the plan itself is no generator")
+        return self.node_contents_visit(node)
+
+    def visit_Match(self, node: ast.Match) -> VisitResult:
+        """Compile a match with class patterns or dotted names to guarded tests; leave any other to Python."""
+        patterns = [n for case in node.cases for n in ast.walk(case.pattern)]
+        if not any(isinstance(n, (ast.MatchClass, ast.Attribute)) for n in patterns):
+            return self.node_contents_visit(node)
+        self._matches += 1
+        subject, node = f"_subject_{self._matches}_", self.node_contents_visit(node)
+        chain: list[ast.stmt] = []
+        for case in reversed(node.cases):
+            chain = [with_location(case.pattern, ast.If(_case_test(case, subject), case.body, chain))]
+        return [with_location(node, ast.Assign([ast.Name(subject, ast.Store())], node.subject)), *chain]
+
+
+class _Scope(NamedTuple):
+    """A scope around a node: ``segment``, ``function``, ``lambda`` or ``class``, and the names that it binds."""
+
+    kind: str
+    name: str = ""
+    binds: frozenset[str] = frozenset()
+
+
+_FOUND = "_found_"
+
+
+def _case_test(case: ast.match_case, subject: str) -> ast.expr:
+    """Return the condition that a case matches: it binds what the case captures, then evaluates its guard."""
+    found = ast.NamedExpr(ast.Name(_FOUND, ast.Store()), call_function("_case_", load_name(subject), _pattern(case.pattern)))
+    parts: list[ast.expr] = [ast.Compare(found, [ast.IsNot()], [ast.Constant(None)])]
+    names = sorted({name for n in ast.walk(case.pattern) if (name := getattr(n, "name", None) or getattr(n, "rest", None))})
+    if names:
+        taken = [ast.Subscript(load_name(_FOUND), ast.Constant(name), ast.Load()) for name in names]
+        pairs = zip(names, taken, strict=True)
+        parts.append(ast.List([ast.NamedExpr(ast.Name(name, ast.Store()), value) for name, value in pairs], ast.Load()))
+    if case.guard is not None:
+        parts.append(case.guard)
+    return ast.BoolOp(ast.And(), parts) if len(parts) > 1 else parts[0]
+
+
+def _pattern(node: ast.pattern | None) -> ast.expr:
+    """Return the expression that makes a pattern for the matcher (see ``runtime.matching``)."""
+    match node:
+        case ast.MatchValue(value):
+            parts = ["value", value]
+        case ast.MatchSingleton(value):
+            parts = ["singleton", ast.Constant(value)]
+        case ast.MatchAs(pattern, name):
+            parts = ["capture", ast.Constant(name), _pattern(pattern)]
+        case ast.MatchStar(name):
+            parts = ["capture", ast.Constant(name), ast.Constant(None)]
+        case ast.MatchOr(patterns):
+            parts = ["or", *map(_pattern, patterns)]
+        case ast.MatchSequence(patterns):
+            star = next((i for i, p in enumerate(patterns) if isinstance(p, ast.MatchStar)), None)
+            before, after = (patterns, []) if star is None else (patterns[:star], patterns[star + 1 :])
+            rest = _pattern(patterns[star]) if star is not None else ast.Constant(None)
+            parts = ["sequence", _patterns(before), rest, _patterns(after)]
+        case ast.MatchMapping(keys, patterns, rest):
+            items = [_tuple([key, _pattern(p)]) for key, p in zip(keys, patterns, strict=True)]
+            parts = ["mapping", _tuple(items), ast.Constant(rest)]
+        case ast.MatchClass(kind, patterns, names, named):
+            pairs = [_tuple([ast.Constant(n), _pattern(p)]) for n, p in zip(names, named, strict=True)]
+            parts = ["class", kind, _patterns(patterns), _tuple(pairs)]
+        case _:
+            return ast.Constant(None)
+    return _tuple([ast.Constant(parts[0]), *parts[1:]])
+
+
+def _patterns(nodes: list[ast.pattern]) -> ast.expr:
+    return _tuple([_pattern(n) for n in nodes])
+
+
+def _tuple(parts: list[ast.expr]) -> ast.expr:
+    return ast.Tuple(parts, ast.Load())
 
 
 def _stays_small(node: ast.BinOp) -> bool:

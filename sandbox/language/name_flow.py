@@ -30,6 +30,52 @@ def parameter_names(function: Function) -> frozenset[str]:
     return frozenset(p.arg for p in every)
 
 
+def function_names(function: Function) -> frozenset[str]:
+    """Return the names that belong to a function's own scope: its parameters, and what it binds and declares nowhere
+    else.
+    """
+    return parameter_names(function) | (bound_names(_body(function)) - _declared_names(_body(function)))
+
+
+def outer_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    """Return the names of the plan that functions defined here may bind when they are called, by ``global`` or
+    ``nonlocal``.
+    """
+    return frozenset(name for node in scope_nodes(nodes) if isinstance(node, Function) for name in _reached(node))
+
+
+def _reached(function: Function, around: frozenset[str] = frozenset()) -> Iterator[str]:
+    """Yield the names outside a function that it may bind; ``around`` are names of functions around it."""
+    around |= function_names(function)
+    for node in scope_nodes(_body(function)):
+        if isinstance(node, Function):
+            yield from _reached(node, around)
+        elif isinstance(node, ast.Global):
+            yield from node.names
+        elif isinstance(node, ast.Nonlocal):
+            yield from (name for name in node.names if name not in around)
+
+
+def _body(function: Function) -> list[ast.AST]:
+    return [function.body] if isinstance(function, ast.Lambda) else [*function.body]
+
+
+def _declared_names(body: Iterable[ast.AST]) -> frozenset[str]:
+    """Return the names that ``global`` and ``nonlocal`` statements of one scope declare."""
+    declared = (n for n in scope_nodes(body) if isinstance(n, (ast.Global, ast.Nonlocal)))
+    return frozenset(name for node in declared for name in node.names)
+
+
+def scope_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield these nodes and all below them, but nothing inside a function. A class's body is walked."""
+    stack = list(nodes)
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, Function):
+            stack += children(node)
+
+
 def default_values(function: Function) -> list[ast.expr]:
     """Return the default values of a function's parameters, which run where it is defined."""
     return [d for d in (*function.args.defaults, *function.args.kw_defaults) if d is not None]
@@ -126,7 +172,7 @@ def _match(visitor: Visitor, node: ast.Match) -> None:
     visitor.state = _join_states(ends if catches_all else [*ends, start])
 
 
-def _try(visitor: Visitor, node: ast.Try) -> None:
+def _try(visitor: Visitor, node: ast.Try | ast.TryStar) -> None:
     start = visitor.state
     visitor.visit_all([*node.body, *node.orelse])
     ends = [visitor.state]
@@ -147,6 +193,14 @@ def _handler(visitor: Visitor, node: ast.ExceptHandler) -> None:
     visitor.visit_all(node.body)
     if node.name:
         visitor.unset(node.name)
+
+
+def _with(visitor: Visitor, node: ast.With) -> None:
+    """A context may end its block early by hiding an error, so nothing that the block sets is certain after it."""
+    visitor.visit_all(node.items)
+    start = visitor.state
+    visitor.visit_all(node.body)
+    visitor.state = start
 
 
 def _for(visitor: Visitor, node: ast.For) -> None:
@@ -234,6 +288,8 @@ PATH_HANDLERS: dict[type[ast.AST], Callable[[Visitor, Any], None]] = {
     ast.If: _if,
     ast.Match: _match,
     ast.Try: _try,
+    ast.TryStar: _try,
+    ast.With: _with,
     ast.ExceptHandler: _handler,
     ast.For: _for,
     ast.While: _while,
@@ -257,7 +313,8 @@ class NameFlow:
     ``reads`` holds the names that are read as the statements run, ``read_before_set`` those that may be read before
     they are set. ``deferred_reads`` are read when functions defined here are called. ``generator_names`` are read or
     bound when generator expressions are consumed. ``sets`` are certainly set at the end, ``binds`` on some path.
-    ``functions`` are bound by ``def`` or to a lambda. ``may_be_unset`` may lose their value again (``del``, ``except …
+    ``functions`` are bound by ``def``, ``class`` or to a lambda. ``outer_binds``, a part of ``binds``, are bound by
+    functions that declare them as global or nonlocal. ``may_be_unset`` may lose their value again (``del``, ``except …
     as``).
     """
 
@@ -266,6 +323,7 @@ class NameFlow:
     deferred_reads: dict[str, ast.AST] = field(default_factory=dict)
     generator_names: set[str] = field(default_factory=set)
     functions: set[str] = field(default_factory=set)
+    outer_binds: frozenset[str] = frozenset()
     may_be_unset: set[str] = field(default_factory=set)
     sets: frozenset[str] = frozenset()
     binds: frozenset[str] = frozenset()
@@ -279,8 +337,8 @@ def analyse_flow(body: list[ast.stmt]) -> NameFlow:
         if final is not None and getattr(statement, "value", None) is final:
             state = visitor.state  # a resumed plan goes on from here to the next step
         visitor.visit(statement)
-    state, binds = state if visitor.state is None else visitor.state, bound_names(body)
-    return replace(visitor.flow, sets=binds if state is None else state, binds=binds)
+    state, binds, outer = state if visitor.state is None else visitor.state, bound_names(body), outer_names(body)
+    return replace(visitor.flow, sets=binds if state is None else state, binds=binds | outer, outer_binds=outer)
 
 
 def free_names(function: Function) -> dict[str, ast.AST]:
@@ -288,7 +346,7 @@ def free_names(function: Function) -> dict[str, ast.AST]:
     body: list[ast.stmt] = [ast.Expr(function.body)] if isinstance(function, ast.Lambda) else function.body
     visitor = AssignmentVisitor()
     visitor.visit_all(body)
-    own = parameter_names(function) | bound_names(body)
+    own = function_names(function)
     return {name: node for name, node in (visitor.flow.deferred_reads | visitor.flow.reads).items() if name not in own}
 
 
@@ -368,6 +426,7 @@ class AssignmentVisitor:
         self.bind(node.target.id)
 
     def _FunctionDef(self, node: ast.FunctionDef) -> None:
+        self.visit_all(node.decorator_list)
         self._defer(node)
         self.bind(node.name)
         self.flow.functions.add(node.name)
@@ -378,13 +437,31 @@ class AssignmentVisitor:
     def _defer(self, node: ast.FunctionDef | ast.Lambda) -> None:
         self.visit_all(default_values(node))
         for name, place in free_names(node).items():
-            if not any(name in names for names in self.comprehension_names):
-                self.flow.deferred_reads.setdefault(name, place)
+            self._defer_read(name, place)
+
+    def _defer_read(self, name: str, place: ast.AST) -> None:
+        if not any(name in names for names in self.comprehension_names):
+            self.flow.deferred_reads.setdefault(name, place)
 
     def _Import(self, node: ast.AST) -> None:
         """Do nothing: the runtime provides imported names from the start."""
 
-    _ImportFrom = _ClassDef = _AsyncFunctionDef = _arg = _Import
+    _ImportFrom = _AsyncFunctionDef = _arg = _Import
+
+    def _ClassDef(self, node: ast.ClassDef) -> None:
+        """Visit a class's body, which runs here in a scope of its own. Its methods do not see that scope."""
+        self.visit_all([*node.decorator_list, *node.bases, *(k.value for k in node.keywords)])
+        inner = AssignmentVisitor()
+        inner.visit_all(node.body)
+        annotations = [s.annotation for s in node.body if isinstance(s, ast.AnnAssign)]
+        inner.visit_all(annotations)
+        for name, place in inner.flow.read_before_set.items():
+            self._read(name, place)
+        for name, place in inner.flow.deferred_reads.items():
+            self._defer_read(name, place)
+        self.flow.generator_names.update(inner.flow.generator_names, inner.flow.reads)
+        self.bind(node.name)
+        self.flow.functions.add(node.name)
 
     def _comprehension_of(self, node: Comprehension) -> None:
         self.visit(node.generators[0].iter)

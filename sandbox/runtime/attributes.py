@@ -9,9 +9,19 @@ from _string import formatter_field_name_split, formatter_parser  # type: ignore
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from functools import partial
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType, GeneratorType, MappingProxyType, MethodType
 from typing import Any
 
+from codeplan.sandbox.runtime.classes import (
+    BASE_TYPES,
+    CLASS_MARK,
+    TYPE_TEXTS,
+    is_own_super,
+    is_plan_function,
+    read_of_type,
+    read_own,
+    visible_type,
+)
 from codeplan.sandbox.runtime.guards import SizeGuard, set_name
 from codeplan.sandbox.runtime.names import split_names
 from codeplan.untrusted.texts import with_article
@@ -112,6 +122,9 @@ ALLOWED_ATTRIBUTES: dict[type, frozenset[str]] = {
     complex: frozenset({"real", "imag", "conjugate"}),
     range: frozenset({"start", "stop", "step", "count", "index"}),
     slice: frozenset({"start", "stop", "step", "indices"}),
+    property: frozenset({"deleter", "getter", "setter"}),
+    GeneratorType: frozenset({"close", "send", "throw"}),
+    MappingProxyType: frozenset({"copy", "get", "items", "keys", "values"}),
     type({}.items()): frozenset({"isdisjoint"}),
     type({}.keys()): frozenset({"isdisjoint"}),
     Counter: _public_names(Counter),
@@ -186,6 +199,8 @@ def make_getattr(read_agent: AgentReader, size_guard: SizeGuard) -> Callable[...
             return read_agent(name)
         if kind is ModuleFacade:
             return _module_member(value, name)
+        if CLASS_MARK in kind.__dict__:
+            return _own_attribute(value, name, texts)
         return _rare_attribute(value, name, texts)
 
     return guarded_getattr
@@ -200,23 +215,61 @@ def _module_member(module: ModuleFacade, name: str) -> object:
     return value
 
 
+def _own_attribute(value: Any, name: str, texts: dict[type, dict[str, Callable[..., object]]]) -> object:
+    """Read an attribute of an object of the plan. Of a text, it never is Python's own ``format``."""
+    for kind in (str, bytes):
+        if name in texts[kind] and isinstance(value, kind) and getattr(type(value), name) is getattr(kind, name):
+            return partial(texts[kind][name], kind.__getitem__(value, slice(None)))  # type: ignore[attr-defined]
+    return read_own(value, name)
+
+
 def _rare_attribute(value: Any, name: str, texts: dict[type, dict[str, Callable[..., object]]]) -> object:
     kind = type(value)
     if name in texts.get(kind, ()):
         return partial(texts[kind][name], value)
-    if kind is type and name in ALLOWED_TYPE_ATTRIBUTES.get(value, ()):
-        return _unbound_method(value, name)
-    if kind is type and name in texts.get(value, ()):
-        return texts[value][name]
-    if isinstance(value, Exception) and name == "args":
-        return value.args
+    if kind in _CALLABLES:
+        return _function_attribute(value, name)
+    if isinstance(value, type):
+        return _attribute_of_type(value, name, texts)
+    if kind is super and is_own_super(value):
+        return read_own(value, name)
+    if isinstance(value, Exception) and name in _EXCEPTION_ATTRIBUTES:
+        return read_own(value, name)
+    if name == "__class__":
+        return visible_type(value)
+    if name == "__doc__":
+        return kind.__doc__
     hint = "; use str() for its message" if isinstance(value, BaseException) else ""
     if kind is dict and name in value:
         hint = f"; it has a key of this name: write ['{name}']"
-    owner = (
-        f"type object '{value.__name__}'" if kind is type else f"'{_QUALIFIED_NAMES.get(kind, kind.__name__)}' object"
-    )
-    raise AttributeError(f"{owner} has no attribute '{name}'{hint}")
+    raise AttributeError(f"'{_QUALIFIED_NAMES.get(kind, kind.__name__)}' object has no attribute '{name}'{hint}")
+
+
+_EXCEPTION_ATTRIBUTES = split_names("__cause__ __context__ __notes__ add_note args exceptions message with_traceback")
+
+_CALLABLES = (FunctionType, MethodType, BuiltinFunctionType)
+
+
+def _function_attribute(value: Any, name: str) -> object:
+    """Read a function's name and text, and what a plan has written to its own function."""
+    if name in TYPE_TEXTS:
+        return getattr(value, name)
+    function = value.__func__ if type(value) is MethodType else value
+    if is_plan_function(function) and name in function.__dict__:
+        return function.__dict__[name]
+    raise AttributeError(f"'{type(value).__name__}' object has no attribute '{name}'")
+
+
+def _attribute_of_type(kind: type, name: str, texts: dict[type, dict[str, Callable[..., object]]]) -> object:
+    if CLASS_MARK in kind.__dict__:
+        return read_own(kind, name)
+    if name in ALLOWED_TYPE_ATTRIBUTES.get(kind, ()):
+        return _unbound_method(kind, name)
+    if name in texts.get(kind, ()):
+        return texts[kind][name]
+    if kind in BASE_TYPES or issubclass(kind, Exception) or name in TYPE_TEXTS:
+        return read_of_type(kind, name)
+    raise AttributeError(f"type object '{kind.__name__}' has no attribute '{name}'")
 
 
 def _unbound_method(kind: type, name: str) -> object:

@@ -13,9 +13,11 @@ import re
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
+from functools import partial
 from itertools import chain, compress, repeat
 from typing import Any, NoReturn, Protocol, TypeVar
 
+from codeplan.sandbox.runtime.classes import build_class, is_plan_class, writable_owner
 from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, PlanTermination, find_limit
 
 StopAtLimit = Callable[[str, float, float], NoReturn]
@@ -69,8 +71,7 @@ class SizeGuard:
 
     def lshift(self, a: Any, b: Any) -> Any:
         """``a << b``"""
-        if type(a) is int and type(b) is int and a:
-            self._check_bits(a.bit_length() + b)
+        self._check_shift(a, b)
         return a << b
 
     def mod(self, a: Any, b: Any) -> Any:
@@ -92,8 +93,8 @@ class SizeGuard:
             self._check_mul(a, b)
         elif guard == "_pow_":
             self.check_power(a, b)
-        elif guard == "_lshift_" and type(a) is int and type(b) is int and a:
-            self._check_bits(a.bit_length() + b)
+        elif guard == "_lshift_":
+            self._check_shift(a, b)
         elif guard == "_mod_" and isinstance(a, (str, bytes)):
             self._check_percent(a, b)
 
@@ -101,26 +102,30 @@ class SizeGuard:
         """Check ``pow(a, b, modulus)``."""
         if modulus is not None:
             for number in (a, b, modulus):
-                self._check_bits(number.bit_length() if type(number) is int else 0)
-        elif type(a) is int and type(b) is int and b > 0:
-            self._check_bits(a.bit_length() * b)
+                self._check_bits(_bits(number) if _is_int(number) else 0)
+        elif _is_int(a) and _is_int(b) and (exponent := int.__int__(b)) > 0:
+            self._check_bits(_bits(a) * exponent)
 
     def check_width(self, width: Any) -> None:
         """Check the width to which a text is padded."""
         if type(width) is int and width > MAX_WIDTH:
             self._limit("memory", width, MAX_WIDTH)
 
+    def _check_shift(self, a: Any, b: Any) -> None:
+        if _is_int(a) and _is_int(b) and _bits(a):
+            self._check_bits(_bits(a) + int.__int__(b))
+
     def _check_mul(self, a: Any, b: Any) -> None:
-        if type(a) is int and type(b) is int:
-            self._check_bits(a.bit_length() + b.bit_length())
+        if _is_int(a) and _is_int(b):
+            self._check_bits(_bits(a) + _bits(b))
             return
         self._check_repeat(a, b)
         self._check_repeat(b, a)
 
     def _check_repeat(self, sequence: Any, times: Any) -> None:
         most = _MAX_LENGTHS.get(type(sequence))
-        if most is not None and isinstance(times, int) and len(sequence) * times > most:
-            self._limit("memory", len(sequence) * times, most)
+        if most is not None and _is_int(times) and len(sequence) * int.__int__(times) > most:
+            self._limit("memory", len(sequence) * int.__int__(times), most)
 
     def _check_bits(self, bits: int) -> None:
         if bits > MAX_BITS:
@@ -133,6 +138,16 @@ class SizeGuard:
         if any("*" in s for s in specs):
             for value in values if type(values) is tuple else (values,):
                 self.check_width(value)
+
+
+def _is_int(value: object) -> bool:
+    """Return whether a value is a whole number, also of a class of the plan. An object cannot pose as one."""
+    return issubclass(type(value), int)
+
+
+def _bits(number: int) -> int:
+    """Return the size of a whole number; its class may have methods that the plan wrote."""
+    return int.bit_length(number)
 
 
 class HostCalls(Protocol):
@@ -207,6 +222,15 @@ class PlanStopper:
             host.failure = reason
         return host.failure
 
+    @property
+    def failure(self) -> PlanTermination | None:
+        """The recorded failure."""
+        return self._run.host.failure
+
+    def forget_failure(self) -> None:
+        """Go on after a failed assertion that a handler of the plan caught by name."""
+        self._run.host.failure = None
+
     def stop(self, reason: PlanTermination) -> NoReturn:
         """Raise ``reason``, or the failure that was recorded before it."""
         raise self.record(reason)
@@ -244,6 +268,7 @@ def make_guards(stopper: PlanStopper, size_guard: SizeGuard) -> dict[str, object
         "_locals_": locals,
         "_exception_": Exception,
         "_item_": read_item,
+        "_attribute_": read_attribute,
         "_mul_": size_guard.mul,
         "_pow_": size_guard.pow,
         "_lshift_": size_guard.lshift,
@@ -251,7 +276,9 @@ def make_guards(stopper: PlanStopper, size_guard: SizeGuard) -> dict[str, object
         "_format_": size_guard.format,
         "_slice_": slice,
         "_write_": check_writable,
+        "_writable_": writable_owner,
         "_type_name_": type_name,
+        "__build_class__": build_class,
     }
 
 
@@ -284,12 +311,60 @@ def _failure_guards(stopper: PlanStopper) -> dict[str, object]:
             )
         )
 
+    def catchable(kinds: Any) -> Any:
+        """The types of a handler that names AssertionError, with the type of a failed assertion."""
+        named = kinds if type(kinds) is tuple else (kinds,)
+        return (*named, AssertionFailure) if any(kind is AssertionError for kind in named) else kinds
+
+    def caught() -> BaseException | None:
+        """Run first in a handler that may catch a failed assertion. Returns the exception as the plan sees it."""
+        error = sys.exception()
+        if not isinstance(error, AssertionFailure):
+            guard_exception()
+            return error
+        if stopper.failure is error:
+            stopper.forget_failure()
+        guard_exception()
+        return AssertionError(error.message) if error.message else AssertionError()
+
     return {
+        "_catchable_": catchable,
+        "_caught_": caught,
+        "_context_": partial(GuardedContext, stopper),
         "_guard_exception_": guard_exception,
         "_guard_finally_": guard_finally,
         "_fail_": fail,
         "_fail_unprinted_": fail_unprinted,
     }
+
+
+class GuardedContext:
+    """The context manager of a plan's ``with`` statement. It closes what it opened, but hides no end of the plan."""
+
+    __slots__ = ("_exit", "_manager", "_stopper")
+
+    def __init__(self, stopper: PlanStopper, manager: Any) -> None:
+        self._stopper, self._manager = stopper, manager
+
+    def __enter__(self) -> object:
+        kind = type(self._manager)
+        missing = [name for name in ("__enter__", "__exit__") if not hasattr(kind, name)]
+        if missing:
+            lacks = "missed __exit__ method" if missing == ["__exit__"] else ""
+            text = f"'{kind.__name__}' object does not support the context manager protocol"
+            raise TypeError(f"{text} ({lacks})" if lacks else text)
+        self._exit = kind.__exit__
+        return kind.__enter__(self._manager)
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
+        ends = find_limit(error) if not isinstance(error, PlanTermination) else error
+        if ends is not None:
+            self._stopper.record(ends)
+        if ends is not None and is_plan_class(type(self._manager)):  # the plan must not get what ends it
+            error, trace = AssertionError(*error.args[:1]) if isinstance(error, AssertionFailure) else RuntimeError(), None
+            kind = type(error)
+        hides = self._exit(self._manager, kind, error, trace)
+        return bool(hides) and ends is None
 
 
 def _inplace_guards(size_guard: SizeGuard) -> dict[str, object]:
@@ -303,7 +378,11 @@ def _inplace_guards(size_guard: SizeGuard) -> dict[str, object]:
         owner, index, old = item
         owner[index] = inplace(name, old, value)
 
-    return {"_inplace_": inplace, "_inplace_item_": inplace_item}
+    def inplace_attribute(name: str, attribute: tuple[Any, str, object], value: object) -> None:
+        owner, key, old = attribute
+        setattr(owner, key, inplace(name, old, value))
+
+    return {"_inplace_": inplace, "_inplace_item_": inplace_item, "_inplace_attribute_": inplace_attribute}
 
 
 def check_writable(owner: Any) -> Any:
@@ -312,7 +391,7 @@ def check_writable(owner: Any) -> Any:
     Raises: TypeError: the owner supports item assignment, but plans may not use it.
     """
     kind = type(owner)
-    if kind in WRITABLE_TYPES or not (hasattr(kind, "__setitem__") or hasattr(kind, "__delitem__")):
+    if kind in WRITABLE_TYPES or is_plan_class(kind) or not (hasattr(kind, "__setitem__") or hasattr(kind, "__delitem__")):
         return owner
     raise TypeError(f"'{kind.__name__}' object does not support item assignment")
 
@@ -320,6 +399,11 @@ def check_writable(owner: Any) -> Any:
 def read_item(owner: Any, index: object) -> tuple[Any, object, object]:
     """Return an item with its owner and index, read before the new value is computed."""
     return owner, index, owner[index]
+
+
+def read_attribute(owner: Any, name: str) -> tuple[Any, str, object]:
+    """Return an attribute of a plan's own object with its owner and name, read before the new value is computed."""
+    return writable_owner(owner), name, getattr(owner, name)
 
 
 def type_name(value: object) -> str:

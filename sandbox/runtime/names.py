@@ -19,11 +19,62 @@ RUNTIME_NAMES = frozenset({"agent", "ask_llm", "ask", "start_from", "print", "li
 RESERVED_NAMES = RUNTIME_NAMES | {"solution"}
 """Names that a plan may not bind, except as parameters of its own functions."""
 
+READABLE_DUNDERS = split_names(
+    "__abs__ __add__ __and__ __annotations__ __bases__ __bool__ __bytes__ __call__ __cause__ __ceil__ __class__ "
+    "__class_getitem__ __complex__ __contains__ __context__ __copy__ __dataclass_fields__ __deepcopy__ __delattr__ "
+    "__delete__ __delitem__ __dict__ __dir__ __divmod__ __doc__ __enter__ __eq__ __exit__ __float__ __floor__ "
+    "__floordiv__ __format__ __ge__ __get__ __getattr__ __getattribute__ __getitem__ __gt__ __hash__ __iadd__ "
+    "__iand__ __ifloordiv__ __ilshift__ __imatmul__ __imod__ __imul__ __index__ __init__ __init_subclass__ __int__ "
+    "__invert__ __ior__ __ipow__ __irshift__ __isub__ __iter__ __itruediv__ __ixor__ __le__ __len__ __length_hint__ "
+    "__lshift__ __lt__ __match_args__ __matmul__ __members__ __missing__ __mod__ __module__ __mro__ __mul__ "
+    "__name__ __ne__ __neg__ __new__ __next__ __notes__ __or__ __pos__ __post_init__ __pow__ __qualname__ __radd__ "
+    "__rand__ __rdivmod__ __repr__ __reversed__ __rfloordiv__ __rlshift__ __rmatmul__ __rmod__ __rmul__ __ror__ "
+    "__round__ __rpow__ __rrshift__ __rshift__ __rsub__ __rtruediv__ __rxor__ __set__ __set_name__ __setattr__ "
+    "__setitem__ __slots__ __str__ __sub__ __truediv__ __trunc__ __wrapped__ __xor__ "
+    "__aenter__ __aexit__ __aiter__ __anext__ __await__"
+)
+"""Names of the form ``__name__`` that a plan may read as an attribute. None leads to code, frames or modules."""
+
+DEFINABLE_DUNDERS = READABLE_DUNDERS - split_names(
+    "__bases__ __cause__ __class__ __context__ __dataclass_fields__ __dict__ __members__ __module__ __mro__ __name__ "
+    "__notes__ __qualname__ __wrapped__"
+)
+"""Names of the form ``__name__`` that a class of the plan may define. A finaliser is not among them: it could run after
+the run's end.
+"""
+
+ENUM_NAMES = split_names("_generate_next_value_ _ignore_ _missing_ _name_ _order_ _value_")
+"""Names of the form ``_name_`` that mean something in an Enum. All others belong to the runtime."""
+
+FRAME_ATTRIBUTES = split_names(
+    "ag_await ag_code ag_frame co_code cr_await cr_code cr_frame cr_origin f_back f_builtins f_code f_generator "
+    "f_globals f_locals f_trace gi_code gi_frame gi_yieldfrom tb_frame tb_next"
+)
+"""Attributes that lead from a generator, a coroutine or a traceback to a frame or to code."""
+
+
+def is_reserved(name: str) -> bool:
+    """Return whether a name belongs to Python or to the runtime: ``_name_`` and ``__name__``."""
+    return name.startswith("_") and name.endswith("_") and name.strip("_") != ""
+
+
+def is_readable(attribute: str) -> bool:
+    """Return whether a plan may read an attribute of this name, of an object that has it."""
+    if is_reserved(attribute):
+        return attribute in READABLE_DUNDERS or attribute in ENUM_NAMES
+    return attribute not in FRAME_ATTRIBUTES
+
+
+def is_writable(attribute: str) -> bool:
+    """Return whether a plan may write an attribute of this name, of an object of its own."""
+    return attribute in ("__name__", "__doc__") or not (is_reserved(attribute) or attribute in FRAME_ATTRIBUTES)
+
+
 ALLOWED_EXCEPTIONS = split_names(
     "ArithmeticError AssertionError AttributeError BlockingIOError BrokenPipeError BufferError ChildProcessError "
     "ConnectionAbortedError ConnectionError ConnectionRefusedError ConnectionResetError EOFError EnvironmentError "
     "Exception FileExistsError FileNotFoundError FloatingPointError IOError ImportError IndentationError IndexError "
-    "InterruptedError IsADirectoryError KeyError LookupError ModuleNotFoundError NameError NotADirectoryError "
+    "ExceptionGroup InterruptedError IsADirectoryError KeyError LookupError ModuleNotFoundError NameError NotADirectoryError "
     "NotImplementedError OSError OverflowError PermissionError ProcessLookupError RuntimeError StopIteration "
     "SyntaxError TimeoutError TypeError UnboundLocalError UnicodeDecodeError UnicodeEncodeError UnicodeError "
     "ValueError ZeroDivisionError"
@@ -31,7 +82,7 @@ ALLOWED_EXCEPTIONS = split_names(
 """Exceptions by name. All derive from Exception: no plan may catch a limit."""
 
 CALL_ERRORS = ALLOWED_EXCEPTIONS - split_names(
-    "AssertionError EnvironmentError Exception IOError StopIteration UnicodeDecodeError UnicodeEncodeError"
+    "AssertionError EnvironmentError Exception ExceptionGroup IOError StopIteration UnicodeDecodeError UnicodeEncodeError"
 )
 """Exceptions that a failed call of the agent may raise in a plan. Each takes one text, and means nothing else there."""
 
@@ -42,7 +93,10 @@ PLAIN_BUILTINS = split_names(
 )
 """Builtins used unchanged: they touch only their arguments, and a plan has no objects with hooks."""
 
-GUARDED_BUILTINS = frozenset({"format", "getattr", "hasattr", "iter", "pow", "type"})
+CLASS_BUILTINS = split_names("classmethod object property staticmethod super")
+"""Builtins for classes, used unchanged: what can be read of them and of their results is guarded."""
+
+GUARDED_BUILTINS = frozenset({"delattr", "format", "getattr", "hasattr", "iter", "pow", "setattr", "type"})
 """Builtins replaced by versions that call the guards."""
 
 ALLOWED_MODULES: dict[str, frozenset[str]] = {
@@ -74,13 +128,14 @@ PREDEFINED_NAMES = (
     RUNTIME_NAMES
     | ALLOWED_EXCEPTIONS
     | PLAIN_BUILTINS
+    | CLASS_BUILTINS
     | GUARDED_BUILTINS
+    | {"__name__"}
     | (ALLOWED_MODULES.keys() - {"large_language_model"})
     | ALLOWED_MODULES["collections"]
 )
 """Every name that a plan can read without binding it."""
 
-_NO_CLASSES = "plans have no classes; keep data in a dict and behaviour in functions"
 _NO_FILES = "plans cannot reach files; use the agent's methods, and keep data in variables"
 _ONLY_EXCEPTION = "write `except Exception`; a plan can raise and catch no more than that"
 
@@ -96,8 +151,6 @@ NAME_HINTS: dict[str, str] = {
     "vars": "use variables, or a dict of your own",
     "dir": "the agent's methods are listed in its description",
     "help": "the agent's methods are listed in its description",
-    "setattr": "attributes cannot be written; keep the value in a variable or a dict",
-    "delattr": "attributes cannot be deleted; keep the value in a variable or a dict",
     "exit": "use return to end the plan",
     "quit": "use return to end the plan",
     "breakpoint": "use print to show a value",
@@ -105,11 +158,6 @@ NAME_HINTS: dict[str, str] = {
     "hash": "compare values with ==, or use them as keys of a dict",
     "bytearray": "use a list or bytes",
     "memoryview": "use a list or bytes",
-    "object": _NO_CLASSES,
-    "super": _NO_CLASSES,
-    "property": _NO_CLASSES,
-    "classmethod": _NO_CLASSES,
-    "staticmethod": _NO_CLASSES,
     "BaseException": _ONLY_EXCEPTION,
     "KeyboardInterrupt": _ONLY_EXCEPTION,
     "SystemExit": _ONLY_EXCEPTION + "; use return to end the plan",

@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 from codeplan.sandbox.protocol.plain_data import ARGUMENT_RULES, find_non_plain
 from codeplan.sandbox.runtime.attributes import AgentProxy, ModuleFacade, make_getattr
+from codeplan.sandbox.runtime.classes import PLAN_MODULE, PlanType, writable_owner
 from codeplan.sandbox.runtime.guards import (
     CurrentRun,
     HostCalls,
@@ -30,17 +31,21 @@ from codeplan.sandbox.runtime.guards import (
     set_name,
     truncate_message,
 )
-from codeplan.sandbox.runtime.names import ALLOWED_EXCEPTIONS, ALLOWED_MODULES, PLAIN_BUILTINS, RESERVED_NAMES
+from codeplan.sandbox.runtime.matching import make_matcher
+from codeplan.sandbox.runtime.names import (
+    ALLOWED_EXCEPTIONS,
+    ALLOWED_MODULES,
+    CLASS_BUILTINS,
+    PLAIN_BUILTINS,
+    RESERVED_NAMES,
+    is_readable,
+    is_reserved,
+    is_writable,
+)
 from codeplan.sandbox.runtime.termination import GiveUpRequested, PlanTermination, ReplanRequested
 from codeplan.untrusted.texts import with_article
 
-_UNGUARDED = {name: getattr(builtins, name) for name in PLAIN_BUILTINS | ALLOWED_EXCEPTIONS}
-
-PLAIN_TYPES: frozenset[type] = frozenset(
-    {str, bytes, int, float, complex, bool, list, dict, tuple, set, frozenset, range, slice, type(None)}
-    | {Counter, OrderedDict, defaultdict, deque}
-)
-"""The types that ``type(x)`` may return."""
+_UNGUARDED = {name: getattr(builtins, name) for name in PLAIN_BUILTINS | CLASS_BUILTINS | ALLOWED_EXCEPTIONS}
 
 _NO_DEFAULT = object()
 
@@ -56,6 +61,12 @@ def make_builtins(guarded_getattr: Callable[[Any, str], Any], size_guard: SizeGu
             if default is _NO_DEFAULT:
                 raise
             return default
+
+    def setattr_(owner: Any, name: str, value: Any, /) -> None:
+        setattr(_writable(setattr, owner, name, value), name, value)
+
+    def delattr_(owner: Any, name: str, /) -> None:
+        delattr(_writable(delattr, owner, name), name)
 
     def hasattr_(value: Any, name: str, /) -> bool:
         _check_attribute_name(hasattr, name)
@@ -75,7 +86,10 @@ def make_builtins(guarded_getattr: Callable[[Any, str], Any], size_guard: SizeGu
         "hasattr": _check_argument_count(hasattr, hasattr_, 2, 2),
         "pow": set_name("pow", pow_),
         "format": _check_argument_count(format, format_, 1, 2),
-        "type": _check_argument_count(type, guarded_type, 1, 3),
+        "setattr": _check_argument_count(setattr, setattr_, 3, 3),
+        "delattr": _check_argument_count(delattr, delattr_, 2, 2),
+        "type": PlanType,
+        "__name__": PLAN_MODULE,
         "iter": _check_argument_count(iter, guarded_iter, 1, 2),
     }
 
@@ -100,21 +114,17 @@ def _check_attribute_name(builtin: Callable[..., Any], name: Any) -> None:
     if type(name) is not str:
         builtin(None, name)  # raises the builtin's own error
         raise TypeError("an attribute's name must be a text")
-    if name.startswith("_"):
+    if not is_readable(name):
         raise AttributeError(f"'{name}' is private; use public methods and attributes only")
 
 
-def guarded_type(value: Any, /, *more: object) -> type:
-    """Return the type of plain data. Raises TypeError for anything else."""
-    if more:
-        raise TypeError("type() takes one argument here; plans have no classes")
-    kind = type(value)
-    if kind in PLAIN_TYPES:
-        return kind
-    raise TypeError(
-        f"type() is for plain data, not for {with_article(kind.__name__)}; "
-        "use isinstance(x, …), or type(x).__name__ for its name"
-    )
+def _writable(builtin: Callable[..., Any], owner: Any, name: Any, *value: Any) -> Any:
+    """Return the owner of an attribute that a plan may write."""
+    if type(name) is not str:
+        builtin(object(), name, *value)  # raises the builtin's own error
+    if not is_writable(name):
+        raise AttributeError(f"'{name}' is private; it cannot be written")
+    return writable_owner(owner)
 
 
 def guarded_iter(values: Any, /, *sentinel: object) -> Iterator[Any]:
@@ -372,6 +382,7 @@ class PlanRuntime:
         return {
             **make_builtins(guarded_getattr, size_guard),
             **make_guards(stopper, size_guard),
+            "_case_": make_matcher(guarded_getattr),
             **{name: module for name, module in modules.items() if name != "large_language_model"},
             **modules["collections"].members,
             "__import__": _ignore_import,
@@ -400,7 +411,7 @@ def plan_variables(namespace: dict[str, object]) -> dict[str, object]:
 
 
 def _is_plans_own(name: str) -> bool:
-    return not name.startswith("_") and name not in RESERVED_NAMES
+    return name.strip("_") != "" and not is_reserved(name) and name not in RESERVED_NAMES
 
 
 def _ignore_import(*_: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 from codeplan.sandbox.protocol.limits import MAX_REPORTED
 
@@ -48,6 +49,12 @@ class LimitExceeded(PlanTermination):
         self.limit, self.value, self.allowed = limit, value, allowed
 
 
+_CAUSE: Any = BaseException.__dict__["__cause__"].__get__
+_CONTEXT: Any = BaseException.__dict__["__context__"].__get__
+_MEMBERS: Any = BaseExceptionGroup.__dict__["exceptions"].__get__
+"""What an exception holds, whatever methods its class may have."""
+
+
 def find_limit(error: BaseException | None) -> LimitExceeded | None:
     """Return the limit behind an exception or behind one in its chain, or None."""
     waiting, seen = [error], set[int]()
@@ -62,5 +69,7 @@ def find_limit(error: BaseException | None) -> LimitExceeded | None:
             return LimitExceeded("memory", 0, 0)
         if isinstance(link, RecursionError):
             return LimitExceeded("recursion", sys.getrecursionlimit(), sys.getrecursionlimit())
-        waiting += [link.__cause__, link.__context__]
+        waiting += [_CAUSE(link), _CONTEXT(link)]
+        if isinstance(link, BaseExceptionGroup):
+            waiting += _MEMBERS(link)
     return None
