@@ -8,6 +8,8 @@ import re
 from _string import formatter_field_name_split, formatter_parser  # type: ignore[import-not-found]
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import Field
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, GeneratorType, MappingProxyType, MethodType
 from typing import Any
@@ -122,6 +124,8 @@ ALLOWED_ATTRIBUTES: dict[type, frozenset[str]] = {
     complex: frozenset({"real", "imag", "conjugate"}),
     range: frozenset({"start", "stop", "step", "count", "index"}),
     slice: frozenset({"start", "stop", "step", "indices"}),
+    ExitStack: frozenset({"callback", "close", "enter_context", "pop_all", "push"}),
+    Field: split_names("compare default default_factory hash init kw_only metadata name repr type"),
     property: frozenset({"deleter", "getter", "setter"}),
     GeneratorType: frozenset({"close", "send", "throw"}),
     MappingProxyType: frozenset({"copy", "get", "items", "keys", "values"}),

@@ -184,11 +184,9 @@ def build_class(body: Callable[..., CellType | None], name: str, /, *bases: Any,
 
 def _is_allowed_base(base: Any) -> bool:
     """Return whether a plan may derive from this. A plan's object cannot pose as a base: exact types decide."""
-    if base is typing.NamedTuple or base is typing.TypedDict:
-        return True
     origin = base.__origin__ if type(base) in _ALIAS_TYPES else base
     if not isinstance(origin, type):
-        return False
+        return any(base is known for known in RUNTIME_BASES)
     known = origin in BASE_TYPES or origin in RUNTIME_BASES or type(origin) is PlanEnumType
     return known or is_plan_class(origin) or issubclass(origin, Exception)
 
@@ -201,8 +199,8 @@ _ALIAS_TYPES: Final = frozenset(
 TYPE_TEXTS: Final = frozenset({"__doc__", "__module__", "__name__", "__qualname__"})
 """Texts of a class or a function that any plan may read."""
 
-RUNTIME_BASES: set[type] = set()
-"""Classes of the plan's modules from which plans may derive, such as ``abc.ABC``. The modules add them."""
+RUNTIME_BASES: set[Any] = {typing.TypedDict}
+"""Members of the plan's modules from which plans may derive, such as ``abc.ABC``. The modules add them."""
 
 
 def read_own(value: Any, name: str) -> Any:

@@ -100,6 +100,25 @@ GUARDED_BUILTINS = frozenset({"delattr", "format", "getattr", "hasattr", "iter",
 """Builtins replaced by versions that call the guards."""
 
 ALLOWED_MODULES: dict[str, frozenset[str]] = {
+    "abc": split_names("ABC ABCMeta abstractmethod"),
+    "contextlib": split_names(
+        "AbstractContextManager ContextDecorator ExitStack closing contextmanager nullcontext suppress"
+    ),
+    "dataclasses": split_names(
+        "FrozenInstanceError InitVar KW_ONLY MISSING asdict astuple dataclass field fields is_dataclass "
+        "make_dataclass replace"
+    ),
+    "enum": split_names("Enum EnumMeta EnumType Flag IntEnum IntFlag StrEnum auto unique"),
+    "types": split_names("MappingProxyType MethodType NoneType SimpleNamespace"),
+    "typing": split_names(
+        "AbstractSet Annotated Any AnyStr AsyncIterable AsyncIterator Awaitable Callable ChainMap ClassVar Collection "
+        "Concatenate Container Coroutine Counter DefaultDict Deque Dict Final FrozenSet Generator Generic Hashable "
+        "ItemsView Iterable Iterator KeysView List Literal LiteralString Mapping MutableMapping MutableSequence "
+        "MutableSet NamedTuple Never NewType NoReturn NotRequired Optional OrderedDict ParamSpec Pattern Match "
+        "Protocol Required Reversible Self Sequence Set Sized SupportsAbs SupportsFloat SupportsInt SupportsRound "
+        "TYPE_CHECKING Text Tuple Type TypeAlias TypeGuard TypeVar TypedDict Union Unpack ValuesView assert_never cast "
+        "final get_args get_origin overload override runtime_checkable"
+    ),
     "ast": frozenset({"literal_eval"}),
     "collections": frozenset({"Counter", "OrderedDict", "defaultdict", "deque"}),
     "json": frozenset({"JSONDecodeError", "dumps", "loads"}),
@@ -121,8 +140,11 @@ ALLOWED_MODULES: dict[str, frozenset[str]] = {
 }
 """The modules that a plan may import, and their members. An import only binds a name."""
 
-ANNOTATION_MODULES = frozenset({"typing", "__future__"})
+ANNOTATION_MODULES = frozenset({"__future__"})
 """Modules that only serve annotations. The compiler drops annotations and these imports."""
+
+PREDEFINED_MODULES = frozenset({"ast", "collections", "json", "math", "random", "re", "string"})
+"""The modules that a plan can use without an import."""
 
 PREDEFINED_NAMES = (
     RUNTIME_NAMES
@@ -131,7 +153,7 @@ PREDEFINED_NAMES = (
     | CLASS_BUILTINS
     | GUARDED_BUILTINS
     | {"__name__"}
-    | (ALLOWED_MODULES.keys() - {"large_language_model"})
+    | PREDEFINED_MODULES
     | ALLOWED_MODULES["collections"]
 )
 """Every name that a plan can read without binding it."""

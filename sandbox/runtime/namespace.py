@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 from codeplan.sandbox.protocol.plain_data import ARGUMENT_RULES, find_non_plain
 from codeplan.sandbox.runtime.attributes import AgentProxy, ModuleFacade, make_getattr
+from codeplan.sandbox.runtime.class_modules import class_modules
 from codeplan.sandbox.runtime.classes import PLAN_MODULE, PlanType, writable_owner
 from codeplan.sandbox.runtime.guards import (
     CurrentRun,
@@ -37,6 +38,7 @@ from codeplan.sandbox.runtime.names import (
     ALLOWED_MODULES,
     CLASS_BUILTINS,
     PLAIN_BUILTINS,
+    PREDEFINED_MODULES,
     RESERVED_NAMES,
     is_readable,
     is_reserved,
@@ -160,9 +162,10 @@ def make_modules(
         "math": _math_members(size_guard),
         "random": _random_members(run),
         "re": _re_members(),
+        **class_modules(),
         "string": {name: getattr(string, name) for name in ALLOWED_MODULES["string"]},
     }
-    return {name: ModuleFacade(name, {m: table[m] for m in ALLOWED_MODULES[name]}) for name, table in members.items()}
+    return {name: ModuleFacade(name, {m: table[m] for m in ALLOWED_MODULES[name] if m in table}) for name, table in members.items()}
 
 
 def _math_members(size_guard: SizeGuard) -> dict[str, object]:
@@ -383,7 +386,7 @@ class PlanRuntime:
             **make_builtins(guarded_getattr, size_guard),
             **make_guards(stopper, size_guard),
             "_case_": make_matcher(guarded_getattr),
-            **{name: module for name, module in modules.items() if name != "large_language_model"},
+            **{name: modules[name] for name in PREDEFINED_MODULES},
             **modules["collections"].members,
             "__import__": _ignore_import,
             "_getattr_": guarded_getattr,

@@ -1,0 +1,144 @@
+"""The modules that serve classes: ``abc``, ``contextlib``, ``dataclasses``, ``enum``, ``types`` and ``typing``.
+
+Their members are Python's own where those touch nothing but a plan's classes, and guarded versions otherwise: a plan
+may change its own classes, and never those of the runtime.
+"""
+
+from __future__ import annotations
+
+import abc
+import contextlib
+import dataclasses
+import enum
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from types import ModuleType
+from typing import Any, TypeAlias
+
+from codeplan.sandbox.runtime.classes import (
+    ENUM_CLASSES,
+    METACLASSES,
+    RUNTIME_BASES,
+    is_plan_class,
+    mark_class,
+)
+from codeplan.sandbox.runtime.names import ALLOWED_MODULES, DEFINABLE_DUNDERS, is_reserved, is_writable
+from codeplan.untrusted.texts import with_article
+
+RUNTIME_BASES.update({abc.ABC, contextlib.ContextDecorator, contextlib.AbstractContextManager})
+
+SimpleNamespace = mark_class(type("namespace", (types.SimpleNamespace,), {}))
+"""An object with attributes that a plan may write."""
+
+
+class _NamedTupleMaker:
+    """``typing.NamedTuple`` as plans see it: a base, or a function that makes a class of the plan."""
+
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[Any, ...]:
+        entries: Any = typing.NamedTuple
+        made: tuple[Any, ...] = entries.__mro_entries__((typing.NamedTuple,))
+        return made
+
+    def __call__(self, typename: str, fields: Iterable[Any] = (), /) -> type:
+        return mark_class(typing.NamedTuple(typename, list(fields)))  # type: ignore[misc]
+
+    def __repr__(self) -> str:
+        return repr(typing.NamedTuple)
+
+
+NAMED_TUPLE = _NamedTupleMaker()
+RUNTIME_BASES.add(NAMED_TUPLE)
+
+
+def class_modules() -> dict[str, dict[str, object]]:
+    """Return the members of these modules by module."""
+    own: dict[ModuleType, dict[str, object]] = {
+        abc: dict(METACLASSES),
+        contextlib: {},
+        dataclasses: {
+            "asdict": _asdict,
+            "astuple": _astuple,
+            "dataclass": _dataclass,
+            "make_dataclass": _make_dataclass,
+        },
+        enum: {**ENUM_CLASSES, **METACLASSES, "EnumType": METACLASSES["EnumMeta"]},
+        types: {"SimpleNamespace": SimpleNamespace},
+        typing: {"NamedTuple": NAMED_TUPLE},
+    }
+    return {module.__name__: _members(module, members) for module, members in own.items()}
+
+
+def _members(module: ModuleType, own: dict[str, object]) -> dict[str, object]:
+    """Return a module's allowed members. Names of later Pythons are missing in earlier ones."""
+    names = (n for n in ALLOWED_MODULES[module.__name__] if n in own or hasattr(module, n))
+    return {name: own[name] if name in own else getattr(module, name) for name in names}
+
+
+def _require_own(kind: Any, function: str) -> Any:
+    if not (isinstance(kind, type) and is_plan_class(kind)):
+        shown = kind.__name__ if isinstance(kind, type) else with_article(type(kind).__name__)
+        raise TypeError(f"{function} changes classes of the plan only, not {shown}")
+    return kind
+
+
+def _dataclass(cls: Any = None, /, **options: Any) -> Any:
+    """``dataclasses.dataclass`` for a class of the plan."""
+
+    def decorate(kind: Any) -> Any:
+        return dataclasses.dataclass(_require_own(kind, "dataclass"), **options)
+
+    return decorate if cls is None else decorate(cls)
+
+
+def _make_dataclass(
+    cls_name: str,
+    fields: Iterable[Any],
+    *,
+    bases: tuple[Any, ...] = (),
+    namespace: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Any:
+    """``dataclasses.make_dataclass`` over classes of the plan, with names that a class statement could define."""
+    listed, own = list(fields), dict(namespace or {})
+    for base in bases:
+        _require_own(base, "make_dataclass")
+    for name in own:
+        if type(name) is not str or (is_reserved(name) and name not in DEFINABLE_DUNDERS) or not is_writable(name):
+            raise TypeError(f"a class of a plan cannot define {name!r}" if type(name) is str else "names must be texts")
+    made = dataclasses.make_dataclass(cls_name, listed, bases=bases, namespace=own, **options)
+    return mark_class(made)
+
+
+Combine: TypeAlias = Callable[[list[tuple[str, Any]]], Any]
+"""Makes one value of the fields of a dataclass, given with their names."""
+
+
+def _asdict(obj: Any, *, dict_factory: Callable[..., Any] = dict) -> Any:
+    """``dataclasses.asdict``; objects of the plan that are no dataclasses are not copied."""
+    return _convert(_require_dataclass("asdict", obj), lambda fields: dict_factory(fields))
+
+
+def _astuple(obj: Any, *, tuple_factory: Callable[..., Any] = tuple) -> Any:
+    """``dataclasses.astuple``, as ``asdict``."""
+    return _convert(_require_dataclass("astuple", obj), lambda fields: tuple_factory([v for _, v in fields]))
+
+
+def _require_dataclass(function: str, obj: Any) -> Any:
+    if isinstance(obj, type) or not dataclasses.is_dataclass(obj):
+        raise TypeError(f"{function}() should be called on dataclass instances")
+    return obj
+
+
+def _convert(value: Any, combine: Combine) -> Any:
+    """Return a value with its dataclasses combined, also inside lists, tuples, sets and dicts."""
+    kind = type(value)
+    if is_plan_class(kind) and dataclasses.is_dataclass(value):
+        return combine([(f.name, _convert(getattr(value, f.name), combine)) for f in dataclasses.fields(value)])
+    if kind in (list, tuple, set, frozenset):
+        return kind(_convert(v, combine) for v in value)
+    if is_plan_class(kind) and isinstance(value, tuple) and hasattr(kind, "_fields"):
+        return kind(*[_convert(v, combine) for v in value])
+    if kind is dict:
+        return {_convert(k, combine): _convert(v, combine) for k, v in value.items()}
+    return value
