@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, TypeGuard
 
 from codeplan.errors import UsageError
 from codeplan.untrusted.texts import with_article
-from codeplan.untrusted.values import fair_shares, type_name, whole_value_text
+from codeplan.untrusted.values import SavedMember, fair_shares, type_name, whole_value_text
 
 MAX_NESTING: Final = 200
 """Maximum nesting of lists and objects. Results may nest 40 deep; Python's stack has room for some 490."""
@@ -157,6 +157,8 @@ class _Copier:
             return self._take(value, value.bit_length() // 3)
         if kind is str or kind is bytes:
             return self._take(value, len(value))
+        if kind is SavedMember:
+            return self._take(str.__str__(value), len(value))
         return self._container(value, depth + 1)
 
     def _take(self, value: Any, chars: int) -> Any:
@@ -166,6 +168,12 @@ class _Copier:
         return value
 
     def _container(self, value: Any, depth: int) -> Any:
+        try:
+            return self._copied(value, depth)
+        except TypeError:  # a key that is an object of the plan became a dict
+            raise NotPlainValue("a dict or a set whose keys are objects is no plain data") from None
+
+    def _copied(self, value: Any, depth: int) -> Any:
         if isinstance(value, dict):
             return {self._copy(k, depth): self._copy(v, depth) for k, v in value.items()}
         if isinstance(value, list | deque):

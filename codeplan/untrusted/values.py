@@ -27,6 +27,30 @@ _NAME_OF: Final = type.__dict__["__name__"].__get__
 _MAX_INT_BITS: Final = 4_000  # Python refuses to write ints of more than 4,300 digits in decimal
 
 
+class SavedObject(dict[str, Any]):
+    """The fields of an object of a plan's own class, as a checkpoint holds them. As a key it equals itself alone."""
+
+    def __init__(self, class_name: str) -> None:
+        super().__init__()
+        self.class_name = class_name
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
+class SavedTuple(tuple[Any, ...]):
+    """A named tuple of a plan's own class, as a checkpoint holds it."""
+
+    class_name: str
+    names: tuple[str, ...]
+
+
+class SavedMember(str):
+    """A member of a plan's own Enum, as ``Color.RED``."""
+
+
 def scalar_text(value: Any, room: int, max_string: int | None) -> str:
     """A value without parts as text, not much longer than ``room``. This alone may call ``__repr__``."""
     if isinstance(value, str):
@@ -60,8 +84,8 @@ def is_abbreviated(value: object, max_string: int | None) -> bool:
 
 
 def type_name(value: object) -> str:
-    """The name of a value's type, in printable characters."""
-    return class_name(type(value))
+    """The name of a value's type, in printable characters; that of the plan's class if it stands for its object."""
+    return value.class_name if isinstance(value, SavedObject | SavedTuple) else class_name(type(value))
 
 
 def class_name(cls: type) -> str:
@@ -179,7 +203,9 @@ class ValueWriter:
             self._shown_length[id(value)] = before - self._room
 
     def _put_scalar(self, value: Any) -> None:
-        if type(value) is str and value in self._names:
+        if type(value) is SavedMember and len(value) <= self._room:
+            self._put(str.__str__(value))
+        elif type(value) is str and value in self._names:
             self._put(self._names[value])
             self.abbreviated = True
         elif type(value) is str and self._counts:
@@ -248,13 +274,14 @@ class ValueWriter:
             self._open[-1][0] += 1
         self._end(closing)
 
-    def fields(self, value: msgspec.Struct, depth: int) -> None:
-        """Write a frozen value of codeplan with the names of its fields."""
-        self._put(f"{type_name(value)}(")
-        for count, name in enumerate(value.__struct_fields__):
+    def fields(self, kind: str, fields: Iterable[tuple[str, Any]], depth: int) -> None:
+        """Write an object with the names of its fields."""
+        self._begin(f"{kind}(", length_hint(fields))
+        for count, (name, value) in enumerate(fields):
             self._put(f"{', ' if count else ''}{name}=")
-            self._write(getattr(value, name), depth)
-        self._put(")")
+            self._write(value, depth)
+            self._open[-1][0] += 1
+        self._end(")")
 
     def in_order(self, values: Iterable[Any], depth: int) -> list[Any]:
         """The elements of a set in an order that does not depend on their hashes, which differ between processes."""
@@ -334,6 +361,18 @@ def _write_defaultdict(writer: ValueWriter, value: defaultdict[Any, Any], depth:
     writer.pairs(f"defaultdict({named[:MAX_TYPE_NAME]}, {{", dict.items(value), "})", depth)
 
 
+def _write_struct(writer: ValueWriter, value: msgspec.Struct, depth: int) -> None:
+    writer.fields(type_name(value), [(name, getattr(value, name)) for name in value.__struct_fields__], depth)
+
+
+def _write_object(writer: ValueWriter, value: SavedObject, depth: int) -> None:
+    writer.fields(value.class_name, dict.items(value), depth)
+
+
+def _write_named_tuple(writer: ValueWriter, value: SavedTuple, depth: int) -> None:
+    writer.fields(value.class_name, list(zip(value.names, tuple.__iter__(value), strict=True)), depth)
+
+
 def _write_error(writer: ValueWriter, value: BaseException, depth: int) -> None:
     writer.series(f"{type_name(value)}(", value.args, ")", depth)
 
@@ -343,6 +382,8 @@ def _items(value: dict[Any, Any]) -> Iterable[tuple[Any, Any]]:
 
 
 _WRITERS: Final[dict[type, Callable[[ValueWriter, Any, int], None]]] = {
+    SavedObject: _write_object,
+    SavedTuple: _write_named_tuple,
     list: _write_list,
     tuple: _write_tuple,
     set: _write_set,
@@ -352,7 +393,7 @@ _WRITERS: Final[dict[type, Callable[[ValueWriter, Any, int], None]]] = {
     OrderedDict: _write_dict,
     Counter: _write_dict,
     defaultdict: _write_defaultdict,
-    msgspec.Struct: ValueWriter.fields,
+    msgspec.Struct: _write_struct,
     BaseException: _write_error,
 }
 """How the builtin containers are written. A subclass is written as the first of these that it extends."""

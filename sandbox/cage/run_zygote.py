@@ -6,11 +6,14 @@ It does not load the parser that checks need, because a fork is faster with less
 from __future__ import annotations
 
 import builtins
+import gc
 import random
 import re
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from types import FrameType, TracebackType
 from typing import Any, Final, NoReturn
@@ -22,7 +25,7 @@ from codeplan.sandbox.cage import zygote
 from codeplan.sandbox.cage.worker import HostLink, PlanTimer, WorkerJob, WorkerRole
 from codeplan.sandbox.language.compilation import PLAN_FILENAME, Program, RejectedPlanError, Segment, compile_plan
 from codeplan.sandbox.protocol import frames, values
-from codeplan.sandbox.protocol.codec import RETURNED_NAME, CheckpointError, decode, encode
+from codeplan.sandbox.protocol.codec import RETURNED_NAME, CheckpointError, classes_by_variable, decode, encode
 from codeplan.sandbox.protocol.frames import diagnostic_rows
 from codeplan.sandbox.protocol.limits import (
     ENTRY_CHECKPOINTS_FACTOR,
@@ -33,6 +36,7 @@ from codeplan.sandbox.protocol.limits import (
     shorten,
 )
 from codeplan.sandbox.runtime.namespace import PlanRuntime, plan_variables
+from codeplan.sandbox.runtime.saved_objects import PlanObjects, describe_for, plain_value
 from codeplan.sandbox.runtime.termination import (
     AssertionFailure,
     GiveUpRequested,
@@ -104,14 +108,20 @@ class PlanExecution:
         self._link, self._job, self._timer, self._runtime = link, job, timer, runtime
         self._limits: Limits = job.limits
         self._calls = HostClient(link, job, timer)
-        self._dropped = job.checkpoint.dropped if job.checkpoint else {}
+        self._dropped = dict(job.checkpoint.dropped) if job.checkpoint else {}
+        self._waiting = classes_by_variable(job.checkpoint) if job.checkpoint else {}
         self._free_bytes = ENTRY_CHECKPOINTS_FACTOR * self._limits.checkpoint_bytes
         self._namespace: dict[str, object] = {}
+        self._explained: dict[str, str] = {}
         self._step: int | None = None
         self._returned: tuple[object] | None = None
 
     def run(self, program: Program, variables: dict[str, object]) -> None:
-        """Run the segments from the job's step on, and send the EndFrame."""
+        """Run the segments from the job's step on, and send the EndFrame.
+
+        ``variables`` are those of the checkpoint that hold no objects of the plan's classes. If there are such objects,
+        ``variables`` is empty: all are restored as soon as the plan has its classes, since they may share parts.
+        """
         sys.setrecursionlimit(_stack_depth() + _RUNTIME_FRAMES + self._limits.recursion)
         if self._job.coverage:
             self._calls.tracer = LineTracer()
@@ -125,10 +135,13 @@ class PlanExecution:
             self._calls.tracer.stop()
         sys.setrecursionlimit(_stack_depth() + 1_000)
         failure = self._calls.failure or error
-        self._send_end(failure)
+        gc.disable()  # no generator of the plan is closed from now on, which would run its code
+        with self._calls.closed():
+            self._send_end(failure)
 
     def _run_to_end(self, program: Program, variables: dict[str, object]) -> BaseException | None:
         """The exception that ended the plan; None if it finished."""
+        self._explained = {name: why for name, why in self._dropped.items() if program.is_plan_variable(name)}
         try:
             self._namespace = self._runtime.begin(
                 self._calls,
@@ -136,8 +149,9 @@ class PlanExecution:
                 seed=self._job.seed,
                 start_from=self._job.start_from,
                 variables={name: value for name, value in variables.items() if program.is_plan_variable(name)},
-                dropped={name: why for name, why in self._dropped.items() if program.is_plan_variable(name)},
-                missing=frozenset(self._job.kept) - variables.keys(),
+                dropped=self._explained,
+                missing=frozenset(self._job.kept) - (self._job.checkpoint.names.keys() if self._job.checkpoint else set()),
+                explains_later=bool(self._waiting),
             )
             self._run_segments(program)
         except BaseException as error:
@@ -148,9 +162,32 @@ class PlanExecution:
         for segment in program.segments:
             if segment.step is not None and segment.step < self._job.start_from:
                 continue
+            if self._waiting:
+                self._restore_objects(program, is_step=segment.step is not None)
             self._returned = self._run_segment(segment)
             if self._returned or self._calls.failure:
                 return
+
+    def _restore_objects(self, program: Program, *, is_step: bool) -> None:
+        """Restore the variables once the plan has their classes; before a step, what has none is dropped.
+
+        What the code outside the steps has set stays, as it does without objects.
+        """
+        assert self._job.checkpoint is not None
+        objects = PlanObjects(self._namespace)
+        lost = {name: next(filter(objects.lacks, kinds), None) for name, kinds in self._waiting.items()}
+        if not is_step and any(lost.values()):
+            return
+        self._waiting = {}
+        self._timer.is_armed = True  # keys may have hashes that the plan wrote
+        variables = decode(self._job.checkpoint, objects)
+        self._timer.is_armed = False
+        for name, value in variables.items():
+            if class_name := lost.get(name):
+                why = f"an object of {class_name}, a class that is not defined before the steps"
+                self._dropped[name] = self._explained[name] = why
+            elif program.is_plan_variable(name):
+                self._namespace.setdefault(name, value)
 
     def _run_segment(self, segment: Segment) -> tuple[object] | None:
         """Run one segment. Returns a tuple with the plan's value if the plan returned, otherwise None."""
@@ -170,7 +207,8 @@ class PlanExecution:
         self._free_bytes = max(0, self._free_bytes - self._link.send(frames.StepFrame(step, table)))
 
     def _table(self, most: int) -> frames.CheckpointTable:
-        checkpoint = encode(plan_variables(self._namespace), most)
+        with self._calls.closed():
+            checkpoint = encode(plan_variables(self._namespace), most, describe_for(self._namespace))
         lost = {n: why for n, why in self._dropped.items() if n not in checkpoint.names}
         return frames.CheckpointTable(checkpoint.names, checkpoint.nodes, lost | checkpoint.dropped)
 
@@ -194,7 +232,8 @@ class PlanExecution:
         """The value that the plan returned; None if it returned none, or None."""
         if self._returned is None or self._returned[0] is None:
             return None
-        saved = encode({RETURNED_NAME: self._returned[0]}, self._limits.checkpoint_bytes)
+        with self._calls.closed():
+            saved = encode({RETURNED_NAME: plain_value(self._returned[0])}, self._limits.checkpoint_bytes)
         return frames.CheckpointTable.from_checkpoint(saved)
 
 
@@ -274,6 +313,7 @@ class HostClient:
         self._calls = self._reads = self._asks = self._output_chars = 0
         self._pending_output: list[str] = []
         self._pending_chars = 0
+        self._is_closed = False
         self._flushed_at = time.monotonic()
         self.tracer: LineTracer | None = None
         timer.on_expiry = self._record_expiry
@@ -340,6 +380,19 @@ class HostClient:
             self.flush()
             self._timer.is_armed = True
 
+    @contextmanager
+    def closed(self) -> Iterator[None]:
+        """Let no call pass while the plan's hashes, comparisons and texts may run outside of it, and collect nothing."""
+        was_closed, collects = self._is_closed, gc.isenabled()
+        self._is_closed = True
+        gc.disable()
+        try:
+            yield
+        finally:
+            self._is_closed = was_closed
+            if collects:
+                gc.enable()
+
     def _exchange(self, frame: frames.Frame) -> object:
         self._timer.is_armed = False
         began = time.monotonic()
@@ -365,6 +418,8 @@ class HostClient:
             raise self.failure
 
     def _refuse_after_failure(self) -> None:
+        if self._is_closed:
+            raise RuntimeError("no call is made while the plan does not run")
         if self.failure is not None:
             raise self.failure
 
@@ -420,6 +475,8 @@ def serve_run(link: HostLink, job: WorkerJob, timer: PlanTimer, runtime: PlanRun
     try:
         program = Program.unpack(job.code) if job.code else compile_plan(job.source)
         variables = decode(job.checkpoint) if job.checkpoint else {}
+        if job.checkpoint and classes_by_variable(job.checkpoint):
+            variables = {}
     except RejectedPlanError as refused:
         link.send(frames.RejectionFrame(diagnostic_rows(refused.diagnostics)))
         return

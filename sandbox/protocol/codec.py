@@ -1,8 +1,9 @@
 """Saves a plan's variables as data, a flat table of tagged nodes that nothing can execute.
 
 Only exact types are saved: None, bool, int, float, str, bytes, list, tuple, dict, set, frozenset, and Counter,
-OrderedDict, deque and defaultdict (over a builtin type). Aliases and cycles are kept, also between variables. A
-variable that contains anything else is dropped as a whole, and listed with the reason.
+OrderedDict, deque and defaultdict (over a builtin type); and objects of a plan's own classes, by the class's name and
+their fields. Aliases and cycles are kept, also between variables. A variable that contains anything else is dropped as
+a whole, and listed with the reason.
 
 None, bools, ints below 2**53, finite floats and texts are nodes by themselves. Every other node is a list of a tag
 (see ``table``), then the node numbers of its parts or one text.
@@ -13,7 +14,7 @@ from __future__ import annotations
 import math
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, Final, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
@@ -22,6 +23,7 @@ from codeplan.plain_data import MAX_SAME_HASH, collide
 from codeplan.sandbox.protocol.limits import MAX_NAME_CHARS
 from codeplan.types import Checkpoint
 from codeplan.untrusted.texts import with_article, with_count
+from codeplan.untrusted.values import SavedMember, SavedObject, SavedTuple
 
 SAFE_INT: Final = 2**53  # larger ints are texts in the table, because not every JSON reader keeps them
 _MAX_FLOAT: Final = 1.7976931348623157e308
@@ -66,6 +68,11 @@ MAX_KEY_VALUES: Final = 100_000
 MAX_HASHED_VALUES: Final = 400_000
 """Maximum number of values in all keys of a table, counting shared ones repeatedly, because each path to a value
 hashes it again.
+"""
+
+OBJECT_KINDS: Final = frozenset({"object", "member", "named"})
+"""Tags of what a plan's own class makes: ``object:CLASS`` with names and values of fields in turn, ``member:CLASS``
+with the member's name or, for a combination of flags, its number, and ``named:CLASS``, a named tuple, as an object.
 """
 
 _DICT_TAGS: Final = frozenset({"dict", "counter", "ordered", "default"})
@@ -139,7 +146,13 @@ class KeyChecker:
 
 
 def _is_immutable(node: Any) -> bool:
-    return type(node) is list and node[0] in IMMUTABLE_TAGS
+    return type(node) is list and (node[0] in IMMUTABLE_TAGS or _split_tag(node)[0] == "named")
+
+
+def _split_tag(node: list[Any]) -> tuple[str, str]:
+    """The kind of a tag, and its detail: ``deque`` and ``5`` for ``deque:5``."""
+    kind, _, detail = node[0].partition(":")
+    return kind, detail
 
 
 def _key_nodes(node: Any) -> list[int]:
@@ -154,8 +167,68 @@ class CheckpointError(SandboxError):
     """A checkpoint that ``encode`` never produces; the message names the node and the problem."""
 
 
-def decode(checkpoint: Checkpoint) -> dict[str, object]:
-    """The saved variables, as new objects with the original aliases.
+class ObjectMaker(Protocol):
+    """Makes the objects of a plan's own classes when a checkpoint is decoded."""
+
+    def empty(self, class_name: str) -> Any:
+        """An object without its fields."""
+
+    def fill(self, made: Any, fields: dict[str, Any]) -> None:
+        """Give an object its fields."""
+
+    def member(self, class_name: str, name: str | int) -> Any:
+        """A member of an Enum, or the combination of flags with this number."""
+
+    def named(self, class_name: str, fields: dict[str, Any]) -> Any:
+        """A named tuple."""
+
+
+class SavedObjects:
+    """Makes objects that stand for those of a plan, for readers that have not the plan's classes."""
+
+    def empty(self, class_name: str) -> SavedObject:
+        return SavedObject(class_name)
+
+    def fill(self, made: SavedObject, fields: dict[str, Any]) -> None:
+        made.update(fields)
+
+    def member(self, class_name: str, name: str | int) -> SavedMember:
+        return SavedMember(f"{class_name}({name})" if isinstance(name, int) else f"{class_name}.{name}")
+
+    def named(self, class_name: str, fields: dict[str, Any]) -> SavedTuple:
+        made = SavedTuple(fields.values())
+        made.class_name, made.names = class_name, tuple(fields)
+        return made
+
+
+_SAVED_OBJECTS: Final = SavedObjects()
+
+
+def classes_by_variable(checkpoint: Checkpoint) -> dict[str, frozenset[str]]:
+    """The names of the plan's classes of which each variable holds objects; variables without any are left out."""
+    if not any(type(node) is list and _split_tag(node)[0] in OBJECT_KINDS for node in checkpoint.nodes):
+        return {}
+    found = {name: frozenset(_classes_below(checkpoint.nodes, at)) for name, at in checkpoint.names.items()}
+    return {name: classes for name, classes in found.items() if classes}
+
+
+def _classes_below(nodes: list[Any], top: int) -> Iterator[str]:
+    waiting, seen = [top], {top}
+    while waiting:
+        node = nodes[waiting.pop()]
+        if type(node) is not list:
+            continue
+        kind, detail = _split_tag(node)
+        if kind in OBJECT_KINDS:
+            yield detail
+        for part in node[1:]:
+            if type(part) is int and part not in seen:
+                seen.add(part)
+                waiting.append(part)
+
+
+def decode(checkpoint: Checkpoint, maker: ObjectMaker = _SAVED_OBJECTS) -> dict[str, object]:
+    """The saved variables, as new objects with the original aliases. ``maker`` makes objects of the plan's classes.
 
     Compare, print and hash them with ``codeplan.untrusted`` alone: with ``==`` or ``repr``, a small table with shared
     parts can take practically forever.
@@ -165,7 +238,7 @@ def decode(checkpoint: Checkpoint) -> dict[str, object]:
     try:
         if len(checkpoint.names) > MAX_NAMES or len(checkpoint.dropped) > MAX_NAMES + 1:  # OTHERS_KEY is one more
             raise ValueError(f"it names more than {MAX_NAMES:,} variables")
-        values = _TableDecoder(checkpoint.nodes).decode_all()
+        values = _TableDecoder(checkpoint.nodes, maker).decode_all()
         for name, reason in checkpoint.dropped.items():
             _verify_dropped(name, reason)
         return {_verify_name(n): values[_verify_index(i, len(values))] for n, i in checkpoint.names.items()}
@@ -176,12 +249,17 @@ def decode(checkpoint: Checkpoint) -> dict[str, object]:
 
 
 class _TableDecoder:
-    """Builds the objects of a table: scalars and empty containers, then tuples bottom-up, then the contents."""
+    """Builds the objects of a table: scalars and empty containers, then tuples bottom-up, then the contents.
 
-    def __init__(self, nodes: list[Any]) -> None:
+    Objects get their fields before any container that may hash them.
+    """
+
+    def __init__(self, nodes: list[Any], maker: ObjectMaker) -> None:
+        self._maker = maker
         if type(nodes) is not list or len(nodes) > MAX_NODES:
             raise ValueError(f"its nodes are not a list of at most {MAX_NODES:,}")
         self._nodes = nodes
+        self._objects: list[int] = []
         self._values: list[Any] = [self._scalar_or_empty(at, node) for at, node in enumerate(nodes)]
 
     def decode_all(self) -> list[Any]:
@@ -189,10 +267,11 @@ class _TableDecoder:
         keys = KeyChecker(self._nodes)
         keys.check()
         for at in keys.bottom_up():
-            parts = [self._values[p] for p in self._nodes[at][1:]]
-            self._values[at] = tuple(parts) if self._nodes[at][0] == "tuple" else _frozenset(at, parts)
+            self._values[at] = self._immutable(at, self._nodes[at][0])
+        for at in self._objects:
+            self._maker.fill(self._values[at], self._fields(at))
         for at, node in enumerate(self._nodes):
-            if type(node) is list and isinstance(self._values[at], list | dict | set | deque):
+            if type(node) is list and type(self._values[at]) in _FILLED_TYPES:
                 self._fill(at, self._values[at], node[1:])
         return self._values
 
@@ -208,7 +287,36 @@ class _TableDecoder:
             return _TEXT_DECODERS[tag](_single_text(at, parts))
         for part in parts:
             _verify_index(part, len(self._nodes))
+        kind, detail = _split_tag(node)
+        if kind in OBJECT_KINDS:
+            return self._object(at, kind, _verify_name(detail))
         return _empty_container(at, tag, len(parts))
+
+    def _object(self, at: int, kind: str, class_name: str) -> Any:
+        """An object without its fields, or a member; None for a named tuple, which is created later."""
+        if kind == "member":
+            (part,) = self._nodes[at][1:]
+            name = self._nodes[part]
+            if type(name) not in (str, int):
+                raise ValueError(f"node {at} names no member")
+            return self._maker.member(class_name, name)
+        if kind == "named":
+            return None
+        self._objects.append(at)
+        return self._maker.empty(class_name)
+
+    def _immutable(self, at: int, tag: str) -> Any:
+        if tag == "tuple":
+            return tuple(self._values[p] for p in self._nodes[at][1:])
+        if tag == "frozenset":
+            return _frozenset(at, [self._values[p] for p in self._nodes[at][1:]])
+        return self._maker.named(tag.partition(":")[2], self._fields(at))
+
+    def _fields(self, at: int) -> dict[str, Any]:
+        parts = [self._values[p] for p in self._nodes[at][1:]]
+        if len(parts) % 2 or not all(type(name) is str for name in parts[::2]):
+            raise ValueError(f"node {at} has a field without a name or a value")
+        return dict(zip(parts[::2], parts[1::2], strict=True))
 
     def _fill(self, at: int, container: Any, parts: list[int]) -> None:
         held = [self._values[p] for p in parts]
@@ -223,6 +331,9 @@ class _TableDecoder:
                 container[key] = value
         if len(container) != (len(held) // 2 if isinstance(container, dict) else len(held)):
             raise ValueError(f"node {at} holds a key twice, or more than it can")
+
+
+_FILLED_TYPES: Final = frozenset({list, dict, set, deque, Counter, OrderedDict, defaultdict})
 
 
 def _empty_container(at: int, tag: str, parts: int) -> Any:
@@ -318,12 +429,32 @@ _TAGS: Final[dict[Any, str]] = {
 }
 
 
-def encode(variables: dict[str, object], max_bytes: int) -> Checkpoint:
-    """Save the variables in at most ``max_bytes``; ``dropped`` names what cannot be saved.
+class ObjectForm(NamedTuple):
+    """What is saved of an object of a plan's class: its tag, and the values of its fields by name.
+
+    A member of an Enum has its name or number under "".
+    """
+
+    tag: str
+    fields: dict[str, Any]
+
+
+Describe: TypeAlias = Callable[[Any], ObjectForm | None]
+"""Describes an object of a plan's own class; None for any other value. Raises UnsavableValue."""
+
+
+def _describe_nothing(value: Any) -> None:
+    return None
+
+
+def encode(
+    variables: dict[str, object], max_bytes: int, describe: Describe = _describe_nothing
+) -> Checkpoint:
+    """Save the variables in at most ``max_bytes``; ``dropped`` names what cannot be saved. ``describe`` reads objects.
 
     Names and reasons of dropped variables take at most MAX_DROPPED_BYTES. The rest are counted under OTHERS_KEY.
     """
-    table = _TableBuilder(max_bytes)
+    table = _TableBuilder(max_bytes, describe)
     names: dict[str, int] = {}
     dropped: dict[str, str] = {}
     others, room = 0, MAX_DROPPED_BYTES
@@ -350,13 +481,15 @@ def encode(variables: dict[str, object], max_bytes: int) -> Checkpoint:
 class _TableBuilder:
     """The table under construction. A value that turns out unsavable leaves no trace in it."""
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int, describe: Describe) -> None:
         self.nodes: list[Any] = []
+        self._describe = describe
         self._max_bytes = max_bytes
         self._free_bytes = max_bytes
         self._seen: dict[int, int] = {}
         self._keys = KeyChecker(self.nodes)
         self._pending: list[tuple[int, Any]] = []
+        self._forms: list[ObjectForm] = []
 
     def add(self, name: str, value: object) -> int:
         """Add a value and return its node's number. Raises UnsavableValue."""
@@ -370,6 +503,11 @@ class _TableBuilder:
         except UnsavableValue:
             self._roll_back(mark, room, seen)
             raise
+        except MemoryError:
+            raise
+        except Exception as error:  # a plan's own hash or comparison
+            self._roll_back(mark, room, seen)
+            raise UnsavableValue(f"its hash or comparison raised {type(error).__name__}") from None
         return root
 
     def _roll_back(self, mark: int, room: int, seen: int) -> None:
@@ -396,12 +534,22 @@ class _TableBuilder:
         if kind is bytes:
             return self._append(["bytes", value.hex()])
         if kind not in _TAGS:
-            raise UnsavableValue(f"{with_article(kind.__name__)} cannot be saved")
+            return self._place_object(value)
         if len(self.nodes) + len(value) > MAX_NODES:
             raise UnsavableValue(f"more than {MAX_NODES:,} values")
         self._reserve(_BYTES_PER_PART * len(value) * (2 if isinstance(value, dict) else 1))
         self._pending.append((len(self.nodes), value))
         return self._append([_tag(value)])
+
+    def _place_object(self, value: Any) -> int:
+        form = self._describe(value)
+        if form is None:
+            kind = "a class" if isinstance(value, type) else with_article(type(value).__name__)
+            raise UnsavableValue(f"{kind} cannot be saved")
+        self._forms.append(form)  # as long as its parts are known by their ids
+        self._reserve(2 * _BYTES_PER_PART * len(form.fields))
+        self._pending.append((len(self.nodes), form))
+        return self._append([form.tag])
 
     def _append(self, node: Node) -> int:
         self._reserve(_size(node))
@@ -465,6 +613,9 @@ def _factory_name(factory: object) -> str:
 
 
 def _parts(container: Any) -> Iterable[object]:
+    if type(container) is ObjectForm:
+        items = container.fields.items()
+        return (part for name, value in items for part in ((name, value) if name else (value,)))
     if isinstance(container, dict):
         return (part for item in container.items() for part in item)  # an OrderedDict keeps its own order
     parts: Iterable[object] = container

@@ -44,6 +44,7 @@ from codeplan.sandbox.runtime.names import (
     is_reserved,
     is_writable,
 )
+from codeplan.sandbox.runtime.saved_objects import plain_value
 from codeplan.sandbox.runtime.termination import GiveUpRequested, PlanTermination, ReplanRequested
 from codeplan.untrusted.texts import with_article
 
@@ -357,12 +358,13 @@ class PlanRuntime:
         variables: dict[str, object],
         dropped: dict[str, str],
         missing: frozenset[str] = frozenset(),
+        explains_later: bool = False,
     ) -> dict[str, object]:
         """Return the globals for a run of a plan's segments.
 
         ``turns`` caps loop iterations and calls of the plan's functions. ``variables`` are restored, except runtime
         names. ``dropped`` maps the variables that a checkpoint could not hold to the reason; ``missing`` are those of
-        the run before that this run does not have.
+        the run before that this run does not have. ``explains_later`` says that ``dropped`` may grow during the run.
         """
         self._run.begin(host, seed)
         self._agent_methods.clear()
@@ -371,7 +373,8 @@ class PlanRuntime:
         space = {name: value for name, value in variables.items() if _is_plans_own(name)}
         self._names |= {"start_from": start_from, "_keep_": space.update, **count_turns(self._stopper, turns)}
         # Only an exact dict keeps the interpreter's fast path for builtins.
-        self._builtins = _Builtins(self._names, dropped, missing) if dropped or missing else self._names
+        explains = dropped or missing or explains_later
+        self._builtins = _Builtins(self._names, dropped, missing) if explains else self._names
         space["__builtins__"] = self._builtins
         return space
 
@@ -429,11 +432,8 @@ def _make_agent_reader(
     def bound(method: str) -> Callable[..., object]:
         def call(*args: object, **kwargs: object) -> object:
             stopper.raise_if_failed()
-            for argument in (*args, *kwargs.values()):
-                problem = find_non_plain(argument, ARGUMENT_RULES)
-                if problem is not None:
-                    raise TypeError(f"agent.{method} was given {problem}; give it texts, numbers, lists and dicts")
-            return run.host.call(method, args, kwargs)
+            given = [_plain_argument(method, argument) for argument in args]
+            return run.host.call(method, tuple(given), {n: _plain_argument(method, a) for n, a in kwargs.items()})
 
         return set_name(method, call)
 
@@ -450,6 +450,18 @@ def _make_agent_reader(
         raise AttributeError(f"the agent has no '{name}'; it has: {', '.join(sorted(host.methods | host.attributes))}")
 
     return read
+
+
+def _plain_argument(method: str, argument: object) -> object:
+    """Return an argument as plain data: dataclasses become dicts, members of an Enum their values."""
+    problem = find_non_plain(argument, ARGUMENT_RULES)
+    if problem is None:
+        return argument
+    plain = plain_value(argument)
+    problem = find_non_plain(plain, ARGUMENT_RULES)
+    if problem is not None:
+        raise TypeError(f"agent.{method} was given {problem}; give it texts, numbers, lists and dicts")
+    return plain
 
 
 def _make_ask(run: CurrentRun, stopper: PlanStopper) -> Callable[[str], str]:

@@ -161,7 +161,7 @@ class Text(str):
         (object(), "object"),
         (1j, "complex"),
         (range(3), "range"),
-        (int, "type"),
+        (int, "a class"),
         (defaultdict(lambda: 0), "factory"),
     ],
     ids=lambda v: type(v).__name__,

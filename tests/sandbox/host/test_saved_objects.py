@@ -1,0 +1,190 @@
+"""Objects of a plan's own classes in checkpoints: what a resumed plan gets back, and what is named as not saved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from codeplan.sandbox import Sandbox, decode
+from codeplan.types import Checkpoint, Failed, Finished, Plan
+from codeplan.untrusted.values import value_text
+
+CLASSES = """\
+from dataclasses import dataclass, field
+from enum import Enum, Flag, auto
+from typing import NamedTuple
+class Color(Enum):
+    RED = 'r'
+    BLUE = 'b'
+class Right(Flag):
+    READ = auto()
+    WRITE = auto()
+class Point(NamedTuple):
+    x: int
+    y: int = 0
+@dataclass(frozen=True)
+class Key:
+    number: int
+@dataclass
+class Item:
+    name: str
+    tags: list = field(default_factory=list)
+    parent: 'Item' = None
+@dataclass(slots=True)
+class Slotted:
+    a: int
+class Store:
+    def __init__(self):
+        self.items = {}
+    def add(self, item):
+        self.items[item.name] = item
+class Bag(dict):
+    pass
+"""
+
+
+class Clerk:
+    def __init__(self) -> None:
+        self.given: list[object] = []
+
+    def give(self, value: object) -> str:
+        """Take a value."""
+        self.given.append(value)
+        return "taken"
+
+
+def plan_text(first: str, then: str, classes: str = CLASSES) -> str:
+    """A plan whose first step runs ``first`` and fails, and whose second step runs ``then``."""
+    steps = [(1, f"{first}\nassert False, 'first'"), (2, then)]
+    body = "\n".join(f"if start_from <= {k}:\n" + "\n".join(f"    {line}" for line in t.split("\n")) for k, t in steps)
+    inside = "\n".join(f"    {line}" for line in body.split("\n"))
+    return f"{classes}def solution(agent, start_from=1):\n{inside}\n"
+
+
+def check(text: str) -> Plan:
+    plan = Sandbox().check(text, Clerk)
+    assert isinstance(plan, Plan), plan
+    return plan
+
+
+def saved(text: str) -> Checkpoint:
+    """The checkpoint after the first step's failure."""
+    outcome = Sandbox().run(check(text), Clerk(), str)
+    assert isinstance(outcome, Failed)
+    assert outcome.message == "first"
+    return outcome.checkpoint
+
+
+def resumed(first: str, then: str) -> Any:
+    """How the second step ended, with the variables of the first."""
+    checkpoint = saved(plan_text(first, then))
+    return Sandbox().run(check(plan_text(first, then)), Clerk(), str, start_from=2, checkpoint=checkpoint)
+
+
+KEPT = {
+    "a dataclass": ("x = Item('a', [1])", "[x.name, x.tags, x == Item('a', [1])]", ["a", [1], True]),
+    "a dataclass with slots": ("x = Slotted(3)", "[x.a, x == Slotted(3)]", [3, True]),
+    "a plain object, and a method of it": (
+        "x = Store()\nx.add(Item('a'))",
+        "(x.add(Item('b')), sorted(x.items))[1]",
+        ["a", "b"],
+    ),
+    "a cycle, and parts shared between variables": (
+        "tags = ['t']\nx = Item('a', tags)\nx.parent = x\ny = [x]",
+        "[x.parent is x, x.tags is tags, y[0] is x]",
+        [True, True, True],
+    ),
+    "members of an Enum, which stay the same objects": ("x = [Color.RED]", "[x[0] is Color.RED]", [True]),
+    "a combination of flags": ("x = Right.READ | Right.WRITE", "[x == Right.READ | Right.WRITE]", [True]),
+    "a named tuple": ("x = Point(1, 2)", "[x.x, x.y, x == (1, 2), type(x) is Point]", [1, 2, True, True]),
+    "keys whose hash is made of fields": (
+        "x = {Key(1): 'one', (Point(1), Color.BLUE): 'two'}\ny = {Key(2)}",
+        "[x[Key(1)], x[(Point(1), Color.BLUE)], Key(2) in y]",
+        ["one", "two", True],
+    ),
+}
+
+
+@pytest.mark.parametrize(("first", "value", "expected"), KEPT.values(), ids=KEPT)
+def test_objects_of_the_plans_own_classes_survive_a_resumption(first, value, expected):
+    outcome = resumed(first, f"result = {value}\nreturn result")
+    assert isinstance(outcome, Finished), outcome
+    assert outcome.value == expected
+
+
+LOST = {
+    "a generator": ("x = (i for i in [1])", "a generator cannot be saved"),
+    "a closure": ("def make(n):\n    return lambda: n\nx = make(1)", "a function cannot be saved"),
+    "a class": ("x = Item", "a class cannot be saved"),
+    "an open context": (
+        "from contextlib import nullcontext\nx = nullcontext(1)",
+        "a nullcontext cannot be saved",
+    ),
+    "an object over a dict": ("x = Bag(a=1)", "an object of Bag, a class over dict"),
+    "an object whose class a function holds": (
+        "def make():\n    class Inner:\n        pass\n    return Inner()\nx = make()",
+        "an object of Inner, a class that no name of the plan holds",
+    ),
+    "a key whose hash raises": (
+        "class Bad:\n    broken = False\n    def __hash__(self):\n        return 1 // (not Bad.broken)\n"
+        "x = {Bad(): i for i in range(40)}\nBad.broken = True",
+        "its hash or comparison raised ZeroDivisionError",
+    ),
+}
+
+
+@pytest.mark.parametrize(("first", "reason"), LOST.values(), ids=LOST)
+def test_what_cannot_be_saved_is_named_with_the_reason(first, reason):
+    assert saved(plan_text(first, "assert True")).dropped["x"] == reason
+
+
+def test_an_object_whose_class_the_resumed_plan_lacks_is_not_there_and_its_name_says_why():
+    checkpoint = saved(plan_text("x = Store()\nn = 5", "assert True"))
+    without = check(plan_text("x = None\nn = 5", "assert n == 5\nprint(x)", CLASSES.replace("class Store", "class Shop")))
+    outcome = Sandbox().run(without, Clerk(), str, start_from=2, checkpoint=checkpoint)
+    assert isinstance(outcome, Failed)
+    assert outcome.message == (
+        "x was not saved (an object of Store, a class that is not defined before the steps); compute it again in this step"
+    )
+
+
+def test_code_outside_the_steps_sets_its_names_anew_as_without_objects():
+    checkpoint = saved(plan_text("x = Item('a')\nlimit = 9", "assert True"))
+    plan = check(plan_text("x = Item('a')", "return [limit, x.name]", CLASSES + "limit = 3\n"))
+    outcome = Sandbox().run(plan, Clerk(), str, start_from=2, checkpoint=checkpoint)
+    assert isinstance(outcome, Finished)
+    assert outcome.value == [3, "a"]
+
+
+def test_a_reader_without_the_classes_sees_objects_by_their_fields():
+    variables = decode(saved(plan_text("x = [Item('a'), Color.RED, Point(1)]", "assert True")))
+    assert value_text(variables["x"], 200) == "[Item(name='a', tags=[], parent=None), Color.RED, Point(x=1, y=0)]"
+
+
+def test_an_agent_and_a_caller_get_plain_data():
+    clerk = Clerk()
+    text = f"{CLASSES}def solution(agent, start_from=1):\n    agent.give([Item('a'), Color.RED, Point(1)])\n    return Item('b')\n"
+    outcome = Sandbox().run(check(text), clerk, str)
+    assert isinstance(outcome, Finished), outcome
+    assert clerk.given == [[{"name": "a", "tags": [], "parent": None}, "r", (1, 0)]]
+    assert outcome.value == {"name": "b", "tags": [], "parent": None}
+
+
+HOOKS = {
+    "a hash": "class K:\n    def __hash__(self):\n        agent.give('late')\n        return 1\nx = {K(): i for i in range(40)}",
+    "an error's text": "class E(Exception):\n    def __str__(self):\n        agent.give('late')\n        return 'e'\nraise E()",
+    "a finally of a generator that is still open": (
+        "def g():\n    try:\n        yield 1\n    finally:\n        agent.give('late')\nc = [g()]\nc.append(c)\nnext(c[0])\n"
+        "big = [[i] for i in range(3000)]"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", HOOKS.values(), ids=HOOKS)
+def test_no_hook_of_the_plan_makes_a_call_after_the_run(body):
+    clerk = Clerk()
+    lines = "\n".join(f"    {line}" for line in body.split("\n"))
+    Sandbox().run(check(f"def solution(agent, start_from=1):\n{lines}\n"), clerk, str)
+    made_while_running = 40 if "K()" in body else 0
+    assert len(clerk.given) == made_while_running
