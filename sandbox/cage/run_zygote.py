@@ -23,7 +23,14 @@ import msgspec
 from codeplan.plain_data import MAX_VALUES, NotPlainData
 from codeplan.sandbox.cage import zygote
 from codeplan.sandbox.cage.worker import HostLink, PlanTimer, WorkerJob, WorkerRole
-from codeplan.sandbox.language.compilation import PLAN_FILENAME, Program, RejectedPlanError, Segment, compile_plan
+from codeplan.sandbox.language.compilation import (
+    PLAN_FILENAME,
+    Program,
+    RejectedPlanError,
+    Segment,
+    compile_expression,
+    compile_plan,
+)
 from codeplan.sandbox.protocol import frames, values
 from codeplan.sandbox.protocol.codec import RETURNED_NAME, CheckpointError, classes_by_variable, decode, encode
 from codeplan.sandbox.protocol.frames import diagnostic_rows
@@ -457,7 +464,7 @@ def main(control_fd: int) -> NoReturn:
     saved = encode({"x": [1]}, 1_000)
     text = frames.RunJob(_SAMPLE, frozenset({"report"}), frozenset(), 1, saved, 0, Limits())
     checked = msgspec.structs.replace(text, code=compile_plan(_SAMPLE).pack())
-    serve = partial(serve_run, runtime=PlanRuntime())
+    serve = partial(serve_run, runtime=PlanRuntime(compile_expression))
     zygote.main(control_fd, WorkerRole(checked, serve, prewarmed=True, other_samples=(text,)))
 
 

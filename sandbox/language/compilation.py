@@ -92,6 +92,22 @@ def compile_plan(source: str) -> Program:
     return program
 
 
+def compile_expression(source: str) -> CodeType:
+    """Compile the text that a plan gives to ``eval``, with the guards of a plan. Raises SyntaxError."""
+    problems = DiagnosticCollector(source)
+    try:
+        (statement,) = parse_plan(source.strip()).body or [ast.Pass()]
+        if not isinstance(statement, ast.Expr):
+            raise SyntaxError("eval takes one expression")
+        body = PlanTransformer(problems).visit(statement.value)
+        problems.raise_if_any()
+    except RejectedPlanError as refused:
+        raise SyntaxError(refused.diagnostics[0].message) from None
+    except ValueError:
+        raise SyntaxError("eval takes one expression") from None
+    return compile(ast.fix_missing_locations(ast.Expression(body)), "<string>", "eval", dont_inherit=True)
+
+
 def build_program(
     imported: list[ImportStatement], outline: PlanOutline, flows: list[NameFlow], problems: DiagnosticCollector
 ) -> Program:
@@ -108,6 +124,8 @@ def build_program(
     if len(outline.steps) > MAX_STEPS:
         problems.add(None, "size", f"the plan has {len(outline.steps):,} steps; write at most {MAX_STEPS:,}")
     shared = frozenset().union(*(f.deferred_reads.keys() | f.generator_names | f.outer_binds for f in flows))
+    if any("eval" in f.reads or "eval" in f.deferred_reads for f in flows):
+        shared = rebound  # the text of an eval may read any variable
     bodies = [(p, _transform_part(p, transformer, f, shared)) for p, f in zip(outline.parts, flows, strict=True)]
     if problems:
         return Program(())

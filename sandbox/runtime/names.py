@@ -96,7 +96,7 @@ PLAIN_BUILTINS = split_names(
 CLASS_BUILTINS = split_names("classmethod object property staticmethod super")
 """Builtins for classes, used unchanged: what can be read of them and of their results is guarded."""
 
-GUARDED_BUILTINS = frozenset({"delattr", "format", "getattr", "hasattr", "iter", "pow", "setattr", "type"})
+GUARDED_BUILTINS = frozenset({"delattr", "eval", "format", "getattr", "hasattr", "iter", "pow", "setattr", "type"})
 """Builtins replaced by versions that call the guards."""
 
 ALLOWED_MODULES: dict[str, frozenset[str]] = {
@@ -164,7 +164,6 @@ _ONLY_EXCEPTION = "write `except Exception`; a plan can raise and catch no more 
 NAME_HINTS: dict[str, str] = {
     "input": "nothing can be typed here; ask the model with ask_llm(question)",
     "open": _NO_FILES,
-    "eval": "use literal_eval(text) to read a value out of a text",
     "exec": "write the code itself",
     "compile": "write the code itself",
     "__import__": "write the plan without modules, or import one of " + ", ".join(sorted(ALLOWED_MODULES)),

@@ -11,17 +11,19 @@ import json
 import math
 import re
 import string
+import sys
 import warnings
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from io import StringIO
+from types import CodeType
 from typing import Any, NoReturn
 
 from codeplan.sandbox.protocol.plain_data import ARGUMENT_RULES, find_non_plain
 from codeplan.sandbox.runtime.attributes import AgentProxy, ModuleFacade, make_getattr
 from codeplan.sandbox.runtime.class_modules import class_modules
-from codeplan.sandbox.runtime.classes import PLAN_MODULE, PlanType, writable_owner
+from codeplan.sandbox.runtime.classes import PLAN_FILENAME, PLAN_MODULE, PlanType, writable_owner
 from codeplan.sandbox.runtime.guards import (
     CurrentRun,
     HostCalls,
@@ -40,6 +42,7 @@ from codeplan.sandbox.runtime.names import (
     PLAIN_BUILTINS,
     PREDEFINED_MODULES,
     RESERVED_NAMES,
+    RUNTIME_NAMES,
     is_readable,
     is_reserved,
     is_writable,
@@ -337,10 +340,11 @@ class PlanRuntime:
     """What plans reach beside their own variables: guards, builtins, modules, and the functions that call the host.
 
     Making it takes longer than a short plan, so a zygote makes it and the workers inherit it. It serves one run after
-    the other and keeps nothing of a run for the next.
+    the other and keeps nothing of a run for the next. ``compile_expression`` compiles the text of an ``eval``.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, compile_expression: Callable[[str], CodeType]) -> None:
+        self._compile_expression = compile_expression
         self._run = CurrentRun()
         self._stopper = PlanStopper(self._run)
         self._agent_methods: dict[str, Callable[..., object]] = {}
@@ -376,6 +380,7 @@ class PlanRuntime:
         explains = dropped or missing or explains_later
         self._builtins = _Builtins(self._names, dropped, missing) if explains else self._names
         space["__builtins__"] = self._builtins
+        self._space = space
         return space
 
     def _make_names(self) -> dict[str, object]:
@@ -392,6 +397,7 @@ class PlanRuntime:
             **{name: modules[name] for name in PREDEFINED_MODULES},
             **modules["collections"].members,
             "__import__": _ignore_import,
+            "eval": self._eval,
             "_getattr_": guarded_getattr,
             "_import_": self._import,
             "_modules_": modules,
@@ -404,6 +410,21 @@ class PlanRuntime:
             "literal_eval": literal_eval,
             "print": _make_print(run, stopper),
         }
+
+    def _eval(self, source: object, globals: Any = None, locals: Any = None, /) -> object:
+        """``eval`` over values: the text, which may come from a tool or a model, reaches no agent and no function.
+
+        Raises: SyntaxError: the text is not one expression of the plan language.
+        """
+        if type(source) is not str:
+            raise TypeError("eval() arg 1 must be a string")
+        code = self._compile_expression(source)
+        caller = sys._getframe(1)
+        seen = caller.f_locals if globals is None and caller.f_code.co_filename == PLAN_FILENAME else {}
+        given = (self._space if globals is None else globals, seen if locals is None else locals)
+        values = {name: value for space in given for name, value in dict(space).items() if _is_value(name, value)}
+        builtins_ = {name: value for name, value in self._names.items() if name not in RUNTIME_NAMES}
+        return eval(code, {**values, "__builtins__": builtins_})
 
     def _import(self, name: str, module: str, member: str | None) -> None:
         modules: Any = self._names["_modules_"]
@@ -418,6 +439,11 @@ def plan_variables(namespace: dict[str, object]) -> dict[str, object]:
 
 def _is_plans_own(name: str) -> bool:
     return name.strip("_") != "" and not is_reserved(name) and name not in RESERVED_NAMES
+
+
+def _is_value(name: object, value: object) -> bool:
+    """Return whether an expression in an ``eval`` may read this variable."""
+    return type(name) is str and _is_plans_own(name) and not callable(value)
 
 
 def _ignore_import(*_: object) -> None:

@@ -9,7 +9,7 @@ from support.sample_worlds import SampleWalker
 
 from codeplan.agent_interface import agent_api
 from codeplan.sandbox.language.checking import check_source
-from codeplan.sandbox.language.compilation import compile_plan
+from codeplan.sandbox.language.compilation import compile_expression, compile_plan
 from codeplan.sandbox.runtime.namespace import PlanRuntime, plan_variables
 from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, PlanTermination
 from codeplan.types import AgentApi, Plan, Rejected
@@ -69,7 +69,7 @@ def run(
     """Run a plan with guards, on a new runtime unless one is given."""
     program = compile_plan(source)
     host = InProcessHost()
-    space = (runtime or PlanRuntime()).begin(
+    space = (runtime or PlanRuntime(compile_expression)).begin(
         host, turns=turns, seed=0, start_from=start_from, variables=variables or {}, dropped=dropped or {}
     )
     error: BaseException | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from support.guarded_plans import GuardedRun, InProcessHost, plan, run
 
+from codeplan.sandbox.language.compilation import compile_expression
 from codeplan.sandbox.runtime.namespace import PlanRuntime
 from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded
 
@@ -45,17 +46,17 @@ def second(runtime: PlanRuntime, **options: object) -> GuardedRun:
 
 @pytest.mark.parametrize("name", FIRST)
 def test_a_run_finds_nothing_of_the_run_before(name: str) -> None:
-    runtime = PlanRuntime()
+    runtime = PlanRuntime(compile_expression)
     run(plan(FIRST[name]), runtime=runtime, turns=50, variables={"found": 1}, dropped={"pi": "it is round"})
     run(plan(FIRST[name]), runtime=runtime, turns=50)
-    after, fresh = second(runtime), second(PlanRuntime())
+    after, fresh = second(runtime), second(PlanRuntime(compile_expression))
     assert (after.error, fresh.error) == (None, None)
     assert (after.output, after.host.calls) == (fresh.output, fresh.host.calls)
     assert after.variables.keys() == fresh.variables.keys()
 
 
 def test_each_run_has_its_own_turns_and_start() -> None:
-    runtime = PlanRuntime()
+    runtime = PlanRuntime(compile_expression)
     assert isinstance(run(plan("for i in range(10):\n    pass"), runtime=runtime, turns=5).error, LimitExceeded)
     assert run(plan("for i in range(10):\n    pass"), runtime=runtime, turns=11).error is None
     assert run(plan("print(start_from)"), runtime=runtime, start_from=3).output == "3\n"
@@ -63,20 +64,20 @@ def test_each_run_has_its_own_turns_and_start() -> None:
 
 
 def test_a_failure_belongs_to_the_host_of_its_run() -> None:
-    runtime = PlanRuntime()
+    runtime = PlanRuntime(compile_expression)
     failed, passed = run(plan("assert False, 'no'"), runtime=runtime), run(plan("print(1)"), runtime=runtime)
     assert isinstance(failed.host.failure, AssertionFailure)
     assert (passed.host.failure, passed.output) == (None, "1\n")
 
 
 def test_methods_are_those_of_the_runs_agent(monkeypatch: pytest.MonkeyPatch) -> None:
-    runtime = PlanRuntime()
+    runtime = PlanRuntime(compile_expression)
     assert run(plan("agent.goto('desk 1')"), runtime=runtime).error is None
     monkeypatch.setattr(InProcessHost, "methods", frozenset({"report"}))
     assert "has no 'goto'" in str(run(plan("agent.goto('desk 1')"), runtime=runtime).error)
 
 
 def test_a_dropped_name_is_explained_to_its_own_run_alone() -> None:
-    runtime = PlanRuntime()
+    runtime = PlanRuntime(compile_expression)
     assert "was not saved" in str(run(plan("print(f)"), runtime=runtime, dropped={"f": "it is a function"}).error)
     assert "was not saved" not in str(run(plan("print(f)"), runtime=runtime).error)
