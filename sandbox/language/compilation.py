@@ -124,7 +124,7 @@ def build_program(
     if len(outline.steps) > MAX_STEPS:
         problems.add(None, "size", f"the plan has {len(outline.steps):,} steps; write at most {MAX_STEPS:,}")
     shared = frozenset().union(*(f.deferred_reads.keys() | f.generator_names | f.outer_binds for f in flows))
-    if any("eval" in f.reads or "eval" in f.deferred_reads for f in flows):
+    if any(name in f.reads or name in f.deferred_reads for f in flows for name in ("eval", "locals")):
         shared = rebound  # the text of an eval may read any variable
     bodies = [(p, _transform_part(p, transformer, f, shared)) for p, f in zip(outline.parts, flows, strict=True)]
     if problems:

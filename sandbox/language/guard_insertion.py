@@ -29,6 +29,8 @@ from codeplan.sandbox.runtime.names import (
     ANNOTATION_MODULES,
     DEFINABLE_DUNDERS,
     ENUM_NAMES,
+    LOCAL_NAMES,
+    METADATA_NAMES,
     PREDEFINED_NAMES,
     RESERVED_NAMES,
     is_readable,
@@ -113,6 +115,7 @@ def _is_predefined(b: ImportBinding) -> bool:
     return b.name == b.member and b.module in ("ast", "collections")
 
 
+_READABLE_NAMES = METADATA_NAMES | {"__class__", "__name__"}
 _T = TypeVar("_T", bound=ast.AST)
 VisitResult = ast.AST | list[ast.stmt] | None
 
@@ -150,7 +153,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
 
     def check_name(self, node: ast.AST, name: str | None, allow_magic_methods: bool = False) -> None:
         """Report names of the forms ``_name_`` and ``__name__``, which belong to the runtime and to Python."""
-        if name is not None and is_reserved(name) and name not in ("__class__", "__name__"):
+        if name is not None and is_reserved(name) and name not in _READABLE_NAMES:
             other = name.strip("_")
             self.error(node, f"names that begin and end with an underscore are reserved; write `{other}` for `{name}`")
 
@@ -454,6 +457,8 @@ class PlanTransformer(LanguagePolicy):
                 return
             hint = "write a context manager for what must be closed" if name == "__del__" else "leave it out"
             self.error(node, f"a class of a plan cannot define `{name}`; {hint}")
+            return
+        if name in LOCAL_NAMES and any(s.kind == "function" and name in s.binds for s in self._scopes):
             return
         super()._check_binding(node, name)
 

@@ -46,6 +46,9 @@ the run's end.
 ENUM_NAMES = split_names("_generate_next_value_ _ignore_ _missing_ _name_ _order_ _value_")
 """Names of the form ``_name_`` that mean something in an Enum. All others belong to the runtime."""
 
+METADATA_NAMES = split_names("__all__ __author__ __copyright__ __credits__ __date__ __email__ __license__ __version__")
+"""Names of the form ``__name__`` that a program may set for its readers."""
+
 FRAME_ATTRIBUTES = split_names(
     "ag_await ag_code ag_frame co_code cr_await cr_code cr_frame cr_origin f_back f_builtins f_code f_generator "
     "f_globals f_locals f_trace gi_code gi_frame gi_yieldfrom tb_frame tb_next"
@@ -70,6 +73,9 @@ def is_writable(attribute: str) -> bool:
     return attribute in ("__name__", "__doc__") or not (is_reserved(attribute) or attribute in FRAME_ATTRIBUTES)
 
 
+LOCAL_NAMES = frozenset({"print", "solution", "start_from"})
+"""Reserved names that a function of the plan may nevertheless bind in its own scope."""
+
 ALLOWED_EXCEPTIONS = split_names(
     "ArithmeticError AssertionError AttributeError BlockingIOError BrokenPipeError BufferError ChildProcessError "
     "ConnectionAbortedError ConnectionError ConnectionRefusedError ConnectionResetError EOFError EnvironmentError "
@@ -93,10 +99,10 @@ PLAIN_BUILTINS = split_names(
 )
 """Builtins used unchanged: they touch only their arguments, and a plan has no objects with hooks."""
 
-CLASS_BUILTINS = split_names("classmethod object property staticmethod super")
+CLASS_BUILTINS = split_names("NotImplemented classmethod object property staticmethod super")
 """Builtins for classes, used unchanged: what can be read of them and of their results is guarded."""
 
-GUARDED_BUILTINS = frozenset({"delattr", "eval", "format", "getattr", "hasattr", "iter", "pow", "setattr", "type"})
+GUARDED_BUILTINS = frozenset({"delattr", "eval", "format", "locals", "getattr", "hasattr", "iter", "pow", "setattr", "type"})
 """Builtins replaced by versions that call the guards."""
 
 ALLOWED_MODULES: dict[str, frozenset[str]] = {
@@ -168,7 +174,6 @@ NAME_HINTS: dict[str, str] = {
     "compile": "write the code itself",
     "__import__": "write the plan without modules, or import one of " + ", ".join(sorted(ALLOWED_MODULES)),
     "globals": "use variables, or a dict of your own",
-    "locals": "use variables, or a dict of your own",
     "vars": "use variables, or a dict of your own",
     "dir": "the agent's methods are listed in its description",
     "help": "the agent's methods are listed in its description",

@@ -398,6 +398,7 @@ class PlanRuntime:
             **modules["collections"].members,
             "__import__": _ignore_import,
             "eval": self._eval,
+            "locals": self._locals,
             "_getattr_": guarded_getattr,
             "_import_": self._import,
             "_modules_": modules,
@@ -425,6 +426,12 @@ class PlanRuntime:
         values = {name: value for space in given for name, value in dict(space).items() if _is_value(name, value)}
         builtins_ = {name: value for name, value in self._names.items() if name not in RUNTIME_NAMES}
         return eval(code, {**values, "__builtins__": builtins_})
+
+    def _locals(self) -> dict[str, object]:
+        """``locals``: a copy of the variables of the plan's code that calls it."""
+        caller = sys._getframe(1)
+        outermost = caller.f_code.co_name == "_segment_"
+        return plan_variables({**(self._space if outermost else {}), **caller.f_locals})
 
     def _import(self, name: str, module: str, member: str | None) -> None:
         modules: Any = self._names["_modules_"]
