@@ -95,7 +95,6 @@ def make_builtins(guarded_getattr: Callable[[Any, str], Any], size_guard: SizeGu
         "setattr": _check_argument_count(setattr, setattr_, 3, 3),
         "delattr": _check_argument_count(delattr, delattr_, 2, 2),
         "type": PlanType,
-        "__name__": PLAN_MODULE,
         "iter": _check_argument_count(iter, guarded_iter, 1, 2),
     }
 
@@ -379,7 +378,7 @@ class PlanRuntime:
         # Only an exact dict keeps the interpreter's fast path for builtins.
         explains = dropped or missing or explains_later
         self._builtins = _Builtins(self._names, dropped, missing) if explains else self._names
-        space["__builtins__"] = self._builtins
+        space |= {"__builtins__": self._builtins, "__name__": PLAN_MODULE}
         self._space = space
         return space
 
@@ -425,7 +424,7 @@ class PlanRuntime:
         given = (self._space if globals is None else globals, seen if locals is None else locals)
         values = {name: value for space in given for name, value in dict(space).items() if _is_value(name, value)}
         builtins_ = {name: value for name, value in self._names.items() if name not in RUNTIME_NAMES}
-        return eval(code, {**values, "__builtins__": builtins_})
+        return eval(code, {**values, "__builtins__": builtins_, "__name__": PLAN_MODULE})
 
     def _locals(self) -> dict[str, object]:
         """``locals``: a copy of the variables of the plan's code that calls it."""
