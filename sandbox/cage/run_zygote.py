@@ -6,7 +6,6 @@ It does not load the parser that checks need, because a fork is faster with less
 from __future__ import annotations
 
 import builtins
-import random
 import re
 import sys
 import time
@@ -32,6 +31,10 @@ from codeplan.sandbox.protocol.limits import (
     Limits,
     shorten,
 )
+from codeplan.sandbox.runtime.attributes import text_codecs
+from codeplan.sandbox.runtime.clocks import load_time_zones
+from codeplan.sandbox.runtime.guards import RunSettings
+from codeplan.sandbox.runtime.modules import preload_modules
 from codeplan.sandbox.runtime.namespace import PlanRuntime, plan_variables
 from codeplan.sandbox.runtime.termination import (
     AssertionFailure,
@@ -133,7 +136,9 @@ class PlanExecution:
             self._namespace = self._runtime.begin(
                 self._calls,
                 turns=self._limits.turns,
-                seed=self._job.seed,
+                settings=RunSettings(
+                    self._job.seed, self._job.started, self._limits.recursion, self._limits.wall, self._job.waits
+                ),
                 start_from=self._job.start_from,
                 variables={name: value for name, value in variables.items() if program.is_plan_variable(name)},
                 dropped={name: why for name, why in self._dropped.items() if program.is_plan_variable(name)},
@@ -410,7 +415,9 @@ def _preload_modules() -> None:
     """Make the standard library load what it loads lazily: a locked worker cannot open files."""
     Counter("a").most_common(1)
     re.compile(r"\N{DIGIT ONE}")
-    random.Random("a")
+    preload_modules()
+    load_time_zones()
+    text_codecs()
 
 
 def serve_run(link: HostLink, job: WorkerJob, timer: PlanTimer, runtime: PlanRuntime) -> None:

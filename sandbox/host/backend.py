@@ -53,7 +53,8 @@ class RunRequest:
     """One run of a plan, from step ``start_from`` with the variables of ``checkpoint``.
 
     The plan reaches the public methods and attributes of ``agent``, and ``ask`` as ``ask_llm``; ``seed`` seeds its
-    random numbers. ``on_event`` receives each step and each piece of output at once. ``on_coverage`` receives the lines
+    random numbers. Its clock begins at ``started``, Unix time in seconds (None: now), and it sleeps if ``waits``, which
+    a replay need not. ``on_event`` receives each step and each piece of output at once. ``on_coverage`` receives the lines
     that run; it slows the plan down. Raises: UsageError: ``start_from`` or ``seed`` is not a number of 64 bits.
     """
 
@@ -65,6 +66,8 @@ class RunRequest:
     on_event: Callable[[Progress], None] | None = None
     seed: int = 0
     on_coverage: Callable[[LineCoverage], None] | None = None
+    started: float | None = None
+    waits: bool = True
 
     def __post_init__(self) -> None:
         for name, value in {"start_from": self.start_from, "seed": self.seed}.items():

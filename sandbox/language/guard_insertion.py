@@ -22,7 +22,8 @@ from codeplan.sandbox.language.parsing import (
     load_name,
     with_location,
 )
-from codeplan.sandbox.runtime.names import ALLOWED_MODULES, ANNOTATION_MODULES, PREDEFINED_NAMES, RESERVED_NAMES
+from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, PREDEFINED_MEMBERS, REFUSED_MODULES
+from codeplan.sandbox.runtime.names import ANNOTATION_MODULES, PREDEFINED_NAMES, RESERVED_NAMES
 
 _ASYNC = "plans run one statement after the other; leave out async and await"
 _OUTER = "name it as a parameter and return the new value, or keep it in a dict"
@@ -48,6 +49,9 @@ CONSTRUCT_HINTS: dict[str, str] = {
 }
 
 
+NAMED_TUPLE_METHODS = frozenset({"_asdict", "_fields", "_make", "_replace"})
+"""Public attributes of named tuples, which begin with an underscore as fields may not."""
+
 ImportStatement = ast.Import | ast.ImportFrom
 
 
@@ -66,7 +70,7 @@ def import_problem(node: ImportStatement, alias: ast.alias) -> str | None:
     if module in ANNOTATION_MODULES:
         return None
     if module not in ALLOWED_MODULES or (isinstance(node, ast.ImportFrom) and node.level):
-        return f"`{module}` cannot be imported; use the agent, or one of: {', '.join(sorted(ALLOWED_MODULES))}"
+        return f"`{module}` cannot be imported; {_advice_on_module(module)}"
     if isinstance(node, ast.ImportFrom) and alias.name not in ALLOWED_MODULES[module]:
         return f"`{module}` has no `{alias.name}` here; it has: {', '.join(sorted(ALLOWED_MODULES[module]))}"
     name = alias.asname or alias.name
@@ -75,6 +79,14 @@ def import_problem(node: ImportStatement, alias: ast.alias) -> str | None:
     if name in ("ask", "ask_llm") and module != "large_language_model":
         return f"`{name}` belongs to the runtime; use another name for `{alias.name}`"
     return None
+
+
+def _advice_on_module(module: str) -> str:
+    """Return what to write instead of a module that plans cannot import."""
+    for name in (module, module.partition(".")[0]):
+        if name in REFUSED_MODULES:
+            return REFUSED_MODULES[name]
+    return f"use the agent, or one of: {', '.join(sorted(ALLOWED_MODULES.keys() - {'large_language_model'}))}"
 
 
 def find_imports(nodes: Iterable[ast.AST]) -> list[ImportStatement]:
@@ -98,7 +110,8 @@ def import_bindings(statements: Iterable[ImportStatement]) -> Iterator[ImportBin
 def _binding(node: ImportStatement, alias: ast.alias) -> ImportBinding:
     name = alias.asname or alias.name
     if isinstance(node, ast.Import):
-        return ImportBinding(name, alias.name, None, node)
+        whole = alias.name if alias.asname else alias.name.partition(".")[0]  # `import a.b` binds a
+        return ImportBinding(alias.asname or whole, whole, None, node)
     return ImportBinding(name, node.module or "", alias.name, node)
 
 
@@ -108,7 +121,9 @@ def _is_predefined(b: ImportBinding) -> bool:
         return b.name == b.module and b.name in PREDEFINED_NAMES
     if b.module == "large_language_model":
         return b.name in ("ask", "ask_llm")
-    return b.name == b.member and b.module in ("ast", "collections")
+    return b.name == b.member and (
+        b.module == "ast" or (b.module == "collections" and b.member in PREDEFINED_MEMBERS)
+    )
 
 
 _T = TypeVar("_T", bound=ast.AST)
@@ -253,7 +268,7 @@ class PlanTransformer(LanguagePolicy):
         if not isinstance(node.ctx, ast.Load):
             hint = f"keep the value in a variable or a dict instead of `.{node.attr}`"
             self.error(node, f"attributes cannot be written; {hint}")
-        if node.attr.startswith("_"):
+        if node.attr.startswith("_") and node.attr not in NAMED_TUPLE_METHODS:
             self.error(node, f"`.{node.attr}` is private; use public methods and attributes only")
         value = self._visited(node.value)
         if not isinstance(node.ctx, ast.Load):

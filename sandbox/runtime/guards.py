@@ -7,14 +7,16 @@ limit of the process stops the rest.
 
 from __future__ import annotations
 
+import math
 import operator
 import random
 import re
 import sys
-from collections import Counter, OrderedDict, defaultdict, deque
+from collections import ChainMap, Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
+from fractions import Fraction
 from itertools import chain, compress, repeat
-from typing import Any, NoReturn, Protocol, TypeVar
+from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar
 
 from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, PlanTermination, find_limit
 
@@ -36,7 +38,7 @@ MAX_WIDTH = 10_000
 _SMALL = 2**64
 _NUMBER = re.compile(r"\d{5,}")
 _PERCENT_STAR = re.compile(r"%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?")
-_MAX_LENGTHS: dict[type, int] = {str: MAX_TEXT, bytes: MAX_TEXT, list: MAX_ITEMS, tuple: MAX_ITEMS, deque: MAX_ITEMS}
+_MAX_LENGTHS: dict[type, int] = {str: MAX_TEXT, bytes: MAX_TEXT, list: MAX_ITEMS, tuple: MAX_ITEMS, deque: MAX_ITEMS, bytearray: MAX_TEXT}
 
 
 def set_name(name: str, function: _Function) -> _Function:
@@ -102,8 +104,13 @@ class SizeGuard:
         if modulus is not None:
             for number in (a, b, modulus):
                 self._check_bits(number.bit_length() if type(number) is int else 0)
-        elif type(a) is int and type(b) is int and b > 0:
-            self._check_bits(a.bit_length() * b)
+        elif type(b) is int and (type(a) is int or type(a) is Fraction):
+            self._check_bits(_bits(a) * (b if type(a) is int else abs(b)))
+
+    def check_bits(self, bits: Any) -> None:
+        """Check the size of an integer that an operation is to make, if it is a number."""
+        if type(bits) is int:
+            self._check_bits(bits)
 
     def check_width(self, width: Any) -> None:
         """Check the width to which a text is padded."""
@@ -111,8 +118,8 @@ class SizeGuard:
             self._limit("memory", width, MAX_WIDTH)
 
     def _check_mul(self, a: Any, b: Any) -> None:
-        if type(a) is int and type(b) is int:
-            self._check_bits(a.bit_length() + b.bit_length())
+        if (type(a) is int or type(a) is Fraction) and (type(b) is int or type(b) is Fraction):
+            self._check_bits(_bits(a) + _bits(b))
             return
         self._check_repeat(a, b)
         self._check_repeat(b, a)
@@ -133,6 +140,10 @@ class SizeGuard:
         if any("*" in s for s in specs):
             for value in values if type(values) is tuple else (values,):
                 self.check_width(value)
+
+
+def _bits(number: int | Fraction) -> int:
+    return number.bit_length() if type(number) is int else max(map(int.bit_length, number.as_integer_ratio()))
 
 
 class HostCalls(Protocol):
@@ -163,19 +174,36 @@ class HostCalls(Protocol):
         ...
 
 
+class RunSettings(NamedTuple):
+    """What makes runs of the same plan alike.
+
+    ``seed`` is that of its random numbers, ``started`` the Unix time at which its clock begins, ``recursion`` its
+    depth of calls. ``wall`` seconds are the most that it may sleep; it only waits if ``waits`` is true: a replay need
+    not.
+    """
+
+    seed: int = 0
+    started: float = 0.0
+    recursion: int = 1_000
+    wall: float = math.inf
+    waits: bool = True
+
+
 class CurrentRun:
-    """The run's host, its seed, and its random numbers, which are the same for the same seed."""
+    """The run's host and settings, its random numbers, its clock, and the objects whose identity it knows."""
 
     host: HostCalls
-    seed: int
+    settings: RunSettings
 
     def __init__(self) -> None:
-        self.generator = random.Random()
+        self.generator: random.Random = random._inst  # type: ignore[attr-defined]  # also used by ``statistics``
 
-    def begin(self, host: HostCalls, seed: int) -> None:
+    def begin(self, host: HostCalls, settings: RunSettings) -> None:
         """Serve this run from now on."""
-        self.host, self.seed = host, seed
-        self.generator.seed(seed)
+        self.host, self.settings = host, settings
+        self.generator.seed(settings.seed)
+        self.started_ns, self.elapsed_ns, self.asleep = int(settings.started * 10**9), 0, 0.0
+        self.identities: dict[int, tuple[object, int]] = {}
 
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
@@ -183,7 +211,7 @@ _Function = TypeVar("_Function", bound=Callable[..., object])
 MAX_MESSAGE_CHARS = 20_000
 """Longer messages of assertions and reasons of ``replan`` are truncated to this many characters."""
 
-WRITABLE_TYPES: frozenset[type] = frozenset({list, dict, Counter, defaultdict, OrderedDict, deque})
+WRITABLE_TYPES: frozenset[type] = frozenset({list, dict, bytearray, Counter, ChainMap, defaultdict, OrderedDict, deque})
 """The types whose items a plan may set and delete."""
 
 _IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
