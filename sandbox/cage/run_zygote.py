@@ -100,6 +100,9 @@ _FLUSH_SECONDS: Final = 0.05
 _RUNTIME_FRAMES: Final = 30  # stack frames that guards and the runtime may add to the plan's own
 
 
+_EXCHANGE_FRAMES: Final = 100  # stack frames that an exchange with the host may add at the plan's greatest depth
+
+
 class PlanExecution:
     """One run of a compiled plan. The process has one ``runtime``, which serves one run after the other."""
 
@@ -224,8 +227,7 @@ def _ends_step(failure: BaseException | None) -> bool:
 
 def _reached_value(limit: LimitExceeded, allowed: float) -> float:
     """The amount reached; the allowed amount if only the excess is known."""
-    known = limit.limit not in ("recursion", "memory") or limit.value > allowed
-    return float(limit.value) if known and limit.limit != "recursion" else allowed
+    return float(limit.value) if limit.limit != "memory" or limit.value > allowed else allowed
 
 
 def _error_text(error: BaseException) -> str:
@@ -341,11 +343,16 @@ class HostClient:
         self._pending_output.append(text)
         self._pending_chars += len(text)
         if self._pending_chars > _FLUSH_CHARS or time.monotonic() - self._flushed_at > _FLUSH_SECONDS:
+            depth = sys.getrecursionlimit()
+            sys.setrecursionlimit(depth + _EXCHANGE_FRAMES)
             self._timer.is_armed = False
             self.flush()
             self._timer.is_armed = True
+            sys.setrecursionlimit(depth)
 
     def _exchange(self, frame: frames.Frame) -> object:
+        depth = sys.getrecursionlimit()
+        sys.setrecursionlimit(depth + _EXCHANGE_FRAMES)  # half an exchange would leave the next call its answer
         self._timer.is_armed = False
         began = time.monotonic()
         try:
@@ -358,6 +365,7 @@ class HostClient:
         finally:
             self._timer.waited_seconds += time.monotonic() - began
             self._timer.is_armed = True
+            sys.setrecursionlimit(depth)
         if isinstance(reply, frames.ResultFrame):
             return values.unpack_value(reply.value)
         assert isinstance(reply, frames.ErrorFrame), "the conversation allows no other answer"

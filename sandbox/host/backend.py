@@ -109,7 +109,6 @@ class Capability(StrEnum):
 
     - ASSERTIONS: A failed assertion ends the plan, whatever handlers surround it.
     - TURNS: Loop iterations are counted and limited.
-    - RECURSION: Too deep a recursion ends the plan as a limit, not as an exception that it can catch.
     - SAVED_AT_LIMIT: The variables are saved when a limit of time or memory ends the run.
     - CYCLES: Checkpoints restore values that contain themselves.
     - SURROGATES: Texts with half a surrogate pair pass unchanged in both directions.
@@ -126,7 +125,6 @@ class Capability(StrEnum):
 
     ASSERTIONS = "assertions"
     TURNS = "turns"
-    RECURSION = "recursion"
     SAVED_AT_LIMIT = "saved at limit"
     CYCLES = "cycles"
     SURROGATES = "surrogates"

@@ -156,7 +156,7 @@ _CODEC_NAMES = (
     "iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-9 iso8859-10 iso8859-11 iso8859-13 iso8859-14 "
     "iso8859-15 iso8859-16 cp037 cp437 cp500 cp737 cp775 cp850 cp852 cp855 cp857 cp858 cp860 cp861 cp862 cp863 cp865 "
     "cp866 cp874 cp1140 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 koi8-r koi8-u mac-roman "
-    "unicode-escape raw-unicode-escape gbk gb2312 gb18030 big5 shift_jis cp932 euc_jp iso2022_jp euc_kr cp949"
+    "unicode-escape raw-unicode-escape"
 )
 
 

@@ -8,6 +8,7 @@ machine's time zone is UTC. Time zones are read before the lockdown: a worker ca
 from __future__ import annotations
 
 import datetime
+import importlib.util
 import io
 import math
 import operator
@@ -27,6 +28,7 @@ from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES
 _READING_NS: Final = 1_000
 _BILLION: Final = 10**9
 _EPOCH_START: Final = datetime.datetime(1970, 1, 1)
+_NOT_ZONES: Final = ("posix", "right/", "localtime")
 _NOT_GIVEN: Final = object()
 
 
@@ -148,10 +150,15 @@ class _ZoneFiles:
 
     def read(self) -> None:
         """Read them all: from the system's folder, else from the package ``tzdata``."""
-        for key in zoneinfo.available_timezones():
-            data = _zone_file(key)
-            if data is not None:
-                self.files[key] = data
+        package = importlib.util.find_spec("tzdata")
+        in_package = [str(Path(place, "zoneinfo")) for place in (package and package.submodule_search_locations) or ()]
+        for folder in (*zoneinfo.TZPATH, *in_package):
+            for path in Path(folder).rglob("*"):
+                key = path.relative_to(folder).as_posix()
+                if key.startswith(_NOT_ZONES) or not path.is_file():
+                    continue
+                if (data := path.read_bytes()).startswith(b"TZif"):
+                    self.files.setdefault(key, data)
 
     def open(self, key: str) -> io.BytesIO:
         """Return a zone's file. Raises: ZoneInfoNotFoundError."""
@@ -159,19 +166,6 @@ class _ZoneFiles:
         if data is None:
             raise zoneinfo.ZoneInfoNotFoundError(f"No time zone found with key {key}")
         return io.BytesIO(data)
-
-
-def _zone_file(key: str) -> bytes | None:
-    for folder in zoneinfo.TZPATH:
-        path = Path(folder, key)
-        if path.is_file():
-            return path.read_bytes()
-    try:
-        with import_module("zoneinfo._common").load_tzdata(key) as file:
-            data: bytes = file.read()
-            return data
-    except (zoneinfo.ZoneInfoNotFoundError, OSError):
-        return None
 
 
 _zone_files: Final = _ZoneFiles()
@@ -193,7 +187,7 @@ def zoneinfo_members() -> dict[str, object]:
     """Return the members of ``zoneinfo``."""
 
     def available_timezones() -> set[str]:
-        return set(_zone_files.files or zoneinfo.available_timezones())
+        return set(_zone_files.files)
 
     return {
         "ZoneInfo": zoneinfo.ZoneInfo,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 from codeplan.sandbox.protocol.limits import MAX_REPORTED
 
 
@@ -60,7 +58,5 @@ def find_limit(error: BaseException | None) -> LimitExceeded | None:
             return link
         if isinstance(link, MemoryError):
             return LimitExceeded("memory", 0, 0)
-        if isinstance(link, RecursionError):
-            return LimitExceeded("recursion", sys.getrecursionlimit(), sys.getrecursionlimit())
         waiting += [link.__cause__, link.__context__]
     return None
