@@ -137,19 +137,23 @@ class Sandbox:
         on_event: Callable[[Progress], None] | None = None,
         seed: int = 0,
         on_coverage: Callable[[LineCoverage], None] | None = None,
+        started: float | None = None,
+        waits: bool = True,
     ) -> Outcome | Rejected:
         """Run a plan from step ``start_from`` with the variables of ``checkpoint``.
 
         The plan reaches the public methods and attributes of ``agent``, and ``ask`` as ``ask_llm``; ``seed`` seeds its
-        random numbers. ``on_event`` receives each step and each piece of output at once. ``on_coverage`` receives the
-        lines that run; it slows the plan down. A checked plan is not checked again. A plan given as text is compiled
+        random numbers. Its clock begins at ``started``, Unix time in seconds (None: now), and it sleeps if ``waits``.
+        ``on_event`` receives each step and each piece of output at once. ``on_coverage`` receives the lines that run;
+        it slows the plan down. A checked plan is not checked again. A plan given as text is compiled
         without the check of its structure (Monty checks it), and Rejected if it does not compile. Exceptions of
         codeplan that ``agent`` or ``ask`` raise pass through, except AgentError.
 
         Raises CheckpointError if the checkpoint is damaged, UsageError if an argument is wrong, or for ``on_coverage``
         if Monty runs the plan.
         """
-        return self._backend.run(RunRequest(plan, agent, ask, start_from, checkpoint, on_event, seed, on_coverage))
+        what = (plan, agent, ask, start_from, checkpoint, on_event, seed, on_coverage, started, waits)
+        return self._backend.run(RunRequest(*what))
 
 
 def probe_layers() -> tuple[Layer, ...]:

@@ -88,9 +88,17 @@ def run_plan(
 
     entries: dict[int, Checkpoint] = {}
     try:
-        seed = episode.task.seed
         outcome = sandbox.run(
-            plan, agent, ask, start_from, checkpoint, on_event=record, seed=seed, on_coverage=on_coverage
+            plan,
+            agent,
+            ask,
+            start_from,
+            checkpoint,
+            on_event=record,
+            seed=episode.task.seed,
+            on_coverage=on_coverage,
+            started=episode.trace.events[-1].at,  # of the recorded event in a replay, so the plan's clock is the same
+            waits=not _is_recorded_to_its_end(episode),
         )
     except EpisodeOver as over:
         step = max(entries, default=None)
@@ -102,6 +110,12 @@ def run_plan(
         show_failed_tool(episode.trace.events, outcome, len(episode.trace.recording))
     episode.record(PlanEnded(outcome=recorded_outcome(outcome)))
     return outcome
+
+
+def _is_recorded_to_its_end(episode: Episode) -> bool:
+    """Whether the recording answers all calls of the plan that starts now."""
+    trace = episode.trace
+    return any(isinstance(event, PlanEnded) for event in trace.recording[len(trace.events) :])
 
 
 def ending_of_value(episode: Episode, outcome: Outcome) -> Ending | None:

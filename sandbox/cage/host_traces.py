@@ -63,7 +63,7 @@ def _clean_table(table: dict[Any, Any], roots: tuple[str, ...]) -> None:
     for key, value in list(table.items()):
         if type(value) is str and value.startswith(roots):
             table[key] = ""
-        elif type(key) is tuple and type(key[0]) is str and key[0].startswith(roots):
+        elif type(key) is tuple and key and type(key[0]) is str and key[0].startswith(roots):
             del table[key]
 
 

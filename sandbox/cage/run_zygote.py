@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import builtins
 import gc
-import random
 import re
 import sys
 import time
@@ -42,6 +41,10 @@ from codeplan.sandbox.protocol.limits import (
     Limits,
     shorten,
 )
+from codeplan.sandbox.runtime.attributes import text_codecs
+from codeplan.sandbox.runtime.clocks import load_time_zones
+from codeplan.sandbox.runtime.guards import RunSettings
+from codeplan.sandbox.runtime.modules import preload_modules
 from codeplan.sandbox.runtime.namespace import PlanRuntime, plan_variables
 from codeplan.sandbox.runtime.saved_objects import PlanObjects, describe_for, plain_value
 from codeplan.sandbox.runtime.termination import (
@@ -108,6 +111,9 @@ _FLUSH_SECONDS: Final = 0.05
 _RUNTIME_FRAMES: Final = 30  # stack frames that guards and the runtime may add to the plan's own
 
 
+_EXCHANGE_FRAMES: Final = 100  # stack frames that an exchange with the host may add at the plan's greatest depth
+
+
 class PlanExecution:
     """One run of a compiled plan. The process has one ``runtime``, which serves one run after the other."""
 
@@ -153,11 +159,14 @@ class PlanExecution:
             self._namespace = self._runtime.begin(
                 self._calls,
                 turns=self._limits.turns,
-                seed=self._job.seed,
+                settings=RunSettings(
+                    self._job.seed, self._job.started, self._limits.recursion, self._limits.wall, self._job.waits
+                ),
                 start_from=self._job.start_from,
                 variables={name: value for name, value in variables.items() if program.is_plan_variable(name)},
                 dropped=self._explained,
-                missing=frozenset(self._job.kept) - (self._job.checkpoint.names.keys() if self._job.checkpoint else set()),
+                missing=frozenset(self._job.kept)
+                - (self._job.checkpoint.names.keys() if self._job.checkpoint else set()),
                 explains_later=bool(self._waiting),
             )
             self._run_segments(program)
@@ -265,8 +274,7 @@ def _ends_step(failure: BaseException | None) -> bool:
 
 def _reached_value(limit: LimitExceeded, allowed: float) -> float:
     """The amount reached; the allowed amount if only the excess is known."""
-    known = limit.limit not in ("recursion", "memory") or limit.value > allowed
-    return float(limit.value) if known and limit.limit != "recursion" else allowed
+    return float(limit.value) if limit.limit != "memory" or limit.value > allowed else allowed
 
 
 def _error_text(error: BaseException) -> str:
@@ -383,9 +391,12 @@ class HostClient:
         self._pending_output.append(text)
         self._pending_chars += len(text)
         if self._pending_chars > _FLUSH_CHARS or time.monotonic() - self._flushed_at > _FLUSH_SECONDS:
+            depth = sys.getrecursionlimit()
+            sys.setrecursionlimit(depth + _EXCHANGE_FRAMES)
             self._timer.is_armed = False
             self.flush()
             self._timer.is_armed = True
+            sys.setrecursionlimit(depth)
 
     @contextmanager
     def closed(self) -> Iterator[None]:
@@ -401,6 +412,8 @@ class HostClient:
                 gc.enable()
 
     def _exchange(self, frame: frames.Frame) -> object:
+        depth = sys.getrecursionlimit()
+        sys.setrecursionlimit(depth + _EXCHANGE_FRAMES)  # half an exchange would leave the next call its answer
         self._timer.is_armed = False
         began = time.monotonic()
         try:
@@ -413,6 +426,7 @@ class HostClient:
         finally:
             self._timer.waited_seconds += time.monotonic() - began
             self._timer.is_armed = True
+            sys.setrecursionlimit(depth)
         if isinstance(reply, frames.ResultFrame):
             return values.unpack_value(reply.value)
         assert isinstance(reply, frames.ErrorFrame), "the conversation allows no other answer"
@@ -472,7 +486,9 @@ def _preload_modules() -> None:
     """Make the standard library load what it loads lazily: a locked worker cannot open files."""
     Counter("a").most_common(1)
     re.compile(r"\N{DIGIT ONE}")
-    random.Random("a")
+    preload_modules()
+    load_time_zones()
+    text_codecs()
 
 
 def serve_run(link: HostLink, job: WorkerJob, timer: PlanTimer, runtime: PlanRuntime) -> None:

@@ -53,7 +53,8 @@ class RunRequest:
     """One run of a plan, from step ``start_from`` with the variables of ``checkpoint``.
 
     The plan reaches the public methods and attributes of ``agent``, and ``ask`` as ``ask_llm``; ``seed`` seeds its
-    random numbers. ``on_event`` receives each step and each piece of output at once. ``on_coverage`` receives the lines
+    random numbers. Its clock begins at ``started``, Unix time in seconds (None: now), and it sleeps if ``waits``, which
+    a replay need not. ``on_event`` receives each step and each piece of output at once. ``on_coverage`` receives the lines
     that run; it slows the plan down. Raises: UsageError: ``start_from`` or ``seed`` is not a number of 64 bits.
     """
 
@@ -65,6 +66,8 @@ class RunRequest:
     on_event: Callable[[Progress], None] | None = None
     seed: int = 0
     on_coverage: Callable[[LineCoverage], None] | None = None
+    started: float | None = None
+    waits: bool = True
 
     def __post_init__(self) -> None:
         for name, value in {"start_from": self.start_from, "seed": self.seed}.items():
@@ -106,7 +109,6 @@ class Capability(StrEnum):
 
     - ASSERTIONS: A failed assertion ends the plan, whatever handlers surround it.
     - TURNS: Loop iterations are counted and limited.
-    - RECURSION: Too deep a recursion ends the plan as a limit, not as an exception that it can catch.
     - SAVED_AT_LIMIT: The variables are saved when a limit of time or memory ends the run.
     - CYCLES: Checkpoints restore values that contain themselves.
     - SURROGATES: Texts with half a surrogate pair pass unchanged in both directions.
@@ -123,7 +125,6 @@ class Capability(StrEnum):
 
     ASSERTIONS = "assertions"
     TURNS = "turns"
-    RECURSION = "recursion"
     SAVED_AT_LIMIT = "saved at limit"
     CYCLES = "cycles"
     SURROGATES = "surrogates"

@@ -108,6 +108,8 @@ class LockedBackend:
             coverage=cover,
             code=code,
             kept=plan.kept,
+            started=time.time() if run.started is None else run.started,
+            waits=run.waits,
         )
         _verify_run_job(job)
 

@@ -24,8 +24,8 @@ from codeplan.sandbox.language.parsing import (
     with_location,
 )
 from codeplan.sandbox.runtime.classes import CLASS_MARK
+from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, PREDEFINED_MEMBERS, REFUSED_MODULES
 from codeplan.sandbox.runtime.names import (
-    ALLOWED_MODULES,
     ANNOTATION_MODULES,
     DEFINABLE_DUNDERS,
     ENUM_NAMES,
@@ -70,7 +70,7 @@ def import_problem(node: ImportStatement, alias: ast.alias) -> str | None:
     if module in ANNOTATION_MODULES:
         return None
     if module not in ALLOWED_MODULES or (isinstance(node, ast.ImportFrom) and node.level):
-        return f"`{module}` cannot be imported; use the agent, or one of: {', '.join(sorted(ALLOWED_MODULES))}"
+        return f"`{module}` cannot be imported; {_advice_on_module(module)}"
     if isinstance(node, ast.ImportFrom) and alias.name not in ALLOWED_MODULES[module]:
         return f"`{module}` has no `{alias.name}` here; it has: {', '.join(sorted(ALLOWED_MODULES[module]))}"
     name = alias.asname or alias.name
@@ -79,6 +79,14 @@ def import_problem(node: ImportStatement, alias: ast.alias) -> str | None:
     if name in ("ask", "ask_llm") and module != "large_language_model":
         return f"`{name}` belongs to the runtime; use another name for `{alias.name}`"
     return None
+
+
+def _advice_on_module(module: str) -> str:
+    """Return what to write instead of a module that plans cannot import."""
+    for name in (module, module.partition(".")[0]):
+        if name in REFUSED_MODULES:
+            return REFUSED_MODULES[name]
+    return f"use the agent, or one of: {', '.join(sorted(ALLOWED_MODULES.keys() - {'large_language_model'}))}"
 
 
 def find_imports(nodes: Iterable[ast.AST]) -> list[ImportStatement]:
@@ -102,7 +110,8 @@ def import_bindings(statements: Iterable[ImportStatement]) -> Iterator[ImportBin
 def _binding(node: ImportStatement, alias: ast.alias) -> ImportBinding:
     name = alias.asname or alias.name
     if isinstance(node, ast.Import):
-        return ImportBinding(name, alias.name, None, node)
+        whole = alias.name if alias.asname else alias.name.partition(".")[0]  # `import a.b` binds a
+        return ImportBinding(alias.asname or whole, whole, None, node)
     return ImportBinding(name, node.module or "", alias.name, node)
 
 
@@ -112,7 +121,7 @@ def _is_predefined(b: ImportBinding) -> bool:
         return b.name == b.module and b.name in PREDEFINED_NAMES
     if b.module == "large_language_model":
         return b.name in ("ask", "ask_llm")
-    return b.name == b.member and b.module in ("ast", "collections")
+    return b.name == b.member and (b.module == "ast" or (b.module == "collections" and b.member in PREDEFINED_MEMBERS))
 
 
 _READABLE_NAMES = METADATA_NAMES | {"__class__", "__name__"}
@@ -421,7 +430,7 @@ class PlanTransformer(LanguagePolicy):
         node.args = self._visited(node.args)
         with self._scope("function", node.name, function_names(node)):
             node.body = self._visited_body(node.body)
-        node.body.insert(0, call_statement(node, "_turn_"))
+        node.body.insert(_after_docstring(node.body), call_statement(node, "_turn_"))
         node.decorator_list = decorators
         return node
 
@@ -445,9 +454,7 @@ class PlanTransformer(LanguagePolicy):
         with self._scope("class", node.name):
             node.body = self._visited_body(node.body)
         mark = with_location(node, ast.Assign([ast.Name(CLASS_MARK, ast.Store())], ast.Constant(True)))
-        first = node.body[0]
-        has_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-        node.body.insert(1 if has_text else 0, mark)
+        node.body.insert(_after_docstring(node.body), mark)
         return node
 
     def _check_binding(self, node: ast.AST, name: str | None) -> None:
@@ -516,6 +523,11 @@ class PlanTransformer(LanguagePolicy):
         return [with_location(node, ast.Assign([ast.Name(subject, ast.Store())], node.subject)), *chain]
 
 
+def _after_docstring(body: list[ast.stmt]) -> int:
+    first = body[0]
+    return int(isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant))
+
+
 class _Scope(NamedTuple):
     """A scope around a node: ``segment``, ``function``, ``lambda`` or ``class``, and the names that it binds."""
 
@@ -529,9 +541,13 @@ _FOUND = "_found_"
 
 def _case_test(case: ast.match_case, subject: str) -> ast.expr:
     """Return the condition that a case matches: it binds what the case captures, then evaluates its guard."""
-    found = ast.NamedExpr(ast.Name(_FOUND, ast.Store()), call_function("_case_", load_name(subject), _pattern(case.pattern)))
+    found = ast.NamedExpr(
+        ast.Name(_FOUND, ast.Store()), call_function("_case_", load_name(subject), _pattern(case.pattern))
+    )
     parts: list[ast.expr] = [ast.Compare(found, [ast.IsNot()], [ast.Constant(None)])]
-    names = sorted({name for n in ast.walk(case.pattern) if (name := getattr(n, "name", None) or getattr(n, "rest", None))})
+    names = sorted(
+        {name for n in ast.walk(case.pattern) if (name := getattr(n, "name", None) or getattr(n, "rest", None))}
+    )
     if names:
         taken = [ast.Subscript(load_name(_FOUND), ast.Constant(name), ast.Load()) for name in names]
         pairs = zip(names, taken, strict=True)

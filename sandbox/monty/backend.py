@@ -248,8 +248,6 @@ class MontyRun:
         """The limit behind an exception, if any. A plan can raise only one of these exceptions itself: TimeoutError."""
         if isinstance(raised, MemoryError):
             return "memory"
-        if isinstance(raised, RecursionError):
-            return "recursion"
         return self._time_limit if isinstance(raised, TimeoutError) and self._wall >= self._allowed_seconds else None
 
     @property
@@ -306,7 +304,6 @@ _STRING_SYMBOLS: Final = ("printable", "punctuation", "whitespace")
 DIFFERENCES: Final[Mapping[Capability, str]] = {
     Capability.ASSERTIONS: "in Monty a failed assertion is an exception, which `except Exception` catches",
     Capability.TURNS: "Monty does not count loop turns; the limits of time stop a loop",
-    Capability.RECURSION: "in Monty too deep a recursion is an exception, which `except Exception` catches",
     Capability.SAVED_AT_LIMIT: "at a limit Monty's process ends, and the plan's variables are lost",
     Capability.SURROGATES: "Monty's texts are UTF-8, and half a surrogate pair becomes a replacement character",
     Capability.DELETION: "Monty's parser does not support the del statement",

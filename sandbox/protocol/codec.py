@@ -447,9 +447,7 @@ def _describe_nothing(value: Any) -> None:
     return None
 
 
-def encode(
-    variables: dict[str, object], max_bytes: int, describe: Describe = _describe_nothing
-) -> Checkpoint:
+def encode(variables: dict[str, object], max_bytes: int, describe: Describe = _describe_nothing) -> Checkpoint:
     """Save the variables in at most ``max_bytes``; ``dropped`` names what cannot be saved. ``describe`` reads objects.
 
     Names and reasons of dropped variables take at most MAX_DROPPED_BYTES. The rest are counted under OTHERS_KEY.

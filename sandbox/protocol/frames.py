@@ -222,7 +222,10 @@ class CheckJob(Frame, frozen=True):
 
 
 class RunJob(Frame, frozen=True):
-    """Run this source. ``code`` is its compiled form from an earlier check, or empty; ``kept`` is that of the plan."""
+    """Run this source. ``code`` is its compiled form from an earlier check, or empty; ``kept`` is that of the plan.
+
+    The run's clock begins at ``started``, in Unix time; ``waits`` says whether it sleeps, which a replay need not.
+    """
 
     source: str
     methods: frozenset[str]
@@ -234,6 +237,8 @@ class RunJob(Frame, frozen=True):
     coverage: bool = False
     code: bytes = b""
     kept: _Names = ()
+    started: float = 0.0
+    waits: bool = True
 
 
 class AnalysisJob(Frame, frozen=True):

@@ -42,7 +42,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     - ``wall``: elapsed seconds.
     - ``cpu``: seconds of processor time.
     - ``memory``: bytes of address space beyond what the worker uses already.
-    - ``turns``: iterations of all loops and comprehensions, plus calls of the plan's own functions.
+    - ``turns``: iterations of all loops and comprehensions, plus calls of the plan's own functions. By default ``wall``
+      and ``cpu`` end a loop long before.
     - ``output``: printed characters.
     - ``calls``: calls of agent methods.
     - ``reads``: reads of agent attributes.
@@ -50,7 +51,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     - ``asks``: questions to the model.
     - ``ask_bytes``: size of one question in UTF-8.
     - ``checkpoint_bytes``: size of one checkpoint. Variables that do not fit are dropped and named; the run goes on.
-    - ``recursion``: depth of the plan's own function calls.
+    - ``recursion``: depth of the plan's own function calls. A deeper one raises RecursionError, and does not stop it.
     - ``source_bytes``: size of the plan in UTF-8; a longer plan is rejected.
 
     Raises UsageError if a value is not finite, not positive (counts may be zero), or more than the kernel can count.
@@ -61,7 +62,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     wall: float = 5.0
     cpu: float = 4.0
     memory: int = 192 << 20
-    turns: int = 5_000_000
+    turns: int = 10**9
     output: int = 64_000
     calls: int = 500
     reads: int = 20_000
@@ -69,7 +70,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     asks: int = 50
     ask_bytes: int = 20_000
     checkpoint_bytes: int = 256 << 10
-    recursion: int = 500
+    recursion: int = 1_000
     source_bytes: int = 64 << 10
 
     def __post_init__(self) -> None:
@@ -94,7 +95,6 @@ _MESSAGES: Final = {
     "call_bytes": "the arguments of one call took {value:,.0f} bytes, more than {allowed:,.0f}",
     "asks": "the plan asked more than {allowed:,.0f} times",
     "ask_bytes": "one question took {value:,.0f} bytes, more than {allowed:,.0f}",
-    "recursion": "the plan's functions called one another more than {allowed:,.0f} deep",
 }
 
 STOPPING_LIMITS: Final = frozenset(_MESSAGES)  # the limits that can end a run

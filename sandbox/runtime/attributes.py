@@ -4,13 +4,14 @@ Everything else is refused. The str type's own parser splits templates and field
 
 from __future__ import annotations
 
+import codecs
 import re
 from _string import formatter_field_name_split, formatter_parser  # type: ignore[import-not-found]
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import Field
-from functools import partial
+from functools import cache, partial
 from types import BuiltinFunctionType, FunctionType, GeneratorType, MappingProxyType, MethodType
 from typing import Any
 
@@ -25,7 +26,13 @@ from codeplan.sandbox.runtime.classes import (
     visible_type,
 )
 from codeplan.sandbox.runtime.guards import SizeGuard, set_name
-from codeplan.sandbox.runtime.names import split_names
+from codeplan.sandbox.runtime.module_names import split_names
+from codeplan.sandbox.runtime.module_types import (
+    ERROR_ATTRIBUTES,
+    MODULE_ATTRIBUTES,
+    MODULE_TYPE_ATTRIBUTES,
+    public_names,
+)
 from codeplan.untrusted.texts import with_article
 
 _MAX_NESTING = 2
@@ -101,26 +108,23 @@ def _convert(value: Any, conversion: str | None) -> Any:
 _MISSING = object()
 
 
-def _public_names(kind: type, *without: str) -> frozenset[str]:
-    return frozenset(n for n in dir(kind) if not n.startswith("_") and n not in without)
-
-
 _GUARDED_TEXT = ("format", "format_map", "encode", "ljust", "rjust", "center", "zfill", "expandtabs")
 """str methods that are replaced: they look up attributes, load codecs or pad to any width."""
 
 _GUARDED_BYTES = ("decode", "ljust", "rjust", "center", "zfill", "expandtabs")
 
 ALLOWED_ATTRIBUTES: dict[type, frozenset[str]] = {
-    str: _public_names(str, *_GUARDED_TEXT),
-    bytes: _public_names(bytes, *_GUARDED_BYTES),
-    list: _public_names(list),
-    dict: _public_names(dict),
-    tuple: _public_names(tuple),
-    set: _public_names(set),
-    frozenset: _public_names(frozenset),
-    int: _public_names(int, "from_bytes", "to_bytes"),
-    bool: _public_names(bool, "from_bytes", "to_bytes"),
-    float: frozenset({"is_integer", "as_integer_ratio", "hex", "real", "imag", "conjugate"}),
+    str: public_names(str, *_GUARDED_TEXT),
+    bytes: public_names(bytes, *_GUARDED_BYTES),
+    list: public_names(list),
+    dict: public_names(dict),
+    tuple: public_names(tuple),
+    set: public_names(set),
+    frozenset: public_names(frozenset),
+    bytearray: public_names(bytearray, *_GUARDED_BYTES),
+    int: public_names(int, "from_bytes"),
+    bool: public_names(bool, "from_bytes"),
+    float: public_names(float),
     complex: frozenset({"real", "imag", "conjugate"}),
     range: frozenset({"start", "stop", "step", "count", "index"}),
     slice: frozenset({"start", "stop", "step", "indices"}),
@@ -131,18 +135,22 @@ ALLOWED_ATTRIBUTES: dict[type, frozenset[str]] = {
     MappingProxyType: frozenset({"copy", "get", "items", "keys", "values"}),
     type({}.items()): frozenset({"isdisjoint"}),
     type({}.keys()): frozenset({"isdisjoint"}),
-    Counter: _public_names(Counter),
-    defaultdict: _public_names(defaultdict, "default_factory"),
-    OrderedDict: _public_names(OrderedDict),
-    deque: _public_names(deque),
+    Counter: public_names(Counter),
+    defaultdict: public_names(defaultdict, "default_factory"),
+    OrderedDict: public_names(OrderedDict),
+    deque: public_names(deque),
     re.Pattern: split_names("findall finditer flags fullmatch groups match pattern search split sub subn"),
-    re.Match: split_names("end endpos expand group groupdict groups lastgroup lastindex pos span start string"),
+    re.Match: split_names("end endpos expand group groupdict groups lastgroup lastindex pos re regs span start string"),
+    **MODULE_ATTRIBUTES,
 }
 """Readable attributes by exact type. None leads to code, frames, modules, classes or files."""
 
 ALLOWED_TYPE_ATTRIBUTES: dict[type, frozenset[str]] = {
     str: ALLOWED_ATTRIBUTES[str],
-    bytes: ALLOWED_ATTRIBUTES[bytes] - {"fromhex"},
+    bytes: ALLOWED_ATTRIBUTES[bytes],
+    bytearray: ALLOWED_ATTRIBUTES[bytearray],
+    int: ALLOWED_ATTRIBUTES[int],
+    float: ALLOWED_ATTRIBUTES[float],
     list: ALLOWED_ATTRIBUTES[list],
     dict: ALLOWED_ATTRIBUTES[dict],
     tuple: ALLOWED_ATTRIBUTES[tuple],
@@ -150,6 +158,7 @@ ALLOWED_TYPE_ATTRIBUTES: dict[type, frozenset[str]] = {
     frozenset: ALLOWED_ATTRIBUTES[frozenset],
     Counter: ALLOWED_ATTRIBUTES[Counter] - {"fromkeys"},
     OrderedDict: ALLOWED_ATTRIBUTES[OrderedDict],
+    **MODULE_TYPE_ATTRIBUTES,
 }
 """Readable attributes of types, as in ``map(str.strip, lines)`` and ``dict.fromkeys(names)``."""
 
@@ -158,7 +167,19 @@ _QUALIFIED_NAMES = {
 }
 """Python's names for types that are written in C and belong to a module."""
 
-_CODECS = frozenset({"utf-8", "utf8", "ascii", "latin-1"})
+_CODEC_NAMES = (
+    "utf-8 utf-8-sig utf-7 utf-16 utf-16-le utf-16-be utf-32 utf-32-le utf-32-be ascii latin-1 iso8859-2 iso8859-3 "
+    "iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-9 iso8859-10 iso8859-11 iso8859-13 iso8859-14 "
+    "iso8859-15 iso8859-16 cp037 cp437 cp500 cp737 cp775 cp850 cp852 cp855 cp857 cp858 cp860 cp861 cp862 cp863 cp865 "
+    "cp866 cp874 cp1140 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 koi8-r koi8-u mac-roman "
+    "unicode-escape raw-unicode-escape"
+)
+
+
+@cache
+def text_codecs() -> frozenset[str]:
+    """Load the codecs that plans may use, and return their names. Call it once in a zygote, before its lockdown."""
+    return frozenset(codecs.lookup(name).name for name in _CODEC_NAMES.split())
 
 
 class ModuleFacade:
@@ -170,7 +191,7 @@ class ModuleFacade:
         self.name, self.members = name, members
 
     def __repr__(self) -> str:
-        return f"<module {self.name!r}>"
+        return f"<module {self.name!r} (built-in)>"
 
 
 class AgentProxy:
@@ -189,8 +210,16 @@ AgentReader = Callable[[str], object]
 """Looks up a name of the agent. Raises AttributeError if the agent lacks it."""
 
 
-def make_getattr(read_agent: AgentReader, size_guard: SizeGuard) -> Callable[..., Any]:
-    """Return the guard for ``value.name``. It raises AttributeError for everything that is not allowed."""
+ClassMethods = dict[type, dict[str, Callable[..., object]]]
+"""Functions in place of class methods, by type and name."""
+
+
+def make_getattr(read_agent: AgentReader, size_guard: SizeGuard, replaced: ClassMethods) -> Callable[..., Any]:
+    """Return the guard for ``value.name``. It raises AttributeError for everything that is not allowed.
+
+    ``replaced`` are class methods that read the machine's clock in Python.
+    """
+    replaced = {**replaced, **_sized_class_methods(size_guard)}
     texts = guarded_text_methods(size_guard)
     allowed = ALLOWED_ATTRIBUTES
 
@@ -205,9 +234,23 @@ def make_getattr(read_agent: AgentReader, size_guard: SizeGuard) -> Callable[...
             return _module_member(value, name)
         if CLASS_MARK in kind.__dict__:
             return _own_attribute(value, name, texts)
+        own = replaced.get(value if kind is type else kind)
+        if own is not None and name in own:
+            return own[name]
         return _rare_attribute(value, name, texts)
 
     return guarded_getattr
+
+
+def _sized_class_methods(size_guard: SizeGuard) -> ClassMethods:
+    """Return ``from_bytes`` for integers of bounded size."""
+
+    def from_bytes(bytes: Any, *args: Any, **named: Any) -> int:
+        if hasattr(type(bytes), "__len__"):
+            size_guard.check_bits(8 * len(bytes))
+        return int.from_bytes(bytes, *args, **named)
+
+    return dict.fromkeys((int, bool), {"from_bytes": set_name("from_bytes", from_bytes)})
 
 
 def _module_member(module: ModuleFacade, name: str) -> object:
@@ -237,7 +280,7 @@ def _rare_attribute(value: Any, name: str, texts: dict[type, dict[str, Callable[
         return _attribute_of_type(value, name, texts)
     if kind is super and is_own_super(value):
         return read_own(value, name)
-    if isinstance(value, Exception) and name in _EXCEPTION_ATTRIBUTES:
+    if issubclass(kind, Exception) and (name in _EXCEPTION_ATTRIBUTES or _is_plain_of_error(kind, name)):
         return read_own(value, name)
     if name == "__class__":
         return visible_type(value)
@@ -276,6 +319,10 @@ def _attribute_of_type(kind: type, name: str, texts: dict[type, dict[str, Callab
     raise AttributeError(f"type object '{kind.__name__}' has no attribute '{name}'")
 
 
+def _is_plain_of_error(kind: type, name: str) -> bool:
+    return any(name in names and issubclass(kind, error) for error, names in ERROR_ATTRIBUTES.items())
+
+
 def _unbound_method(kind: type, name: str) -> object:
     """Return a method of a type. One that is written in Python checks ``self``, since it would accept any object."""
     method = getattr(kind, name)
@@ -302,6 +349,7 @@ def guarded_text_methods(size_guard: SizeGuard) -> dict[type, dict[str, Callable
             **_padding_methods(str, size_guard),
         },
         bytes: {"decode": _restrict_codecs(bytes.decode), **_padding_methods(bytes, size_guard)},
+        bytearray: {"decode": _restrict_codecs(bytearray.decode), **_padding_methods(bytearray, size_guard)},
     }
 
 
@@ -333,8 +381,8 @@ def _restrict_codecs(method: Callable[..., object]) -> Callable[..., object]:
 
     def restricted(*args: object, **named: object) -> object:
         for encoding in (*args[1:2], named.get("encoding")):
-            if isinstance(encoding, str) and encoding.lower() not in _CODECS:
-                raise LookupError(f"unknown encoding: {encoding!r}; use one of {', '.join(sorted(_CODECS))}")
+            if isinstance(encoding, str) and codecs.lookup(encoding).name not in text_codecs():
+                raise LookupError(f"unknown encoding: {encoding}")
         return method(*args, **named)
 
     return set_name(method.__name__, restricted)

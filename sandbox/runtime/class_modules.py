@@ -9,21 +9,13 @@ from __future__ import annotations
 import abc
 import contextlib
 import dataclasses
-import enum
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from types import ModuleType
 from typing import Any, TypeAlias
 
-from codeplan.sandbox.runtime.classes import (
-    ENUM_CLASSES,
-    METACLASSES,
-    RUNTIME_BASES,
-    is_plan_class,
-    mark_class,
-)
-from codeplan.sandbox.runtime.names import ALLOWED_MODULES, DEFINABLE_DUNDERS, is_reserved, is_writable
+from codeplan.sandbox.runtime.classes import ENUM_CLASSES, METACLASSES, RUNTIME_BASES, is_plan_class, mark_class
+from codeplan.sandbox.runtime.names import DEFINABLE_DUNDERS, is_reserved, is_writable
 from codeplan.untrusted.texts import with_article
 
 RUNTIME_BASES.update({abc.ABC, contextlib.ContextDecorator, contextlib.AbstractContextManager})
@@ -51,31 +43,16 @@ NAMED_TUPLE = _NamedTupleMaker()
 RUNTIME_BASES.add(NAMED_TUPLE)
 
 
-def class_modules() -> dict[str, dict[str, object]]:
-    """Return the members of these modules by module."""
-    own: dict[ModuleType, dict[str, object]] = {
-        abc: dict(METACLASSES),
-        contextlib: {},
-        dataclasses: {
-            "asdict": _asdict,
-            "astuple": _astuple,
-            "dataclass": _dataclass,
-            "make_dataclass": _make_dataclass,
-        },
-        enum: {**ENUM_CLASSES, **METACLASSES, "EnumType": METACLASSES["EnumMeta"]},
-        types: {"SimpleNamespace": SimpleNamespace},
-        typing: {"NamedTuple": NAMED_TUPLE},
-    }
-    return {module.__name__: _members(module, members) for module, members in own.items()}
+CLASS_MEMBERS: dict[str, dict[str, object]] = {
+    "abc": dict(METACLASSES),
+    "enum": {**ENUM_CLASSES, **METACLASSES, "EnumType": METACLASSES["EnumMeta"]},
+    "types": {"SimpleNamespace": SimpleNamespace},
+    "typing": {"NamedTuple": NAMED_TUPLE},
+}
+"""What plans get in place of a module's own members."""
 
 
-def _members(module: ModuleType, own: dict[str, object]) -> dict[str, object]:
-    """Return a module's allowed members. Names of later Pythons are missing in earlier ones."""
-    names = (n for n in ALLOWED_MODULES[module.__name__] if n in own or hasattr(module, n))
-    return {name: own[name] if name in own else getattr(module, name) for name in names}
-
-
-def _require_own(kind: Any, function: str) -> Any:
+def require_own_class(kind: Any, function: str) -> Any:
     if not (isinstance(kind, type) and is_plan_class(kind)):
         shown = kind.__name__ if isinstance(kind, type) else with_article(type(kind).__name__)
         raise TypeError(f"{function} changes classes of the plan only, not {shown}")
@@ -86,7 +63,7 @@ def _dataclass(cls: Any = None, /, **options: Any) -> Any:
     """``dataclasses.dataclass`` for a class of the plan."""
 
     def decorate(kind: Any) -> Any:
-        return dataclasses.dataclass(_require_own(kind, "dataclass"), **options)
+        return dataclasses.dataclass(require_own_class(kind, "dataclass"), **options)
 
     return decorate if cls is None else decorate(cls)
 
@@ -102,7 +79,7 @@ def _make_dataclass(
     """``dataclasses.make_dataclass`` over classes of the plan, with names that a class statement could define."""
     listed, own = list(fields), dict(namespace or {})
     for base in bases:
-        _require_own(base, "make_dataclass")
+        require_own_class(base, "make_dataclass")
     for name in own:
         if type(name) is not str or (is_reserved(name) and name not in DEFINABLE_DUNDERS) or not is_writable(name):
             raise TypeError(f"a class of a plan cannot define {name!r}" if type(name) is str else "names must be texts")
@@ -142,3 +119,11 @@ def _convert(value: Any, combine: Combine) -> Any:
     if kind is dict:
         return {_convert(k, combine): _convert(v, combine) for k, v in value.items()}
     return value
+
+
+CLASS_MEMBERS["dataclasses"] = {
+    "asdict": _asdict,
+    "astuple": _astuple,
+    "dataclass": _dataclass,
+    "make_dataclass": _make_dataclass,
+}

@@ -93,15 +93,7 @@ class PlanType(metaclass=_TypeOfTypes):
 
 PlanType.__name__ = PlanType.__qualname__ = "type"
 
-VISIBLE_TYPES: set[type] = {
-    *BASE_TYPES,
-    bool,
-    range,
-    slice,
-    type(None),
-    type(NotImplemented),
-    type(Ellipsis),
-}
+VISIBLE_TYPES: set[type] = {*BASE_TYPES, bool, range, slice, type(None), type(NotImplemented), type(Ellipsis)}
 """The types, besides exceptions and a plan's classes, that ``type(x)`` returns. Modules of the runtime add their own."""
 
 
@@ -159,7 +151,10 @@ class _MetaclassName:
 def _metaclass_names() -> dict[str, _MetaclassName]:
     import abc
 
-    return {"ABCMeta": _MetaclassName("abc.ABCMeta", abc.ABCMeta), "EnumMeta": _MetaclassName("enum.EnumMeta", PlanEnumType)}
+    return {
+        "ABCMeta": _MetaclassName("abc.ABCMeta", abc.ABCMeta),
+        "EnumMeta": _MetaclassName("enum.EnumMeta", PlanEnumType),
+    }
 
 
 METACLASSES: Final = _metaclass_names()

@@ -7,15 +7,17 @@ limit of the process stops the rest.
 
 from __future__ import annotations
 
+import math
 import operator
 import random
 import re
 import sys
-from collections import Counter, OrderedDict, defaultdict, deque
+from collections import ChainMap, Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
 from itertools import chain, compress, repeat
-from typing import Any, NoReturn, Protocol, TypeVar
+from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar
 
 from codeplan.sandbox.runtime.classes import build_class, is_plan_class, writable_owner
 from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, PlanTermination, find_limit
@@ -38,7 +40,14 @@ MAX_WIDTH = 10_000
 _SMALL = 2**64
 _NUMBER = re.compile(r"\d{5,}")
 _PERCENT_STAR = re.compile(r"%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?")
-_MAX_LENGTHS: dict[type, int] = {str: MAX_TEXT, bytes: MAX_TEXT, list: MAX_ITEMS, tuple: MAX_ITEMS, deque: MAX_ITEMS}
+_MAX_LENGTHS: dict[type, int] = {
+    str: MAX_TEXT,
+    bytes: MAX_TEXT,
+    list: MAX_ITEMS,
+    tuple: MAX_ITEMS,
+    deque: MAX_ITEMS,
+    bytearray: MAX_TEXT,
+}
 
 
 def set_name(name: str, function: _Function) -> _Function:
@@ -103,8 +112,14 @@ class SizeGuard:
         if modulus is not None:
             for number in (a, b, modulus):
                 self._check_bits(_bits(number) if _is_int(number) else 0)
-        elif _is_int(a) and _is_int(b) and (exponent := int.__int__(b)) > 0:
-            self._check_bits(_bits(a) * exponent)
+        elif _is_int(b) and (_is_int(a) or type(a) is Fraction):
+            exponent = int.__int__(b)
+            self._check_bits(_bits(a) * (exponent if _is_int(a) else abs(exponent)))
+
+    def check_bits(self, bits: Any) -> None:
+        """Check the size of an integer that an operation is to make, if it is a number."""
+        if _is_int(bits):
+            self._check_bits(int.__int__(bits))
 
     def check_width(self, width: Any) -> None:
         """Check the width to which a text is padded."""
@@ -116,7 +131,7 @@ class SizeGuard:
             self._check_bits(_bits(a) + int.__int__(b))
 
     def _check_mul(self, a: Any, b: Any) -> None:
-        if _is_int(a) and _is_int(b):
+        if (_is_int(a) or type(a) is Fraction) and (_is_int(b) or type(b) is Fraction):
             self._check_bits(_bits(a) + _bits(b))
             return
         self._check_repeat(a, b)
@@ -145,9 +160,9 @@ def _is_int(value: object) -> bool:
     return issubclass(type(value), int)
 
 
-def _bits(number: int) -> int:
-    """Return the size of a whole number; its class may have methods that the plan wrote."""
-    return int.bit_length(number)
+def _bits(number: int | Fraction) -> int:
+    """Return the size of a number; its class may have methods that the plan wrote."""
+    return max(map(int.bit_length, number.as_integer_ratio())) if type(number) is Fraction else int.bit_length(number)
 
 
 class HostCalls(Protocol):
@@ -178,19 +193,36 @@ class HostCalls(Protocol):
         ...
 
 
+class RunSettings(NamedTuple):
+    """What makes runs of the same plan alike.
+
+    ``seed`` is that of its random numbers, ``started`` the Unix time at which its clock begins, ``recursion`` its
+    depth of calls. ``wall`` seconds are the most that it may sleep; it only waits if ``waits`` is true: a replay need
+    not.
+    """
+
+    seed: int = 0
+    started: float = 0.0
+    recursion: int = 1_000
+    wall: float = math.inf
+    waits: bool = True
+
+
 class CurrentRun:
-    """The run's host, its seed, and its random numbers, which are the same for the same seed."""
+    """The run's host and settings, its random numbers, its clock, and the objects whose identity it knows."""
 
     host: HostCalls
-    seed: int
+    settings: RunSettings
 
     def __init__(self) -> None:
-        self.generator = random.Random()
+        self.generator: random.Random = random._inst  # type: ignore[attr-defined]  # also used by ``statistics``
 
-    def begin(self, host: HostCalls, seed: int) -> None:
+    def begin(self, host: HostCalls, settings: RunSettings) -> None:
         """Serve this run from now on."""
-        self.host, self.seed = host, seed
-        self.generator.seed(seed)
+        self.host, self.settings = host, settings
+        self.generator.seed(settings.seed)
+        self.started_ns, self.elapsed_ns, self.asleep = int(settings.started * 10**9), 0, 0.0
+        self.identities: dict[int, tuple[object, int]] = {}
 
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
@@ -198,7 +230,7 @@ _Function = TypeVar("_Function", bound=Callable[..., object])
 MAX_MESSAGE_CHARS = 20_000
 """Longer messages of assertions and reasons of ``replan`` are truncated to this many characters."""
 
-WRITABLE_TYPES: frozenset[type] = frozenset({list, dict, Counter, defaultdict, OrderedDict, deque})
+WRITABLE_TYPES: frozenset[type] = frozenset({list, dict, bytearray, Counter, ChainMap, defaultdict, OrderedDict, deque})
 """The types whose items a plan may set and delete."""
 
 _IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
@@ -361,7 +393,10 @@ class GuardedContext:
         if ends is not None:
             self._stopper.record(ends)
         if ends is not None and is_plan_class(type(self._manager)):  # the plan must not get what ends it
-            error, trace = AssertionError(*error.args[:1]) if isinstance(error, AssertionFailure) else RuntimeError(), None
+            error, trace = (
+                AssertionError(*error.args[:1]) if isinstance(error, AssertionFailure) else RuntimeError(),
+                None,
+            )
             kind = type(error)
         hides = self._exit(self._manager, kind, error, trace)
         return bool(hides) and ends is None
@@ -391,7 +426,11 @@ def check_writable(owner: Any) -> Any:
     Raises: TypeError: the owner supports item assignment, but plans may not use it.
     """
     kind = type(owner)
-    if kind in WRITABLE_TYPES or is_plan_class(kind) or not (hasattr(kind, "__setitem__") or hasattr(kind, "__delitem__")):
+    if (
+        kind in WRITABLE_TYPES
+        or is_plan_class(kind)
+        or not (hasattr(kind, "__setitem__") or hasattr(kind, "__delitem__"))
+    ):
         return owner
     raise TypeError(f"'{kind.__name__}' object does not support item assignment")
 

@@ -72,7 +72,9 @@ class _Matcher:
     def _or(self, subject: Any, *patterns: Pattern) -> bool:
         return any(self.matches(subject, p) for p in patterns)
 
-    def _sequence(self, subject: Any, before: Sequence[Pattern], rest: Pattern | None, after: Sequence[Pattern]) -> bool:
+    def _sequence(
+        self, subject: Any, before: Sequence[Pattern], rest: Pattern | None, after: Sequence[Pattern]
+    ) -> bool:
         if not isinstance(subject, (list, tuple, range, deque, Sequence)) or isinstance(subject, _TEXTS):
             return False
         count, least = len(subject), len(before) + len(after)
@@ -97,7 +99,9 @@ class _Matcher:
             self._captures[rest] = {key: subject[key] for key in subject if key not in named}
         return True
 
-    def _class(self, subject: Any, kind: Any, positional: Sequence[Pattern], named: Sequence[tuple[str, Pattern]]) -> bool:
+    def _class(
+        self, subject: Any, kind: Any, positional: Sequence[Pattern], named: Sequence[tuple[str, Pattern]]
+    ) -> bool:
         if not isinstance(kind, type):
             raise TypeError("called match pattern must be a class")
         if not isinstance(subject, kind):

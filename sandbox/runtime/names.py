@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import builtins
 
-
-def split_names(text: str) -> frozenset[str]:
-    """Return the words of a text."""
-    return frozenset(text.split())
-
+from codeplan.sandbox.runtime.module_names import (
+    ALLOWED_MODULES,
+    PREDEFINED_MEMBERS,
+    PREDEFINED_MODULES,
+    REFUSED_MODULES,
+    split_names,
+)
 
 ENDING_NAMES = frozenset({"replan", "give_up"})
 """Functions that end the run on purpose."""
@@ -80,21 +82,25 @@ ALLOWED_EXCEPTIONS = split_names(
     "ArithmeticError AssertionError AttributeError BlockingIOError BrokenPipeError BufferError ChildProcessError "
     "ConnectionAbortedError ConnectionError ConnectionRefusedError ConnectionResetError EOFError EnvironmentError "
     "Exception FileExistsError FileNotFoundError FloatingPointError IOError ImportError IndentationError IndexError "
-    "ExceptionGroup InterruptedError IsADirectoryError KeyError LookupError ModuleNotFoundError NameError NotADirectoryError "
-    "NotImplementedError OSError OverflowError PermissionError ProcessLookupError RuntimeError StopIteration "
-    "SyntaxError TimeoutError TypeError UnboundLocalError UnicodeDecodeError UnicodeEncodeError UnicodeError "
-    "ValueError ZeroDivisionError"
+    "ExceptionGroup InterruptedError IsADirectoryError KeyError LookupError ModuleNotFoundError NameError "
+    "BytesWarning DeprecationWarning EncodingWarning FutureWarning ImportWarning NotADirectoryError "
+    "NotImplementedError OSError OverflowError PendingDeprecationWarning PermissionError ProcessLookupError "
+    "RecursionError ReferenceError ResourceWarning RuntimeError RuntimeWarning StopAsyncIteration StopIteration "
+    "SyntaxError SyntaxWarning SystemError TabError TimeoutError TypeError UnboundLocalError UnicodeDecodeError "
+    "UnicodeEncodeError UnicodeError UnicodeTranslateError UnicodeWarning UserWarning ValueError Warning "
+    "ZeroDivisionError"
 )
 """Exceptions by name. All derive from Exception: no plan may catch a limit."""
 
 CALL_ERRORS = ALLOWED_EXCEPTIONS - split_names(
-    "AssertionError EnvironmentError Exception ExceptionGroup IOError StopIteration UnicodeDecodeError UnicodeEncodeError"
+    "AssertionError EnvironmentError Exception ExceptionGroup IOError RecursionError StopAsyncIteration StopIteration "
+    "UnicodeDecodeError UnicodeEncodeError UnicodeTranslateError"
 )
 """Exceptions that a failed call of the agent may raise in a plan. Each takes one text, and means nothing else there."""
 
 PLAIN_BUILTINS = split_names(
-    "abs all any ascii bin bool bytes callable chr complex dict divmod enumerate filter float frozenset "
-    "hex int isinstance issubclass len list map max min next oct ord range repr reversed round set slice "
+    "abs all any ascii bin bool bytearray bytes callable chr complex dict divmod enumerate filter float frozenset "
+    "hex int isinstance issubclass iter len list map max min next oct ord range repr reversed round set slice "
     "sorted str sum tuple zip"
 )
 """Builtins used unchanged: they touch only their arguments, and a plan has no objects with hooks."""
@@ -102,55 +108,11 @@ PLAIN_BUILTINS = split_names(
 CLASS_BUILTINS = split_names("NotImplemented classmethod object property staticmethod super")
 """Builtins for classes, used unchanged: what can be read of them and of their results is guarded."""
 
-GUARDED_BUILTINS = frozenset({"delattr", "eval", "format", "locals", "getattr", "hasattr", "iter", "pow", "setattr", "type"})
+GUARDED_BUILTINS = split_names("delattr eval format getattr hasattr hash id locals pow setattr type")
 """Builtins replaced by versions that call the guards."""
-
-ALLOWED_MODULES: dict[str, frozenset[str]] = {
-    "abc": split_names("ABC ABCMeta abstractmethod"),
-    "contextlib": split_names(
-        "AbstractContextManager ContextDecorator ExitStack closing contextmanager nullcontext suppress"
-    ),
-    "dataclasses": split_names(
-        "FrozenInstanceError InitVar KW_ONLY MISSING asdict astuple dataclass field fields is_dataclass "
-        "make_dataclass replace"
-    ),
-    "enum": split_names("Enum EnumMeta EnumType Flag IntEnum IntFlag StrEnum auto unique"),
-    "types": split_names("MappingProxyType MethodType NoneType SimpleNamespace"),
-    "typing": split_names(
-        "AbstractSet Annotated Any AnyStr AsyncIterable AsyncIterator Awaitable Callable ChainMap ClassVar Collection "
-        "Concatenate Container Coroutine Counter DefaultDict Deque Dict Final FrozenSet Generator Generic Hashable "
-        "ItemsView Iterable Iterator KeysView List Literal LiteralString Mapping MutableMapping MutableSequence "
-        "MutableSet NamedTuple Never NewType NoReturn NotRequired Optional OrderedDict ParamSpec Pattern Match "
-        "Protocol Required Reversible Self Sequence Set Sized SupportsAbs SupportsFloat SupportsInt SupportsRound "
-        "TYPE_CHECKING Text Tuple Type TypeAlias TypeGuard TypeVar TypedDict Union Unpack ValuesView assert_never cast "
-        "final get_args get_origin overload override runtime_checkable"
-    ),
-    "ast": frozenset({"literal_eval"}),
-    "collections": frozenset({"Counter", "OrderedDict", "defaultdict", "deque"}),
-    "json": frozenset({"JSONDecodeError", "dumps", "loads"}),
-    "large_language_model": frozenset({"ask", "ask_llm"}),
-    "math": split_names(
-        "acos asin atan atan2 cbrt ceil comb copysign cos cosh degrees dist e exp fabs factorial floor fmod "
-        "fsum gcd hypot inf isclose isfinite isinf isnan isqrt lcm log log10 log1p log2 modf nan perm pi pow "
-        "prod radians remainder sin sinh sqrt tan tanh tau trunc"
-    ),
-    "random": split_names("choice choices gauss randint random randrange sample seed shuffle uniform"),
-    "re": split_names(
-        "A ASCII DOTALL I IGNORECASE M MULTILINE S VERBOSE X compile error escape findall finditer fullmatch "
-        "match search split sub subn"
-    ),
-    "string": split_names(
-        "ascii_letters ascii_lowercase ascii_uppercase capwords digits hexdigits octdigits printable "
-        "punctuation whitespace"
-    ),
-}
-"""The modules that a plan may import, and their members. An import only binds a name."""
 
 ANNOTATION_MODULES = frozenset({"__future__"})
 """Modules that only serve annotations. The compiler drops annotations and these imports."""
-
-PREDEFINED_MODULES = frozenset({"ast", "collections", "json", "math", "random", "re", "string"})
-"""The modules that a plan can use without an import."""
 
 PREDEFINED_NAMES = (
     RUNTIME_NAMES
@@ -160,7 +122,7 @@ PREDEFINED_NAMES = (
     | GUARDED_BUILTINS
     | {"__name__"}
     | PREDEFINED_MODULES
-    | ALLOWED_MODULES["collections"]
+    | PREDEFINED_MEMBERS
 )
 """Every name that a plan can read without binding it."""
 
@@ -172,7 +134,7 @@ NAME_HINTS: dict[str, str] = {
     "open": _NO_FILES,
     "exec": "write the code itself",
     "compile": "write the code itself",
-    "__import__": "write the plan without modules, or import one of " + ", ".join(sorted(ALLOWED_MODULES)),
+    "__import__": "write `import` and the module's name",
     "globals": "use variables, or a dict of your own",
     "vars": "use variables, or a dict of your own",
     "dir": "the agent's methods are listed in its description",
@@ -180,35 +142,35 @@ NAME_HINTS: dict[str, str] = {
     "exit": "use return to end the plan",
     "quit": "use return to end the plan",
     "breakpoint": "use print to show a value",
-    "id": "compare values with == or `is`",
-    "hash": "compare values with ==, or use them as keys of a dict",
-    "bytearray": "use a list or bytes",
     "memoryview": "use a list or bytes",
     "BaseException": _ONLY_EXCEPTION,
     "KeyboardInterrupt": _ONLY_EXCEPTION,
     "SystemExit": _ONLY_EXCEPTION + "; use return to end the plan",
     "GeneratorExit": _ONLY_EXCEPTION,
     "MemoryError": _ONLY_EXCEPTION,
-    "RecursionError": _ONLY_EXCEPTION,
 }
 """Advice on what to write instead of a builtin that plans lack."""
-
-_ADVICE_MODULES = split_names(
-    "os sys time datetime subprocess itertools functools copy pathlib io requests socket threading typing"
-)
 
 
 def suggest_replacement(name: str) -> str | None:
     """Return what to write instead of a name that the runtime lacks, or None."""
     if name in NAME_HINTS:
         return NAME_HINTS[name]
-    if name in _ADVICE_MODULES:
-        return "plans may import these modules: " + ", ".join(sorted(ALLOWED_MODULES))
-    if homes := [f"`{module}.{name}`" for module in sorted(ALLOWED_MODULES) if name in _members_with_hint(module)]:
+    if name in REFUSED_MODULES:
+        return REFUSED_MODULES[name]
+    if name in ALLOWED_MODULES and name not in PREDEFINED_MODULES:
+        return f"write `import {name}` first"
+    if homes := [m for m in _OFTEN_FORGOTTEN if name in ALLOWED_MODULES[m]]:
+        return f"write `from {homes[0]} import {name}` first"
+    if homes := [f"`{module}.{name}`" for module in sorted(PREDEFINED_MODULES) if name in _members_with_hint(module)]:
         return f"did you mean {' or '.join(homes)}? Otherwise set it first"
     if name in vars(builtins):
         return "plans do not have this builtin; write the loop or the expression itself"
     return None
+
+
+_OFTEN_FORGOTTEN = ("copy", "datetime", "decimal", "fractions", "functools", "heapq", "itertools", "statistics")
+"""Modules whose members a plan may have meant by their names alone."""
 
 
 def _members_with_hint(module: str) -> frozenset[str]:

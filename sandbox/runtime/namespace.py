@@ -7,27 +7,25 @@ from __future__ import annotations
 
 import ast
 import builtins
-import json
-import math
 import re
-import string
 import sys
 import warnings
-from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from io import StringIO
 from types import CodeType
 from typing import Any, NoReturn
 
 from codeplan.sandbox.protocol.plain_data import ARGUMENT_RULES, find_non_plain
-from codeplan.sandbox.runtime.attributes import AgentProxy, ModuleFacade, make_getattr
-from codeplan.sandbox.runtime.class_modules import class_modules
+from codeplan.sandbox.runtime.attributes import AgentProxy, make_getattr
 from codeplan.sandbox.runtime.classes import PLAN_FILENAME, PLAN_MODULE, PlanType, writable_owner
+from codeplan.sandbox.runtime.clocks import PlanClock, clock_methods
+from codeplan.sandbox.runtime.copying import Identities
 from codeplan.sandbox.runtime.guards import (
     CurrentRun,
     HostCalls,
     PlanStopper,
+    RunSettings,
     SizeGuard,
     count_turns,
     make_guards,
@@ -35,12 +33,12 @@ from codeplan.sandbox.runtime.guards import (
     truncate_message,
 )
 from codeplan.sandbox.runtime.matching import make_matcher
+from codeplan.sandbox.runtime.module_names import PREDEFINED_MEMBERS, PREDEFINED_MODULES
+from codeplan.sandbox.runtime.modules import ModuleMaker, OutputStream
 from codeplan.sandbox.runtime.names import (
     ALLOWED_EXCEPTIONS,
-    ALLOWED_MODULES,
     CLASS_BUILTINS,
     PLAIN_BUILTINS,
-    PREDEFINED_MODULES,
     RESERVED_NAMES,
     RUNTIME_NAMES,
     is_readable,
@@ -95,7 +93,6 @@ def make_builtins(guarded_getattr: Callable[[Any, str], Any], size_guard: SizeGu
         "setattr": _check_argument_count(setattr, setattr_, 3, 3),
         "delattr": _check_argument_count(delattr, delattr_, 2, 2),
         "type": PlanType,
-        "iter": _check_argument_count(iter, guarded_iter, 1, 2),
     }
 
 
@@ -130,122 +127,6 @@ def _writable(builtin: Callable[..., Any], owner: Any, name: Any, *value: Any) -
     if not is_writable(name):
         raise AttributeError(f"'{name}' is private; it cannot be written")
     return writable_owner(owner)
-
-
-def guarded_iter(values: Any, /, *sentinel: object) -> Iterator[Any]:
-    """``iter`` with one argument only: the form with a sentinel may never end."""
-    if sentinel:
-        raise TypeError("iter() takes one argument here; write a loop that ends at the sentinel")
-    return iter(values)
-
-
-MAX_INDENT = 16
-"""Maximum ``indent`` of ``json.dumps``."""
-
-MAX_FACTORIAL = 2_000
-"""Maximum argument of ``math.factorial``, ``comb`` and ``perm``."""
-
-_ALLOWED_FLAGS = int(re.A | re.I | re.M | re.S | re.X)
-_DUMPS_OPTIONS = frozenset({"skipkeys", "ensure_ascii", "allow_nan", "indent", "sort_keys", "separators", "default"})
-
-
-def make_modules(
-    run: CurrentRun, size_guard: SizeGuard, ask: Callable[[str], str], literal_eval: Callable[[object], object]
-) -> dict[str, ModuleFacade]:
-    """Return the modules by name. The random numbers are those of ``run``."""
-    members: dict[str, dict[str, object]] = {
-        "ast": {"literal_eval": literal_eval},
-        "collections": {"Counter": Counter, "OrderedDict": OrderedDict, "defaultdict": defaultdict, "deque": deque},
-        "json": {
-            "JSONDecodeError": json.JSONDecodeError,
-            "dumps": set_name("dumps", _dumps),
-            "loads": set_name("loads", _loads),
-        },
-        "large_language_model": {"ask": ask, "ask_llm": ask},
-        "math": _math_members(size_guard),
-        "random": _random_members(run),
-        "re": _re_members(),
-        **class_modules(),
-        "string": {name: getattr(string, name) for name in ALLOWED_MODULES["string"]},
-    }
-    return {name: ModuleFacade(name, {m: table[m] for m in ALLOWED_MODULES[name] if m in table}) for name, table in members.items()}
-
-
-def _math_members(size_guard: SizeGuard) -> dict[str, object]:
-    members: dict[str, object] = {name: getattr(math, name) for name in ALLOWED_MODULES["math"]}
-
-    def bounded(function: Callable[..., int]) -> Callable[..., int]:
-        def call(*numbers: int) -> int:
-            if any(type(n) is int and n > MAX_FACTORIAL for n in numbers):
-                raise OverflowError(f"{function.__name__} takes numbers up to {MAX_FACTORIAL} here")
-            return function(*numbers)
-
-        return set_name(function.__name__, call)
-
-    def prod(iterable: Any, *, start: Any = 1) -> Any:
-        result = start
-        for value in iterable:
-            result = size_guard.mul(result, value)
-        return result
-
-    for name in ("factorial", "comb", "perm"):
-        members[name] = bounded(getattr(math, name))
-    members["prod"] = set_name("prod", prod)
-    return members
-
-
-def _random_members(run: CurrentRun) -> dict[str, object]:
-    """Return the methods of the run's own generator, so that results are repeatable."""
-    members: dict[str, object] = {name: getattr(run.generator, name) for name in ALLOWED_MODULES["random"]}
-
-    def reseed(value: Any = None) -> None:
-        if type(value) not in (int, str, float, bytes, type(None)):
-            raise TypeError(f"seed takes a number or a text, not {type(value).__name__}")
-        run.generator.seed(run.seed if value is None else value)
-
-    members["seed"] = set_name("seed", reseed)
-    return members
-
-
-def _re_members() -> dict[str, object]:
-    """Return the functions of ``re`` without the DEBUG flag, which prints."""
-    members: dict[str, object] = {name: getattr(re, name) for name in ALLOWED_MODULES["re"]}
-
-    def without_debug(function: Callable[..., object], positions: int) -> Callable[..., object]:
-        def call(*args: Any, **named: Any) -> object:
-            if len(args) > positions:
-                args = (*args[:positions], _flags(args[positions]), *args[positions + 1 :])
-            if "flags" in named:
-                named["flags"] = _flags(named["flags"])
-            return function(*args, **named)
-
-        return set_name(function.__name__, call)
-
-    for name, position in {"compile": 1, "sub": 4, "subn": 4, "split": 3}.items():
-        members[name] = without_debug(getattr(re, name), position)
-    for name in ("findall", "finditer", "fullmatch", "match", "search"):
-        members[name] = without_debug(getattr(re, name), 2)
-    return members
-
-
-def _flags(flags: Any) -> Any:
-    return flags & _ALLOWED_FLAGS if isinstance(flags, int) else flags
-
-
-def _dumps(obj: Any, **options: Any) -> str:
-    for name in options:
-        if name not in _DUMPS_OPTIONS:
-            raise TypeError(f"dumps() got an unexpected keyword argument {name!r}")
-    indent = options.get("indent")
-    if (type(indent) is int and indent > MAX_INDENT) or (type(indent) is str and len(indent) > MAX_INDENT):
-        raise ValueError(f"indent may be {MAX_INDENT} at most")
-    return json.dumps(obj, **options)
-
-
-def _loads(s: Any) -> Any:
-    if type(s) not in (str, bytes):
-        raise TypeError(f"the JSON object must be str, bytes or bytearray, not {type(s).__name__}")
-    return json.loads(s)
 
 
 MAX_CHARS = 100_000
@@ -356,7 +237,7 @@ class PlanRuntime:
         host: HostCalls,
         *,
         turns: int,
-        seed: int,
+        settings: RunSettings,
         start_from: int,
         variables: dict[str, object],
         dropped: dict[str, str],
@@ -369,7 +250,7 @@ class PlanRuntime:
         names. ``dropped`` maps the variables that a checkpoint could not hold to the reason; ``missing`` are those of
         the run before that this run does not have. ``explains_later`` says that ``dropped`` may grow during the run.
         """
-        self._run.begin(host, seed)
+        self._run.begin(host, settings)
         self._agent_methods.clear()
         if self._has_imports:
             self._names, self._has_imports = self._make_names(), False
@@ -387,14 +268,18 @@ class PlanRuntime:
         run, stopper = self._run, self._stopper
         size_guard = SizeGuard(stopper.stop_at_limit)
         ask = _make_ask(run, stopper)
-        guarded_getattr = make_getattr(_make_agent_reader(run, stopper, self._agent_methods), size_guard)
-        modules = make_modules(run, size_guard, ask, literal_eval)
+        clock, identities, output = PlanClock(run, stopper), Identities(run), OutputStream(_make_writer(run, stopper))
+        read_agent = _make_agent_reader(run, stopper, self._agent_methods)
+        guarded_getattr = make_getattr(read_agent, size_guard, clock_methods(clock))
+        functions = {"ask_llm": ask, "literal_eval": literal_eval}
+        modules = ModuleMaker(run, clock, size_guard, identities, guarded_getattr, functions, output).make()
         return {
             **make_builtins(guarded_getattr, size_guard),
+            **identities.builtins(),
             **make_guards(stopper, size_guard),
             "_case_": make_matcher(guarded_getattr),
             **{name: modules[name] for name in PREDEFINED_MODULES},
-            **modules["collections"].members,
+            **{name: modules["collections"].members[name] for name in PREDEFINED_MEMBERS},
             "__import__": _ignore_import,
             "eval": self._eval,
             "locals": self._locals,
@@ -408,7 +293,7 @@ class PlanRuntime:
             "_replan_at_end_": _make_ending("replan", stopper, partial(ReplanRequested, step_done=True)),
             "give_up": _make_ending("give_up", stopper, GiveUpRequested),
             "literal_eval": literal_eval,
-            "print": _make_print(run, stopper),
+            "print": _make_print(guarded_getattr, output),
         }
 
     def _eval(self, source: object, globals: Any = None, locals: Any = None, /) -> object:
@@ -517,13 +402,18 @@ def _make_ending(
     return set_name(name, end_plan)
 
 
-def _make_print(run: CurrentRun, stopper: PlanStopper) -> Callable[..., None]:
-    def print_(*values: object, file: None = None, **named: Any) -> None:
-        if file is not None:
-            raise TypeError("print writes to the plan's output only; leave out file=")
+def _make_writer(run: CurrentRun, stopper: PlanStopper) -> Callable[[str], None]:
+    def write(text: str) -> None:
+        stopper.raise_if_failed()
+        run.host.print(text)
+
+    return write
+
+
+def _make_print(guarded_getattr: Callable[..., Any], output: OutputStream) -> Callable[..., None]:
+    def print_(*values: object, file: Any = None, flush: Any = False, **named: Any) -> None:
         text = StringIO()
         print(*values, file=text, **named)
-        stopper.raise_if_failed()
-        run.host.print(text.getvalue())
+        (output.write if file is None else guarded_getattr(file, "write"))(text.getvalue())
 
     return set_name("print", print_)

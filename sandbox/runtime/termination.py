@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from codeplan.sandbox.protocol.limits import MAX_REPORTED
@@ -67,8 +66,6 @@ def find_limit(error: BaseException | None) -> LimitExceeded | None:
             return link
         if isinstance(link, MemoryError):
             return LimitExceeded("memory", 0, 0)
-        if isinstance(link, RecursionError):
-            return LimitExceeded("recursion", sys.getrecursionlimit(), sys.getrecursionlimit())
         waiting += [_CAUSE(link), _CONTEXT(link)]
         if isinstance(link, BaseExceptionGroup):
             waiting += _MEMBERS(link)

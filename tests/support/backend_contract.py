@@ -530,7 +530,6 @@ _SPENDING: dict[str, tuple[str, Limits]] = {
     "call_bytes": ("agent.goto('x' * 5_000)", Limits(call_bytes=2_000)),
     "asks": ("ask_llm('x')", Limits(asks=3)),
     "ask_bytes": ("ask_llm('é' * 600)", Limits(ask_bytes=1_000)),
-    "recursion": ("f = lambda n: f(n + 1); f(0)", Limits(recursion=50)),
 }
 """For each limit, code that exceeds it when repeated, and the limits to run it with."""
 
@@ -551,7 +550,14 @@ class LimitTests(BackendTests):
 
     def test_code_that_exceeds_it_is_known_for_every_limit_that_stops_a_plan(self) -> None:
         assert _SPENDING.keys() == STOPPING_LIMITS
-        assert {*Limits.__struct_fields__} - STOPPING_LIMITS == {"checkpoint_bytes", "source_bytes"}
+        assert {*Limits.__struct_fields__} - STOPPING_LIMITS == {"checkpoint_bytes", "recursion", "source_bytes"}
+
+    def test_too_deep_a_recursion_is_an_error_that_the_plan_can_catch(self) -> None:
+        deep = "def f(n):\n    return f(n + 1)\n"
+        assert assert_failed(self.run(deep + "f(0)")).error == "RecursionError"
+        caught = deep + "try:\n    f(0)\nexcept RecursionError:\n    print(agent.goto('shelf 1'), agent.goto('desk 1'))"
+        outcome = assert_finished(self.run(caught))
+        assert outcome.output == "You are at shelf 1. You are at desk 1.\n"
 
     @pytest.mark.parametrize("limit", _SPENDING)
     def test_each_limit_stops_the_plan_and_says_how_much_and_where(self, limit: str) -> None:
@@ -573,9 +579,9 @@ class LimitTests(BackendTests):
         assert outcome.line in (4, 5)
         assert checkpoint_values(outcome.checkpoint)["kept"] == [1]
 
-    @pytest.mark.parametrize("limit", ["wall", "cpu", "turns", "output", "calls", "asks", "recursion"])
+    @pytest.mark.parametrize("limit", ["wall", "cpu", "turns", "output", "calls", "asks"])
     def test_no_limit_can_be_caught(self, limit: str) -> None:
-        self.require(*({"turns": [Capability.TURNS], "recursion": [Capability.RECURSION]}.get(limit, [])))
+        self.require(*([Capability.TURNS] if limit == "turns" else []))
         code, limits = _SPENDING[limit]
 
         assert_stopped(self.run(_CATCHING.format(code), limits=limits), limit)

@@ -10,11 +10,15 @@ from support.sample_worlds import SampleWalker
 from codeplan.agent_interface import agent_api
 from codeplan.sandbox.language.checking import check_source
 from codeplan.sandbox.language.compilation import compile_expression, compile_plan
+from codeplan.sandbox.runtime.guards import RunSettings
 from codeplan.sandbox.runtime.namespace import PlanRuntime, plan_variables
 from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, PlanTermination
 from codeplan.types import AgentApi, Plan, Rejected
 
 API: AgentApi = agent_api(SampleWalker)
+
+
+STARTED = RunSettings(started=1_700_000_000.0)
 
 
 class InProcessHost:
@@ -65,12 +69,13 @@ def run(
     variables: dict[str, object] | None = None,
     dropped: dict[str, str] | None = None,
     runtime: PlanRuntime | None = None,
+    settings: RunSettings = STARTED,
 ) -> GuardedRun:
     """Run a plan with guards, on a new runtime unless one is given."""
     program = compile_plan(source)
     host = InProcessHost()
     space = (runtime or PlanRuntime(compile_expression)).begin(
-        host, turns=turns, seed=0, start_from=start_from, variables=variables or {}, dropped=dropped or {}
+        host, turns=turns, settings=settings, start_from=start_from, variables=variables or {}, dropped=dropped or {}
     )
     error: BaseException | None = None
     over = False

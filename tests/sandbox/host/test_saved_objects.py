@@ -117,10 +117,7 @@ LOST = {
     "a generator": ("x = (i for i in [1])", "a generator cannot be saved"),
     "a closure": ("def make(n):\n    return lambda: n\nx = make(1)", "a function cannot be saved"),
     "a class": ("x = Item", "a class cannot be saved"),
-    "an open context": (
-        "from contextlib import nullcontext\nx = nullcontext(1)",
-        "a nullcontext cannot be saved",
-    ),
+    "an open context": ("from contextlib import nullcontext\nx = nullcontext(1)", "a nullcontext cannot be saved"),
     "an object over a dict": ("x = Bag(a=1)", "an object of Bag, a class over dict"),
     "an object whose class a function holds": (
         "def make():\n    class Inner:\n        pass\n    return Inner()\nx = make()",
@@ -141,7 +138,9 @@ def test_what_cannot_be_saved_is_named_with_the_reason(first, reason):
 
 def test_an_object_whose_class_the_resumed_plan_lacks_is_not_there_and_its_name_says_why():
     checkpoint = saved(plan_text("x = Store()\nn = 5", "assert True"))
-    without = check(plan_text("x = None\nn = 5", "assert n == 5\nprint(x)", CLASSES.replace("class Store", "class Shop")))
+    without = check(
+        plan_text("x = None\nn = 5", "assert n == 5\nprint(x)", CLASSES.replace("class Store", "class Shop"))
+    )
     outcome = Sandbox().run(without, Clerk(), str, start_from=2, checkpoint=checkpoint)
     assert isinstance(outcome, Failed)
     assert outcome.message == (

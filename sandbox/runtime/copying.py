@@ -1,0 +1,243 @@
+"""``copy``, ``id`` and ``hash`` without ``__reduce__`` and without addresses.
+
+The functions of the standard library would call whatever an object's ``__reduce__`` returns, and tell where it lies in
+memory, which differs in each run.
+"""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import decimal
+import re
+import types
+import uuid
+import zoneinfo
+from collections import ChainMap, Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable
+from enum import EnumType
+from fractions import Fraction
+from functools import _lru_cache_wrapper, partial
+from typing import Any, Final
+
+from codeplan.sandbox.runtime.attributes import AgentProxy, ModuleFacade
+from codeplan.sandbox.runtime.guards import CurrentRun, set_name
+
+_ATOMS: Final[frozenset[type]] = frozenset(
+    {type(None), type(...), type(NotImplemented), bool, int, float, complex, str, bytes, range, type, slice, property}
+    | {datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone, zoneinfo.ZoneInfo}
+    | {decimal.Decimal, Fraction, uuid.UUID, re.Pattern, re.Match, re.RegexFlag, ModuleFacade, AgentProxy}
+    | {types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType}
+    | {types.WrapperDescriptorType, types.MethodWrapperType, type(Fraction), partial, _lru_cache_wrapper}
+)
+"""Types whose values are their own copies."""
+
+_COPIERS: Final[dict[type, Callable[[Any], Any]]] = {
+    **{kind: kind.copy for kind in (list, dict, set, deque, defaultdict, OrderedDict, Counter, bytearray, ChainMap)},
+    frozenset: frozenset,
+    tuple: tuple,
+}
+
+
+def copy_members(identities: Identities) -> dict[str, object]:
+    """Return the members of the module ``copy``."""
+
+    def copy_(x: Any) -> Any:
+        return _shallow(x)
+
+    def deepcopy(x: Any, memo: Any = None, _nil: object = None) -> Any:
+        known = memo if type(memo) is dict else {}
+        return _DeepCopy(identities, known).of(x)
+
+    return {
+        "Error": copy.Error,
+        "error": copy.Error,
+        "copy": set_name("copy", copy_),
+        "deepcopy": set_name("deepcopy", deepcopy),
+    }
+
+
+def _is_atom(kind: type) -> bool:
+    return kind in _ATOMS or issubclass(type(kind), EnumType)
+
+
+def _shallow(value: Any) -> Any:
+    kind = type(value)
+    if _is_atom(kind):
+        return value
+    if kind in _COPIERS:
+        return _COPIERS[kind](value)
+    hook = _own_hook(kind, "__copy__")
+    if hook is not None:
+        return hook(value)
+    made = _empty_instance(kind, value, _same)
+    for name, part in _state(value):
+        _set_attribute(made, name, part)
+    _fill(made, value, _same)
+    return made
+
+
+def _same(part: Any) -> Any:
+    return part
+
+
+class _DeepCopy:
+    """One call of ``deepcopy``; ``memo`` has the copies by the identity of what they copy."""
+
+    def __init__(self, identities: Identities, memo: dict[Any, Any]) -> None:
+        self._number, self._memo = identities.number, memo
+
+    def of(self, value: Any) -> Any:
+        """Return the copy of a value."""
+        kind = type(value)
+        if _is_atom(kind):
+            return value
+        key = self._number(value)
+        if key in self._memo:
+            return self._memo[key]
+        if kind is tuple:
+            made = self._tuple(value, key)
+        elif kind is frozenset:
+            made = frozenset(map(self.of, value))
+        else:
+            hook = _own_hook(kind, "__deepcopy__")
+            if hook is None:
+                return self._mutable(value, key)
+            made = hook(value, self._memo)
+        return self._memo.setdefault(key, made)
+
+    def _tuple(self, value: tuple[Any, ...], key: int) -> Any:
+        parts = [self.of(part) for part in value]
+        if key in self._memo:  # the tuple contains itself, through a list
+            return self._memo[key]
+        return value if all(a is b for a, b in zip(parts, value, strict=True)) else tuple(parts)
+
+    def _mutable(self, value: Any, key: int) -> Any:
+        kind = type(value)
+        made: Any = self._empty(kind, value)
+        self._memo[key] = made
+        if kind not in _COPIERS:
+            for name, part in _state(value):
+                _set_attribute(made, name, self.of(part))
+        _fill(made, value, self.of)
+        return made
+
+    def _empty(self, kind: type, value: Any) -> Any:
+        if kind is defaultdict:
+            return defaultdict(value.default_factory)
+        if kind is deque:
+            return deque(maxlen=value.maxlen)
+        if kind is ChainMap:
+            return ChainMap(*map(self.of, value.maps))
+        return kind() if kind in _COPIERS else _empty_instance(kind, value, self.of)
+
+
+def _own_hook(kind: type, name: str) -> Callable[..., Any] | None:
+    """Return a class's own method of this name, a function that the plan wrote, or None."""
+    for base in kind.__mro__:
+        hook = vars(base).get(name)
+        if type(hook) is types.FunctionType:
+            return hook
+    return None
+
+
+def _empty_instance(kind: type, value: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a new object of a plan's class, with the content of an immutable base but without its attributes.
+
+    Raises: TypeError: Python cannot make an object of this type without its constructor.
+    """
+    base: Any = next(b for b in kind.__mro__ if b.__flags__ & _IMMUTABLE)
+    try:
+        if issubclass(base, BaseException):
+            return base.__new__(kind, *value.args)
+        if base in (tuple, frozenset):
+            return base.__new__(kind, map(change, base(value)))
+        return base.__new__(kind, *([base(value)] if base in (str, int, float, complex, bytes) else []))
+    except TypeError:
+        raise TypeError(f"cannot copy '{kind.__name__}' object") from None
+
+
+_IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE: set for every type that is written in C
+
+
+def _state(value: Any) -> list[tuple[str, Any]]:
+    """Return an object's own attributes: those of its ``__dict__``, and of the slots of its classes."""
+    try:
+        attributes = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        attributes = {}
+    found = [(n, v) for n, v in attributes.items() if type(n) is str] if type(attributes) is dict else []
+    for base in type(value).__mro__:
+        for name, member in vars(base).items():
+            if type(member) is types.MemberDescriptorType and not base.__flags__ & _IMMUTABLE:
+                try:
+                    found.append((name, member.__get__(value)))
+                except AttributeError:
+                    continue
+    return found
+
+
+def _set_attribute(owner: Any, name: str, value: Any) -> None:
+    object.__setattr__(owner, name, value)
+
+
+def _fill(made: Any, value: Any, change: Callable[[Any], Any]) -> None:
+    """Put the items of a container into its copy."""
+    kind = type(made)
+    if kind is ChainMap:
+        return
+    if isinstance(made, dict):
+        for key, part in dict.items(value):
+            dict.__setitem__(made, change(key), change(part))
+    elif isinstance(made, list):
+        list.extend(made, [change(part) for part in list.__iter__(value)])
+    elif isinstance(made, bytearray):
+        bytearray.extend(made, value)
+    elif isinstance(made, set):
+        set.update(made, [change(part) for part in set.__iter__(value)])
+    elif isinstance(made, deque):
+        deque.extend(made, [change(part) for part in deque.__iter__(value)])
+
+
+class Identities:
+    """Numbers the objects whose identity a plan asks for, in the order in which it asks, so that replays agree."""
+
+    def __init__(self, run: CurrentRun) -> None:
+        self._run = run
+
+    def number(self, value: object) -> int:
+        """Return the number of an object, the same at each call of a run. The object stays alive."""
+        table = self._run.identities
+        held = table.get(id(value))
+        if held is None:
+            held = table[id(value)] = (value, (len(table) + 1) * 16)
+        return held[1]
+
+    def builtins(self) -> dict[str, object]:
+        """Return ``id`` and ``hash``."""
+
+        def id_(obj: object, /) -> int:
+            return self.number(obj)
+
+        def hash_(obj: object, /) -> int:
+            return self.hash(obj)
+
+        return {"id": set_name("id", id_), "hash": set_name("hash", hash_)}
+
+    def hash(self, value: Any) -> int:
+        """``hash(value)``, by number where Python's comes from an address."""
+        return hash(self._stable(value))
+
+    def _stable(self, value: Any) -> Any:
+        """Return the value, or one of numbers in place of what Python hashes by its address."""
+        kind = type(value)
+        if kind is tuple or kind is frozenset:
+            parts = list(map(self._stable, value))
+            return value if all(a is b for a, b in zip(parts, value, strict=True)) else kind(parts)
+        by_address = kind.__hash__ is object.__hash__ or value is None or kind in _HASHED_BY_ADDRESS
+        return self.number(value) if by_address else value
+
+
+_HASHED_BY_ADDRESS: Final = frozenset(
+    {types.BuiltinFunctionType, types.MethodType, types.MethodWrapperType, type, type(Fraction), ModuleFacade}
+)

@@ -1,0 +1,257 @@
+"""The modules that a plan may import: their members, and what is left out of each and why.
+
+Every member touches nothing but its arguments, the run's clock and the run's random numbers. A test compares the lists
+with the modules of every supported Python.
+"""
+
+from __future__ import annotations
+
+import sys
+
+
+def split_names(text: str) -> frozenset[str]:
+    """Return the words of a text."""
+    return frozenset(text.split())
+
+
+_FOR_CLASSES = "JSON ends in plain data; use default= or object_hook="
+
+_MEMBERS: dict[str, str] = {
+    "abc": "ABC ABCMeta abstractmethod",
+    "ast": "literal_eval",
+    "base64": (
+        "a85decode a85encode b16decode b16encode b32decode b32encode b32hexdecode b32hexencode b64decode b64encode "
+        "b85decode b85encode decodebytes encodebytes standard_b64decode standard_b64encode urlsafe_b64decode "
+        "urlsafe_b64encode z85decode z85encode"
+    ),
+    "binascii": (
+        "Error Incomplete a2b_base64 a2b_hex a2b_qp a2b_uu b2a_base64 b2a_hex b2a_qp b2a_uu crc32 crc_hqx hexlify "
+        "unhexlify"
+    ),
+    "bisect": "bisect bisect_left bisect_right insort insort_left insort_right",
+    "calendar": (
+        "APRIL AUGUST Calendar DECEMBER FEBRUARY FRIDAY HTMLCalendar IllegalMonthError IllegalWeekdayError JANUARY JULY "
+        "JUNE MARCH MAY MONDAY NOVEMBER OCTOBER SATURDAY SEPTEMBER SUNDAY THURSDAY TUESDAY TextCalendar WEDNESDAY "
+        "calendar day_abbr day_name firstweekday isleap leapdays month month_abbr month_name monthcalendar monthrange "
+        "setfirstweekday timegm weekday weekheader"
+    ),
+    "cmath": (
+        "acos acosh asin asinh atan atanh cos cosh e exp inf infj isclose isfinite isinf isnan log log10 nan nanj phase "
+        "pi polar rect sin sinh sqrt tan tanh tau"
+    ),
+    "collections": "ChainMap Counter OrderedDict abc defaultdict deque namedtuple",
+    "collections.abc": (
+        "AsyncGenerator AsyncIterable AsyncIterator Awaitable Buffer Callable Collection Container Coroutine Generator "
+        "Hashable ItemsView Iterable Iterator KeysView Mapping MappingView MutableMapping MutableSequence MutableSet "
+        "Reversible Sequence Set Sized ValuesView"
+    ),
+    "contextlib": ("AbstractContextManager ContextDecorator ExitStack closing contextmanager nullcontext suppress"),
+    "copy": "Error copy deepcopy error",
+    "csv": (
+        "Dialect DictReader DictWriter Error QUOTE_ALL QUOTE_MINIMAL QUOTE_NONE QUOTE_NONNUMERIC QUOTE_NOTNULL "
+        "QUOTE_STRINGS Sniffer excel excel_tab field_size_limit list_dialects reader unix_dialect writer"
+    ),
+    "dataclasses": (
+        "FrozenInstanceError InitVar KW_ONLY MISSING asdict astuple dataclass field fields is_dataclass "
+        "make_dataclass replace"
+    ),
+    "datetime": "MAXYEAR MINYEAR UTC date datetime time timedelta timezone tzinfo",
+    "decimal": (
+        "Clamped Context Decimal DecimalException DivisionByZero FloatOperation Inexact InvalidOperation Overflow "
+        "ROUND_05UP ROUND_CEILING ROUND_DOWN ROUND_FLOOR ROUND_HALF_DOWN ROUND_HALF_EVEN ROUND_HALF_UP ROUND_UP Rounded "
+        "Subnormal Underflow getcontext localcontext setcontext"
+    ),
+    "difflib": (
+        "Differ IS_CHARACTER_JUNK IS_LINE_JUNK SequenceMatcher context_diff diff_bytes get_close_matches ndiff restore "
+        "unified_diff"
+    ),
+    "enum": "Enum EnumMeta EnumType Flag IntEnum IntFlag StrEnum auto unique",
+    "fractions": "Fraction",
+    "functools": (
+        "cache cached_property cmp_to_key lru_cache partial reduce singledispatch total_ordering update_wrapper wraps"
+    ),
+    "hashlib": (
+        "algorithms_available algorithms_guaranteed blake2b blake2s md5 new sha1 sha224 sha256 sha384 sha3_224 sha3_256 "
+        "sha3_384 sha3_512 sha512 shake_128 shake_256"
+    ),
+    "heapq": "heapify heappop heappush heappushpop heapreplace merge nlargest nsmallest",
+    "hmac": "compare_digest digest new",
+    "html": "escape unescape",
+    "io": "BytesIO SEEK_CUR SEEK_END SEEK_SET StringIO UnsupportedOperation",
+    "itertools": (
+        "accumulate batched chain combinations combinations_with_replacement compress count cycle dropwhile filterfalse "
+        "groupby islice pairwise permutations product repeat starmap takewhile tee zip_longest"
+    ),
+    "json": "JSONDecodeError dump dumps load loads",
+    "large_language_model": "ask ask_llm",
+    "math": (
+        "acos acosh asin asinh atan atan2 atanh cbrt ceil comb copysign cos cosh degrees dist e erf erfc exp exp2 expm1 "
+        "fabs factorial floor fma fmod frexp fsum gamma gcd hypot inf isclose isfinite isinf isnan isqrt lcm ldexp lgamma "
+        "log log10 log1p log2 modf nan nextafter perm pi pow prod radians remainder sin sinh sqrt sumprod tan tanh tau "
+        "trunc ulp"
+    ),
+    "numbers": "Complex Integral Number Rational Real",
+    "operator": (
+        "abs add and_ attrgetter call concat contains countOf delitem eq floordiv ge getitem gt iadd iand iconcat "
+        "ifloordiv ilshift imatmul imod imul index indexOf inv invert ior ipow irshift is_ is_not isub itemgetter "
+        "itruediv ixor le length_hint lshift lt matmul methodcaller mod mul ne neg not_ or_ pos pow rshift setitem sub "
+        "truediv truth xor"
+    ),
+    "pprint": "isreadable isrecursive pformat pp pprint saferepr",
+    "random": (
+        "Random betavariate binomialvariate choice choices expovariate gammavariate gauss getrandbits getstate "
+        "lognormvariate normalvariate paretovariate randbytes randint random randrange sample seed setstate shuffle "
+        "triangular uniform vonmisesvariate weibullvariate"
+    ),
+    "re": (
+        "A ASCII DOTALL I IGNORECASE L LOCALE M MULTILINE Match NOFLAG Pattern PatternError S U UNICODE VERBOSE X "
+        "compile error escape findall finditer fullmatch match purge search split sub subn"
+    ),
+    "secrets": "choice compare_digest randbelow randbits token_bytes token_hex token_urlsafe",
+    "statistics": (
+        "NormalDist StatisticsError correlation covariance fmean geometric_mean harmonic_mean kde kde_random "
+        "linear_regression mean median median_grouped median_high median_low mode multimode pstdev pvariance quantiles "
+        "stdev variance"
+    ),
+    "string": (
+        "Template ascii_letters ascii_lowercase ascii_uppercase capwords digits hexdigits octdigits printable "
+        "punctuation whitespace"
+    ),
+    "sys": (
+        "byteorder float_info getrecursionlimit hash_info int_info intern maxsize maxunicode platform setrecursionlimit "
+        "stderr stdout version_info"
+    ),
+    "textwrap": "TextWrapper dedent fill indent shorten wrap",
+    "time": (
+        "altzone asctime ctime daylight gmtime localtime mktime monotonic monotonic_ns perf_counter perf_counter_ns "
+        "process_time process_time_ns sleep strftime strptime struct_time thread_time thread_time_ns time time_ns "
+        "timezone tzname"
+    ),
+    "types": "MappingProxyType MethodType NoneType SimpleNamespace",
+    "typing": (
+        "AbstractSet Annotated Any AnyStr AsyncIterable AsyncIterator Awaitable Callable ChainMap ClassVar Collection "
+        "Concatenate Container Coroutine Counter DefaultDict Deque Dict Final FrozenSet Generator Generic Hashable "
+        "ItemsView Iterable Iterator KeysView List Literal LiteralString Mapping Match MutableMapping MutableSequence "
+        "MutableSet NamedTuple Never NewType NoReturn NotRequired Optional OrderedDict ParamSpec Pattern Protocol "
+        "Required Reversible Self Sequence Set Sized SupportsAbs SupportsFloat SupportsInt SupportsRound TYPE_CHECKING "
+        "Text Tuple Type TypeAlias TypeGuard TypeVar TypedDict Union Unpack ValuesView assert_never cast final get_args "
+        "get_origin overload override runtime_checkable"
+    ),
+    "unicodedata": (
+        "bidirectional category combining decimal decomposition digit east_asian_width is_normalized lookup mirrored "
+        "name normalize numeric unidata_version"
+    ),
+    "urllib": "parse",
+    "urllib.parse": (
+        "DefragResult DefragResultBytes ParseResult ParseResultBytes SplitResult SplitResultBytes parse_qs parse_qsl "
+        "quote quote_from_bytes quote_plus unquote unquote_plus unquote_to_bytes urldefrag urlencode urljoin urlparse "
+        "urlsplit urlunparse urlunsplit"
+    ),
+    "uuid": "NAMESPACE_DNS NAMESPACE_OID NAMESPACE_URL NAMESPACE_X500 UUID uuid1 uuid3 uuid4 uuid5",
+    "zoneinfo": "ZoneInfo ZoneInfoNotFoundError available_timezones",
+}
+
+NEWER_MEMBERS: dict[str, dict[str, tuple[int, int]]] = {
+    "typing": {"override": (3, 12)},
+    "base64": {"z85decode": (3, 13), "z85encode": (3, 13)},
+    "calendar": dict.fromkeys(
+        split_names("APRIL AUGUST DECEMBER FEBRUARY JANUARY JULY JUNE MARCH MAY NOVEMBER OCTOBER SEPTEMBER"), (3, 12)
+    ),
+    "collections.abc": {"Buffer": (3, 12)},
+    "csv": {"QUOTE_NOTNULL": (3, 12), "QUOTE_STRINGS": (3, 12)},
+    "itertools": {"batched": (3, 12)},
+    "math": {"fma": (3, 13), "sumprod": (3, 12)},
+    "random": {"binomialvariate": (3, 12)},
+    "re": {"PatternError": (3, 13)},
+    "statistics": {"kde": (3, 13), "kde_random": (3, 13)},
+}
+"""Members by the version that brought them. Where Python lacks one, so does the plan's module."""
+
+_FILES = "reads, writes or prints to real files"
+_DOOR = "leads to attributes, code or modules"
+_MACHINE = "asks the machine or changes the interpreter"
+_CLASSES = "is for classes of one's own that this runtime does not hold together"
+_SLOW = "is slow on purpose"
+
+LEFT_OUT: dict[str, dict[str, str]] = {
+    "base64": {_FILES: "decode encode main test"},
+    "calendar": {_FILES: "prcal prmonth", _MACHINE: "LocaleHTMLCalendar LocaleTextCalendar", _CLASSES: "Day Month"},
+    "collections": {_DOOR: "UserDict UserList UserString"},
+    "collections.abc": {_DOOR: "ByteString"},
+    "copy": {_DOOR: "replace dispatch_table"},
+    "csv": {_MACHINE: "get_dialect register_dialect unregister_dialect", "is text": "__doc__ __version__"},
+    "datetime": {_MACHINE: "datetime_CAPI"},
+    "decimal": {
+        _MACHINE: (
+            "BasicContext ConversionSyntax DecimalTuple DefaultContext DivisionImpossible DivisionUndefined "
+            "ExtendedContext HAVE_CONTEXTVAR HAVE_THREADS InvalidContext MAX_EMAX MAX_PREC MIN_EMIN MIN_ETINY"
+        )
+    },
+    "difflib": {_FILES: "HtmlDiff", _DOOR: "Match"},
+    "functools": {
+        _DOOR: "RLock WRAPPER_ASSIGNMENTS WRAPPER_UPDATES get_cache_token recursive_repr GenericAlias",
+        _CLASSES: "partialmethod singledispatchmethod",
+    },
+    "hashlib": {_SLOW: "pbkdf2_hmac scrypt", _FILES: "file_digest"},
+    "hmac": {_DOOR: "HMAC digest_size trans_36 trans_5C"},
+    "io": {
+        _FILES: (
+            "BlockingIOError BufferedIOBase BufferedRWPair BufferedRandom BufferedReader BufferedWriter "
+            "DEFAULT_BUFFER_SIZE FileIO IOBase IncrementalNewlineDecoder RawIOBase TextIOBase TextIOWrapper open "
+            "open_code text_encoding"
+        )
+    },
+    "json": {_FOR_CLASSES: "JSONDecoder JSONEncoder detect_encoding"},
+    "pprint": {_FILES: "PrettyPrinter"},
+    "random": {
+        _MACHINE: "SystemRandom",
+        "is a constant of its own": "BPF LOG4 NV_MAGICCONST RECIP_BPF SG_MAGICCONST TWOPI",
+    },
+    "re": {_FILES: "DEBUG", _DOOR: "RegexFlag Scanner T TEMPLATE template"},
+    "secrets": {_MACHINE: "SystemRandom DEFAULT_ENTROPY"},
+    "statistics": {_CLASSES: "LinearRegression"},
+    "string": {_DOOR: "Formatter"},
+    "time": {
+        _MACHINE: (
+            "CLOCK_BOOTTIME CLOCK_MONOTONIC CLOCK_MONOTONIC_RAW CLOCK_PROCESS_CPUTIME_ID CLOCK_REALTIME CLOCK_TAI "
+            "CLOCK_THREAD_CPUTIME_ID clock_getres clock_gettime clock_gettime_ns clock_settime clock_settime_ns "
+            "get_clock_info pthread_getcpuclockid tzset"
+        )
+    },
+    "unicodedata": {_DOOR: "UCD ucd_3_2_0"},
+    "uuid": {
+        _MACHINE: "getnode SafeUUID",
+        "is a constant of its own": "RESERVED_FUTURE RESERVED_MICROSOFT RESERVED_NCS RFC_4122 bytes_ int_ main",
+    },
+    "zoneinfo": {_MACHINE: "InvalidTZPathWarning TZPATH reset_tzpath"},
+}
+"""What plans lack of a module, by the reason. ``ast`` and ``sys`` have only what is named above."""
+
+
+def _members(module: str) -> frozenset[str]:
+    newer = NEWER_MEMBERS.get(module, {})
+    return frozenset(name for name in _MEMBERS[module].split() if newer.get(name, (3, 0)) <= sys.version_info[:2])
+
+
+ALLOWED_MODULES: dict[str, frozenset[str]] = {module: _members(module) for module in _MEMBERS}
+"""The modules that a plan may import, and their members. An import only binds a name."""
+
+PREDEFINED_MODULES = frozenset({"ast", "collections", "json", "math", "random", "re", "string"})
+"""The modules that a plan may also use without an import."""
+
+PREDEFINED_MEMBERS = frozenset({"Counter", "OrderedDict", "defaultdict", "deque"})
+"""The members of ``collections`` that a plan may also use without an import."""
+
+_NO_FILES = "plans cannot reach files; use the agent's methods, and keep data in variables"
+_NO_NETWORK = "plans cannot reach the network; use the agent's methods"
+_NO_PROCESSES = "plans start no processes and no threads"
+
+REFUSED_MODULES: dict[str, str] = {
+    **dict.fromkeys(("glob", "os", "os.path", "pathlib", "shutil", "tempfile", "zipfile", "sqlite3"), _NO_FILES),
+    **dict.fromkeys(("http", "requests", "httpx", "socket", "ssl", "urllib.request", "aiohttp"), _NO_NETWORK),
+    **dict.fromkeys(("multiprocessing", "signal", "subprocess", "threading"), _NO_PROCESSES),
+    **dict.fromkeys(("pickle", "marshal", "shelve"), "write json.dumps and json.loads"),
+    **dict.fromkeys(("builtins", "ctypes", "gc", "importlib", "inspect"), "plans do not reach the interpreter itself"),
+    "logging": "write print",
+}
+"""What to write instead of a module that no plan can import."""

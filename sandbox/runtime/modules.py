@@ -1,0 +1,474 @@
+"""The modules that plans import: façades whose members touch nothing but their arguments, the run's clock and its seed.
+
+Most members are Python's own. The rest are replaced, because Python's would look attributes up by a plan's text, read
+the machine's clock or random numbers, print, or make a huge value of a small one.
+"""
+
+from __future__ import annotations
+
+import base64
+import calendar
+import collections.abc
+import decimal
+import functools
+import hmac
+import importlib
+import json
+import math
+import operator
+import pprint
+import random
+import re
+import types
+import uuid
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, ModuleFacade
+from codeplan.sandbox.runtime.class_modules import CLASS_MEMBERS, require_own_class
+from codeplan.sandbox.runtime.classes import is_plan_function, mark_class
+from codeplan.sandbox.runtime.clocks import PlanClock, time_members, zoneinfo_members
+from codeplan.sandbox.runtime.copying import Identities, copy_members
+from codeplan.sandbox.runtime.guards import CurrentRun, SizeGuard, check_writable, set_name
+from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, split_names
+
+Members = dict[str, object]
+
+MAX_INDENT = 16
+"""Maximum ``indent`` of ``json.dumps``."""
+
+MAX_FACTORIAL = 2_000
+"""Maximum argument of ``math.factorial``, ``comb`` and ``perm``."""
+
+MAX_PRECISION = 10_000
+"""Maximum precision of a decimal context, in digits."""
+
+_ALLOWED_FLAGS = int(re.A | re.I | re.L | re.M | re.S | re.U | re.X)
+_DUMPS_OPTIONS = split_names("skipkeys ensure_ascii allow_nan indent sort_keys separators default")
+_LOADS_OPTIONS = split_names("object_hook object_pairs_hook parse_constant parse_float parse_int strict")
+
+
+class OutputStream:
+    """``sys.stdout`` and ``sys.stderr``: what is written there is printed."""
+
+    __slots__ = ("_print",)
+
+    def __init__(self, print_: Callable[[str], None]) -> None:
+        self._print = print_
+
+    def __repr__(self) -> str:
+        return "<output>"
+
+    def write(self, text: str, /) -> int:
+        """Print a text, and return its length."""
+        if type(text) is not str:
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        self._print(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Do nothing."""
+
+
+ALLOWED_ATTRIBUTES[OutputStream] = frozenset({"flush", "write"})
+
+
+class ModuleMaker:
+    """Makes the façades of all modules, for all runs of a process."""
+
+    def __init__(
+        self,
+        run: CurrentRun,
+        clock: PlanClock,
+        size_guard: SizeGuard,
+        identities: Identities,
+        guarded_getattr: Callable[..., Any],
+        functions: dict[str, Callable[..., Any]],
+        output: OutputStream,
+    ) -> None:
+        """``functions`` are ``ask_llm`` and ``literal_eval``."""
+        self._run, self._clock, self._size_guard, self._identities = run, clock, size_guard, identities
+        self._getattr, self._functions, self._output = guarded_getattr, functions, output
+
+    def make(self) -> dict[str, ModuleFacade]:
+        """Return the modules by name; ``collections`` and ``urllib`` hold their parts."""
+        replaced: dict[str, Callable[[], Members]] = {
+            **{name: partial(dict, members) for name, members in CLASS_MEMBERS.items()},
+            "ast": lambda: {"literal_eval": self._functions["literal_eval"]},
+            "calendar": _calendar_members,
+            "collections": lambda: {"namedtuple": set_name("namedtuple", make_named_tuple)},
+            "copy": lambda: copy_members(self._identities),
+            "decimal": _decimal_members,
+            "functools": _functools_members,
+            "json": self._json_members,
+            "large_language_model": lambda: dict.fromkeys(("ask", "ask_llm"), self._functions["ask_llm"]),
+            "math": lambda: _math_members(self._size_guard),
+            "operator": self._operator_members,
+            "pprint": self._pprint_members,
+            "random": self._random_members,
+            "re": _re_members,
+            "secrets": self._secrets_members,
+            "sys": self._sys_members,
+            "time": lambda: time_members(self._clock),
+            "uuid": self._uuid_members,
+            "zoneinfo": zoneinfo_members,
+        }
+        facades: dict[str, ModuleFacade] = {}
+        for name in sorted(ALLOWED_MODULES, key=len, reverse=True):  # parts before wholes
+            given = replaced[name]() if name in replaced else {}
+            parts = {part: facades[f"{name}.{part}"] for part in ALLOWED_MODULES[name] if f"{name}.{part}" in facades}
+            members = given | parts
+            missing = ALLOWED_MODULES[name] - members.keys()
+            if missing:
+                own = importlib.import_module(name)
+                members |= {member: getattr(own, member) for member in missing}
+            facades[name] = ModuleFacade(name, {member: members[member] for member in ALLOWED_MODULES[name]})
+        return facades
+
+    def _json_members(self) -> Members:
+        def dump(obj: Any, fp: Any, **options: Any) -> None:
+            self._getattr(fp, "write")(_dumps(obj, **options))
+
+        def load(fp: Any, **options: Any) -> Any:
+            return _loads(self._getattr(fp, "read")(), **options)
+
+        functions = {"dump": dump, "dumps": _dumps, "load": load, "loads": _loads}
+        return {name: set_name(name, function) for name, function in functions.items()}
+
+    def _operator_members(self) -> Members:
+        """Look attributes up by the guard, and check the sizes of products and the types of owners."""
+        read = self._getattr
+
+        def attrgetter(attr: Any, /, *attrs: Any) -> Callable[[Any], Any]:
+            paths = [_attribute_path(a) for a in (attr, *attrs)]
+
+            def get(obj: Any, /) -> Any:
+                found = tuple(functools.reduce(read, path, obj) for path in paths)
+                return found if attrs else found[0]
+
+            return set_name("attrgetter", get)
+
+        def methodcaller(name: Any, /, *args: Any, **kwargs: Any) -> Callable[[Any], Any]:
+            (path,) = [_attribute_path(name)] if type(name) is str and "." not in name else [None]
+            if path is None:
+                raise TypeError("method name must be a string")
+
+            def call(obj: Any, /) -> Any:
+                return read(obj, path[0])(*args, **kwargs)
+
+            return set_name("methodcaller", call)
+
+        def setitem(a: Any, b: Any, c: Any, /) -> None:
+            check_writable(a)[b] = c
+
+        def delitem(a: Any, b: Any, /) -> None:
+            del check_writable(a)[b]
+
+        functions = [attrgetter, methodcaller, setitem, delitem]
+        return {f.__name__: set_name(f.__name__, f) for f in functions} | _sized_operators(self._size_guard)
+
+    def _pprint_members(self) -> Members:
+        def pretty(object: Any, stream: Any = None, *args: Any, **named: Any) -> None:
+            write = self._output.write if stream is None else self._getattr(stream, "write")
+            write(pprint.pformat(object, *args, **named) + "\n")
+
+        def pp(object: Any, *args: Any, sort_dicts: bool = False, **named: Any) -> None:
+            pretty(object, *args, sort_dicts=sort_dicts, **named)
+
+        return {"pprint": set_name("pprint", pretty), "pp": set_name("pp", pp)}
+
+    def _random_members(self) -> Members:
+        """Return the methods of the run's own generator, so that results are repeatable."""
+        run = self._run
+        names = ALLOWED_MODULES["random"] - {"Random"}
+        members: Members = {name: getattr(run.generator, name) for name in names}
+
+        def reseed(value: Any = None) -> None:
+            if type(value) not in (int, str, float, bytes, bytearray, type(None)):
+                raise TypeError(f"seed takes a number or a text, not {type(value).__name__}")
+            run.generator.seed(run.settings.seed if value is None else value)
+
+        def make_random(x: Any = None) -> random.Random:
+            return random.Random(run.generator.getrandbits(64) if x is None else x)
+
+        def getrandbits(k: Any, /) -> int:
+            self._size_guard.check_bits(k)
+            return run.generator.getrandbits(k)
+
+        return members | {
+            "Random": set_name("Random", make_random),
+            "getrandbits": set_name("getrandbits", getrandbits),
+            "seed": set_name("seed", reseed),
+        }
+
+    def _secrets_members(self) -> Members:
+        """Return seeded functions: a run's secrets are as repeatable as its random numbers."""
+        generator = self._run.generator
+
+        def token_bytes(nbytes: Any = None) -> bytes:
+            return generator.randbytes(32 if nbytes is None else nbytes)
+
+        def token_hex(nbytes: Any = None) -> str:
+            return token_bytes(nbytes).hex()
+
+        def token_urlsafe(nbytes: Any = None) -> str:
+            return base64.urlsafe_b64encode(token_bytes(nbytes)).rstrip(b"=").decode("ascii")
+
+        def randbelow(exclusive_upper_bound: Any) -> int:
+            if exclusive_upper_bound <= 0:
+                raise ValueError("Upper bound must be positive.")
+            return generator.randrange(exclusive_upper_bound)
+
+        def randbits(k: Any, /) -> int:
+            self._size_guard.check_bits(k)
+            return generator.getrandbits(k)
+
+        functions = [token_bytes, token_hex, token_urlsafe, randbelow, randbits]
+        named: Members = {f.__name__: set_name(f.__name__, f) for f in functions}
+        return named | {"choice": generator.choice, "compare_digest": hmac.compare_digest}
+
+    def _sys_members(self) -> Members:
+        def getrecursionlimit() -> int:
+            return self._run.settings.recursion
+
+        def setrecursionlimit(limit: Any, /) -> None:
+            """Accept a limit: that of the run stays."""
+            if operator.index(limit) < 1:
+                raise ValueError("recursion limit must be greater or equal than 1")
+
+        functions = [getrecursionlimit, setrecursionlimit]
+        named: Members = {f.__name__: set_name(f.__name__, f) for f in functions}
+        return named | {"stdout": self._output, "stderr": self._output}
+
+    def _uuid_members(self) -> Members:
+        generator, clock = self._run.generator, self._clock
+
+        def uuid1(node: Any = None, clock_seq: Any = None) -> uuid.UUID:
+            ticks = clock.time_ns() // 100 + _GREGORIAN_TICKS
+            sequence = generator.getrandbits(14) if clock_seq is None else clock_seq
+            place = generator.getrandbits(48) | 1 << 40 if node is None else node
+            low, middle, high = ticks & 0xFFFFFFFF, ticks >> 32 & 0xFFFF, ticks >> 48 & 0x0FFF
+            return uuid.UUID(fields=(low, middle, high, sequence >> 8 & 0x3F, sequence & 0xFF, place), version=1)
+
+        def uuid4() -> uuid.UUID:
+            return uuid.UUID(int=generator.getrandbits(128), version=4)
+
+        return {"uuid1": set_name("uuid1", uuid1), "uuid4": set_name("uuid4", uuid4)}
+
+
+_GREGORIAN_TICKS = 0x01B21DD213814000
+"""From the start of the Gregorian calendar to that of Unix time, in units of 100 ns."""
+
+
+def preload_modules() -> None:
+    """Make modules load what they load lazily: a locked worker cannot open files. Call it once, in a zygote."""
+    pprint._recursion = _recursion_text  # type: ignore[attr-defined]  # Python's tells an address
+    random.Random("a")
+    json.dumps({"a": [1]}, indent=1)
+    hmac.new(b"", b"", "md5").hexdigest()
+    uuid.uuid5(uuid.NAMESPACE_DNS, "a")
+    calendar.month(2000, 1)
+
+
+def _recursion_text(value: object) -> str:
+    return f"<Recursion on {type(value).__name__}>"
+
+
+def _attribute_path(text: Any) -> list[str]:
+    """Return the names in ``a.b``. Raises: TypeError: it is not text. AttributeError: a name is private."""
+    if type(text) is not str:
+        raise TypeError("attribute name must be a string")
+    path = text.split(".")
+    for name in path:
+        if name.startswith("_"):
+            raise AttributeError(f"'{name}' is private; use public methods and attributes only")
+    return path
+
+
+def _sized_operators(size_guard: SizeGuard) -> Members:
+    def checked(name: str, guard: str) -> Callable[..., object]:
+        function = getattr(operator, name)
+
+        def call(a: Any, b: Any, /) -> Any:
+            size_guard.check(guard, a, b)
+            return function(a, b)
+
+        return set_name(name, call)
+
+    return {
+        prefix + name: checked(prefix + name, f"_{name}_")
+        for name in ("mul", "pow", "lshift", "mod")
+        for prefix in ("", "i")
+    }
+
+
+def _calendar_members() -> Members:
+    """Return names as tuples: Python's objects look the locale up."""
+    tables = ("day_abbr", "day_name", "month_abbr", "month_name")
+    numbers = [n for n in ALLOWED_MODULES["calendar"] if n.isupper()]
+    return {n: tuple(getattr(calendar, n)) for n in tables} | {n: int(getattr(calendar, n)) for n in numbers}
+
+
+def make_named_tuple(
+    typename: Any, field_names: Any, *, rename: bool = False, defaults: Any = None, module: Any = None
+) -> type:
+    """``collections.namedtuple``, for names that are exact texts: it compiles them."""
+    if type(typename) is not str:
+        raise TypeError("Type names and field names must be strings")
+    names = field_names.replace(",", " ").split() if type(field_names) is str else list(field_names)
+    if not all(type(name) is str for name in names):
+        raise TypeError("Type names and field names must be strings")
+    made = collections.namedtuple(typename, names, rename=bool(rename), defaults=defaults, module="__main__")
+    return mark_class(made)
+
+
+def _decimal_members() -> Members:
+    def bounded(name: str) -> Callable[..., object]:
+        function = getattr(decimal, name)
+
+        def call(*args: Any, **named: Any) -> object:
+            for precision in (args[0] if args and name == "Context" else None, named.get("prec")):
+                check_precision(precision)
+            return function(*args, **named)
+
+        return set_name(name, call)
+
+    return {name: bounded(name) for name in ("Context", "localcontext")}
+
+
+def check_precision(precision: Any) -> None:
+    """Raise ValueError if a decimal context would have more than MAX_PRECISION digits."""
+    if type(precision) is int and precision > MAX_PRECISION:
+        raise ValueError(f"prec may be {MAX_PRECISION:,} at most")
+
+
+_COPIED_NAMES = ("__module__", "__name__", "__qualname__", "__doc__")
+
+
+def _functools_members() -> Members:
+    def update_wrapper(wrapper: Any, wrapped: Any) -> Any:
+        """Give a function another's name and docstring. Python's would write any attribute, and read any."""
+        if is_plan_function(wrapper) and type(wrapped) is types.FunctionType:
+            for name in _COPIED_NAMES:
+                setattr(wrapper, name, getattr(wrapped, name))
+            wrapper.__dict__.update(wrapped.__dict__ if is_plan_function(wrapped) else {}, __wrapped__=wrapped)
+        return wrapper
+
+    def total_ordering(cls: Any) -> Any:
+        """``functools.total_ordering`` for a class of the plan."""
+        return functools.total_ordering(require_own_class(cls, "total_ordering"))
+
+    def wraps(wrapped: Any) -> Callable[[Any], Any]:
+        return set_name("wraps", lambda wrapper: update_wrapper(wrapper, wrapped))
+
+    functions = [update_wrapper, wraps, singledispatch, total_ordering]
+    return {f.__name__: set_name(f.__name__, f) for f in functions}
+
+
+def singledispatch(func: Callable[..., Any]) -> Callable[..., Any]:
+    """``functools.singledispatch``, with the classes named in ``register``: Python's would evaluate annotations."""
+    return _SingleDispatch(func)
+
+
+class _SingleDispatch:
+    """A function that is chosen by the class of its first argument."""
+
+    __slots__ = ("_by_class", "_default")
+
+    def __init__(self, default: Callable[..., Any]) -> None:
+        self._default, self._by_class = default, dict[type, Callable[..., Any]]()
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        if not args:
+            raise TypeError("singledispatch function requires at least 1 positional argument")
+        return self.dispatch(type(args[0]))(*args, **named)
+
+    def dispatch(self, cls: type) -> Callable[..., Any]:
+        """Return the function for a class."""
+        for base in cls.__mro__:
+            if base in self._by_class:
+                return self._by_class[base]
+        general = [kind for kind in self._by_class if issubclass(cls, kind)]
+        return self._by_class[general[0]] if general else self._default
+
+    def register(self, cls: Any, func: Callable[..., Any] | None = None) -> Any:
+        """Register a function for a class, or return what registers one."""
+        if not issubclass(type(cls), type):
+            raise TypeError(f"register needs a class: write @{_name(self._default)}.register(int)")
+        if func is None:
+            return set_name("register", lambda f: self.register(cls, f))
+        self._by_class[cls] = func
+        return func
+
+
+ALLOWED_ATTRIBUTES[_SingleDispatch] = frozenset({"dispatch", "register"})
+
+
+def _name(function: object) -> str:
+    return function.__name__ if type(function) is types.FunctionType else "f"
+
+
+def _math_members(size_guard: SizeGuard) -> Members:
+    def bounded(function: Callable[..., int]) -> Callable[..., int]:
+        def call(*numbers: int) -> int:
+            if any(type(n) is int and n > MAX_FACTORIAL for n in numbers):
+                raise OverflowError(f"{function.__name__} takes numbers up to {MAX_FACTORIAL} here")
+            return function(*numbers)
+
+        return set_name(function.__name__, call)
+
+    def prod(iterable: Any, *, start: Any = 1) -> Any:
+        result = start
+        for value in iterable:
+            result = size_guard.mul(result, value)
+        return result
+
+    members: Members = {name: bounded(getattr(math, name)) for name in ("factorial", "comb", "perm")}
+    return members | {"prod": set_name("prod", prod)}
+
+
+def _re_members() -> Members:
+    """Return the functions of ``re`` without the DEBUG flag, which prints."""
+    members: Members = {}
+
+    def without_debug(function: Callable[..., object], positions: int) -> Callable[..., object]:
+        def call(*args: Any, **named: Any) -> object:
+            if len(args) > positions:
+                args = (*args[:positions], _flags(args[positions]), *args[positions + 1 :])
+            if "flags" in named:
+                named["flags"] = _flags(named["flags"])
+            return function(*args, **named)
+
+        return set_name(function.__name__, call)
+
+    for name, position in {"compile": 1, "sub": 4, "subn": 4, "split": 3}.items():
+        members[name] = without_debug(getattr(re, name), position)
+    for name in ("findall", "finditer", "fullmatch", "match", "search"):
+        members[name] = without_debug(getattr(re, name), 2)
+    return members
+
+
+def _flags(flags: Any) -> Any:
+    return flags & _ALLOWED_FLAGS if isinstance(flags, int) else flags
+
+
+def _dumps(obj: Any, **options: Any) -> str:
+    _check_options("dumps", options, _DUMPS_OPTIONS)
+    indent = options.get("indent")
+    if (type(indent) is int and indent > MAX_INDENT) or (type(indent) is str and len(indent) > MAX_INDENT):
+        raise ValueError(f"indent may be {MAX_INDENT} at most")
+    return json.dumps(obj, **options)
+
+
+def _loads(s: Any, **options: Any) -> Any:
+    _check_options("loads", options, _LOADS_OPTIONS)
+    if type(s) not in (str, bytes, bytearray):
+        raise TypeError(f"the JSON object must be str, bytes or bytearray, not {type(s).__name__}")
+    return json.loads(s, **options)
+
+
+def _check_options(function: str, options: dict[str, Any], allowed: frozenset[str]) -> None:
+    for name in options:
+        if name not in allowed:
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
