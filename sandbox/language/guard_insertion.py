@@ -223,17 +223,23 @@ _WIDTH_DIGITS = 4
 
 
 class PlanTransformer(LanguagePolicy):
-    """Checks one plan and inserts its guards in place. ``rebound`` are the names that the plan binds somewhere.
+    """Checks one plan and inserts its guards in place. ``rebound`` are the names that the plan binds somewhere, ``own``
+    those that it binds outside its functions.
 
     ``annotates`` says that annotations in classes are evaluated, as they are without ``from __future__ import
     annotations``.
     """
 
     def __init__(
-        self, problems: DiagnosticCollector, rebound: frozenset[str] = frozenset(), *, annotates: bool = True
+        self,
+        problems: DiagnosticCollector,
+        rebound: frozenset[str] = frozenset(),
+        own: frozenset[str] = frozenset(),
+        *,
+        annotates: bool = True,
     ) -> None:
         super().__init__(problems)
-        self._rebound, self._annotates = rebound, annotates
+        self._rebound, self._own, self._annotates = rebound, own, annotates
         self._scopes = [_Scope("segment")]
         self._matches = 0
 
@@ -313,11 +319,11 @@ class PlanTransformer(LanguagePolicy):
         return with_location(node, ast.FormattedValue(call_function("_format_", converted, node.format_spec), -1, None))
 
     def visit_Call(self, node: ast.Call) -> VisitResult:
-        """Leave a call unchanged, starred or not: the unpacked values have no hooks that the plan wrote."""
+        """Leave a call unchanged, starred or not: hooks that unpacking calls are the plan's own code."""
         return self.node_contents_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> VisitResult:
-        """Leave unpacking unchanged: no value has an iterator that the plan wrote."""
+        """Leave unpacking unchanged: an iterator that the plan wrote is the plan's own code."""
         return self.node_contents_visit(node)
 
     def visit_Assert(self, node: ast.Assert) -> VisitResult:
@@ -448,9 +454,9 @@ class PlanTransformer(LanguagePolicy):
         return node
 
     def _check_binding(self, node: ast.AST, name: str | None) -> None:
-        """Let a class define Python's own methods, except those that hold a door open."""
-        if self._scopes[-1].kind == "class" and name is not None and is_reserved(name):
-            if name in DEFINABLE_DUNDERS or name in ENUM_NAMES:
+        """Let a class define Python's own methods, except those that hold a door open. Its names are attributes."""
+        if self._scopes[-1].kind == "class" and name is not None:
+            if not is_reserved(name) or name in DEFINABLE_DUNDERS or name in ENUM_NAMES:
                 return
             hint = "write a context manager for what must be closed" if name == "__del__" else "leave it out"
             self.error(node, f"a class of a plan cannot define `{name}`; {hint}")
@@ -470,7 +476,7 @@ class PlanTransformer(LanguagePolicy):
     def visit_Global(self, node: ast.Global) -> VisitResult:
         """Drop it outside functions: there each name is the plan's own anyway."""
         for name in node.names:
-            self._check_binding(node, name)
+            super()._check_binding(node, name)
         return node if len(self._scopes) > 1 else with_location(node, ast.Pass())
 
     def visit_Nonlocal(self, node: ast.Nonlocal) -> VisitResult:
@@ -479,8 +485,8 @@ class PlanTransformer(LanguagePolicy):
         inner = [name for name in node.names if any(name in binds for binds in around)]
         outer = [name for name in node.names if name not in inner]
         for name in node.names:
-            self._check_binding(node, name)
-            if name in outer and name not in self._rebound:
+            super()._check_binding(node, name)
+            if name in outer and name not in self._own:
                 self.error(node, f"no binding for nonlocal `{name}` found; set it before the function")
         kinds = ((ast.Nonlocal, inner), (ast.Global, outer))
         return [with_location(node, kind(names)) for kind, names in kinds if names]
