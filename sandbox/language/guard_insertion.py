@@ -259,11 +259,13 @@ class PlanTransformer(LanguagePolicy):
             assert isinstance(node.value, ast.Call)
             return with_location(node, call_function("_type_name_", self._visited(node.value.args[0])))
         reads = isinstance(node.ctx, ast.Load)
-        if not (is_readable if reads else is_writable)(node.attr):
+        of_class = not reads and node.attr in DEFINABLE_DUNDERS and not is_writable(node.attr)
+        if not of_class and not (is_readable if reads else is_writable)(node.attr):
             self.error(node, f"`.{node.attr}` belongs to Python or to the runtime; use other methods and attributes")
         value = self._visited(node.value)
         if not reads:
-            node.value = with_location(node.value, call_function("_writable_", value))
+            guard = "_writable_class_" if of_class else "_writable_"
+            node.value = with_location(node.value, call_function(guard, value))
             return node
         return with_location(node, call_function("_getattr_", value, ast.Constant(self._mangled(node.attr))))
 
@@ -424,9 +426,14 @@ class PlanTransformer(LanguagePolicy):
         node.args = self._visited(node.args)
         with self._scope("function", node.name, function_names(node)):
             node.body = self._visited_body(node.body)
-        node.body.insert(0, call_statement(node, "_turn_"))
+        node.body.insert(_after_text(node.body), call_statement(node, "_turn_"))
         node.decorator_list = decorators
         return node
+
+    def visit_Name(self, node: ast.Name) -> VisitResult:
+        """Let a class read Python's own methods that it has defined, as in ``__rmul__ = __mul__``."""
+        in_class = self._scopes[-1].kind == "class" and isinstance(node.ctx, ast.Load)
+        return node if in_class and node.id in DEFINABLE_DUNDERS else super().visit_Name(node)
 
     def _check_type_parameters(self, node: ast.AST) -> None:
         if getattr(node, "type_params", None):
@@ -448,9 +455,7 @@ class PlanTransformer(LanguagePolicy):
         with self._scope("class", node.name):
             node.body = self._visited_body(node.body)
         mark = with_location(node, ast.Assign([ast.Name(CLASS_MARK, ast.Store())], ast.Constant(True)))
-        first = node.body[0]
-        has_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-        node.body.insert(1 if has_text else 0, mark)
+        node.body.insert(_after_text(node.body), mark)
         return node
 
     def _check_binding(self, node: ast.AST, name: str | None) -> None:
@@ -515,6 +520,12 @@ class PlanTransformer(LanguagePolicy):
         for case in reversed(node.cases):
             chain = [with_location(case.pattern, ast.If(_case_test(case, subject), case.body, chain))]
         return [with_location(node, ast.Assign([ast.Name(subject, ast.Store())], node.subject)), *chain]
+
+
+def _after_text(body: list[ast.stmt]) -> int:
+    """Return the place of a body's first statement after its docstring."""
+    first = body[0]
+    return int(isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant))
 
 
 class _Scope(NamedTuple):

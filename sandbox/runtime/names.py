@@ -65,9 +65,12 @@ def is_readable(attribute: str) -> bool:
     return attribute not in FRAME_ATTRIBUTES
 
 
+_WRITABLE_DUNDERS = split_names("__doc__ __name__ __qualname__ __wrapped__")
+
+
 def is_writable(attribute: str) -> bool:
     """Return whether a plan may write an attribute of this name, of an object of its own."""
-    return attribute in ("__name__", "__doc__") or not (is_reserved(attribute) or attribute in FRAME_ATTRIBUTES)
+    return attribute in _WRITABLE_DUNDERS or not (is_reserved(attribute) or attribute in FRAME_ATTRIBUTES)
 
 
 ALLOWED_EXCEPTIONS = split_names(
@@ -93,7 +96,7 @@ PLAIN_BUILTINS = split_names(
 )
 """Builtins used unchanged: they touch only their arguments, and a plan has no objects with hooks."""
 
-CLASS_BUILTINS = split_names("classmethod object property staticmethod super")
+CLASS_BUILTINS = split_names("NotImplemented classmethod object property staticmethod super")
 """Builtins for classes, used unchanged: what can be read of them and of their results is guarded."""
 
 GUARDED_BUILTINS = frozenset({"delattr", "format", "getattr", "hasattr", "iter", "pow", "setattr", "type"})

@@ -21,9 +21,10 @@ from typing import Any, NoReturn
 from codeplan.sandbox.protocol.plain_data import ARGUMENT_RULES, find_non_plain
 from codeplan.sandbox.runtime.attributes import AgentProxy, ModuleFacade, make_getattr
 from codeplan.sandbox.runtime.class_modules import class_modules
-from codeplan.sandbox.runtime.classes import PLAN_MODULE, PlanType, writable_owner
+from codeplan.sandbox.runtime.classes import PLAN_MODULE, PlanType, writable_class, writable_owner
 from codeplan.sandbox.runtime.guards import (
     CurrentRun,
+    GuardedContext,
     HostCalls,
     PlanStopper,
     SizeGuard,
@@ -37,6 +38,7 @@ from codeplan.sandbox.runtime.names import (
     ALLOWED_EXCEPTIONS,
     ALLOWED_MODULES,
     CLASS_BUILTINS,
+    DEFINABLE_DUNDERS,
     PLAIN_BUILTINS,
     PREDEFINED_MODULES,
     RESERVED_NAMES,
@@ -124,6 +126,8 @@ def _writable(builtin: Callable[..., Any], owner: Any, name: Any, *value: Any) -
     """Return the owner of an attribute that a plan may write."""
     if type(name) is not str:
         builtin(object(), name, *value)  # raises the builtin's own error
+    if name in DEFINABLE_DUNDERS and not is_writable(name):
+        return writable_class(owner)
     if not is_writable(name):
         raise AttributeError(f"'{name}' is private; it cannot be written")
     return writable_owner(owner)
@@ -147,9 +151,13 @@ _DUMPS_OPTIONS = frozenset({"skipkeys", "ensure_ascii", "allow_nan", "indent", "
 
 
 def make_modules(
-    run: CurrentRun, size_guard: SizeGuard, ask: Callable[[str], str], literal_eval: Callable[[object], object]
+    run: CurrentRun,
+    size_guard: SizeGuard,
+    ask: Callable[[str], str],
+    literal_eval: Callable[[object], object],
+    context: Callable[[Any], Any],
 ) -> dict[str, ModuleFacade]:
-    """Return the modules by name. The random numbers are those of ``run``."""
+    """Return the modules by name. The random numbers are those of ``run``; ``context`` guards a context manager."""
     members: dict[str, dict[str, object]] = {
         "ast": {"literal_eval": literal_eval},
         "collections": {"Counter": Counter, "OrderedDict": OrderedDict, "defaultdict": defaultdict, "deque": deque},
@@ -162,7 +170,7 @@ def make_modules(
         "math": _math_members(size_guard),
         "random": _random_members(run),
         "re": _re_members(),
-        **class_modules(),
+        **class_modules(context),
         "string": {name: getattr(string, name) for name in ALLOWED_MODULES["string"]},
     }
     return {name: ModuleFacade(name, {m: table[m] for m in ALLOWED_MODULES[name] if m in table}) for name, table in members.items()}
@@ -381,7 +389,7 @@ class PlanRuntime:
         size_guard = SizeGuard(stopper.stop_at_limit)
         ask = _make_ask(run, stopper)
         guarded_getattr = make_getattr(_make_agent_reader(run, stopper, self._agent_methods), size_guard)
-        modules = make_modules(run, size_guard, ask, literal_eval)
+        modules = make_modules(run, size_guard, ask, literal_eval, partial(GuardedContext, stopper))
         return {
             **make_builtins(guarded_getattr, size_guard),
             **make_guards(stopper, size_guard),
