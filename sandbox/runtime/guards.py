@@ -216,9 +216,12 @@ class PlanStopper:
         self._run = run
 
     def record(self, reason: PlanTermination) -> PlanTermination:
-        """Record ``reason`` unless a failure is recorded already. Return the recorded failure."""
+        """Record ``reason`` unless a failure is recorded already. Return the recorded failure.
+
+        A limit takes the place of a failed assertion, which a handler may catch.
+        """
         host = self._run.host
-        if host.failure is None:
+        if host.failure is None or (type(host.failure) is AssertionFailure and type(reason) is LimitExceeded):
             host.failure = reason
         return host.failure
 
