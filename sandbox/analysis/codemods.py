@@ -11,6 +11,7 @@ from typing import ClassVar, Final
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
+from codeplan.sandbox.language.name_flow import Function, bound_names, function_names, outer_names, target_names
 from codeplan.sandbox.language.parsing import walk
 from codeplan.sandbox.language.plan_outline import step_number
 from codeplan.sandbox.protocol.limits import MAX_FIX_CHARS
@@ -42,18 +43,15 @@ class PlanFacts:
 
     @cached_property
     def bound(self) -> frozenset[str]:
-        """The names that the plan binds in any scope: by assignment, definition, parameter, loop or pattern."""
-        found: set[str | None] = set()
-        for node in self.nodes:
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                found.add(node.id)
-            elif isinstance(node, ast.arg):
-                found.add(node.arg)
-            elif isinstance(node, ast.FunctionDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
-                found.add(node.name)
-            elif isinstance(node, ast.MatchMapping):
-                found.add(node.rest)
-        return frozenset(name for name in found if name)
+        """The names that the plan binds in any scope but a class's: by assignment, definition, parameter, loop or pattern."""
+        scopes = [function_names(n) | outer_names([n]) for n in self.nodes if isinstance(n, Function)]
+        inside = [target_names(n.target) for n in self.nodes if isinstance(n, ast.comprehension)]
+        return bound_names(self.tree.body).union(*scopes, *inside)
+
+    @cached_property
+    def class_names(self) -> frozenset[str]:
+        """The names that classes bind in their own bodies, such as methods."""
+        return frozenset().union(*(bound_names(n.body) for n in self.nodes if isinstance(n, ast.ClassDef)))
 
     @cached_property
     def names(self) -> frozenset[str]:

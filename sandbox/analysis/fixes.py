@@ -6,10 +6,9 @@ import ast
 import keyword
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import libcst as cst
-from libcst.metadata import PositionProvider
 
 from codeplan.sandbox.analysis.codemods import (
     Codemod,
@@ -22,10 +21,10 @@ from codeplan.sandbox.analysis.codemods import (
     solution_of,
 )
 from codeplan.sandbox.language.guard_insertion import find_imports, import_problem
-from codeplan.sandbox.language.name_flow import bound_names
+from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow, bound_names, outer_names, scope_nodes
 from codeplan.sandbox.language.parsing import parse_plan, walk
 from codeplan.sandbox.protocol.limits import MAX_FIXES
-from codeplan.sandbox.runtime.names import ENDING_NAMES, PREDEFINED_NAMES, RESERVED_NAMES
+from codeplan.sandbox.runtime.names import ENDING_NAMES, PREDEFINED_NAMES, RESERVED_NAMES, is_reserved
 from codeplan.types import AgentApi, AgentMethod, Fix
 
 _TAKEN = frozenset({*PREDEFINED_NAMES, *RESERVED_NAMES, *keyword.kwlist})
@@ -112,27 +111,6 @@ class RenamedNames(Codemod):
         return updated_node.with_changes(value=self.new_names[name])
 
 
-class UnderscoreNames(RenamedNames):
-    """Renames names that begin with an underscore, which belong to the runtime."""
-
-    rule = "underscore-name"
-
-    @staticmethod
-    def may_apply(facts: PlanFacts) -> bool:
-        """Return whether the plan binds such a name."""
-        return any(map(_is_private, facts.bound))
-
-    def choose_names(self) -> dict[str, str]:
-        """Return the name without its underscores; with some at its end where that name is taken."""
-        taken = {*self.facts.names}
-        chosen: dict[str, str] = {}
-        for name in sorted(self.facts.bound):
-            if _is_private(name):
-                chosen[name] = _unused(name.strip("_"), taken)
-                taken.add(chosen[name])
-        return chosen
-
-
 class EndingNames(RenamedNames):
     """Renames a plan's own variables and functions that are called like ``replan`` or ``give_up``."""
 
@@ -152,12 +130,7 @@ def _own_endings(facts: PlanFacts) -> frozenset[str]:
     """Return the names that the plan binds, unless it also calls the runtime's function: what is not its own def."""
     defined = {n.name for n in facts.nodes if isinstance(n, ast.FunctionDef)}
     called = {n.func.id for n in facts.nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
-    return (facts.bound & ENDING_NAMES) - (called - defined)
-
-
-def _is_private(name: str) -> bool:
-    """Return whether a name is the plan's own; ``_name_`` and ``__name__`` are names of the runtime and of Python."""
-    return name.startswith("_") and not name.endswith("_")
+    return (facts.bound & ENDING_NAMES) - (called - defined) - facts.class_names
 
 
 def _unused(name: str, taken: Iterable[str]) -> str:
@@ -285,8 +258,6 @@ def _with_first(body: cst.BaseSuite, statements: list[str]) -> cst.BaseSuite:
     return body.with_changes(body=[*body.body[:documented], *new, *body.body[documented:]])
 
 
-_Declaration = TypeVar("_Declaration", cst.Global, cst.Nonlocal)
-_HOLDERS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 _TEXT = cst.SimpleString | cst.FormattedString | cst.ConcatenatedString
 
 
@@ -332,64 +303,110 @@ def _on_one_line(expression: cst.BaseExpression) -> cst.BaseExpression:
     return expression
 
 
-class HelperFunctions(Codemod):
-    """Moves functions that one step defines and another uses to the place before the first step.
+_Definition: TypeAlias = cst.FunctionDef | cst.ClassDef
 
-    Functions are not part of a checkpoint, so a plan that resumes at the other step would lack them.
+
+class HelperFunctions(Codemod):
+    """Moves functions and classes that one step defines and another uses to the place before the first step.
+
+    They are not part of a checkpoint, so a plan that resumes at the other step would lack them.
     """
 
     rule = "helper-function"
 
     @staticmethod
     def may_apply(facts: PlanFacts) -> bool:
-        """Return whether a step defines a function."""
-        return any(isinstance(s, ast.FunctionDef) for guard in facts.guards for s in guard.body)
+        """Return whether a step defines a function or a class."""
+        return any(isinstance(s, ast.FunctionDef | ast.ClassDef) for guard in facts.guards for s in guard.body)
 
     def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.FunctionDef:
-        """Move the functions out of the steps."""
+        """Move the definitions out of the steps."""
         if original_node is not solution_of(self.module) or not isinstance(original_node.body, cst.IndentedBlock):
             return updated_node
         statements = list(original_node.body.body)
         steps = [s for s in statements if isinstance(s, cst.If) and guard_bound(s.test) is not None]
-        moved = _shared_functions(statements, steps)
+        around = [s for s in self.module.body if s is not original_node]
+        moved = _SharedDefinitions([*around, *statements], steps).find() if steps else []
         if not moved:
             return updated_node
-        for function in moved:
-            self.note(function, f"def {function.name.value} in a step", f"def {function.name.value} before the steps")
+        for definition in moved:
+            kind = "class" if isinstance(definition, cst.ClassDef) else "def"
+            name = f"{kind} {definition.name.value}"
+            self.note(definition, f"{name} in a step", f"{name} before the steps")
         kept = [_without(s, moved) if isinstance(s, cst.If) and s in steps else s for s in statements]
         first = statements.index(steps[0])
         body = [*kept[:first], *moved, *kept[first:]]
         return updated_node.with_changes(body=original_node.body.with_changes(body=body))
 
 
-def _shared_functions(statements: list[cst.BaseStatement], steps: list[cst.If]) -> list[cst.FunctionDef]:
-    """Return the functions that a step defines, no other code binds, and other statements read."""
-    trees = {id(s): _tree(s) for s in statements}
-    readers = Counter(name for tree in trees.values() for name in _names_read(tree))
-    bound = Counter(name for tree in trees.values() for name in _bindings(tree))
-    found: list[cst.FunctionDef] = []
-    for step in steps:
-        own = _names_read(trees[id(step)])
-        for function in step.body.body:
-            if isinstance(function, cst.FunctionDef) and _is_movable(function):
-                name = function.name.value
-                if bound[name] == 1 and readers[name] > (name in own):
-                    found.append(function)
-    return found
+class _SharedDefinitions:
+    """The functions and classes that steps define, with what decides whether they can stand before the first step."""
+
+    def __init__(self, statements: list[Any], steps: list[cst.If]) -> None:
+        trees = {id(s): _tree(s) for s in statements}
+        self._readers = Counter(name for tree in trees.values() for name in _names_read(tree))
+        self._bound = Counter(name for tree in trees.values() for name in _bindings(tree))
+        self._steps = [(step, _names_read(trees[id(step)])) for step in steps]
+        self._flows: dict[str, NameFlow] = {}
+        before = [trees[id(s)] for s in statements[: statements.index(steps[0])]]
+        flows = [analyse_flow(tree.body) for tree in before]
+        imported = {a.asname or a.name for t in before for n in walk(t) if isinstance(n, _IMPORTS) for a in n.names}
+        self._before = {name: flow for flow in flows for name in flow.binds if self._bound[name] == 1}
+        self._stable = (PREDEFINED_NAMES - _ACTING - self._bound.keys()) | (imported - self._bound.keys() - _ACTING)
+
+    def find(self) -> list[_Definition]:
+        """Return the definitions to move, in their order: each that another statement uses, and what these use."""
+        defined = [(d, own) for step, own in self._steps for d in step.body.body if isinstance(d, _Definition)]
+        defined = [(d, own) for d, own in defined if self._bound[d.name.value] == 1]
+        self._flows = {d.name.value: analyse_flow(_tree(d).body) for d, _ in defined}
+        wanted = {d.name.value for d, own in defined if self._readers[d.name.value] > (d.name.value in own)}
+        waiting = [*wanted]
+        while waiting:
+            flow = self._flows[waiting.pop()]
+            more = (flow.reads.keys() | flow.deferred_reads.keys()) & self._flows.keys() - wanted
+            wanted |= more
+            waiting += more
+        found: list[_Definition] = []
+        movable: set[str] = set()
+        for definition, _ in defined:
+            name = definition.name.value
+            if name in wanted and self._means_the_same(self._flows[name], movable):
+                found.append(definition)
+                movable.add(name)
+        return found
+
+    def _means_the_same(self, flow: NameFlow, moved: set[str]) -> bool:
+        """Return whether a definition means the same before the first step.
+
+        What runs there, such as decorators, bases, defaults and a class's own statements, may use only what is the same
+        at both places and does nothing but compute.
+        """
+        return all(self._is_stable(name, moved, set()) for name in flow.reads)
+
+    def _is_stable(self, name: str, moved: set[str], seen: set[str]) -> bool:
+        if name in self._stable or name in seen:
+            return True
+        flow = self._before.get(name) or (self._flows[name] if name in moved else None)
+        if flow is None:
+            return False
+        called = flow.deferred_reads if name in flow.functions else {}
+        return all(self._is_stable(other, moved, seen | {name}) for other in called)
 
 
-def _is_movable(function: cst.FunctionDef) -> bool:
-    """Return whether the function means the same elsewhere: its defaults are evaluated where it is defined."""
-    given = [p.default for p in (*function.params.params, *function.params.kwonly_params) if p.default is not None]
-    return not function.decorators and all(isinstance(d, cst.BaseNumber | cst.BaseString | cst.Name) for d in given)
+_IMPORTS = (ast.Import, ast.ImportFrom)
+
+_ACTING = RESERVED_NAMES | {"random"}
+"""Names whose use means something else, or something more, if it happens at every start of the plan."""
 
 
-def _without(step: cst.If, functions: list[cst.FunctionDef]) -> cst.If:
-    body = [s for s in step.body.body if s not in functions]
+def _without(step: cst.If, definitions: list[_Definition]) -> cst.If:
+    body = [s for s in step.body.body if s not in definitions]
+    if not body:
+        body = [cst.SimpleStatementLine([cst.Pass()])]
     return step.with_changes(body=step.body.with_changes(body=body))
 
 
-def _tree(statement: cst.BaseStatement) -> ast.Module:
+def _tree(statement: cst.CSTNode) -> ast.Module:
     return ast.parse(cst.Module([]).code_for_node(statement))
 
 
@@ -398,69 +415,12 @@ def _names_read(tree: ast.Module) -> set[str]:
 
 
 def _bindings(tree: ast.Module) -> list[str]:
-    """Return the names that code binds: functions as often as it defines them, others once."""
-    functions = [n.name for n in walk(tree) if isinstance(n, ast.FunctionDef)]
-    return [*functions, *(bound_names(tree.body) - set(functions))]
+    """Return the names that code binds: functions and classes as often as it defines them, others once."""
+    defined = [n.name for n in scope_nodes(tree.body) if isinstance(n, _DEFINITIONS)]
+    return [*defined, *(bound_names(tree.body) - set(defined)), *outer_names(tree.body)]
 
 
-class RedundantGlobals(Codemod):
-    """Removes ``global`` and ``nonlocal`` where they change nothing: a plan's names are shared anyway."""
-
-    rule = "redundant-global"
-
-    def __init__(self, module: cst.Module, facts: PlanFacts) -> None:
-        super().__init__(module, facts)
-        self._redundant = _redundant_places(facts.tree)
-
-    @staticmethod
-    def may_apply(facts: PlanFacts) -> bool:
-        """Return whether there is such a statement."""
-        return any(isinstance(n, ast.Global | ast.Nonlocal) for n in facts.nodes)
-
-    def leave_Global(self, original_node: cst.Global, updated_node: cst.Global) -> cst.Global | cst.RemovalSentinel:
-        """Remove the statement."""
-        return self._removed(original_node, updated_node)
-
-    def leave_Nonlocal(
-        self, original_node: cst.Nonlocal, updated_node: cst.Nonlocal
-    ) -> cst.Nonlocal | cst.RemovalSentinel:
-        """Remove the statement."""
-        return self._removed(original_node, updated_node)
-
-    def _removed(self, original: _Declaration, updated: _Declaration) -> _Declaration | cst.RemovalSentinel:
-        start = self.get_metadata(PositionProvider, original).start
-        if (start.line, start.column) not in self._redundant:
-            return updated
-        self.note(original, original, "")
-        return cst.RemoveFromParent()
-
-
-def _redundant_places(tree: ast.Module) -> set[tuple[int, int]]:
-    """Return line and column of the statements whose names their function does not bind, or that stand in the plan."""
-    found: set[tuple[int, int]] = set()
-    scopes: list[ast.Module | ast.FunctionDef] = [tree]
-    scopes += [n for n in walk(tree) if isinstance(n, ast.FunctionDef)]
-    for scope in scopes:
-        for node in _own_nodes(scope):
-            if isinstance(node, ast.Global | ast.Nonlocal):
-                outermost = isinstance(scope, ast.Module) or scope.name == "solution"
-                if outermost or not bound_names(scope.body) & set(node.names):
-                    found.add((node.lineno, node.col_offset))
-    return found
-
-
-def _own_nodes(scope: ast.Module | ast.FunctionDef) -> list[ast.AST]:
-    """Return the statements of a scope, at any depth, without those of the functions in it."""
-    found: list[ast.AST] = []
-    rest: list[ast.AST] = list(scope.body)
-    while rest:
-        node = rest.pop()
-        found.append(node)
-        if not isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef):
-            rest += [
-                c for c in ast.iter_child_nodes(node) if isinstance(c, ast.stmt | ast.ExceptHandler | ast.match_case)
-            ]
-    return found
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 _Import = TypeVar("_Import", cst.Import, cst.ImportFrom)
@@ -510,7 +470,7 @@ class UnusedImports(Codemod):
 
     def _is_unused(self, statement: cst.Import | cst.ImportFrom, name: cst.ImportAlias) -> bool:
         alias = name.evaluated_alias or name.evaluated_name.split(".")[0]
-        own = not alias.startswith("_") and alias not in RESERVED_NAMES
+        own = not is_reserved(alias) and alias not in RESERVED_NAMES
         return own and alias not in self._read and _problem(statement, name) is not None
 
 
@@ -535,8 +495,8 @@ def _names_in_code(nodes: list[ast.AST]) -> frozenset[str]:
 _CODEMODS: tuple[type[Codemod], ...] = (
     *(SolutionName, EarlierSolutions, SolutionSignature),
     *(StepGuards, AssertedTuples),
-    *(AskSpellings, AgentAliases, UnderscoreNames, EndingNames),
-    *(RedundantGlobals, UnusedImports, HelperFunctions),
+    *(AskSpellings, AgentAliases, EndingNames),
+    *(UnusedImports, HelperFunctions),
 )
 """The rules in their order. Those that add, remove or move lines come after the others as far as they can."""
 

@@ -263,6 +263,9 @@ class _ValueReplacer(cst.CSTTransformer):
     def visit_MatchCase(self, node: cst.MatchCase) -> bool:
         return False  # a name in a pattern would capture, not compare
 
+    def visit_Annotation(self, node: cst.Annotation) -> bool:
+        return False  # a text there names a type
+
     def visit_FormattedStringExpression(self, node: cst.FormattedStringExpression) -> bool:
         return False  # older Pythons allow little inside a field
 
@@ -337,7 +340,7 @@ def _replace_values(statement: _Statement, replacer: _ValueReplacer) -> _Stateme
         return statement
     made = statement.visit(replacer)
     assert isinstance(made, cst.FunctionDef), "no statement is taken out"
-    return made.with_changes(params=statement.params)
+    return made.with_changes(params=statement.params, decorators=statement.decorators)
 
 
 def _with_head(solution: cst.FunctionDef, goal: str, found: Sequence[NewParameter]) -> cst.FunctionDef:

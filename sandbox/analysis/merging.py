@@ -15,12 +15,15 @@ from typing import Any, NamedTuple, TypeVar
 
 from codeplan.sandbox.language.checking import has_test, testing_functions
 from codeplan.sandbox.language.extraction import SOLUTION_HEADER
-from codeplan.sandbox.language.name_flow import bound_names, parameter_names
+from codeplan.sandbox.language.name_flow import Function, analyse_flow, bound_names, parameter_names
 from codeplan.sandbox.language.parsing import load_name, parse_plan, walk
 from codeplan.sandbox.language.plan_outline import find_final_replan, outline_plan, step_number
 
 _MAX_PLANS = 20
-_NAMED = (ast.Name, ast.FunctionDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping)
+_NAMED = (
+    *(ast.Name, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
+    *(ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping),
+)
 _S = TypeVar("_S", bound=ast.stmt)
 
 
@@ -155,18 +158,46 @@ def _rename_copy(statement: _S, names: dict[str, str]) -> _S:
     return made
 
 
-def _rename(node: ast.AST, names: dict[str, str]) -> None:
-    """Rename bindings and reads, except in functions that have a parameter of that name."""
+def _rename(node: ast.AST, names: dict[str, str], around: dict[str, str] | None = None) -> None:
+    """Rename bindings and reads, except in functions that have a parameter of that name, and a class's own names.
+
+    In a class's body ``around`` are the names that change in its functions, which do not see the names of the class.
+    """
+    around = names if around is None else around
     for field in ("id", "name", "rest") if isinstance(node, _NAMED) else ():
         name = getattr(node, field, None)
         if isinstance(name, str):
             setattr(node, field, names.get(name, name))
     if isinstance(node, (ast.Global, ast.Nonlocal)):
-        node.names = [names.get(n, n) for n in node.names]
-    own = parameter_names(node) if isinstance(node, (ast.FunctionDef, ast.Lambda)) else frozenset[str]()
-    inner = {n: new for n, new in names.items() if n not in own}
+        node.names = [around.get(n, n) for n in node.names]
+    own = _own_names(node)
+    inner = {n: new for n, new in around.items() if n not in own} if isinstance(node, _SCOPES) else names
+    inner_around = around if isinstance(node, ast.ClassDef) or not isinstance(node, _SCOPES) else inner
     for child in ast.iter_child_nodes(node):
-        _rename(child, names if isinstance(child, ast.arguments) else inner)
+        outside = isinstance(node, _SCOPES) and child not in _scope_body(node)
+        _rename(child, *((names, around) if outside else (inner, inner_around)))
+    if isinstance(node, ast.ClassDef):
+        _rename_reads_of_outer_values(node, own, around)
+
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def _scope_body(node: ast.AST) -> list[ast.AST]:
+    return [node.body] if isinstance(node, ast.Lambda) else list(getattr(node, "body", []))
+
+
+def _own_names(node: ast.AST) -> frozenset[str]:
+    if isinstance(node, ast.ClassDef):
+        return bound_names(node.body)
+    return parameter_names(node) if isinstance(node, Function) else frozenset()
+
+
+def _rename_reads_of_outer_values(node: ast.ClassDef, own: frozenset[str], around: dict[str, str]) -> None:
+    """Rename in ``size = size`` of a class the value that stands outside of it."""
+    for name, read in analyse_flow(node.body).read_before_set.items():
+        if name in own and isinstance(read, ast.Name):
+            read.id = around.get(name, name)
 
 
 def _unused_name(name: str, taken: Iterable[str]) -> str:

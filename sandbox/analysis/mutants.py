@@ -113,7 +113,7 @@ class _EditFinder:
         self._names = [text for text in texts if _match_numbered_name(text)]
 
     def edits_in(self, node: ast.AST) -> Iterator[MutantEdit]:
-        """Yield the edits of a node, except in messages."""
+        """Yield the edits of a node, except in messages and annotations."""
         if isinstance(node, ast.Assert):
             yield from self._edits_of_assertion(node)
             return
@@ -121,7 +121,8 @@ class _EditFinder:
             return
         yield from self._edits_of_node(node)
         for child in ast.iter_child_nodes(node):
-            yield from self.edits_in(child)
+            if child is not getattr(node, "annotation", None) and child is not getattr(node, "returns", None):
+                yield from self.edits_in(child)
 
     def _edits_of_node(self, node: ast.AST) -> Iterator[MutantEdit]:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 from codeplan.sandbox.language.extraction import PARAMETERS_CLOSING, PARAMETERS_OPENING
-from codeplan.sandbox.language.name_flow import bound_names, parameter_names
+from codeplan.sandbox.language.name_flow import Function, bound_names, parameter_names
 from codeplan.sandbox.language.parsing import has_no_effect, parse_plan, walk
 from codeplan.sandbox.language.plan_outline import outline_plan, step_number
 from codeplan.sandbox.protocol.plain_data import ANALYSIS_RULES, find_non_plain
@@ -42,9 +42,9 @@ def _parameter_lines(source: str) -> range:
 
 
 def _scope_names(node: ast.AST) -> frozenset[str]:
-    """Return the names that a scope binds."""
-    if isinstance(node, (ast.FunctionDef, ast.Lambda)):
-        return parameter_names(node) | (bound_names(node.body) if isinstance(node, ast.FunctionDef) else frozenset())
+    """Return the names that a scope binds. Those of a class are attributes, which keep their names."""
+    if isinstance(node, Function):
+        return parameter_names(node) | (frozenset() if isinstance(node, ast.Lambda) else bound_names(node.body))
     if isinstance(node, ast.comprehension):
         return frozenset(n.id for n in ast.walk(node.target) if isinstance(n, ast.Name))
     return frozenset()
@@ -106,7 +106,7 @@ def runnable_lines(source: str, arguments: dict[str, Any]) -> dict[str, Any]:
     parts = outline_plan(parse_plan(source)).parts
     nodes = [node for part in parts for statement in part.body for node in _statements(statement)]
     return {
-        "statements": sorted(_head_lines(node) for node in nodes if not _is_lone_constant(node)),
+        "statements": sorted(_head_lines(node) for node in nodes if not _never_runs(node)),
         "branches": sorted(branch for node in nodes for branch in _branches(node)),
         "steps": [[part.step, part.node.lineno] for part in parts if part.step is not None],
     }
@@ -127,28 +127,43 @@ def _head_lines(node: ast.stmt | ast.ExceptHandler) -> list[int]:
     last = node.end_lineno or node.lineno
     if isinstance(node, (ast.If, ast.While)):
         last = node.test.end_lineno or last
-    elif isinstance(node, ast.For):
+    elif isinstance(node, (ast.For, ast.AsyncFor)):
         last = node.iter.end_lineno or last
     elif isinstance(node, ast.Match):
         last = node.subject.end_lineno or last
-    elif isinstance(node, (ast.FunctionDef, ast.With, ast.Try, ast.ExceptHandler)):
-        last = max(node.lineno, node.body[0].lineno - 1)
-    return [node.lineno, last]
+    elif isinstance(node, _WITH_BLOCK):
+        last = max(node.lineno, _first_line(node.body[0]) - 1)
+    return [_first_line(node), last]
+
+
+_WITH_BLOCK = (
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.With, ast.AsyncWith),
+    *(ast.Try, ast.TryStar, ast.ExceptHandler),
+)
+
+
+def _first_line(node: ast.stmt | ast.ExceptHandler) -> int:
+    """Return a statement's first line, that of its first decorator if it has one."""
+    return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
 
 
 def _branches(node: ast.stmt | ast.ExceptHandler) -> Iterator[list[int]]:
-    if not isinstance(node, (ast.If, ast.While, ast.For)):
+    if not isinstance(node, (ast.If, ast.While, ast.For, ast.AsyncFor)):
         return
     first, last = _head_lines(node)
-    target = next((s.lineno for s in node.body if not isinstance(s, (ast.Import, ast.ImportFrom))), last)
+    target = next((_first_line(s) for s in node.body if not isinstance(s, _WITHOUT_CODE)), last)
     endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant)
     if target > last and not endless:
         yield [first, last, target]
 
 
-def _is_lone_constant(node: ast.stmt | ast.ExceptHandler) -> bool:
-    """Return whether a statement is only a constant, such as a docstring, which never runs."""
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+_DECLARATIONS = (ast.Global, ast.Nonlocal)
+_WITHOUT_CODE = (ast.Import, ast.ImportFrom, *_DECLARATIONS)
+
+
+def _never_runs(node: ast.stmt | ast.ExceptHandler) -> bool:
+    """Return whether a statement is a declaration, or only a constant, such as a docstring."""
+    return isinstance(node, _DECLARATIONS) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
 
 
 LiteralRecord: TypeAlias = dict[str, Any]

@@ -26,7 +26,7 @@ class Statement(msgspec.Struct, frozen=True, eq=False):
     """A statement outside the steps. ``code`` is equal for equal syntax; layout and comments do not count.
 
     ``reads`` are the names that it reads when it runs, ``deferred`` those that the functions in it read when called.
-    ``head`` is the first line of a loop or a condition; None for other statements. ``is_idle`` is true for standalone
+    ``head`` is the first line of a loop, a condition or a context; None for other statements. ``is_idle`` is true for standalone
     texts, ``pass`` and calls of the plan itself.
     """
 
@@ -41,9 +41,9 @@ class Statement(msgspec.Struct, frozen=True, eq=False):
     is_idle: bool
 
     @property
-    def is_function(self) -> bool:
-        """Whether it defines a function."""
-        return isinstance(self.node, cst.FunctionDef)
+    def is_definition(self) -> bool:
+        """Whether it defines a function or a class."""
+        return isinstance(self.node, cst.FunctionDef | cst.ClassDef)
 
     @property
     def extends(self) -> bool:
@@ -105,8 +105,10 @@ def _head(statement: ast.stmt) -> str | None:
             return f"while {ast.dump(test)}"
         case ast.If(test=test):
             return f"if {ast.dump(test)}"
-        case ast.Try():
+        case ast.Try() | ast.TryStar():
             return "try"
+        case ast.With(items=items):
+            return f"with {' '.join(map(ast.dump, items))}"
         case _:
             return None
 
@@ -265,7 +267,7 @@ def place_statements(layout: Layout, given: Sequence[tuple[Statement, int | None
 
 def _is_free(statement: Statement, layout: Layout) -> bool:
     """Return whether a statement is a definition that means the same before the first step."""
-    if statement.is_import or statement.is_function:
+    if statement.is_import:
         return True
     bound_to_place = statement.reads & (ACTING_NAMES | layout.step_names)
     return bool(statement.names) and statement.head is None and not bound_to_place
@@ -286,7 +288,7 @@ def _find_home(
     The ``inside`` names are not known outside ``solution``.
     """
     start = layout.around if new.reads & inside else 0
-    end = layout.first if new.is_function else len(layout.statements)
+    end = layout.first if new.is_definition else len(layout.statements)
     near = sorted({i for name in new.names for i in layout.index.get(name, ()) if start <= i < end})
     related = [i for i in near if layout.statements[i].head == new.head]
     replaced = [i for i in related if redefined.replaces(layout.statements[i])]
@@ -337,12 +339,12 @@ def _needs(statement: Statement, binders: dict[str, list[Statement]]) -> set[str
         name = waiting.pop()
         if name not in found and name in binders:
             found.add(name)
-            waiting += [other for b in binders[name] if b.is_function for other in b.deferred]
+            waiting += [other for b in binders[name] if b.is_definition for other in b.deferred]
     return found
 
 
 _NUMBERED_GUARD = re.compile(r"[ \t]*+(?:el)?if\b[^\n]*?\bstart_from\s*<=\s*(\d{1,7})\b")
-_DEFINITION = re.compile(r"[ \t]*+(?:def[ \t]++(\w++)|(\w++)[ \t]*+(?::[^=\n]*+)?=(?!=))")
+_DEFINITION = re.compile(r"[ \t]*+(?:(?:async[ \t]++)?+(?:def|class)[ \t]++(\w++)|(\w++)[ \t]*+(?::[^=\n]*+)?=(?!=))")
 
 
 def leave_out_parts(source: str, numbers: Collection[int], names: Collection[str]) -> str:
@@ -358,6 +360,8 @@ def leave_out_parts(source: str, numbers: Collection[int], names: Collection[str
         if line.strip() and _indentation(line) <= margin and line.lstrip()[0] not in ")]}":
             empty = _empty_part(line, numbers, names)
             is_left_out = empty is not None
+            while is_left_out and kept and kept[-1].lstrip().startswith("@"):
+                kept.pop()  # a decorator of what is left out
             kept += [line] if empty is None else [f"{line[: _indentation(line)]}{empty}"]
         elif not is_left_out or not line.strip():
             kept.append(line)

@@ -122,7 +122,10 @@ def check_agent_calls(nodes: list[ast.AST], api: AgentApi, problems: DiagnosticC
     known = methods.keys() | attributes
     for node in nodes:
         if isinstance(node, ast.Attribute) and is_name(node.value, "agent"):
-            if node.attr not in known and is_readable(node.attr):
+            if not isinstance(node.ctx, ast.Load):
+                message = "the agent's attributes cannot be written; keep the value in a variable"
+                problems.add(node, "agent-method", message)
+            elif node.attr not in known and is_readable(node.attr):
                 _reject_unknown_name(node, api, problems)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and is_name(node.func.value, "agent"):
             name = node.func.attr
@@ -324,8 +327,9 @@ class PlanNames:
         if name in before:
             home = self._defining_step(name)
             if home is not None and part.step != home:
+                one, many = ("class", "classes") if self._is_class(name) else ("function", "functions")
                 message = (
-                    f"the function `{name}` is defined in step {home} and used outside of it, but functions are not "
+                    f"the {one} `{name}` is defined in step {home} and used outside of it, but {many} are not "
                     f"saved for a resumption; move its definition above the first step"
                 )
                 problems.add(node, "name-unset", message)
@@ -346,6 +350,9 @@ class PlanNames:
         homes = [(p.step, f) for p, f in self._parts if name in f.binds]
         step, f = homes[0]
         return step if len(homes) == 1 and name in f.functions else None
+
+    def _is_class(self, name: str) -> bool:
+        return any(name in f.classes for _, f in self._parts)
 
     def _undefined_message(self, name: str) -> str:
         if name in self._lost:

@@ -19,7 +19,7 @@ from codeplan.sandbox.language.guard_insertion import (
     find_imports,
     import_bindings,
 )
-from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow
+from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow, bound_names
 from codeplan.sandbox.language.parsing import (
     DiagnosticCollector,
     RejectedPlanError,
@@ -119,7 +119,8 @@ def build_program(
     given = tuple(import_bindings(imported))
     rebound = frozenset().union(*(f.binds for f in flows))
     postponed = any(isinstance(s, ast.ImportFrom) and s.module == "__future__" for s in imported)
-    transformer = PlanTransformer(problems, rebound, annotates=not postponed)
+    own = bound_names(s for p in outline.parts for s in p.body)
+    transformer = PlanTransformer(problems, rebound, own, annotates=not postponed)
     _check_solution(outline, problems)
     if len(outline.steps) > MAX_STEPS:
         problems.add(None, "size", f"the plan has {len(outline.steps):,} steps; write at most {MAX_STEPS:,}")
@@ -142,7 +143,7 @@ def build_program(
 
 def _check_solution(outline: PlanOutline, problems: DiagnosticCollector) -> None:
     if outline.solution is not None and outline.solution.decorator_list:
-        problems.add(outline.solution, "language", "decorators are not part of the plan language; leave it out")
+        problems.add(outline.solution, "language", "solution takes no decorator; leave it out")
     inside = {id(s) for s in outline.solution.body} if outline.solution else set()
     for part in outline.parts:
         for s in part.body if part.step is None else []:

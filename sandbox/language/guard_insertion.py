@@ -235,17 +235,23 @@ _WIDTH_DIGITS = 4
 
 
 class PlanTransformer(LanguagePolicy):
-    """Checks one plan and inserts its guards in place. ``rebound`` are the names that the plan binds somewhere.
+    """Checks one plan and inserts its guards in place. ``rebound`` are the names that the plan binds somewhere, ``own``
+    those that it binds outside its functions.
 
     ``annotates`` says that annotations in classes are evaluated, as they are without ``from __future__ import
     annotations``.
     """
 
     def __init__(
-        self, problems: DiagnosticCollector, rebound: frozenset[str] = frozenset(), *, annotates: bool = True
+        self,
+        problems: DiagnosticCollector,
+        rebound: frozenset[str] = frozenset(),
+        own: frozenset[str] = frozenset(),
+        *,
+        annotates: bool = True,
     ) -> None:
         super().__init__(problems)
-        self._rebound, self._annotates = rebound, annotates
+        self._rebound, self._own, self._annotates = rebound, own, annotates
         self._scopes = [_Scope("segment")]
         self._matches = 0
 
@@ -265,11 +271,13 @@ class PlanTransformer(LanguagePolicy):
             assert isinstance(node.value, ast.Call)
             return with_location(node, call_function("_type_name_", self._visited(node.value.args[0])))
         reads = isinstance(node.ctx, ast.Load)
-        if not (is_readable if reads else is_writable)(node.attr):
+        of_class = not reads and node.attr in DEFINABLE_DUNDERS and not is_writable(node.attr)
+        if not of_class and not (is_readable if reads else is_writable)(node.attr):
             self.error(node, f"`.{node.attr}` belongs to Python or to the runtime; use other methods and attributes")
         value = self._visited(node.value)
         if not reads:
-            node.value = with_location(node.value, call_function("_writable_", value))
+            guard = "_writable_class_" if of_class else "_writable_"
+            node.value = with_location(node.value, call_function(guard, value))
             return node
         return with_location(node, call_function("_getattr_", value, ast.Constant(self._mangled(node.attr))))
 
@@ -325,11 +333,11 @@ class PlanTransformer(LanguagePolicy):
         return with_location(node, ast.FormattedValue(call_function("_format_", converted, node.format_spec), -1, None))
 
     def visit_Call(self, node: ast.Call) -> VisitResult:
-        """Leave a call unchanged, starred or not: the unpacked values have no hooks that the plan wrote."""
+        """Leave a call unchanged, starred or not: hooks that unpacking calls are the plan's own code."""
         return self.node_contents_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> VisitResult:
-        """Leave unpacking unchanged: no value has an iterator that the plan wrote."""
+        """Leave unpacking unchanged: an iterator that the plan wrote is the plan's own code."""
         return self.node_contents_visit(node)
 
     def visit_Assert(self, node: ast.Assert) -> VisitResult:
@@ -430,9 +438,14 @@ class PlanTransformer(LanguagePolicy):
         node.args = self._visited(node.args)
         with self._scope("function", node.name, function_names(node)):
             node.body = self._visited_body(node.body)
-        node.body.insert(_after_docstring(node.body), call_statement(node, "_turn_"))
+        node.body.insert(_after_text(node.body), call_statement(node, "_turn_"))
         node.decorator_list = decorators
         return node
+
+    def visit_Name(self, node: ast.Name) -> VisitResult:
+        """Let a class read Python's own methods that it has defined, as in ``__rmul__ = __mul__``."""
+        in_class = self._scopes[-1].kind == "class" and isinstance(node.ctx, ast.Load)
+        return node if in_class and node.id in DEFINABLE_DUNDERS else super().visit_Name(node)
 
     def _check_type_parameters(self, node: ast.AST) -> None:
         if getattr(node, "type_params", None):
@@ -454,13 +467,13 @@ class PlanTransformer(LanguagePolicy):
         with self._scope("class", node.name):
             node.body = self._visited_body(node.body)
         mark = with_location(node, ast.Assign([ast.Name(CLASS_MARK, ast.Store())], ast.Constant(True)))
-        node.body.insert(_after_docstring(node.body), mark)
+        node.body.insert(_after_text(node.body), mark)
         return node
 
     def _check_binding(self, node: ast.AST, name: str | None) -> None:
-        """Let a class define Python's own methods, except those that hold a door open."""
-        if self._scopes[-1].kind == "class" and name is not None and is_reserved(name):
-            if name in DEFINABLE_DUNDERS or name in ENUM_NAMES:
+        """Let a class define Python's own methods, except those that hold a door open. Its names are attributes."""
+        if self._scopes[-1].kind == "class" and name is not None:
+            if not is_reserved(name) or name in DEFINABLE_DUNDERS or name in ENUM_NAMES:
                 return
             hint = "write a context manager for what must be closed" if name == "__del__" else "leave it out"
             self.error(node, f"a class of a plan cannot define `{name}`; {hint}")
@@ -482,7 +495,7 @@ class PlanTransformer(LanguagePolicy):
     def visit_Global(self, node: ast.Global) -> VisitResult:
         """Drop it outside functions: there each name is the plan's own anyway."""
         for name in node.names:
-            self._check_binding(node, name)
+            super()._check_binding(node, name)
         return node if len(self._scopes) > 1 else with_location(node, ast.Pass())
 
     def visit_Nonlocal(self, node: ast.Nonlocal) -> VisitResult:
@@ -491,8 +504,8 @@ class PlanTransformer(LanguagePolicy):
         inner = [name for name in node.names if any(name in binds for binds in around)]
         outer = [name for name in node.names if name not in inner]
         for name in node.names:
-            self._check_binding(node, name)
-            if name in outer and name not in self._rebound:
+            super()._check_binding(node, name)
+            if name in outer and name not in self._own:
                 self.error(node, f"no binding for nonlocal `{name}` found; set it before the function")
         kinds = ((ast.Nonlocal, inner), (ast.Global, outer))
         return [with_location(node, kind(names)) for kind, names in kinds if names]
@@ -523,7 +536,8 @@ class PlanTransformer(LanguagePolicy):
         return [with_location(node, ast.Assign([ast.Name(subject, ast.Store())], node.subject)), *chain]
 
 
-def _after_docstring(body: list[ast.stmt]) -> int:
+def _after_text(body: list[ast.stmt]) -> int:
+    """Return the place of a body's first statement after its docstring."""
     first = body[0]
     return int(isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant))
 

@@ -158,7 +158,9 @@ def _same_kind(node: ast.stmt, statement: cst.CSTNode) -> bool:
 def _same_head(node: ast.stmt, statement: _Compound) -> bool:
     if isinstance(node, ast.If) and isinstance(statement, cst.If):
         return guard_number(node.test) == layout_guard_number(statement.test)
-    if isinstance(node, ast.FunctionDef) and isinstance(statement, cst.FunctionDef):
+    if isinstance(node, ast.ClassDef) and isinstance(statement, cst.ClassDef):
+        return node.name == statement.name.value
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and isinstance(statement, cst.FunctionDef):
         return node.name == statement.name.value and _parameters(node.args) == _layout_parameters(statement.params)
     return True
 

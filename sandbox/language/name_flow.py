@@ -313,7 +313,7 @@ class NameFlow:
     ``reads`` holds the names that are read as the statements run, ``read_before_set`` those that may be read before
     they are set. ``deferred_reads`` are read when functions defined here are called. ``generator_names`` are read or
     bound when generator expressions are consumed. ``sets`` are certainly set at the end, ``binds`` on some path.
-    ``functions`` are bound by ``def``, ``class`` or to a lambda. ``outer_binds``, a part of ``binds``, are bound by
+    ``functions`` are bound by ``def``, ``class`` or to a lambda, ``classes`` by ``class``. ``outer_binds``, a part of ``binds``, are bound by
     functions that declare them as global or nonlocal. ``may_be_unset`` may lose their value again (``del``, ``except …
     as``).
     """
@@ -323,6 +323,7 @@ class NameFlow:
     deferred_reads: dict[str, ast.AST] = field(default_factory=dict)
     generator_names: set[str] = field(default_factory=set)
     functions: set[str] = field(default_factory=set)
+    classes: set[str] = field(default_factory=set)
     outer_binds: frozenset[str] = frozenset()
     may_be_unset: set[str] = field(default_factory=set)
     sets: frozenset[str] = frozenset()
@@ -462,6 +463,7 @@ class AssignmentVisitor:
         self.flow.generator_names.update(inner.flow.generator_names, inner.flow.reads)
         self.bind(node.name)
         self.flow.functions.add(node.name)
+        self.flow.classes.add(node.name)
 
     def _comprehension_of(self, node: Comprehension) -> None:
         self.visit(node.generators[0].iter)

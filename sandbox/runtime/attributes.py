@@ -19,6 +19,8 @@ from codeplan.sandbox.runtime.classes import (
     BASE_TYPES,
     CLASS_MARK,
     TYPE_TEXTS,
+    TextMethods,
+    is_class,
     is_own_super,
     is_plan_function,
     read_of_type,
@@ -233,7 +235,7 @@ def make_getattr(read_agent: AgentReader, size_guard: SizeGuard, replaced: Class
         if kind is ModuleFacade:
             return _module_member(value, name)
         if CLASS_MARK in kind.__dict__:
-            return _own_attribute(value, name, texts)
+            return read_own(value, name, texts)
         own = replaced.get(value if kind is type else kind)
         if own is not None and name in own:
             return own[name]
@@ -250,7 +252,7 @@ def _sized_class_methods(size_guard: SizeGuard) -> ClassMethods:
             size_guard.check_bits(8 * len(bytes))
         return int.from_bytes(bytes, *args, **named)
 
-    return dict.fromkeys((int, bool), {"from_bytes": set_name("from_bytes", from_bytes)})
+    return {kind: {"from_bytes": set_name("from_bytes", from_bytes)} for kind in (int, bool)}
 
 
 def _module_member(module: ModuleFacade, name: str) -> object:
@@ -262,37 +264,32 @@ def _module_member(module: ModuleFacade, name: str) -> object:
     return value
 
 
-def _own_attribute(value: Any, name: str, texts: dict[type, dict[str, Callable[..., object]]]) -> object:
-    """Read an attribute of an object of the plan. Of a text, it never is Python's own ``format``."""
-    for kind in (str, bytes):
-        if name in texts[kind] and isinstance(value, kind) and getattr(type(value), name) is getattr(kind, name):
-            return partial(texts[kind][name], kind.__getitem__(value, slice(None)))  # type: ignore[attr-defined]
-    return read_own(value, name)
-
-
-def _rare_attribute(value: Any, name: str, texts: dict[type, dict[str, Callable[..., object]]]) -> object:
+def _rare_attribute(value: Any, name: str, texts: TextMethods) -> object:
     kind = type(value)
     if name in texts.get(kind, ()):
         return partial(texts[kind][name], value)
     if kind in _CALLABLES:
         return _function_attribute(value, name)
-    if isinstance(value, type):
+    if is_class(value):
         return _attribute_of_type(value, name, texts)
     if kind is super and is_own_super(value):
-        return read_own(value, name)
+        return read_own(value, name, texts)
     if issubclass(kind, Exception) and (name in _EXCEPTION_ATTRIBUTES or _is_plain_of_error(kind, name)):
-        return read_own(value, name)
+        return read_own(value, name, texts)
     if name == "__class__":
         return visible_type(value)
     if name == "__doc__":
-        return kind.__doc__
+        return value.__doc__ if kind is property else kind.__doc__
     hint = "; use str() for its message" if isinstance(value, BaseException) else ""
     if kind is dict and name in value:
         hint = f"; it has a key of this name: write ['{name}']"
     raise AttributeError(f"'{_QUALIFIED_NAMES.get(kind, kind.__name__)}' object has no attribute '{name}'{hint}")
 
 
-_EXCEPTION_ATTRIBUTES = split_names("__cause__ __context__ __notes__ add_note args exceptions message with_traceback")
+_EXCEPTION_ATTRIBUTES = split_names(
+    "__cause__ __context__ __notes__ add_note args derive exceptions message split subgroup with_traceback"
+)
+"""Attributes of Python's exceptions. The object to which an AttributeError belongs is not among them."""
 
 _CALLABLES = (FunctionType, MethodType, BuiltinFunctionType)
 
@@ -307,15 +304,15 @@ def _function_attribute(value: Any, name: str) -> object:
     raise AttributeError(f"'{type(value).__name__}' object has no attribute '{name}'")
 
 
-def _attribute_of_type(kind: type, name: str, texts: dict[type, dict[str, Callable[..., object]]]) -> object:
+def _attribute_of_type(kind: type, name: str, texts: TextMethods) -> object:
     if CLASS_MARK in kind.__dict__:
-        return read_own(kind, name)
+        return read_own(kind, name, texts)
     if name in ALLOWED_TYPE_ATTRIBUTES.get(kind, ()):
         return _unbound_method(kind, name)
     if name in texts.get(kind, ()):
         return texts[kind][name]
     if kind in BASE_TYPES or issubclass(kind, Exception) or name in TYPE_TEXTS:
-        return read_of_type(kind, name)
+        return read_of_type(kind, name, texts)
     raise AttributeError(f"type object '{kind.__name__}' has no attribute '{name}'")
 
 
@@ -335,7 +332,7 @@ def _unbound_method(kind: type, name: str) -> object:
     return set_name(f"{kind.__name__}.{name}", exact)
 
 
-def guarded_text_methods(size_guard: SizeGuard) -> dict[type, dict[str, Callable[..., object]]]:
+def guarded_text_methods(size_guard: SizeGuard) -> TextMethods:
     """Return the replaced methods of str and bytes, as functions of the text and the arguments."""
 
     def format_(text: object, /, *args: Any, **named: Any) -> str:
@@ -389,6 +386,9 @@ def _restrict_codecs(method: Callable[..., object]) -> Callable[..., object]:
 
 
 def _require_exact_type(value: Any, kind: type) -> Any:
+    """Return a value of this type, and of a plan's own text what it holds."""
+    if kind is str and issubclass(type(value), str):
+        return str.__str__(value)
     if type(value) is not kind:
         raise TypeError(f"{with_article(kind.__name__)} is needed here, not {with_article(type(value).__name__)}")
     return value

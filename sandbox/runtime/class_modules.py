@@ -9,18 +9,31 @@ from __future__ import annotations
 import abc
 import contextlib
 import dataclasses
+import functools
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
-from codeplan.sandbox.runtime.classes import ENUM_CLASSES, METACLASSES, RUNTIME_BASES, is_plan_class, mark_class
+from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES
+from codeplan.sandbox.runtime.classes import (
+    ENUM_CLASSES,
+    METACLASSES,
+    RUNTIME_BASES,
+    PlanType,
+    is_class,
+    is_own_class,
+    is_plan_class,
+    mark_class,
+    require_definable,
+)
+from codeplan.sandbox.runtime.guards import ExitFunction
 from codeplan.sandbox.runtime.names import DEFINABLE_DUNDERS, is_reserved, is_writable
 from codeplan.untrusted.texts import with_article
 
-RUNTIME_BASES.update({abc.ABC, contextlib.ContextDecorator, contextlib.AbstractContextManager})
+RUNTIME_BASES.update({abc.ABC, contextlib.AbstractContextManager})
 
-SimpleNamespace = mark_class(type("namespace", (types.SimpleNamespace,), {}))
+SimpleNamespace = mark_class(type("namespace", (types.SimpleNamespace,), {}), shared=True)
 """An object with attributes that a plan may write."""
 
 
@@ -43,18 +56,69 @@ NAMED_TUPLE = _NamedTupleMaker()
 RUNTIME_BASES.add(NAMED_TUPLE)
 
 
-CLASS_MEMBERS: dict[str, dict[str, object]] = {
-    "abc": dict(METACLASSES),
-    "enum": {**ENUM_CLASSES, **METACLASSES, "EnumType": METACLASSES["EnumMeta"]},
-    "types": {"SimpleNamespace": SimpleNamespace},
-    "typing": {"NamedTuple": NAMED_TUPLE},
-}
-"""What plans get in place of a module's own members."""
+Guard: TypeAlias = Callable[[Any], Any]
+"""Makes, of a context manager, one that hides no end of the plan."""
+
+
+def class_members(guard: Guard) -> dict[str, dict[str, object]]:
+    """Return what plans get in place of a module's own members, by module."""
+    return {
+        "abc": dict(METACLASSES),
+        "contextlib": {"ContextDecorator": _context_decorator(guard), "ExitStack": _exit_stack(guard)},
+        "dataclasses": {
+            "asdict": _asdict,
+            "astuple": _astuple,
+            "dataclass": _dataclass,
+            "make_dataclass": _make_dataclass,
+        },
+        "enum": {**ENUM_CLASSES, **METACLASSES, "EnumType": METACLASSES["EnumMeta"]},
+        "types": {"SimpleNamespace": SimpleNamespace},
+        "typing": {"NamedTuple": NAMED_TUPLE, "get_origin": _get_origin},
+    }
+
+
+def _context_decorator(guard: Guard) -> type:
+    class ContextDecorator(contextlib.ContextDecorator):
+        """A context manager that is also a decorator, for plans to derive from."""
+
+        def __call__(self, func: Any) -> Any:
+            @functools.wraps(func)
+            def inner(*args: Any, **named: Any) -> Any:
+                with guard(self._recreate_cm()):  # type: ignore[attr-defined]
+                    return func(*args, **named)
+
+            return inner
+
+    RUNTIME_BASES.add(ContextDecorator)
+    return ContextDecorator
+
+
+def _exit_stack(guard: Guard) -> type:
+    class ExitStack(contextlib.ExitStack):
+        """A stack of guarded contexts."""
+
+        def enter_context(self, cm: Any) -> Any:
+            return super().enter_context(guard(cm))
+
+        def push(self, exit: Any) -> Any:
+            """Push a context, or a function that is called like ``__exit__``."""
+            super().push(guard(exit if hasattr(type(exit), "__exit__") else ExitFunction(exit)))
+            return exit
+
+    ALLOWED_ATTRIBUTES[ExitStack] = ALLOWED_ATTRIBUTES[contextlib.ExitStack]
+    return ExitStack
+
+
+def _get_origin(tp: Any, /) -> Any:
+    """``typing.get_origin``; that of ``type[X]`` is ``type`` as plans see it."""
+    origin = typing.get_origin(tp)
+    return PlanType if origin is type else origin
 
 
 def require_own_class(kind: Any, function: str) -> Any:
-    if not (isinstance(kind, type) and is_plan_class(kind)):
-        shown = kind.__name__ if isinstance(kind, type) else with_article(type(kind).__name__)
+    """Return a class of the plan. Raises TypeError for any other value; ``function`` is for the message."""
+    if not is_own_class(kind):
+        shown = kind.__name__ if is_class(kind) else with_article(type(kind).__name__)
         raise TypeError(f"{function} changes classes of the plan only, not {shown}")
     return kind
 
@@ -77,9 +141,12 @@ def _make_dataclass(
     **options: Any,
 ) -> Any:
     """``dataclasses.make_dataclass`` over classes of the plan, with names that a class statement could define."""
-    listed, own = list(fields), dict(namespace or {})
+    listed = [field if type(field) is str else tuple(field) for field in fields]
+    own, bases = dict(namespace or {}), tuple(bases)
     for base in bases:
         require_own_class(base, "make_dataclass")
+    for field in listed:
+        require_definable(field if type(field) is str else field[0] if field else None)
     for name in own:
         if type(name) is not str or (is_reserved(name) and name not in DEFINABLE_DUNDERS) or not is_writable(name):
             raise TypeError(f"a class of a plan cannot define {name!r}" if type(name) is str else "names must be texts")
@@ -102,7 +169,7 @@ def _astuple(obj: Any, *, tuple_factory: Callable[..., Any] = tuple) -> Any:
 
 
 def _require_dataclass(function: str, obj: Any) -> Any:
-    if isinstance(obj, type) or not dataclasses.is_dataclass(obj):
+    if is_class(obj) or not dataclasses.is_dataclass(type(obj)):
         raise TypeError(f"{function}() should be called on dataclass instances")
     return obj
 
@@ -110,20 +177,12 @@ def _require_dataclass(function: str, obj: Any) -> Any:
 def _convert(value: Any, combine: Combine) -> Any:
     """Return a value with its dataclasses combined, also inside lists, tuples, sets and dicts."""
     kind = type(value)
-    if is_plan_class(kind) and dataclasses.is_dataclass(value):
+    if is_plan_class(kind) and dataclasses.is_dataclass(kind):
         return combine([(f.name, _convert(getattr(value, f.name), combine)) for f in dataclasses.fields(value)])
     if kind in (list, tuple, set, frozenset):
         return kind(_convert(v, combine) for v in value)
-    if is_plan_class(kind) and isinstance(value, tuple) and hasattr(kind, "_fields"):
+    if is_plan_class(kind) and issubclass(kind, tuple) and hasattr(kind, "_fields"):
         return kind(*[_convert(v, combine) for v in value])
     if kind is dict:
         return {_convert(k, combine): _convert(v, combine) for k, v in value.items()}
     return value
-
-
-CLASS_MEMBERS["dataclasses"] = {
-    "asdict": _asdict,
-    "astuple": _astuple,
-    "dataclass": _dataclass,
-    "make_dataclass": _make_dataclass,
-}

@@ -11,6 +11,7 @@ import enum
 import typing
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
+from functools import partial
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -21,7 +22,7 @@ from types import (
     MethodWrapperType,
     WrapperDescriptorType,
 )
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from codeplan.sandbox.runtime.names import is_readable, is_reserved, is_writable
 from codeplan.untrusted.texts import with_article
@@ -48,14 +49,27 @@ _PYTHON_METHODS: Final = (FunctionType, MethodType)
 _C_METHODS: Final = (BuiltinFunctionType, MethodWrapperType, WrapperDescriptorType, type(dict.fromkeys), type(str.join))
 
 
+def is_class(value: object) -> bool:
+    """Return whether a value is a class. ``isinstance`` would ask the value itself, by code of the plan."""
+    return issubclass(type(value), type)
+
+
 def is_plan_class(kind: type) -> bool:
-    """Return whether a plan defined this class."""
+    """Return whether a plan defined this class, or the runtime for objects that belong to plans."""
     return CLASS_MARK in kind.__dict__
 
 
-def mark_class(kind: type) -> type:
-    """Mark a class that the runtime made on a plan's behalf, such as a named tuple. Returns the class."""
-    setattr(kind, CLASS_MARK, True)
+def is_own_class(value: Any) -> bool:
+    """Return whether a value is a class that a plan defined, and may therefore change."""
+    return is_class(value) and value.__dict__.get(CLASS_MARK) is True
+
+
+def mark_class(kind: type, *, shared: bool = False) -> type:
+    """Mark a class that the runtime made on a plan's behalf, such as a named tuple. Returns the class.
+
+    A ``shared`` class serves all plans: its objects are a plan's own, the class is not.
+    """
+    setattr(kind, CLASS_MARK, not shared)
     kind.__module__ = PLAN_MODULE
     return kind
 
@@ -94,7 +108,7 @@ class PlanType(metaclass=_TypeOfTypes):
 PlanType.__name__ = PlanType.__qualname__ = "type"
 
 VISIBLE_TYPES: set[type] = {*BASE_TYPES, bool, range, slice, type(None), type(NotImplemented), type(Ellipsis)}
-"""The types, besides exceptions and a plan's classes, that ``type(x)`` returns. Modules of the runtime add their own."""
+"""The types, besides exceptions and a plan's classes, that ``type(x)`` returns. The plan's modules add their own."""
 
 
 def visible_type(value: object) -> type:
@@ -114,14 +128,45 @@ class PlanEnumType(enum.EnumType):
     """Makes the Enum classes of plans. An Enum that is made by a call gets a plan's names only."""
 
     def __call__(cls, value: Any, *args: Any, **named: Any) -> Any:
+        if cls.__members__ or not (args or "names" in named):
+            return super().__call__(value, *args, **named)
+        if "type" in named and not _is_allowed_base(named["type"]):
+            raise TypeError("an Enum cannot mix in this type")
+        if args:
+            args = (_checked_members(args[0]), *args[1:])
+        else:
+            named["names"] = _checked_members(named["names"])
         made = super().__call__(value, *args, **named)
         if type(made) is PlanEnumType and not is_plan_class(made):
-            for name in made.__members__:
-                if not is_writable(name):
-                    raise ValueError(f"an Enum cannot have a member {name!r}")
             type.__setattr__(made, CLASS_MARK, True)
             made.__module__ = PLAN_MODULE
         return made
+
+
+def _checked_members(names: Any) -> list[Any]:
+    """Return the names of an Enum's members, with their values if there are some.
+
+    Raises: ValueError: a name is not one that a class of a plan may define.
+    """
+    if type(names) is str:
+        members: list[Any] = names.replace(",", " ").split()
+    else:
+        given = names.items() if type(names) in (dict, OrderedDict) else names
+        members = [member if type(member) is str else tuple(member) for member in given]
+    for member in members:
+        require_definable(member if type(member) is str else member[0] if member else None)
+    return members
+
+
+def require_definable(name: Any) -> None:
+    """Check the name of an attribute that a call gives to a class of the plan.
+
+    Raises: ValueError: it belongs to Python or to the runtime.
+    """
+    if type(name) is not str or is_reserved(name) or not is_writable(name):
+        raise ValueError(
+            f"a class of a plan cannot define {name!r} in this way" if type(name) is str else "names are texts"
+        )
 
 
 def _plan_enum(base: type) -> Any:
@@ -167,7 +212,7 @@ def build_class(body: Callable[..., CellType | None], name: str, /, *bases: Any,
     """
     for base in bases:
         if not _is_allowed_base(base):
-            shown = base.__name__ if isinstance(base, type) else with_article(type(base).__name__)
+            shown = base.__name__ if is_class(base) else with_article(type(base).__name__)
             raise TypeError(f"a class cannot derive from {shown} here; derive from object, an exception or plain data")
     metaclass = keywords.pop("metaclass", None)
     if type(metaclass) is _MetaclassName:
@@ -180,7 +225,7 @@ def build_class(body: Callable[..., CellType | None], name: str, /, *bases: Any,
 def _is_allowed_base(base: Any) -> bool:
     """Return whether a plan may derive from this. A plan's object cannot pose as a base: exact types decide."""
     origin = base.__origin__ if type(base) in _ALIAS_TYPES else base
-    if not isinstance(origin, type):
+    if not is_class(origin):
         return any(base is known for known in RUNTIME_BASES)
     known = origin in BASE_TYPES or origin in RUNTIME_BASES or type(origin) is PlanEnumType
     return known or is_plan_class(origin) or issubclass(origin, Exception)
@@ -198,18 +243,44 @@ RUNTIME_BASES: set[Any] = {typing.TypedDict}
 """Members of the plan's modules from which plans may derive, such as ``abc.ABC``. The modules add them."""
 
 
-def read_own(value: Any, name: str) -> Any:
+TextMethods: TypeAlias = dict[type, dict[str, Callable[..., object]]]
+"""The guarded methods of ``str`` and ``bytes``."""
+
+
+def read_own(value: Any, name: str, texts: TextMethods) -> Any:
     """Read an attribute of a plan's object or class, or of ``super()``. ``name`` is readable."""
-    if name in _WRAPPED:
-        return _guard_method(getattr(value, name), name)
     if name == "__class__":
         return visible_type(value)
-    if name == "__dict__" and isinstance(value, type):
-        return {n: v for n, v in value.__dict__.items() if n != CLASS_MARK}
-    found = getattr(value, name)
+    return _shown(value, name, getattr(value, name), texts)
+
+
+def _shown(owner: Any, name: str, found: Any, texts: TextMethods) -> Any:
+    """Return an attribute as a plan may have it: Python's own methods that reach further are guarded."""
+    if name in _WRAPPED:
+        return _guard_method(found, name, texts)
     if name in _CAUSES:
-        return found if isinstance(found, Exception) else None
+        return found if issubclass(type(found), Exception) else None
+    if is_class(owner):
+        if name == "__dict__":
+            return {n: v for n, v in found.items() if n != CLASS_MARK}
+        if name.startswith("_") and not is_reserved(name) and not any(name in k.__dict__ for k in owner.__mro__):
+            raise AttributeError(f"type object '{owner.__name__}' has no attribute '{name}'")
+    if type(found) is BuiltinFunctionType:
+        return _guarded_text_method(found, found.__self__, texts)
+    if type(found) is _METHOD_OF_TYPE and found.__name__ in texts.get(found.__objclass__, ()):
+        return texts[found.__objclass__][found.__name__]
     return dict(found) if type(found) is MappingProxyType else found
+
+
+_METHOD_OF_TYPE: Final = type(str.join)
+
+
+def _guarded_text_method(method: Any, text: Any, texts: TextMethods) -> Any:
+    """Return the guarded version of a method that a plan's own text inherits, or the method."""
+    for kind in (str, bytes):
+        if issubclass(type(text), kind) and method.__name__ in texts[kind]:
+            return partial(texts[kind][method.__name__], text)
+    return method
 
 
 _CAUSES: Final = ("__cause__", "__context__")
@@ -219,26 +290,30 @@ _CAUSES: Final = ("__cause__", "__context__")
 def is_own_super(value: Any) -> bool:
     """Return whether a ``super`` object is that of a plan's object or class."""
     owner = _SUPER_SELF(value)
-    return is_plan_class(owner if isinstance(owner, type) else type(owner))
+    return is_plan_class(owner if is_class(owner) else type(owner))
 
 
 _SUPER_SELF: Final = typing.cast(Callable[[Any], Any], super.__dict__["__self__"].__get__)
 
 
-def _guard_method(method: Any, name: str) -> Any:
+def _guard_method(method: Any, name: str, texts: TextMethods) -> Any:
     """Return a method that the plan wrote as it is, and one of Python's with checks of its arguments."""
     if type(method) in _PYTHON_METHODS and is_plan_function(getattr(method, "__func__", method)):
         return method
-    bound = not isinstance(method, WrapperDescriptorType) and name != "__new__"
+    bound = type(method) is not WrapperDescriptorType and name != "__new__"
 
     def checked(*args: Any, **named: Any) -> Any:
         if name == "__new__":
             _require_own_class(args[0] if args else None)
-        else:
-            owner = method.__self__ if bound else args[0] if args else None
-            _require_own(owner)
-            _require_name(args[0 if bound else 1 :][:1], name)
-        return method(*args, **named)
+            return method(*args, **named)
+        owner = method.__self__ if bound else args[0] if args else None
+        names = args[0 if bound else 1 :][:1]
+        _require_own(owner)
+        _require_name(names, name)
+        if name == "__getattribute__" and names == ("__class__",):
+            return visible_type(owner)
+        found = method(*args, **named)
+        return _shown(owner, names[0], found, texts) if name == "__getattribute__" else found
 
     checked.__name__ = checked.__qualname__ = name
     checked.__module__ = "builtins"
@@ -246,12 +321,12 @@ def _guard_method(method: Any, name: str) -> Any:
 
 
 def _require_own_class(kind: Any) -> None:
-    if not (isinstance(kind, type) and is_plan_class(kind)) and kind is not object:
+    if not (is_class(kind) and is_plan_class(kind)) and kind is not object:
         raise TypeError("__new__ makes objects of the plan's own classes only")
 
 
 def _require_own(owner: Any) -> None:
-    if not (is_plan_class(type(owner)) or (isinstance(owner, type) and is_plan_class(owner))):
+    if not (is_plan_class(type(owner)) or is_own_class(owner)):
         raise TypeError("only attributes of the plan's own objects can be reached in this way")
 
 
@@ -262,18 +337,28 @@ def _require_name(names: tuple[Any, ...], method: str) -> None:
             raise AttributeError(f"the attribute {name if type(name) is str else '?'} cannot be used in this way")
 
 
+def writable_class(owner: Any) -> Any:
+    """Return ``owner`` if it is a class of the plan, to which a plan may add methods such as ``__repr__``.
+
+    Raises: AttributeError: it is not.
+    """
+    if is_own_class(owner):
+        return owner
+    raise AttributeError("methods of this name can be written to classes of the plan only")
+
+
 def writable_owner(owner: Any) -> Any:
     """Return ``owner`` if a plan may write its attributes: an object, a class or a function of the plan.
 
     Raises: AttributeError: it may not, in Python's words.
     """
     kind = type(owner)
-    if is_plan_class(kind) or (isinstance(owner, type) and is_plan_class(owner)) or is_plan_function(owner):
+    if is_plan_class(kind) or is_own_class(owner) or is_plan_function(owner):
         return owner
     raise AttributeError(f"attributes of {with_article(kind.__name__)} cannot be written")
 
 
-def read_of_type(kind: type, name: str) -> Any:
+def read_of_type(kind: type, name: str, texts: TextMethods) -> Any:
     """Read a method such as ``dict.__setitem__`` or ``Exception.__init__`` of a type that plans may derive from.
 
     Raises: AttributeError: the type has no such method, or plans may not read it.
@@ -283,7 +368,7 @@ def read_of_type(kind: type, name: str) -> Any:
     if is_reserved(name) and any(name in k.__dict__ for k in kind.__mro__):
         found = getattr(kind, name)
         if name in _WRAPPED:
-            return _guard_method(found, name)
+            return _guard_method(found, name, texts)
         if type(found) in _C_METHODS or type(found) is FunctionType:
             return found
     raise AttributeError(f"type object '{kind.__name__}' has no attribute '{name}'")

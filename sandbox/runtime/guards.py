@@ -19,7 +19,7 @@ from functools import partial
 from itertools import chain, compress, repeat
 from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar
 
-from codeplan.sandbox.runtime.classes import build_class, is_plan_class, writable_owner
+from codeplan.sandbox.runtime.classes import build_class, is_plan_class, writable_class, writable_owner
 from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, PlanTermination, find_limit
 
 StopAtLimit = Callable[[str, float, float], NoReturn]
@@ -248,9 +248,12 @@ class PlanStopper:
         self._run = run
 
     def record(self, reason: PlanTermination) -> PlanTermination:
-        """Record ``reason`` unless a failure is recorded already. Return the recorded failure."""
+        """Record ``reason`` unless a failure is recorded already. Return the recorded failure.
+
+        A limit takes the place of a failed assertion, which a handler may catch.
+        """
         host = self._run.host
-        if host.failure is None:
+        if host.failure is None or (type(host.failure) is AssertionFailure and type(reason) is LimitExceeded):
             host.failure = reason
         return host.failure
 
@@ -309,6 +312,7 @@ def make_guards(stopper: PlanStopper, size_guard: SizeGuard) -> dict[str, object
         "_slice_": slice,
         "_write_": check_writable,
         "_writable_": writable_owner,
+        "_writable_class_": writable_class,
         "_type_name_": type_name,
         "__build_class__": build_class,
     }
@@ -351,7 +355,7 @@ def _failure_guards(stopper: PlanStopper) -> dict[str, object]:
     def caught() -> BaseException | None:
         """Run first in a handler that may catch a failed assertion. Returns the exception as the plan sees it."""
         error = sys.exception()
-        if not isinstance(error, AssertionFailure):
+        if type(error) is not AssertionFailure:
             guard_exception()
             return error
         if stopper.failure is error:
@@ -370,10 +374,22 @@ def _failure_guards(stopper: PlanStopper) -> dict[str, object]:
     }
 
 
+class ExitFunction:
+    """A function of the plan that ``ExitStack.push`` calls as a context's ``__exit__``."""
+
+    __slots__ = ("_function",)
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        self._function = function
+
+    def __exit__(self, *error: object) -> object:
+        return self._function(*error)
+
+
 class GuardedContext:
     """The context manager of a plan's ``with`` statement. It closes what it opened, but hides no end of the plan."""
 
-    __slots__ = ("_exit", "_manager", "_stopper")
+    __slots__ = ("_manager", "_stopper")
 
     def __init__(self, stopper: PlanStopper, manager: Any) -> None:
         self._stopper, self._manager = stopper, manager
@@ -385,21 +401,22 @@ class GuardedContext:
             lacks = "missed __exit__ method" if missing == ["__exit__"] else ""
             text = f"'{kind.__name__}' object does not support the context manager protocol"
             raise TypeError(f"{text} ({lacks})" if lacks else text)
-        self._exit = kind.__exit__
         return kind.__enter__(self._manager)
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
-        ends = find_limit(error) if not isinstance(error, PlanTermination) else error
+        ends = error if isinstance(error, PlanTermination) else find_limit(error)
+        manager = type(self._manager)
         if ends is not None:
             self._stopper.record(ends)
-        if ends is not None and is_plan_class(type(self._manager)):  # the plan must not get what ends it
-            error, trace = (
-                AssertionError(*error.args[:1]) if isinstance(error, AssertionFailure) else RuntimeError(),
-                None,
-            )
-            kind = type(error)
-        hides = self._exit(self._manager, kind, error, trace)
-        return bool(hides) and ends is None
+        if ends is not None and (is_plan_class(manager) or manager is ExitFunction):  # no plan gets what ends it
+            error = AssertionError(*ends.args) if type(ends) is AssertionFailure else RuntimeError()
+            kind, trace = type(error), None
+        hides = manager.__exit__(self._manager, kind, error, trace)
+        return bool(hides) and (ends is None or self._is_caught(ends))
+
+    def _is_caught(self, ends: PlanTermination) -> bool:
+        """Return whether a handler in a generator's context has caught a failed assertion by name."""
+        return type(ends) is AssertionFailure and self._stopper.failure is None
 
 
 def _inplace_guards(size_guard: SizeGuard) -> dict[str, object]:
@@ -460,4 +477,5 @@ def _error_text(error: BaseException | None) -> str:
 
 def truncate_message(text: str) -> str:
     """Return a text of the plan, cut to ``MAX_MESSAGE_CHARS`` characters."""
+    text = str.__str__(text)  # a plan's own kind of text has methods that the plan wrote
     return text if len(text) <= MAX_MESSAGE_CHARS else text[:MAX_MESSAGE_CHARS] + " … (cut)"

@@ -30,14 +30,14 @@ _MEMBERS: dict[str, str] = {
     ),
     "bisect": "bisect bisect_left bisect_right insort insort_left insort_right",
     "calendar": (
-        "APRIL AUGUST Calendar DECEMBER FEBRUARY FRIDAY HTMLCalendar IllegalMonthError IllegalWeekdayError JANUARY JULY "
-        "JUNE MARCH MAY MONDAY NOVEMBER OCTOBER SATURDAY SEPTEMBER SUNDAY THURSDAY TUESDAY TextCalendar WEDNESDAY "
+        "APRIL AUGUST Calendar DECEMBER FEBRUARY FRIDAY HTMLCalendar IllegalMonthError IllegalWeekdayError JANUARY "
+        "JULY JUNE MARCH MAY MONDAY NOVEMBER OCTOBER SATURDAY SEPTEMBER SUNDAY THURSDAY TUESDAY TextCalendar WEDNESDAY "
         "calendar day_abbr day_name firstweekday isleap leapdays month month_abbr month_name monthcalendar monthrange "
         "setfirstweekday timegm weekday weekheader"
     ),
     "cmath": (
-        "acos acosh asin asinh atan atanh cos cosh e exp inf infj isclose isfinite isinf isnan log log10 nan nanj phase "
-        "pi polar rect sin sinh sqrt tan tanh tau"
+        "acos acosh asin asinh atan atanh cos cosh e exp inf infj isclose isfinite isinf isnan log log10 nan nanj "
+        "phase pi polar rect sin sinh sqrt tan tanh tau"
     ),
     "collections": "ChainMap Counter OrderedDict abc defaultdict deque namedtuple",
     "collections.abc": (
@@ -58,8 +58,8 @@ _MEMBERS: dict[str, str] = {
     "datetime": "MAXYEAR MINYEAR UTC date datetime time timedelta timezone tzinfo",
     "decimal": (
         "Clamped Context Decimal DecimalException DivisionByZero FloatOperation Inexact InvalidOperation Overflow "
-        "ROUND_05UP ROUND_CEILING ROUND_DOWN ROUND_FLOOR ROUND_HALF_DOWN ROUND_HALF_EVEN ROUND_HALF_UP ROUND_UP Rounded "
-        "Subnormal Underflow getcontext localcontext setcontext"
+        "ROUND_05UP ROUND_CEILING ROUND_DOWN ROUND_FLOOR ROUND_HALF_DOWN ROUND_HALF_EVEN ROUND_HALF_UP ROUND_UP "
+        "Rounded Subnormal Underflow getcontext localcontext setcontext"
     ),
     "difflib": (
         "Differ IS_CHARACTER_JUNK IS_LINE_JUNK SequenceMatcher context_diff diff_bytes get_close_matches ndiff restore "
@@ -71,24 +71,24 @@ _MEMBERS: dict[str, str] = {
         "cache cached_property cmp_to_key lru_cache partial reduce singledispatch total_ordering update_wrapper wraps"
     ),
     "hashlib": (
-        "algorithms_available algorithms_guaranteed blake2b blake2s md5 new sha1 sha224 sha256 sha384 sha3_224 sha3_256 "
-        "sha3_384 sha3_512 sha512 shake_128 shake_256"
+        "algorithms_available algorithms_guaranteed blake2b blake2s md5 new sha1 sha224 sha256 sha384 sha3_224 "
+        "sha3_256 sha3_384 sha3_512 sha512 shake_128 shake_256"
     ),
     "heapq": "heapify heappop heappush heappushpop heapreplace merge nlargest nsmallest",
     "hmac": "compare_digest digest new",
     "html": "escape unescape",
     "io": "BytesIO SEEK_CUR SEEK_END SEEK_SET StringIO UnsupportedOperation",
     "itertools": (
-        "accumulate batched chain combinations combinations_with_replacement compress count cycle dropwhile filterfalse "
-        "groupby islice pairwise permutations product repeat starmap takewhile tee zip_longest"
+        "accumulate batched chain combinations combinations_with_replacement compress count cycle dropwhile "
+        "filterfalse groupby islice pairwise permutations product repeat starmap takewhile tee zip_longest"
     ),
     "json": "JSONDecodeError dump dumps load loads",
     "large_language_model": "ask ask_llm",
     "math": (
-        "acos acosh asin asinh atan atan2 atanh cbrt ceil comb copysign cos cosh degrees dist e erf erfc exp exp2 expm1 "
-        "fabs factorial floor fma fmod frexp fsum gamma gcd hypot inf isclose isfinite isinf isnan isqrt lcm ldexp lgamma "
-        "log log10 log1p log2 modf nan nextafter perm pi pow prod radians remainder sin sinh sqrt sumprod tan tanh tau "
-        "trunc ulp"
+        "acos acosh asin asinh atan atan2 atanh cbrt ceil comb copysign cos cosh degrees dist e erf erfc exp exp2 "
+        "expm1 fabs factorial floor fma fmod frexp fsum gamma gcd hypot inf isclose isfinite isinf isnan isqrt lcm "
+        "ldexp lgamma log log10 log1p log2 modf nan nextafter perm pi pow prod radians remainder sin sinh sqrt sumprod "
+        "tan tanh tau trunc ulp"
     ),
     "numbers": "Complex Integral Number Rational Real",
     "operator": (
@@ -118,8 +118,8 @@ _MEMBERS: dict[str, str] = {
         "punctuation whitespace"
     ),
     "sys": (
-        "byteorder float_info getrecursionlimit hash_info int_info intern maxsize maxunicode platform setrecursionlimit "
-        "stderr stdout version_info"
+        "byteorder float_info getrecursionlimit hash_info int_info intern maxsize maxunicode platform "
+        "setrecursionlimit stderr stdout version_info"
     ),
     "textwrap": "TextWrapper dedent fill indent shorten wrap",
     "time": (
@@ -134,8 +134,8 @@ _MEMBERS: dict[str, str] = {
         "ItemsView Iterable Iterator KeysView List Literal LiteralString Mapping Match MutableMapping MutableSequence "
         "MutableSet NamedTuple Never NewType NoReturn NotRequired Optional OrderedDict ParamSpec Pattern Protocol "
         "Required Reversible Self Sequence Set Sized SupportsAbs SupportsFloat SupportsInt SupportsRound TYPE_CHECKING "
-        "Text Tuple Type TypeAlias TypeGuard TypeVar TypedDict Union Unpack ValuesView assert_never cast final get_args "
-        "get_origin overload override runtime_checkable"
+        "Text Tuple Type TypeAlias TypeGuard TypeVar TypedDict Union Unpack ValuesView assert_never cast final "
+        "get_args get_origin overload override runtime_checkable"
     ),
     "unicodedata": (
         "bidirectional category combining decimal decomposition digit east_asian_width is_normalized lookup mirrored "

@@ -26,7 +26,7 @@ from functools import partial
 from typing import Any
 
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, ModuleFacade
-from codeplan.sandbox.runtime.class_modules import CLASS_MEMBERS, require_own_class
+from codeplan.sandbox.runtime.class_modules import class_members, require_own_class
 from codeplan.sandbox.runtime.classes import is_plan_function, mark_class
 from codeplan.sandbox.runtime.clocks import PlanClock, time_members, zoneinfo_members
 from codeplan.sandbox.runtime.copying import Identities, copy_members
@@ -87,14 +87,14 @@ class ModuleMaker:
         functions: dict[str, Callable[..., Any]],
         output: OutputStream,
     ) -> None:
-        """``functions`` are ``ask_llm`` and ``literal_eval``."""
+        """``functions`` are ``ask_llm``, ``literal_eval``, and ``context``, which guards a context manager."""
         self._run, self._clock, self._size_guard, self._identities = run, clock, size_guard, identities
         self._getattr, self._functions, self._output = guarded_getattr, functions, output
 
     def make(self) -> dict[str, ModuleFacade]:
         """Return the modules by name; ``collections`` and ``urllib`` hold their parts."""
         replaced: dict[str, Callable[[], Members]] = {
-            **{name: partial(dict, members) for name, members in CLASS_MEMBERS.items()},
+            **{name: partial(dict, members) for name, members in class_members(self._functions["context"]).items()},
             "ast": lambda: {"literal_eval": self._functions["literal_eval"]},
             "calendar": _calendar_members,
             "collections": lambda: {"namedtuple": set_name("namedtuple", make_named_tuple)},

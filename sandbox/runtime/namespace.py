@@ -18,11 +18,12 @@ from typing import Any, NoReturn
 
 from codeplan.sandbox.protocol.plain_data import ARGUMENT_RULES, find_non_plain
 from codeplan.sandbox.runtime.attributes import AgentProxy, make_getattr
-from codeplan.sandbox.runtime.classes import PLAN_FILENAME, PLAN_MODULE, PlanType, writable_owner
+from codeplan.sandbox.runtime.classes import PLAN_FILENAME, PLAN_MODULE, PlanType, writable_class, writable_owner
 from codeplan.sandbox.runtime.clocks import PlanClock, clock_methods
 from codeplan.sandbox.runtime.copying import Identities
 from codeplan.sandbox.runtime.guards import (
     CurrentRun,
+    GuardedContext,
     HostCalls,
     PlanStopper,
     RunSettings,
@@ -38,6 +39,7 @@ from codeplan.sandbox.runtime.modules import ModuleMaker, OutputStream
 from codeplan.sandbox.runtime.names import (
     ALLOWED_EXCEPTIONS,
     CLASS_BUILTINS,
+    DEFINABLE_DUNDERS,
     PLAIN_BUILTINS,
     RESERVED_NAMES,
     RUNTIME_NAMES,
@@ -124,6 +126,8 @@ def _writable(builtin: Callable[..., Any], owner: Any, name: Any, *value: Any) -
     """Return the owner of an attribute that a plan may write."""
     if type(name) is not str:
         builtin(object(), name, *value)  # raises the builtin's own error
+    if name in DEFINABLE_DUNDERS and not is_writable(name):
+        return writable_class(owner)
     if not is_writable(name):
         raise AttributeError(f"'{name}' is private; it cannot be written")
     return writable_owner(owner)
@@ -271,7 +275,7 @@ class PlanRuntime:
         clock, identities, output = PlanClock(run, stopper), Identities(run), OutputStream(_make_writer(run, stopper))
         read_agent = _make_agent_reader(run, stopper, self._agent_methods)
         guarded_getattr = make_getattr(read_agent, size_guard, clock_methods(clock))
-        functions = {"ask_llm": ask, "literal_eval": literal_eval}
+        functions = {"ask_llm": ask, "literal_eval": literal_eval, "context": partial(GuardedContext, stopper)}
         modules = ModuleMaker(run, clock, size_guard, identities, guarded_getattr, functions, output).make()
         return {
             **make_builtins(guarded_getattr, size_guard),

@@ -62,11 +62,12 @@ def find_limit(error: BaseException | None) -> LimitExceeded | None:
         if link is None or id(link) in seen:
             continue
         seen.add(id(link))
-        if isinstance(link, LimitExceeded):
+        kind = type(link)  # isinstance would ask the exception itself, by code of the plan
+        if issubclass(kind, LimitExceeded):
             return link
-        if isinstance(link, MemoryError):
+        if issubclass(kind, MemoryError):
             return LimitExceeded("memory", 0, 0)
         waiting += [_CAUSE(link), _CONTEXT(link)]
-        if isinstance(link, BaseExceptionGroup):
+        if issubclass(kind, BaseExceptionGroup):
             waiting += _MEMBERS(link)
     return None

@@ -1,6 +1,6 @@
 # id: k22_exception_attributes
 # kind: exc
-# tries: the attributes of exceptions that carry objects: NameError.name, ImportError.path, UnicodeError.object, StopIteration.value, JSONDecodeError.doc
+# tries: the attributes of exceptions that carry objects: AttributeError.obj, ImportError.path, UnicodeError.object, __traceback__
 # a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import json
@@ -8,7 +8,7 @@ def solution(agent, start_from=1):
         try:
             make()
         except Exception as e:
-            for name in ('obj', 'name', 'object', 'value', 'doc', 'path', 'with_traceback', 'add_note', '__traceback__', 'args.obj'):
+            for name in ('obj', 'object', 'path', '__traceback__', '__suppress_context__', '__reduce__', 'args.obj'):
                 try:
                     print('CANARY-WALK', getattr(e, name))
                 except AttributeError:

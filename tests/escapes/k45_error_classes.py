@@ -4,7 +4,7 @@
 # a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     if start_from <= 1:
-        for x in (agent, print, math, Counter, 'a'):
+        for x in (agent, print, math, Counter):
             try:
                 e = re.error('m', x, 0)
                 print(e.pattern); print('CANARY-WALK')

@@ -73,8 +73,9 @@ class LanguageTests(BackendTests):
         [
             "import os; os.getcwd()",
             "agent._secret",
-            "x = ().__class__",
-            "class A:\n    pass",
+            "x = ().__subclasses__",
+            "class _A_:\n    pass",
+            "agent.location = 'x'",
             "open('f')",
             "agent.fly()",
             "x = (",

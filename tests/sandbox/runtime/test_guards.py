@@ -26,7 +26,16 @@ def limit(body: str, **settings: int) -> LimitExceeded:
 
 ASSERTIONS = {
     "in try": "try:\n    assert False, 'no'\nexcept Exception:\n    print('caught')",
-    "in try with AssertionError": "try:\n    assert False, 'no'\nexcept AssertionError:\n    print('caught')",
+    "in a with whose exit hides errors": (
+        "class Hides:\n    def __enter__(self): pass\n    def __exit__(self, *error): return True\n"
+        "with Hides():\n    assert False, 'no'\nprint('hidden')"
+    ),
+    "in a bare except": "try:\n    assert False, 'no'\nexcept:\n    print('caught')",
+    "in except*": "try:\n    assert False, 'no'\nexcept* Exception:\n    print('caught')",
+    "in a generator that is asked for its next value": (
+        "def g():\n    try:\n        yield 1\n        assert False, 'no'\n    except Exception:\n        yield 2\n"
+        "print(*g())"
+    ),
     "in a sort key": (
         "def f(x):\n    assert False, 'no'\ntry:\n    sorted([1, 2], key=f)\nexcept Exception:\n    print('caught')"
     ),
@@ -53,6 +62,28 @@ def test_a_failed_assertion_cannot_be_caught(name: str) -> None:
     assert ran.host.failure.message.startswith(("no", "(the message itself could not be made"))
     assert ran.error is ran.host.failure
     assert ran.output == ""
+
+
+CAUGHT = {
+    "by its name": "try:\n    assert False, 'no'\nexcept AssertionError as e:\n    print(type(e).__name__, e, e.args)",
+    "by its name among others": "try:\n    assert False\nexcept (KeyError, AssertionError) as e:\n    print(repr(e))",
+    "in another function": (
+        "def f():\n    assert 0, 1\ntry:\n    f()\nexcept AssertionError as e:\n    print(str(e))\nelse:\n    print('no')"
+    ),
+    "and raised again as another error": (
+        "try:\n    try:\n        assert False, 'no'\n    except AssertionError as e:\n        raise ValueError('x') from e\n"
+        "except ValueError as e:\n    print(e, repr(e.__cause__))"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CAUGHT)
+def test_a_handler_that_names_it_catches_a_failed_assertion_as_in_python(name: str, capsys) -> None:
+    exec(CAUGHT[name], {})
+    ran = run(plan(CAUGHT[name] + "\nprint(agent.report())"))
+    assert ran.error is None, ran.error
+    assert ran.host.failure is None
+    assert ran.output == capsys.readouterr().out + run(plan("print(agent.report())")).output
 
 
 def test_an_assertion_followed_by_an_uncaught_error_is_still_recorded() -> None:
@@ -270,12 +301,12 @@ def test_a_circular_chain_of_errors_is_handled() -> None:
 
 
 OUT_OF_REACH = {
-    "a name made at run time": "getattr('a', '__cl' + 'ass__')",
+    "a name made at run time": "getattr('a', '__subcl' + 'asses__')",
     "a default does not help": "print(getattr('a', '_x', 'safe'))",
     "frames of generators": "getattr((x for x in []), 'gi_fr' + 'ame')",
     "code of functions": "def f():\n    pass\ngetattr(f, 'func_' + 'code')",
     "exception fields": "try:\n    {}.nothing\nexcept AttributeError as e:\n    e.obj",
-    "with_traceback": "try:\n    1 / 0\nexcept Exception as e:\n    e.with_traceback(None)",
+    "tracebacks": "try:\n    1 / 0\nexcept Exception as e:\n    getattr(e, '__trace' + 'back__')",
     "module internals": "import re\nre.enum",
     "format with attributes": "'{0.goto}'.format(agent)",
     "format with items of a proxy": "'{0[goto]}'.format(agent)",
@@ -481,7 +512,7 @@ def test_an_item_is_read_before_the_value_that_changes_it_is_computed(sign: str)
 
 def test_compiling_alone_rejects_forbidden_syntax() -> None:
     with pytest.raises(RejectedPlanError) as caught:
-        compile_plan(plan("x = ().__class__"))
+        compile_plan(plan("x = ().__subclasses__"))
     assert [d.rule for d in caught.value.diagnostics] == ["language"]
     with pytest.raises(RejectedPlanError, match="no function `solution`"):
         compile_plan("x = 1")

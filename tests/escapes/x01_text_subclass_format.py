@@ -1,0 +1,13 @@
+# id: x01_text_subclass_format
+# kind: format
+# tries: str.format of a text of the plan's own class, bound, by the class and by super, walks attributes
+# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    class T(str):
+        def up(self, x): return super().format(x)
+    def f(): pass
+    for way in (T('{0.__globals__}').format, lambda x: T.format(T('{0.__globals__}'), x), T('{0.__globals__}').up):
+        try:
+            print('CANARY-WALK', way(f))
+        except Exception as e:
+            print(type(e).__name__)

@@ -1,0 +1,12 @@
+# id: x08_make_dataclass_namespace
+# kind: dunder
+# tries: the namespace of make_dataclass holds names of the runtime, given by a text of the plan's own class
+# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    from dataclasses import make_dataclass
+    class S(str):
+        def __eq__(self, o): return o == 'harmless'
+        def __hash__(self): return hash('harmless') if False else 1
+        def endswith(self, x): return False
+    K = make_dataclass('K', ['a'], namespace={S('__del__'): lambda self: print('CANARY-DEL')})
+    K(1)

@@ -1,0 +1,15 @@
+# id: x12_context_decorator_hides_limit
+# kind: swallow
+# tries: a ContextDecorator's own with statement hides a recursion's end, again and again
+# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    from contextlib import ContextDecorator
+    class Hide(ContextDecorator):
+        def __enter__(self): return self
+        def __exit__(self, *e): return True
+    @Hide()
+    def deep(n): return deep(n + 1)
+    deep(0)
+    deep(0)
+    print('CANARY-HIDDEN')
+    agent.goto('CANARY')

@@ -1,0 +1,19 @@
+# id: x20_match_args_descriptor
+# kind: getattr
+# tries: __match_args__ is computed by a descriptor that changes between reads
+# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    class Turn:
+        n = 0
+        def __get__(self, o, k):
+            Turn.n += 1
+            return ('a',) if Turn.n < 2 else ('__globals__',)
+    class M:
+        __match_args__ = Turn()
+        a = 1
+    for _ in range(3):
+        try:
+            match M():
+                case M(x) if x != 1: print('CANARY-MATCH', x)
+        except Exception as e:
+            print(type(e).__name__)

@@ -1,0 +1,14 @@
+# id: x28_derive_from_metaclasses
+# kind: dunder
+# tries: a class derives from type, ABCMeta and EnumMeta
+# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    from abc import ABCMeta
+    from enum import EnumMeta, EnumType
+    for base in (type, ABCMeta, EnumMeta, EnumType, type(type)):
+        try:
+            class M(base):
+                def __call__(cls, *a): return 1
+            print('CANARY-META', M)
+        except TypeError as e:
+            print(e)

@@ -1,0 +1,15 @@
+# id: x33_decorate_runtime_classes
+# kind: names
+# tries: functions that change a class are given classes of the runtime
+# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    from dataclasses import dataclass
+    from enum import unique, Enum
+    from types import SimpleNamespace
+    for work in (lambda: dataclass(SimpleNamespace), lambda: dataclass(Enum), lambda: dataclass(dict), lambda: dataclass(Exception), lambda: dataclass(agent), lambda: dataclass(order=True)(int), lambda: dataclass(print)):
+        try:
+            work()
+            print('CANARY-WRITE')
+        except Exception as e:
+            print(type(e).__name__)
+    print(SimpleNamespace(a=1), isinstance({}, dict))

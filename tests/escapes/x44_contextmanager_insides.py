@@ -1,0 +1,14 @@
+# id: x44_contextmanager_insides
+# kind: frame
+# tries: the object that contextmanager makes holds a generator and functions of Python
+# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    from contextlib import contextmanager, suppress, closing, nullcontext, ExitStack
+    @contextmanager
+    def c(): yield
+    for value in (c, c(), suppress(ValueError), closing(agent), nullcontext(1), ExitStack()):
+        for name in ('gen', 'func', 'args', 'kwds', '_recreate_cm', '__wrapped__', '__globals__', '_exit_callbacks', '_exceptions', 'thing', 'enter_result', '__init__', '__class__', '__dict__'):
+            try:
+                print('CANARY-WALK', getattr(value, name))
+            except Exception as e:
+                print(type(e).__name__)

@@ -1,0 +1,15 @@
+# id: x49_asdict_factory
+# kind: agent
+# tries: asdict copies objects of the host by deepcopy, and calls factories with them
+# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    from dataclasses import dataclass, asdict, astuple
+    @dataclass
+    class A:
+        x: object
+    for value in (agent, agent.goto, print, A):
+        try:
+            print(asdict(A(value), dict_factory=lambda items: items)[0][1] is value)
+        except Exception as e:
+            print(type(e).__name__)
+    agent.put(asdict(A(agent)), 'shelf 1')

@@ -1,0 +1,12 @@
+# id: x56_error_text_hostile
+# kind: exc
+# tries: an uncaught error of the plan's own class has hostile texts
+# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    class E(Exception):
+        def __str__(self):
+            agent.goto('CANARY')
+            while True: pass
+        __repr__ = __str__
+        def __getattribute__(self, name): return E
+    raise E(1)

@@ -1,0 +1,24 @@
+# id: x62_generators_left_suspended
+# kind: crash
+# tries: ten thousand generators are suspended in with and finally when the run ends
+# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    class C:
+        def __enter__(self): return self
+        def __exit__(self, *e):
+            print('left')
+            agent.goto('shelf 1')
+            return True
+    def g(n):
+        with C():
+            try:
+                yield n
+            finally:
+                agent.goto('drawer 1')
+    kept = []
+    for n in range(10000):
+        it = g(n)
+        next(it)
+        kept.append(it)
+    kept.append(kept)
+    assert False, 'the end'

@@ -1,0 +1,16 @@
+# id: x77_dataclass_saved_lies
+# kind: ckpt
+# tries: a dataclass lies about its fields while it is saved
+# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    from dataclasses import dataclass
+    @dataclass
+    class A:
+        x: int = 1
+        def __getattribute__(self, name):
+            if name == '__dict__': return {'x': agent, '__class__': print}
+            if name == 'x': return ['CANARY'] * 2 if False else 1
+            return object.__getattribute__(self, name)
+    a, b = A(), [A()]
+    a.y = 'z' * 10 ** 6
+    assert False, 'stop'

@@ -1,0 +1,17 @@
+# id: x88_assertion_caught_limit
+# kind: swallow
+# tries: a handler that names AssertionError catches a limit behind a failed assertion
+# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    def f():
+        try:
+            assert False, 'first'
+        finally:
+            while True: pass
+    try:
+        f()
+    except AssertionError as e:
+        print('CANARY-CAUGHT', e)
+    except Exception as e:
+        print('CANARY-CAUGHT', e)
+    agent.goto('CANARY')

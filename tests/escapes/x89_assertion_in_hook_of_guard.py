@@ -1,0 +1,17 @@
+# id: x89_assertion_in_hook_of_guard
+# kind: swallow
+# tries: an assertion fails in a hook that C code calls and forgets
+# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    class A:
+        def __getattr__(self, name): assert False, name
+        def __length_hint__(self): assert False
+        def __iter__(self): return iter([1])
+        def __eq__(self, o): assert False
+        def __hash__(self): return 1
+    for work in (lambda: hasattr(A(), 'x'), lambda: list(A()), lambda: A() in [A()], lambda: getattr(A(), 'y', 0)):
+        try:
+            work()
+        except Exception:
+            print('CANARY-CAUGHT')
+    agent.goto('CANARY')

@@ -1,0 +1,12 @@
+# id: x95_new_of_others
+# kind: dunder
+# tries: __new__ of one type makes objects of another, without its checks
+# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    class A: pass
+    class T(tuple): pass
+    for work in (lambda: object.__new__(type(agent)) if False else object.__new__(int), lambda: tuple.__new__(A), lambda: int.__new__(bool, 5), lambda: object.__new__(type), lambda: Exception.__new__(AssertionError), lambda: super(T, T).__new__(dict), lambda: object.__new__(property), lambda: A.__new__(print), lambda: str.__new__(A)):
+        try:
+            print('CANARY-NEW', work())
+        except Exception as e:
+            print(type(e).__name__)

@@ -1,0 +1,1589 @@
+"""Short programs with classes, generators, contexts and patterns, which plans run as Python does. No two are alike."""
+
+from __future__ import annotations
+
+import textwrap
+
+
+def _programs(text: str) -> dict[str, str]:
+    """Return the programs by name: each begins with ``## name``."""
+    parts = text.split("\n## ")[1:]
+    return {name: textwrap.dedent(body) for name, _, body in (part.partition("\n") for part in parts)}
+
+
+CLASSES = _programs(r'''
+## text and identity of an object
+class Point:
+    "A place."
+    unit = 'm'
+    def __init__(self, x, y=0):
+        self.x, self.y = x, y
+    def __repr__(self):
+        return f'Point({self.x}, {self.y})'
+p = Point(1)
+p.y += 2
+p.x *= 3
+p.x **= 2
+print(p, str(p), f'{p!r:>14}', Point.__doc__, Point.__name__, Point.__qualname__, Point.__module__, p.__class__ is Point)
+print(p.__dict__, sorted(p.__dict__), p.unit, Point.unit, type(p) is Point, isinstance(p, Point))
+del p.y
+try:
+    p.y
+except AttributeError as e:
+    print(e)
+## arithmetic of vectors
+class V:
+    def __init__(self, *n): self.n = n
+    def __add__(self, o): return V(*(a + b for a, b in zip(self.n, o.n)))
+    def __sub__(self, o): return V(*(a - b for a, b in zip(self.n, o.n)))
+    def __mul__(self, k): return V(*(a * k for a in self.n)) if isinstance(k, int) else NotImplemented
+    __rmul__ = __mul__
+    def __matmul__(self, o): return sum(a * b for a, b in zip(self.n, o.n))
+    def __truediv__(self, k): return V(*(a / k for a in self.n))
+    def __floordiv__(self, k): return V(*(a // k for a in self.n))
+    def __mod__(self, k): return V(*(a % k for a in self.n))
+    def __pow__(self, k): return V(*(a ** k for a in self.n))
+    def __neg__(self): return self * -1
+    def __pos__(self): return self
+    def __abs__(self): return sum(a * a for a in self.n) ** 0.5
+    def __invert__(self): return V(*reversed(self.n))
+    def __divmod__(self, k): return self // k, self % k
+    def __repr__(self): return f'V{self.n}'
+v, w = V(3, 4), V(1, 2)
+print(v + w, v - w, v * 2, 2 * v, v @ w, v / 2, v // 2, v % 2, v ** 2, -v, +v, abs(v), ~v, divmod(v, 2), sum([v, w], V(0, 0)))
+try:
+    v * 'a'
+except TypeError as e:
+    print(e)
+## reflected and in-place operators
+class Log:
+    def __init__(self): self.seen = []
+    def __radd__(self, o): return f'radd {o}'
+    def __rsub__(self, o): return f'rsub {o}'
+    def __rpow__(self, o): return f'rpow {o}'
+    def __rlshift__(self, o): return f'rlshift {o}'
+    def __rmod__(self, o): return f'rmod {o}'
+    def __rand__(self, o): return f'rand {o}'
+    def __ror__(self, o): return f'ror {o}'
+    def __rxor__(self, o): return f'rxor {o}'
+    def __iadd__(self, o):
+        self.seen.append(('+=', o))
+        return self
+    def __imul__(self, o):
+        self.seen.append(('*=', o))
+        return self
+    def __ilshift__(self, o):
+        self.seen.append(('<<=', o))
+        return self
+    def __ipow__(self, o):
+        self.seen.append(('**=', o))
+        return self
+    def __imod__(self, o):
+        self.seen.append(('%=', o))
+        return self
+    def __ior__(self, o):
+        self.seen.append(('|=', o))
+        return self
+a = Log()
+print(1 + a, 1 - a, 2 ** a, 1 << a, 5 % a, 1 & a, 1 | a, 1 ^ a)
+a += 1; a *= 2; a <<= 3; a **= 4; a %= 5; a |= 6
+print(a.seen)
+## comparisons and their reflections
+class N:
+    def __init__(self, v): self.v = v
+    def __eq__(self, o): return isinstance(o, N) and self.v == o.v
+    def __lt__(self, o): return self.v < o.v if isinstance(o, N) else NotImplemented
+    def __le__(self, o): return self.v <= o.v
+    def __repr__(self): return f'N{self.v}'
+print(N(1) == N(1), N(1) != N(2), N(1) < N(2), N(2) > N(1), N(2) >= N(2), sorted([N(3), N(1), N(2)]), max(N(1), N(5)), min([N(4), N(0)]))
+try:
+    N(1) < 3
+except TypeError as e:
+    print(e)
+try:
+    {N(1): 1}
+except TypeError as e:
+    print(e)
+print(N.__hash__ is None, [N(1), N(2)].index(N(2)), N(2) in [N(2)], [N(1), N(1)].count(N(1)))
+## equality with a hash
+class Key:
+    def __init__(self, v): self.v = v
+    def __eq__(self, o): return self.v == getattr(o, 'v', None)
+    def __hash__(self): return len(self.v)
+d = {Key('a'): 1, Key('b'): 2}
+d[Key('a')] = 3
+print(len(d), d[Key('a')], Key('b') in d, {Key('x'), Key('x')} == {Key('x')}, len({Key('x'), Key('y')}), Key('a') in {Key('a'): 0}.keys())
+## a container of one's own
+class Bag:
+    def __init__(self, **items): self.items = dict(items)
+    def __len__(self): return len(self.items)
+    def __getitem__(self, k): return self.items[k] if not isinstance(k, slice) else (k.start, k.stop, k.step)
+    def __setitem__(self, k, v): self.items[k] = v
+    def __delitem__(self, k): del self.items[k]
+    def __contains__(self, k): return k in self.items
+    def __iter__(self): return iter(sorted(self.items))
+    def __reversed__(self): return iter(sorted(self.items, reverse=True))
+    def __missing__(self, k): return 'missing'
+    def __bool__(self): return 'off' not in self.items
+b = Bag(x=1, y=2)
+b['z'] = 5
+b['z'] *= 2
+b['z'] += 1
+del b['x']
+print(len(b), b['z'], 'x' in b, list(b), list(reversed(b)), b[1:2], b[::3], bool(b), [*b], {*b}, dict.fromkeys(b))
+b['off'] = True
+print('on' if b else 'off', not b, any(c == 'y' for c in b))
+## the old protocol of sequences
+class Squares:
+    def __getitem__(self, i):
+        if i > 4:
+            raise IndexError(i)
+        return i * i
+print(list(Squares()), 9 in Squares(), [a for a in Squares() if a % 2], tuple(zip(Squares(), 'ab')), max(Squares()))
+first, *rest = Squares()
+print(first, rest)
+## an iterator of one's own
+class Count:
+    def __init__(self, n): self.n = n
+    def __iter__(self): return self
+    def __next__(self):
+        if self.n <= 0:
+            raise StopIteration
+        self.n -= 1
+        return self.n
+    def __length_hint__(self): return self.n
+c = Count(3)
+print(next(c), list(c), next(c, 'end'), sum(Count(4)), list(enumerate(Count(2))), list(map(str, Count(2))), 1 in Count(2))
+for i in Count(2):
+    print(i)
+else:
+    print('done')
+## calls
+class Adder:
+    def __init__(self, n): self.n = n
+    def __call__(self, *a, k=0, **more): return self.n + sum(a) + k, more
+add = Adder(10)
+print(add(1, 2, k=3, z=4), callable(add), callable(Adder), callable(Adder(1).n), list(map(Adder(1), [1, 2])), sorted([3, 1], key=lambda v: Adder(v)(1)))
+## conversions to numbers and texts
+class C:
+    def __int__(self): return 7
+    def __float__(self): return 2.5
+    def __complex__(self): return 1 + 2j
+    def __index__(self): return 3
+    def __bool__(self): return False
+    def __str__(self): return 'text'
+    def __bytes__(self): return b'bytes'
+    def __round__(self, n=None): return ('round', n)
+    def __trunc__(self): return 4
+    def __floor__(self): return 5
+    def __ceil__(self): return 6
+import math
+c = C()
+print(int(c), float(c), complex(c), [0, 1, 2, 3][c], list(range(c)), bool(c), str(c), bytes(c), round(c), round(c, 2), math.floor(c), math.ceil(c), hex(c), 'ab' * c, 'abcdef'[c:], f'{c}')
+## formats
+class Money:
+    def __init__(self, v): self.v = v
+    def __format__(self, spec): return f'{self.v:{spec}}€' if spec else f'{self.v}€'
+m = Money(3.14159)
+print(f'{m:.2f} {m} {m!r:.5}', format(m, '8.1f'), '{:.0f} {}'.format(m, m), '{x:+}'.format(x=m))
+class T(str):
+    def __format__(self, spec): return '<' + spec + '>'
+print(f'{T("a"):b}', T('a') + 'b', T('ab').upper(), len(T('abc')), '{}'.format(T('q')), T('{}').format(3), T('x').ljust(3) + '|')
+## properties
+class Temperature:
+    def __init__(self): self._c = 0
+    @property
+    def f(self):
+        "In Fahrenheit."
+        return self._c * 9 / 5 + 32
+    @f.setter
+    def f(self, v): self._c = (v - 32) * 5 / 9
+    @f.deleter
+    def f(self): self._c = None
+    only = property(lambda self: 'read')
+t = Temperature()
+t.f = 212
+print(t.f, t._c, t.only, Temperature.f.__doc__)
+t.f -= 180
+print(t.f)
+del t.f
+print(t._c)
+for change in ('t.only = 1', 'del t.only'):
+    try:
+        if change.startswith('del'):
+            del t.only
+        else:
+            t.only = 1
+    except AttributeError as e:
+        print(e)
+## static and class methods
+class Maker:
+    made = 0
+    def __init__(self, v): self.v = v; Maker.made += 1
+    @classmethod
+    def of(cls, *vs): return [cls(v) for v in vs]
+    @staticmethod
+    def twice(v): return 2 * v
+    def later(self): return self.twice(self.v), type(self).made, self.__class__.of(1)[0].v
+class Sub(Maker): pass
+print(Maker.of(1, 2)[1].v, type(Sub.of(1)[0]).__name__, Maker.twice(4), Sub(3).later(), Maker.made, Sub.made)
+bound = Maker(5).later
+print(bound(), bound.__name__, Maker.later(Maker(1)), Maker.of.__name__)
+## inheritance and super
+class A:
+    def __init__(self, a): self.a = a
+    def who(self): return 'A'
+    def all(self): return self.who() + str(self.a)
+class B(A):
+    def __init__(self, a, b):
+        super().__init__(a)
+        self.b = b
+    def who(self): return 'B' + super().who()
+class C(B):
+    def who(self): return 'C' + super(C, self).who()
+    @classmethod
+    def name(cls): return cls.__name__
+    @classmethod
+    def both(cls): return cls.name()
+c = C(1, 2)
+print(c.all(), c.a, c.b, C.both(), issubclass(C, A), isinstance(c, (int, A)), [k.__name__ for k in C.__mro__], C.__bases__ == (B,), A.who(c))
+## a diamond
+class Base:
+    def __init__(self, **k): print('Base', k); self.log = ['base']
+    def go(self): self.log.append('Base')
+class L(Base):
+    def __init__(self, l=1, **k): print('L', l); super().__init__(**k)
+    def go(self): self.log.append('L'); super().go()
+class R(Base):
+    def __init__(self, r=2, **k): print('R', r); super().__init__(**k)
+    def go(self): self.log.append('R'); super().go()
+class D(L, R):
+    def go(self): self.log.append('D'); super().go()
+d = D(l=5, r=6)
+d.go()
+print(d.log, ' '.join(k.__name__ for k in D.__mro__))
+try:
+    class Bad(Base, L): pass
+except TypeError as e:
+    print('bad order')
+## mixins over built-in types
+class Shout:
+    def shout(self): return str(self).upper() + '!'
+class Word(Shout, str): pass
+class Ints(list):
+    def total(self): return sum(self)
+    def append(self, v): super().append(int(v))
+class Defaults(dict):
+    def __missing__(self, k): self[k] = len(k); return self[k]
+    def __setitem__(self, k, v): super().__setitem__(k, v); self.last = k
+class Odd(int):
+    def __new__(cls, v): return super().__new__(cls, v | 1)
+    def __add__(self, o): return Odd(int(self) + int(o))
+class Pair(tuple):
+    def __new__(cls, a, b): return tuple.__new__(cls, (a, b))
+    @property
+    def first(self): return self[0]
+w, n, d = Word('hey'), Ints([1]), Defaults()
+n.append('4')
+d['q'] = 1
+print(w.shout(), w == 'hey', n, n.total(), d['abc'], d, d.last, Odd(4), Odd(4) + 4, Pair(1, 2), Pair(1, 2).first, isinstance(w, str), sorted(n), type(w.upper()).__name__, {w: 1}['hey'], len(n), n[0], n + [2])
+class Bits(set):
+    def flip(self, v): self.symmetric_difference_update([v]); return self
+class Temp(float):
+    def __str__(self): return f'{float(self)} C'
+print(sorted(Bits([1, 2]).flip(2).flip(3)), Temp(2), Temp(1) + 1, round(Temp(1.26), 1))
+## hooks of attributes
+class Any:
+    def __init__(self): self.real = 1
+    def __getattr__(self, name):
+        if name.startswith('no'):
+            raise AttributeError(name)
+        return f'<{name}>'
+    def __setattr__(self, name, v):
+        super().__setattr__(name, v if name == 'real' else [v])
+    def __delattr__(self, name):
+        print('del', name)
+        object.__delattr__(self, name)
+a = Any()
+a.x = 2
+print(a.real, a.x, a.y, getattr(a, 'noway', 'default'), hasattr(a, 'no'), hasattr(a, 'z'))
+del a.x
+print(a.x)
+setattr(a, 'w', 1)
+delattr(a, 'w')
+class Loud:
+    v = 3
+    def __getattribute__(self, name):
+        print('get', name)
+        return super().__getattribute__(name)
+l = Loud()
+print(l.v)
+try:
+    l.q
+except AttributeError as e:
+    print(e)
+## descriptors
+class Typed:
+    def __init__(self, kind): self.kind = kind
+    def __set_name__(self, owner, name): self.name, self.owner = '_' + name, owner.__name__
+    def __get__(self, obj, owner=None): return self if obj is None else getattr(obj, self.name, None)
+    def __set__(self, obj, v):
+        if not isinstance(v, self.kind):
+            raise TypeError(f'{self.owner}.{self.name[1:]} takes {self.kind.__name__}, not {type(v).__name__}')
+        setattr(obj, self.name, v)
+    def __delete__(self, obj): delattr(obj, self.name)
+class Person:
+    name = Typed(str)
+    age = Typed(int)
+p = Person()
+p.name, p.age = 'Ann', 3
+print(p.name, p.age, Person.age.kind is int, p.__dict__)
+try:
+    p.age = 'old'
+except TypeError as e:
+    print(e)
+del p.age
+print(p.age)
+class Lazy:
+    def __init__(self, f): self.f = f
+    def __get__(self, obj, owner):
+        v = obj.__dict__[self.f.__name__] if self.f.__name__ in obj.__dict__ else self.f(obj)
+        setattr(obj, self.f.__name__, v)
+        return v
+class Page:
+    @Lazy
+    def text(self): print('computed'); return 'text'
+g = Page()
+print(g.text, g.text)
+## hooks of subclasses
+class Plugin:
+    known = {}
+    def __init_subclass__(cls, /, tag=None, **more):
+        super().__init_subclass__(**more)
+        Plugin.known[tag or cls.__name__] = cls
+    def __class_getitem__(cls, item): return f'{cls.__name__}[{item}]'
+class One(Plugin): pass
+class Two(One, tag='2'): pass
+print(sorted(Plugin.known), Plugin.known['2'].__name__, Plugin[3], One['x'])
+try:
+    class Three(Plugin, colour=1): pass
+except TypeError as e:
+    print(e)
+## slots
+class S:
+    __slots__ = ('a', '_b')
+    def __init__(self): self.a = 1; self._b = 2
+class T(S):
+    __slots__ = ['c']
+class U(S): pass
+s, t, u = S(), T(), U()
+t.c = 3
+u.other = 4
+print(s.a, s._b, t.a + t.c, u.other, S.__slots__, hasattr(s, '__dict__'), hasattr(u, '__dict__'))
+for o in (s, t):
+    try:
+        o.z = 1
+    except AttributeError as e:
+        print(type(e).__name__)
+del s.a
+print(hasattr(s, 'a'))
+## private names are mangled
+class Account:
+    __count = 0
+    def __init__(self, v): self.__v = v; Account.__count += 1
+    def __secret(self): return self.__v * 2
+    def tell(self): return self.__secret(), self.__count
+    def __len__(self): return self.__v
+    class __Inner:
+        def who(self): return 'inner'
+    def inner(self): return self.__Inner().who()
+class Sub(Account):
+    def __secret(self): return 'other'
+a = Sub(4)
+a._own = 1
+print(a.tell(), len(a), a._Account__v, sorted(a.__dict__), a.inner(), hasattr(a, '__v'), a._own)
+def outside(o): return o._Account__count
+print(outside(a))
+## a class in a function with closures
+def make(n):
+    total = 0
+    class Counter:
+        step = n
+        def up(self):
+            nonlocal total
+            total += self.step + n
+            return total
+    return Counter
+K, J = make(1), make(10)
+k = K()
+print(k.up(), k.up(), K().up(), J().up(), K.__qualname__, K is not J, type(k).step)
+## scopes of class bodies
+x = 'outer'
+class S:
+    x = 'inner'
+    y = x + '!'
+    z = [x for _ in range(2)]
+    w = [i for i in (x, y)]
+    def f(self): return x
+    g = lambda self: x
+    if y:
+        v = 1
+    else:
+        u = 1
+    for i in range(3): pass
+    del w
+    try:
+        {}[y]
+    except KeyError as e:
+        problem = str(e)
+    n = (m := 5) + 1
+print(S.x, S.y, S.z, S().f(), S().g(), S.v, hasattr(S, 'u'), S.i, hasattr(S, 'w'), S.problem, S.n, S.m)
+## a class refers to itself
+class Node:
+    def __init__(self, v, *kids): self.v, self.kids = v, list(kids)
+    def depth(self): return 1 + max((k.depth() for k in self.kids), default=0)
+    def walk(self):
+        yield self.v
+        for k in self.kids:
+            yield from k.walk()
+    def add(self, v): self.kids.append(Node(v)); return self
+    def __contains__(self, v): return v == self.v or any(v in k for k in self.kids)
+t = Node(1, Node(2, Node(3)), Node(4)).add(5)
+print(t.depth(), list(t.walk()), 3 in t, 9 in t)
+Node.size = lambda self: len(list(self.walk()))
+print(t.size())
+## conditional and repeated definitions
+flag = True
+if flag:
+    class A:
+        v = 1
+else:
+    class A:
+        v = 2
+old = A
+class A(A):
+    w = 3
+for i in range(2):
+    class Loop:
+        n = i
+print(A.v, A.w, old is A.__bases__[0], Loop.n)
+kinds = []
+for base in (list, dict):
+    class Own(base): pass
+    kinds.append(Own)
+print([k.__bases__[0].__name__ for k in kinds], kinds[0]([1]), kinds[1](a=1))
+del A
+try:
+    A
+except NameError as e:
+    print(e)
+## exceptions of one's own
+class AppError(Exception):
+    code = 1
+class NotFound(AppError, LookupError):
+    code = 404
+    def __init__(self, name, *, hint=None):
+        super().__init__(f'no {name}')
+        self.name, self.hint = name, hint
+class Odd(ValueError):
+    def __str__(self): return 'odd: ' + repr(self.args)
+for e in (NotFound('x', hint='y'), Odd(1, 2), AppError()):
+    try:
+        raise e
+    except NotFound as f:
+        print('nf', f, f.name, f.hint, f.code, f.args)
+    except (AppError, Odd) as f:
+        print(type(f).__name__, f, repr(f), f is e)
+try:
+    raise NotFound
+except TypeError as e:
+    print(e)
+try:
+    try:
+        raise NotFound('a')
+    except LookupError as e:
+        raise AppError('outer') from e
+except AppError as e:
+    print(e, repr(e.__cause__), e.__context__ is e.__cause__)
+try:
+    try:
+        {}['k']
+    except KeyError:
+        raise Odd('q') from None
+except Odd as e:
+    print(e.__cause__, repr(e.__context__))
+e = AppError('n')
+e.add_note('hint')
+e.extra = [1]
+print(e.__notes__, e.extra, e.args)
+## types asked for and compared
+class A: pass
+class B(A): pass
+a = B()
+print(type(a), type(a).__name__, isinstance(a, A), issubclass(B, object), type(1) is int, type(A) is type, isinstance(A, type), type(a) in (A, B), type([]) == list, {int: 'i', B: 'b'}[type(a)])
+print(isinstance(3, int | str), isinstance(a, B | None), type(None) is type(None), A == A, A != B, A.__name__ + 's')
+names = {k.__name__: k for k in (A, B)}
+print(type(names['B']()) is B, [type(v).__name__ for v in (1, '', None, a, A, lambda: 0)])
+## an object without anything of its own
+class Empty:
+    """Holds what it is given."""
+e = Empty()
+e.a = 1
+e.b = {'c': [1, 2]}
+e.b['c'][0] += 5
+e.f = lambda v: v + 1
+e.b['d'], e.g = 3, 4
+for e.i in range(3): pass
+with_star, *e.rest = 'abc'
+(e.p, [e.q]) = 1, [2]
+print(e.a, e.b, e.f(1), e.g, e.i, e.rest, e.p, e.q, sorted(e.__dict__)[:3])
+## attributes of functions and methods
+def f(a, b=1):
+    "Adds."
+    return a + b
+f.calls = 0
+f.calls += 1
+f.tag = 'x'
+class A:
+    def m(self): "M."; return 1
+    m.tag = 'm'
+print(f.calls, f.tag, f.__name__, f.__doc__, A.m.tag, A().m.tag, A().m.__doc__, hasattr(f, 'nothing'), getattr(f, 'tag'))
+## del of all kinds
+class A:
+    def __init__(self): self.d = {'a': 1, 'b': [1, 2, 3]}; self.x = self.y = 1
+a = A()
+v, w = [1, 2, 3, 4, 5], 7
+del a.x, a.d['a'], a.d['b'][0], v[1:3], w
+del (a.y)
+del v[-1], [a.d]
+print(a.__dict__, v)
+try:
+    w
+except NameError as e:
+    print(e)
+try:
+    del a.x
+except AttributeError as e:
+    print(type(e).__name__)
+## star expressions and calls
+class Row:
+    def __init__(self, *c, **n): self.c, self.n = c, n
+    def keys(self): return self.n.keys()
+    def __getitem__(self, k): return self.n[k]
+    def __iter__(self): return iter(self.c)
+def show(*a, **k): return a, k
+r = Row(1, 2, x=3)
+print([*r, 0], {**r, 'y': 4}, show(*r, **r), (*r, *r), {*r}, dict(r))
+a, *(b, c) = r.c + (5,)
+print(a, b, c)
+*start, last = r
+print(start, last, Row(*r).c, max(*r), print(*r, sep='-'))
+## walrus in classes and comprehensions
+class W:
+    def read(self, parts): return [n for p in parts if (n := len(p)) > 1], n
+    def first(self, parts):
+        while (p := parts.pop()) != 'end':
+            self.last = p
+        return self.last
+w = W()
+print(w.read(['a', 'bb', 'ccc']), w.first(['end', 'x', 'y']), (y := W().read(['qq']))[0], y)
+## repr of the default kind hides no difference
+class A:
+    def __str__(self): return 'S'
+class B:
+    def __repr__(self): return 'R'
+print(A(), [B()], {'b': B()}, (B(),), f'{B()} {B()!s} {A()!s}', '%s %r' % (A(), B()), str(B()), repr([B(), {B.__name__: B()}]))
+## methods called through builtins
+class Name:
+    def __init__(self, v): self.v = v
+    def key(self): return -self.v
+    def __lt__(self, o): return self.v < o.v
+    def __repr__(self): return str(self.v)
+ns = [Name(2), Name(1), Name(3)]
+print(sorted(ns, key=Name.key), sorted(ns), max(ns, key=lambda n: n.v), list(map(Name.key, ns)), list(filter(lambda n: n.v > 1, ns)), min(ns))
+ns.sort(key=Name.key)
+print(ns, [n.v for n in reversed(ns)], sum(n.v for n in ns), any(n.v > 2 for n in ns))
+## nested classes
+class Outer:
+    class Inner:
+        class Deep:
+            v = 1
+        def up(self): return Outer.name
+    name = 'outer'
+    made = Inner()
+    def make(self): return self.Inner()
+print(Outer.Inner.Deep.v, Outer.made.up(), Outer().make().up(), Outer.Inner.Deep.__qualname__, Outer.Inner.__qualname__)
+## an object is new only once
+class Single:
+    _one = None
+    def __new__(cls, *a):
+        if cls._one is None:
+            cls._one = super().__new__(cls)
+        return cls._one
+    def __init__(self, v): self.v = v
+class Other:
+    def __new__(cls): return 5
+print(Single(1) is Single(2), Single(3).v, Other(), type(Other()).__name__)
+## methods may have any name
+class Tool:
+    def print(self): return 'printed'
+    def ask(self, q): return q + '?'
+    def replan(self): return 'again'
+    agent = 1
+    solution = 2
+    id = 3
+    def type(self): return 't'
+t = Tool()
+print(t.print(), t.ask('a'), t.replan(), t.agent, Tool.solution, t.id, t.type(), type(t).__name__)
+## errors of Python about classes
+class A:
+    def m(self, a): return a
+    def __init__(self, v): pass
+for f in (lambda: A(), lambda: A(1).m(), lambda: A(1).m(1, 2), lambda: A(1).nothing, lambda: A.nothing, lambda: A(1)(), lambda: A(1)[0], lambda: len(A(1)), lambda: iter(A(1)), lambda: A(1) + 1, lambda: 1 in A(1), lambda: A(1, x=2), lambda: A.m(), lambda: -A(1), lambda: int(A(1)), lambda: A(1) < A(1)):
+    try:
+        f()
+    except Exception as e:
+        print(type(e).__name__, e)
+## a method bound, copied and compared
+class A:
+    def f(self): return self
+    def __eq__(self, o): return True
+a = A()
+f = a.f
+a.g = f
+table = {'f': a.f, 'g': A.f}
+print(f() is a, a.g() is a, table['f']() is a, table['g'](a) is a, a == 1, a != 1)
+## the truth of objects
+class Sized:
+    def __init__(self, n): self.n = n
+    def __len__(self): return self.n
+print([bool(Sized(n)) for n in (0, 1)], Sized(0) or 'empty', Sized(2) and 'full', not Sized(0), all([Sized(1), Sized(0)]), 'y' if Sized(3) else 'n')
+try:
+    len(Sized(-1))
+except ValueError as e:
+    print(e)
+## a linked list with slices
+class Chain:
+    def __init__(self, values=()): self.values = [*values]
+    def __getitem__(self, i):
+        return Chain(self.values[i]) if isinstance(i, slice) else self.values[i]
+    def __setitem__(self, i, v): self.values[i] = v
+    def __len__(self): return len(self.values)
+    def __repr__(self): return '->'.join(map(str, self.values))
+    def __iadd__(self, o): self.values += o; return self
+c = Chain('abcd')
+c[1:3] = ['X']
+c += 'yz'
+c[0] *= 3
+print(c, c[1:], c[-1], c[::-1], len(c), list(c), [v for v in c if v.islower()])
+''')
+
+
+LIBRARY = _programs(r"""
+## dataclasses of all kinds
+from dataclasses import dataclass, field, asdict, astuple, replace, fields, is_dataclass, FrozenInstanceError
+@dataclass
+class P:
+    x: int
+    y: int = 2
+    tags: list = field(default_factory=list, repr=False)
+    size: int = field(init=False, default=0, compare=False)
+    def __post_init__(self): self.size = self.x + self.y
+@dataclass(order=True, frozen=True)
+class Q:
+    rank: int
+    name: str = field(compare=False, default='')
+@dataclass(kw_only=True, slots=True, eq=False)
+class K:
+    a: int = 1
+    b: str
+p = P(1)
+p.tags.append('t')
+print(p, p.size, P(1) == P(1), asdict(p), astuple(P(3, tags=[Q(1)])), replace(p, y=9), [f.name for f in fields(p)], is_dataclass(P))
+print(sorted([Q(2, 'b'), Q(1, 'c')]), Q(1, 'x') == Q(1, 'y'), Q(1) < Q(2), {Q(1): 'q'}[Q(1)], K(b='x'), K(b='x') == K(b='x'))
+try:
+    Q(1).rank = 2
+except FrozenInstanceError as e:
+    print(type(e).__name__, e)
+try:
+    K(1, 'x')
+except TypeError as e:
+    print(e)
+## dataclasses that inherit
+from dataclasses import dataclass, field, KW_ONLY, InitVar
+from typing import ClassVar, Optional
+@dataclass
+class Base:
+    id: int
+    kind: ClassVar[str] = 'base'
+    def hello(self): return f'{self.kind} {self.id}'
+@dataclass
+class Sub(Base):
+    name: str = 'n'
+    _: KW_ONLY
+    scale: InitVar[int] = 2
+    kind = 'sub'
+    parent: Optional['Sub'] = None
+    def __post_init__(self, scale): self.id *= scale
+s = Sub(2, 'x', scale=5)
+print(s, s.hello(), Sub(1).hello(), Sub(1, parent=s).parent.name, Base(1), Base(1) == Sub(1), Sub.__match_args__)
+try:
+    @dataclass
+    class Bad:
+        a: int = 1
+        b: int
+except TypeError as e:
+    print(e)
+try:
+    @dataclass
+    class Worse:
+        a: list = []
+except ValueError as e:
+    print(e)
+## enums
+from enum import Enum, IntEnum, StrEnum, auto, unique
+class Colour(Enum):
+    RED = 1
+    GREEN = auto()
+    BLUE = 'b'
+    CRIMSON = 1
+    @property
+    def nice(self): return self.name.title()
+    @classmethod
+    def _missing_(cls, v): return cls.RED if v == 'rot' else None
+    def __str__(self): return f'<{self.nice}>'
+print(Colour.RED, repr(Colour.GREEN), Colour(2).name, Colour['BLUE'].value, Colour('rot'), Colour.CRIMSON is Colour.RED, [c.name for c in Colour], len(Colour), Colour.RED in Colour, list(Colour.__members__))
+try:
+    Colour(9)
+except ValueError as e:
+    print(e)
+class Day(IntEnum):
+    MON = 1
+    TUE = 2
+    def next(self): return Day(self % 2 + 1)
+class Word(StrEnum):
+    HELLO = auto()
+    BYE = 'Bye'
+print(Day.MON < Day.TUE, Day.TUE.next(), Day.MON + 1, Day(2).name, sorted(Day, reverse=True), Word.HELLO, Word.BYE.upper(), Word('hello') is Word.HELLO, f'{Word.BYE}', {Day.MON: 1}[1])
+try:
+    @unique
+    class Dup(Enum):
+        A = 1
+        B = 1
+except ValueError as e:
+    print(e)
+try:
+    Colour.RED = 2
+except AttributeError as e:
+    print(e)
+try:
+    class More(Colour): pass
+except TypeError as e:
+    print(e)
+## flags, and enums with data
+from enum import Flag, IntFlag, auto, Enum
+class Perm(Flag):
+    R = auto()
+    W = auto()
+    X = auto()
+    RW = R | W
+print(Perm.R | Perm.X, Perm.RW, Perm.R in Perm.RW, bool(Perm.R & Perm.W), ~Perm.R, Perm(3), [p.name for p in Perm.RW], Perm.R ^ Perm.RW)
+class Bits(IntFlag):
+    A = 1
+    B = 4
+print(Bits.A | Bits.B, Bits(5) == 5, (Bits.A | 8).value)
+class Planet(Enum):
+    EARTH = (5.97, 6.37)
+    MARS = (0.64, 3.39)
+    def __init__(self, mass, radius): self.mass, self.radius = mass, radius
+    @property
+    def g(self): return round(self.mass / self.radius ** 2, 3)
+print(Planet.EARTH.g, Planet.MARS.mass, Planet((0.64, 3.39)))
+Animal = Enum('Animal', 'CAT DOG')
+print(list(Animal), Animal.CAT.value, Animal['DOG'].name)
+class Level(Enum):
+    def _generate_next_value_(name, start, count, last): return name.lower()
+    LOW = auto()
+    HIGH = auto()
+print([l.value for l in Level], Level.LOW._value_, Level.HIGH._name_)
+## named tuples and typed dicts
+from typing import NamedTuple, TypedDict, NotRequired
+class P(NamedTuple):
+    "A point."
+    x: int
+    y: int = 0
+    def s(self): return self.x + self.y
+    @property
+    def flip(self): return self._replace(x=self.y, y=self.x)
+p = P(1, 2)
+x, y = p
+print(p, p.s(), p._asdict(), p._replace(x=9), P._fields, P._make([4, 5]), p.x, p[1], p == (1, 2), len(p), p.flip, P._field_defaults, {p: 1}[(1, 2)], sorted([P(2), P(1, 5)]))
+try:
+    p.x = 3
+except AttributeError as e:
+    print(e)
+Pair = NamedTuple('Pair', [('a', int), ('b', str)])
+print(Pair(1, 'z'), Pair.__name__)
+class TD(TypedDict, total=False):
+    a: int
+    b: NotRequired[str]
+t: TD = {'a': 1}
+t['b'] = 'x'
+print(t, TD(a=2), type(t).__name__)
+## generics and protocols
+from typing import Generic, TypeVar, Protocol, runtime_checkable, Union, Callable, Any, cast, overload, Final, Literal
+T = TypeVar('T')
+class Stack(Generic[T]):
+    def __init__(self) -> None: self.items: list[T] = []
+    def push(self, v: T) -> 'Stack[T]':
+        self.items.append(v)
+        return self
+    def pop(self) -> T: return self.items.pop()
+class Ints(Stack[int]):
+    limit: Final = 3
+print(Stack[int]().push(1).push(2).pop(), Ints().push(5).items, Ints.limit)
+@runtime_checkable
+class Sized(Protocol):
+    def size(self) -> int: ...
+class Box:
+    def size(self) -> int: return 4
+class Cup(Sized):
+    def size(self): return 1
+print(isinstance(Box(), Sized), isinstance(3, Sized), Cup().size(), isinstance(Cup(), Sized))
+def apply(f: Callable[[int], Union[int, str]], *a: Any, mode: Literal['x'] = 'x') -> list[Any]: return [f(v) for v in a]
+print(apply(lambda v: v + 1, 1, 2), cast(int, 'q'), apply(str, 3))
+@overload
+def two(a: int) -> int: ...
+@overload
+def two(a: str) -> str: ...
+def two(a): return a * 2
+print(two(2), two('a'))
+## abstract classes
+from abc import ABC, abstractmethod, ABCMeta
+class Shape(ABC):
+    @abstractmethod
+    def area(self): ...
+    @property
+    @abstractmethod
+    def name(self): ...
+    def tell(self): return f'{self.name} {self.area()}'
+class Square(Shape):
+    def __init__(self, a): self.a = a
+    def area(self): return self.a ** 2
+    name = 'square'
+class Half(Shape):
+    def area(self): return super().area()
+class Meta(metaclass=ABCMeta):
+    @abstractmethod
+    def f(self): return 'base f'
+class Done(Meta):
+    def f(self): return 'done ' + super().f()
+print(Square(3).tell(), isinstance(Square(1), Shape), Done().f())
+for k in (Shape, Half, Meta):
+    try:
+        k()
+    except TypeError as e:
+        print(e)
+## context managers
+class Ctx:
+    def __init__(self, name, hide=None): self.name, self.hide = name, hide
+    def __enter__(self): print('in', self.name); return self.name.upper()
+    def __exit__(self, kind, error, trace):
+        print('out', self.name, kind and kind.__name__, error, trace is None)
+        return self.hide is not None and kind is not None and issubclass(kind, self.hide)
+with Ctx('a') as a, Ctx('b') as b:
+    print(a, b)
+with Ctx('c', KeyError):
+    {}['x']
+with (Ctx('d', ValueError) as d, Ctx('e', KeyError)):
+    int('q')
+print('after', d)
+try:
+    with Ctx('f', KeyError):
+        1 / 0
+except ZeroDivisionError as e:
+    print('passed', e)
+def f():
+    with Ctx('g'):
+        return 'returned'
+print(f())
+for i in range(3):
+    with Ctx(str(i)):
+        if i == 0: continue
+        if i == 1: break
+class NoExit:
+    def __enter__(self): pass
+for bad in (1, NoExit()):
+    try:
+        with bad: pass
+    except (TypeError, AttributeError) as e:
+        print(type(e).__name__)
+## contextlib
+from contextlib import contextmanager, suppress, ExitStack, nullcontext, closing, ContextDecorator
+@contextmanager
+def ctx(n, handle=ValueError):
+    print('enter', n)
+    try:
+        yield n * 2
+    except handle as e:
+        print('handled', e)
+    else:
+        print('clean', n)
+    finally:
+        print('exit', n)
+with ctx(1) as a, ctx(2):
+    print(a)
+    raise ValueError('x')
+try:
+    with ctx(3):
+        {}['k']
+except KeyError as e:
+    print('through', e)
+with suppress(KeyError, IndexError): [][1]
+with ExitStack() as st:
+    print(st.enter_context(ctx(4)), [st.enter_context(ctx(n)) for n in (5, 6)])
+    st.callback(print, 'cb', sep='')
+with nullcontext(7) as q: print(q)
+class Door:
+    def close(self): print('closed')
+with closing(Door()) as d: print(type(d).__name__)
+@ctx('deco')
+def g(): print('g'); return 8
+print(g(), g())
+class Tag(ContextDecorator):
+    def __enter__(self): print('<'); return self
+    def __exit__(self, *e): print('>')
+@Tag()
+def h(): print('h')
+h()
+@contextmanager
+def never():
+    if False: yield
+try:
+    with never(): pass
+except RuntimeError as e:
+    print(e)
+## namespaces
+from types import SimpleNamespace, MappingProxyType
+n = SimpleNamespace(a=1, b=[2])
+n.c = n.a + 1
+n.b.append(3)
+n.a *= 5
+del n.c
+print(n, n.a, n.b, hasattr(n, 'c'), n == SimpleNamespace(a=5, b=[2, 3]), n.__dict__)
+m = MappingProxyType({'a': 1})
+print(m['a'], dict(m), len(m), 'a' in m, m.get('z', 0), list(m.items()))
+try:
+    m['b'] = 2
+except TypeError as e:
+    print(e)
+## classes made by functions
+from dataclasses import make_dataclass, field, asdict
+P = make_dataclass('P', ['x', ('y', int), ('z', int, field(default=5))], namespace={'total': lambda self: self.x + self.y + self.z})
+print(P(1, 2), P(1, 2).total(), asdict(P(1, 2)), P.__name__)
+def record(name):
+    class Record:
+        def __repr__(self): return f'<{name}>'
+    Record.__name__ = name
+    return Record
+print(record('A')(), record('B').__name__)
+""")
+
+
+FUNCTIONS = _programs(r"""
+## generators
+def gen(n):
+    print('start')
+    for i in range(n):
+        got = yield i
+        if got:
+            print('got', got)
+    return 'result'
+g = gen(3)
+print(next(g), g.send('x'), list(g))
+def outer():
+    v = yield from gen(2)
+    print('v', v)
+    yield 'last'
+print(list(outer()))
+g = gen(1)
+next(g)
+try:
+    next(g)
+except StopIteration as e:
+    print('stop', e.value)
+print(next(g, 'gone'))
+## generators are thrown into and closed
+def careful():
+    try:
+        while True:
+            try:
+                v = yield 'ready'
+                print('value', v)
+            except ValueError as e:
+                print('caught', e)
+                yield 'handled'
+    finally:
+        print('cleaned')
+g = careful()
+print(next(g), g.send(1), g.throw(ValueError('bad')), next(g))
+g.close()
+g.close()
+print(list(g))
+h = careful()
+next(h)
+try:
+    h.throw(KeyError('k'))
+except KeyError as e:
+    print('out', e)
+def stubborn():
+    yield 1
+try:
+    s = stubborn(); s.send(5)
+except TypeError as e:
+    print(e)
+## generator pipelines
+def numbers():
+    n = 0
+    while True:
+        n += 1
+        yield n
+def take(n, it):
+    for v, _ in zip(it, range(n)):
+        yield v
+def even(it): return (v for v in it if v % 2 == 0)
+print(list(take(3, even(numbers()))), sum(take(4, numbers())), dict(zip('ab', numbers())), [*take(2, numbers())])
+def flat(v):
+    if isinstance(v, list):
+        for w in v:
+            yield from flat(w)
+    else:
+        yield v
+print(list(flat([1, [2, [3, []], 4]])), ''.join(take(2, 'xyz')), max(flat([[3], 9])))
+def lines():
+    yield
+    x = (yield) or 'none'
+    yield x
+print(list(lines()), type(lines()).__name__)
+## a coroutine of the old kind keeps an average
+def average():
+    total = count = 0
+    value = None
+    while True:
+        v = yield value
+        if v is None:
+            return total
+        total += v
+        count += 1
+        value = total / count
+def grouper(out):
+    out.append((yield from average()))
+    yield 'done'
+a = average()
+next(a)
+print(a.send(10), a.send(20), a.send(0))
+out = []
+g = grouper(out)
+next(g)
+g.send(4)
+print(g.send(None), out)
+## decorators with arguments and state
+def times(n):
+    def wrap(f):
+        def inner(*a, **k):
+            inner.calls += 1
+            return [f(*a, **k) for _ in range(n)]
+        inner.calls = 0
+        return inner
+    return wrap
+def shout(f): return lambda *a: f(*a).upper()
+@times(2)
+@shout
+def hi(name): return f'hi {name}'
+print(hi('bob'), hi.calls, hi('x'), hi.calls)
+@lambda f: f()
+def now(): return 'called at once'
+print(now)
+registry = {}
+def register(key):
+    return lambda f: registry.setdefault(key, f)
+@register('a')
+def one(): return 1
+class Memo:
+    def __init__(self, f): self.f, self.seen = f, {}
+    def __call__(self, n):
+        if n not in self.seen:
+            self.seen[n] = self.f(n)
+        return self.seen[n]
+@Memo
+def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
+print(registry['a'](), fib(30), len(fib.seen))
+## decorators of classes and methods
+def add_repr(cls):
+    cls.__repr__ = lambda self: f'<{cls.__name__}>'
+    cls.__len__ = lambda self: 7
+    cls.text = lambda self: f'{cls.__name__}({self.__dict__})'
+    return cls
+def logged(f):
+    def g(self, *a):
+        self.log.append(f.__name__)
+        return f(self, *a)
+    return g
+@add_repr
+class A:
+    def __init__(self): self.log = []
+    @logged
+    def run(self, v): return v + 1
+    @staticmethod
+    @(lambda f: f)
+    def s(): return 's'
+    @classmethod
+    @(lambda f: f)
+    def c(cls): return cls.__name__
+a = A()
+print(a.run(1), a.log, a.text(), a.s(), A.c(), a, len(a))
+def singleton(cls):
+    one = cls()
+    return lambda: one
+@singleton
+class Conf:
+    v = 1
+print(Conf() is Conf(), Conf().v)
+## closures with nonlocal
+def counter():
+    n = 0
+    history = []
+    def up(by=1):
+        nonlocal n
+        n += by
+        history.append(n)
+        return n
+    def reset():
+        nonlocal n, history
+        n, history = 0, []
+    def show(): return n, history
+    return up, reset, show
+up, reset, show = counter()
+up(); up(5)
+print(show()); reset(); print(show(), up())
+def deep():
+    x = 'a'
+    def one():
+        x = 'b'
+        def two():
+            nonlocal x
+            x += 'c'
+            return x
+        return two() + x
+    return one() + x
+print(deep())
+## global in nested functions
+total = 0
+def outer():
+    total = 'own'
+    def inner():
+        global total, fresh
+        total += 1
+        fresh = 'new'
+    inner()
+    return total
+print(outer(), total, fresh)
+def middle():
+    global total
+    def inner():
+        total = 5
+        return total
+    total = 10
+    return inner(), total
+print(middle(), total)
+def loop():
+    global i
+    for i in range(3): pass
+loop()
+print(i)
+def drop():
+    global fresh
+    del fresh
+drop()
+try:
+    fresh
+except NameError as e:
+    print(e)
+## default arguments and late binding
+fs = [lambda: i for i in range(3)]
+gs = [lambda i=i: i for i in range(3)]
+print([f() for f in fs], [g() for g in gs])
+def keep(v, seen=[]):
+    seen.append(v)
+    return seen
+print(keep(1), keep(2), keep(3, []))
+def f(a, /, b, *, c=3, **d): return a, b, c, d
+print(f(1, b=2), f(1, 2, c=4, a=5))
+try:
+    f(a=1, b=2)
+except TypeError as e:
+    print(e)
+## recursion and mutual recursion
+def even(n): return n == 0 or odd(n - 1)
+def odd(n): return n != 0 and even(n - 1)
+def hanoi(n, a, b, c): return 0 if n == 0 else hanoi(n - 1, a, c, b) + 1 + hanoi(n - 1, c, b, a)
+def perms(s): return [s] if len(s) < 2 else [c + p for i, c in enumerate(s) for p in perms(s[:i] + s[i + 1:])]
+print(even(10), odd(7), hanoi(5, *'abc'), perms('abc'))
+class Tree:
+    def __init__(self, v, l=None, r=None): self.v, self.l, self.r = v, l, r
+    def insert(self, v):
+        side = 'l' if v < self.v else 'r'
+        child = getattr(self, side)
+        if child: child.insert(v)
+        else: setattr(self, side, Tree(v))
+        return self
+    def __iter__(self):
+        if self.l: yield from self.l
+        yield self.v
+        if self.r: yield from self.r
+t = Tree(5)
+for v in (3, 8, 1, 4): t.insert(v)
+print(list(t), [v for v in t if v > 3])
+## groups of errors
+def raises(*errors):
+    raise ExceptionGroup('several', list(errors))
+try:
+    raises(ValueError(1), KeyError('k'), ExceptionGroup('inner', [TypeError('t'), ValueError(2)]))
+except* ValueError as g:
+    print('values', g.exceptions)
+except* (KeyError, TypeError) as g:
+    print('rest', len(g.exceptions), [type(e).__name__ for e in g.exceptions])
+else:
+    print('none')
+finally:
+    print('finally')
+try:
+    try:
+        raises(ValueError(1), OSError('o'))
+    except* ValueError:
+        raise KeyError('new')
+except ExceptionGroup as g:
+    print(g, [repr(e) for e in g.exceptions])
+try:
+    raise ValueError('alone')
+except* ValueError as g:
+    print(type(g).__name__, g.exceptions)
+class Own(ExceptionGroup):
+    pass
+try:
+    raise Own('own', [ValueError('v')])
+except* ValueError as g:
+    print(g.message)
+## errors, else and finally in all orders
+def f(how):
+    try:
+        print('try', how)
+        if how == 'raise': raise ValueError(how)
+        if how == 'return': return 'returned'
+        if how == 'other': {}[how]
+    except ValueError as e:
+        print('except', e)
+        return 'handled'
+    else:
+        print('else')
+    finally:
+        print('finally')
+    return 'end'
+for how in ('raise', 'return', 'pass'):
+    print(f(how))
+try:
+    f('other')
+except KeyError as e:
+    print('out', e)
+def chain():
+    try:
+        try:
+            1 / 0
+        finally:
+            [][0]
+    except IndexError as e:
+        return type(e.__context__).__name__
+print(chain())
+def again():
+    for n in range(3):
+        try:
+            if n < 2: raise RuntimeError(n)
+            return f'at {n}'
+        except RuntimeError:
+            continue
+print(again())
+try:
+    raise
+except RuntimeError as e:
+    print(e)
+## a plan's own cache and its own partial
+def cached(f):
+    seen = {}
+    def g(*a, **k):
+        key = (a, tuple(sorted(k.items())))
+        if key not in seen:
+            seen[key] = f(*a, **k)
+        return seen[key]
+    g.seen = seen
+    return g
+@cached
+def slow(a, b=1):
+    print('slow', a, b)
+    return a + b
+print(slow(1), slow(1), slow(1, b=2), slow(1, b=2), len(slow.seen))
+def part(f, *a, **k): return lambda *b, **l: f(*a, *b, **{**k, **l})
+print(part(slow, 1)(b=2), part(max, 3)(1, 7))
+def compose(*fs):
+    def run(v):
+        for f in reversed(fs): v = f(v)
+        return v
+    return run
+print(compose(str, abs, int)('-5'))
+""")
+
+
+MATCHING = _programs(r"""
+## classes with positional and named parts
+class P:
+    __match_args__ = ('x', 'y')
+    def __init__(self, x, y): self.x, self.y = x, y
+class Q(P): pass
+class Z: pass
+def f(v):
+    match v:
+        case P(0, 0): return 'origin'
+        case Q(x, y) if x == y: return f'Q diagonal {x}'
+        case P(x=0, y=y): return f'on y {y}'
+        case P(x, 0) | P(0, x): return f'axis {x}'
+        case P(x, P(a, b) as inner): return f'nested {x} {a} {b} {inner.x}'
+        case P(): return 'some P'
+        case Z(): return 'Z'
+        case _: return 'other'
+print([f(v) for v in (P(0, 0), Q(2, 2), P(0, 5), P(3, 0), P(1, P(2, 3)), P(1, 1), Z(), 7)])
+try:
+    match P(1, 2):
+        case P(1, 2, 3): pass
+except TypeError as e:
+    print(e)
+try:
+    match Z():
+        case Z(1): pass
+except TypeError as e:
+    print(e)
+## builtin classes
+def f(v):
+    match v:
+        case bool(): return 'bool'
+        case int(n) if n > 100: return f'big {n}'
+        case int(n) | float(n): return f'number {n}'
+        case str(s) if s.isupper(): return f'loud {s}'
+        case str(): return 'text'
+        case list([int(a), *rest]): return f'ints from {a} {rest}'
+        case list(v): return f'list {len(v)}'
+        case dict(d): return f'dict {len(d)}'
+        case tuple((a, b)): return f'pair {a} {b}'
+        case set() | frozenset(): return 'set'
+        case bytes(b): return f'bytes {b}'
+        case None: return 'none'
+    return 'fell through'
+print([f(v) for v in (True, 500, 3, 2.5, 'HI', 'hi', [1, 2, 3], ['a'], {'a': 1}, (1, 2), {1}, b'x', None, 1j, (1, 2, 3))])
+## enums and dotted names
+from enum import Enum
+class C(Enum):
+    R = 1
+    G = 2
+class Limits:
+    low, high = 0, 10
+    class Deep: v = 'deep'
+def f(v):
+    match v:
+        case C.R: return 'red'
+        case C.G | 3: return 'green or 3'
+        case Limits.low: return 'low'
+        case Limits.Deep.v: return 'deep'
+        case [C.R, C() as other]: return f'red and {other.name}'
+        case {'c': C.G, **rest}: return f'green in {rest}'
+        case x: return f'{x!r}'
+print([f(v) for v in (C.R, C.G, 3, 0, 'deep', [C.R, C.G], {'c': C.G, 'd': 1}, {'c': C.R}, 10)])
+## dataclasses and named tuples
+from dataclasses import dataclass
+from typing import NamedTuple
+@dataclass
+class Add:
+    left: object
+    right: object
+@dataclass
+class Mul:
+    left: object
+    right: object
+class Num(NamedTuple):
+    v: int
+def ev(e):
+    match e:
+        case Num(v): return v
+        case Add(Num(0), x) | Add(x, Num(0)): return ev(x)
+        case Add(a, b): return ev(a) + ev(b)
+        case Mul(left=Num(v=1), right=x): return ev(x)
+        case Mul(a, b): return ev(a) * ev(b)
+        case _: raise ValueError(e)
+print(ev(Add(Num(2), Mul(Num(3), Add(Num(0), Num(4))))), ev(Mul(Num(1), Num(7))))
+match Num(5):
+    case (x,): print('as a tuple', x)
+match [Num(1), Add(1, 2)]:
+    case [Num(v=n), Add(right=r)]: print(n, r)
+## sequences and mappings without classes
+def f(v):
+    match v:
+        case []: return 'empty'
+        case [x]: return f'one {x}'
+        case [1, *_, 9]: return 'one to nine'
+        case [a, b, *rest] if len(rest) > 1: return f'{a} {b} {rest}'
+        case {'op': 'add', 'args': [int(a), int(b)]}: return a + b
+        case {'op': str(op), **rest}: return f'{op} {rest}'
+        case {}: return 'mapping'
+        case 'a' | 'b' as letter: return f'letter {letter}'
+        case -1 | 1.5 | 2j: return 'number'
+        case (x, (y, z)) if x == y: return 'nested'
+        case _: return 'no'
+print([f(v) for v in ([], [5], [1, 4, 9], [1, 2, 3, 4], {'op': 'add', 'args': (1, 2)}, {'op': 'x', 'n': 1}, {}, 'b', -1, 1.5, 2j, (3, (3, 4)), 'zz', range(1))])
+## match in methods keeps its captures
+class M:
+    def __init__(self): self.n = 0
+    def go(self, cmd):
+        match cmd.split():
+            case ['up', str(k)]: self.n += int(k)
+            case ['set', k] if k.isdigit(): self.n = int(k)
+            case ['both', *ks]:
+                for k in ks:
+                    match self:
+                        case M(n=n) if n < 100: self.n = n + int(k)
+                        case M(): return 'full'
+            case _: return 'what?'
+        return self.n
+m = M()
+print([m.go(c) for c in ('up 3', 'set 50', 'both 40 30 1', 'set x', 'jump')])
+match m:
+    case M(n=value): pass
+print(value)
+for item in (1, 'a'):
+    match item:
+        case int(): kind = 'int'
+        case str(): kind = 'str'
+    print(kind)
+""")
+
+
+MATCHING |= _programs(r"""
+## properties and hooks are read by patterns
+class Box:
+    def __init__(self, w, h): self.w, self.h = w, h
+    @property
+    def area(self): return self.w * self.h
+    def __getattr__(self, name):
+        if name == 'ghost': return 'boo'
+        raise AttributeError(name)
+    def __eq__(self, o): return o == 'box'
+def f(v):
+    match v:
+        case Box(area=0): return 'flat'
+        case Box(area=a, w=w) if w == a: return 'thin'
+        case Box(missing=_): return 'never'
+        case Box(ghost='boo', area=a): return f'ghost {a}'
+print(f(Box(0, 3)), f(Box(2, 1)), f(Box(2, 3)), f(1))
+match Box(1, 1):
+    case 'box': print('equal by its own method')
+match 'x':
+    case str() as whole if len(whole) == 1: print(whole)
+""")
+
+
+STEPS = _programs(r"""
+## classes and functions shared by steps
+class Cart:
+    def __init__(self): self.items = {}
+    def add(self, name, n=1): self.items[name] = self.items.get(name, 0) + n; return self
+    def __len__(self): return sum(self.items.values())
+total = 0
+def count(n):
+    global total
+    total += n
+    return total
+#-- step
+cart = Cart().add('a').add('b', 2)
+count(len(cart))
+print(total, cart.items)
+#-- step
+cart.add('a')
+count(1)
+extra = [k for k in cart.items if cart.items[k] > 1]
+print(total, extra, len(cart))
+#-- step
+total *= 2
+cart.owner = 'x'
+print(total, count(0), cart.owner)
+## a helper declares a variable of the plan nonlocal
+seen = []
+n = 0
+def note(v):
+    nonlocal_or_global()
+    seen.append(v)
+    return n
+def nonlocal_or_global():
+    global n
+    n = n + 1
+#-- step
+print(note('a'), n)
+n = 10
+#-- step
+print(note('b'), n, seen)
+def local():
+    n = 'own'
+    def inner():
+        nonlocal n
+        n += '!'
+        return n
+    return inner() + n
+print(local(), n)
+## a step defines a class and uses it alone
+base = 3
+#-- step
+class Local:
+    k = base
+    def f(self): return self.k + base
+    class Inner: pass
+values = [Local().f() for _ in range(2)]
+base = 5
+print(values, Local().f())
+#-- step
+values.append(base)
+for v in values:
+    class V:
+        w = v
+print(values, V.w, v)
+## a step matches, catches and opens
+class E(Exception): pass
+from contextlib import contextmanager
+@contextmanager
+def opened(name):
+    print('open', name)
+    yield name.upper()
+    print('close', name)
+#-- step
+with opened('a') as handle:
+    try:
+        raise E('x')
+    except E as e:
+        kept = e.args
+print(handle, kept)
+#-- step
+match kept:
+    case (str(text),): pass
+    case _: text = None
+print(text)
+try:
+    e
+except NameError as error:
+    print(error)
+gen = (c for c in text + handle)
+print(next(gen), [*gen])
+""")
