@@ -541,9 +541,13 @@ _FOUND = "_found_"
 
 def _case_test(case: ast.match_case, subject: str) -> ast.expr:
     """Return the condition that a case matches: it binds what the case captures, then evaluates its guard."""
-    found = ast.NamedExpr(ast.Name(_FOUND, ast.Store()), call_function("_case_", load_name(subject), _pattern(case.pattern)))
+    found = ast.NamedExpr(
+        ast.Name(_FOUND, ast.Store()), call_function("_case_", load_name(subject), _pattern(case.pattern))
+    )
     parts: list[ast.expr] = [ast.Compare(found, [ast.IsNot()], [ast.Constant(None)])]
-    names = sorted({name for n in ast.walk(case.pattern) if (name := getattr(n, "name", None) or getattr(n, "rest", None))})
+    names = sorted(
+        {name for n in ast.walk(case.pattern) if (name := getattr(n, "name", None) or getattr(n, "rest", None))}
+    )
     if names:
         taken = [ast.Subscript(load_name(_FOUND), ast.Constant(name), ast.Load()) for name in names]
         pairs = zip(names, taken, strict=True)
@@ -555,31 +559,33 @@ def _case_test(case: ast.match_case, subject: str) -> ast.expr:
 
 def _pattern(node: ast.pattern | None) -> ast.expr:
     """Return the expression that makes a pattern for the matcher (see ``runtime.matching``)."""
+    form: str
+    parts: list[ast.expr]
     match node:
         case ast.MatchValue(value):
-            parts = ["value", value]
-        case ast.MatchSingleton(value):
-            parts = ["singleton", ast.Constant(value)]
+            form, parts = "value", [value]
+        case ast.MatchSingleton(singleton):
+            form, parts = "singleton", [ast.Constant(singleton)]
         case ast.MatchAs(pattern, name):
-            parts = ["capture", ast.Constant(name), _pattern(pattern)]
+            form, parts = "capture", [ast.Constant(name), _pattern(pattern)]
         case ast.MatchStar(name):
-            parts = ["capture", ast.Constant(name), ast.Constant(None)]
+            form, parts = "capture", [ast.Constant(name), ast.Constant(None)]
         case ast.MatchOr(patterns):
-            parts = ["or", *map(_pattern, patterns)]
+            form, parts = "or", [*map(_pattern, patterns)]
         case ast.MatchSequence(patterns):
             star = next((i for i, p in enumerate(patterns) if isinstance(p, ast.MatchStar)), None)
             before, after = (patterns, []) if star is None else (patterns[:star], patterns[star + 1 :])
             rest = _pattern(patterns[star]) if star is not None else ast.Constant(None)
-            parts = ["sequence", _patterns(before), rest, _patterns(after)]
+            form, parts = "sequence", [_patterns(before), rest, _patterns(after)]
         case ast.MatchMapping(keys, patterns, rest):
             items = [_tuple([key, _pattern(p)]) for key, p in zip(keys, patterns, strict=True)]
-            parts = ["mapping", _tuple(items), ast.Constant(rest)]
+            form, parts = "mapping", [_tuple(items), ast.Constant(rest)]
         case ast.MatchClass(kind, patterns, names, named):
             pairs = [_tuple([ast.Constant(n), _pattern(p)]) for n, p in zip(names, named, strict=True)]
-            parts = ["class", kind, _patterns(patterns), _tuple(pairs)]
+            form, parts = "class", [kind, _patterns(patterns), _tuple(pairs)]
         case _:
             return ast.Constant(None)
-    return _tuple([ast.Constant(parts[0]), *parts[1:]])
+    return _tuple([ast.Constant(form), *parts])
 
 
 def _patterns(nodes: list[ast.pattern]) -> ast.expr:

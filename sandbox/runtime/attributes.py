@@ -244,8 +244,8 @@ def _rare_attribute(value: Any, name: str, texts: TextMethods) -> object:
 
 
 _EXCEPTION_ATTRIBUTES = split_names(
-    "__cause__ __context__ __notes__ add_note args colno derive doc encoding end errno exceptions filename lineno message "
-    "msg name offset pos reason split start strerror subgroup text value with_traceback"
+    "__cause__ __context__ __notes__ add_note args colno derive doc encoding end errno exceptions filename lineno "
+    "message msg name offset pos reason split start strerror subgroup text value with_traceback"
 )
 """Attributes of Python's exceptions. The object to which an AttributeError belongs is not among them."""
 

@@ -411,7 +411,11 @@ def check_writable(owner: Any) -> Any:
     Raises: TypeError: the owner supports item assignment, but plans may not use it.
     """
     kind = type(owner)
-    if kind in WRITABLE_TYPES or is_plan_class(kind) or not (hasattr(kind, "__setitem__") or hasattr(kind, "__delitem__")):
+    if (
+        kind in WRITABLE_TYPES
+        or is_plan_class(kind)
+        or not (hasattr(kind, "__setitem__") or hasattr(kind, "__delitem__"))
+    ):
         return owner
     raise TypeError(f"'{kind.__name__}' object does not support item assignment")
 

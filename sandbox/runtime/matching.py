@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from codeplan.sandbox.runtime.classes import is_class
 from codeplan.sandbox.runtime.names import is_readable, is_reserved
 
 Pattern: TypeAlias = tuple[Any, ...]
@@ -72,7 +73,9 @@ class _Matcher:
     def _or(self, subject: Any, *patterns: Pattern) -> bool:
         return any(self.matches(subject, p) for p in patterns)
 
-    def _sequence(self, subject: Any, before: Sequence[Pattern], rest: Pattern | None, after: Sequence[Pattern]) -> bool:
+    def _sequence(
+        self, subject: Any, before: Sequence[Pattern], rest: Pattern | None, after: Sequence[Pattern]
+    ) -> bool:
         if not isinstance(subject, (list, tuple, range, deque, Sequence)) or isinstance(subject, _TEXTS):
             return False
         count, least = len(subject), len(before) + len(after)
@@ -97,8 +100,10 @@ class _Matcher:
             self._captures[rest] = {key: subject[key] for key in subject if key not in named}
         return True
 
-    def _class(self, subject: Any, kind: Any, positional: Sequence[Pattern], named: Sequence[tuple[str, Pattern]]) -> bool:
-        if not isinstance(kind, type):
+    def _class(
+        self, subject: Any, kind: Any, positional: Sequence[Pattern], named: Sequence[tuple[str, Pattern]]
+    ) -> bool:
+        if not is_class(kind):
             raise TypeError("called match pattern must be a class")
         if not isinstance(subject, kind):
             return False

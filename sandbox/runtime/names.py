@@ -77,15 +77,16 @@ ALLOWED_EXCEPTIONS = split_names(
     "ArithmeticError AssertionError AttributeError BlockingIOError BrokenPipeError BufferError ChildProcessError "
     "ConnectionAbortedError ConnectionError ConnectionRefusedError ConnectionResetError EOFError EnvironmentError "
     "Exception FileExistsError FileNotFoundError FloatingPointError IOError ImportError IndentationError IndexError "
-    "ExceptionGroup InterruptedError IsADirectoryError KeyError LookupError ModuleNotFoundError NameError NotADirectoryError "
-    "NotImplementedError OSError OverflowError PermissionError ProcessLookupError RuntimeError StopIteration "
-    "SyntaxError TimeoutError TypeError UnboundLocalError UnicodeDecodeError UnicodeEncodeError UnicodeError "
-    "ValueError ZeroDivisionError"
+    "ExceptionGroup InterruptedError IsADirectoryError KeyError LookupError ModuleNotFoundError NameError "
+    "NotADirectoryError NotImplementedError OSError OverflowError PermissionError ProcessLookupError RuntimeError "
+    "StopIteration SyntaxError TimeoutError TypeError UnboundLocalError UnicodeDecodeError UnicodeEncodeError "
+    "UnicodeError ValueError ZeroDivisionError"
 )
 """Exceptions by name. All derive from Exception: no plan may catch a limit."""
 
 CALL_ERRORS = ALLOWED_EXCEPTIONS - split_names(
-    "AssertionError EnvironmentError Exception ExceptionGroup IOError StopIteration UnicodeDecodeError UnicodeEncodeError"
+    "AssertionError EnvironmentError Exception ExceptionGroup IOError StopIteration UnicodeDecodeError "
+    "UnicodeEncodeError"
 )
 """Exceptions that a failed call of the agent may raise in a plan. Each takes one text, and means nothing else there."""
 

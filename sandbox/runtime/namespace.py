@@ -173,7 +173,8 @@ def make_modules(
         **class_modules(context),
         "string": {name: getattr(string, name) for name in ALLOWED_MODULES["string"]},
     }
-    return {name: ModuleFacade(name, {m: table[m] for m in ALLOWED_MODULES[name] if m in table}) for name, table in members.items()}
+    allowed = {name: {m: t[m] for m in ALLOWED_MODULES[name] if m in t} for name, t in members.items()}
+    return {name: ModuleFacade(name, table) for name, table in allowed.items()}
 
 
 def _math_members(size_guard: SizeGuard) -> dict[str, object]:

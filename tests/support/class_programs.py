@@ -679,7 +679,7 @@ print(c, c[1:], c[-1], c[::-1], len(c), list(c), [v for v in c if v.islower()])
 ''')
 
 
-LIBRARY = _programs(r'''
+LIBRARY = _programs(r"""
 ## dataclasses of all kinds
 from dataclasses import dataclass, field, asdict, astuple, replace, fields, is_dataclass, FrozenInstanceError
 @dataclass
@@ -987,10 +987,10 @@ def record(name):
     Record.__name__ = name
     return Record
 print(record('A')(), record('B').__name__)
-''')
+""")
 
 
-FUNCTIONS = _programs(r'''
+FUNCTIONS = _programs(r"""
 ## generators
 def gen(n):
     print('start')
@@ -1339,10 +1339,10 @@ def compose(*fs):
         return v
     return run
 print(compose(str, abs, int)('-5'))
-''')
+""")
 
 
-MATCHING = _programs(r'''
+MATCHING = _programs(r"""
 ## classes with positional and named parts
 class P:
     __match_args__ = ('x', 'y')
@@ -1470,10 +1470,10 @@ for item in (1, 'a'):
         case int(): kind = 'int'
         case str(): kind = 'str'
     print(kind)
-''')
+""")
 
 
-MATCHING |= _programs(r'''
+MATCHING |= _programs(r"""
 ## properties and hooks are read by patterns
 class Box:
     def __init__(self, w, h): self.w, self.h = w, h
@@ -1494,10 +1494,10 @@ match Box(1, 1):
     case 'box': print('equal by its own method')
 match 'x':
     case str() as whole if len(whole) == 1: print(whole)
-''')
+""")
 
 
-STEPS = _programs(r'''
+STEPS = _programs(r"""
 ## classes and functions shared by steps
 class Cart:
     def __init__(self): self.items = {}
@@ -1586,4 +1586,4 @@ except NameError as error:
     print(error)
 gen = (c for c in text + handle)
 print(next(gen), [*gen])
-''')
+""")

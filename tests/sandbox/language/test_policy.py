@@ -8,8 +8,14 @@ import pytest
 from support.guarded_plans import plan, refused, run
 
 REFUSED: dict[str, tuple[str, str]] = {
-    "a finaliser": ("class A:\n    def __del__(self):\n        pass", "write a context manager for what must be closed"),
-    "a class's door to pickle": ("class A:\n    def __reduce__(self):\n        pass", "a class of a plan cannot define `__reduce__`"),
+    "a finaliser": (
+        "class A:\n    def __del__(self):\n        pass",
+        "write a context manager for what must be closed",
+    ),
+    "a class's door to pickle": (
+        "class A:\n    def __reduce__(self):\n        pass",
+        "a class of a plan cannot define `__reduce__`",
+    ),
     "a class's own class": ("class A:\n    __class__ = int", "a class of a plan cannot define `__class__`"),
     "an own metaclass's hook": ("class A:\n    def __instancecheck__(self, x):\n        pass", "cannot define"),
     "a class called like a function of the runtime": ("class print:\n    pass", "`print` belongs to the runtime"),
@@ -20,11 +26,17 @@ REFUSED: dict[str, tuple[str, str]] = {
     "async def": ("async def f():\n    pass", "leave out async and await"),
     "an attribute of the agent written": ("agent.location = 'x'", "the agent's attributes cannot be written"),
     "an attribute of the agent deleted": ("del agent.location", "the agent's attributes cannot be written"),
-    "an attribute of the agent set by name": ("setattr(agent, 'location', 'x')", "the agent's attributes cannot be written"),
+    "an attribute of the agent set by name": (
+        "setattr(agent, 'location', 'x')",
+        "the agent's attributes cannot be written",
+    ),
     "a private attribute": ("x = agent._env", "the agent has no `_env`"),
     "a frame": ("x = (i for i in []).gi_frame", "`.gi_frame` belongs to Python or to the runtime"),
     "a dunder": ("x = ().__subclasses__", "`.__subclasses__` belongs to Python or to the runtime"),
-    "an object's class written": ("class A: pass\nA().__class__ = A", "`.__class__` belongs to Python or to the runtime"),
+    "an object's class written": (
+        "class A: pass\nA().__class__ = A",
+        "`.__class__` belongs to Python or to the runtime",
+    ),
     "a dict of attributes written": ("class A: pass\nA().__dict__ = {}", "`.__dict__` belongs to Python"),
     "a guard's name": ("_getattr_ = getattr", "names that begin and end with an underscore are reserved"),
     "a guard's name as a parameter": ("def f(_write_):\n    pass", "write `write` for `_write_`"),
@@ -33,8 +45,14 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a guard's name by a walrus": ("(_case_ := 1)", "write `case` for `_case_`"),
     "a guard's name in a class": ("class A:\n    _fail_ = print", "a class of a plan cannot define `_fail_`"),
     "a guard's name by global": ("def f():\n    global _fail_\n    _fail_ = print", "write `fail` for `_fail_`"),
-    "a pattern that reads a dunder": ("match 1:\n    case int(__class__=x):\n        pass", "a case cannot read `__class__`"),
-    "a dotted pattern that reads a frame": ("g = ()\nmatch 1:\n    case g.gi_frame:\n        pass", "`.gi_frame` belongs"),
+    "a pattern that reads a dunder": (
+        "match 1:\n    case int(__class__=x):\n        pass",
+        "a case cannot read `__class__`",
+    ),
+    "a dotted pattern that reads a frame": (
+        "g = ()\nmatch 1:\n    case g.gi_frame:\n        pass",
+        "`.gi_frame` belongs",
+    ),
     "a private import": ("import re as _getattr_", "an import cannot be called"),
     "agent assigned": ("agent = 1", "`agent` belongs to the runtime"),
     "print defined": ("def print(x):\n    pass", "`print` belongs to the runtime"),

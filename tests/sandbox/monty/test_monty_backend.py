@@ -45,7 +45,10 @@ def test_it_runs_nine_samples_in_ten() -> None:
     ("source", "reason"),
     [
         ("def solution(agent, start_from=1): print(1)", "stands alone on its line"),
-        (wrap_as_plan("x = [1]\ndel x"), "Monty does not yet support the 'del' statement; the locked backend, on Linux, runs it"),
+        (
+            wrap_as_plan("x = [1]\ndel x"),
+            "Monty does not yet support the 'del' statement; the locked backend, on Linux, runs it",
+        ),
         (wrap_as_plan("def f():\n    yield 1"), "Monty does not yet support yield expressions; the locked backend"),
     ],
 )
