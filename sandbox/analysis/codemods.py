@@ -43,7 +43,7 @@ class PlanFacts:
 
     @cached_property
     def bound(self) -> frozenset[str]:
-        """The names that the plan binds in any scope but a class's: by assignment, definition, parameter, loop or pattern."""
+        """The names that the plan binds in any scope but a class's: by assignment, definition, parameter or pattern."""
         scopes = [function_names(n) | outer_names([n]) for n in self.nodes if isinstance(n, Function)]
         inside = [target_names(n.target) for n in self.nodes if isinstance(n, ast.comprehension)]
         return bound_names(self.tree.body).union(*scopes, *inside)

@@ -144,7 +144,8 @@ _WITH_BLOCK = (
 
 def _first_line(node: ast.stmt | ast.ExceptHandler) -> int:
     """Return a statement's first line, that of its first decorator if it has one."""
-    return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(d.lineno for d in decorators)])
 
 
 def _branches(node: ast.stmt | ast.ExceptHandler) -> Iterator[list[int]]:

@@ -26,8 +26,8 @@ class Statement(msgspec.Struct, frozen=True, eq=False):
     """A statement outside the steps. ``code`` is equal for equal syntax; layout and comments do not count.
 
     ``reads`` are the names that it reads when it runs, ``deferred`` those that the functions in it read when called.
-    ``head`` is the first line of a loop, a condition or a context; None for other statements. ``is_idle`` is true for standalone
-    texts, ``pass`` and calls of the plan itself.
+    ``head`` is the first line of a loop, a condition or a context; None for other statements. ``is_idle`` is true for
+    standalone texts, ``pass`` and calls of the plan itself.
     """
 
     node: cst.BaseStatement

@@ -121,6 +121,11 @@ class Capability(StrEnum):
     - CALLBACKS: A function that a method calls, as in ``places.sort(key=…)``, reaches agent and model.
     - IN_PLACE: ``b += [2]`` and ``b *= 2`` change the list itself, under all its names.
     - BOUND_METHODS: A bound method is a value, as in ``sorted(d, key=d.get)``.
+    - INHERITANCE: Classes with bases: a plan's own, exceptions, ``Enum``, ``NamedTuple``; ``super``.
+    - METHOD_DECORATORS: ``property``, ``classmethod``, ``staticmethod`` and other decorators of methods.
+    - YIELD: Generator functions, and ``contextmanager``.
+    - ERROR_GROUPS: ``except*``.
+    - FUNCTION_ATTRIBUTES: A function has attributes that the plan writes.
     """
 
     ASSERTIONS = "assertions"
@@ -137,3 +142,8 @@ class Capability(StrEnum):
     CALLBACKS = "callbacks"
     IN_PLACE = "in place"
     BOUND_METHODS = "bound methods"
+    INHERITANCE = "inheritance"
+    METHOD_DECORATORS = "method decorators"
+    YIELD = "yield"
+    ERROR_GROUPS = "error groups"
+    FUNCTION_ATTRIBUTES = "function attributes"

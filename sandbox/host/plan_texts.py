@@ -42,7 +42,7 @@ from codeplan.sandbox.protocol.limits import (
     Limits,
 )
 from codeplan.sandbox.protocol.plain_data import ANALYSIS_RULES, MAX_ANALYSIS_BYTES, find_non_plain
-from codeplan.sandbox.runtime.names import RESERVED_NAMES
+from codeplan.sandbox.runtime.names import RESERVED_NAMES, is_reserved
 from codeplan.types import AgentApi, Diagnostic, Fix, Plan, Rejected
 from codeplan.untrusted.texts import one_line, with_article
 from codeplan.untrusted.values import in_quotes
@@ -463,7 +463,8 @@ def may_be_variable(name: str) -> bool:
     return (
         len(name) <= MAX_NAME_CHARS
         and name.isidentifier()
-        and not name.startswith("_")
+        and name.strip("_") != ""
+        and not is_reserved(name)
         and not keyword.iskeyword(name)
         and name not in RESERVED_NAMES
     )

@@ -112,6 +112,8 @@ def _check_order(steps: list[tuple[ast.If, int]], problems: DiagnosticCollector)
             return
 
 
+_UNWRITABLE: Final = "the agent's attributes cannot be written; keep the value in a variable"
+
 _MAX_SHOWN: Final = 80  # characters of a wrong value in a message
 
 
@@ -123,10 +125,12 @@ def check_agent_calls(nodes: list[ast.AST], api: AgentApi, problems: DiagnosticC
     for node in nodes:
         if isinstance(node, ast.Attribute) and is_name(node.value, "agent"):
             if not isinstance(node.ctx, ast.Load):
-                message = "the agent's attributes cannot be written; keep the value in a variable"
-                problems.add(node, "agent-method", message)
+                problems.add(node, "agent-method", _UNWRITABLE)
             elif node.attr not in known and is_readable(node.attr):
                 _reject_unknown_name(node, api, problems)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            if node.func.id in ("setattr", "delattr") and node.args and is_name(node.args[0], "agent"):
+                problems.add(node, "agent-method", _UNWRITABLE)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and is_name(node.func.value, "agent"):
             name = node.func.attr
             if name in methods:

@@ -573,31 +573,33 @@ def _case_test(case: ast.match_case, subject: str) -> ast.expr:
 
 def _pattern(node: ast.pattern | None) -> ast.expr:
     """Return the expression that makes a pattern for the matcher (see ``runtime.matching``)."""
+    form: str
+    parts: list[ast.expr]
     match node:
         case ast.MatchValue(value):
-            parts = ["value", value]
-        case ast.MatchSingleton(value):
-            parts = ["singleton", ast.Constant(value)]
+            form, parts = "value", [value]
+        case ast.MatchSingleton(singleton):
+            form, parts = "singleton", [ast.Constant(singleton)]
         case ast.MatchAs(pattern, name):
-            parts = ["capture", ast.Constant(name), _pattern(pattern)]
+            form, parts = "capture", [ast.Constant(name), _pattern(pattern)]
         case ast.MatchStar(name):
-            parts = ["capture", ast.Constant(name), ast.Constant(None)]
+            form, parts = "capture", [ast.Constant(name), ast.Constant(None)]
         case ast.MatchOr(patterns):
-            parts = ["or", *map(_pattern, patterns)]
+            form, parts = "or", [*map(_pattern, patterns)]
         case ast.MatchSequence(patterns):
             star = next((i for i, p in enumerate(patterns) if isinstance(p, ast.MatchStar)), None)
             before, after = (patterns, []) if star is None else (patterns[:star], patterns[star + 1 :])
             rest = _pattern(patterns[star]) if star is not None else ast.Constant(None)
-            parts = ["sequence", _patterns(before), rest, _patterns(after)]
+            form, parts = "sequence", [_patterns(before), rest, _patterns(after)]
         case ast.MatchMapping(keys, patterns, rest):
             items = [_tuple([key, _pattern(p)]) for key, p in zip(keys, patterns, strict=True)]
-            parts = ["mapping", _tuple(items), ast.Constant(rest)]
+            form, parts = "mapping", [_tuple(items), ast.Constant(rest)]
         case ast.MatchClass(kind, patterns, names, named):
             pairs = [_tuple([ast.Constant(n), _pattern(p)]) for n, p in zip(names, named, strict=True)]
-            parts = ["class", kind, _patterns(patterns), _tuple(pairs)]
+            form, parts = "class", [kind, _patterns(patterns), _tuple(pairs)]
         case _:
             return ast.Constant(None)
-    return _tuple([ast.Constant(parts[0]), *parts[1:]])
+    return _tuple([ast.Constant(form), *parts])
 
 
 def _patterns(nodes: list[ast.pattern]) -> ast.expr:

@@ -313,9 +313,9 @@ class NameFlow:
     ``reads`` holds the names that are read as the statements run, ``read_before_set`` those that may be read before
     they are set. ``deferred_reads`` are read when functions defined here are called. ``generator_names`` are read or
     bound when generator expressions are consumed. ``sets`` are certainly set at the end, ``binds`` on some path.
-    ``functions`` are bound by ``def``, ``class`` or to a lambda, ``classes`` by ``class``. ``outer_binds``, a part of ``binds``, are bound by
-    functions that declare them as global or nonlocal. ``may_be_unset`` may lose their value again (``del``, ``except …
-    as``).
+    ``functions`` are bound by ``def``, ``class`` or to a lambda, ``classes`` by ``class``. ``outer_binds``, a part of
+    ``binds``, are bound by functions that declare them as global or nonlocal. ``may_be_unset`` may lose their value
+    again (``del``, ``except … as``).
     """
 
     reads: dict[str, ast.AST] = field(default_factory=dict)

@@ -26,7 +26,7 @@ from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import OTHERS_KEY, CheckpointError, decode, encode
 from codeplan.sandbox.protocol.limits import ENTRY_CHECKPOINTS_FACTOR, Limits, shorten
 from codeplan.sandbox.protocol.values import escape_surrogates, pack_value, unpack_value
-from codeplan.sandbox.runtime.names import ENDING_NAMES, PREDEFINED_NAMES, RESERVED_NAMES
+from codeplan.sandbox.runtime.names import ENDING_NAMES, PREDEFINED_NAMES, RESERVED_NAMES, is_reserved
 from codeplan.sandbox.runtime.namespace import missing_message
 from codeplan.types import Checkpoint, Diagnostic, GiveUp, Outcome, Rejected, Replan, ResourceUsage, Stopped
 
@@ -229,7 +229,7 @@ class MontyRun:
         trace = [(self._script.plan_line(f.line), f.function_name) for f in error.traceback()]
         raised = error.exception()
         if step is None and not self._account.entries and trace and trace[-1][1] is None:
-            message = shorten(str(raised))
+            message = shorten(_in_our_words(str(raised)))
             return Rejected(self._plan.source, (Diagnostic(trace[-1][0] or 0, 0, "backend", message),))
         self._line = next((line for line, _ in reversed(trace) if line), None)
         if (limit := self._limit_of(raised)) is not None:
@@ -268,6 +268,8 @@ class MontyRun:
         for name in self._missing:
             if isinstance(raised, NameError) and f"'{name}'" in message:
                 return "NameError", missing_message(name)
+        if isinstance(raised, ModuleNotFoundError):
+            message = f"{message} in Monty; {_LOCKED_RUNS_IT}"
         return type(raised).__name__, message
 
     def _save(self, session: Any, call: str = "_save_()") -> Checkpoint:
@@ -296,6 +298,17 @@ class MontyRun:
         return self._account.usage(self._wall, cpu)
 
 
+_LOCKED_RUNS_IT: Final = "the locked backend, on Linux, runs it"
+_UNSUPPORTED: Final = "The monty syntax parser does not yet support "
+
+
+def _in_our_words(message: str) -> str:
+    """Return Monty's message; about a construct that it lacks, with the backend that runs it."""
+    if not message.startswith(_UNSUPPORTED):
+        return message
+    return f"Monty does not yet support {message.removeprefix(_UNSUPPORTED)}; {_LOCKED_RUNS_IT}"
+
+
 _MAX_PROCESSES: Final = 64
 _MAX_SUSPENSIONS: Final = 1_000_000
 _STRING_ALPHABETS: Final = ("ascii_letters", "ascii_lowercase", "ascii_uppercase", "digits", "hexdigits", "octdigits")
@@ -314,6 +327,11 @@ DIFFERENCES: Final[Mapping[Capability, str]] = {
     Capability.MODULES: "Monty's modules lack members: OrderedDict, re.sub with a function, string.capwords, ast",
     Capability.BUILTINS: "Monty lacks builtins and methods: callable, issubclass, str.format_map, int.bit_length",
     Capability.ERRORS: "Monty's exceptions take one text at most, and some messages are its own, as those of json",
+    Capability.INHERITANCE: "Monty has classes without bases only",
+    Capability.METHOD_DECORATORS: "Monty has no decorated methods, such as properties",
+    Capability.YIELD: "Monty has no generator functions",
+    Capability.ERROR_GROUPS: "Monty has no except*",
+    Capability.FUNCTION_ATTRIBUTES: "Monty's functions take no attributes",
     Capability.TYPE_METHODS: "Monty has no methods on types, as in map(str.strip, lines)",
 }
 """The capabilities of the backend contract that Monty lacks."""
@@ -352,7 +370,7 @@ class MontyBackend:
         plan = self.texts.check(run.plan, type(run.agent), kept=names) if isinstance(run.plan, str) else run.plan
         if isinstance(plan, Rejected):
             return plan
-        saved = {n: at for n, at in names.items() if not n.startswith("_") and n not in RESERVED_NAMES}
+        saved = {n: at for n, at in names.items() if not is_reserved(n) and n not in RESERVED_NAMES}
         try:
             script = build_script(plan, run.start_from, saved)
         except ScriptError as reason:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from codeplan.sandbox.protocol.codec import MAX_NODES, RETURNED_NAME
-from codeplan.sandbox.runtime.names import RESERVED_NAMES
+from codeplan.sandbox.runtime.names import RESERVED_NAMES, is_reserved
 from codeplan.types import Plan
 
 GUEST_SOURCE: Final = (
@@ -185,7 +185,7 @@ _IMPORT: Final = re.compile(
 )
 _BINDING: Final = re.compile(
     r"^(.*)(?<![=!<>:])=(?!=)"
-    r"|\bas[ \t]+(\w+)|\bdef[ \t]+(\w+)|(?<!\w)(\w++)[ \t]*:="
+    r"|\bas[ \t]+(\w+|\([^()]*\))|\b(?:def|class)[ \t]+(\w+)|(?<!\w)(\w++)[ \t]*:="
     r"|^[ \t]*case\b(.*):",
     re.MULTILINE,
 )
@@ -237,7 +237,11 @@ def find_variable_names(source: str) -> tuple[str, ...]:
     targets = [part for m in _BINDING.finditer(source) for part in m.groups("")]
     targets += (_IN.split(rest, maxsplit=1)[0] for line in source.split("\n") for rest in _FOR.split(line)[1:])
     found = {name for part in targets for name in _WORD.findall(part)}
-    return tuple(sorted(n for n in found - RESERVED_NAMES if not n.startswith("_") and not keyword.iskeyword(n)))
+    return tuple(sorted(n for n in found - RESERVED_NAMES if _is_plans_own(n)))
+
+
+def _is_plans_own(name: str) -> bool:
+    return name.strip("_") != "" and not is_reserved(name) and not keyword.iskeyword(name)
 
 
 def build_script(plan: Plan, start_from: int, saved: Mapping[str, int]) -> MontyScript:

@@ -46,7 +46,8 @@ class _NamedTupleMaker:
         return made
 
     def __call__(self, typename: str, fields: Iterable[Any] = (), /) -> type:
-        return mark_class(typing.NamedTuple(typename, list(fields)))  # type: ignore[misc]
+        make: Any = typing.NamedTuple
+        return mark_class(make(typename, list(fields)))
 
     def __repr__(self) -> str:
         return repr(typing.NamedTuple)
@@ -84,7 +85,7 @@ def _context_decorator(guard: Guard) -> type:
         def __call__(self, func: Any) -> Any:
             @functools.wraps(func)
             def inner(*args: Any, **named: Any) -> Any:
-                with guard(self._recreate_cm()):  # type: ignore[attr-defined]
+                with guard(self._recreate_cm()):
                     return func(*args, **named)
 
             return inner

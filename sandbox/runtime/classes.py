@@ -102,13 +102,13 @@ class _TypeOfTypes(type):
 class PlanType(metaclass=_TypeOfTypes):
     """The value of the name ``type`` in a plan."""
 
-    __class_getitem__ = classmethod(GenericAlias)
+    __class_getitem__: Any = classmethod(GenericAlias)
 
 
 PlanType.__name__ = PlanType.__qualname__ = "type"
 
 VISIBLE_TYPES: set[type] = {*BASE_TYPES, bool, range, slice, type(None), type(NotImplemented), type(Ellipsis)}
-"""The types, besides exceptions and a plan's classes, that ``type(x)`` returns. The plan's modules add their own."""
+"""The types, besides exceptions and a plan's classes, that ``type(x)`` returns. Modules add their own."""
 
 
 def visible_type(value: object) -> type:
@@ -219,7 +219,7 @@ def build_class(body: Callable[..., CellType | None], name: str, /, *bases: Any,
         keywords["metaclass"] = metaclass.real
     elif metaclass is not None and metaclass is not PlanType:
         raise TypeError("metaclasses are not part of the plan language; use __init_subclass__ or a decorator")
-    return builtins.__build_class__(body, name, *bases, **keywords)  # type: ignore[arg-type]
+    return builtins.__build_class__(body, name, *bases, **keywords)
 
 
 def _is_allowed_base(base: Any) -> bool:
@@ -231,9 +231,7 @@ def _is_allowed_base(base: Any) -> bool:
     return known or is_plan_class(origin) or issubclass(origin, Exception)
 
 
-_ALIAS_TYPES: Final = frozenset(
-    {type(list[int]), type(typing.List[int]), type(typing.Generic[typing.AnyStr])}  # noqa: UP006
-)
+_ALIAS_TYPES: Final = frozenset({type(list[int]), type(typing.List[int])})  # noqa: UP006
 """The types of ``list[int]``, ``List[int]`` and ``Generic[T]``."""
 
 TYPE_TEXTS: Final = frozenset({"__doc__", "__module__", "__name__", "__qualname__"})
@@ -272,7 +270,7 @@ def _shown(owner: Any, name: str, found: Any, texts: TextMethods) -> Any:
     return dict(found) if type(found) is MappingProxyType else found
 
 
-_METHOD_OF_TYPE: Final = type(str.join)
+_METHOD_OF_TYPE: Final[Any] = type(str.join)
 
 
 def _guarded_text_method(method: Any, text: Any, texts: TextMethods) -> Any:

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from codeplan.sandbox.runtime.classes import is_class
 from codeplan.sandbox.runtime.names import is_readable, is_reserved
 
 Pattern: TypeAlias = tuple[Any, ...]
@@ -102,7 +103,7 @@ class _Matcher:
     def _class(
         self, subject: Any, kind: Any, positional: Sequence[Pattern], named: Sequence[tuple[str, Pattern]]
     ) -> bool:
-        if not isinstance(kind, type):
+        if not is_class(kind):
             raise TypeError("called match pattern must be a class")
         if not isinstance(subject, kind):
             return False

@@ -63,7 +63,7 @@ def find_limit(error: BaseException | None) -> LimitExceeded | None:
             continue
         seen.add(id(link))
         kind = type(link)  # isinstance would ask the exception itself, by code of the plan
-        if issubclass(kind, LimitExceeded):
+        if type(link) is LimitExceeded:
             return link
         if issubclass(kind, MemoryError):
             return LimitExceeded("memory", 0, 0)

@@ -113,7 +113,7 @@ def run_in_python(sample: SamplePlan) -> SampleRun:
                 solution(world)
         except Exception as error:
             failure = error
-    variables = {n: v for n, v in locals_.items() if n not in _GIVEN and not n.startswith("_")}
+    variables = {n: v for n, v in locals_.items() if n not in _GIVEN and n.strip("_")}
     name, message = (type(failure).__name__, str(failure)) if failure else ("", "")
     return SampleRun(printed.getvalue(), name, message, *call_history(world), variables)
 

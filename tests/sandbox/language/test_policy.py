@@ -26,6 +26,10 @@ REFUSED: dict[str, tuple[str, str]] = {
     "async def": ("async def f():\n    pass", "leave out async and await"),
     "an attribute of the agent written": ("agent.location = 'x'", "the agent's attributes cannot be written"),
     "an attribute of the agent deleted": ("del agent.location", "the agent's attributes cannot be written"),
+    "an attribute of the agent set by name": (
+        "setattr(agent, 'location', 'x')",
+        "the agent's attributes cannot be written",
+    ),
     "a private attribute": ("x = agent._env", "the agent has no `_env`"),
     "a frame": ("x = (i for i in []).gi_frame", "`.gi_frame` belongs to Python or to the runtime"),
     "a dunder": ("x = ().__subclasses__", "`.__subclasses__` belongs to Python or to the runtime"),

@@ -12,7 +12,7 @@ from support.sample_worlds import SampleHome
 
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.monty.backend import DIFFERENCES, MontyBackend
-from codeplan.types import Finished, Rejected, Stopped
+from codeplan.types import Failed, Finished, Rejected, Stopped
 
 BEYOND = [s for s in sample_plans() if s.needs & DIFFERENCES.keys()]
 
@@ -45,7 +45,11 @@ def test_it_runs_nine_samples_in_ten() -> None:
     ("source", "reason"),
     [
         ("def solution(agent, start_from=1): print(1)", "stands alone on its line"),
-        (wrap_as_plan("x = [1]\ndel x"), "does not yet support the 'del' statement"),
+        (
+            wrap_as_plan("x = [1]\ndel x"),
+            "Monty does not yet support the 'del' statement; the locked backend, on Linux, runs it",
+        ),
+        (wrap_as_plan("def f():\n    yield 1"), "Monty does not yet support yield expressions; the locked backend"),
     ],
 )
 def test_a_plan_that_it_cannot_run_is_rejected_with_the_reason(source: str, reason: str) -> None:
@@ -54,6 +58,32 @@ def test_a_plan_that_it_cannot_run_is_rejected_with_the_reason(source: str, reas
     assert isinstance(outcome, Rejected)
     assert reason in outcome.diagnostics[0].message
     assert outcome.diagnostics[0].rule == "backend"
+
+
+def test_a_module_that_it_lacks_is_named_with_the_backend_that_has_it() -> None:
+    outcome = monty().run(wrap_as_plan("import contextlib"), SampleHome(print), str)
+
+    assert isinstance(outcome, Failed)
+    assert outcome.message == "No module named 'contextlib' in Monty; the locked backend, on Linux, runs it"
+
+
+def test_steps_share_classes_and_names_with_an_underscore() -> None:
+    plan = wrap_as_plan("""
+    class Cart:
+        def __init__(self): self.n = 1
+    _first = Cart()
+    if start_from <= 1:
+        class Own:
+            n = 2
+        with_two = _first.n + Own.n
+        _first.n = 5
+    if start_from <= 2:
+        print(_first.n, with_two, Cart().n)
+    """)
+    outcome = monty().run(plan, SampleHome(print), str)
+
+    assert isinstance(outcome, Finished), outcome
+    assert outcome.output == "5 3 1\n"
 
 
 def test_code_after_solution_belongs_to_the_plan_but_what_calls_it_does_not() -> None:
