@@ -43,7 +43,7 @@ _UNGUARDED = {name: getattr(builtins, name) for name in PLAIN_BUILTINS | ALLOWED
 
 PLAIN_TYPES: frozenset[type] = frozenset(
     {str, bytes, int, float, complex, bool, list, dict, tuple, set, frozenset, range, slice, type(None)}
-    | {Counter, OrderedDict, defaultdict, deque, bytearray, type, type(...)}
+    | {Counter, OrderedDict, defaultdict, deque, bytearray, type(...)}
     | {date, datetime, time, timedelta, timezone, Decimal, Fraction}
 )
 """The types that ``type(x)`` may return."""
