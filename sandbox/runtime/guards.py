@@ -29,8 +29,11 @@ MAX_TEXT = 20_000_000
 MAX_ITEMS = 2_000_000
 """Maximum length of a list or tuple that a multiplication makes."""
 
-MAX_BITS = 100_000
-"""Maximum size of an integer that one operation makes, in bits (thirty thousand digits)."""
+MAX_BITS = 10_000_000
+"""Maximum size of an integer that one operation makes, in bits (three million digits)."""
+
+MAX_MODULUS_BITS = 100_000
+"""Maximum size of the numbers of ``pow(a, b, modulus)``, in bits: it multiplies once for each bit."""
 
 MAX_WIDTH = 10_000
 """Maximum width or precision in a format."""
@@ -103,7 +106,7 @@ class SizeGuard:
         """Check ``pow(a, b, modulus)``."""
         if modulus is not None:
             for number in (a, b, modulus):
-                self._check_bits(number.bit_length() if type(number) is int else 0)
+                self._check_bits(number.bit_length() if type(number) is int else 0, MAX_MODULUS_BITS)
         elif type(b) is int and (type(a) is int or type(a) is Fraction):
             self._check_bits(_bits(a) * (b if type(a) is int else abs(b)))
 
@@ -129,9 +132,9 @@ class SizeGuard:
         if most is not None and isinstance(times, int) and len(sequence) * times > most:
             self._limit("memory", len(sequence) * times, most)
 
-    def _check_bits(self, bits: int) -> None:
-        if bits > MAX_BITS:
-            self._limit("memory", bits, MAX_BITS)
+    def _check_bits(self, bits: int, most: int = MAX_BITS) -> None:
+        if bits > most:
+            self._limit("memory", bits, most)
 
     def _check_percent(self, template: str | bytes, values: Any) -> None:
         specs = _PERCENT_STAR.findall(template if isinstance(template, str) else template.decode("latin-1"))

@@ -36,7 +36,7 @@ Members = dict[str, object]
 MAX_INDENT = 16
 """Maximum ``indent`` of ``json.dumps``."""
 
-MAX_FACTORIAL = 2_000
+MAX_FACTORIAL = 100_000
 """Maximum argument of ``math.factorial``, ``comb`` and ``perm``."""
 
 MAX_PRECISION = 10_000
@@ -407,7 +407,7 @@ def _math_members(size_guard: SizeGuard) -> Members:
     def bounded(function: Callable[..., int]) -> Callable[..., int]:
         def call(*numbers: int) -> int:
             if any(type(n) is int and n > MAX_FACTORIAL for n in numbers):
-                raise OverflowError(f"{function.__name__} takes numbers up to {MAX_FACTORIAL} here")
+                raise OverflowError(f"{function.__name__} takes numbers up to {MAX_FACTORIAL:,} here")
             return function(*numbers)
 
         return set_name(function.__name__, call)
