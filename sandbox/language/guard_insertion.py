@@ -121,9 +121,7 @@ def _is_predefined(b: ImportBinding) -> bool:
         return b.name == b.module and b.name in PREDEFINED_NAMES
     if b.module == "large_language_model":
         return b.name in ("ask", "ask_llm")
-    return b.name == b.member and (
-        b.module == "ast" or (b.module == "collections" and b.member in PREDEFINED_MEMBERS)
-    )
+    return b.name == b.member and (b.module == "ast" or (b.module == "collections" and b.member in PREDEFINED_MEMBERS))
 
 
 _T = TypeVar("_T", bound=ast.AST)

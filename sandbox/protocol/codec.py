@@ -476,7 +476,9 @@ def _factory_name(factory: object) -> str:
     for name, known in DEFAULT_FACTORIES.items():
         if factory is known:
             return name
-    raise UnsavableValue("a defaultdict whose factory is a function cannot be saved, since no checkpoint holds functions")
+    raise UnsavableValue(
+        "a defaultdict whose factory is a function cannot be saved, since no checkpoint holds functions"
+    )
 
 
 def _parts(container: Any) -> Iterable[object]:

@@ -15,7 +15,7 @@ import operator
 import os
 import time
 import zoneinfo
-from _strptime import _strptime as _  # noqa: F401  # C code looks it up in sys.modules
+from _strptime import _strptime as _  # type: ignore[import-not-found]  # noqa: F401  # C code finds it in sys.modules
 from _thread import allocate_lock
 from collections.abc import Callable
 from importlib import import_module

@@ -41,7 +41,14 @@ MAX_WIDTH = 10_000
 _SMALL = 2**64
 _NUMBER = re.compile(r"\d{5,}")
 _PERCENT_STAR = re.compile(r"%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?")
-_MAX_LENGTHS: dict[type, int] = {str: MAX_TEXT, bytes: MAX_TEXT, list: MAX_ITEMS, tuple: MAX_ITEMS, deque: MAX_ITEMS, bytearray: MAX_TEXT}
+_MAX_LENGTHS: dict[type, int] = {
+    str: MAX_TEXT,
+    bytes: MAX_TEXT,
+    list: MAX_ITEMS,
+    tuple: MAX_ITEMS,
+    deque: MAX_ITEMS,
+    bytearray: MAX_TEXT,
+}
 
 
 def set_name(name: str, function: _Function) -> _Function:
@@ -199,7 +206,7 @@ class CurrentRun:
     settings: RunSettings
 
     def __init__(self) -> None:
-        self.generator: random.Random = random._inst  # type: ignore[attr-defined]  # also used by ``statistics``
+        self.generator: random.Random = random._inst  # the same as ``statistics`` uses
 
     def begin(self, host: HostCalls, settings: RunSettings) -> None:
         """Serve this run from now on."""

@@ -19,30 +19,30 @@ _FOR_CLASSES = "JSON ends in plain data; use default= or object_hook="
 _MEMBERS: dict[str, str] = {
     "ast": "literal_eval",
     "base64": (
-        "a85decode a85encode b16decode b16encode b32decode b32encode b32hexdecode b32hexencode b64decode b64encode "
-        "b85decode b85encode decodebytes encodebytes standard_b64decode standard_b64encode urlsafe_b64decode "
-        "urlsafe_b64encode z85decode z85encode"
+        "a85decode a85encode b16decode b16encode b32decode b32encode b32hexdecode b32hexencode b64decode "
+        "b64encode b85decode b85encode decodebytes encodebytes standard_b64decode standard_b64encode "
+        "urlsafe_b64decode urlsafe_b64encode z85decode z85encode"
     ),
     "binascii": (
-        "Error Incomplete a2b_base64 a2b_hex a2b_qp a2b_uu b2a_base64 b2a_hex b2a_qp b2a_uu crc32 crc_hqx hexlify "
+        "Error Incomplete a2b_base64 a2b_hex a2b_qp a2b_uu b2a_base64 b2a_hex b2a_qp b2a_uu crc32 crc_hqx hexlify"
         "unhexlify"
     ),
     "bisect": "bisect bisect_left bisect_right insort insort_left insort_right",
     "calendar": (
-        "APRIL AUGUST Calendar DECEMBER FEBRUARY FRIDAY HTMLCalendar IllegalMonthError IllegalWeekdayError JANUARY JULY "
-        "JUNE MARCH MAY MONDAY NOVEMBER OCTOBER SATURDAY SEPTEMBER SUNDAY THURSDAY TUESDAY TextCalendar WEDNESDAY "
-        "calendar day_abbr day_name firstweekday isleap leapdays month month_abbr month_name monthcalendar monthrange "
-        "setfirstweekday timegm weekday weekheader"
+        "APRIL AUGUST Calendar DECEMBER FEBRUARY FRIDAY HTMLCalendar IllegalMonthError IllegalWeekdayError "
+        "JANUARY JULY JUNE MARCH MAY MONDAY NOVEMBER OCTOBER SATURDAY SEPTEMBER SUNDAY THURSDAY TUESDAY "
+        "TextCalendar WEDNESDAY calendar day_abbr day_name firstweekday isleap leapdays month month_abbr "
+        "month_name monthcalendar monthrange setfirstweekday timegm weekday weekheader"
     ),
     "cmath": (
-        "acos acosh asin asinh atan atanh cos cosh e exp inf infj isclose isfinite isinf isnan log log10 nan nanj phase "
-        "pi polar rect sin sinh sqrt tan tanh tau"
+        "acos acosh asin asinh atan atanh cos cosh e exp inf infj isclose isfinite isinf isnan log log10 nan nanj "
+        "phase pi polar rect sin sinh sqrt tan tanh tau"
     ),
     "collections": "ChainMap Counter OrderedDict abc defaultdict deque namedtuple",
     "collections.abc": (
-        "AsyncGenerator AsyncIterable AsyncIterator Awaitable Buffer Callable Collection Container Coroutine Generator "
-        "Hashable ItemsView Iterable Iterator KeysView Mapping MappingView MutableMapping MutableSequence MutableSet "
-        "Reversible Sequence Set Sized ValuesView"
+        "AsyncGenerator AsyncIterable AsyncIterator Awaitable Buffer Callable Collection Container Coroutine "
+        "Generator Hashable ItemsView Iterable Iterator KeysView Mapping MappingView MutableMapping "
+        "MutableSequence MutableSet Reversible Sequence Set Sized ValuesView"
     ),
     "copy": "Error copy deepcopy error",
     "csv": (
@@ -52,11 +52,12 @@ _MEMBERS: dict[str, str] = {
     "datetime": "MAXYEAR MINYEAR UTC date datetime time timedelta timezone tzinfo",
     "decimal": (
         "Clamped Context Decimal DecimalException DivisionByZero FloatOperation Inexact InvalidOperation Overflow "
-        "ROUND_05UP ROUND_CEILING ROUND_DOWN ROUND_FLOOR ROUND_HALF_DOWN ROUND_HALF_EVEN ROUND_HALF_UP ROUND_UP Rounded "
-        "Subnormal Underflow getcontext localcontext setcontext"
+        "ROUND_05UP ROUND_CEILING ROUND_DOWN ROUND_FLOOR ROUND_HALF_DOWN ROUND_HALF_EVEN ROUND_HALF_UP ROUND_UP "
+        "Rounded Subnormal Underflow getcontext localcontext setcontext"
     ),
     "difflib": (
-        "Differ IS_CHARACTER_JUNK IS_LINE_JUNK SequenceMatcher context_diff diff_bytes get_close_matches ndiff restore "
+        "Differ IS_CHARACTER_JUNK IS_LINE_JUNK SequenceMatcher context_diff diff_bytes get_close_matches ndiff "
+        "restore"
         "unified_diff"
     ),
     "fractions": "Fraction",
@@ -64,37 +65,39 @@ _MEMBERS: dict[str, str] = {
         "cache cached_property cmp_to_key lru_cache partial reduce singledispatch total_ordering update_wrapper wraps"
     ),
     "hashlib": (
-        "algorithms_available algorithms_guaranteed blake2b blake2s md5 new sha1 sha224 sha256 sha384 sha3_224 sha3_256 "
-        "sha3_384 sha3_512 sha512 shake_128 shake_256"
+        "algorithms_available algorithms_guaranteed blake2b blake2s md5 new sha1 sha224 sha256 sha384 sha3_224 "
+        "sha3_256 sha3_384 sha3_512 sha512 shake_128 shake_256"
     ),
     "heapq": "heapify heappop heappush heappushpop heapreplace merge nlargest nsmallest",
     "hmac": "compare_digest digest new",
     "html": "escape unescape",
     "io": "BytesIO SEEK_CUR SEEK_END SEEK_SET StringIO UnsupportedOperation",
     "itertools": (
-        "accumulate batched chain combinations combinations_with_replacement compress count cycle dropwhile filterfalse "
-        "groupby islice pairwise permutations product repeat starmap takewhile tee zip_longest"
+        "accumulate batched chain combinations combinations_with_replacement compress count cycle dropwhile "
+        "filterfalse groupby islice pairwise permutations product repeat starmap takewhile tee zip_longest"
     ),
     "json": "JSONDecodeError dump dumps load loads",
     "large_language_model": "ask ask_llm",
     "math": (
-        "acos acosh asin asinh atan atan2 atanh cbrt ceil comb copysign cos cosh degrees dist e erf erfc exp exp2 expm1 "
-        "fabs factorial floor fma fmod frexp fsum gamma gcd hypot inf isclose isfinite isinf isnan isqrt lcm ldexp lgamma "
-        "log log10 log1p log2 modf nan nextafter perm pi pow prod radians remainder sin sinh sqrt sumprod tan tanh tau "
+        "acos acosh asin asinh atan atan2 atanh cbrt ceil comb copysign cos cosh degrees dist e erf erfc exp exp2 "
+        "expm1 fabs factorial floor fma fmod frexp fsum gamma gcd hypot inf isclose isfinite isinf isnan isqrt "
+        "lcm ldexp lgamma log log10 log1p log2 modf nan nextafter perm pi pow prod radians remainder sin sinh "
+        "sqrt sumprod tan tanh tau"
         "trunc ulp"
     ),
     "numbers": "Complex Integral Number Rational Real",
     "operator": (
         "abs add and_ attrgetter call concat contains countOf delitem eq floordiv ge getitem gt iadd iand iconcat "
         "ifloordiv ilshift imatmul imod imul index indexOf inv invert ior ipow irshift is_ is_not isub itemgetter "
-        "itruediv ixor le length_hint lshift lt matmul methodcaller mod mul ne neg not_ or_ pos pow rshift setitem sub "
+        "itruediv ixor le length_hint lshift lt matmul methodcaller mod mul ne neg not_ or_ pos pow rshift "
+        "setitem sub"
         "truediv truth xor"
     ),
     "pprint": "isreadable isrecursive pformat pp pprint saferepr",
     "random": (
         "Random betavariate binomialvariate choice choices expovariate gammavariate gauss getrandbits getstate "
-        "lognormvariate normalvariate paretovariate randbytes randint random randrange sample seed setstate shuffle "
-        "triangular uniform vonmisesvariate weibullvariate"
+        "lognormvariate normalvariate paretovariate randbytes randint random randrange sample seed setstate "
+        "shuffle triangular uniform vonmisesvariate weibullvariate"
     ),
     "re": (
         "A ASCII DOTALL I IGNORECASE L LOCALE M MULTILINE Match NOFLAG Pattern PatternError S U UNICODE VERBOSE X "
@@ -103,32 +106,35 @@ _MEMBERS: dict[str, str] = {
     "secrets": "choice compare_digest randbelow randbits token_bytes token_hex token_urlsafe",
     "statistics": (
         "NormalDist StatisticsError correlation covariance fmean geometric_mean harmonic_mean kde kde_random "
-        "linear_regression mean median median_grouped median_high median_low mode multimode pstdev pvariance quantiles "
+        "linear_regression mean median median_grouped median_high median_low mode multimode pstdev pvariance "
+        "quantiles"
         "stdev variance"
     ),
     "string": (
-        "Template ascii_letters ascii_lowercase ascii_uppercase capwords digits hexdigits octdigits printable "
+        "Template ascii_letters ascii_lowercase ascii_uppercase capwords digits hexdigits octdigits printable"
         "punctuation whitespace"
     ),
     "sys": (
-        "byteorder float_info getrecursionlimit hash_info int_info intern maxsize maxunicode platform setrecursionlimit "
+        "byteorder float_info getrecursionlimit hash_info int_info intern maxsize maxunicode platform "
+        "setrecursionlimit"
         "stderr stdout version_info"
     ),
     "textwrap": "TextWrapper dedent fill indent shorten wrap",
     "time": (
-        "altzone asctime ctime daylight gmtime localtime mktime monotonic monotonic_ns perf_counter perf_counter_ns "
-        "process_time process_time_ns sleep strftime strptime struct_time thread_time thread_time_ns time time_ns "
+        "altzone asctime ctime daylight gmtime localtime mktime monotonic monotonic_ns perf_counter "
+        "perf_counter_ns process_time process_time_ns sleep strftime strptime struct_time thread_time "
+        "thread_time_ns time time_ns"
         "timezone tzname"
     ),
     "unicodedata": (
-        "bidirectional category combining decimal decomposition digit east_asian_width is_normalized lookup mirrored "
-        "name normalize numeric unidata_version"
+        "bidirectional category combining decimal decomposition digit east_asian_width is_normalized lookup "
+        "mirrored name normalize numeric unidata_version"
     ),
     "urllib": "parse",
     "urllib.parse": (
-        "DefragResult DefragResultBytes ParseResult ParseResultBytes SplitResult SplitResultBytes parse_qs parse_qsl "
-        "quote quote_from_bytes quote_plus unquote unquote_plus unquote_to_bytes urldefrag urlencode urljoin urlparse "
-        "urlsplit urlunparse urlunsplit"
+        "DefragResult DefragResultBytes ParseResult ParseResultBytes SplitResult SplitResultBytes parse_qs "
+        "parse_qsl quote quote_from_bytes quote_plus unquote unquote_plus unquote_to_bytes urldefrag urlencode "
+        "urljoin urlparse urlsplit urlunparse urlunsplit"
     ),
     "uuid": "NAMESPACE_DNS NAMESPACE_OID NAMESPACE_URL NAMESPACE_X500 UUID uuid1 uuid3 uuid4 uuid5",
     "zoneinfo": "ZoneInfo ZoneInfoNotFoundError available_timezones",
@@ -157,11 +163,7 @@ _SLOW = "is slow on purpose"
 
 LEFT_OUT: dict[str, dict[str, str]] = {
     "base64": {_FILES: "decode encode main test"},
-    "calendar": {
-        _FILES: "prcal prmonth",
-        _MACHINE: "LocaleHTMLCalendar LocaleTextCalendar",
-        _CLASSES: "Day Month",
-    },
+    "calendar": {_FILES: "prcal prmonth", _MACHINE: "LocaleHTMLCalendar LocaleTextCalendar", _CLASSES: "Day Month"},
     "collections": {_DOOR: "UserDict UserList UserString"},
     "collections.abc": {_DOOR: "ByteString"},
     "copy": {_DOOR: "replace dispatch_table"},
@@ -183,13 +185,16 @@ LEFT_OUT: dict[str, dict[str, str]] = {
     "io": {
         _FILES: (
             "BlockingIOError BufferedIOBase BufferedRWPair BufferedRandom BufferedReader BufferedWriter "
-            "DEFAULT_BUFFER_SIZE FileIO IOBase IncrementalNewlineDecoder RawIOBase TextIOBase TextIOWrapper open "
+            "DEFAULT_BUFFER_SIZE FileIO IOBase IncrementalNewlineDecoder RawIOBase TextIOBase TextIOWrapper open"
             "open_code text_encoding"
         )
     },
     "json": {_FOR_CLASSES: "JSONDecoder JSONEncoder detect_encoding"},
     "pprint": {_FILES: "PrettyPrinter"},
-    "random": {_MACHINE: "SystemRandom", "is a constant of its own": "BPF LOG4 NV_MAGICCONST RECIP_BPF SG_MAGICCONST TWOPI"},
+    "random": {
+        _MACHINE: "SystemRandom",
+        "is a constant of its own": "BPF LOG4 NV_MAGICCONST RECIP_BPF SG_MAGICCONST TWOPI",
+    },
     "re": {_FILES: "DEBUG", _DOOR: "RegexFlag Scanner T TEMPLATE template"},
     "secrets": {_MACHINE: "SystemRandom DEFAULT_ENTROPY"},
     "statistics": {_CLASSES: "LinearRegression"},

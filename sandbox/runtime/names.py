@@ -12,7 +12,6 @@ from codeplan.sandbox.runtime.module_names import (
     split_names,
 )
 
-
 ENDING_NAMES = frozenset({"replan", "give_up"})
 """Functions that end the run on purpose."""
 
@@ -23,15 +22,17 @@ RESERVED_NAMES = RUNTIME_NAMES | {"solution"}
 """Names that a plan may not bind, except as parameters of its own functions."""
 
 ALLOWED_EXCEPTIONS = split_names(
-    "ArithmeticError AssertionError AttributeError BlockingIOError BrokenPipeError BufferError ChildProcessError "
-    "ConnectionAbortedError ConnectionError ConnectionRefusedError ConnectionResetError EOFError EnvironmentError "
-    "Exception FileExistsError FileNotFoundError FloatingPointError IOError ImportError IndentationError IndexError "
-    "InterruptedError IsADirectoryError KeyError LookupError ModuleNotFoundError NameError NotADirectoryError "
-    "BytesWarning DeprecationWarning EncodingWarning FutureWarning ImportWarning NotImplementedError OSError "
-    "OverflowError PendingDeprecationWarning PermissionError ProcessLookupError RecursionError ReferenceError "
-    "ResourceWarning RuntimeError RuntimeWarning StopAsyncIteration StopIteration SyntaxError SyntaxWarning SystemError "
-    "TabError TimeoutError TypeError UnboundLocalError UnicodeDecodeError UnicodeEncodeError UnicodeError "
-    "UnicodeTranslateError UnicodeWarning UserWarning ValueError Warning ZeroDivisionError"
+    "ArithmeticError AssertionError AttributeError BlockingIOError BrokenPipeError BufferError "
+    "ChildProcessError ConnectionAbortedError ConnectionError ConnectionRefusedError ConnectionResetError "
+    "EOFError EnvironmentError Exception FileExistsError FileNotFoundError FloatingPointError IOError "
+    "ImportError IndentationError IndexError InterruptedError IsADirectoryError KeyError LookupError "
+    "ModuleNotFoundError NameError NotADirectoryError"
+    "BytesWarning "
+    "DeprecationWarning EncodingWarning FutureWarning ImportWarning NotImplementedError OSError OverflowError "
+    "PendingDeprecationWarning PermissionError ProcessLookupError RecursionError ReferenceError "
+    "ResourceWarning RuntimeError RuntimeWarning StopAsyncIteration StopIteration SyntaxError SyntaxWarning "
+    "SystemError TabError TimeoutError TypeError UnboundLocalError UnicodeDecodeError UnicodeEncodeError "
+    "UnicodeError UnicodeTranslateError UnicodeWarning UserWarning ValueError Warning ZeroDivisionError"
 )
 """Exceptions by name. All derive from Exception: no plan may catch a limit."""
 
@@ -42,8 +43,9 @@ CALL_ERRORS = ALLOWED_EXCEPTIONS - split_names(
 """Exceptions that a failed call of the agent may raise in a plan. Each takes one text, and means nothing else there."""
 
 PLAIN_BUILTINS = split_names(
-    "abs all any ascii bin bool bytearray bytes callable chr complex dict divmod enumerate filter float frozenset "
-    "hex int isinstance issubclass iter len list map max min next oct ord range repr reversed round set slice "
+    "abs all any ascii bin bool bytearray bytes callable chr complex dict divmod enumerate filter float "
+    "frozenset hex int isinstance issubclass iter len list map max min next oct ord range repr reversed round "
+    "set slice"
     "sorted str sum tuple zip"
 )
 """Builtins used unchanged: they touch only their arguments, and a plan has no objects with hooks."""
@@ -55,12 +57,7 @@ ANNOTATION_MODULES = frozenset({"typing", "__future__"})
 """Modules that only serve annotations. The compiler drops annotations and these imports."""
 
 PREDEFINED_NAMES = (
-    RUNTIME_NAMES
-    | ALLOWED_EXCEPTIONS
-    | PLAIN_BUILTINS
-    | GUARDED_BUILTINS
-    | PREDEFINED_MODULES
-    | PREDEFINED_MEMBERS
+    RUNTIME_NAMES | ALLOWED_EXCEPTIONS | PLAIN_BUILTINS | GUARDED_BUILTINS | PREDEFINED_MODULES | PREDEFINED_MEMBERS
 )
 """Every name that a plan can read without binding it."""
 
@@ -98,6 +95,7 @@ NAME_HINTS: dict[str, str] = {
     "MemoryError": _ONLY_EXCEPTION,
 }
 """Advice on what to write instead of a builtin that plans lack."""
+
 
 def suggest_replacement(name: str) -> str | None:
     """Return what to write instead of a name that the runtime lacks, or None."""

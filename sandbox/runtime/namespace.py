@@ -10,7 +10,7 @@ import builtins
 import re
 import warnings
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
@@ -41,7 +41,7 @@ from codeplan.untrusted.texts import with_article
 
 _UNGUARDED = {name: getattr(builtins, name) for name in PLAIN_BUILTINS | ALLOWED_EXCEPTIONS}
 
-PLAIN_TYPES: frozenset[type] = frozenset(
+PLAIN_TYPES: frozenset[Any] = frozenset(
     {str, bytes, int, float, complex, bool, list, dict, tuple, set, frozenset, range, slice, type(None)}
     | {Counter, OrderedDict, defaultdict, deque, bytearray, type(...)}
     | {date, datetime, time, timedelta, timezone, Decimal, Fraction}

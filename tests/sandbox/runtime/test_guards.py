@@ -246,9 +246,7 @@ def test_a_limit_behind_hundreds_of_errors_is_found() -> None:
 
 
 def test_a_limit_hidden_by_a_finally_is_recorded() -> None:
-    body = (
-        "def f(x):\n    try:\n        'a' * 10**11\n    finally:\n        next(iter(()))\nseen = list(map(f, [1]))\n"
-    )
+    body = "def f(x):\n    try:\n        'a' * 10**11\n    finally:\n        next(iter(()))\nseen = list(map(f, [1]))\n"
     reached = run(plan(body)).host.failure
     assert isinstance(reached, LimitExceeded)
     assert reached.limit == "memory"
