@@ -24,7 +24,7 @@ _MEMBERS: dict[str, str] = {
         "urlsafe_b64decode urlsafe_b64encode z85decode z85encode"
     ),
     "binascii": (
-        "Error Incomplete a2b_base64 a2b_hex a2b_qp a2b_uu b2a_base64 b2a_hex b2a_qp b2a_uu crc32 crc_hqx hexlify"
+        "Error Incomplete a2b_base64 a2b_hex a2b_qp a2b_uu b2a_base64 b2a_hex b2a_qp b2a_uu crc32 crc_hqx hexlify "
         "unhexlify"
     ),
     "bisect": "bisect bisect_left bisect_right insort insort_left insort_right",
@@ -57,7 +57,7 @@ _MEMBERS: dict[str, str] = {
     ),
     "difflib": (
         "Differ IS_CHARACTER_JUNK IS_LINE_JUNK SequenceMatcher context_diff diff_bytes get_close_matches ndiff "
-        "restore"
+        "restore "
         "unified_diff"
     ),
     "fractions": "Fraction",
@@ -82,7 +82,7 @@ _MEMBERS: dict[str, str] = {
         "acos acosh asin asinh atan atan2 atanh cbrt ceil comb copysign cos cosh degrees dist e erf erfc exp exp2 "
         "expm1 fabs factorial floor fma fmod frexp fsum gamma gcd hypot inf isclose isfinite isinf isnan isqrt "
         "lcm ldexp lgamma log log10 log1p log2 modf nan nextafter perm pi pow prod radians remainder sin sinh "
-        "sqrt sumprod tan tanh tau"
+        "sqrt sumprod tan tanh tau "
         "trunc ulp"
     ),
     "numbers": "Complex Integral Number Rational Real",
@@ -90,7 +90,7 @@ _MEMBERS: dict[str, str] = {
         "abs add and_ attrgetter call concat contains countOf delitem eq floordiv ge getitem gt iadd iand iconcat "
         "ifloordiv ilshift imatmul imod imul index indexOf inv invert ior ipow irshift is_ is_not isub itemgetter "
         "itruediv ixor le length_hint lshift lt matmul methodcaller mod mul ne neg not_ or_ pos pow rshift "
-        "setitem sub"
+        "setitem sub "
         "truediv truth xor"
     ),
     "pprint": "isreadable isrecursive pformat pp pprint saferepr",
@@ -107,23 +107,23 @@ _MEMBERS: dict[str, str] = {
     "statistics": (
         "NormalDist StatisticsError correlation covariance fmean geometric_mean harmonic_mean kde kde_random "
         "linear_regression mean median median_grouped median_high median_low mode multimode pstdev pvariance "
-        "quantiles"
+        "quantiles "
         "stdev variance"
     ),
     "string": (
-        "Template ascii_letters ascii_lowercase ascii_uppercase capwords digits hexdigits octdigits printable"
+        "Template ascii_letters ascii_lowercase ascii_uppercase capwords digits hexdigits octdigits printable "
         "punctuation whitespace"
     ),
     "sys": (
         "byteorder float_info getrecursionlimit hash_info int_info intern maxsize maxunicode platform "
-        "setrecursionlimit"
+        "setrecursionlimit "
         "stderr stdout version_info"
     ),
     "textwrap": "TextWrapper dedent fill indent shorten wrap",
     "time": (
         "altzone asctime ctime daylight gmtime localtime mktime monotonic monotonic_ns perf_counter "
         "perf_counter_ns process_time process_time_ns sleep strftime strptime struct_time thread_time "
-        "thread_time_ns time time_ns"
+        "thread_time_ns time time_ns "
         "timezone tzname"
     ),
     "unicodedata": (
@@ -185,7 +185,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
     "io": {
         _FILES: (
             "BlockingIOError BufferedIOBase BufferedRWPair BufferedRandom BufferedReader BufferedWriter "
-            "DEFAULT_BUFFER_SIZE FileIO IOBase IncrementalNewlineDecoder RawIOBase TextIOBase TextIOWrapper open"
+            "DEFAULT_BUFFER_SIZE FileIO IOBase IncrementalNewlineDecoder RawIOBase TextIOBase TextIOWrapper open "
             "open_code text_encoding"
         )
     },

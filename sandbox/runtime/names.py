@@ -26,7 +26,7 @@ ALLOWED_EXCEPTIONS = split_names(
     "ChildProcessError ConnectionAbortedError ConnectionError ConnectionRefusedError ConnectionResetError "
     "EOFError EnvironmentError Exception FileExistsError FileNotFoundError FloatingPointError IOError "
     "ImportError IndentationError IndexError InterruptedError IsADirectoryError KeyError LookupError "
-    "ModuleNotFoundError NameError NotADirectoryError"
+    "ModuleNotFoundError NameError NotADirectoryError "
     "BytesWarning "
     "DeprecationWarning EncodingWarning FutureWarning ImportWarning NotImplementedError OSError OverflowError "
     "PendingDeprecationWarning PermissionError ProcessLookupError RecursionError ReferenceError "
@@ -45,7 +45,7 @@ CALL_ERRORS = ALLOWED_EXCEPTIONS - split_names(
 PLAIN_BUILTINS = split_names(
     "abs all any ascii bin bool bytearray bytes callable chr complex dict divmod enumerate filter float "
     "frozenset hex int isinstance issubclass iter len list map max min next oct ord range repr reversed round "
-    "set slice"
+    "set slice "
     "sorted str sum tuple zip"
 )
 """Builtins used unchanged: they touch only their arguments, and a plan has no objects with hooks."""
