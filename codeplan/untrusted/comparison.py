@@ -334,7 +334,7 @@ def _form(value: object) -> type | None:
 
 
 def _is_scalar(value: object) -> bool:
-    return value is None or isinstance(value, bool | int | float | str | bytes)
+    return value is None or isinstance(value, bool | int | float | complex | str | bytes)
 
 
 def _same_scalars(left: object, right: object) -> bool:

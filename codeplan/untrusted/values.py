@@ -64,6 +64,8 @@ def scalar_text(value: Any, room: int, max_string: int | None) -> str:
         return int.__repr__(value) if bits <= _MAX_INT_BITS else f"<an int of {bits:,} bits>"
     if isinstance(value, float):
         return float.__repr__(value)
+    if isinstance(value, complex):
+        return complex.__repr__(value)
     return f"<{with_article(type_name(value))}>"
 
 

@@ -54,8 +54,8 @@ class RunRequest:
 
     The plan reaches the public methods and attributes of ``agent``, and ``ask`` as ``ask_llm``; ``seed`` seeds its
     random numbers. Its clock begins at ``started``, Unix time in seconds (None: now), and it sleeps if ``waits``, which
-    a replay need not. ``on_event`` receives each step and each piece of output at once. ``on_coverage`` receives the lines
-    that run; it slows the plan down. Raises: UsageError: ``start_from`` or ``seed`` is not a number of 64 bits.
+    a replay need not. ``on_event`` receives each step and each piece of output at once. ``on_coverage`` receives the
+    lines that run; it slows the plan down. Raises: UsageError: ``start_from`` or ``seed`` is not a number of 64 bits.
     """
 
     plan: Plan | str

@@ -1,6 +1,6 @@
 """Saves a plan's variables as data, a flat table of tagged nodes that nothing can execute.
 
-Only exact types are saved: None, bool, int, float, str, bytes, list, tuple, dict, set, frozenset, and Counter,
+Only exact types are saved: None, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, and Counter,
 OrderedDict, deque and defaultdict (over a builtin type); and objects of a plan's own classes, by the class's name and
 their fields. Aliases and cycles are kept, also between variables. A variable that contains anything else is dropped as
 a whole, and listed with the reason.
@@ -42,11 +42,12 @@ CONTAINER_TYPES: Final[dict[str, Callable[[], Any]]] = {
     "deque": deque,
 }
 """The tags of containers that are created empty and then filled. ``tuple`` and ``frozenset`` are created full.
-``deque:N`` has a maximum length, ``default:NAME`` a factory. The other tags are ``int``, ``float``, ``bytes`` and
-``text``.
+``deque:N`` has a maximum length, ``default:NAME`` a factory. The other tags are ``int``, ``float``,
+``complex``, ``bytes`` and ``text``.
 """
 
-DEFAULT_FACTORIES: Final = {t.__name__: t for t in (bool, int, float, str, bytes, list, tuple, dict, set, frozenset)}
+_PLAIN_FACTORIES: Final = (bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset)
+DEFAULT_FACTORIES: Final = {t.__name__: t for t in (*_PLAIN_FACTORIES, Counter, OrderedDict, deque)}
 """The factories that a saved defaultdict may have; ``default:None`` has none."""
 
 MAX_NODES: Final = 50_000
@@ -383,6 +384,18 @@ def _read_float(text: str) -> float:
     return float(text)
 
 
+def _read_complex(text: str) -> complex:
+    real, _, imaginary = text.partition(" ")
+    value = complex(float.fromhex(real), float.fromhex(imaginary))
+    if _complex_text(value) != text:
+        raise ValueError("a number is not in the form that encode writes")
+    return value
+
+
+def _complex_text(value: complex) -> str:
+    return f"{value.real.hex()} {value.imag.hex()}"
+
+
 def _read_text(text: str) -> str:
     return bytes.fromhex(text).decode("utf-8", "surrogatepass")
 
@@ -390,6 +403,7 @@ def _read_text(text: str) -> str:
 _TEXT_DECODERS: Final[dict[str, Callable[[str], Any]]] = {
     "int": _read_int,
     "float": _read_float,
+    "complex": _read_complex,
     "bytes": bytes.fromhex,
     "text": _read_text,
 }
@@ -589,6 +603,7 @@ _SCALAR_NODES: Final[dict[type, Callable[[Any], Node]]] = {
     bool: lambda value: bool(value),
     int: _int_node,
     float: _float_node,
+    complex: lambda value: ["complex", _complex_text(value)],
 }
 
 
@@ -607,7 +622,9 @@ def _factory_name(factory: object) -> str:
     for name, known in DEFAULT_FACTORIES.items():
         if factory is known:
             return name
-    raise UnsavableValue("a defaultdict whose factory is not a builtin type cannot be saved")
+    raise UnsavableValue(
+        "a defaultdict whose factory is a function cannot be saved, since no checkpoint holds functions"
+    )
 
 
 def _parts(container: Any) -> Iterable[object]:

@@ -247,12 +247,15 @@ def make_getattr(read_agent: AgentReader, size_guard: SizeGuard, replaced: Class
 def _sized_class_methods(size_guard: SizeGuard) -> ClassMethods:
     """Return ``from_bytes`` for integers of bounded size."""
 
-    def from_bytes(bytes: Any, *args: Any, **named: Any) -> int:
-        if hasattr(type(bytes), "__len__"):
-            size_guard.check_bits(8 * len(bytes))
-        return int.from_bytes(bytes, *args, **named)
+    def bounded(kind: type[int]) -> Callable[..., object]:
+        def from_bytes(bytes: Any, *args: Any, **named: Any) -> int:
+            if hasattr(type(bytes), "__len__"):
+                size_guard.check_bits(8 * len(bytes))
+            return kind.from_bytes(bytes, *args, **named)
 
-    return {kind: {"from_bytes": set_name("from_bytes", from_bytes)} for kind in (int, bool)}
+        return set_name("from_bytes", from_bytes)
+
+    return {kind: {"from_bytes": bounded(kind)} for kind in (int, bool)}
 
 
 def _module_member(module: ModuleFacade, name: str) -> object:

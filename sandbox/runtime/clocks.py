@@ -13,9 +13,11 @@ import io
 import math
 import operator
 import os
+import sys
+import sysconfig
 import time
 import zoneinfo
-from _strptime import _strptime as _  # noqa: F401  # C code looks it up in sys.modules
+from _strptime import _strptime as _  # type: ignore[import-not-found]  # noqa: F401  # C code finds it in sys.modules
 from _thread import allocate_lock
 from collections.abc import Callable
 from importlib import import_module
@@ -179,8 +181,16 @@ def load_time_zones() -> None:
     zoneinfo.reset_tzpath(to=())
     common: Any = import_module("zoneinfo._common")
     common.load_tzdata = _zone_files.open
+    _forget_build_settings()
     time.strptime("1", "%d")
     datetime.datetime.strptime("1", "%d").strftime("%d")
+
+
+def _forget_build_settings() -> None:
+    """Forget how this Python was built, which ``zoneinfo`` has looked up: the settings hold paths of the host."""
+    sysconfig.get_config_vars().clear()
+    for name in [name for name in sys.modules if name.startswith("_sysconfigdata")]:
+        vars(sys.modules.pop(name))["build_time_vars"].clear()
 
 
 def zoneinfo_members() -> dict[str, object]:

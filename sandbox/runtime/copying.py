@@ -234,7 +234,7 @@ class Identities:
         if kind is tuple or kind is frozenset:
             parts = list(map(self._stable, value))
             return value if all(a is b for a, b in zip(parts, value, strict=True)) else kind(parts)
-        by_address = kind.__hash__ is object.__hash__ or value is None or kind in _HASHED_BY_ADDRESS
+        by_address = getattr(kind, "__hash__", None) is object.__hash__ or value is None or kind in _HASHED_BY_ADDRESS
         return self.number(value) if by_address else value
 
 

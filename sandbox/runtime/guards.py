@@ -31,8 +31,11 @@ MAX_TEXT = 20_000_000
 MAX_ITEMS = 2_000_000
 """Maximum length of a list or tuple that a multiplication makes."""
 
-MAX_BITS = 100_000
-"""Maximum size of an integer that one operation makes, in bits (thirty thousand digits)."""
+MAX_BITS = 10_000_000
+"""Maximum size of an integer that one operation makes, in bits (three million digits)."""
+
+MAX_MODULUS_BITS = 100_000
+"""Maximum size of the numbers of ``pow(a, b, modulus)``, in bits: it multiplies once for each bit."""
 
 MAX_WIDTH = 10_000
 """Maximum width or precision in a format."""
@@ -111,7 +114,7 @@ class SizeGuard:
         """Check ``pow(a, b, modulus)``."""
         if modulus is not None:
             for number in (a, b, modulus):
-                self._check_bits(_bits(number) if _is_int(number) else 0)
+                self._check_bits(_bits(number) if _is_int(number) else 0, MAX_MODULUS_BITS)
         elif _is_int(b) and (_is_int(a) or type(a) is Fraction):
             exponent = int.__int__(b)
             self._check_bits(_bits(a) * (exponent if _is_int(a) else abs(exponent)))
@@ -142,9 +145,9 @@ class SizeGuard:
         if most is not None and _is_int(times) and len(sequence) * int.__int__(times) > most:
             self._limit("memory", len(sequence) * int.__int__(times), most)
 
-    def _check_bits(self, bits: int) -> None:
-        if bits > MAX_BITS:
-            self._limit("memory", bits, MAX_BITS)
+    def _check_bits(self, bits: int, most: int = MAX_BITS) -> None:
+        if bits > most:
+            self._limit("memory", bits, most)
 
     def _check_percent(self, template: str | bytes, values: Any) -> None:
         specs = _PERCENT_STAR.findall(template if isinstance(template, str) else template.decode("latin-1"))
@@ -215,7 +218,7 @@ class CurrentRun:
     settings: RunSettings
 
     def __init__(self) -> None:
-        self.generator: random.Random = random._inst  # type: ignore[attr-defined]  # also used by ``statistics``
+        self.generator: random.Random = random._inst  # the same as ``statistics`` uses
 
     def begin(self, host: HostCalls, settings: RunSettings) -> None:
         """Serve this run from now on."""

@@ -20,9 +20,9 @@ _MEMBERS: dict[str, str] = {
     "abc": "ABC ABCMeta abstractmethod",
     "ast": "literal_eval",
     "base64": (
-        "a85decode a85encode b16decode b16encode b32decode b32encode b32hexdecode b32hexencode b64decode b64encode "
-        "b85decode b85encode decodebytes encodebytes standard_b64decode standard_b64encode urlsafe_b64decode "
-        "urlsafe_b64encode z85decode z85encode"
+        "a85decode a85encode b16decode b16encode b32decode b32encode b32hexdecode b32hexencode b64decode "
+        "b64encode b85decode b85encode decodebytes encodebytes standard_b64decode standard_b64encode "
+        "urlsafe_b64decode urlsafe_b64encode z85decode z85encode"
     ),
     "binascii": (
         "Error Incomplete a2b_base64 a2b_hex a2b_qp a2b_uu b2a_base64 b2a_hex b2a_qp b2a_uu crc32 crc_hqx hexlify "
@@ -41,9 +41,9 @@ _MEMBERS: dict[str, str] = {
     ),
     "collections": "ChainMap Counter OrderedDict abc defaultdict deque namedtuple",
     "collections.abc": (
-        "AsyncGenerator AsyncIterable AsyncIterator Awaitable Buffer Callable Collection Container Coroutine Generator "
-        "Hashable ItemsView Iterable Iterator KeysView Mapping MappingView MutableMapping MutableSequence MutableSet "
-        "Reversible Sequence Set Sized ValuesView"
+        "AsyncGenerator AsyncIterable AsyncIterator Awaitable Buffer Callable Collection Container Coroutine "
+        "Generator Hashable ItemsView Iterable Iterator KeysView Mapping MappingView MutableMapping "
+        "MutableSequence MutableSet Reversible Sequence Set Sized ValuesView"
     ),
     "contextlib": ("AbstractContextManager ContextDecorator ExitStack closing contextmanager nullcontext suppress"),
     "copy": "Error copy deepcopy error",
@@ -62,7 +62,8 @@ _MEMBERS: dict[str, str] = {
         "Rounded Subnormal Underflow getcontext localcontext setcontext"
     ),
     "difflib": (
-        "Differ IS_CHARACTER_JUNK IS_LINE_JUNK SequenceMatcher context_diff diff_bytes get_close_matches ndiff restore "
+        "Differ IS_CHARACTER_JUNK IS_LINE_JUNK SequenceMatcher context_diff diff_bytes get_close_matches ndiff "
+        "restore "
         "unified_diff"
     ),
     "enum": "Enum EnumMeta EnumType Flag IntEnum IntFlag StrEnum auto unique",
@@ -94,14 +95,15 @@ _MEMBERS: dict[str, str] = {
     "operator": (
         "abs add and_ attrgetter call concat contains countOf delitem eq floordiv ge getitem gt iadd iand iconcat "
         "ifloordiv ilshift imatmul imod imul index indexOf inv invert ior ipow irshift is_ is_not isub itemgetter "
-        "itruediv ixor le length_hint lshift lt matmul methodcaller mod mul ne neg not_ or_ pos pow rshift setitem sub "
+        "itruediv ixor le length_hint lshift lt matmul methodcaller mod mul ne neg not_ or_ pos pow rshift "
+        "setitem sub "
         "truediv truth xor"
     ),
     "pprint": "isreadable isrecursive pformat pp pprint saferepr",
     "random": (
         "Random betavariate binomialvariate choice choices expovariate gammavariate gauss getrandbits getstate "
-        "lognormvariate normalvariate paretovariate randbytes randint random randrange sample seed setstate shuffle "
-        "triangular uniform vonmisesvariate weibullvariate"
+        "lognormvariate normalvariate paretovariate randbytes randint random randrange sample seed setstate "
+        "shuffle triangular uniform vonmisesvariate weibullvariate"
     ),
     "re": (
         "A ASCII DOTALL I IGNORECASE L LOCALE M MULTILINE Match NOFLAG Pattern PatternError S U UNICODE VERBOSE X "
@@ -110,7 +112,8 @@ _MEMBERS: dict[str, str] = {
     "secrets": "choice compare_digest randbelow randbits token_bytes token_hex token_urlsafe",
     "statistics": (
         "NormalDist StatisticsError correlation covariance fmean geometric_mean harmonic_mean kde kde_random "
-        "linear_regression mean median median_grouped median_high median_low mode multimode pstdev pvariance quantiles "
+        "linear_regression mean median median_grouped median_high median_low mode multimode pstdev pvariance "
+        "quantiles "
         "stdev variance"
     ),
     "string": (
@@ -123,8 +126,9 @@ _MEMBERS: dict[str, str] = {
     ),
     "textwrap": "TextWrapper dedent fill indent shorten wrap",
     "time": (
-        "altzone asctime ctime daylight gmtime localtime mktime monotonic monotonic_ns perf_counter perf_counter_ns "
-        "process_time process_time_ns sleep strftime strptime struct_time thread_time thread_time_ns time time_ns "
+        "altzone asctime ctime daylight gmtime localtime mktime monotonic monotonic_ns perf_counter "
+        "perf_counter_ns process_time process_time_ns sleep strftime strptime struct_time thread_time "
+        "thread_time_ns time time_ns "
         "timezone tzname"
     ),
     "types": "MappingProxyType MethodType NoneType SimpleNamespace",
@@ -138,14 +142,14 @@ _MEMBERS: dict[str, str] = {
         "get_args get_origin overload override runtime_checkable"
     ),
     "unicodedata": (
-        "bidirectional category combining decimal decomposition digit east_asian_width is_normalized lookup mirrored "
-        "name normalize numeric unidata_version"
+        "bidirectional category combining decimal decomposition digit east_asian_width is_normalized lookup "
+        "mirrored name normalize numeric unidata_version"
     ),
     "urllib": "parse",
     "urllib.parse": (
-        "DefragResult DefragResultBytes ParseResult ParseResultBytes SplitResult SplitResultBytes parse_qs parse_qsl "
-        "quote quote_from_bytes quote_plus unquote unquote_plus unquote_to_bytes urldefrag urlencode urljoin urlparse "
-        "urlsplit urlunparse urlunsplit"
+        "DefragResult DefragResultBytes ParseResult ParseResultBytes SplitResult SplitResultBytes parse_qs "
+        "parse_qsl quote quote_from_bytes quote_plus unquote unquote_plus unquote_to_bytes urldefrag urlencode "
+        "urljoin urlparse urlsplit urlunparse urlunsplit"
     ),
     "uuid": "NAMESPACE_DNS NAMESPACE_OID NAMESPACE_URL NAMESPACE_X500 UUID uuid1 uuid3 uuid4 uuid5",
     "zoneinfo": "ZoneInfo ZoneInfoNotFoundError available_timezones",

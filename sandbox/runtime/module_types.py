@@ -78,7 +78,7 @@ MODULE_ATTRIBUTES: dict[type, frozenset[str]] = {
     ),
     difflib.Match: _NAMED_TUPLE | split_names("a b size"),
     functools._lru_cache_wrapper: split_names("cache_clear cache_info cache_parameters"),
-    functools._CacheInfo: _NAMED_TUPLE | split_names("currsize hits maxsize misses"),  # type: ignore[attr-defined]
+    functools._CacheInfo: _NAMED_TUPLE | split_names("currsize hits maxsize misses"),
     hmac.HMAC: _ONE_DIGEST,
     io.BytesIO: split_names(
         "close closed flush getvalue read read1 readable readinto readline readlines seek seekable tell truncate "

@@ -38,7 +38,7 @@ Members = dict[str, object]
 MAX_INDENT = 16
 """Maximum ``indent`` of ``json.dumps``."""
 
-MAX_FACTORIAL = 2_000
+MAX_FACTORIAL = 100_000
 """Maximum argument of ``math.factorial``, ``comb`` and ``perm``."""
 
 MAX_PRECISION = 10_000
@@ -133,8 +133,7 @@ class ModuleMaker:
         def load(fp: Any, **options: Any) -> Any:
             return _loads(self._getattr(fp, "read")(), **options)
 
-        functions = {"dump": dump, "dumps": _dumps, "load": load, "loads": _loads}
-        return {name: set_name(name, function) for name, function in functions.items()}
+        return _named(dump, load) | {"dumps": _DUMPS, "loads": _LOADS}
 
     def _operator_members(self) -> Members:
         """Look attributes up by the guard, and check the sizes of products and the types of owners."""
@@ -165,8 +164,7 @@ class ModuleMaker:
         def delitem(a: Any, b: Any, /) -> None:
             del check_writable(a)[b]
 
-        functions = [attrgetter, methodcaller, setitem, delitem]
-        return {f.__name__: set_name(f.__name__, f) for f in functions} | _sized_operators(self._size_guard)
+        return _named(attrgetter, methodcaller, setitem, delitem) | _sized_operators(self._size_guard)
 
     def _pprint_members(self) -> Members:
         def pretty(object: Any, stream: Any = None, *args: Any, **named: Any) -> None:
@@ -224,9 +222,10 @@ class ModuleMaker:
             self._size_guard.check_bits(k)
             return generator.getrandbits(k)
 
-        functions = [token_bytes, token_hex, token_urlsafe, randbelow, randbits]
-        named: Members = {f.__name__: set_name(f.__name__, f) for f in functions}
-        return named | {"choice": generator.choice, "compare_digest": hmac.compare_digest}
+        return _named(token_bytes, token_hex, token_urlsafe, randbelow, randbits) | {
+            "choice": generator.choice,
+            "compare_digest": hmac.compare_digest,
+        }
 
     def _sys_members(self) -> Members:
         def getrecursionlimit() -> int:
@@ -237,9 +236,7 @@ class ModuleMaker:
             if operator.index(limit) < 1:
                 raise ValueError("recursion limit must be greater or equal than 1")
 
-        functions = [getrecursionlimit, setrecursionlimit]
-        named: Members = {f.__name__: set_name(f.__name__, f) for f in functions}
-        return named | {"stdout": self._output, "stderr": self._output}
+        return _named(getrecursionlimit, setrecursionlimit) | {"stdout": self._output, "stderr": self._output}
 
     def _uuid_members(self) -> Members:
         generator, clock = self._run.generator, self._clock
@@ -255,6 +252,11 @@ class ModuleMaker:
             return uuid.UUID(int=generator.getrandbits(128), version=4)
 
         return {"uuid1": set_name("uuid1", uuid1), "uuid4": set_name("uuid4", uuid4)}
+
+
+def _named(*functions: Any) -> Members:
+    """Return the functions by name, with their names in errors."""
+    return {function.__name__: set_name(function.__name__, function) for function in functions}
 
 
 _GREGORIAN_TICKS = 0x01B21DD213814000
@@ -312,15 +314,15 @@ def _calendar_members() -> Members:
 
 def make_named_tuple(
     typename: Any, field_names: Any, *, rename: bool = False, defaults: Any = None, module: Any = None
-) -> type:
+) -> Any:
     """``collections.namedtuple``, for names that are exact texts: it compiles them."""
     if type(typename) is not str:
         raise TypeError("Type names and field names must be strings")
     names = field_names.replace(",", " ").split() if type(field_names) is str else list(field_names)
     if not all(type(name) is str for name in names):
         raise TypeError("Type names and field names must be strings")
-    made = collections.namedtuple(typename, names, rename=bool(rename), defaults=defaults, module="__main__")
-    return mark_class(made)
+    make: Any = collections.namedtuple
+    return mark_class(make(typename, names, rename=bool(rename), defaults=defaults, module="__main__"))
 
 
 def _decimal_members() -> Members:
@@ -362,8 +364,7 @@ def _functools_members() -> Members:
     def wraps(wrapped: Any) -> Callable[[Any], Any]:
         return set_name("wraps", lambda wrapper: update_wrapper(wrapper, wrapped))
 
-    functions = [update_wrapper, wraps, singledispatch, total_ordering]
-    return {f.__name__: set_name(f.__name__, f) for f in functions}
+    return _named(update_wrapper, wraps, singledispatch, total_ordering)
 
 
 def singledispatch(func: Callable[..., Any]) -> Callable[..., Any]:
@@ -413,7 +414,7 @@ def _math_members(size_guard: SizeGuard) -> Members:
     def bounded(function: Callable[..., int]) -> Callable[..., int]:
         def call(*numbers: int) -> int:
             if any(type(n) is int and n > MAX_FACTORIAL for n in numbers):
-                raise OverflowError(f"{function.__name__} takes numbers up to {MAX_FACTORIAL} here")
+                raise OverflowError(f"{function.__name__} takes numbers up to {MAX_FACTORIAL:,} here")
             return function(*numbers)
 
         return set_name(function.__name__, call)
@@ -466,6 +467,10 @@ def _loads(s: Any, **options: Any) -> Any:
     if type(s) not in (str, bytes, bytearray):
         raise TypeError(f"the JSON object must be str, bytes or bytearray, not {type(s).__name__}")
     return json.loads(s, **options)
+
+
+_DUMPS: Callable[..., str] = set_name("dumps", _dumps)
+_LOADS: Callable[..., Any] = set_name("loads", _loads)
 
 
 def _check_options(function: str, options: dict[str, Any], allowed: frozenset[str]) -> None:

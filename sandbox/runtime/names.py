@@ -102,8 +102,9 @@ CALL_ERRORS = ALLOWED_EXCEPTIONS - split_names(
 """Exceptions that a failed call of the agent may raise in a plan. Each takes one text, and means nothing else there."""
 
 PLAIN_BUILTINS = split_names(
-    "abs all any ascii bin bool bytearray bytes callable chr complex dict divmod enumerate filter float frozenset "
-    "hex int isinstance issubclass iter len list map max min next oct ord range repr reversed round set slice "
+    "abs all any ascii bin bool bytearray bytes callable chr complex dict divmod enumerate filter float "
+    "frozenset hex int isinstance issubclass iter len list map max min next oct ord range repr reversed round "
+    "set slice "
     "sorted str sum tuple zip"
 )
 """Builtins used unchanged: they touch only their arguments, and a plan has no objects with hooks."""

@@ -4,12 +4,13 @@
 # a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import json
-    for make in (lambda: nowhere, lambda: 'é'.encode('ascii'), lambda: json.loads('CANARY'), lambda: next(iter([])), lambda: [].x):
+    for make in (lambda: nowhere, lambda: 'é'.encode('ascii'), lambda: json.loads('x'), lambda: next(iter([])), lambda: [].x):
         try:
             make()
         except Exception as e:
             for name in ('obj', 'object', 'path', '__traceback__', '__suppress_context__', '__reduce__', 'args.obj'):
                 try:
-                    print('CANARY-WALK', getattr(e, name))
+                    found = getattr(e, name)
+                    if not isinstance(found, (str, bytes, int, type(None))): print('CANARY-WALK', found)
                 except AttributeError:
                     pass

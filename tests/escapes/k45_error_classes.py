@@ -7,12 +7,12 @@ def solution(agent, start_from=1):
         for x in (agent, print, math, Counter):
             try:
                 e = re.error('m', x, 0)
-                print(e.pattern); print('CANARY-WALK')
+                if e.pattern is not x: print('CANARY-WALK', e.pattern)
             except Exception as error:
                 pass
             try:
                 e = json.JSONDecodeError('m', x, 0)
-                print(e.doc, 'CANARY-WALK')
+                if e.doc is not x: print('CANARY-WALK', e.doc)
             except Exception as error:
                 pass
         assert True

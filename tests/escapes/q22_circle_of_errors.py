@@ -1,6 +1,6 @@
 # id: q22_circle_of_errors
 # kind: exc
-# tries: a chain of contexts in a circle of hundreds, with a recursion error behind it
+# tries: a chain of contexts in a circle of hundreds, with a limit of memory behind it
 # a correct runtime must: end the plan as stopped or failed, whatever the plan does after it; nothing may hide the limit or the assertion
 def solution(agent, start_from=1):
     if start_from <= 1:
@@ -8,8 +8,7 @@ def solution(agent, start_from=1):
         def f(i):
             try:
                 if i == 299:
-                    def r(): r()
-                    r()
+                    'a' * 10**11
                 f(i + 1)
             finally:
                 raise errors[i] from errors[i - 1]

@@ -4,7 +4,8 @@
 # a correct runtime must: refuse the call or end the worker; no process of the host is found
 # layer: cage
 def solution(agent, start_from=1):
-    import time
+    import os, time
+    os.getpid()
     for pid in range(1, 70000):
         try:
             print('CANARY-CLOCK', pid, time.clock_gettime((~pid << 3) | 2))

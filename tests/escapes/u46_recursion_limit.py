@@ -4,7 +4,8 @@
 # a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
-    import sys
+    import os, sys
+    os.getpid()
     sys.setrecursionlimit(2**31 - 1)
     f = lambda f: f(f)
     f(f)

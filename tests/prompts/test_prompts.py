@@ -11,7 +11,8 @@ from codeplan import envs
 from codeplan.planning.sample_choice import WorkedExample
 from codeplan.prompts.templates import PromptError, Prompts
 from codeplan.runner.episodes import execute
-from codeplan.sandbox.runtime.names import ALLOWED_MODULES, GUARDED_BUILTINS, PLAIN_BUILTINS, RUNTIME_NAMES
+from codeplan.sandbox.runtime.module_names import PREDEFINED_MEMBERS
+from codeplan.sandbox.runtime.names import GUARDED_BUILTINS, PLAIN_BUILTINS, RUNTIME_NAMES
 from codeplan.skills.parameter_binding import SkillParameter
 from codeplan.skills.skill import Skill
 from codeplan.standin.household import parse_goal, sort_by_likelihood
@@ -79,7 +80,7 @@ def test_prompts_do_not_speak_of_what_plans_may_not_do(name, word, setting):
 def test_prompts_that_want_a_plan_name_all_that_there_is(name):
     there_is, _, there_is_not = chat(name)[0].partition("There is, without an import:")[2].partition("There is not:")
     words = set(re.findall(r"\w+", there_is))
-    assert words >= PLAIN_BUILTINS | GUARDED_BUILTINS | ALLOWED_MODULES["collections"]
+    assert words >= PLAIN_BUILTINS | GUARDED_BUILTINS | PREDEFINED_MEMBERS
     assert words >= RUNTIME_NAMES - {"ask", "agent", "start_from"}
     assert words >= {"re", "json", "math", "random", "string"}
     missing = set(re.findall(r"\w+", there_is_not.partition("Answer")[0].partition("\n")[0]))

@@ -281,3 +281,21 @@ def test_the_command_takes_the_options_and_its_run_replays(tmp_path, monkeypatch
     ):
         assert main([*command, *bad]) == 2
         assert capsys.readouterr().err.count("\n") == 1
+
+
+CLOCKS = """\
+def solution(agent, start_from=1):
+    import datetime, random, time, uuid
+    if start_from <= 1:
+        began = time.time()
+        time.sleep(0.2)
+        print(began, time.monotonic(), datetime.datetime.now(), uuid.uuid4(), random.random())
+        agent.open(datetime.datetime.now().microsecond % 3)
+        assert agent, 'Error in [Step 1]'
+"""
+
+
+def test_a_replay_reads_the_times_and_draws_the_numbers_of_the_run(tmp_path):
+    first = play(CLOCKS, out=tmp_path)
+    assert again(tmp_path) == first.result
+    assert abs(float(first.outcome.output.split()[0]) - start_of(tmp_path).at) < 0.01

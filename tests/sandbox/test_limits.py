@@ -47,7 +47,7 @@ def test_the_default_limits_are_those_that_the_documentation_promises():
         wall=5.0,
         cpu=4.0,
         memory=192 * 2**20,
-        turns=5_000_000,
+        turns=10**9,
         output=64_000,
         calls=500,
         reads=20_000,
@@ -55,7 +55,7 @@ def test_the_default_limits_are_those_that_the_documentation_promises():
         asks=50,
         ask_bytes=20_000,
         checkpoint_bytes=256 * 2**10,
-        recursion=500,
+        recursion=1_000,
         source_bytes=64 * 2**10,
     )
 

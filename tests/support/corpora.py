@@ -19,12 +19,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from codeplan.sandbox.runtime.module_names import split_names
+
 _SECONDS = 15
-_OUTSIDE = frozenset(
+_OUTSIDE = split_names(
     "PIL argparse bs4 builtins ctypes cv2 doctest fake_useragent glob httpx importlib inspect keras logging lxml "
     "matplotlib multiprocessing numpy openpyxl os pandas pathlib pickle pygame pytest qiskit requests rich scipy select "
     "shutil signal skimage sklearn socket ssl statsmodels subprocess sympy sys tempfile tensorflow threading timeit "
-    "tkinter turtle unittest warnings webbrowser xgboost yfinance".split()
+    "tkinter turtle unittest warnings webbrowser xgboost yfinance"
 )
 """Modules that need a package, a file, a terminal or the interpreter itself."""
 

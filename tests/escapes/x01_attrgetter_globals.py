@@ -1,0 +1,12 @@
+# id: x01_attrgetter_globals
+# kind: getattr
+# tries: operator.attrgetter with a dotted path of private names
+# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    import operator
+
+    for attempt in (lambda: operator.attrgetter('__globals__')(print), lambda: operator.attrgetter('report.__self__')(agent), lambda: operator.attrgetter('_secret')(agent), lambda: operator.attrgetter('__class__.__subclasses__')(1)):
+        try:
+            print('CANARY-WALK', attempt())
+        except (AttributeError, TypeError, ValueError, KeyError, NameError):
+            pass

@@ -1,0 +1,14 @@
+# id: x03_wraps_assigned
+# kind: walk
+# tries: functools.wraps and update_wrapper copy any attribute by name
+# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    import functools
+    def f():
+        return 1
+
+    for attempt in (lambda: functools.wraps(print, assigned=('__globals__',))(f), lambda: functools.update_wrapper(f, print, ('__code__',), ()), lambda: functools.update_wrapper(f, print, updated=('__dict__',))):
+        try:
+            print('CANARY-WALK', attempt())
+        except (AttributeError, TypeError, ValueError, KeyError, NameError):
+            pass

@@ -1,0 +1,13 @@
+# id: x06_namedtuple_class
+# kind: walk
+# tries: the class of a named tuple, and what hangs on it
+# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    from collections import namedtuple
+    P = namedtuple("P", "x")
+
+    for attempt in (lambda: P.__new__, lambda: P.mro(), lambda: P.__init_subclass__, lambda: P(1)._field_defaults, lambda: P._make.__func__, lambda: P(1)._replace.__self__.__class__):
+        try:
+            print('CANARY-WALK', attempt())
+        except (AttributeError, TypeError, ValueError, KeyError, NameError):
+            pass

@@ -1,0 +1,17 @@
+# id: x08_string_formatter
+# kind: format
+# tries: string.Formatter and UserString, whose format is not guarded
+# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    try:
+        import string
+        print("CANARY-WALK", string.Formatter)
+    except AttributeError:
+        pass
+    import collections
+
+    for attempt in (lambda: collections.UserString('{0.__class__}').format(1), lambda: collections.UserDict().data):
+        try:
+            print('CANARY-WALK', attempt())
+        except (AttributeError, TypeError, ValueError, KeyError, NameError):
+            pass

@@ -1,0 +1,12 @@
+# id: x12_stdout_print
+# kind: walk
+# tries: the output stream leads to what prints it
+# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    import sys
+
+    for attempt in (lambda: getattr(sys.stdout.write, '__' + 'self__'), lambda: getattr(sys.stdout, '_' + 'print'), lambda: sys.stdout.print, lambda: sys.stdout.write(b'CANARY'), lambda: type(sys.stdout)):
+        try:
+            print('CANARY-WALK', attempt())
+        except (AttributeError, TypeError, ValueError, KeyError, NameError):
+            pass

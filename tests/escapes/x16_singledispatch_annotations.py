@@ -1,0 +1,15 @@
+# id: x16_singledispatch_annotations
+# kind: exec
+# tries: singledispatch evaluates annotations of what it registers
+# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    import functools
+    def f(x: "print('CANARY-EXEC')"):
+        return 1
+    d = functools.singledispatch(f)
+
+    for attempt in (lambda: d.register(f), lambda: d.registry, lambda: d.dispatch(5), lambda: d.register(5, f)):
+        try:
+            print('CANARY-WALK', attempt())
+        except (AttributeError, TypeError, ValueError, KeyError, NameError):
+            pass

@@ -1,0 +1,12 @@
+# id: x17_copy_reduce
+# kind: dunder
+# tries: copy and deepcopy call what __reduce__ returns
+# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    import copy
+
+    for attempt in (lambda: copy.deepcopy(x for x in [1]), lambda: copy.copy(iter([1])), lambda: copy.dispatch_table, lambda: copy.copyreg, lambda: copy.weakref, lambda: copy.deepcopy(open)):
+        try:
+            print('CANARY-WALK', attempt())
+        except (AttributeError, TypeError, ValueError, KeyError, NameError):
+            pass

@@ -1,0 +1,12 @@
+# id: x25_io_files
+# kind: fs
+# tries: io opens files, and wraps descriptors
+# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    import io
+
+    for attempt in (lambda: io.open('@SECRET@'), lambda: io.FileIO(0), lambda: io.open_code('@SECRET@'), lambda: io.TextIOWrapper(io.BytesIO()), lambda: io.BufferedReader(io.BytesIO()), lambda: io.StringIO().detach(), lambda: io.BytesIO(b'abc').getbuffer()):
+        try:
+            print('CANARY-WALK', attempt())
+        except (AttributeError, TypeError, ValueError, KeyError, NameError):
+            pass

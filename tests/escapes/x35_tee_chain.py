@@ -1,0 +1,10 @@
+# id: x35_tee_chain
+# kind: crash
+# tries: iterators nested a hundred thousand deep: tee, chain, islice, accumulate, starmap
+# a correct runtime must: stop at the budget, report a limit error, keep the host alive and within its memory
+def solution(agent, start_from=1):
+    import itertools
+    i = iter([1])
+    for n in range(10**5):
+        i = [itertools.chain, itertools.accumulate, lambda x: itertools.islice(x, 5), itertools.pairwise, lambda x: itertools.tee(x)[0]][n % 5](i)
+    print(next(i))

@@ -1,0 +1,12 @@
+# id: x54_setitem_of_operator
+# kind: dunder
+# tries: operator writes items that plans may not write
+# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    import operator, functools, json, sys
+    for owner in (json, sys, functools, agent, print, (1, 2), "abc", sys.version_info, range(3)):
+        for write in (lambda: operator.setitem(owner, 0, 1), lambda: operator.delitem(owner, 0), lambda: operator.iconcat(owner, owner)):
+            try:
+                write()
+            except (TypeError, AttributeError, IndexError):
+                pass

@@ -1,0 +1,12 @@
+# id: x58_abc_register
+# kind: walk
+# tries: abstract classes are registered with, and walked
+# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    import collections.abc, numbers
+
+    for attempt in (lambda: collections.abc.Mapping.register(int), lambda: collections.abc.Mapping.mro(), lambda: numbers.Number.register(str), lambda: getattr(collections.abc.Callable, '__' + 'subclasses__')(), lambda: collections.abc.Mapping.get):
+        try:
+            print('CANARY-WALK', attempt())
+        except (AttributeError, TypeError, ValueError, KeyError, NameError):
+            pass

@@ -1,0 +1,302 @@
+"""The modules of the standard library, as plans see them."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.guarded_plans import STARTED, message, refused, run
+from support.sample_plans import wrap_as_plan as plan
+
+from codeplan.sandbox.runtime.guards import RunSettings
+from codeplan.sandbox.runtime.module_names import (
+    _MEMBERS,
+    ALLOWED_MODULES,
+    LEFT_OUT,
+    NEWER_MEMBERS,
+    PREDEFINED_MODULES,
+    REFUSED_MODULES,
+)
+from codeplan.sandbox.runtime.namespace import PlanRuntime
+
+PYENV = Path("/root/.pyenv/versions")
+VERSIONS = ((3, 11), (3, 12), (3, 13))
+OWN = {"ast", "large_language_model", "sys", "urllib"}
+"""Modules of which plans have only what they name."""
+
+LIST_NAMES = """
+import importlib, inspect, json, sys
+found = {}
+for name in json.loads(sys.argv[1]):
+    module = importlib.import_module(name)
+    public = getattr(module, '__all__', None)
+    if public is None:
+        public = [n for n, v in vars(module).items() if not n.startswith('_') and not inspect.ismodule(v)]
+    found[name] = [sorted(n for n in public if not inspect.ismodule(getattr(module, n))), sorted(dir(module))]
+print(json.dumps(found))
+"""
+
+
+def names_of(version: tuple[int, int]) -> dict[str, tuple[set[str], set[str]]]:
+    """Return the public names, and all names, of each module in a version of Python."""
+    python = next(iter(sorted(PYENV.glob(f"{version[0]}.{version[1]}.*/bin/python"))), None)
+    if python is None:
+        pytest.skip(f"Python {version[0]}.{version[1]} is not installed here")
+    modules = json.dumps(sorted(_MEMBERS.keys() - OWN))
+    done = subprocess.run([str(python), "-c", LIST_NAMES, modules], capture_output=True, text=True, check=True)
+    return {name: (set(public), set(every)) for name, (public, every) in json.loads(done.stdout).items()}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_name_of_a_module_is_given_or_left_out_for_a_reason(version: tuple[int, int]) -> None:
+    for module, (public, every) in names_of(version).items():
+        given = {n for n in _MEMBERS[module].split() if NEWER_MEMBERS.get(module, {}).get(n, (3, 0)) <= version}
+        left_out = {name for names in LEFT_OUT.get(module, {}).values() for name in names.split()}
+        assert given <= every, f"{module} lacks {given - every}"
+        assert not given & left_out
+        assert public <= given | left_out | BORROWED, f"{module} also has {public - given - left_out - BORROWED}"
+
+
+BORROWED = {"Decimal", "Enum", "StringIO", "namedtuple"}
+"""Names that a module without ``__all__`` has imported from another."""
+
+
+def test_a_members_version_is_that_which_brought_it() -> None:
+    for module, newer in NEWER_MEMBERS.items():
+        assert newer.keys() <= set(_MEMBERS[module].split())
+
+
+def test_no_member_is_a_module_of_python_or_one_of_its_functions_with_a_plans_text_for_attributes() -> None:
+    modules: Any = PlanRuntime()._names["_modules_"]
+    for facade in modules.values():
+        assert not [name for name, member in facade.members.items() if inspect.ismodule(member)]
+    assert not [m for m in ("operator", "functools") if _shares(modules[m], "attrgetter methodcaller wraps")]
+
+
+def _shares(facade: Any, names: str) -> bool:
+    own = importlib.import_module(facade.name)
+    return any(facade.members[n] is getattr(own, n) for n in names.split() if n in facade.members)
+
+
+PRINTED = {
+    "urllib.parse": ("import urllib.parse\nprint(urllib.parse.quote('a b'))", "a%20b"),
+    "from urllib import parse": ("from urllib import parse\nprint(parse.urlsplit('http://h:1/p?q').port)", "1"),
+    "import a.b as c": ("import collections.abc as c\nprint(isinstance([], c.Sequence))", "True"),
+    "datetime": ("from datetime import date, timedelta\nprint(date(2024, 2, 28) + timedelta(days=2))", "2024-03-01"),
+    "strptime": ("from datetime import datetime\nprint(datetime.strptime('5/6/20', '%d/%m/%y').date())", "2020-06-05"),
+    "zoneinfo": (
+        "from datetime import datetime\nfrom zoneinfo import ZoneInfo\n"
+        "print(datetime(2024, 7, 1, tzinfo=ZoneInfo('Europe/Berlin')).utcoffset())",
+        "2:00:00",
+    ),
+    "itertools": ("from itertools import chain, groupby\nprint(list(chain.from_iterable([[1], [2]])))", "[1, 2]"),
+    "cache": (
+        "import functools\ndef f(n):\n    return n if n < 2 else g(n - 1) + g(n - 2)\n"
+        "g = functools.lru_cache(maxsize=None)(f)\nprint(g(80), g.cache_info().misses)",
+        "23416728348467685 81",
+    ),
+    "wraps": (
+        "from functools import wraps\ndef f():\n    return 1\ndef g():\n    return 2\nh = wraps(f)(g)\nprint(h())",
+        "2",
+    ),
+    "singledispatch": (
+        "from functools import singledispatch\nf = singledispatch(lambda x: 'any')\nf.register(int, lambda x: 'int')\n"
+        "print(f(True), f('a'))",
+        "int any",
+    ),
+    "namedtuple": (
+        "from collections import namedtuple\nP = namedtuple('P', 'x y', defaults=[0])\np = P(1)\n"
+        "print(p, p.x, p._replace(y=5), p._asdict(), P._fields)",
+        "P(x=1, y=0) 1 P(x=1, y=5) {'x': 1, 'y': 0} ('x', 'y')",
+    ),
+    "ChainMap": (
+        "from collections import ChainMap\nc = ChainMap({'a': 1}, {'b': 2})\nc['b'] = 3\nprint(c['b'], c.maps, len(c))",
+        "3 [{'a': 1, 'b': 3}, {'b': 2}] 2",
+    ),
+    "heapq": (
+        "import heapq\nh = [3, 1, 2]\nheapq.heapify(h)\nprint(heapq.heappop(h), list(heapq.merge([1], [0])))",
+        "1 [0, 1]",
+    ),
+    "bisect": ("import bisect\na = [1, 3]\nbisect.insort(a, 2)\nprint(a)", "[1, 2, 3]"),
+    "deepcopy": (
+        "import copy\na = [1, {'k': (2, [3])}]\na.append(a)\nb = copy.deepcopy(a)\nb[1]['k'][1].append(4)\n"
+        "print(a[1], b[1], b[2] is b)",
+        "{'k': (2, [3])} {'k': (2, [3, 4])} True",
+    ),
+    "operator": (
+        "from operator import attrgetter, itemgetter, methodcaller\nimport datetime\nd = datetime.date(2024, 5, 6)\n"
+        "print(attrgetter('year', 'month')(d), itemgetter(1)('ab'), methodcaller('split', '-')('a-b'))",
+        "(2024, 5) b ['a', 'b']",
+    ),
+    "decimal": (
+        "from decimal import Decimal, ROUND_HALF_UP\nprint(Decimal('2.675').quantize(Decimal('0.01'), ROUND_HALF_UP))",
+        "2.68",
+    ),
+    "fractions": ("from fractions import Fraction\nf = Fraction(3, 6) ** 2\nprint(f, f.denominator)", "1/4 4"),
+    "statistics": (
+        "import statistics\nprint(statistics.median([3, 1, 2]), statistics.NormalDist(0, 1).cdf(0))",
+        "2 0.5",
+    ),
+    "textwrap": ("import textwrap\nprint(textwrap.shorten('aaa bbb ccc', 9))", "aaa [...]"),
+    "Template": ("from string import Template\nprint(Template('$a-$b').safe_substitute(a=1))", "1-$b"),
+    "hashlib": (
+        "import hashlib, hmac\nprint(hashlib.sha256(b'a').hexdigest()[:8], hmac.new(b'k', b'm', 'md5').digest_size)",
+        "ca978112 16",
+    ),
+    "base64": ("import base64, binascii\nprint(base64.b64encode(b'ab'), binascii.crc32(b'ab'))", "b'YWI=' 2659403885"),
+    "csv": (
+        "import csv, io\nf = io.StringIO()\nw = csv.writer(f)\nw.writerow(['a', 'b,c'])\n"
+        "print([r for r in csv.reader(f.getvalue().splitlines())], [r['x'] for r in csv.DictReader(io.StringIO('x,y\\n1,2'))])",
+        "[['a', 'b,c']] ['1']",
+    ),
+    "print to a file": (
+        "import io, sys\nf = io.StringIO()\nprint('a', file=f)\nprint(repr(f.getvalue()), file=sys.stderr)",
+        "'a\\n'",
+    ),
+    "difflib": ("import difflib\nprint(difflib.get_close_matches('appel', ['ape', 'apple']))", "['apple', 'ape']"),
+    "pprint": ("import pprint\npprint.pprint({'b': 1, 'a': 2})", "{'a': 2, 'b': 1}"),
+    "calendar": (
+        "import calendar\nprint(calendar.monthrange(2024, 2), calendar.day_name[0], calendar.MONDAY)",
+        "(3, 29) Monday 0",
+    ),
+    "html": ("import html\nprint(html.escape('<a>'))", "&lt;a&gt;"),
+    "uuid": ("import uuid\nprint(uuid.uuid5(uuid.NAMESPACE_DNS, 'a').version, len(uuid.uuid4().hex))", "5 32"),
+    "json": (
+        "import json, io\nf = io.StringIO()\njson.dump({'a': 1.5}, f)\nf.seek(0)\n"
+        "print(json.load(f, parse_float=str), json.loads('{\"a\": 1}', object_hook=list))",
+        "{'a': '1.5'} ['a']",
+    ),
+    "unicodedata": ("import unicodedata\nprint(unicodedata.name('a'))", "LATIN SMALL LETTER A"),
+    "numbers": ("import numbers, cmath\nprint(isinstance(1, numbers.Integral), cmath.phase(1))", "True 0.0"),
+    "sys": (
+        "import sys\nsys.setrecursionlimit(10**6)\nprint(sys.maxsize, sys.version_info.major)",
+        "9223372036854775807 3",
+    ),
+    "repr of a module": ("print(math)", "<module 'math' (built-in)>"),
+    "to_bytes": ("print((258).to_bytes(2, 'big'), int.from_bytes(b'ab', 'little'))", "b'\\x01\\x02' 25185"),
+    "fromhex": ("print(bytes.fromhex('6162'), float.fromhex('0x1p3'))", "b'ab' 8.0"),
+    "iter with a sentinel": ("a = [1, 0, 2]\nprint(list(iter(a.pop, 0)))", "[2]"),
+    "Match.re": ("print(re.match('a', 'a').re.pattern)", "a"),
+    "bytearray": (
+        "b = bytearray(b'ab')\nb[0] = 99\nb.append(100)\nprint(b, b.decode('ascii'))",
+        "bytearray(b'cbd') cbd",
+    ),
+    "encodings": (
+        "print('é'.encode('cp437'), 'é'.encode('L1'), b'\\xff\\xfea\\x00'.decode('U16'), 'é'.encode('windows-1252'))",
+        "b'\\x82' b'\\xe9' a b'\\xe9'",
+    ),
+    "id": ("a = []\nprint(id(a) == id(a), id(a) == id([]))", "True False"),
+    "hash": ("print(hash((1, 'a')) == hash((1, 'a')), hash(2.0) == hash(2), {print: 1}[print])", "True True 1"),
+}
+
+
+@pytest.mark.parametrize("what", PRINTED)
+def test_it_does_what_it_does_in_python(what: str) -> None:
+    body, expected = PRINTED[what]
+    ran = run(plan(body))
+    assert ran.error is None
+    assert ran.output == expected + "\n"
+
+
+ERRORS = {
+    "JSONDecodeError": ("json.loads('[1,]')", "json.JSONDecodeError", "e.msg, e.pos, e.lineno, e.colno, e.doc"),
+    "KeyError": ("{}['x']", "KeyError", "e.args"),
+    "UnicodeError": (
+        "b'a\\xff'.decode('ascii')",
+        "UnicodeDecodeError",
+        "e.start, e.end, e.reason, e.encoding, e.object",
+    ),
+    "StopIteration": ("next(iter([]))", "StopIteration", "e.value"),
+    "OSError": ("raise FileNotFoundError(2, 'no', 'f')", "OSError", "e.errno, e.strerror, e.filename"),
+    "re.error": ("re.compile('(')", "re.error", "e.msg, e.pattern, e.pos"),
+    "SyntaxError": ("raise SyntaxError('a', ('f', 1, 2, 't'))", "SyntaxError", "e.msg, e.lineno, e.offset, e.text"),
+}
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_an_exception_has_its_own_plain_attributes(error: str) -> None:
+    body, kind, attributes = ERRORS[error]
+    source = f"try:\n    {body}\nexcept {kind} as e:\n    print(({attributes},))"
+    told: list[object] = []
+    exec(source, {"json": json, "re": importlib.import_module("re"), "print": told.append})
+    assert run(plan(source)).output == f"{told[0]}\n"
+
+
+def test_an_exception_tells_neither_its_object_nor_its_frames() -> None:
+    for name in ("obj", "with_traceback"):
+        body = f"try:\n    agent.nothing\nexcept AttributeError as e:\n    e.{name}"
+        assert f"has no attribute '{name}'" in message(body)
+
+
+def test_the_clock_begins_at_the_runs_start_and_is_the_same_in_every_run() -> None:
+    body = (
+        "import time, datetime, uuid, secrets, random\na = time.time()\ntime.sleep(0.01)\nb = time.monotonic()\n"
+        "print(a, b, datetime.datetime.now(), datetime.date.today(), time.strftime('%F %T'), uuid.uuid1(), uuid.uuid4(),"
+        " secrets.token_hex(4), random.Random().random(), id(a), hash(time))"
+    )
+    first, second = run(plan(body)), run(plan(body), settings=STARTED._replace(waits=False))
+    assert first.output == second.output
+    assert first.output.startswith("1700000000.000001 0.010002 2023-11-14 22:13:20.01")
+    assert run(plan(body), settings=STARTED._replace(started=0.0)).output.startswith("1e-06 ")
+
+
+def test_two_readings_of_a_clock_never_go_backwards() -> None:
+    body = "import time\nread = [time.time_ns() for i in range(100)]\nprint(read == sorted(set(read)))"
+    assert run(plan(body)).output == "True\n"
+
+
+def test_all_sleeps_together_count_against_the_wall_limit_also_in_a_replay() -> None:
+    settings = RunSettings(wall=2.0, waits=False)
+    ran = run(plan("import time\nwhile True:\n    time.sleep(0.9)\n    print(1)"), settings=settings)
+    assert ran.output == "1\n1\n"
+    assert "wall" in str(ran.error)
+
+
+@pytest.mark.parametrize("seconds", ["-1", "float('nan')", "'1'", "None"])
+def test_a_sleep_that_python_refuses_is_refused(seconds: str) -> None:
+    said = message(f"import time\ntime.sleep({seconds})")
+    assert said.partition(" ")[0] == ("TypeError" if seconds in ("'1'", "None") else "ValueError")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "from fractions import Fraction\nFraction(3, 2) ** 10**8",
+        "import operator\noperator.pow(3, 10**8)",
+        "import operator\noperator.mul('a' * 10**6, 10**4)",
+        "import operator\nx = [0] * 1000\noperator.imul(x, 10**5)",
+        "import operator\noperator.mod('%9999999d', 1)",
+        "int.from_bytes(bytes(10**7), 'big')",
+        "import random\nrandom.getrandbits(10**8)",
+    ],
+)
+def test_a_huge_value_of_a_few_characters_is_a_limit(body: str) -> None:
+    assert "memory" in str(run(plan(body)).error)
+
+
+def test_attributes_by_a_plans_text_are_those_of_the_guard() -> None:
+    for get in ("attrgetter('_secret')", "attrgetter('report._x')", "methodcaller('__class__')"):
+        assert "private" in message(f"import operator\noperator.{get}(agent)")
+    assert "has no attribute 'func'" in message("import operator\noperator.attrgetter('func')('a'.format)")
+
+
+@pytest.mark.parametrize("module", sorted(REFUSED_MODULES))
+def test_a_refused_module_has_a_sentence_of_its_own(module: str) -> None:
+    said = " ".join(d.message for d in refused(plan(f"import {module}")).diagnostics)
+    assert f"`{module}` cannot be imported; {REFUSED_MODULES[module]}" in said
+
+
+def test_a_module_that_needs_an_import_says_so() -> None:
+    for module in ALLOWED_MODULES.keys() - PREDEFINED_MODULES - {"large_language_model"}:
+        if "." not in module:
+            said = " ".join(d.message for d in refused(plan(f"print({module})")).diagnostics)
+            assert f"write `import {module}` first" in said
+
+
+def test_a_precision_is_bounded() -> None:
+    assert message("import decimal\ndecimal.Context(prec=10**9)") == "ValueError prec may be 10,000 at most"
