@@ -149,7 +149,7 @@ def _handler(visitor: Visitor, node: ast.ExceptHandler) -> None:
         visitor.unset(node.name)
 
 
-def _for(visitor: Visitor, node: ast.For) -> None:
+def _for(visitor: Visitor, node: ast.For | ast.AsyncFor) -> None:
     visitor.visit(node.iter)
     start = visitor.state
     visitor.visit(node.target)
@@ -236,6 +236,7 @@ PATH_HANDLERS: dict[type[ast.AST], Callable[[Visitor, Any], None]] = {
     ast.Try: _try,
     ast.ExceptHandler: _handler,
     ast.For: _for,
+    ast.AsyncFor: _for,
     ast.While: _while,
     ast.Assert: _assert,
     ast.Expr: _expr,
@@ -367,15 +368,17 @@ class AssignmentVisitor:
         self.visit(node.value)
         self.bind(node.target.id)
 
-    def _FunctionDef(self, node: ast.FunctionDef) -> None:
+    def _FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         self._defer(node)
         self.bind(node.name)
         self.flow.functions.add(node.name)
 
+    _AsyncFunctionDef = _FunctionDef
+
     def _Lambda(self, node: ast.Lambda) -> None:
         self._defer(node)
 
-    def _defer(self, node: ast.FunctionDef | ast.Lambda) -> None:
+    def _defer(self, node: Function) -> None:
         self.visit_all(default_values(node))
         for name, place in free_names(node).items():
             if not any(name in names for names in self.comprehension_names):
@@ -384,7 +387,7 @@ class AssignmentVisitor:
     def _Import(self, node: ast.AST) -> None:
         """Do nothing: the runtime provides imported names from the start."""
 
-    _ImportFrom = _ClassDef = _AsyncFunctionDef = _arg = _Import
+    _ImportFrom = _ClassDef = _arg = _Import
 
     def _comprehension_of(self, node: Comprehension) -> None:
         self.visit(node.generators[0].iter)

@@ -14,7 +14,7 @@ import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from itertools import chain, compress, repeat
-from typing import Any, NoReturn, Protocol, TypeVar
+from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar
 
 from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, PlanTermination, find_limit
 
@@ -135,6 +135,17 @@ class SizeGuard:
                 self.check_width(value)
 
 
+class CallAnswer(NamedTuple):
+    """What a wait ended with after this many ``seconds``: the answer of the open call ``number``, its value or its
+    error; 0 if there was none in time.
+    """
+
+    number: int
+    seconds: float
+    value: object = None
+    error: Exception | None = None
+
+
 class HostCalls(Protocol):
     """The host's side of a run.
 
@@ -147,7 +158,23 @@ class HostCalls(Protocol):
     failure: PlanTermination | None
 
     def call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
-        """Call a method of the agent with plain data."""
+        """Call a method of the agent with plain data. No other call is open."""
+        ...
+
+    def begin(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+        """Begin a call of a method of the agent, and return its number without waiting for the answer."""
+        ...
+
+    def wait(self, seconds: float | None) -> CallAnswer:
+        """Wait for the next answer of an open call, for ``seconds`` at most (None: without a limit)."""
+        ...
+
+    def sleep(self, seconds: float) -> None:
+        """Sleep, while no call is open. This time counts as the plan's own."""
+        ...
+
+    def cancel(self, number: int) -> bool:
+        """Drop an open call that is not made yet. False: it is being made, and will be answered."""
         ...
 
     def read(self, attribute: str) -> object:

@@ -42,12 +42,21 @@ PLAIN_BUILTINS = split_names(
 )
 """Builtins used unchanged: they touch only their arguments, and a plan has no objects with hooks."""
 
-GUARDED_BUILTINS = frozenset({"format", "getattr", "hasattr", "iter", "pow", "type"})
+GUARDED_BUILTINS = frozenset({"each", "format", "getattr", "hasattr", "iter", "pow", "type"})
 """Builtins replaced by versions that call the guards."""
 
 ALLOWED_MODULES: dict[str, frozenset[str]] = {
     "ast": frozenset({"literal_eval"}),
+    "asyncio": split_names(
+        "ALL_COMPLETED BoundedSemaphore CancelledError Event FIRST_COMPLETED FIRST_EXCEPTION InvalidStateError Lock Queue "
+        "QueueEmpty QueueFull Semaphore TaskGroup TimeoutError as_completed create_task current_task ensure_future gather "
+        "iscoroutine run shield sleep timeout to_thread wait wait_for"
+    ),
     "collections": frozenset({"Counter", "OrderedDict", "defaultdict", "deque"}),
+    "concurrent": frozenset({"futures"}),
+    "concurrent.futures": split_names(
+        "ALL_COMPLETED CancelledError FIRST_COMPLETED FIRST_EXCEPTION ThreadPoolExecutor TimeoutError as_completed wait"
+    ),
     "json": frozenset({"JSONDecodeError", "dumps", "loads"}),
     "large_language_model": frozenset({"ask", "ask_llm"}),
     "math": split_names(

@@ -16,10 +16,12 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from io import StringIO
+from types import CoroutineType
 from typing import Any, NoReturn
 
 from codeplan.sandbox.protocol.plain_data import ARGUMENT_RULES, find_non_plain
 from codeplan.sandbox.runtime.attributes import AgentProxy, ModuleFacade, make_getattr
+from codeplan.sandbox.runtime.concurrency import Future, Scheduler, as_awaitable, make_concurrency_modules, make_each
 from codeplan.sandbox.runtime.guards import (
     CurrentRun,
     HostCalls,
@@ -329,6 +331,7 @@ class PlanRuntime:
     def __init__(self) -> None:
         self._run = CurrentRun()
         self._stopper = PlanStopper(self._run)
+        self._scheduler = Scheduler(self._run, self._stopper)
         self._agent_methods: dict[str, Callable[..., object]] = {}
         self._names = self._make_names()
         self._builtins: dict[str, object] = self._names
@@ -353,6 +356,7 @@ class PlanRuntime:
         """
         self._run.begin(host, seed)
         self._agent_methods.clear()
+        self._scheduler.reset()
         if self._has_imports:
             self._names, self._has_imports = self._make_names(), False
         space = {name: value for name, value in variables.items() if _is_plans_own(name)}
@@ -362,25 +366,37 @@ class PlanRuntime:
         space["__builtins__"] = self._builtins
         return space
 
+    def finish_segment(self, returned: Any) -> Any:
+        """What a segment returned, once everything has ended that it began. A segment that awaits is a coroutine."""
+        if type(returned) is CoroutineType:
+            returned = self._scheduler.run_coroutine(returned)
+        if not self._scheduler.is_idle:
+            self._scheduler.end_tasks()
+        return returned
+
     def _make_names(self) -> dict[str, object]:
         """The names that are the same for every run."""
         run, stopper = self._run, self._stopper
         size_guard = SizeGuard(stopper.stop_at_limit)
         ask = _make_ask(run, stopper)
-        guarded_getattr = make_getattr(_make_agent_reader(run, stopper, self._agent_methods), size_guard)
-        modules = make_modules(run, size_guard, ask, literal_eval)
+        scheduler = self._scheduler
+        guarded_getattr = make_getattr(_make_agent_reader(run, stopper, scheduler, self._agent_methods), size_guard)
+        modules = make_modules(run, size_guard, ask, literal_eval) | make_concurrency_modules(scheduler)
         return {
             **make_builtins(guarded_getattr, size_guard),
             **make_guards(stopper, size_guard),
             **{name: module for name, module in modules.items() if name != "large_language_model"},
             **modules["collections"].members,
             "__import__": _ignore_import,
+            "_await_": as_awaitable,
+            "_begin_": _make_beginner(guarded_getattr, scheduler),
             "_getattr_": guarded_getattr,
             "_import_": self._import,
             "_modules_": modules,
             "agent": AgentProxy(),
             "ask_llm": ask,
             "ask": ask,
+            "each": make_each(scheduler),
             "replan": _make_ending("replan", stopper, ReplanRequested),
             "_replan_at_end_": _make_ending("replan", stopper, partial(ReplanRequested, step_done=True)),
             "give_up": _make_ending("give_up", stopper, GiveUpRequested),
@@ -408,20 +424,33 @@ def _ignore_import(*_: object) -> None:
 
 
 def _make_agent_reader(
-    run: CurrentRun, stopper: PlanStopper, methods: dict[str, Callable[..., object]]
+    run: CurrentRun, stopper: PlanStopper, scheduler: Scheduler, methods: dict[str, Callable[..., object]]
 ) -> Callable[[str], object]:
     """Return what reads ``agent.x``. It keeps the functions that it made for a run's ``methods`` there."""
 
     def bound(method: str) -> Callable[..., object]:
+        def not_plain(problem: str) -> TypeError:
+            return TypeError(f"agent.{method} was given {problem}; give it texts, numbers, lists and dicts")
+
         def call(*args: object, **kwargs: object) -> object:
             stopper.raise_if_failed()
             for argument in (*args, *kwargs.values()):
                 problem = find_non_plain(argument, ARGUMENT_RULES)
                 if problem is not None:
-                    raise TypeError(f"agent.{method} was given {problem}; give it texts, numbers, lists and dicts")
+                    raise not_plain(problem)
+            if scheduler.open:
+                return scheduler.call(method, args, kwargs)
             return run.host.call(method, args, kwargs)
 
-        return set_name(method, call)
+        def begin(*args: object, **kwargs: object) -> Future:
+            stopper.raise_if_failed()
+            problems = (find_non_plain(argument, ARGUMENT_RULES) for argument in (*args, *kwargs.values()))
+            if (problem := next(filter(None, problems), None)) is not None:
+                raise not_plain(problem)
+            return scheduler.begin_call(method, args, kwargs)
+
+        scheduler.begins[set_name(method, call)] = begin
+        return call
 
     def read(name: str) -> object:
         if name in methods:
@@ -436,6 +465,16 @@ def _make_agent_reader(
         raise AttributeError(f"the agent has no '{name}'; it has: {', '.join(sorted(host.methods | host.attributes))}")
 
     return read
+
+
+def _make_beginner(guarded_getattr: Callable[[Any, str], Any], scheduler: Scheduler) -> Callable[[Any, str], Any]:
+    """Return the guard for ``agent.f`` where its call is begun and not waited for."""
+
+    def begin_of(value: Any, name: str) -> Any:
+        method = guarded_getattr(value, name)
+        return scheduler.find_begin(method) or method
+
+    return begin_of
 
 
 def _make_ask(run: CurrentRun, stopper: PlanStopper) -> Callable[[str], str]:
