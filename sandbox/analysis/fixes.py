@@ -150,7 +150,7 @@ class EndingNames(RenamedNames):
 
 def _own_endings(facts: PlanFacts) -> frozenset[str]:
     """Return the names that the plan binds, unless it also calls the runtime's function: what is not its own def."""
-    defined = {n.name for n in facts.nodes if isinstance(n, ast.FunctionDef)}
+    defined = {n.name for n in facts.nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)}
     called = {n.func.id for n in facts.nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
     return (facts.bound & ENDING_NAMES) - (called - defined)
 
@@ -226,7 +226,7 @@ class SolutionSignature(Codemod):
         if assignments is None:
             return updated_node
         new = updated_node.with_changes(
-            params=_signature(), returns=None, asynchronous=None, body=_with_first(updated_node.body, assignments)
+            params=_signature(), returns=None, body=_with_first(updated_node.body, assignments)
         )
         self.note(original_node.name, head_line(original_node), head_line(new))
         return new
@@ -234,7 +234,7 @@ class SolutionSignature(Codemod):
 
 def _is_regular(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     given = function.args
-    plain = not given.kwonlyargs and not given.posonlyargs and isinstance(function, ast.FunctionDef)
+    plain = not given.kwonlyargs and not given.posonlyargs
     stars = given.vararg or given.kwarg
     # A default other than 1 is the model's opinion on where to resume.
     number = not given.defaults or isinstance(given.defaults[-1], ast.Constant)
@@ -343,7 +343,7 @@ class HelperFunctions(Codemod):
     @staticmethod
     def may_apply(facts: PlanFacts) -> bool:
         """Return whether a step defines a function."""
-        return any(isinstance(s, ast.FunctionDef) for guard in facts.guards for s in guard.body)
+        return any(isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef) for guard in facts.guards for s in guard.body)
 
     def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.FunctionDef:
         """Move the functions out of the steps."""
@@ -399,7 +399,7 @@ def _names_read(tree: ast.Module) -> set[str]:
 
 def _bindings(tree: ast.Module) -> list[str]:
     """Return the names that code binds: functions as often as it defines them, others once."""
-    functions = [n.name for n in walk(tree) if isinstance(n, ast.FunctionDef)]
+    functions = [n.name for n in walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
     return [*functions, *(bound_names(tree.body) - set(functions))]
 
 
@@ -456,7 +456,7 @@ def _own_nodes(scope: ast.Module | ast.FunctionDef) -> list[ast.AST]:
     while rest:
         node = rest.pop()
         found.append(node)
-        if not isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
             rest += [
                 c for c in ast.iter_child_nodes(node) if isinstance(c, ast.stmt | ast.ExceptHandler | ast.match_case)
             ]

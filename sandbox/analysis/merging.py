@@ -20,7 +20,8 @@ from codeplan.sandbox.language.parsing import load_name, parse_plan, walk
 from codeplan.sandbox.language.plan_outline import find_final_replan, outline_plan, step_number
 
 _MAX_PLANS = 20
-_NAMED = (ast.Name, ast.FunctionDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_NAMED = (ast.Name, *_FUNCTIONS, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping)
 _S = TypeVar("_S", bound=ast.stmt)
 
 
@@ -163,7 +164,7 @@ def _rename(node: ast.AST, names: dict[str, str]) -> None:
             setattr(node, field, names.get(name, name))
     if isinstance(node, (ast.Global, ast.Nonlocal)):
         node.names = [names.get(n, n) for n in node.names]
-    own = parameter_names(node) if isinstance(node, (ast.FunctionDef, ast.Lambda)) else frozenset[str]()
+    own = parameter_names(node) if isinstance(node, (*_FUNCTIONS, ast.Lambda)) else frozenset[str]()
     inner = {n: new for n, new in names.items() if n not in own}
     for child in ast.iter_child_nodes(node):
         _rename(child, names if isinstance(child, ast.arguments) else inner)

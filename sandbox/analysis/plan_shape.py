@@ -43,8 +43,10 @@ def _parameter_lines(source: str) -> range:
 
 def _scope_names(node: ast.AST) -> frozenset[str]:
     """Return the names that a scope binds."""
-    if isinstance(node, (ast.FunctionDef, ast.Lambda)):
-        return parameter_names(node) | (bound_names(node.body) if isinstance(node, ast.FunctionDef) else frozenset())
+    if isinstance(node, ast.Lambda):
+        return parameter_names(node)
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return parameter_names(node) | bound_names(node.body)
     if isinstance(node, ast.comprehension):
         return frozenset(n.id for n in ast.walk(node.target) if isinstance(n, ast.Name))
     return frozenset()
@@ -127,17 +129,17 @@ def _head_lines(node: ast.stmt | ast.ExceptHandler) -> list[int]:
     last = node.end_lineno or node.lineno
     if isinstance(node, (ast.If, ast.While)):
         last = node.test.end_lineno or last
-    elif isinstance(node, ast.For):
+    elif isinstance(node, (ast.For, ast.AsyncFor)):
         last = node.iter.end_lineno or last
     elif isinstance(node, ast.Match):
         last = node.subject.end_lineno or last
-    elif isinstance(node, (ast.FunctionDef, ast.With, ast.Try, ast.ExceptHandler)):
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.With, ast.AsyncWith, ast.Try, ast.ExceptHandler)):
         last = max(node.lineno, node.body[0].lineno - 1)
     return [node.lineno, last]
 
 
 def _branches(node: ast.stmt | ast.ExceptHandler) -> Iterator[list[int]]:
-    if not isinstance(node, (ast.If, ast.While, ast.For)):
+    if not isinstance(node, (ast.If, ast.While, ast.For, ast.AsyncFor)):
         return
     first, last = _head_lines(node)
     target = next((s.lineno for s in node.body if not isinstance(s, (ast.Import, ast.ImportFrom))), last)

@@ -210,7 +210,13 @@ class Gathering(Future):
         if self._first is not None and not self._errors_are_values:
             self._finish(None, self._first)
         else:
-            self._finish([part._value if part._error is None else part._error for part in self._parts])
+            self._finish([_value_or_error(part) for part in self._parts])
+
+
+def _value_or_error(part: Future) -> Any:
+    if part._error is None:
+        return part._value
+    return CancelledError("") if part.cancelled() else part._error  # as Python makes it here
 
 
 class _Ready:

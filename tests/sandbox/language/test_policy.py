@@ -10,7 +10,6 @@ REFUSED: dict[str, tuple[str, str]] = {
     "with": ("with open('x') as f:\n    pass", "with is not part of the plan language"),
     "yield": ("def g():\n    yield 1", "collect the values in a list"),
     "global": ("def f():\n    global x\n    x = 1", "return the new value"),
-    "async def": ("async def f():\n    pass", "leave out async and await"),
     "a decorator": ("@print\ndef f():\n    pass", "call the function by its name"),
     "an attribute written": ("agent.location = 'x'", "attributes cannot be written"),
     "an attribute deleted": ("del agent.location", "attributes cannot be written"),
@@ -54,7 +53,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "exit": ("exit()", "use return"),
     "BaseException": ("try:\n    pass\nexcept BaseException:\n    pass", "write `except Exception`"),
     "break outside a loop": ("break", "outside loop"),
-    "an async comprehension": ("async def f():\n    return [x async for x in y]", "leave out async and await"),
+    "await in a function that is not async": ("def f():\n    await agent.look()", "outside async function"),
 }
 
 
