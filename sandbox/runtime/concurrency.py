@@ -57,8 +57,6 @@ class QueueFull(Exception):  # noqa: N818  # Python's name
 for _kind in (CancelledError, InvalidStateError, QueueEmpty, QueueFull):
     _kind.__module__ = "asyncio"
 
-_numbers = count(1)
-
 
 class Future:
     """A value that comes later, for coroutines that await it. ``number`` is that of an open call, 0 for anything else.
@@ -72,7 +70,7 @@ class Future:
         self._value: Any = None
         self._error: BaseException | None = None
         self._wakes: list[Callable[[], object]] = []
-        self._age = next(_numbers)
+        self._age = next(scheduler.ages)
 
     def __hash__(self) -> int:
         return self._age
@@ -249,6 +247,7 @@ class Scheduler:
     def reset(self) -> None:
         """Forget the run before."""
         self.begins.clear()
+        self.ages = count(1)
         self.ready: deque[Task] = deque()
         self.open: dict[int, Future | None] = {}  # None: nobody waits for the answer
         self.current: Task | None = None
@@ -370,7 +369,7 @@ class Scheduler:
 
     def run_coroutine(self, coroutine: Any) -> Any:
         """Run a coroutine to its end, and everything that it has begun. Raises as it does."""
-        first = next(_numbers)
+        first = next(self.ages)
         task = self.start(coroutine)
         self.run_until(task)
         self.end_tasks(first)

@@ -53,7 +53,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "exit": ("exit()", "use return"),
     "BaseException": ("try:\n    pass\nexcept BaseException:\n    pass", "write `except Exception`"),
     "break outside a loop": ("break", "outside loop"),
-    "await in a function that is not async": ("def f():\n    await agent.look()", "outside async function"),
+    "await in a function that is not async": ("def f():\n    await agent.report()", "outside async function"),
 }
 
 
