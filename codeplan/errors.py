@@ -45,8 +45,8 @@ class UsageError(CodeplanError):
 class CallInDoubt(UsageError):
     """An episode was ended during calls of tools. They may have been done, and no setting says what to do.
 
-    ``tool`` and ``arguments`` are the first of these calls, ``others`` further ones that were open at the same time. The
-    episode stays as it is, and can be resumed with a decision.
+    ``tool`` and ``arguments`` are the first of these calls, ``others`` further ones that were open at the same time.
+    The episode stays as it is, and can be resumed with a decision.
     """
 
     def __init__(

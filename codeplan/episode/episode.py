@@ -180,7 +180,10 @@ class Episode:
         return self._call_count
 
     def next_answer(self, seconds: float | None) -> NextAnswer | None:
-        """Wait for the next answer of an open call; None: ``seconds`` have passed (None: no limit). Raises as ``call``."""
+        """Wait for the next answer of an open call; None: ``seconds`` have passed (None: no limit).
+
+        Raises as ``call``.
+        """
         assert self._open_calls is not None, "the environment keeps calls open"
         with _without_place(), self.meter.time_left():
             answered = self._open_calls.next_answer(seconds)

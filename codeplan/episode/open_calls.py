@@ -146,7 +146,7 @@ class OpenCalls:
                     return
                 self._record(event)
                 continue
-            each = self._open.get(event.id)
+            each = self._open.get(cast(CallBegun, event).id)
             if each is None:
                 return
             self._replay_event(each, event)
@@ -182,7 +182,7 @@ class OpenCalls:
     # ------------------------------------------------------------------ live
 
     def _go_on_live(self) -> None:
-        """Have the environment make the open calls of which it does not know yet; those that were begun are in doubt."""
+        """Have the environment make the open calls that it does not know yet; those that were begun are in doubt."""
         new = [self._open[id] for id in sorted(self._recorded)]
         self._recorded.clear()
         if not new:
@@ -254,4 +254,3 @@ class OpenCalls:
     def _forget(self, id: int) -> None:
         del self._open[id]
         self._recorded.discard(id)
-

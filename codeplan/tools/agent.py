@@ -223,7 +223,11 @@ def _build_class(toolset: Toolset, api: AgentApi) -> type[ToolAgent]:
     methods = {tool.name: _method(tool) for tool in toolset.tools}
     if api.brief:
         methods[DESCRIBE.name] = _describe_method(toolset)
-    return type("Agent", (ToolAgent,), {"__doc__": toolset.doc, "_api": api, "_tools_": {tool.name: tool for tool in toolset.tools}, **methods})
+    return type(
+        "Agent",
+        (ToolAgent,),
+        {"__doc__": toolset.doc, "_api": api, "_tools_": {tool.name: tool for tool in toolset.tools}, **methods},
+    )
 
 
 def _describe_method(toolset: Toolset) -> Callable[..., Any]:

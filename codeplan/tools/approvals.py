@@ -258,9 +258,7 @@ class DoubtRules:
             raise calls_in_doubt([(tool, arguments)])
         return decision
 
-    def find(
-        self, tool: str, arguments: Mapping[str, Any], finish: Callable[[object], object]
-    ) -> DoubtDecision | None:
+    def find(self, tool: str, arguments: Mapping[str, Any], finish: Callable[[object], object]) -> DoubtDecision | None:
         """As ``decide``; None: no setting decides, or the decision is to stop. Raises: EnvironmentFailure."""
         pattern = longest_match(self.idempotent, tool)
         if pattern is not None:

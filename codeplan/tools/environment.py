@@ -248,7 +248,7 @@ class ToolEnvironment:
         return None
 
     def settle_doubts(self, in_doubt: Sequence[BegunCall]) -> dict[int, Answer]:
-        """Decide about calls that were begun when the episode was ended: the answers of those that are not made again.
+        """Decide about calls that were begun when the episode ended: the answers of those that are not made again.
 
         Raises: CallInDoubt: no setting decides about one; it names all of these.
         """
@@ -265,9 +265,9 @@ class ToolEnvironment:
         return answers
 
     def next_answer(self, seconds: float | None) -> EndedCall | None:
-        """Make the calls whose turn it is, and wait for the next answer; None: ``seconds`` have passed (None: no limit).
+        """Make the calls whose turn it is, and wait for the next answer; None: ``seconds`` have passed.
 
-        A tool that runs alone works in this thread, while the others work in theirs.
+        Without ``seconds`` there is no limit. A tool that runs alone works in this thread, while others work in theirs.
         """
         self._start_calls()
         if self._refused:

@@ -47,8 +47,9 @@ class Tool:
     approves a call, and codeplan does not rely on it. ``prepare`` does preparations for a call: if it raises, the call
     has not begun, and is not in doubt. ``once``, ``timeout`` and ``error_if`` are as in ``codeplan.tool``.
     ``keeps_deadline``: ``call`` itself ends when ``budget.seconds_left`` is over, with DeadlinePassed; other calls with
-    a limit run in a thread. ``at_once`` is how many of its calls may run at the same time, None if nothing is said; if it
-    ``is_asynchronous``, as many as the tool set allows, otherwise one. ``misfit`` says what a result has in place of the declared type; empty if it fits.
+    a limit run in a thread. ``at_once`` is how many of its calls may run at the same time, None if nothing is said:
+    then as many as the tool set allows if it ``is_asynchronous``, otherwise one. ``misfit`` says what a result has in
+    place of the declared type; empty if it fits.
 
     Raises: UsageError: the name cannot be a method's name in a plan.
     """

@@ -98,17 +98,14 @@ def tool(
 
     ``once``: an equal call that was answered is not made again. ``timeout`` is how many seconds a call may take; then
     the plan gets a TimeoutError, and the call is in doubt. ``error_if`` is a key or a function (see ``ErrorTest``):
-    an answer that it names is an error for the plan. ``at_once`` is how many of its calls may run at the same time, if a
-    plan begins several: an ordinary function that says more than 1 is safe for threads, and runs in them. Without it,
-    asynchronous functions run together, and calls of others one after the other.
+    an answer that it names is an error for the plan. ``at_once`` is how many of its calls may run at the same time, if
+    a plan begins several: an ordinary function that says more than 1 is safe for threads, and runs in them. Without
+    it, asynchronous functions run together, and calls of others one after the other.
 
     Raises: UsageError: a value is wrong, or the decorated thing is not a function.
     """
     settings = ToolSettings(
-        require_once(once),
-        require_timeout(timeout, "timeout"),
-        require_error_test(error_if),
-        require_at_once(at_once),
+        require_once(once), require_timeout(timeout, "timeout"), require_error_test(error_if), require_at_once(at_once)
     )
     if function is None:
         return functools.partial(_mark, settings)

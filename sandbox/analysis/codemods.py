@@ -49,7 +49,9 @@ class PlanFacts:
                 found.add(node.id)
             elif isinstance(node, ast.arg):
                 found.add(node.arg)
-            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
+            elif isinstance(
+                node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar
+            ):
                 found.add(node.name)
             elif isinstance(node, ast.MatchMapping):
                 found.add(node.rest)

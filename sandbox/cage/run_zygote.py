@@ -386,7 +386,7 @@ class HostClient:
         raise _failure(reply.error, reply.message)
 
     def _speak(self, frame: frames.Frame, *, answered: bool = True) -> frames.HostFrame | None:
-        """Send a frame after what is pending, and return its answer. The timer is off, as it would cut a frame short."""
+        """Send a frame after what is pending, and return its answer. The timer is off: it would cut a frame short."""
         self._timer.is_armed = False
         began = time.monotonic()
         try:

@@ -158,9 +158,7 @@ class AgentPort:
         else:
             begun.note_open(request.number, id, call.method)
 
-    def next_answer(
-        self, seconds: float | None, run_untimed: Callable[[Callable[[], object]], object]
-    ) -> AnswerFrame:
+    def next_answer(self, seconds: float | None, run_untimed: Callable[[Callable[[], object]], object]) -> AnswerFrame:
         """Wait for the next answer of an open call, ``seconds`` at most. Raises as ``answer``."""
         begun = self.begun
         if begun.replies:
@@ -391,7 +389,7 @@ class RunAccount:
             plan_place.reset(before)
 
     def next_answer(self, seconds: float | None) -> AnswerFrame:
-        """Wait for the answer of an open call, which does not count as the plan's time. See ``AgentPort.next_answer``."""
+        """Wait for the answer of an open call. This time is not the plan's. See ``AgentPort.next_answer``."""
         return self.port.next_answer(seconds, self._run_untimed)
 
     def end_calls(self, *, wait: bool) -> None:

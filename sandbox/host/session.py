@@ -135,13 +135,11 @@ class RunSession:
 
     # ------------------------------------------------------------------ what the worker reports
 
-    def _verify_line(
-        self, request: frames.CallFrame | frames.ReadFrame | frames.AskFrame | frames.BeginFrame
-    ) -> None:
+    def _verify_line(self, request: frames.CallFrame | frames.ReadFrame | frames.AskFrame | frames.BeginFrame) -> None:
         """Raises ProtocolError if a call comes from a line that the plan does not have."""
-        makes_call = isinstance(request, frames.CallFrame | frames.BeginFrame)
-        if makes_call and request.line is not None and request.line > self._lines:
-            raise frames.ProtocolError(f"a call of line {request.line:,}, but the plan has {self._lines:,}")
+        line = None if isinstance(request, frames.ReadFrame | frames.AskFrame) else request.line
+        if line is not None and line > self._lines:
+            raise frames.ProtocolError(f"a call of line {line:,}, but the plan has {self._lines:,}")
 
     def _take_step(self, entered: frames.StepFrame) -> None:
         self._verify_step(entered.step)

@@ -34,7 +34,7 @@ from codeplan.untrusted.texts import with_article
 
 
 class State(StrEnum):
-    """The states of a conversation. The host waits for the worker in all but FORKED, READY, ASKED, WAITING and ENDED."""
+    """The states of a conversation. The host waits in all but FORKED, READY, ASKED, WAITING and ENDED."""
 
     FORKED = "forked"
     LOCKING = "locking down"

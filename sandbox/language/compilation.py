@@ -31,7 +31,13 @@ from codeplan.sandbox.language.parsing import (
     walk,
     with_location,
 )
-from codeplan.sandbox.language.plan_outline import FunctionDefinition, PlanOutline, PlanPart, find_final_replan, outline_plan
+from codeplan.sandbox.language.plan_outline import (
+    FunctionDefinition,
+    PlanOutline,
+    PlanPart,
+    find_final_replan,
+    outline_plan,
+)
 from codeplan.sandbox.protocol.limits import MAX_STEPS
 from codeplan.sandbox.runtime.names import PREDEFINED_NAMES
 

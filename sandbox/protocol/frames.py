@@ -265,8 +265,8 @@ class ErrorFrame(Frame, frozen=True):
 
 
 class AnswerFrame(Frame, frozen=True):
-    """The end of a wait, after this many ``seconds``: the answer of the open call ``number``, or 0: no call was answered
-    within the time.
+    """The end of a wait, after this many ``seconds``: the answer of the open call ``number``, or 0: no call was
+    answered within the time.
 
     ``value`` is as in ResultFrame. If ``error`` is not empty, it and ``message`` are as in ErrorFrame.
     """
@@ -379,7 +379,7 @@ class WaitFrame(Frame, frozen=True):
 
 
 class CancelFrame(Frame, frozen=True):
-    """The plan no longer wants the open call ``number``. The host replies whether it was not made yet, and is dropped."""
+    """The plan no longer wants the open call ``number``. The host replies whether it was dropped: it was not made."""
 
     number: _Number
 

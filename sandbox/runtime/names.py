@@ -48,9 +48,9 @@ GUARDED_BUILTINS = frozenset({"each", "format", "getattr", "hasattr", "iter", "p
 ALLOWED_MODULES: dict[str, frozenset[str]] = {
     "ast": frozenset({"literal_eval"}),
     "asyncio": split_names(
-        "ALL_COMPLETED BoundedSemaphore CancelledError Event FIRST_COMPLETED FIRST_EXCEPTION InvalidStateError Lock Queue "
-        "QueueEmpty QueueFull Semaphore TaskGroup TimeoutError as_completed create_task current_task ensure_future gather "
-        "iscoroutine run shield sleep timeout to_thread wait wait_for"
+        "ALL_COMPLETED BoundedSemaphore CancelledError Event FIRST_COMPLETED FIRST_EXCEPTION InvalidStateError Lock "
+        "Queue QueueEmpty QueueFull Semaphore TaskGroup TimeoutError as_completed create_task current_task "
+        "ensure_future gather iscoroutine run shield sleep timeout to_thread wait wait_for"
     ),
     "collections": frozenset({"Counter", "OrderedDict", "defaultdict", "deque"}),
     "concurrent": frozenset({"futures"}),

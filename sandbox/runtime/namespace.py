@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 
 from codeplan.sandbox.protocol.plain_data import ARGUMENT_RULES, find_non_plain
 from codeplan.sandbox.runtime.attributes import AgentProxy, ModuleFacade, make_getattr
-from codeplan.sandbox.runtime.concurrency import Future, Scheduler, as_awaitable, make_concurrency_modules, make_each
+from codeplan.sandbox.runtime.concurrency import make_concurrency_modules, make_each
 from codeplan.sandbox.runtime.guards import (
     CurrentRun,
     HostCalls,
@@ -33,6 +33,7 @@ from codeplan.sandbox.runtime.guards import (
     truncate_message,
 )
 from codeplan.sandbox.runtime.names import ALLOWED_EXCEPTIONS, ALLOWED_MODULES, PLAIN_BUILTINS, RESERVED_NAMES
+from codeplan.sandbox.runtime.scheduling import Future, Scheduler, as_awaitable
 from codeplan.sandbox.runtime.termination import GiveUpRequested, PlanTermination, ReplanRequested
 from codeplan.untrusted.texts import with_article
 

@@ -280,7 +280,9 @@ def in_python(program: str) -> str:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_it_prints_what_python_prints(name):
     program = textwrap.dedent(PROGRAMS[name])
-    plan = f"import asyncio, concurrent.futures\n\ndef solution(agent, start_from=1):\n{textwrap.indent(program, '    ')}"
+    plan = (
+        f"import asyncio, concurrent.futures\n\ndef solution(agent, start_from=1):\n{textwrap.indent(program, '    ')}"
+    )
     outcome = Sandbox(Limits()).run(plan, SampleHome(lambda action: None), answer)
     assert isinstance(outcome, Finished), outcome
     assert outcome.output == in_python(program)
