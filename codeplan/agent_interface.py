@@ -26,7 +26,7 @@ class EndedCall(NamedTuple):
     result: Callable[[], object]
 
 
-class OpenCalls(Protocol):
+class AgentCalls(Protocol):
     """The calls of one agent that are begun and not waited for. Used by one thread.
 
     An agent that can have several calls open has it as ``_open_calls_``; the methods of any other are called one by

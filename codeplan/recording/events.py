@@ -497,7 +497,7 @@ class BegunCall(NamedTuple):
     is_decided: bool = False
 
 
-class EndedCall(NamedTuple):
+class CallEnd(NamedTuple):
     """The answer of a call that was begun; ``seconds`` is the time of the tool."""
 
     id: int
@@ -522,11 +522,11 @@ class KeepsCallsOpen(AnswersCalls, Protocol):
         """
         ...
 
-    def next_answer(self, seconds: float | None) -> EndedCall | None:
+    def next_answer(self, seconds: float | None) -> CallEnd | None:
         """Make the calls whose turn it is, and wait for the next answer; None: ``seconds`` have passed."""
         ...
 
-    def answers_now(self) -> list[EndedCall]:
+    def answers_now(self) -> list[CallEnd]:
         """Start the calls whose turn it is. Returns the answers that are there."""
         ...
 

@@ -138,7 +138,7 @@ def _value_of(tool: str, answer: Answer) -> Any:
         raise AgentError(f"{tool} returned {reason}", "ValueError") from None
 
 
-class AnsweredCall(Protocol):
+class LaterAnswer(Protocol):
     """An answer of a call that was begun, this many seconds after the one before."""
 
     @property
@@ -151,13 +151,13 @@ class CallGate(Protocol):
     """What begins calls and answers them: an episode."""
 
     def begin(self, call: Call) -> int: ...
-    def next_answer(self, seconds: float | None) -> AnsweredCall | None: ...
+    def next_answer(self, seconds: float | None) -> LaterAnswer | None: ...
     def drop_call(self, id: int) -> bool: ...
     def end_calls(self, *, wait: bool) -> None: ...
 
 
 class OpenToolCalls:
-    """The open calls of an agent (see ``codeplan.agent_interface.OpenCalls``)."""
+    """The open calls of an agent (see ``codeplan.agent_interface.AgentCalls``)."""
 
     def __init__(self, agent: ToolAgent, gate: CallGate) -> None:
         self._agent, self._gate = agent, gate

@@ -33,7 +33,7 @@ from codeplan.recording.events import (
     CallSite,
     CarriedAnswer,
     DoubtDecided,
-    EndedCall,
+    CallEnd,
     EventHandler,
     ToolFailed,
     WarningIssued,
@@ -196,7 +196,7 @@ class ToolEnvironment:
         self._in_doubt: Call | None = None
         self._waiting: list[_Request] = []  # calls that are decided, and not made yet
         self._running: dict[int, _RunningCall] = {}
-        self._refused: deque[EndedCall] = deque()  # calls that could not be made when their turn came
+        self._refused: deque[CallEnd] = deque()  # calls that could not be made when their turn came
         self._done: SimpleQueue[_WorkDone] = SimpleQueue()
 
     def tasks(self, split: str) -> Sequence[Task]:
@@ -264,7 +264,7 @@ class ToolEnvironment:
                 answers[each.id] = self._error_answer(call_in_doubt(each.tool.name))
         return answers
 
-    def next_answer(self, seconds: float | None) -> EndedCall | None:
+    def next_answer(self, seconds: float | None) -> CallEnd | None:
         """Make the calls whose turn it is, and wait for the next answer; None: ``seconds`` have passed.
 
         Without ``seconds`` there is no limit. A tool that runs alone works in this thread, while others work in theirs.
@@ -276,13 +276,13 @@ class ToolEnvironment:
             self._waiting.remove(alone)
             began = time.perf_counter()
             answer = self._answered(partial(self._make, alone))
-            return EndedCall(alone.id, answer, time.perf_counter() - began)
+            return CallEnd(alone.id, answer, time.perf_counter() - began)
         done = self._wait_for_work(seconds)
         return done and self._end(done)
 
-    def answers_now(self) -> list[EndedCall]:
+    def answers_now(self) -> list[CallEnd]:
         """Start the calls whose turn it is. Returns the answers that are there."""
-        ended: list[EndedCall] = []
+        ended: list[CallEnd] = []
         while True:
             self._start_calls()
             ended += self._refused
@@ -327,7 +327,7 @@ class ToolEnvironment:
         try:
             left = self._prepare(asked.tool)
         except AgentError as error:
-            self._refused.append(EndedCall(asked.id, self._error_answer(error), 0.0))
+            self._refused.append(CallEnd(asked.id, self._error_answer(error), 0.0))
             return
         asked.record(CallBegun(id=asked.id, call=asked.call, line=asked.site.line))
         began, done = time.perf_counter(), self._done
@@ -356,11 +356,11 @@ class ToolEnvironment:
             if wake is not None and time.monotonic() >= wake:
                 return None
 
-    def _end(self, done: _WorkDone) -> EndedCall:
+    def _end(self, done: _WorkDone) -> CallEnd:
         """The answer of a call whose tool has done its work."""
         running = self._running.pop(done.id)
         answer = self._answered(partial(self._settle, running.asked, running.left, done.result))
-        return EndedCall(done.id, answer, done.seconds)
+        return CallEnd(done.id, answer, done.seconds)
 
     def _answered(self, make: Callable[[], Packed]) -> Answer:
         try:

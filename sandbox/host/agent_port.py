@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
-from codeplan.agent_interface import OpenCalls, agent_api, plan_place
+from codeplan.agent_interface import AgentCalls, agent_api, plan_place
 from codeplan.errors import AgentBroken, AgentError, CodeplanError
 from codeplan.plain_data import NotPlainData
 from codeplan.sandbox.host.backend import LineCoverage, OutputChunk, Progress, StepEntry
@@ -200,7 +200,7 @@ class BegunCalls:
     The worker is hostile: every number is checked, and a wrong one is a ProtocolError.
     """
 
-    def __init__(self, calls: OpenCalls | None) -> None:
+    def __init__(self, calls: AgentCalls | None) -> None:
         self.calls = calls
         self.replies: deque[tuple[int, ResultFrame | ErrorFrame]] = deque()
         self._begun = 0

@@ -18,7 +18,7 @@ from codeplan.sandbox.runtime.scheduling import (
     InvalidStateError,
     PoolFuture,
     Scheduler,
-    Task,
+    PlanTask,
     await_it,
     seconds_of,
 )
@@ -216,7 +216,7 @@ class Timeout:
             self._timer._when_done(lambda: self._end(task))
         return self
 
-    def _end(self, task: Task) -> None:
+    def _end(self, task: PlanTask) -> None:
         if self._timer is not None and not self._timer.cancelled():
             self._expired = True
             task.cancel()
@@ -234,7 +234,7 @@ class TaskGroup:
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
         self._tasks: list[Future] = []
-        self._parent: Task | None = None
+        self._parent: PlanTask | None = None
         self._errors: list[Exception] = []
         self._is_failed = self._is_inside = False
 
@@ -606,7 +606,7 @@ _FUTURE_NAMES: Final = split_names("done cancelled result exception cancel")
 ALLOWED_ATTRIBUTES.update(
     {
         Future: _FUTURE_NAMES,
-        Task: _FUTURE_NAMES,
+        PlanTask: _FUTURE_NAMES,
         Gathering: _FUTURE_NAMES,
         PoolFuture: _FUTURE_NAMES | {"running"},
         MutualLock: split_names("acquire release locked"),

@@ -24,10 +24,10 @@ from codeplan.untrusted.texts import with_article
 MAX_OPEN_CALLS: Final = 1_000
 """A plan that begins more calls waits for an answer first."""
 
-SHORTEST_WAIT: Final = 0.01
+MIN_WAIT: Final = 0.01
 """The shortest wait beside open calls, in seconds: a plan that polls must not fill the trace."""
 
-LONGEST_WAIT: Final = 1e6
+MAX_WAIT: Final = 1e6
 """The longest wait, in seconds, which is beyond every limit of a run."""
 
 DEADLOCK: Final = "every task waits for another one, and no call is open that could wake it"
@@ -122,7 +122,7 @@ class Future:
             self._wakes.append(wake)
 
 
-class Task(Future):
+class PlanTask(Future):
     """A coroutine of the plan that runs beside others."""
 
     def __init__(self, scheduler: Scheduler, coroutine: Any) -> None:
@@ -168,6 +168,9 @@ class Task(Future):
                 self._await(awaited)
             else:
                 self.throw(RuntimeError("Task got bad yield: a plan awaits coroutines, tasks and calls"))
+
+
+PlanTask.__name__ = "Task"  # its name in Python
 
 
 class Gathering(Future):
@@ -261,10 +264,10 @@ class Scheduler:
         """Forget the run before."""
         self.begins.clear()
         self.ages = count(1)
-        self.ready: deque[Task] = deque()
+        self.ready: deque[PlanTask] = deque()
         self.open: dict[int, Future | None] = {}  # None: nobody waits for the answer
-        self.current: Task | None = None
-        self._tasks: dict[Task, None] = {}
+        self.current: PlanTask | None = None
+        self._tasks: dict[PlanTask, None] = {}
         self._timers: list[tuple[float, int, Future]] = []
         self._now = 0.0
 
@@ -339,7 +342,7 @@ class Scheduler:
             left = None if until is None else until - self._now
             if left is not None and left <= 0:
                 return False
-            self._deliver(None if left is None else max(left, SHORTEST_WAIT))
+            self._deliver(None if left is None else max(left, MIN_WAIT))
         return True
 
     def _deliver(self, seconds: float | None) -> None:
@@ -366,9 +369,9 @@ class Scheduler:
         future._finish(value)
         return future
 
-    def start(self, coroutine: Any) -> Task:
+    def start(self, coroutine: Any) -> PlanTask:
         """Run a coroutine as a task, from the next await on."""
-        task = Task(self, coroutine)
+        task = PlanTask(self, coroutine)
         self._tasks[task] = None
         task._when_done(lambda: self._tasks.pop(task, None))
         self.ready.append(task)
@@ -395,7 +398,7 @@ class Scheduler:
                 self._run_step(self.ready.popleft())
             elif self.open or self._timers:
                 self._await_event()
-            elif isinstance(future, Task) and future is not self.current:
+            elif isinstance(future, PlanTask) and future is not self.current:
                 future.throw(RuntimeError(DEADLOCK))
             else:
                 raise RuntimeError(DEADLOCK)
@@ -427,7 +430,7 @@ class Scheduler:
         if reached is not None:
             self._stopper.stop(reached)
 
-    def _run_step(self, task: Task) -> None:
+    def _run_step(self, task: PlanTask) -> None:
         if task._done:
             return
         before, self.current = self.current, task
@@ -442,9 +445,9 @@ class Scheduler:
             heapq.heappop(self._timers)
         wake = self._timers[0][0] if self._timers else None
         if self.open:
-            self._deliver(None if wake is None else min(max(wake - self._now, SHORTEST_WAIT), LONGEST_WAIT))
+            self._deliver(None if wake is None else min(max(wake - self._now, MIN_WAIT), MAX_WAIT))
         elif wake is not None and wake > self._now:
-            self._run.host.sleep(min(wake - self._now, LONGEST_WAIT))
+            self._run.host.sleep(min(wake - self._now, MAX_WAIT))
             self._now = wake
         while self._timers and self._timers[0][0] <= self._now + 1e-9:
             heapq.heappop(self._timers)[2]._finish(None)
@@ -456,7 +459,7 @@ async def await_it(value: Any) -> Any:
 
 
 def seconds_of(value: Any) -> float:
-    """A length of time, at most LONGEST_WAIT. Raises: TypeError: it is not a number."""
+    """A length of time, at most MAX_WAIT. Raises: TypeError: it is not a number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         raise TypeError(f"a number of seconds is needed, not {with_article(type(value).__name__)}")
-    return float(value) if value < LONGEST_WAIT else LONGEST_WAIT
+    return float(value) if value < MAX_WAIT else MAX_WAIT

@@ -353,8 +353,8 @@ def _call(call: Call) -> str:
 
 def _form(call: str) -> str:
     """The call as the command shows it."""
-    tool, key = call.split()
-    return f"{tool}(key='{key}')"
+    tool, _, value = call.partition(" ")
+    return f"{tool}({'call' if tool in ('done', 'look') else 'key'}='{value}')"
 
 
 def _never() -> Iterator[bool]:
