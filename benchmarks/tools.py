@@ -7,6 +7,7 @@ one without any; the tools themselves do nothing. The limit is that of a call of
 
 from __future__ import annotations
 
+import asyncio
 import statistics
 import tempfile
 import time
@@ -24,6 +25,7 @@ from codeplan.tools import ToolEnvironment, Toolset, python_tools
 from codeplan.types import Finished
 
 CALLS, ROUNDS = 400, 25
+TOGETHER, SLOW_SECONDS = 20, 0.1
 LIMIT = 50  # microseconds
 
 
@@ -56,6 +58,12 @@ async def waiting(name: str) -> str:
     return name
 
 
+async def slow(number: int) -> int:
+    """A tool that takes its time."""
+    await asyncio.sleep(SLOW_SECONDS)
+    return number
+
+
 LINES = {
     "plain": "agent.plain('abc')",
     "typed": "agent.typed('abc', 4)",
@@ -73,9 +81,9 @@ class _NoModel:
         raise AssertionError("no plan asks")
 
 
-def seconds(line: str, agent: object) -> tuple[float, float]:
+def seconds(line: str, agent: object, times: int = CALLS) -> tuple[float, float]:
     """The time of a plan that has the line in a loop, and this process's processor time for it."""
-    plan = f"def solution(agent, start_from=1):\n    for i in range({CALLS}):\n        {line}\n"
+    plan = f"def solution(agent, start_from=1):\n    for i in range({times}):\n        {line}\n"
     began, used = time.perf_counter(), time.process_time()
     outcome = Sandbox(Limits()).run(plan, agent, str)
     assert isinstance(outcome, Finished), outcome
@@ -84,7 +92,7 @@ def seconds(line: str, agent: object) -> tuple[float, float]:
 
 def tool_agent(trace: Path | None) -> object:
     """An agent with the tools, in an episode of its own."""
-    env = ToolEnvironment("measure", Toolset(python_tools(plain, typed, structured, waiting)))
+    env = ToolEnvironment("measure", Toolset(python_tools(plain, typed, structured, waiting, slow)))
     model: LLM = _NoModel()  # type: ignore[assignment]
     return Episode(env, env.tasks("test")[0], model, trace=Trace(trace)).agent()
 
@@ -106,6 +114,16 @@ def main() -> None:
     )
     for name in list(rows)[1:]:
         show(name, times[name], times[EMPTY], times[OWN])
+    show_together()
+
+
+def show_together() -> None:
+    """Print how long calls at the same time take, in terms of one of them."""
+    agent, gathered = tool_agent(None), f"await asyncio.gather(*(agent.slow(n) for n in range({TOGETHER})))"
+    one, several = (
+        statistics.median(seconds(line, agent, times=1)[0] for _ in range(7)) for line in ("agent.slow(1)", gathered)
+    )
+    print(f"{TOGETHER} calls of {SLOW_SECONDS:g} s at the same time: {several:.3f} s, {several / one:.2f} of one call")
 
 
 Times = list[tuple[float, float]]

@@ -4,15 +4,58 @@ from __future__ import annotations
 
 import dis
 import inspect
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final, NamedTuple, Protocol
 
 from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter
 
 plan_place: Final[ContextVar[tuple[int | None, int | None]]] = ContextVar("plan_place", default=(None, None))
 """The step and the line of the plan whose call of its agent is answered now; None without a plan, or if unknown."""
+
+
+class EndedCall(NamedTuple):
+    """A call that was begun and has its answer, ``seconds`` after the answer before it.
+
+    ``result`` returns its value, or raises as the agent's method does.
+    """
+
+    id: int
+    seconds: float
+    result: Callable[[], object]
+
+
+class AgentCalls(Protocol):
+    """The calls of one agent that are begun and not waited for. Used by one thread.
+
+    An agent that can have several calls open has it as ``_open_calls_``; the methods of any other are called one by
+    one, in the order in which they are begun.
+    """
+
+    def begins(self, method: str) -> bool:
+        """Whether calls of this method can be begun; the agent does the others itself at once."""
+        ...
+
+    def begin(self, method: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> int:
+        """Begin a call and return its id. Raises as the agent's method, except for what its own work raises."""
+        ...
+
+    def cancel(self, id: int) -> bool:
+        """Drop an open call that is not made yet. False: it is being made, or is answered."""
+        ...
+
+    def next_answer(self, seconds: float | None) -> EndedCall | None:
+        """Wait for the next answer; None: ``seconds`` have passed (None: no limit). There is an open call."""
+        ...
+
+    def finish(self) -> None:
+        """Wait until the calls that are being made are answered, and drop the others. Safe to call twice."""
+        ...
+
+    def abandon(self) -> None:
+        """Stop waiting: whether the open calls are done stays unknown. Safe to call twice."""
+        ...
 
 
 @lru_cache(maxsize=64)

@@ -109,6 +109,32 @@ class CallThreads:
 
     def __init__(self) -> None:
         self._idle: list[_CallThread] = []
+        self._is_closed = False
+
+    def start(self, work: Callable[[], _T], tell: Callable[[_T | None, BaseException | None], None]) -> Cancellation:
+        """Do the work in a thread, with a copy of the caller's context variables, and do not wait for it.
+
+        ``tell`` gets what it returns or raises, in that thread. The result cancels the work while it awaits something.
+        """
+        thread = self._idle.pop() if self._idle else _CallThread()
+        cancellation, context = Cancellation(), copy_context()
+
+        def do() -> None:
+            value, error = None, None
+            try:
+                with cancellation.in_force():
+                    value = context.run(work)
+            except BaseException as raised:
+                error = raised
+            if self._is_closed:
+                thread.end()
+            else:
+                self._idle.append(thread)
+            tell(value, error)
+
+        self._is_closed = False
+        thread.put(do)
+        return cancellation
 
     def run(self, work: Callable[[], _T], seconds: float) -> _T:
         """Do the work in a thread, with a copy of the caller's context variables, and return or raise what it does.
@@ -126,7 +152,8 @@ class CallThreads:
         return value  # type: ignore[return-value]  # without an error there is a value
 
     def close(self) -> None:
-        """End the threads that have nothing to do. Safe to call twice."""
+        """End the threads that have nothing to do, and the others when they have ended. Safe to call twice."""
+        self._is_closed = True
         while self._idle:
             self._idle.pop().end()
 
@@ -157,6 +184,9 @@ class _CallThread:
             self.end()  # once the work is done
             raise
         return outcomes[0]
+
+    def put(self, do: Callable[[], None]) -> None:
+        self._work.put(do)
 
     def end(self) -> None:
         self._work.put(None)

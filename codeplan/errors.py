@@ -23,7 +23,7 @@ Exceptions raised inside a plan stay in the sandbox; the run ends as ``Failed``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -43,14 +43,21 @@ class UsageError(CodeplanError):
 
 
 class CallInDoubt(UsageError):
-    """An episode was ended during a call of a tool. The call may have been done, and no setting says what to do.
+    """An episode was ended during calls of tools. They may have been done, and no setting says what to do.
 
-    ``tool`` and ``arguments`` are the call. The episode stays as it is, and can be resumed with a decision.
+    ``tool`` and ``arguments`` are the first of these calls, ``others`` further ones that were open at the same time.
+    The episode stays as it is, and can be resumed with a decision.
     """
 
-    def __init__(self, message: str, tool: str, arguments: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        message: str,
+        tool: str,
+        arguments: Mapping[str, Any],
+        others: Sequence[tuple[str, Mapping[str, Any]]] = (),
+    ) -> None:
         super().__init__(message)
-        self.tool, self.arguments = tool, arguments
+        self.tool, self.arguments, self.others = tool, arguments, tuple(others)
 
 
 class BudgetExceeded(CodeplanError):

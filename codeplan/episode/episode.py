@@ -15,6 +15,7 @@ from typing import Any
 from codeplan.agent_interface import agent_api, plan_place
 from codeplan.episode.meter import Meter
 from codeplan.episode.once import OnceCalls
+from codeplan.episode.open_calls import NextAnswer, OpenCalls
 from codeplan.episode.replayable import ReplayableEnvironment, ReplayableModel, observation_too_long
 from codeplan.errors import AgentError, EnvironmentFailure, EpisodeOver, SizeExceeded, UsageError
 from codeplan.protocols import LLM, ActsForReal, BaseEnvironment, JudgesValues, OffersTools, TakesActions
@@ -26,6 +27,7 @@ from codeplan.recording.events import (
     EpisodeContinued,
     EpisodeStarted,
     Event,
+    KeepsCallsOpen,
     PictureSaved,
     PlanDrafted,
     PlanEnded,
@@ -41,6 +43,7 @@ from codeplan.recording.events import (
 from codeplan.recording.trace import Trace
 from codeplan.sandbox.host.agent_port import plan_error
 from codeplan.sandbox.protocol.limits import shorten
+from codeplan.tools.agent import ToolAgent
 from codeplan.tools.call_texts import shown_answer
 from codeplan.tools.failures import show_failure, shows_each_failure
 from codeplan.types import (
@@ -104,6 +107,11 @@ class Episode:
         self.once_tools = started.once if started else tuple(sorted(offered))
         self._once = OnceCalls(offered, started.carried if started else ())
         self._replayable_env = ReplayableEnvironment(env, task, self.trace, self.record, self._once)
+        self._open_calls: OpenCalls | None = None
+        if isinstance(env, KeepsCallsOpen):
+            replayable = self._replayable_env
+            take = self._take_answer
+            self._open_calls = OpenCalls(env, self.trace, self.record, take, replayable.take_up, self._once)
         self._spans: list[int] = []
         self._span_count = 0
         self._agent: Any = None
@@ -146,13 +154,61 @@ class Episode:
         return answered.answer
 
     def _answer_call(self, call: Call) -> CallAnswered:
-        """Make a call from the place in the plan; what it does by itself, such as an episode of its own, has none."""
         site = CallSite(*plan_place.get(), self.trace.events)
-        before = plan_place.set((None, None))
-        try:
+        with _without_place():
             return self._replayable_env.call(self._call_count, call, site)
-        finally:
-            plan_place.reset(before)
+
+    # -------------------------------------------------------------- calls at the same time
+
+    @property
+    def keeps_calls_open(self) -> bool:
+        """Whether calls may be begun without waiting for their answers."""
+        return self._open_calls is not None
+
+    def begin(self, call: Call) -> int:
+        """Begin a call of a tool without waiting for its answer, and return its id. Raises as ``call``."""
+        assert self._open_calls is not None, "the environment keeps calls open"
+        self._require_usable_start()
+        if self.is_over:
+            raise EpisodeOver("the environment has ended this episode")
+        self.trace.require_room(1 + len(self._open_calls))
+        self.meter.reserve_action()
+        self._call_count += 1
+        site = CallSite(*plan_place.get(), self.trace.events)
+        with _without_place(), self.meter.time_left():
+            self._open_calls.begin(self._call_count, call, site)
+        return self._call_count
+
+    def next_answer(self, seconds: float | None) -> NextAnswer | None:
+        """Wait for the next answer of an open call; None: ``seconds`` have passed (None: no limit).
+
+        Raises as ``call``.
+        """
+        assert self._open_calls is not None, "the environment keeps calls open"
+        with _without_place(), self.meter.time_left():
+            answered = self._open_calls.next_answer(seconds)
+        if answered is not None and answered.event.answer.in_doubt:
+            self.meter.require_time()
+        return answered
+
+    def drop_call(self, id: int) -> bool:
+        """Drop an open call that is not made yet; False if it is being made, or is answered."""
+        assert self._open_calls is not None, "the environment keeps calls open"
+        return self._open_calls.drop(id)
+
+    def end_calls(self, *, wait: bool) -> None:
+        """Nobody waits for open calls any more: wait until those that are being made are answered, or leave them."""
+        assert self._open_calls is not None, "the environment keeps calls open"
+        if not wait:
+            self._open_calls.abandon()
+            return
+        with self.meter.time_left():
+            self._open_calls.finish()
+
+    def _take_answer(self, answered: CallAnswered) -> None:
+        self.record(answered)
+        if not self.is_over:  # calls that were open when a tool ended the episode are answered afterwards
+            self._answer = answered.answer
 
     def act(self, action: str) -> Observation:
         """Do one action, by its words, in a world of text. Raises as ``call``."""
@@ -317,6 +373,8 @@ class Episode:
         """The agent that acts through this episode; ``restart`` replaces it."""
         if self._agent is None:
             self._agent = build_agent(self.env, self.call if self.has_tools else self.act, self.first_observation)
+            if isinstance(self._agent, ToolAgent) and self.keeps_calls_open:
+                self._agent.keep_calls_open(self)
         return self._agent
 
     def result(self, ending: Ending | str, method: str, claim: bool | None = None) -> Result:
@@ -379,6 +437,16 @@ class Episode:
         self._save_picture()
 
 
+@contextmanager
+def _without_place() -> Iterator[None]:
+    """What a call does by itself, such as an episode of its own, has no place in the plan."""
+    before = plan_place.set((None, None))
+    try:
+        yield
+    finally:
+        plan_place.reset(before)
+
+
 def agent_class(env: BaseEnvironment) -> type:
     """The environment's Agent class. Raises: EnvironmentFailure: its attribute ``agent`` is not a class."""
     if not isinstance(env.agent, type):
@@ -424,12 +492,32 @@ def failed_call(events: Sequence[Event], end: Failed) -> AnsweredCall | None:
     last = max((at for at, event in enumerate(events) if isinstance(event, CallAnswered)), default=-1)
     if last < started:
         return None
-    *_, call = [None, *answered_calls(events[started:])]
-    if call is None or not call.answer.error:
-        return None
-    error = plan_error(AgentError(call.answer.message, call.answer.error))
+    together = _ids_open_at_end(events[started : last + 1])
+    calls = [call for call in answered_calls(events[started:]) if call.event.id in together]
+    return next((call for call in reversed(calls) if _ended_with(call.answer, end)), None)
+
+
+def _ended_with(answer: Answer, end: Failed) -> bool:
+    """Whether a plan ended with the error of this answer."""
+    if not answer.error:
+        return False
+    error = plan_error(AgentError(answer.message, answer.error))
     texts = {shorten(error.message), shorten(str(KeyError(error.message)))}  # a KeyError shows its message quoted
-    return call if error.error == end.error and end.message in texts else None
+    return error.error == end.error and end.message in texts
+
+
+def _ids_open_at_end(events: Sequence[Event]) -> set[int]:
+    """The calls that were open at the same time as the last one, directly or one after the other."""
+    ids, open_calls = set[int](), set[int]()
+    for event in reversed(events):
+        if isinstance(event, CallAnswered):
+            ids.add(event.id)
+            open_calls.add(event.id)
+        elif isinstance(event, CallBegun) and event.id in open_calls:
+            open_calls.remove(event.id)
+            if not open_calls:
+                break
+    return ids
 
 
 def show_failed_tool(events: Sequence[Event], end: Failed, recorded: int) -> None:
@@ -468,8 +556,8 @@ def explain_end(ending: Ending, events: Sequence[Event]) -> Ending:
 
 def _ending_failure(events: Sequence[Event]) -> ToolFailed | None:
     """The failure of a tool in the last call, if that ended the episode."""
-    last = next((e for e in reversed(events) if isinstance(e, CallAnswered)), None)
-    if last is None or not last.answer.done:
+    last = next((e for e in reversed(events) if isinstance(e, CallAnswered) and e.answer.done), None)
+    if last is None:
         return None
     return next((e for e in reversed(events) if isinstance(e, ToolFailed) and e.id == last.id), None)
 

@@ -117,7 +117,7 @@ class OnceCalls:
 def answers_to_carry(events: Sequence[Event]) -> tuple[CarriedAnswer, ...]:
     """The answers that an episode hands on to another, which goes on with its plan; in order, with their steps.
 
-    A call that it left open is among them: whether it was done is unknown.
+    The calls that it left open are among them: whether they were done is unknown.
     """
     header = events[0]
     assert isinstance(header, EpisodeStarted), "an episode begins with its header"
@@ -137,9 +137,9 @@ def answers_to_carry(events: Sequence[Event]) -> tuple[CarriedAnswer, ...]:
             case CallAnswered() if call is not None and call.name in header.once:
                 if event.answer.in_doubt or not event.answer.error:
                     carried.append(CarriedAnswer(event.id, call, event.answer, step))
-    open_call = calls.in_doubt
-    if open_call is not None and open_call.name in header.once:
-        carried.append(CarriedAnswer(len(carried), open_call, unknown_answer(open_call.name), step))
+    for call in calls.all_in_doubt:
+        if call.name in header.once:
+            carried.append(CarriedAnswer(len(carried), call, unknown_answer(call.name), step))
     return tuple(carried)
 
 

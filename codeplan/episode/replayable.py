@@ -279,6 +279,12 @@ class ReplayableEnvironment:
             return None
         return self._pictures()
 
+    def take_up(self) -> None:
+        """Let the environment continue a recorded episode whose open calls the caller decides about."""
+        if self._needs_fast_forward and self._real is not None:
+            self._needs_fast_forward = False
+            self._real.take_up(None)
+
     def _fast_forward(self) -> None:
         """Take the environment to the recording's end: repeat its actions and compare each observation.
 

@@ -102,11 +102,11 @@ class PastRun(Value, frozen=True):
 
     @property
     def call_in_doubt(self) -> str:
-        """The call that was begun and not answered, as a plan writes it; empty if there is none."""
+        """The calls that were begun and not answered, as a plan writes them; empty if there are none."""
         calls = CallsByAnswer()
         for event in self.events:
             calls.take(event)
-        return shown_call(calls.in_doubt) if calls.in_doubt else ""
+        return ", ".join(map(shown_call, calls.all_in_doubt))
 
 
 def read_past_run(folder: Path, state: RunState, sandbox: Sandbox, api: AgentApi, plan: Plan | None = None) -> PastRun:

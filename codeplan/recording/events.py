@@ -139,6 +139,12 @@ class CallAnswered(TraceEvent, frozen=True, tag="call_answered"):
     cut_from: Count = 0
 
 
+class TimePassed(TraceEvent, frozen=True, tag="time_passed"):
+    """The plan waited for ``seconds`` beside open calls, and none of them was answered in this time."""
+
+    seconds: Amount
+
+
 class CallDecided(TraceEvent, frozen=True, tag="call_decided"):
     """The call with this ``id`` was allowed or refused, before it was begun.
 
@@ -385,6 +391,7 @@ Event = (
     | ApprovalAnswered
     | CallBegun
     | CallAnswered
+    | TimePassed
     | DoubtDecided
     | ToolFailed
     | ValueJudged
@@ -475,6 +482,63 @@ class AnswersCalls(BaseEnvironment, Protocol):
         ...
 
 
+class BegunCall(NamedTuple):
+    """A call that an environment takes up: its number in the episode, and where it comes from.
+
+    ``record`` takes its events. ``drain`` waits until all calls that are being made are answered: what ends an episode
+    comes last. If ``is_decided``, it may be made; the decision is in the trace.
+    """
+
+    id: int
+    call: Call
+    record: EventHandler
+    site: CallSite
+    drain: Callable[[], None]
+    is_decided: bool = False
+
+
+class CallEnd(NamedTuple):
+    """The answer of a call that was begun; ``seconds`` is the time of the tool."""
+
+    id: int
+    answer: Answer
+    seconds: float
+
+
+@runtime_checkable
+class KeepsCallsOpen(AnswersCalls, Protocol):
+    """An environment that makes several calls at the same time. Everything but the tools' own work happens in the
+    thread that asks.
+    """
+
+    def begin(self, begun: BegunCall) -> Answer | None:
+        """Decide about a call, which then waits for its turn; an answer if it is not to be made. Raises as ``call``."""
+        ...
+
+    def settle_doubts(self, in_doubt: Sequence[BegunCall]) -> dict[int, Answer]:
+        """Decide about calls that were begun when the episode was ended: the answers of those that are not made again.
+
+        Raises: CallInDoubt: no setting decides about one.
+        """
+        ...
+
+    def next_answer(self, seconds: float | None) -> CallEnd | None:
+        """Make the calls whose turn it is, and wait for the next answer; None: ``seconds`` have passed."""
+        ...
+
+    def answers_now(self) -> list[CallEnd]:
+        """Start the calls whose turn it is. Returns the answers that are there."""
+        ...
+
+    def drop(self, id: int) -> bool:
+        """Drop a call that waits for its turn; False if it does not."""
+        ...
+
+    def leave_open(self) -> None:
+        """Drop the calls that wait for their turn, and end the wait for those that are being made."""
+        ...
+
+
 class CallsByAnswer:
     """Finds the calls that answers belong to, while the events of a trace pass by in order."""
 
@@ -503,7 +567,12 @@ class CallsByAnswer:
     def in_doubt(self) -> Call | None:
         """The latest call that was begun and has no answer; None if there is none. A refused or repeated call was
         not made."""
-        return next((call for id, call in reversed(self._open.items()) if id not in self._unmade), None)
+        return next(reversed(self.all_in_doubt), None)
+
+    @property
+    def all_in_doubt(self) -> list[Call]:
+        """The calls that were begun and have no answer, in the order in which they were begun."""
+        return [call for id, call in self._open.items() if id not in self._unmade]
 
 
 class AnsweredCall(NamedTuple):

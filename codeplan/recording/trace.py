@@ -459,13 +459,13 @@ class Trace:
             raise_if_cancelled()
         return event
 
-    def require_room(self) -> None:
-        """Check that a call and its answer, however large, can be recorded. Raises: TraceExhausted."""
+    def require_room(self, calls: int = 1) -> None:
+        """Check that this many calls and their answers, however large, can be recorded. Raises: TraceExhausted."""
         position = len(self.events)
         if position < len(self.recording) and not isinstance(self.recording[position], CLOSING_EVENTS):
             return
         with self._lock:
-            self._size.require_free(_ROOM_FOR_CALL, _VALUES_OF_CALL)
+            self._size.require_free(calls * _ROOM_FOR_CALL, calls * _VALUES_OF_CALL)
 
     def now(self) -> float:
         """Unix time in seconds, without the gap between the recording's end and its resumption."""

@@ -274,6 +274,8 @@ class EventViewer:
                 return EventView("A call began", "quiet", blocks=(_call_block(event.call),))
             case events.CallAnswered():
                 return _answer_view(call, event.answer)
+            case events.TimePassed():
+                return EventView(f"{event.seconds:g} s passed without an answer", "quiet")
             case events.ToolFailed():
                 trace = (TextBlock("traceback", event.traceback),)  # on a terminal it stands on standard error
                 return EventView(f"The tool {event.tool} failed: {event.error}", "bad", blocks=trace)
@@ -318,7 +320,7 @@ def _part(event: Event) -> Part:
             return outcome_text(event.outcome).part
         case events.PlanRejected() | events.ModelCallFailed() | events.ToolFailed() | events.WarningIssued():
             return "failures"
-        case events.EnvironmentReset() | events.CallBegun() | events.CallAnswered():
+        case events.EnvironmentReset() | events.CallBegun() | events.CallAnswered() | events.TimePassed():
             return "actions"
         case events.CallDecided() | events.DoubtDecided() | events.ApprovalAnswered() | events.CallRepeated():
             return "actions"

@@ -574,8 +574,8 @@ def _with_later_calls(branch: list[Event], recording: Sequence[Event], idempoten
     ]
     for event in later:
         calls.take(event)
-    if calls.in_doubt is not None:
-        carried.append(CarriedAnswer(len(carried), calls.in_doubt, unknown_answer(calls.in_doubt.name)))
+    for call in calls.all_in_doubt:
+        carried.append(CarriedAnswer(len(carried), call, unknown_answer(call.name)))
     kept = tuple(each for each in carried if longest_match(idempotent, each.call.name) is None)
     header = _header(branch, "the branch")
     header = replace(header, carried=(*header.carried, *kept))

@@ -42,7 +42,7 @@ from codeplan.tools.mcp import (
     read_config,
 )
 from codeplan.tools.python_tools import function_of_file, python_tools, tools_of_file, with_settings
-from codeplan.tools.tool import DOC, Tool, Toolset, name_fault
+from codeplan.tools.tool import AT_ONCE, DOC, Tool, Toolset, name_fault
 from codeplan.tools.tool_settings import ErrorTest, ToolSettings, require_error_test, require_timeout
 from codeplan.types import AgentTool, Result
 from codeplan.untrusted.values import in_quotes
@@ -61,6 +61,12 @@ def collect_tools(given: object) -> tuple[Tool, ...]:
         else:
             found += tools_of_file(str(thing)) if isinstance(thing, str | Path) else python_tools(thing)
     return tuple(found)
+
+
+def at_once_of(given: object) -> int:
+    """How many calls of these tools run at the same time: the smallest number that one of the Toolsets says."""
+    things: Sequence[object] = given if isinstance(given, list | tuple) else (given,)
+    return min((thing.at_once for thing in things if isinstance(thing, Toolset)), default=AT_ONCE)
 
 
 VERIFY_FORM = "verify(value, tools) -> bool or str"
@@ -220,7 +226,8 @@ def open_tools(
                 toolset = Toolset((*own, *sources.with_settings(started.tools)), doc=f"{DOC}\n{FILES_NOTE}")
             else:
                 toolset = Toolset(own)
-            toolset = Toolset((_called_once(tool, sources.once) for tool in toolset.tools), toolset.doc)
+            once = (_called_once(tool, sources.once) for tool in toolset.tools)
+            toolset = Toolset(once, toolset.doc, at_once_of(sources.tools))
             require_fitting((p for p in patterns if p.fits_one(toolset.names) or not elsewhere(p)), toolset.names)
             denied = [p.pattern for p in patterns if p.option == "deny"]
             yield OpenTools(toolset.without(denied), sources, verifier)

@@ -8,15 +8,17 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, Protocol
 from weakref import WeakKeyDictionary
 
 import msgspec
 
-from codeplan.agent_interface import describe_api
+from codeplan.agent_interface import EndedCall, describe_api
 from codeplan.errors import AgentError, EpisodeOver
 from codeplan.plain_data import NotPlainData, pack, unpack
+from codeplan.recording.events import CallAnswered
 from codeplan.tools.call_texts import shown_call, unpacked
 from codeplan.tools.tool import Tool, Toolset
 from codeplan.types import AgentApi, AgentMethod, AgentParameter, Answer, Call
@@ -93,9 +95,16 @@ _MAX_NAME = 100  # characters of a tool's name in a message
 class ToolAgent:
     """Base of the Agent classes. The data that a tool returned reaches the plan as data."""
 
+    _tools_: Mapping[str, Tool]
+
     def __init__(self, call: Callable[[Call], Answer]) -> None:
         self._make = call
         self._last: tuple[Call, Answer] | None = None
+        self._open_calls_: OpenToolCalls | None = None
+
+    def keep_calls_open(self, gate: CallGate) -> None:
+        """Let calls be begun through ``gate`` without waiting for their answers."""
+        self._open_calls_ = OpenToolCalls(self, gate)
 
     def report(self) -> str:
         """The last call and its answer in a sentence."""
@@ -103,20 +112,96 @@ class ToolAgent:
 
     def _call(self, tool: str, arguments: dict[str, Any]) -> Any:
         """Raises: AgentError: the call failed, or was refused."""
-        try:
-            call = Call(tool, {name: pack(value) for name, value in arguments.items()})
-        except NotPlainData as reason:
-            raise AgentError(f"{one_line(tool, _MAX_NAME)} was given {reason}", "ValueError") from None
+        call = _packed_call(tool, arguments)
         answer = self._make(call)
         self._last = call, answer
-        if answer.done:
-            raise EpisodeOver(f"the tool {tool} failed, and tool errors end the episode: {answer.message}")
-        if answer.error:
-            raise AgentError(answer.message, answer.error)
-        try:
-            return unpack(answer.value)
-        except NotPlainData as reason:  # a forged trace may hold anything
-            raise AgentError(f"{tool} returned {reason}", "ValueError") from None
+        return _value_of(tool, answer)
+
+
+def _packed_call(tool: str, arguments: Mapping[str, Any]) -> Call:
+    """Raises: AgentError: an argument is not plain data."""
+    try:
+        return Call(tool, {name: pack(value) for name, value in arguments.items()})
+    except NotPlainData as reason:
+        raise AgentError(f"{one_line(tool, _MAX_NAME)} was given {reason}", "ValueError") from None
+
+
+def _value_of(tool: str, answer: Answer) -> Any:
+    """The value of an answer. Raises: AgentError: it is an error; EpisodeOver: and ended the episode."""
+    if answer.done:
+        raise EpisodeOver(f"the tool {tool} failed, and tool errors end the episode: {answer.message}")
+    if answer.error:
+        raise AgentError(answer.message, answer.error)
+    try:
+        return unpack(answer.value)
+    except NotPlainData as reason:  # a forged trace may hold anything
+        raise AgentError(f"{tool} returned {reason}", "ValueError") from None
+
+
+class LaterAnswer(Protocol):
+    """An answer of a call that was begun, this many seconds after the one before."""
+
+    @property
+    def event(self) -> CallAnswered: ...
+    @property
+    def seconds(self) -> float: ...
+
+
+class CallGate(Protocol):
+    """What begins calls and answers them: an episode."""
+
+    def begin(self, call: Call) -> int: ...
+    def next_answer(self, seconds: float | None) -> LaterAnswer | None: ...
+    def drop_call(self, id: int) -> bool: ...
+    def end_calls(self, *, wait: bool) -> None: ...
+
+
+class OpenToolCalls:
+    """The open calls of an agent (see ``codeplan.agent_interface.AgentCalls``)."""
+
+    def __init__(self, agent: ToolAgent, gate: CallGate) -> None:
+        self._agent, self._gate = agent, gate
+        self._calls: dict[int, Call] = {}
+
+    def begins(self, method: str) -> bool:
+        """Whether it is a tool, and not a method of the agent's own."""
+        return self._tool(method) is not None
+
+    def begin(self, method: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> int:
+        """Begin a call of a tool, and return its id."""
+        tool = self._tool(method)
+        assert tool is not None, "only tools are begun"
+        call = _packed_call(tool.name, _bind(tool, tuple(args), dict(kwargs)))
+        id = self._gate.begin(call)
+        self._calls[id] = call
+        return id
+
+    def cancel(self, id: int) -> bool:
+        """Drop an open call that is not made yet."""
+        return self._gate.drop_call(id)
+
+    def next_answer(self, seconds: float | None) -> EndedCall | None:
+        """Wait for the next answer."""
+        answered = self._gate.next_answer(seconds)
+        if answered is None:
+            return None
+        id, answer = answered.event.id, answered.event.answer
+        call = self._calls.pop(id)
+        self._agent._last = call, answer
+        return EndedCall(id, answered.seconds, partial(_value_of, call.name, answer))
+
+    def finish(self) -> None:
+        """Wait until the calls that are being made are answered, and drop the others."""
+        self._calls.clear()
+        self._gate.end_calls(wait=True)
+
+    def abandon(self) -> None:
+        """Stop waiting."""
+        self._calls.clear()
+        self._gate.end_calls(wait=False)
+
+    def _tool(self, method: str) -> Tool | None:
+        return self._agent._tools_.get(method)
 
 
 def agent_class_for(toolset: Toolset, goal: str) -> type[ToolAgent]:
@@ -138,7 +223,11 @@ def _build_class(toolset: Toolset, api: AgentApi) -> type[ToolAgent]:
     methods = {tool.name: _method(tool) for tool in toolset.tools}
     if api.brief:
         methods[DESCRIBE.name] = _describe_method(toolset)
-    return type("Agent", (ToolAgent,), {"__doc__": toolset.doc, "_api": api, **methods})
+    return type(
+        "Agent",
+        (ToolAgent,),
+        {"__doc__": toolset.doc, "_api": api, "_tools_": {tool.name: tool for tool in toolset.tools}, **methods},
+    )
 
 
 def _describe_method(toolset: Toolset) -> Callable[..., Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from enum import Enum
@@ -253,13 +253,20 @@ class DoubtRules:
 
         Raises: CallInDoubt: no setting decides, or the decision is to stop. EnvironmentFailure: the function fails.
         """
+        decision = self.find(tool, arguments, finish)
+        if decision is None:
+            raise calls_in_doubt([(tool, arguments)])
+        return decision
+
+    def find(self, tool: str, arguments: Mapping[str, Any], finish: Callable[[object], object]) -> DoubtDecision | None:
+        """As ``decide``; None: no setting decides, or the decision is to stop. Raises: EnvironmentFailure."""
         pattern = longest_match(self.idempotent, tool)
         if pattern is not None:
             return DoubtDecision("retry", "pattern", pattern)
         asks = not isinstance(self._in_doubt, str)
         way = self._ask(tool, arguments, finish) if asks else self._in_doubt
         if way == "stop":
-            raise CallInDoubt(_sentence(tool, arguments), tool, arguments)
+            return None
         return DoubtDecision(cast(Literal["retry", "skip"], way), "user" if asks else "option")
 
     def _ask(self, tool: str, arguments: Mapping[str, Any], finish: Callable[[object], object]) -> object:
@@ -279,12 +286,22 @@ def _require_way(given: object, who: str) -> None:
         raise UsageError(f"{who} retry, skip or stop, not {in_quotes(given)}")
 
 
-def _sentence(tool: str, arguments: Mapping[str, Any]) -> str:
-    return (
-        "nobody knows whether this call was done, because the episode was ended before its answer: "
-        f"{call_line(tool, arguments)}; find out, then resume with --in-doubt retry (make it again) or "
-        "--in-doubt skip (the plan gets an error in its place)"
-    )
+def calls_in_doubt(calls: Sequence[tuple[str, Mapping[str, Any]]]) -> CallInDoubt:
+    """The error for calls in doubt about which no setting decides; it names each."""
+    shown = ", ".join(call_line(tool, arguments) for tool, arguments in calls)
+    if len(calls) == 1:
+        message = (
+            "nobody knows whether this call was done, because the episode was ended before its answer: "
+            f"{shown}; find out, then resume with --in-doubt retry (make it again) or "
+            "--in-doubt skip (the plan gets an error in its place)"
+        )
+    else:
+        message = (
+            f"nobody knows whether these {len(calls)} calls were done, because the episode was ended before their "
+            f"answers: {shown}; find out, then resume with --in-doubt retry (make them again) or --in-doubt skip (the "
+            "plan gets an error in the place of each)"
+        )
+    return CallInDoubt(message, *calls[0], calls[1:])
 
 
 def call_line(tool: str, arguments: Mapping[str, Any]) -> str:

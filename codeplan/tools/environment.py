@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+import time
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
+from queue import Empty, SimpleQueue
 from types import NoneType, SimpleNamespace
 from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
 
 from msgspec.structs import replace
 
 from codeplan.budget import deadline_in, seconds_left
-from codeplan.cancellation import CallThreads, DeadlinePassed, LoopThread
+from codeplan.cancellation import (
+    POLL_SECONDS,
+    CallThreads,
+    Cancellation,
+    DeadlinePassed,
+    LoopThread,
+    in_force_here,
+    raise_if_cancelled,
+)
 from codeplan.errors import AgentError, EnvironmentFailure, UsageError, VerifierBroken, WaitingForApproval
 from codeplan.plain_data import MAX_VALUES, NotPlainData, Packed, pack, unpack
 from codeplan.recording.events import (
     NO_SITE,
+    BegunCall,
     CallBegun,
     CallDecided,
+    CallEnd,
     CallSite,
     CarriedAnswer,
     DoubtDecided,
@@ -26,7 +40,16 @@ from codeplan.recording.events import (
     call_key,
 )
 from codeplan.tools.agent import agent_class_for
-from codeplan.tools.approvals import ApprovalDecision, Approvals, DoubtRules, ProposedCall, call_line, require_callable
+from codeplan.tools.approvals import (
+    ApprovalDecision,
+    Approvals,
+    DoubtDecision,
+    DoubtRules,
+    ProposedCall,
+    call_line,
+    calls_in_doubt,
+    require_callable,
+)
 from codeplan.tools.failures import (
     DoubtfulCall,
     call_in_doubt,
@@ -103,6 +126,31 @@ class _Request(NamedTuple):
     arguments: Mapping[str, Any]
     record: EventHandler
     site: CallSite
+    drain: Callable[[], None] = lambda: None
+
+
+class _RunningCall(NamedTuple):
+    """A call whose tool works in a thread, and the seconds that the budget left for it (None: no limit)."""
+
+    asked: _Request
+    left: float | None
+    cancellation: Cancellation
+
+
+class _WorkDone(NamedTuple):
+    """What a tool's work came to, and how many seconds it took."""
+
+    id: int
+    found: tuple[Packed, str] | None
+    error: BaseException | None
+    seconds: float
+
+    def result(self) -> tuple[Packed, str]:
+        """The packed result, and what it is in place of the declared type. Raises as the tool does."""
+        if self.error is not None:
+            raise self.error
+        assert self.found is not None, "without an error there is a result"
+        return self.found
 
 
 class ToolEnvironment:
@@ -146,6 +194,10 @@ class ToolEnvironment:
         self._misfits: set[str] = set()  # tools that returned another type than declared
         self._begun = self._over = False
         self._in_doubt: Call | None = None
+        self._waiting: list[_Request] = []  # calls that are decided, and not made yet
+        self._running: dict[int, _RunningCall] = {}
+        self._refused: deque[CallEnd] = deque()  # calls that could not be made when their turn came
+        self._done: SimpleQueue[_WorkDone] = SimpleQueue()
 
     def tasks(self, split: str) -> Sequence[Task]:
         """The one task."""
@@ -178,9 +230,145 @@ class ToolEnvironment:
                 self._decide_doubt(asked, _unpacked(in_doubt))
             return Answer(self._make(self._require_approval(asked)))
         except AgentError as error:
-            name, message = refusal(error)
-            unknown = isinstance(error, DoubtfulCall)
-            return Answer(error=name, message=message, done=self._over, in_doubt=unknown)
+            return self._error_answer(error)
+
+    def _error_answer(self, error: AgentError) -> Answer:
+        name, message = refusal(error)
+        return Answer(error=name, message=message, done=self._over, in_doubt=isinstance(error, DoubtfulCall))
+
+    # ------------------------------------------------------------------ calls at the same time
+
+    def begin(self, begun: BegunCall) -> Answer | None:
+        """Decide about a call, which then waits for its turn; an answer if it is not to be made. Raises as ``call``."""
+        try:
+            asked = self._request(begun)
+            self._waiting.append(asked if begun.is_decided else self._require_approval(asked))
+        except AgentError as error:
+            return self._error_answer(error)
+        return None
+
+    def settle_doubts(self, in_doubt: Sequence[BegunCall]) -> dict[int, Answer]:
+        """Decide about calls that were begun when the episode ended: the answers of those that are not made again.
+
+        Raises: CallInDoubt: no setting decides about one; it names all of these.
+        """
+        asked = [self._request(begun) for begun in in_doubt]
+        found = [(each, self._doubts.find(each.tool.name, each.arguments, self._finish)) for each in asked]
+        if open_calls := [(each.tool.name, each.arguments) for each, decision in found if decision is None]:
+            raise calls_in_doubt(open_calls)
+        answers: dict[int, Answer] = {}
+        for each, decision in found:
+            assert decision is not None, "the others were raised"
+            self._record_doubt(each, decision)
+            if decision.way == "skip":
+                answers[each.id] = self._error_answer(call_in_doubt(each.tool.name))
+        return answers
+
+    def next_answer(self, seconds: float | None) -> CallEnd | None:
+        """Make the calls whose turn it is, and wait for the next answer; None: ``seconds`` have passed.
+
+        Without ``seconds`` there is no limit. A tool that runs alone works in this thread, while others work in theirs.
+        """
+        self._start_calls()
+        if self._refused:
+            return self._refused.popleft()
+        if self._done.empty() and (alone := next((a for a in self._waiting if a.tool.runs_alone), None)):
+            self._waiting.remove(alone)
+            began = time.perf_counter()
+            answer = self._answered(partial(self._make, alone))
+            return CallEnd(alone.id, answer, time.perf_counter() - began)
+        done = self._wait_for_work(seconds)
+        return done and self._end(done)
+
+    def answers_now(self) -> list[CallEnd]:
+        """Start the calls whose turn it is. Returns the answers that are there."""
+        ended: list[CallEnd] = []
+        while True:
+            self._start_calls()
+            ended += self._refused
+            self._refused.clear()
+            if self._done.empty():
+                return ended
+            ended.append(self._end(self._done.get()))
+
+    def drop(self, id: int) -> bool:
+        """Drop a call that waits for its turn; False if it does not."""
+        dropped = next((asked for asked in self._waiting if asked.id == id), None)
+        if dropped is not None:
+            self._waiting.remove(dropped)
+        return dropped is not None
+
+    def leave_open(self) -> None:
+        """Drop the calls that wait for their turn, and end the wait for those that are being made."""
+        self._waiting.clear()
+        self._refused.clear()
+        for running in self._running.values():
+            running.cancellation.cancel()
+        self._running.clear()
+        self._done = SimpleQueue()  # what still comes goes to the one before
+
+    def _request(self, begun: BegunCall) -> _Request:
+        """Raises: AgentError: no tool takes this call."""
+        asked = _Request(begun.id, begun.call, self._find(begun.call.name), _unpacked(begun.call), *begun[2:5])
+        asked.tool.require_fit(asked.arguments)
+        return asked
+
+    def _start_calls(self) -> None:
+        """Have the tools that may run beside others work on the calls whose turn it is."""
+        for asked in [asked for asked in self._waiting if not asked.tool.runs_alone]:
+            most, tool = self.toolset.at_once, asked.tool
+            if len(self._running) >= most:
+                return
+            if sum(each.asked.tool is tool for each in self._running.values()) < (tool.at_once or most):
+                self._waiting.remove(asked)
+                self._start(asked)
+
+    def _start(self, asked: _Request) -> None:
+        try:
+            left = self._prepare(asked.tool)
+        except AgentError as error:
+            self._refused.append(CallEnd(asked.id, self._error_answer(error), 0.0))
+            return
+        asked.record(CallBegun(id=asked.id, call=asked.call, line=asked.site.line))
+        began, done = time.perf_counter(), self._done
+
+        def tell(found: tuple[Packed, str] | None, error: BaseException | None) -> None:
+            done.put(_WorkDone(asked.id, found, error, time.perf_counter() - began))
+
+        cancellation = self._threads.start(partial(self._call_in_time, asked, left), tell)
+        self._running[asked.id] = _RunningCall(asked, left, cancellation)
+
+    def _wait_for_work(self, seconds: float | None) -> _WorkDone | None:
+        """The next work that is done; None: ``seconds`` have passed, or there is none.
+
+        Raises: KeyboardInterrupt: this thread's work was cancelled.
+        """
+        if not self._running and self._done.empty():
+            return None
+        wake = None if seconds is None else time.monotonic() + seconds
+        while True:
+            left = None if wake is None else max(wake - time.monotonic(), 0.0)
+            if in_force_here.cancellation is not None:
+                left = POLL_SECONDS if left is None else min(left, POLL_SECONDS)
+            with suppress(Empty):
+                return self._done.get(timeout=left)
+            raise_if_cancelled()
+            if wake is not None and time.monotonic() >= wake:
+                return None
+
+    def _end(self, done: _WorkDone) -> CallEnd:
+        """The answer of a call whose tool has done its work."""
+        running = self._running.pop(done.id)
+        answer = self._answered(partial(self._settle, running.asked, running.left, done.result))
+        return CallEnd(done.id, answer, done.seconds)
+
+    def _answered(self, make: Callable[[], Packed]) -> Answer:
+        try:
+            return Answer(make())
+        except AgentError as error:
+            return self._error_answer(error)
+
+    # ------------------------------------------------------------------ the end
 
     def judge(self, value: object) -> Observation | None:
         """The verifier's verdict on the value that a plan returned; None without a verifier. Raises: VerifierBroken."""
@@ -206,12 +394,19 @@ class ToolEnvironment:
         return tool
 
     def _make(self, asked: _Request) -> Packed:
-        """The packed result. Raises: AgentError: the tool fails, returns what is not plain data, or takes too long."""
-        tool = asked.tool
-        left = self._prepare(tool)
+        """The packed result. Raises as ``_settle``."""
+        left = self._prepare(asked.tool)
         asked.record(CallBegun(id=asked.id, call=asked.call, line=asked.site.line))
+        return self._settle(asked, left, partial(self._call_in_time, asked, left))
+
+    def _settle(self, asked: _Request, left: float | None, work: Callable[[], tuple[Packed, str]]) -> Packed:
+        """The packed result of the tool's work.
+
+        Raises: AgentError: the tool fails, returns what is not plain data, or takes too long.
+        """
+        tool = asked.tool
         try:
-            packed, misfit = self._call_in_time(asked, left)
+            packed, misfit = work()
         except DeadlinePassed:
             raise DoubtfulCall(
                 f"{tool.name} did not answer within {_limit_text(tool, left)}; whether it was done is unknown",
@@ -319,10 +514,14 @@ class ToolEnvironment:
         Raises: CallInDoubt; AgentError: it is skipped.
         """
         tool = asked.tool
-        way, by, pattern = self._doubts.decide(tool.name, arguments, self._finish)
-        asked.record(DoubtDecided(id=asked.id, tool=tool.name, way=way, by=by, pattern=pattern))
-        if way == "skip":
+        decision = self._doubts.decide(tool.name, arguments, self._finish)
+        self._record_doubt(asked, decision)
+        if decision.way == "skip":
             raise call_in_doubt(tool.name)
+
+    def _record_doubt(self, asked: _Request, decision: DoubtDecision) -> None:
+        way, by, pattern = decision
+        asked.record(DoubtDecided(id=asked.id, tool=asked.tool.name, way=way, by=by, pattern=pattern))
 
     def _require_approval(self, asked: _Request) -> _Request:
         """The call as it is to be made. Raises: AgentError: it may not be made. WaitingForApproval."""
@@ -363,6 +562,7 @@ class ToolEnvironment:
         where = f" at {site.place}" if site.place else ""
         waits = f"waiting for approval: {call_line(tool.name, asked.arguments)}{where}"
         reason = f"{waits}; allow it: codeplan approve RUN, or resume with {way}"
+        asked.drain()
         asked.record(
             CallDecided(id=asked.id, tool=tool.name, allowed=False, by="nobody", pattern=pattern, reason=reason)
         )

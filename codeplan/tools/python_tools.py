@@ -79,7 +79,7 @@ def _tools_of(thing: object, types: TypeWriter) -> Iterator[Tool]:
 
 def with_settings(tool: Tool, settings: ToolSettings) -> Tool:
     """The tool, with the settings where it says nothing itself."""
-    own = ToolSettings(tool.once, tool.timeout, tool.error_if)
+    own = ToolSettings(tool.once, tool.timeout, tool.error_if, tool.at_once)
     filled = own.filled_from(settings)
     return tool if filled == own else replace(tool, **filled._asdict())
 
@@ -191,7 +191,14 @@ def _build_tool(name: str, function: Callable[..., Any], types: TypeWriter) -> T
     method = AgentMethod(name, signature_text(signature, types), _doc(function, signature), parameters)
     call = _PythonCall(name, function, whole, signature, converters)
     misfit = ResultType.misfit_of(signature.return_annotation)
-    return Tool(method, call, tuple(types.types.values()), misfit=misfit, **settings_of(function)._asdict())
+    settings, named = settings_of(function)._asdict(), tuple(types.types.values())
+    return Tool(method, call, named, misfit=misfit, is_asynchronous=_is_asynchronous(function), **settings)
+
+
+def _is_asynchronous(function: Any) -> bool:
+    """Whether a call of the function itself only makes what is awaited then."""
+    asks = (inspect.iscoroutinefunction, inspect.isasyncgenfunction)
+    return any(ask(f) for ask in asks for f in (function, type(function).__call__))
 
 
 def _lacks_its_object(function: FunctionType) -> bool:

@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from codeplan.errors import AgentError, UsageError
-from codeplan.tools.tool_settings import ErrorTest
+from codeplan.tools.tool_settings import ErrorTest, require_at_once
 from codeplan.types import AgentApi, AgentMethod, AgentParameter, AgentType
 from codeplan.untrusted.values import in_quotes
 
@@ -47,7 +47,9 @@ class Tool:
     approves a call, and codeplan does not rely on it. ``prepare`` does preparations for a call: if it raises, the call
     has not begun, and is not in doubt. ``once``, ``timeout`` and ``error_if`` are as in ``codeplan.tool``.
     ``keeps_deadline``: ``call`` itself ends when ``budget.seconds_left`` is over, with DeadlinePassed; other calls with
-    a limit run in a thread. ``misfit`` says what a result has in place of the declared type; empty if it fits.
+    a limit run in a thread. ``at_once`` is how many of its calls may run at the same time, None if nothing is said:
+    then as many as the tool set allows if it ``is_asynchronous``, otherwise one. ``misfit`` says what a result has in
+    place of the declared type; empty if it fits.
 
     Raises: UsageError: the name cannot be a method's name in a plan.
     """
@@ -63,6 +65,8 @@ class Tool:
     error_if: ErrorTest | None = None
     keeps_deadline: bool = False
     misfit: Callable[[Any], str] | None = None
+    at_once: int | None = None
+    is_asynchronous: bool = False
     name: str = field(init=False, repr=False, compare=False)
     signature: inspect.Signature = field(init=False, repr=False, compare=False)
     _required: dict[str, bool] = field(init=False, repr=False, compare=False)
@@ -90,6 +94,11 @@ class Tool:
         for name, required in self._required.items():
             if required and name not in arguments:
                 raise AgentError(f"{self._form} was called without {name}", "TypeError")
+
+    @property
+    def runs_alone(self) -> bool:
+        """Whether its calls run one after the other, in the thread of the episode."""
+        return self.at_once == 1 or (self.at_once is None and not self.is_asynchronous)
 
     def bind_simply(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
         """The arguments by name, as ``signature.bind`` finds them; None if that must look, or would refuse them.
@@ -155,15 +164,21 @@ DOC = "The tools that you may call. Results are plain data: values of the classe
 """The text that models read above the tools."""
 
 
-class Toolset:
-    """Tools with unique names. ``doc`` is the text that models read above them.
+AT_ONCE: Final = 8
+"""How many calls run at the same time, unless the user says otherwise."""
 
-    Raises: UsageError: there is no tool, or two have the same name.
+
+class Toolset:
+    """Tools with unique names. ``doc`` is the text that models read above them. ``at_once`` is how many calls of all of
+    them together run at the same time, if a plan begins several; None: AT_ONCE.
+
+    Raises: UsageError: there is no tool, or two have the same name; ``at_once`` is not such a number.
     """
 
-    def __init__(self, tools: Iterable[Tool], doc: str = DOC) -> None:
+    def __init__(self, tools: Iterable[Tool], doc: str = DOC, at_once: int | None = None) -> None:
         self.tools = tuple(tools)
         self.doc = doc
+        self.at_once = require_at_once(at_once) or AT_ONCE
         self._by_name = {tool.name: tool for tool in self.tools}
         if not self.tools:
             raise UsageError("there are no tools; give at least one function, object or file")
@@ -185,7 +200,7 @@ class Toolset:
             return self
         if not kept:
             raise UsageError(f"all tools are denied ({', '.join(map(in_quotes, patterns[:5]))}); deny fewer")
-        return Toolset(kept, self.doc)
+        return Toolset(kept, self.doc, self.at_once)
 
     def get(self, name: str) -> Tool | None:
         """The tool of this name, or None."""

@@ -29,18 +29,20 @@ class ToolSettings(NamedTuple):
     """What is said about tools; a field that is None or False says nothing.
 
     ``once``: an equal call that was answered is not made again. ``timeout`` is how many seconds a call may take.
-    ``error_if`` says which answers are errors.
+    ``error_if`` says which answers are errors. ``at_once`` is how many of its calls may run at the same time.
     """
 
     once: bool = False
     timeout: float | None = None
     error_if: ErrorTest | None = None
+    at_once: int | None = None
 
     def filled_from(self, other: ToolSettings) -> ToolSettings:
         """These settings, with the other ones where these say nothing."""
         timeout = other.timeout if self.timeout is None else self.timeout
         error_if = other.error_if if self.error_if is None else self.error_if
-        return ToolSettings(self.once or other.once, timeout, error_if)
+        at_once = other.at_once if self.at_once is None else self.at_once
+        return ToolSettings(self.once or other.once, timeout, error_if, at_once)
 
 
 class ToolsWithSettings:
@@ -61,18 +63,33 @@ class ToolsWithSettings:
 
 @overload
 def tool(
-    function: None = None, *, once: bool = False, timeout: float | None = None, error_if: ErrorTest | None = None
+    function: None = None,
+    *,
+    once: bool = False,
+    timeout: float | None = None,
+    error_if: ErrorTest | None = None,
+    at_once: int | None = None,
 ) -> Callable[[_T], _T]: ...
 
 
 @overload
 def tool(
-    function: _T, *, once: bool = False, timeout: float | None = None, error_if: ErrorTest | None = None
+    function: _T,
+    *,
+    once: bool = False,
+    timeout: float | None = None,
+    error_if: ErrorTest | None = None,
+    at_once: int | None = None,
 ) -> _T: ...
 
 
 def tool(
-    function: Any = None, *, once: bool = False, timeout: float | None = None, error_if: ErrorTest | None = None
+    function: Any = None,
+    *,
+    once: bool = False,
+    timeout: float | None = None,
+    error_if: ErrorTest | None = None,
+    at_once: int | None = None,
 ) -> Any:
     """Say how codeplan treats a tool: ``@codeplan.tool(timeout=3)``, or ``tools=[codeplan.tool(send, once=True)]``.
 
@@ -81,11 +98,15 @@ def tool(
 
     ``once``: an equal call that was answered is not made again. ``timeout`` is how many seconds a call may take; then
     the plan gets a TimeoutError, and the call is in doubt. ``error_if`` is a key or a function (see ``ErrorTest``):
-    an answer that it names is an error for the plan.
+    an answer that it names is an error for the plan. ``at_once`` is how many of its calls may run at the same time, if
+    a plan begins several: an ordinary function that says more than 1 is safe for threads, and runs in them. Without
+    it, asynchronous functions run together, and calls of others one after the other.
 
     Raises: UsageError: a value is wrong, or the decorated thing is not a function.
     """
-    settings = ToolSettings(require_once(once), require_timeout(timeout, "timeout"), require_error_test(error_if))
+    settings = ToolSettings(
+        require_once(once), require_timeout(timeout, "timeout"), require_error_test(error_if), require_at_once(at_once)
+    )
     if function is None:
         return functools.partial(_mark, settings)
     return function if settings == ToolSettings() else ToolsWithSettings(function, settings)
@@ -128,6 +149,17 @@ def require_timeout(seconds: Any, name: str) -> float | None:
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= MAX_TIMEOUT:
         raise UsageError(f"{name} is a number of seconds up to {MAX_TIMEOUT:,.0f}, not {in_quotes(seconds)}")
     return float(seconds)
+
+
+MAX_AT_ONCE: Final = 64
+"""The most calls that may run at the same time."""
+
+
+def require_at_once(at_once: Any) -> int | None:
+    """How many calls may run at the same time, None for nothing said. Raises: UsageError: it is not such a number."""
+    if at_once is not None and (type(at_once) is not int or not 1 <= at_once <= MAX_AT_ONCE):
+        raise UsageError(f"at_once is a whole number from 1 to {MAX_AT_ONCE}, not {in_quotes(at_once)}")
+    return at_once
 
 
 def require_error_test(test: Any) -> ErrorTest | None:

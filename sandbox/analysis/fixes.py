@@ -128,7 +128,7 @@ class EndingNames(RenamedNames):
 
 def _own_endings(facts: PlanFacts) -> frozenset[str]:
     """Return the names that the plan binds, unless it also calls the runtime's function: what is not its own def."""
-    defined = {n.name for n in facts.nodes if isinstance(n, ast.FunctionDef)}
+    defined = {n.name for n in facts.nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)}
     called = {n.func.id for n in facts.nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
     return (facts.bound & ENDING_NAMES) - (called - defined) - facts.class_names
 
@@ -199,7 +199,7 @@ class SolutionSignature(Codemod):
         if assignments is None:
             return updated_node
         new = updated_node.with_changes(
-            params=_signature(), returns=None, asynchronous=None, body=_with_first(updated_node.body, assignments)
+            params=_signature(), returns=None, body=_with_first(updated_node.body, assignments)
         )
         self.note(original_node.name, head_line(original_node), head_line(new))
         return new
@@ -207,7 +207,7 @@ class SolutionSignature(Codemod):
 
 def _is_regular(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     given = function.args
-    plain = not given.kwonlyargs and not given.posonlyargs and isinstance(function, ast.FunctionDef)
+    plain = not given.kwonlyargs and not given.posonlyargs
     stars = given.vararg or given.kwarg
     # A default other than 1 is the model's opinion on where to resume.
     number = not given.defaults or isinstance(given.defaults[-1], ast.Constant)
@@ -317,7 +317,7 @@ class HelperFunctions(Codemod):
     @staticmethod
     def may_apply(facts: PlanFacts) -> bool:
         """Return whether a step defines a function or a class."""
-        return any(isinstance(s, ast.FunctionDef | ast.ClassDef) for guard in facts.guards for s in guard.body)
+        return any(isinstance(s, _DEFINITIONS) for guard in facts.guards for s in guard.body)
 
     def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.FunctionDef:
         """Move the definitions out of the steps."""

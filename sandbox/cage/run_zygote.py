@@ -10,6 +10,7 @@ import gc
 import re
 import sys
 import time
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,7 +44,7 @@ from codeplan.sandbox.protocol.limits import (
 )
 from codeplan.sandbox.runtime.attributes import text_codecs
 from codeplan.sandbox.runtime.clocks import load_time_zones
-from codeplan.sandbox.runtime.guards import RunSettings
+from codeplan.sandbox.runtime.guards import CallAnswer, RunSettings
 from codeplan.sandbox.runtime.modules import preload_modules
 from codeplan.sandbox.runtime.namespace import PlanRuntime, plan_variables
 from codeplan.sandbox.runtime.saved_objects import PlanObjects, describe_for, plain_value
@@ -213,7 +214,7 @@ class PlanExecution:
         exec(segment.code, self._namespace)
         function: Any = self._namespace.pop("_segment_")
         self._timer.is_armed = True
-        returned: tuple[object] | None = function()
+        returned: tuple[object] | None = self._runtime.finish_segment(function())
         self._timer.is_armed = False
         return returned
 
@@ -325,7 +326,7 @@ class HostClient:
         self.methods, self.attributes = job.methods, job.attributes
         self.failure: PlanTermination | None = None
         self._link, self._limits, self._timer = link, job.limits, timer
-        self._calls = self._reads = self._asks = self._output_chars = 0
+        self._calls = self._begun = self._reads = self._asks = self._output_chars = 0
         self._pending_output: list[str] = []
         self._pending_chars = 0
         self._is_closed = False
@@ -339,6 +340,44 @@ class HostClient:
         Raises TypeError if an argument is not plain data, ValueError if a text in it is not Unicode, and the exception
         that the host names (usually RuntimeError) if the call failed.
         """
+        frame = frames.CallFrame(method, *self._packed(method, args, kwargs), _calling_line())
+        self._require_within("call_bytes", frames.packed_size(frame), self._limits.call_bytes)
+        return self._exchange(frame)
+
+    def begin(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+        """Begin a call, and return its number. Raises as ``call``, but for what the host says."""
+        packed = self._packed(method, args, kwargs)
+        frame = frames.BeginFrame(self._begun + 1, method, *packed, _calling_line())
+        self._require_within("call_bytes", frames.packed_size(frame), self._limits.call_bytes)
+        self._begun += 1
+        self._speak(frame, answered=False)
+        return self._begun
+
+    def wait(self, seconds: float | None) -> CallAnswer:
+        """Wait for the next answer; see ``HostCalls``."""
+        self._refuse_after_failure()
+        reply = self._speak(frames.WaitFrame(seconds))
+        assert isinstance(reply, frames.AnswerFrame), "the conversation allows no other answer"
+        error = _failure(reply.error, reply.message) if reply.error else None
+        value = None if error else values.unpack_value(reply.value)
+        return CallAnswer(reply.number, reply.seconds, value, error)
+
+    def sleep(self, seconds: float) -> None:
+        """Sleep while no call is open: this time is the plan's own."""
+        self._refuse_after_failure()
+        self._timer.require_seconds(seconds)
+        self._speak(frames.WaitFrame(seconds))
+        self._timer.waited_seconds -= seconds
+
+    def cancel(self, number: int) -> bool:
+        """Drop a call that is not made yet; see ``HostCalls``."""
+        self._refuse_after_failure()
+        return bool(self._exchange(frames.CancelFrame(number)))
+
+    def _packed(
+        self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[list[values.Crossing], dict[str, values.Crossing]]:
+        """The arguments of one more call as they stand in a frame."""
         self._calls += 1
         self._require_within("calls", self._calls, self._limits.calls)
         if len(args) + len(kwargs) > MAX_VALUES:
@@ -349,9 +388,7 @@ class HostClient:
         named = {name: _pack_argument(method, a) for name, a in kwargs.items()}
         if any(map(values.holds_half_pair, (*packed, *named.values(), *map(values.pack_value, named)))):
             raise ValueError(f"{method} was given {values.HALF_PAIR}")
-        frame = frames.CallFrame(method, packed, named, _calling_line())
-        self._require_within("call_bytes", frames.packed_size(frame), self._limits.call_bytes)
-        return self._exchange(frame)
+        return packed, named
 
     def read(self, attribute: str) -> object:
         """Read an agent attribute. Raises RuntimeError if that failed."""
@@ -400,7 +437,7 @@ class HostClient:
 
     @contextmanager
     def closed(self) -> Iterator[None]:
-        """Let no call pass while the plan's hashes, comparisons and texts may run outside of it, and collect nothing."""
+        """Let no call pass, and collect no garbage, while hashes and texts of the plan may run after its code."""
         was_closed, collects = self._is_closed, gc.isenabled()
         self._is_closed = True
         gc.disable()
@@ -412,6 +449,14 @@ class HostClient:
                 gc.enable()
 
     def _exchange(self, frame: frames.Frame) -> object:
+        reply = self._speak(frame)
+        if isinstance(reply, frames.ResultFrame):
+            return values.unpack_value(reply.value)
+        assert isinstance(reply, frames.ErrorFrame), "the conversation allows no other answer"
+        raise _failure(reply.error, reply.message)
+
+    def _speak(self, frame: frames.Frame, *, answered: bool = True) -> frames.HostFrame | None:
+        """Send a frame after what is pending, and return its answer. The timer is off: it would cut a frame short."""
         depth = sys.getrecursionlimit()
         sys.setrecursionlimit(depth + _EXCHANGE_FRAMES)  # half an exchange would leave the next call its answer
         self._timer.is_armed = False
@@ -419,18 +464,14 @@ class HostClient:
         try:
             self.flush()
             self._link.send(frame)
-            reply = self._link.receive()
+            return self._link.receive() if answered else None
         except MemoryError:
-            self.failure = LimitExceeded("memory", 0, 0)  # the timer may have cut a frame short: read nothing more
+            self.failure = LimitExceeded("memory", 0, 0)  # a frame may be cut short: read nothing more
             raise self.failure from None
         finally:
             self._timer.waited_seconds += time.monotonic() - began
             self._timer.is_armed = True
             sys.setrecursionlimit(depth)
-        if isinstance(reply, frames.ResultFrame):
-            return values.unpack_value(reply.value)
-        assert isinstance(reply, frames.ErrorFrame), "the conversation allows no other answer"
-        raise _failure(reply)
 
     def _require_within(self, limit: str, value: int, allowed: int) -> None:
         self._refuse_after_failure()
@@ -449,10 +490,10 @@ class HostClient:
             self.failure = limit
 
 
-def _failure(reply: frames.ErrorFrame) -> Exception:
+def _failure(error: str, message: str) -> Exception:
     """The exception that the host names: one of CALL_ERRORS, because the worker trusts the host."""
-    kind: type[Exception] = getattr(builtins, reply.error)
-    return kind(reply.message)
+    kind: type[Exception] = getattr(builtins, error)
+    return kind(message)
 
 
 def _pack_argument(method: str, value: object) -> values.Crossing:
@@ -484,6 +525,7 @@ def main(control_fd: int) -> NoReturn:
 
 def _preload_modules() -> None:
     """Make the standard library load what it loads lazily: a locked worker cannot open files."""
+    warnings.simplefilter("ignore")  # a coroutine that nobody awaits would be shown with its line, from its file
     Counter("a").most_common(1)
     re.compile(r"\N{DIGIT ONE}")
     preload_modules()

@@ -64,6 +64,12 @@ class PlanTimer:
         """Processor time since the start."""
         return _processor_seconds() - self._cpu_before
 
+    def require_seconds(self, seconds: float) -> None:
+        """Stop the plan if it may not run for ``seconds`` more. Raises: LimitExceeded."""
+        wall = time.monotonic() - self._started_at - self.waited_seconds + seconds
+        if wall > self._wall:
+            self._interrupt(LimitExceeded("wall", wall, self._wall))
+
     def _tick(self, signum: int, frame: FrameType | None) -> None:
         if not self.is_armed:
             return

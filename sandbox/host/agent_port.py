@@ -10,18 +10,19 @@ import inspect
 import sys
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
-from codeplan.agent_interface import agent_api, plan_place
+from codeplan.agent_interface import AgentCalls, agent_api, plan_place
 from codeplan.errors import AgentBroken, AgentError, CodeplanError
 from codeplan.plain_data import NotPlainData
 from codeplan.sandbox.host.backend import LineCoverage, OutputChunk, Progress, StepEntry
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import RETURNED_NAME, decode
-from codeplan.sandbox.protocol.frames import CallFrame, ErrorFrame, ResultFrame
+from codeplan.sandbox.protocol.frames import MAX_OPEN_CALLS, AnswerFrame, BeginFrame, CallFrame, ErrorFrame, ResultFrame
 from codeplan.sandbox.protocol.limits import Limits, limit_message, shorten
 from codeplan.sandbox.protocol.values import (
     HALF_PAIR,
@@ -34,7 +35,7 @@ from codeplan.sandbox.protocol.values import (
 from codeplan.sandbox.runtime.names import CALL_ERRORS
 from codeplan.types import Checkpoint, Failed, Finished, GiveUp, Observation, Plan, Replan, ResourceUsage, Stopped
 from codeplan.untrusted.json_values import plain_variables
-from codeplan.untrusted.texts import MAX_REASON_CHARS, message_text, one_line, with_article
+from codeplan.untrusted.texts import MAX_REASON_CHARS, message_text, one_line, with_article, with_count
 from codeplan.untrusted.values import in_quotes, type_name
 
 Request: TypeAlias = frames.CallFrame | frames.ReadFrame | frames.AskFrame
@@ -115,6 +116,7 @@ class AgentPort:
         self._surface = _surface_of(type(agent))
         self.methods = frozenset(self._surface.signatures)
         self.attributes = self._surface.attributes
+        self.begun = BegunCalls(getattr(agent, "_open_calls_", None))
 
     def answer(
         self, request: Request, run_untimed: Callable[[Callable[[], object]], object] = lambda work: work()
@@ -136,27 +138,143 @@ class AgentPort:
             name, action = request.attribute, partial(getattr, self._agent, request.attribute)
         else:
             raise frames.ProtocolError(f"the agent has no attribute {in_quotes(request.attribute, 80)}")
-        try:
-            value = run_untimed(action)
-        except AgentError as error:
-            return plan_error(error)
-        except CodeplanError:
-            raise
-        except Exception as error:
-            raise _broken(name if asks else f"agent.{name}", error) from error
-        return _pack_result(name, value, text_only=asks)
+        return _reply(name, partial(run_untimed, action), text_only=asks)
 
-    def _resolve_call(self, call: CallFrame) -> Callable[[], object]:
+    def begin(self, request: BeginFrame, run_untimed: Callable[[Callable[[], object]], object]) -> None:
+        """Begin a call. One that cannot be open beside others is made at once. Raises as ``answer``."""
+        begun = self.begun
+        begun.require_next(request.number)
+        call = CallFrame(request.method, request.args, request.kwargs, request.line)
+        if begun.calls is None or not begun.calls.begins(request.method):
+            begun.note_reply(request.number, self.answer(call, run_untimed))
+            return
+        self._require_method(call)
+        args, kwargs = self._arguments(call)
+        try:
+            self._surface.require_fit(self._agent, call.method, args, kwargs)
+            id: Any = run_untimed(partial(begun.calls.begin, call.method, args, kwargs))
+        except AgentError as error:
+            begun.note_reply(request.number, plan_error(error))
+        else:
+            begun.note_open(request.number, id, call.method)
+
+    def next_answer(self, seconds: float | None, run_untimed: Callable[[Callable[[], object]], object]) -> AnswerFrame:
+        """Wait for the next answer of an open call, ``seconds`` at most. Raises as ``answer``."""
+        begun = self.begun
+        if begun.replies:
+            return begun.take_reply()
+        assert begun.calls is not None, "a call that the agent cannot keep open has its reply at once"
+        ended: Any = run_untimed(partial(begun.calls.next_answer, seconds))
+        if ended is None:
+            return AnswerFrame(0, seconds or 0.0)
+        number, name = begun.close(ended.id)
+        return _as_answer(number, ended.seconds, _reply(name, ended.result))
+
+    def cancel(self, number: int) -> ResultFrame:
+        """Drop an open call that is not made yet; the reply says whether it was. Raises: ProtocolError."""
+        return ResultFrame(self.begun.cancel(number))
+
+    def _require_method(self, call: CallFrame) -> None:
         if call.method not in self.methods:
             raise frames.ProtocolError(f"the agent has no method {in_quotes(call.method, 80)}")
+
+    def _resolve_call(self, call: CallFrame) -> Callable[[], object]:
+        self._require_method(call)
+        return partial(self._call_method, call.method, *self._arguments(call))
+
+    def _arguments(self, call: CallFrame) -> tuple[list[Any], dict[str, Any]]:
         args, kwargs = call.args, call.kwargs
         if not all(type(value) in SCALAR_TYPES for value in (*args, *kwargs.values())):  # few calls need more
-            args, kwargs = _unpacked(call)
-        return partial(self._call_method, call.method, args, kwargs)
+            return _unpacked(call)
+        return args, kwargs
 
     def _call_method(self, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> object:
         self._surface.require_fit(self._agent, name, args, kwargs)
         return getattr(self._agent, name)(*args, **kwargs)
+
+
+class BegunCalls:
+    """The calls of one run that the worker has begun, by the worker's numbers. ``calls`` are the agent's open calls;
+    None: it has none. ``replies`` are those of calls that were made at once.
+
+    The worker is hostile: every number is checked, and a wrong one is a ProtocolError.
+    """
+
+    def __init__(self, calls: AgentCalls | None) -> None:
+        self.calls = calls
+        self.replies: deque[tuple[int, ResultFrame | ErrorFrame]] = deque()
+        self._begun = 0
+        self._ids: dict[int, tuple[int, str]] = {}  # number and method by the agent's id
+
+    @property
+    def count(self) -> int:
+        """The number of open calls."""
+        return len(self.replies) + len(self._ids)
+
+    def require_next(self, number: int) -> None:
+        """Raises: ProtocolError: the next call has another number, or too many are open."""
+        if number != self._begun + 1:
+            raise frames.ProtocolError(f"it began call {number:,} after call {self._begun:,}")
+        if self.count >= MAX_OPEN_CALLS:
+            raise frames.ProtocolError(f"more than {MAX_OPEN_CALLS:,} calls are open")
+        self._begun = number
+
+    def require_none(self, what: str) -> None:
+        """Raises: ProtocolError: a call is open."""
+        if self.count:
+            raise frames.ProtocolError(f"{what} while {with_count(self.count, 'call')} were open")
+
+    def note_reply(self, number: int, reply: ResultFrame | ErrorFrame) -> None:
+        """Keep the reply to a call that was made at once."""
+        self.replies.append((number, reply))
+
+    def note_open(self, number: int, id: int, method: str) -> None:
+        """Keep the number of a call that the agent has begun as ``id``."""
+        self._ids[id] = number, method
+
+    def take_reply(self) -> AnswerFrame:
+        """The answer of the first call that was made at once."""
+        number, reply = self.replies.popleft()
+        return _as_answer(number, 0.0, reply)
+
+    def close(self, id: int) -> tuple[int, str]:
+        """The number and the method of a call that the agent has answered."""
+        return self._ids.pop(id)
+
+    def cancel(self, number: int) -> bool:
+        """Drop a call that is not made yet. False: it is being made. Raises: ProtocolError: it is not open."""
+        id = next((id for id, (known, _) in self._ids.items() if known == number), None)
+        if id is None and all(known != number for known, _ in self.replies):
+            raise frames.ProtocolError(f"it cancelled call {number:,}, which is not open")
+        if id is None or self.calls is None or not self.calls.cancel(id):
+            return False
+        del self._ids[id]
+        return True
+
+    def end(self, *, wait: bool) -> None:
+        """The run is over: wait for the calls that are being made, or leave them."""
+        if self.calls is not None and self._ids:
+            self._ids.clear()
+            (self.calls.finish if wait else self.calls.abandon)()
+
+
+def _as_answer(number: int, seconds: float, reply: ResultFrame | ErrorFrame) -> AnswerFrame:
+    if isinstance(reply, ResultFrame):
+        return AnswerFrame(number, seconds, reply.value)
+    return AnswerFrame(number, seconds, None, reply.error, reply.message)
+
+
+def _reply(name: str, action: Callable[[], object], *, text_only: bool = False) -> ResultFrame | ErrorFrame:
+    """What an action of agent or model returns, or the message of its AgentError. Raises as ``AgentPort.answer``."""
+    try:
+        value = action()
+    except AgentError as error:
+        return plan_error(error)
+    except CodeplanError:
+        raise
+    except Exception as error:
+        raise _broken(name if text_only else f"agent.{name}", error) from error
+    return _pack_result(name, value, text_only=text_only)
 
 
 def _unpacked(call: CallFrame) -> tuple[list[Any], dict[str, Any]]:
@@ -258,6 +376,25 @@ class RunAccount:
             return self.port.answer(request, self._run_untimed)
         finally:
             plan_place.reset(before)
+
+    def begin(self, request: BeginFrame) -> None:
+        """Count a call, and have the agent begin it. Raises LimitExceededError; see ``AgentPort.begin``."""
+        self.was_noticed = True
+        self.count("calls")
+        self.require_within("call_bytes", len(frames.encode_frame(request)))
+        before = plan_place.set((self.step, request.line))
+        try:
+            self.port.begin(request, self._run_untimed)
+        finally:
+            plan_place.reset(before)
+
+    def next_answer(self, seconds: float | None) -> AnswerFrame:
+        """Wait for the answer of an open call. This time is not the plan's. See ``AgentPort.next_answer``."""
+        return self.port.next_answer(seconds, self._run_untimed)
+
+    def end_calls(self, *, wait: bool) -> None:
+        """The run is over: wait for the calls that are being made, or leave them in doubt."""
+        self.port.begun.end(wait=wait)
 
     def count(self, limit: str) -> None:
         """Count one more of ``calls``, ``reads`` or ``asks``. Raises LimitExceededError."""

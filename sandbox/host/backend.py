@@ -120,6 +120,7 @@ class Capability(StrEnum):
     - GENERATORS: Generator expressions, ``map`` and ``filter`` are lazy.
     - CALLBACKS: A function that a method calls, as in ``places.sort(key=…)``, reaches agent and model.
     - IN_PLACE: ``b += [2]`` and ``b *= 2`` change the list itself, under all its names.
+    - CONCURRENCY: Calls at the same time: ``async def``, ``await``, ``asyncio``, ``concurrent.futures`` and ``each``.
     - BOUND_METHODS: A bound method is a value, as in ``sorted(d, key=d.get)``.
     - INHERITANCE: Classes with bases: a plan's own, exceptions, ``Enum``, ``NamedTuple``; ``super``.
     - METHOD_DECORATORS: ``property``, ``classmethod``, ``staticmethod`` and other decorators of methods.
@@ -141,6 +142,7 @@ class Capability(StrEnum):
     GENERATORS = "generators"
     CALLBACKS = "callbacks"
     IN_PLACE = "in place"
+    CONCURRENCY = "calls at the same time"
     BOUND_METHODS = "bound methods"
     INHERITANCE = "inheritance"
     METHOD_DECORATORS = "method decorators"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Final
 
-from codeplan.errors import SandboxError
+from codeplan.errors import CodeplanError, Diverged, SandboxError, TraceFailure
 from codeplan.sandbox.host import launcher
 from codeplan.sandbox.host.agent_port import AgentPort, RunAccount
 from codeplan.sandbox.host.backend import Capability, RunRequest
@@ -115,11 +115,18 @@ class LockedBackend:
 
         def attempt() -> Outcome | Rejected:
             worker = self._workers.run_worker()
+            account = RunAccount(plan, port, self.limits, run.on_event)
             try:
-                account = RunAccount(plan, port, self.limits, run.on_event)
-                return RunSession(worker, account, run.on_coverage).run(job)
+                outcome = RunSession(worker, account, run.on_coverage).run(job)
+            except BaseException as error:
+                worker.kill(wait=False)
+                recorded = isinstance(error, CodeplanError) and not isinstance(error, Diverged | TraceFailure)
+                account.end_calls(wait=recorded)
+                raise
             finally:
                 worker.kill(wait=False)  # the caller need not wait until the kernel has freed the worker's memory
+            account.end_calls(wait=True)
+            return outcome
 
         try:
             return repeat_if_killed(attempt, "a run")

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from codeplan.cancellation import POLL_SECONDS, raise_if_cancelled
 from codeplan.sandbox.host.agent_port import LimitExceededError, RunAccount, processor_seconds
 from codeplan.sandbox.host.backend import LineCoverage
 from codeplan.sandbox.host.plan_texts import count_lines, parser_failure, verified_rejection
@@ -92,7 +93,18 @@ class RunSession:
             answered = False
             if isinstance(frame, frames.CallFrame | frames.ReadFrame | frames.AskFrame):
                 self._verify_line(frame)
+                if isinstance(frame, frames.CallFrame):
+                    self._account.port.begun.require_none("it made a call")
                 self._worker.send(self._account.answer(frame), self._deadline())
+                answered = True
+            elif isinstance(frame, frames.BeginFrame):
+                self._verify_line(frame)
+                self._account.begin(frame)
+            elif isinstance(frame, frames.WaitFrame):
+                self._worker.send(self._wait(frame), self._deadline())
+                answered = True
+            elif isinstance(frame, frames.CancelFrame):
+                self._worker.send(self._account.port.cancel(frame.number), self._deadline())
                 answered = True
             elif isinstance(frame, frames.OutputFrame):
                 self._account.take_output(frame.text)
@@ -104,15 +116,34 @@ class RunSession:
             elif isinstance(frame, frames.EndFrame):
                 return self._finish(frame)
 
+    def _wait(self, wait: frames.WaitFrame) -> frames.AnswerFrame:
+        """The next answer of an open call; without one, the end of the plan's sleep, which counts as its time.
+
+        Raises: ProtocolError: it waits for nothing. DeadlineExceeded.
+        """
+        if self._account.port.begun.count:
+            return self._account.next_answer(wait.seconds)
+        if wait.seconds is None:
+            raise frames.ProtocolError("it waited for an answer, but no call was open")
+        wake = time.monotonic() + wait.seconds
+        while (left := wake - time.monotonic()) > 0:
+            if time.monotonic() > self._deadline():
+                raise DeadlineExceeded
+            raise_if_cancelled()
+            time.sleep(min(left, POLL_SECONDS))
+        return frames.AnswerFrame(0, wait.seconds)
+
     # ------------------------------------------------------------------ what the worker reports
 
-    def _verify_line(self, request: frames.CallFrame | frames.ReadFrame | frames.AskFrame) -> None:
+    def _verify_line(self, request: frames.CallFrame | frames.ReadFrame | frames.AskFrame | frames.BeginFrame) -> None:
         """Raises ProtocolError if a call comes from a line that the plan does not have."""
-        if isinstance(request, frames.CallFrame) and request.line is not None and request.line > self._lines:
-            raise frames.ProtocolError(f"a call of line {request.line:,}, but the plan has {self._lines:,}")
+        line = None if isinstance(request, frames.ReadFrame | frames.AskFrame) else request.line
+        if line is not None and line > self._lines:
+            raise frames.ProtocolError(f"a call of line {line:,}, but the plan has {self._lines:,}")
 
     def _take_step(self, entered: frames.StepFrame) -> None:
         self._verify_step(entered.step)
+        self._account.port.begun.require_none("it entered a step")
         self._entered_steps += 1
         if self._entered_steps > MAX_STEPS:
             raise frames.ProtocolError(f"more than {MAX_STEPS:,} steps were entered")

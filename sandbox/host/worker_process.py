@@ -34,7 +34,7 @@ from codeplan.untrusted.texts import with_article
 
 
 class State(StrEnum):
-    """The states of a conversation. The host waits for the worker in all but FORKED, READY, ASKED and ENDED."""
+    """The states of a conversation. The host waits in all but FORKED, READY, ASKED, WAITING and ENDED."""
 
     FORKED = "forked"
     LOCKING = "locking down"
@@ -44,6 +44,7 @@ class State(StrEnum):
     STARTING = "starting"
     RUNNING = "running"
     ASKED = "asked"
+    WAITING = "waiting for an answer"
     ENDED = "ended"
 
 
@@ -94,8 +95,12 @@ TRANSITIONS: Final = (
     Transition(State.RUNNING, _WORKER, frames.CallFrame, State.ASKED),
     Transition(State.RUNNING, _WORKER, frames.ReadFrame, State.ASKED),
     Transition(State.RUNNING, _WORKER, frames.AskFrame, State.ASKED),
+    Transition(State.RUNNING, _WORKER, frames.CancelFrame, State.ASKED),
     Transition(State.ASKED, _HOST, frames.ResultFrame, State.RUNNING),
     Transition(State.ASKED, _HOST, frames.ErrorFrame, State.RUNNING),
+    Transition(State.RUNNING, _WORKER, frames.BeginFrame, State.RUNNING),
+    Transition(State.RUNNING, _WORKER, frames.WaitFrame, State.WAITING),
+    Transition(State.WAITING, _HOST, frames.AnswerFrame, State.RUNNING),
     Transition(State.RUNNING, _WORKER, frames.EndFrame, State.ENDED),
 )
 """Every frame that may be sent."""

@@ -63,7 +63,7 @@ def check_structure(tree: ast.Module, lines: list[str], problems: DiagnosticColl
 def _check_signature(solution: _Function, problems: DiagnosticCollector) -> None:
     a = solution.args
     names = [p.arg for p in (*a.posonlyargs, *a.args)]
-    plain = not a.kwonlyargs and a.vararg is None and a.kwarg is None and isinstance(solution, ast.FunctionDef)
+    plain = not a.kwonlyargs and a.vararg is None and a.kwarg is None
     if names != ["agent", "start_from"] or not plain:
         message = f"the signature must be `{SOLUTION_HEADER}`; set other values in the body"
         problems.add(solution, "solution-signature", message)
@@ -425,7 +425,7 @@ def find_warnings(outline: PlanOutline, nodes: list[ast.AST], warnings: Diagnost
         warnings.add(outline.solution, "start-from", message)
 
 
-def header_start(solution: ast.FunctionDef | None) -> int | None:
+def header_start(solution: _Function | None) -> int | None:
     """Return the step that the header names (``start_from=3``); None if it says 1 or nothing."""
     default = solution.args.defaults[-1] if solution and solution.args.defaults else None
     if isinstance(default, ast.Constant) and type(default.value) is int and default.value > 1:
@@ -445,7 +445,7 @@ def always_holds(test: ast.expr) -> bool:
 
 def testing_functions(nodes: list[ast.AST]) -> frozenset[str]:
     """Return the functions that assert, raise or end the run, directly or through one another."""
-    functions = [(n.name, walk(*n.body)) for n in nodes if isinstance(n, ast.FunctionDef) and n.name != "solution"]
+    functions = [(n.name, walk(*n.body)) for n in nodes if isinstance(n, _Function) and n.name != "solution"]
     names = ENDING_NAMES
     for _ in functions:
         more = ENDING_NAMES | {name for name, within in functions if _tests(within, names)}

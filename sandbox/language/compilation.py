@@ -25,13 +25,20 @@ from codeplan.sandbox.language.parsing import (
     RejectedPlanError,
     call_function,
     call_statement,
+    children,
     fill_locations,
     load_name,
     parse_plan,
     walk,
     with_location,
 )
-from codeplan.sandbox.language.plan_outline import PlanOutline, PlanPart, find_final_replan, outline_plan
+from codeplan.sandbox.language.plan_outline import (
+    FunctionDefinition,
+    PlanOutline,
+    PlanPart,
+    find_final_replan,
+    outline_plan,
+)
 from codeplan.sandbox.protocol.limits import MAX_STEPS
 from codeplan.sandbox.runtime.classes import PLAN_FILENAME
 from codeplan.sandbox.runtime.names import PREDEFINED_NAMES
@@ -44,7 +51,8 @@ class Segment:
     """A step's block, or code outside the steps (``step`` is None), which runs at every start.
 
     ``exec(code, namespace)`` defines the function ``_segment_`` there. It takes no arguments and returns a tuple of the
-    returned value if the plan executed ``return``, else None. All names that the segment binds are globals of the
+    returned value if the plan executed ``return``, else None; the function of a segment that awaits returns a coroutine
+    of it. All names that the segment binds are globals of the
     namespace.
     """
 
@@ -155,7 +163,7 @@ def _check_no_return(node: ast.AST, problems: DiagnosticCollector) -> None:
     """Report a return outside functions, which would otherwise return from the segment."""
     if isinstance(node, ast.Return):
         problems.add(node, "syntax", "'return' outside function")
-    for child in [] if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else ast.iter_child_nodes(node):
+    for child in [] if isinstance(node, FunctionDefinition | ast.ClassDef) else ast.iter_child_nodes(node):
         if isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
             _check_no_return(child, problems)
 
@@ -194,7 +202,8 @@ def _import_segment(imported: tuple[ImportBinding, ...]) -> Segment:
 
 def _compile_segment(body: list[ast.stmt], place: ast.stmt) -> CodeType:
     arguments = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
-    function = with_location(place, ast.FunctionDef("_segment_", arguments, body, []))
+    kind = ast.AsyncFunctionDef if _awaits(body) else ast.FunctionDef
+    function = with_location(place, kind("_segment_", arguments, body, []))
     if sys.version_info >= (3, 12):
         function.type_params = []
     with warnings.catch_warnings():
@@ -203,7 +212,19 @@ def _compile_segment(body: list[ast.stmt], place: ast.stmt) -> CodeType:
         return compile(ast.Module([function], []), PLAN_FILENAME, "exec", dont_inherit=True)
 
 
-def set_qualnames(code: CodeType, solution: ast.FunctionDef | None) -> CodeType:
+def _awaits(body: list[ast.stmt]) -> bool:
+    """Return whether these statements await something themselves, so that they are the body of a coroutine."""
+    waiting: list[ast.AST] = [*body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Await | ast.AsyncFor | ast.AsyncWith) or getattr(node, "is_async", False):
+            return True
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            waiting += children(node)
+    return False
+
+
+def set_qualnames(code: CodeType, solution: FunctionDefinition | None) -> CodeType:
     """Rename the functions in a segment's code as if it were not wrapped in ``_segment_``.
 
     A function inside ``solution`` becomes ``solution.<locals>.f``, another ``f``.

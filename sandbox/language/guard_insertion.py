@@ -38,14 +38,9 @@ from codeplan.sandbox.runtime.names import (
     is_writable,
 )
 
-_ASYNC = "plans run one statement after the other; leave out async and await"
 _TEMPLATE = "template strings are not part of the plan language; use an f-string"
 
 CONSTRUCT_HINTS: dict[str, str] = {
-    "AsyncFunctionDef": _ASYNC,
-    "AsyncFor": _ASYNC,
-    "AsyncWith": _ASYNC,
-    "Await": _ASYNC,
     "TemplateStr": _TEMPLATE,
     "Interpolation": _TEMPLATE,
     "TypeAlias": "type aliases are not part of the plan language; leave them out",
@@ -152,7 +147,6 @@ class LanguagePolicy(RestrictingNodeTransformer):
         self.not_allowed(node)
         return None if isinstance(node, ast.stmt) else node
 
-    visit_AsyncFunctionDef = visit_AsyncFor = visit_AsyncWith = visit_Await = _refuse
     visit_TemplateStr = visit_Interpolation = _refuse
 
     def _visited(self, node: _T) -> _T:
@@ -254,6 +248,7 @@ class PlanTransformer(LanguagePolicy):
         self._rebound, self._own, self._annotates = rebound, own, annotates
         self._scopes = [_Scope("segment")]
         self._matches = 0
+        self._begun: set[ast.expr] = set()  # what reads a method of the agent whose call is begun
 
     @contextmanager
     def _scope(self, kind: str, name: str = "", binds: frozenset[str] = frozenset()) -> Iterator[None]:
@@ -279,7 +274,8 @@ class PlanTransformer(LanguagePolicy):
             guard = "_writable_class_" if of_class else "_writable_"
             node.value = with_location(node.value, call_function(guard, value))
             return node
-        return with_location(node, call_function("_getattr_", value, ast.Constant(self._mangled(node.attr))))
+        guard = "_begin_" if node in self._begun else "_getattr_"
+        return with_location(node, call_function(guard, value, ast.Constant(self._mangled(node.attr))))
 
     def _names_a_type(self, node: ast.Attribute) -> bool:
         """Return whether the node is ``type(x).__name__``, which error messages often print."""
@@ -333,7 +329,13 @@ class PlanTransformer(LanguagePolicy):
         return with_location(node, ast.FormattedValue(call_function("_format_", converted, node.format_spec), -1, None))
 
     def visit_Call(self, node: ast.Call) -> VisitResult:
-        """Leave a call unchanged, starred or not: hooks that unpacking calls are the plan's own code."""
+        """Leave a call unchanged, starred or not: hooks that unpacking calls are the plan's own code.
+
+        Calls of the agent that stand directly in the arguments of ``gather`` and the like are begun, not waited for.
+        """
+        if _called_name(node) in _BEGINNERS:
+            for argument in node.args:
+                self._begun.update(_begun_calls(argument))
         return self.node_contents_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> VisitResult:
@@ -417,11 +419,31 @@ class PlanTransformer(LanguagePolicy):
         return with_location(node, ast.For(each, load_name("_turns_"), [leave, *node.body], []))
 
     def visit_comprehension(self, node: ast.comprehension) -> VisitResult:
-        """Count its iterations like those of a for loop."""
-        if node.is_async:
-            self.error(node.target, CONSTRUCT_HINTS["AsyncFor"])
+        """Count its iterations like those of a for loop. ``_turn_`` returns 1."""
         node = self.node_contents_visit(node)
-        node.iter = _count_turns(node.iter)
+        if node.is_async:
+            node.ifs.insert(0, with_location(node.iter, call_function("_turn_")))
+        else:
+            node.iter = _count_turns(node.iter)
+        return node
+
+    def visit_AsyncFor(self, node: ast.AsyncFor) -> VisitResult:
+        node = self.node_contents_visit(node)
+        node.body.insert(0, call_statement(node, "_turn_"))
+        return node
+
+    def visit_AsyncWith(self, node: ast.AsyncWith) -> VisitResult:
+        """Open each context through the guard, as ``with`` does."""
+        node = self.node_contents_visit(node)
+        for item in node.items:
+            item.context_expr = with_location(item.context_expr, call_function("_async_context_", item.context_expr))
+        return node
+
+    def visit_Await(self, node: ast.Await) -> VisitResult:
+        """Begin a call of the agent that is awaited, and give a value that is there already as it is."""
+        self._begun.update(_begun_calls(node.value))
+        node = self.node_contents_visit(node)
+        node.value = with_location(node.value, call_function("_await_", node.value))
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> VisitResult:
@@ -431,6 +453,13 @@ class PlanTransformer(LanguagePolicy):
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> VisitResult:
+        return self._function(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> VisitResult:
+        """Treat it as any function. Its coroutine has no attribute that a plan may read."""
+        return self._function(node)
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> VisitResult:
         self._check_binding(node, node.name)
         self._check_type_parameters(node)
         node.decorator_list = [self._visited(d) for d in node.decorator_list]
@@ -610,6 +639,37 @@ def _tuple(parts: list[ast.expr]) -> ast.expr:
     return ast.Tuple(parts, ast.Load())
 
 
+_BEGINNERS = frozenset({"gather", "create_task", "ensure_future", "wait_for", "as_completed", "wait", "shield"})
+"""Functions in whose arguments calls of the agent are begun, as names or as attributes."""
+
+
+def _called_name(call: ast.Call) -> str:
+    """The name of what is called: that of a function, or of a module's or an object's."""
+    if isinstance(call.func, ast.Attribute) and not is_name(call.func.value, "agent"):
+        return call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def _begun_calls(node: ast.expr) -> Iterator[ast.expr]:
+    """Yield the methods whose calls are values of this expression: alone, in a list, in a comprehension or in ``map``.
+
+    A call in the arguments of another one is not among them: there its value is needed.
+    """
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name("agent")) as method):
+            yield method
+        case ast.Call(func=ast.Name("map"), args=[ast.Attribute(value=ast.Name("agent")) as method, *_]):
+            yield method
+        case ast.Starred(value=inner) | ast.GeneratorExp(elt=inner) | ast.ListComp(elt=inner) | ast.SetComp(elt=inner):
+            yield from _begun_calls(inner)
+        case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
+            for part in parts:
+                yield from _begun_calls(part)
+        case ast.IfExp(body=body, orelse=orelse):
+            yield from _begun_calls(body)
+            yield from _begun_calls(orelse)
+
+
 def _stays_small(node: ast.BinOp) -> bool:
     """Return whether the result is at most proportional to the operands: a small constant factor or a remainder."""
     small = [_is_small(node.left), _is_small(node.right)]
@@ -649,9 +709,9 @@ def _find_jumps(body: list[ast.stmt], loop: bool = False) -> Iterator[ast.stmt]:
     for s in body:
         if isinstance(s, ast.Return) or (not loop and isinstance(s, (ast.Break, ast.Continue))):
             yield s
-        if isinstance(s, (ast.FunctionDef, ast.ClassDef)):
+        if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             continue
-        inner = loop or isinstance(s, (ast.For, ast.While))
+        inner = loop or isinstance(s, (ast.For, ast.AsyncFor, ast.While))
         for name in ("body", "orelse", "finalbody"):
             yield from _find_jumps(getattr(s, name, []), inner if name == "body" else loop)
         for part in [*getattr(s, "handlers", []), *getattr(s, "cases", [])]:

@@ -195,7 +195,7 @@ def _handler(visitor: Visitor, node: ast.ExceptHandler) -> None:
         visitor.unset(node.name)
 
 
-def _with(visitor: Visitor, node: ast.With) -> None:
+def _with(visitor: Visitor, node: ast.With | ast.AsyncWith) -> None:
     """A context may end its block early by hiding an error, so nothing that the block sets is certain after it."""
     visitor.visit_all(node.items)
     start = visitor.state
@@ -203,7 +203,7 @@ def _with(visitor: Visitor, node: ast.With) -> None:
     visitor.state = start
 
 
-def _for(visitor: Visitor, node: ast.For) -> None:
+def _for(visitor: Visitor, node: ast.For | ast.AsyncFor) -> None:
     visitor.visit(node.iter)
     start = visitor.state
     visitor.visit(node.target)
@@ -290,8 +290,10 @@ PATH_HANDLERS: dict[type[ast.AST], Callable[[Visitor, Any], None]] = {
     ast.Try: _try,
     ast.TryStar: _try,
     ast.With: _with,
+    ast.AsyncWith: _with,
     ast.ExceptHandler: _handler,
     ast.For: _for,
+    ast.AsyncFor: _for,
     ast.While: _while,
     ast.Assert: _assert,
     ast.Expr: _expr,
@@ -426,16 +428,18 @@ class AssignmentVisitor:
         self.visit(node.value)
         self.bind(node.target.id)
 
-    def _FunctionDef(self, node: ast.FunctionDef) -> None:
+    def _FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         self.visit_all(node.decorator_list)
         self._defer(node)
         self.bind(node.name)
         self.flow.functions.add(node.name)
 
+    _AsyncFunctionDef = _FunctionDef
+
     def _Lambda(self, node: ast.Lambda) -> None:
         self._defer(node)
 
-    def _defer(self, node: ast.FunctionDef | ast.Lambda) -> None:
+    def _defer(self, node: Function) -> None:
         self.visit_all(default_values(node))
         for name, place in free_names(node).items():
             self._defer_read(name, place)
@@ -447,7 +451,7 @@ class AssignmentVisitor:
     def _Import(self, node: ast.AST) -> None:
         """Do nothing: the runtime provides imported names from the start."""
 
-    _ImportFrom = _AsyncFunctionDef = _arg = _Import
+    _ImportFrom = _arg = _Import
 
     def _ClassDef(self, node: ast.ClassDef) -> None:
         """Visit a class's body, which runs here in a scope of its own. Its methods do not see that scope."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from codeplan.sandbox.language.parsing import has_no_effect, is_name
 
 MAX_STEP = 1_000_000
 """A condition with a larger number is ordinary code, not a step."""
+
+
+FunctionDefinition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class PlanPart(NamedTuple):
@@ -23,7 +26,7 @@ class PlanPart(NamedTuple):
 class PlanOutline(NamedTuple):
     """A plan's parts. ``solution`` is None if the plan does not define it."""
 
-    solution: ast.FunctionDef | None
+    solution: FunctionDefinition | None
     parts: tuple[PlanPart, ...]
 
     @property
@@ -34,7 +37,7 @@ class PlanOutline(NamedTuple):
 
 def outline_plan(tree: ast.Module) -> PlanOutline:
     """Split a plan: first the module's code, which runs before ``solution``, then the body of ``solution``."""
-    solutions = [s for s in tree.body if isinstance(s, ast.FunctionDef) and s.name == "solution"]
+    solutions = [s for s in tree.body if isinstance(s, FunctionDefinition) and s.name == "solution"]
     solution = solutions[-1] if solutions else None
     outside = [s for s in tree.body if s not in solutions and not is_solution_call(s)]
     statements = outside + (solution.body if solution else [])
@@ -49,6 +52,10 @@ def is_solution_call(statement: ast.stmt) -> bool:
         names = {n.id for n in ast.walk(statement.test) if isinstance(n, ast.Name)}
         return names == {"__name__"}
     value = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
+    if isinstance(value, ast.Await):
+        value = value.value
+    if isinstance(value, ast.Call) and ast.unparse(value.func) == "asyncio.run" and len(value.args) == 1:
+        value = value.args[0]
     return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "solution"
 
 

@@ -323,6 +323,7 @@ DIFFERENCES: Final[Mapping[Capability, str]] = {
     Capability.GENERATORS: "in Monty a generator expression is a list, built at once",
     Capability.CALLBACKS: "in Monty a function that list.sort calls as its key reaches neither agent nor model",
     Capability.IN_PLACE: "in Monty `b *= 2` makes a new list",
+    Capability.CONCURRENCY: "Monty makes one call after the other; write plain calls, without async, await and asyncio",
     Capability.BOUND_METHODS: "in Monty a method of a value can be called but not passed on, as in key=d.get",
     Capability.MODULES: "Monty's modules lack members: OrderedDict, re.sub with a function, string.capwords, ast",
     Capability.BUILTINS: "Monty lacks builtins and methods: callable, issubclass, str.format_map, int.bit_length",

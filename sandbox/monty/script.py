@@ -189,6 +189,13 @@ _BINDING: Final = re.compile(
     r"|^[ \t]*case\b(.*):",
     re.MULTILINE,
 )
+_BEGINS: Final = re.compile(
+    r"^[ \t]*(?:async[ \t]+(?:def|for|with)|await|(?:from|import)[ \t]+(?:asyncio|concurrent))\b"
+    r"|=[ \t]*await\b|\basyncio\.(?:run|gather)\b|(?<![\w.])each[ \t]*\(",
+    re.MULTILINE,
+)
+"""What begins calls without waiting for them. It may stand in a text, where it does no harm to refuse it."""
+
 _FOR: Final = re.compile(r"\bfor\b")
 _IN: Final = re.compile(r"\bin\b")
 _WORD: Final = re.compile(r"(?<![\w.])[^\W\d]\w*")
@@ -247,8 +254,10 @@ def _is_plans_own(name: str) -> bool:
 def build_script(plan: Plan, start_from: int, saved: Mapping[str, int]) -> MontyScript:
     """Build the script of a run; ``saved`` maps each variable to its index among the restored values.
 
-    Raises ScriptError if ``solution`` is not written in the usual way.
+    Raises ScriptError if ``solution`` is not written in the usual way, or if the plan begins calls without waiting.
     """
+    if _BEGINS.search(plan.source):
+        raise ScriptError("Monty makes one call after the other; write plain calls, without async, await and asyncio")
     outside, parts = _split_plan(plan)
     names = sorted({*find_variable_names(plan.source), *saved})
     hoisted = [*_find_imports(outside), *(statement for part in parts for statement in _find_imports(part.lines))]

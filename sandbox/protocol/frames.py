@@ -34,6 +34,12 @@ from codeplan.sandbox.protocol.values import Crossing, escape_surrogates
 from codeplan.types import AgentApi, Checkpoint, Diagnostic, Plan, Step
 from codeplan.untrusted.texts import parser_reason, with_count
 
+MAX_OPEN_CALLS: Final = 1_000
+"""Maximum number of calls that are begun and not answered; a worker waits for an answer before it begins another."""
+
+MAX_WAIT_SECONDS: Final = 1e6
+"""The longest time for which a worker asks to wait; longer sleeps end at the limit ``wall`` at once."""
+
 MAX_POSITION: Final = 1_000_000  # largest line and column; a worker parses no more than 64,000 bytes
 MAX_STEP_NAMES: Final = 14_000  # maximum number of names that one step needs or sets: no plan has more nodes
 DIGEST_CHARS: Final = 16
@@ -160,6 +166,7 @@ MAX_LAYERS: Final = 50
 _Message: TypeAlias = Annotated[str, msgspec.Meta(max_length=MAX_MESSAGE_CHARS + 100)]
 _Reason: TypeAlias = Annotated[str, msgspec.Meta(max_length=MAX_REASON_CHARS)]
 _Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+_Number: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=2**53)]
 _StepNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
 _Amount: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=MAX_REPORTED)]
 
@@ -262,7 +269,21 @@ class ErrorFrame(Frame, frozen=True):
     error: str = "RuntimeError"
 
 
-HostFrame: TypeAlias = SetupFrame | CheckJob | AnalysisJob | RunJob | ResultFrame | ErrorFrame
+class AnswerFrame(Frame, frozen=True):
+    """The end of a wait, after this many ``seconds``: the answer of the open call ``number``, or 0: no call was
+    answered within the time.
+
+    ``value`` is as in ResultFrame. If ``error`` is not empty, it and ``message`` are as in ErrorFrame.
+    """
+
+    number: int
+    seconds: float
+    value: Crossing = None
+    error: str = ""
+    message: str = ""
+
+
+HostFrame: TypeAlias = SetupFrame | CheckJob | AnalysisJob | RunJob | ResultFrame | ErrorFrame | AnswerFrame
 
 # ------------------------------------------------------------------ from the worker
 
@@ -340,6 +361,34 @@ class CallFrame(Frame, frozen=True):
     line: _Line | None = None
 
 
+class BeginFrame(Frame, frozen=True):
+    """The plan begins a call of an agent method and does not wait for it: the host sends nothing in reply.
+
+    ``number`` counts these calls of the run from 1. The rest is as in CallFrame.
+    """
+
+    number: _Number
+    method: _Name
+    args: Annotated[list[Crossing], msgspec.Meta(max_length=MAX_VALUES)]
+    kwargs: Annotated[dict[_Name, Crossing], msgspec.Meta(max_length=MAX_VALUES)]
+    line: _Line | None = None
+
+
+class WaitFrame(Frame, frozen=True):
+    """The plan waits for the next answer of any open call, or until ``seconds`` have passed; None: without a limit.
+
+    Without an open call it sleeps for this time. The host replies with an AnswerFrame.
+    """
+
+    seconds: Annotated[float, msgspec.Meta(ge=0, le=MAX_WAIT_SECONDS)] | None
+
+
+class CancelFrame(Frame, frozen=True):
+    """The plan no longer wants the open call ``number``. The host replies whether it was dropped: it was not made."""
+
+    number: _Number
+
+
 class ReadFrame(Frame, frozen=True):
     """The plan reads an agent attribute."""
 
@@ -376,7 +425,8 @@ class EndFrame(Frame, frozen=True):
 
 _Conclusion: TypeAlias = AcceptanceFrame | RejectionFrame | Analysis | AnalysisFailed | CheckpointErrorFrame | EndFrame
 _Progress: TypeAlias = ReadyFrame | StartFrame | StepFrame | OutputFrame | CoverageFrame
-WorkerFrame: TypeAlias = _Conclusion | _Progress | CallFrame | ReadFrame | AskFrame
+_Question: TypeAlias = CallFrame | ReadFrame | AskFrame | BeginFrame | WaitFrame | CancelFrame
+WorkerFrame: TypeAlias = _Conclusion | _Progress | _Question
 
 encode_frame: Final = msgspec.msgpack.Encoder().encode  # of a frame, or of anything else that is plain data
 _host_decoder: Final[msgspec.msgpack.Decoder[HostFrame]] = msgspec.msgpack.Decoder(HostFrame)

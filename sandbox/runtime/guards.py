@@ -168,6 +168,17 @@ def _bits(number: int | Fraction) -> int:
     return max(map(int.bit_length, number.as_integer_ratio())) if type(number) is Fraction else int.bit_length(number)
 
 
+class CallAnswer(NamedTuple):
+    """What a wait ended with after this many ``seconds``: the answer of the open call ``number``, its value or its
+    error; 0 if there was none in time.
+    """
+
+    number: int
+    seconds: float
+    value: object = None
+    error: Exception | None = None
+
+
 class HostCalls(Protocol):
     """The host's side of a run.
 
@@ -180,7 +191,23 @@ class HostCalls(Protocol):
     failure: PlanTermination | None
 
     def call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
-        """Call a method of the agent with plain data."""
+        """Call a method of the agent with plain data. No other call is open."""
+        ...
+
+    def begin(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+        """Begin a call of a method of the agent, and return its number without waiting for the answer."""
+        ...
+
+    def wait(self, seconds: float | None) -> CallAnswer:
+        """Wait for the next answer of an open call, for ``seconds`` at most (None: without a limit)."""
+        ...
+
+    def sleep(self, seconds: float) -> None:
+        """Sleep, while no call is open. This time counts as the plan's own."""
+        ...
+
+    def cancel(self, number: int) -> bool:
+        """Drop an open call that is not made yet. False: it is being made, and will be answered."""
         ...
 
     def read(self, attribute: str) -> object:
@@ -370,6 +397,7 @@ def _failure_guards(stopper: PlanStopper) -> dict[str, object]:
         "_catchable_": catchable,
         "_caught_": caught,
         "_context_": partial(GuardedContext, stopper),
+        "_async_context_": partial(GuardedContext, stopper),
         "_guard_exception_": guard_exception,
         "_guard_finally_": guard_finally,
         "_fail_": fail,
@@ -390,7 +418,9 @@ class ExitFunction:
 
 
 class GuardedContext:
-    """The context manager of a plan's ``with`` statement. It closes what it opened, but hides no end of the plan."""
+    """The context manager of a plan's ``with`` or ``async with``. It closes what it opened, but hides no end of the
+    plan.
+    """
 
     __slots__ = ("_manager", "_stopper")
 
@@ -398,28 +428,53 @@ class GuardedContext:
         self._stopper, self._manager = stopper, manager
 
     def __enter__(self) -> object:
-        kind = type(self._manager)
-        missing = [name for name in ("__enter__", "__exit__") if not hasattr(kind, name)]
-        if missing:
-            lacks = "missed __exit__ method" if missing == ["__exit__"] else ""
-            text = f"'{kind.__name__}' object does not support the context manager protocol"
-            raise TypeError(f"{text} ({lacks})" if lacks else text)
-        return kind.__enter__(self._manager)
+        return self._kind_with("__enter__", "__exit__", "context manager").__enter__(self._manager)
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
+        ends = self._note(error)
+        hides = type(self._manager).__exit__(self._manager, *self._shown(ends, kind, error, trace))
+        return self._may_hide(hides, ends)
+
+    async def __aenter__(self) -> object:
+        kind = self._kind_with("__aenter__", "__aexit__", "asynchronous context manager")
+        return await kind.__aenter__(self._manager)
+
+    async def __aexit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
+        ends = self._note(error)
+        hides = await type(self._manager).__aexit__(self._manager, *self._shown(ends, kind, error, trace))
+        return self._may_hide(hides, ends)
+
+    def _kind_with(self, enter: str, leave: str, protocol: str) -> Any:
+        """Return the manager's type. Raises TypeError, in Python's words: it lacks one of the two methods."""
+        kind = type(self._manager)
+        missing = [name for name in (enter, leave) if not hasattr(kind, name)]
+        if missing:
+            lacks = f"missed {leave} method" if missing == [leave] else ""
+            text = f"'{kind.__name__}' object does not support the {protocol} protocol"
+            raise TypeError(f"{text} ({lacks})" if lacks else text)
+        return kind
+
+    def _note(self, error: BaseException | None) -> PlanTermination | None:
+        """Return what ends the plan, recorded; None if the plan goes on."""
         ends = error if isinstance(error, PlanTermination) else find_limit(error)
-        manager = type(self._manager)
         if ends is not None:
             self._stopper.record(ends)
-        if ends is not None and (is_plan_class(manager) or manager is ExitFunction):  # no plan gets what ends it
-            error = AssertionError(*ends.args) if type(ends) is AssertionFailure else RuntimeError()
-            kind, trace = type(error), None
-        hides = manager.__exit__(self._manager, kind, error, trace)
-        return bool(hides) and (ends is None or self._is_caught(ends))
+        return ends
 
-    def _is_caught(self, ends: PlanTermination) -> bool:
-        """Return whether a handler in a generator's context has caught a failed assertion by name."""
-        return type(ends) is AssertionFailure and self._stopper.failure is None
+    def _shown(
+        self, ends: PlanTermination | None, kind: Any, error: BaseException | None, trace: Any
+    ) -> tuple[Any, BaseException | None, Any]:
+        """Return what the manager gets: one that the plan wrote must not get what ends the plan."""
+        manager = type(self._manager)
+        if ends is None or not (is_plan_class(manager) or manager is ExitFunction):
+            return kind, error, trace
+        shown = AssertionError(*ends.args) if type(ends) is AssertionFailure else RuntimeError()
+        return type(shown), shown, None
+
+    def _may_hide(self, hides: object, ends: PlanTermination | None) -> bool:
+        """Return whether the error goes no further: also if a generator's handler has caught an assertion by name."""
+        caught = type(ends) is AssertionFailure and self._stopper.failure is None
+        return bool(hides) and (ends is None or caught)
 
 
 def _inplace_guards(size_guard: SizeGuard) -> dict[str, object]:

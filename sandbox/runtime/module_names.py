@@ -19,6 +19,11 @@ _FOR_CLASSES = "JSON ends in plain data; use default= or object_hook="
 _MEMBERS: dict[str, str] = {
     "abc": "ABC ABCMeta abstractmethod",
     "ast": "literal_eval",
+    "asyncio": (
+        "ALL_COMPLETED BoundedSemaphore CancelledError Event FIRST_COMPLETED FIRST_EXCEPTION InvalidStateError Lock "
+        "Queue QueueEmpty QueueFull Semaphore TaskGroup TimeoutError as_completed create_task current_task "
+        "ensure_future gather iscoroutine run shield sleep timeout to_thread wait wait_for"
+    ),
     "base64": (
         "a85decode a85encode b16decode b16encode b32decode b32encode b32hexdecode b32hexencode b64decode "
         "b64encode b85decode b85encode decodebytes encodebytes standard_b64decode standard_b64encode "
@@ -44,6 +49,10 @@ _MEMBERS: dict[str, str] = {
         "AsyncGenerator AsyncIterable AsyncIterator Awaitable Buffer Callable Collection Container Coroutine "
         "Generator Hashable ItemsView Iterable Iterator KeysView Mapping MappingView MutableMapping "
         "MutableSequence MutableSet Reversible Sequence Set Sized ValuesView"
+    ),
+    "concurrent": "futures",
+    "concurrent.futures": (
+        "ALL_COMPLETED CancelledError FIRST_COMPLETED FIRST_EXCEPTION ThreadPoolExecutor TimeoutError as_completed wait"
     ),
     "contextlib": ("AbstractContextManager ContextDecorator ExitStack closing contextmanager nullcontext suppress"),
     "copy": "Error copy deepcopy error",

@@ -91,8 +91,8 @@ class ModuleMaker:
         self._run, self._clock, self._size_guard, self._identities = run, clock, size_guard, identities
         self._getattr, self._functions, self._output = guarded_getattr, functions, output
 
-    def make(self) -> dict[str, ModuleFacade]:
-        """Return the modules by name; ``collections`` and ``urllib`` hold their parts."""
+    def make(self, others: dict[str, ModuleFacade]) -> dict[str, ModuleFacade]:
+        """Return the modules by name, with ``others``; ``collections`` and ``urllib`` hold their parts."""
         replaced: dict[str, Callable[[], Members]] = {
             **{name: partial(dict, members) for name, members in class_members(self._functions["context"]).items()},
             "ast": lambda: {"literal_eval": self._functions["literal_eval"]},
@@ -114,8 +114,8 @@ class ModuleMaker:
             "uuid": self._uuid_members,
             "zoneinfo": zoneinfo_members,
         }
-        facades: dict[str, ModuleFacade] = {}
-        for name in sorted(ALLOWED_MODULES, key=len, reverse=True):  # parts before wholes
+        facades = dict(others)
+        for name in sorted(ALLOWED_MODULES.keys() - others.keys(), key=len, reverse=True):  # parts before wholes
             given = replaced[name]() if name in replaced else {}
             parts = {part: facades[f"{name}.{part}"] for part in ALLOWED_MODULES[name] if f"{name}.{part}" in facades}
             members = given | parts

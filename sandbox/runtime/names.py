@@ -112,8 +112,8 @@ PLAIN_BUILTINS = split_names(
 CLASS_BUILTINS = split_names("NotImplemented classmethod object property staticmethod super")
 """Builtins for classes, used unchanged: what can be read of them and of their results is guarded."""
 
-GUARDED_BUILTINS = split_names("delattr eval format getattr hasattr hash id locals pow setattr type")
-"""Builtins replaced by versions that call the guards."""
+GUARDED_BUILTINS = split_names("delattr each eval format getattr hasattr hash id locals pow setattr type")
+"""Builtins replaced by versions that call the guards, and one of codeplan's own: ``each``."""
 
 ANNOTATION_MODULES = frozenset({"__future__"})
 """Modules that only serve annotations. The compiler drops annotations and these imports."""

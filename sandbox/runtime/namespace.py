@@ -13,13 +13,14 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from io import StringIO
-from types import CodeType
+from types import CodeType, CoroutineType
 from typing import Any, NoReturn
 
 from codeplan.sandbox.protocol.plain_data import ARGUMENT_RULES, find_non_plain
 from codeplan.sandbox.runtime.attributes import AgentProxy, make_getattr
 from codeplan.sandbox.runtime.classes import PLAN_FILENAME, PLAN_MODULE, PlanType, writable_class, writable_owner
 from codeplan.sandbox.runtime.clocks import PlanClock, clock_methods
+from codeplan.sandbox.runtime.concurrency import make_concurrency_modules, make_each
 from codeplan.sandbox.runtime.copying import Identities
 from codeplan.sandbox.runtime.guards import (
     CurrentRun,
@@ -48,6 +49,7 @@ from codeplan.sandbox.runtime.names import (
     is_writable,
 )
 from codeplan.sandbox.runtime.saved_objects import plain_value
+from codeplan.sandbox.runtime.scheduling import Future, Scheduler, as_awaitable
 from codeplan.sandbox.runtime.termination import GiveUpRequested, PlanTermination, ReplanRequested
 from codeplan.untrusted.texts import with_article
 
@@ -231,6 +233,7 @@ class PlanRuntime:
         self._compile_expression = compile_expression
         self._run = CurrentRun()
         self._stopper = PlanStopper(self._run)
+        self._scheduler = Scheduler(self._run, self._stopper)
         self._agent_methods: dict[str, Callable[..., object]] = {}
         self._names = self._make_names()
         self._builtins: dict[str, object] = self._names
@@ -256,6 +259,7 @@ class PlanRuntime:
         """
         self._run.begin(host, settings)
         self._agent_methods.clear()
+        self._scheduler.reset()
         if self._has_imports:
             self._names, self._has_imports = self._make_names(), False
         space = {name: value for name, value in variables.items() if _is_plans_own(name)}
@@ -267,16 +271,26 @@ class PlanRuntime:
         self._space = space
         return space
 
+    def finish_segment(self, returned: Any) -> Any:
+        """What a segment returned, once everything has ended that it began. A segment that awaits is a coroutine."""
+        if type(returned) is CoroutineType:
+            returned = self._scheduler.run_coroutine(returned)
+        if not self._scheduler.is_idle:
+            self._scheduler.end_tasks()
+        return returned
+
     def _make_names(self) -> dict[str, object]:
         """The names that are the same for every run."""
         run, stopper = self._run, self._stopper
         size_guard = SizeGuard(stopper.stop_at_limit)
         ask = _make_ask(run, stopper)
+        scheduler = self._scheduler
         clock, identities, output = PlanClock(run, stopper), Identities(run), OutputStream(_make_writer(run, stopper))
-        read_agent = _make_agent_reader(run, stopper, self._agent_methods)
+        read_agent = _make_agent_reader(run, stopper, scheduler, self._agent_methods)
         guarded_getattr = make_getattr(read_agent, size_guard, clock_methods(clock))
         functions = {"ask_llm": ask, "literal_eval": literal_eval, "context": partial(GuardedContext, stopper)}
-        modules = ModuleMaker(run, clock, size_guard, identities, guarded_getattr, functions, output).make()
+        maker = ModuleMaker(run, clock, size_guard, identities, guarded_getattr, functions, output)
+        modules = maker.make(make_concurrency_modules(scheduler))
         return {
             **make_builtins(guarded_getattr, size_guard),
             **identities.builtins(),
@@ -287,12 +301,15 @@ class PlanRuntime:
             "__import__": _ignore_import,
             "eval": self._eval,
             "locals": self._locals,
+            "_await_": as_awaitable,
+            "_begin_": _make_beginner(guarded_getattr, scheduler),
             "_getattr_": guarded_getattr,
             "_import_": self._import,
             "_modules_": modules,
             "agent": AgentProxy(),
             "ask_llm": ask,
             "ask": ask,
+            "each": make_each(scheduler),
             "replan": _make_ending("replan", stopper, ReplanRequested),
             "_replan_at_end_": _make_ending("replan", stopper, partial(ReplanRequested, step_done=True)),
             "give_up": _make_ending("give_up", stopper, GiveUpRequested),
@@ -346,17 +363,27 @@ def _ignore_import(*_: object) -> None:
 
 
 def _make_agent_reader(
-    run: CurrentRun, stopper: PlanStopper, methods: dict[str, Callable[..., object]]
+    run: CurrentRun, stopper: PlanStopper, scheduler: Scheduler, methods: dict[str, Callable[..., object]]
 ) -> Callable[[str], object]:
     """Return what reads ``agent.x``. It keeps the functions that it made for a run's ``methods`` there."""
 
     def bound(method: str) -> Callable[..., object]:
         def call(*args: object, **kwargs: object) -> object:
             stopper.raise_if_failed()
-            given = [_plain_argument(method, argument) for argument in args]
-            return run.host.call(method, tuple(given), {n: _plain_argument(method, a) for n, a in kwargs.items()})
+            given = tuple(_plain_argument(method, argument) for argument in args)
+            named = {name: _plain_argument(method, argument) for name, argument in kwargs.items()}
+            if scheduler.open:
+                return scheduler.call(method, given, named)
+            return run.host.call(method, given, named)
 
-        return set_name(method, call)
+        def begin(*args: object, **kwargs: object) -> Future:
+            stopper.raise_if_failed()
+            given = tuple(_plain_argument(method, argument) for argument in args)
+            named = {name: _plain_argument(method, argument) for name, argument in kwargs.items()}
+            return scheduler.begin_call(method, given, named)
+
+        scheduler.begins[set_name(method, call)] = begin
+        return call
 
     def read(name: str) -> object:
         if name in methods:
@@ -383,6 +410,16 @@ def _plain_argument(method: str, argument: object) -> object:
     if problem is not None:
         raise TypeError(f"agent.{method} was given {problem}; give it texts, numbers, lists and dicts")
     return plain
+
+
+def _make_beginner(guarded_getattr: Callable[[Any, str], Any], scheduler: Scheduler) -> Callable[[Any, str], Any]:
+    """Return the guard for ``agent.f`` where its call is begun and not waited for."""
+
+    def begin_of(value: Any, name: str) -> Any:
+        method = guarded_getattr(value, name)
+        return scheduler.find_begin(method) or method
+
+    return begin_of
 
 
 def _make_ask(run: CurrentRun, stopper: PlanStopper) -> Callable[[str], str]:

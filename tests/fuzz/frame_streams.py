@@ -143,6 +143,9 @@ _FRAME_MAKERS: list[Callable[[random.Random], frames.Frame]] = [
     lambda pick: frames.ReadFrame(
         pick.choice(["holding", "receptacles", "_secret", "act"]) if pick.random() < 0.2 else "holding"
     ),
+    lambda pick: frames.BeginFrame(pick.choice([1, 1, 2, 3, 4]), pick.choice(["goto", "fly"]), ["desk 1"], {}),
+    lambda pick: frames.WaitFrame(pick.choice([None, None, 0.0, 0.01])),
+    lambda pick: frames.CancelFrame(pick.choice([1, 2, 2**53])) if pick.random() < 0.3 else frames.OutputFrame("e"),
     lambda pick: frames.AskFrame("why?" * pick.choice([1, 1, 1, 40])),
     lambda pick: _end(pick) if pick.random() < 0.1 else frames.OutputFrame("c"),
     lambda pick: pick.choice(OUT_OF_ORDER) if pick.random() < 0.1 else frames.OutputFrame("d"),

@@ -108,6 +108,32 @@ class LanguageTests(BackendTests):
         assert "write at most 200" in outcome.diagnostics[0].message
 
 
+class ConcurrencyTests(BackendTests):
+    """Calls that are begun and not waited for."""
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            "import asyncio\nseen = await asyncio.gather(*(agent.goto(f'shelf {n}') for n in range(3)))",
+            "seen = each(agent.goto, ['shelf 0', 'shelf 1', 'shelf 2'])",
+            "async def go(n):\n    return await agent.goto(f'shelf {n}')\nseen = [await go(n) for n in range(3)]",
+            "from concurrent.futures import ThreadPoolExecutor\n"
+            "seen = list(ThreadPoolExecutor().map(agent.goto, [f'shelf {n}' for n in range(3)]))",
+        ],
+    )
+    def test_calls_in_a_world_of_text_are_made_one_by_one_in_their_order(self, body: str) -> None:
+        home = SampleHome(print)
+        outcome = self.run(body, home)
+        if Capability.CONCURRENCY in self.differences:
+            assert isinstance(outcome, Rejected), outcome
+            assert outcome.diagnostics[0].message == self.differences[Capability.CONCURRENCY]
+        else:
+            assert_finished(outcome)
+            shelves = [f"shelf {n}" for n in range(3)]
+            assert home.history == shelves
+            assert checkpoint_values(outcome.checkpoint).value["seen"] == [f"You are at {shelf}." for shelf in shelves]
+
+
 def expected_run(sample: SamplePlan) -> SampleRun:
     """The outcome of a sample in plain Python, with the variables that a checkpoint can hold."""
     ran = run_in_python(sample)
@@ -829,6 +855,13 @@ def assert_nothing_got_through(outcome: Outcome | Rejected, home: SampleHome, as
 
 
 class BackendContract(
-    LanguageTests, AgentAccessTests, EndingTests, RequestedEndingTests, LimitTests, CheckpointTests, HostilePlanTests
+    LanguageTests,
+    AgentAccessTests,
+    ConcurrencyTests,
+    EndingTests,
+    RequestedEndingTests,
+    LimitTests,
+    CheckpointTests,
+    HostilePlanTests,
 ):
     """Inherit this and define ``make``; pytest collects the tests."""

@@ -3,10 +3,12 @@
     PYTHONPATH=tests python tests/support/killed_jobs.py 500
 
 Each job has tools that are called once, of which one needs an approval, a tool that may be called again, a verifier that
-is not content at first, and a careless model: its refined plans repeat, merge and renumber steps that are done. The
+is not content at first, and a careless model: its refined plans repeat, merge and renumber steps that are done. Two of
+three jobs begin the calls of a step together, so that up to eight are open when they are killed. The
 episode, its resumptions and the processes that answer for approvals are killed up to fourteen times. A call in doubt is
 skipped or made again, by the job's number. The logs must show no call of a once-tool twice, unless a doubt was decided
-so, no other call more often than the trace begins it, and no call that was refused.
+so, no other call more often than the trace begins it, and no call that was refused. The command must name every call
+that is open.
 """
 
 from __future__ import annotations
@@ -32,10 +34,12 @@ from support.tool_crashes import Figures, Round, _call, _never, _retried
 
 import codeplan
 from codeplan.cli.app import main
-from codeplan.recording.events import CallBegun, CallRepeated, CallsByAnswer, DoubtDecided, Event
+from codeplan.recording.events import CallAnswered, CallBegun, CallRepeated, CallsByAnswer, DoubtDecided, Event
 
 TOOLS = '''
 import os, pathlib, time
+
+import codeplan
 
 HERE = pathlib.Path(__file__).parent
 
@@ -57,6 +61,7 @@ def fail_once(key):
         raise RuntimeError(f"{key} fails for the first time")
 
 class Tools:
+    @codeplan.tool(at_once=8)
     def send(self, key: str) -> str:
         """Send a letter."""
         if key in "bz":
@@ -64,6 +69,7 @@ class Tools:
         write(f"send {key}")
         return key
 
+    @codeplan.tool(at_once=8)
     def pay(self, key: str) -> str:
         """Pay somebody."""
         if key == "y":
@@ -71,6 +77,7 @@ class Tools:
         write(f"pay {key}")
         return key
 
+    @codeplan.tool(at_once=8)
     def note(self, key: str) -> str:
         """Note a key."""
         write(f"note {key}")
@@ -91,7 +98,32 @@ def act(call):
     body = ["try:", f"    {body[0]}", *body[1:], f"    if not agent.done('{call}'):", "        continue", "break"]
     return ["for _ in range(9):", *(f"    {line}" for line in body), f"agent.note('{key}')"]
 
+TOGETHER = False
+HELPER = """
+async def act(tool, key):
+    refused = 0
+    for _ in range(9):
+        try:
+            if tool == 'send':
+                await agent.send(key)
+            else:
+                await agent.pay(key)
+        except PermissionError:
+            refused += 1
+        except OSError:
+            if not agent.done(f'{tool} {key}'):
+                continue
+        break
+    await asyncio.gather(agent.note(key), agent.note(key + key))
+    return refused
+"""
+
 def step(number, calls):
+    if TOGETHER:
+        listed = ", ".join(f"act(*{call.split()})" for call in calls)
+        body = [f"print('[Step {number}] act')", f"refused = sum(await asyncio.gather({listed}))"]
+        body += [f"assert refused < 2, f'Error in [Step {number}]: refused'"]
+        return f"    if start_from <= {number}:\\n" + "".join(f"        {line}\\n" for line in body)
     body = [f"print('[Step {number}] act')", "refused = 0", *(line for call in calls for line in act(call))]
     body += [f"assert refused < 2, f'Error in [Step {number}]: refused'"]
     return f"    if start_from <= {number}:\\n" + "".join(f"        {line}\\n" for line in body)
@@ -104,7 +136,7 @@ def reply(messages):
     cuts = draw.choice([[3], [3], [2, 4], [0, 3], [1, 3], []])
     bounds = [0, *cuts, len(calls)]
     steps = [step(n, calls[a:b]) for n, (a, b) in enumerate(zip(bounds, bounds[1:]), 1)]
-    return "```python\\ndef solution(agent, start_from=1):\\n" + "".join(steps) + "    return 'done'\\n```"
+    return "```python\\n" + HELPER * TOGETHER + "def solution(agent, start_from=1):\\n" + "".join(steps) + "    return 'done'\\n```"
 
 def verify(value, tools):
     time.sleep(0.02)
@@ -129,9 +161,12 @@ class Job(Round):
     def __init__(self, folder: Path, number: int, figures: Figures) -> None:
         super().__init__(folder, number, figures)
         self.on_terminal = False
+        if number % 3:
+            (folder / "model.py").write_text(MODEL.replace("TOGETHER = False", "TOGETHER = True"))
         self.kills_left = self.draw.randint(5, 14)
         if number % 6 >= 2:
-            (folder / "model.py").write_text(MODEL.replace('"pay n", ', ""))
+            model = folder / "model.py"
+            model.write_text(model.read_text().replace('"pay n", ', ""))
         self.killed_within: dict[int, set[int]] = defaultdict(set)  # by the call's number: the begun events left open
 
     def play(self) -> None:
@@ -205,11 +240,14 @@ class Job(Round):
             self.figures.blame(f"{self.folder}: approve says {(self.folder / 'shown').read_text()}")
 
     def _note_open_call(self) -> None:
-        """Remember a call that the kill left open."""
-        events = self._recording()
-        if (begun := _open_call(events)) is not None:
+        """Remember the calls that the kill left open."""
+        left_open = _open_calls(self._recording())
+        for begun in left_open:
             self.killed_within[begun.id].add(begun.seq)
+        if left_open:
             self.figures.add("killed within a call")
+            self.figures.add("calls left open by a kill", len(left_open))
+            self.figures.add(f"kills that left {len(left_open)} open")
 
     def _choose_way(self, done: bool) -> str:
         return "skip" if self.number % 2 else "retry"
@@ -242,13 +280,16 @@ class Job(Round):
         self.figures.add("made twice, after a retry", sum(log[call] - 1 for call in WANTED))
 
 
-def _open_call(events: list[Event]) -> CallBegun | None:
-    calls = CallsByAnswer()
+def _open_calls(events: list[Event]) -> list[CallBegun]:
+    calls, begun = CallsByAnswer(), dict[int, CallBegun]()
     for event in events:
         calls.take(event)
-    if calls.in_doubt is None:
-        return None
-    return next(event for event in reversed(events) if isinstance(event, CallBegun))
+        if isinstance(event, CallBegun):
+            begun[event.id] = event
+        elif isinstance(event, CallAnswered):
+            begun.pop(event.id, None)
+    left = {id(call) for call in calls.all_in_doubt}
+    return [event for event in begun.values() if id(event.call) in left]
 
 
 def _made(events: list[Event]) -> list[str]:

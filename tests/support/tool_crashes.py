@@ -295,14 +295,15 @@ class Round:
         return Counter(line for log in self.folder.glob("*.log") for line in log.read_text().splitlines())
 
     def _decide(self, shown: str) -> None:
-        """Decide about the call that the command named. It must be the one that the trace begins and does not end."""
-        call = _unanswered(self._recording())
-        if call is None or _form(call) not in shown:
-            self.figures.blame(f"{self.folder}: {call} is in doubt, and the command says {shown[-500:]!r}")
-            call = call or ""
-        self.named[call] += 1
-        done = self._log()[call] > 0
-        self.figures.add(f"in doubt, and {'done' if done else 'not done'}")
+        """Decide about the calls that the command named. They must be those that the trace begins and does not end."""
+        calls = _unanswered(self._recording())
+        if not calls or not all(_form(call) in shown for call in calls):
+            self.figures.blame(f"{self.folder}: {calls} are in doubt, and the command says {shown[-2_000:]!r}")
+        done = False
+        for call in calls:
+            self.named[call] += 1
+            done = self._log()[call] > 0
+            self.figures.add(f"in doubt, and {'done' if done else 'not done'}")
         self._way = self._choose_way(done)
 
     def _choose_way(self, done: bool) -> str:
@@ -329,21 +330,21 @@ class Round:
         self.figures.add("made twice, after a retry", sum(n - 1 for n in log.values()))
 
 
-def _unanswered(events: list[Event]) -> str | None:
-    """The call that is begun and not answered, as the logs have it."""
+def _unanswered(events: list[Event]) -> list[str]:
+    """The calls that are begun and not answered, as the logs have them."""
     calls = CallsByAnswer()
     for event in events:
         calls.take(event)
-    return _call(calls.in_doubt) if calls.in_doubt else None
+    return [_call(call) for call in calls.all_in_doubt]
 
 
 def _retried(events: list[Event]) -> Iterator[str]:
-    begun = ""
+    begun: dict[int, str] = {}
     for event in events:
         if isinstance(event, CallBegun):
-            begun = _call(event.call)
+            begun[event.id] = _call(event.call)
         elif isinstance(event, DoubtDecided) and event.way == "retry":
-            yield begun
+            yield begun[event.id]
 
 
 def _call(call: Call) -> str:
@@ -352,8 +353,8 @@ def _call(call: Call) -> str:
 
 def _form(call: str) -> str:
     """The call as the command shows it."""
-    tool, key = call.split()
-    return f"{tool}(key='{key}')"
+    tool, _, value = call.partition(" ")
+    return f"{tool}({'call' if tool in ('done', 'look') else 'key'}='{value}')"
 
 
 def _never() -> Iterator[bool]:

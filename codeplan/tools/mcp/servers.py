@@ -161,6 +161,7 @@ class McpServers:
             hint=hint,
             prepare=call.prepare,
             keeps_deadline=True,
+            is_asynchronous=True,
         )
 
 

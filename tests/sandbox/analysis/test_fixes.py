@@ -32,7 +32,7 @@ FIXED = {
         HEAD + "    tries = 3\n    room = 'hall'\n" + STEP,
         "solution-signature",
     ),
-    "an asynchronous plan": ("async " + HEAD + STEP, HEAD + STEP, "solution-signature"),
+    "an asynchronous plan": ("async def solution(agent):\n" + STEP, "async " + HEAD + STEP, "solution-signature"),
     "another name for the plan": ("def main(agent, start_from=1):\n" + STEP, HEAD + STEP, "solution-name"),
     "an earlier plan": (HEAD + "    pass\n" + HEAD + STEP, HEAD + STEP, "solution-twice"),
     "a guard turned round": (HEAD + STEP.replace("start_from <= 1", "1 >= start_from"), HEAD + STEP, "step-guard"),

@@ -120,6 +120,10 @@ def enter(number: int) -> frames.StepFrame:
     return frames.StepFrame(number, TABLE)
 
 
+def begin(number: int, method: str = "report") -> frames.BeginFrame:
+    return frames.BeginFrame(number, method, [], {})
+
+
 def raw(tag: str, *fields: object) -> bytes:
     return framed(msgspec.msgpack.encode([tag, *fields]))
 
@@ -141,6 +145,21 @@ RUN_LIES: dict[str, tuple[Lie, ...]] = {
     "a damaged checkpoint that there is not": (frames.CheckpointErrorFrame("gone"),),
     "an end before the start": (END,),
     "two starts": (START, START),
+    "a call that begins as number 2": (START, begin(2)),
+    "a call that begins twice": (START, begin(1), begin(1)),
+    "a call that begins as number 0": (START, raw("BeginFrame", 0, "report", [], {})),
+    "a call of a private method that begins": (START, begin(1, "_secret")),
+    "a wait for nothing": (START, frames.WaitFrame(None)),
+    "a wait for a negative time": (START, begin(1), raw("WaitFrame", -1.0)),
+    "a wait for NaN": (START, begin(1), raw("WaitFrame", float("nan"))),
+    "a wait without end": (START, begin(1), raw("WaitFrame", 1e7)),
+    "a second wait for the only call": (START, begin(1), frames.WaitFrame(None), frames.WaitFrame(None)),
+    "the cancellation of an unknown call": (START, begin(1), frames.CancelFrame(2)),
+    "the cancellation of an answered call": (START, begin(1), frames.WaitFrame(None), frames.CancelFrame(1)),
+    "a call that waits beside an open one": (START, begin(1), frames.CallFrame("goto", ["desk 1"], {})),
+    "a step beside an open call": (START, begin(1), enter(1)),
+    "an answer of its own": (START, begin(1), frames.AnswerFrame(1, 0.0, "yes")),
+    "a call that begins on a line that there is not": (START, msgspec.structs.replace(begin(1), line=9)),
     "the same step again": (START, enter(1), enter(1)),
     "step 0": (START, enter(0)),
     "a step that the plan does not have": (START, enter(4)),
@@ -211,6 +230,16 @@ def test_a_run_whose_worker_lies_is_stopped(lies: tuple[Lie, ...]):
     assert outcome.message.isprintable()
     assert home.history == []
     assert len(msgspec.json.encode(outcome)) < 5_000
+
+
+def test_no_more_than_a_thousand_calls_are_open():
+    limits = Limits(wall=30.0, calls=5_000)
+    most = [begin(n) for n in range(1, frames.MAX_OPEN_CALLS + 1)]
+    outcome = lie_to_run(PLAN, START, *most, begin(frames.MAX_OPEN_CALLS + 1), limits=limits)
+    assert isinstance(outcome, Stopped)
+    assert outcome.message == "the worker broke the protocol: more than 1,000 calls are open"
+    more = begin(frames.MAX_OPEN_CALLS + 1)
+    assert isinstance(lie_to_run(PLAN, START, *most, frames.WaitFrame(None), more, END, limits=limits), Finished)
 
 
 @pytest.mark.parametrize(

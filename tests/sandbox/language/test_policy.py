@@ -23,7 +23,6 @@ REFUSED: dict[str, tuple[str, str]] = {
     "nonlocal without a binding": ("def f():\n    nonlocal x\n    x = 1", "no binding for nonlocal `x` found"),
     "nonlocal at the top of the plan": ("nonlocal x", "no binding for nonlocal `x` found"),
     "a global of the runtime": ("def f():\n    global agent\n    agent = 1", "`agent` belongs to the runtime"),
-    "async def": ("async def f():\n    pass", "leave out async and await"),
     "an attribute of the agent written": ("agent.location = 'x'", "the agent's attributes cannot be written"),
     "an attribute of the agent deleted": ("del agent.location", "the agent's attributes cannot be written"),
     "an attribute of the agent set by name": (
@@ -80,7 +79,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "exit": ("exit()", "use return"),
     "BaseException": ("try:\n    pass\nexcept BaseException:\n    pass", "write `except Exception`"),
     "break outside a loop": ("break", "outside loop"),
-    "an async comprehension": ("async def f():\n    return [x async for x in y]", "leave out async and await"),
+    "await in a function that is not async": ("def f():\n    await agent.report()", "outside async function"),
 }
 
 

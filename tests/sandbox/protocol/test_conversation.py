@@ -47,6 +47,10 @@ SAMPLES: tuple[frames.Frame, ...] = (
     frames.CallFrame("goto", [], {}),
     frames.ReadFrame("holding"),
     frames.AskFrame("why?"),
+    frames.AnswerFrame(1, 0.5),
+    frames.BeginFrame(1, "goto", [], {}),
+    frames.WaitFrame(None),
+    frames.CancelFrame(1),
     frames.EndFrame("finished", None, None, "", "", 0, 0, TABLE),
 )
 

@@ -1,0 +1,620 @@
+"""The facades of ``asyncio`` and ``concurrent.futures``, and the builtin ``each``, over the plan's own scheduler."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from types import CoroutineType
+from typing import Any, Final
+
+from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, ModuleFacade
+from codeplan.sandbox.runtime.guards import set_name
+from codeplan.sandbox.runtime.names import split_names
+from codeplan.sandbox.runtime.scheduling import (
+    MAX_OPEN_CALLS,
+    CancelledError,
+    Future,
+    Gathering,
+    InvalidStateError,
+    PlanTask,
+    PoolFuture,
+    Scheduler,
+    await_it,
+    seconds_of,
+)
+from codeplan.sandbox.runtime.termination import PlanTermination
+from codeplan.untrusted.texts import with_article
+
+
+class QueueEmpty(Exception):  # Python's name
+    """``get_nowait`` found nothing."""
+
+
+class QueueFull(Exception):  # Python's name
+    """``put_nowait`` found no room."""
+
+
+QueueEmpty.__module__ = QueueFull.__module__ = "asyncio"
+
+
+class Lock:
+    """As ``asyncio.Lock``. Those that wait get it in their order."""
+
+    _most = 1
+
+    def __init__(self, scheduler: Scheduler, value: int = 1) -> None:
+        if type(value) is not int or value < 0:
+            raise ValueError("Semaphore initial value must be >= 0")
+        self._scheduler, self._free = scheduler, value
+        self._waiting: deque[Future] = deque()
+
+    def locked(self) -> bool:
+        """Whether nobody can get it now."""
+        return self._free == 0
+
+    async def acquire(self) -> bool:
+        """Wait until it is free, and take it."""
+        if self._free:
+            self._free -= 1
+            return True
+        turn = Future(self._scheduler)
+        self._waiting.append(turn)
+        try:
+            await turn
+        except CancelledError:
+            if not turn.cancelled():  # it was handed over before the task was cancelled
+                self.release()
+            raise
+        return True
+
+    def release(self) -> None:
+        """Give it to the next that waits."""
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn._done:
+                turn._finish(None)
+                return
+        self._free += 1
+
+    async def __aenter__(self) -> None:
+        await self.acquire()
+
+    async def __aexit__(self, *_: object) -> None:
+        self.release()
+
+
+class MutualLock(Lock):
+    """As ``asyncio.Lock``, which only its holder releases."""
+
+    def release(self) -> None:
+        """Give it to the next that waits. Raises: RuntimeError: nobody holds it."""
+        if self._free:
+            raise RuntimeError("Lock is not acquired.")
+        super().release()
+
+
+MutualLock.__name__ = "Lock"
+Semaphore = type("Semaphore", (Lock,), {"__doc__": "As ``asyncio.Semaphore``."})
+
+
+class Event:
+    """As ``asyncio.Event``."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler, self._is_set = scheduler, False
+        self._waiting: list[Future] = []
+
+    def is_set(self) -> bool:
+        """Whether it is set."""
+        return self._is_set
+
+    def set(self) -> None:
+        """Wake all that wait."""
+        self._is_set = True
+        waiting, self._waiting = self._waiting, []
+        for each in waiting:
+            each._finish(None)
+
+    def clear(self) -> None:
+        """Let others wait again."""
+        self._is_set = False
+
+    async def wait(self) -> bool:
+        """Wait until it is set."""
+        if not self._is_set:
+            self._waiting.append(Future(self._scheduler))
+            await self._waiting[-1]
+        return True
+
+
+class Queue:
+    """As ``asyncio.Queue``."""
+
+    def __init__(self, scheduler: Scheduler, maxsize: int = 0) -> None:
+        self._scheduler, self._most = scheduler, maxsize
+        self._items: deque[Any] = deque()
+        self._unfinished = 0
+        self._changed: list[Future] = []
+
+    def qsize(self) -> int:
+        """The number of items."""
+        return len(self._items)
+
+    def empty(self) -> bool:
+        """Whether there is no item."""
+        return not self._items
+
+    def full(self) -> bool:
+        """Whether there is no room."""
+        return 0 < self._most <= len(self._items)
+
+    def put_nowait(self, item: Any) -> None:
+        """Add an item. Raises: QueueFull."""
+        if self.full():
+            raise QueueFull
+        self._items.append(item)
+        self._unfinished += 1
+        self._tell()
+
+    def get_nowait(self) -> Any:
+        """Take the first item. Raises: QueueEmpty."""
+        if not self._items:
+            raise QueueEmpty
+        item = self._items.popleft()
+        self._tell()
+        return item
+
+    async def put(self, item: Any) -> None:
+        """Wait for room, and add an item."""
+        while self.full():
+            await self._change()
+        self.put_nowait(item)
+
+    async def get(self) -> Any:
+        """Wait for an item, and take it."""
+        while not self._items:
+            await self._change()
+        return self.get_nowait()
+
+    def task_done(self) -> None:
+        """Say that an item was dealt with. Raises: ValueError: more often than there were items."""
+        if not self._unfinished:
+            raise ValueError("task_done() called too many times")
+        self._unfinished -= 1
+        self._tell()
+
+    async def join(self) -> None:
+        """Wait until all items were dealt with."""
+        while self._unfinished:
+            await self._change()
+
+    def _change(self) -> Future:
+        self._changed.append(Future(self._scheduler))
+        return self._changed[-1]
+
+    def _tell(self) -> None:
+        changed, self._changed = self._changed, []
+        for each in changed:
+            each._finish(None)
+
+
+class Timeout:
+    """As ``asyncio.timeout``: cancels the task that is inside when the time is over."""
+
+    def __init__(self, scheduler: Scheduler, seconds: float | None) -> None:
+        self._scheduler, self._seconds, self._expired = scheduler, seconds, False
+        self._timer: Future | None = None
+
+    def expired(self) -> bool:
+        """Whether the time was over before the end."""
+        return self._expired
+
+    async def __aenter__(self) -> Timeout:
+        task = self._scheduler.current
+        if self._seconds is not None and task is not None:
+            self._timer = self._scheduler.timer(seconds_of(self._seconds))
+            self._timer._when_done(lambda: self._end(task))
+        return self
+
+    def _end(self, task: PlanTask) -> None:
+        if self._timer is not None and not self._timer.cancelled():
+            self._expired = True
+            task.cancel()
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._expired and kind is CancelledError:
+            raise TimeoutError from None
+
+
+class TaskGroup:
+    """As ``asyncio.TaskGroup``: its end waits for all its tasks. If one fails, the others are cancelled."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler = scheduler
+        self._tasks: list[Future] = []
+        self._parent: PlanTask | None = None
+        self._errors: list[Exception] = []
+        self._is_failed = self._is_inside = False
+
+    async def __aenter__(self) -> TaskGroup:
+        self._parent, self._is_inside = self._scheduler.current, True
+        return self
+
+    def create_task(self, coro: Any, *, name: object = None, context: object = None) -> Future:
+        """Run a coroutine, or wait for a call, within the group."""
+        if not self._is_inside:
+            raise RuntimeError("TaskGroup has not been entered")
+        task = self._scheduler.future_of(coro)
+        self._tasks.append(task)
+        task._when_done(lambda: self._take(task))
+        return task
+
+    def _take(self, task: Future) -> None:
+        if isinstance(task._error, Exception):
+            self._errors.append(task._error)
+            if not self._is_failed:
+                self._fail()
+
+    def _fail(self) -> None:
+        self._is_failed = True
+        for task in self._tasks:
+            task.cancel()
+        if self._is_inside and self._parent is not None and self._parent is not self._scheduler.current:
+            self._parent.cancel()
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, *_: object) -> None:
+        if isinstance(error, PlanTermination):
+            return
+        if error is not None and not self._is_failed:
+            self._fail()
+        cancelled = error if isinstance(error, CancelledError) else None
+        for task in self._tasks:  # a task may add others
+            cancelled = await self._wait_for(task) or cancelled
+        self._is_inside = False
+        self._scheduler.wait_for_dropped_calls()
+        own = [error] if isinstance(error, Exception) else []
+        if own or self._errors:
+            raise ExceptionGroup("unhandled errors in a TaskGroup", [*own, *self._errors]) from None
+        if cancelled is not None and cancelled is not error:
+            raise cancelled
+
+    async def _wait_for(self, task: Future) -> CancelledError | None:
+        """Wait for the end of a task. Returns the error with which this wait was cancelled meanwhile."""
+        cancelled = None
+        while not task._done:
+            ended = Future(self._scheduler)
+            task._when_done(lambda ended=ended: ended._finish(None))  # type: ignore[misc]
+            try:
+                await ended
+            except CancelledError as error:
+                cancelled = error
+                self._fail()
+        return cancelled
+
+
+class CompletedFutures:
+    """As ``asyncio.as_completed``: awaitables whose values come in the order in which they are there."""
+
+    def __init__(self, scheduler: Scheduler, futures: list[Future], seconds: float | None = None) -> None:
+        self._queue = Queue(scheduler)
+        self._left = len(futures)
+        for future in futures:
+            future._when_done(lambda future=future: self._queue.put_nowait(future))  # type: ignore[misc]
+        if seconds is not None:
+            timer = scheduler.timer(seconds_of(seconds))
+            timer._when_done(lambda: self._queue.put_nowait(None))
+
+    def __iter__(self) -> CompletedFutures:
+        return self
+
+    __aiter__ = __iter__
+
+    def __next__(self) -> Any:
+        if not self._left:
+            raise StopIteration
+        self._left -= 1
+        return self._value()
+
+    async def __anext__(self) -> Future:
+        if not self._left:
+            raise StopAsyncIteration
+        self._left -= 1
+        return await self._future()
+
+    async def _value(self) -> Any:
+        return (await self._future()).result()
+
+    async def _future(self) -> Future:
+        future: Future | None = await self._queue.get()
+        if future is None:
+            raise TimeoutError
+        return future
+
+
+_WHEN: Final = ("FIRST_COMPLETED", "FIRST_EXCEPTION", "ALL_COMPLETED")
+
+_MADE: Final[dict[str, type]] = {
+    "BoundedSemaphore": Semaphore,
+    "Event": Event,
+    "Lock": MutualLock,
+    "Queue": Queue,
+    "Semaphore": Semaphore,
+    "TaskGroup": TaskGroup,
+}
+_FUNCTIONS: Final = (
+    *(
+        "as_completed",
+        "create_task",
+        "current_task",
+        "ensure_future",
+        "gather",
+        "iscoroutine",
+        "run",
+        "shield",
+        "sleep",
+    ),
+    *("timeout", "to_thread", "wait", "wait_for"),
+)
+_CONSTANTS: Final[dict[str, object]] = {
+    "CancelledError": CancelledError,
+    "InvalidStateError": InvalidStateError,
+    "QueueEmpty": QueueEmpty,
+    "QueueFull": QueueFull,
+    "TimeoutError": TimeoutError,
+    **{name: name for name in _WHEN},
+}
+
+
+def _maker(name: str, kind: type, scheduler: Scheduler) -> Callable[..., object]:
+    """A function in place of a class, which plans call and do not look into."""
+
+    def make(*args: Any, **named: Any) -> object:
+        return kind(scheduler, *args, **named)
+
+    return set_name(name, make)
+
+
+def _function(name: str, method: Callable[..., Any]) -> Callable[..., object]:
+    def call(*args: Any, **named: Any) -> Any:
+        return method(*args, **named)
+
+    return set_name(name, call)
+
+
+class _Asyncio:
+    """The functions of ``asyncio``."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler = scheduler
+
+    def members(self) -> dict[str, object]:
+        """The members of the module, by name."""
+        made = {name: _maker(name, kind, self._scheduler) for name, kind in _MADE.items()}
+        own = {name: _function(name, getattr(self, name)) for name in _FUNCTIONS}
+        return {**made, **own, **_CONSTANTS}
+
+    def run(self, main: Any, *, debug: object = None) -> Any:
+        if not (isinstance(main, Future) or hasattr(type(main), "__await__")):
+            raise ValueError(f"a coroutine was expected, got {with_article(type(main).__name__)}")
+        return self._scheduler.run_coroutine(main if type(main) is CoroutineType else await_it(main))
+
+    def gather(self, *coros_or_futures: Any, return_exceptions: bool = False) -> Future:
+        known: dict[int, Future] = {}  # the same coroutine twice is one task, as in Python
+        for each in coros_or_futures:
+            if id(each) not in known:
+                known[id(each)] = self._scheduler.future_of(each)
+        parts = [known[id(each)] for each in coros_or_futures]
+        return Gathering(self._scheduler, parts, errors_are_values=bool(return_exceptions))
+
+    def create_task(self, coro: Any, *, name: object = None, context: object = None) -> Future:
+        return self._scheduler.future_of(coro)
+
+    def ensure_future(self, coro_or_future: Any) -> Future:
+        return self._scheduler.future_of(coro_or_future)
+
+    def shield(self, arg: Any) -> Future:
+        return Gathering(self._scheduler, [self._scheduler.future_of(arg)])
+
+    def current_task(self) -> Future | None:
+        return self._scheduler.current
+
+    def iscoroutine(self, obj: Any) -> bool:
+        return type(obj) is CoroutineType
+
+    async def sleep(self, delay: float, result: Any = None) -> Any:
+        await self._scheduler.timer(seconds_of(delay))
+        return result
+
+    async def to_thread(self, func: Any, /, *args: Any, **kwargs: Any) -> Any:
+        begin = self._scheduler.find_begin(func)
+        return await begin(*args, **kwargs) if begin else func(*args, **kwargs)
+
+    def timeout(self, delay: float | None) -> Timeout:
+        return Timeout(self._scheduler, delay)
+
+    async def wait_for(self, fut: Any, timeout: float | None) -> Any:
+        async with Timeout(self._scheduler, timeout):
+            return await self._scheduler.future_of(fut)
+
+    async def wait(
+        self, fs: Iterable[Any], *, timeout: float | None = None, return_when: str = "ALL_COMPLETED"
+    ) -> tuple[set[Future], set[Future]]:
+        futures = [self._scheduler.future_of(each) for each in fs]
+        if not futures:
+            raise ValueError("Set of Tasks/Futures is empty.")
+        if return_when not in _WHEN:
+            raise ValueError(f"Invalid return_when value: {return_when}")
+        enough = Future(self._scheduler)
+
+        def look() -> None:
+            failed = any(f._error is not None for f in futures) and return_when == "FIRST_EXCEPTION"
+            if all(f._done for f in futures) or failed or return_when == "FIRST_COMPLETED":
+                enough._finish(None)
+
+        for future in futures:
+            future._when_done(look)
+        if timeout is not None:
+            self._scheduler.timer(seconds_of(timeout))._when_done(lambda: enough._finish(None))
+        await enough
+        return {f for f in futures if f._done}, {f for f in futures if not f._done}
+
+    def as_completed(self, fs: Iterable[Any], *, timeout: float | None = None) -> CompletedFutures:
+        return CompletedFutures(self._scheduler, [self._scheduler.future_of(each) for each in fs], timeout)
+
+
+# ---------------------------------------------------------------------- concurrent.futures, and each
+
+
+class PoolResults:
+    """The results of ``ThreadPoolExecutor.map``, each waited for when it is read."""
+
+    def __init__(self, futures: list[PoolFuture], seconds: float | None) -> None:
+        self._left, self._seconds = deque(futures), seconds
+
+    def __iter__(self) -> PoolResults:
+        return self
+
+    def __next__(self) -> Any:
+        if not self._left:
+            raise StopIteration
+        return self._left.popleft().result(self._seconds)
+
+
+class ThreadPoolExecutor:
+    """As ``concurrent.futures.ThreadPoolExecutor``: calls of the agent's methods run together, a function of the
+    plan runs when it is given. ``max_workers`` is how many calls may be open.
+    """
+
+    def __init__(self, scheduler: Scheduler, max_workers: int | None = None, **_: object) -> None:
+        if max_workers is not None and max_workers <= 0:
+            raise ValueError("max_workers must be greater than 0")
+        self._scheduler, self._most = scheduler, max_workers or MAX_OPEN_CALLS
+        self._futures: list[PoolFuture] = []
+        self._is_over = False
+
+    def __enter__(self) -> ThreadPoolExecutor:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None = None, error: BaseException | None = None, *_: object) -> None:
+        if not isinstance(error, PlanTermination):
+            self.shutdown()
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> PoolFuture:
+        """Begin a call. Raises: RuntimeError: the pool is shut down."""
+        if self._is_over:
+            raise RuntimeError("cannot schedule new futures after shutdown")
+        while len(waiting := [future for future in self._futures if not future._done]) >= self._most:
+            self._scheduler.wait_for_any(waiting)
+        future = self._scheduler.begin_in_pool(fn, args, kwargs)
+        self._futures = [*waiting, future]
+        return future
+
+    def map(self, fn: Any, *iterables: Any, timeout: float | None = None, chunksize: int = 1) -> PoolResults:
+        """Begin a call for the items, as ``map`` takes them."""
+        return PoolResults([self.submit(fn, *args) for args in zip(*iterables, strict=False)], timeout)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Wait for all calls."""
+        self._is_over = True
+        if cancel_futures:
+            for future in self._futures:
+                future.cancel()
+        self._scheduler.wait_for_calls(self._futures)
+        self._scheduler.wait_for_dropped_calls()
+
+
+class PoolCompleted:
+    """As ``concurrent.futures.as_completed``."""
+
+    def __init__(self, scheduler: Scheduler, futures: list[Future], seconds: float | None) -> None:
+        self._scheduler, self._seconds = scheduler, seconds
+        self._waiting = len(futures)
+        self._ended: deque[Future] = deque()
+        for future in futures:
+            future._when_done(lambda future=future: self._ended.append(future))  # type: ignore[misc]
+        self._futures = futures
+
+    def __iter__(self) -> PoolCompleted:
+        return self
+
+    def __next__(self) -> Future:
+        if not self._waiting:
+            raise StopIteration
+        left = [future for future in self._futures if not future._done]
+        if not self._ended and not self._scheduler.wait_for_any(left, self._seconds):
+            raise TimeoutError
+        self._waiting -= 1
+        return self._ended.popleft()
+
+
+def _pool_members(scheduler: Scheduler) -> dict[str, object]:
+    def as_completed(fs: Iterable[Future], timeout: float | None = None) -> PoolCompleted:
+        return PoolCompleted(scheduler, list(fs), timeout)
+
+    def wait(
+        fs: Iterable[Future], timeout: float | None = None, return_when: str = "ALL_COMPLETED"
+    ) -> tuple[set[Future], set[Future]]:
+        futures = list(fs)
+        if return_when == "ALL_COMPLETED" and timeout is None:
+            scheduler.wait_for_calls(futures)
+        else:
+            scheduler.wait_for_any([f for f in futures if not f._done], timeout)
+        return {f for f in futures if f._done}, {f for f in futures if not f._done}
+
+    return {
+        "ThreadPoolExecutor": _maker("ThreadPoolExecutor", ThreadPoolExecutor, scheduler),
+        "as_completed": set_name("as_completed", as_completed),
+        "wait": set_name("wait", wait),
+        "CancelledError": CancelledError,
+        "TimeoutError": TimeoutError,
+        **{name: name for name in _WHEN},
+    }
+
+
+def make_each(scheduler: Scheduler) -> Callable[..., list[Any]]:
+    """The builtin ``each(agent.f, xs)``: the results for all items, in order, from calls at the same time."""
+
+    def each(function: Any, /, *iterables: Any) -> list[Any]:
+        if not iterables:
+            raise TypeError("each() takes a function and what to call it with: each(agent.f, items)")
+        begin = scheduler.find_begin(function) or function
+        parts: list[Any] = []
+        try:
+            for args in zip(*iterables, strict=False):
+                parts.append(begin(*args))  # noqa: PERF401  # what was begun before an error is waited for
+        except Exception:
+            scheduler.wait_for_calls(part for part in parts if isinstance(part, Future))
+            raise
+        return scheduler.finish_all(parts)
+
+    return set_name("each", each)
+
+
+def make_concurrency_modules(scheduler: Scheduler) -> dict[str, ModuleFacade]:
+    """The modules ``asyncio`` and ``concurrent.futures`` by name."""
+    pool = ModuleFacade("concurrent.futures", _pool_members(scheduler))
+    return {
+        "asyncio": ModuleFacade("asyncio", _Asyncio(scheduler).members()),
+        "concurrent": ModuleFacade("concurrent", {"futures": pool}),
+        "concurrent.futures": pool,
+    }
+
+
+_FUTURE_NAMES: Final = split_names("done cancelled result exception cancel")
+ALLOWED_ATTRIBUTES.update(
+    {
+        Future: _FUTURE_NAMES,
+        PlanTask: _FUTURE_NAMES,
+        Gathering: _FUTURE_NAMES,
+        PoolFuture: _FUTURE_NAMES | {"running"},
+        MutualLock: split_names("acquire release locked"),
+        Semaphore: split_names("acquire release locked"),
+        Event: split_names("is_set set clear wait"),
+        Queue: split_names("qsize empty full put_nowait get_nowait put get task_done join"),
+        Timeout: split_names("expired"),
+        TaskGroup: split_names("create_task"),
+        ThreadPoolExecutor: split_names("submit map shutdown"),
+    }
+)

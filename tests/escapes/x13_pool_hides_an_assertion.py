@@ -1,0 +1,14 @@
+# id: x13_pool_hides_an_assertion
+# kind: tasks
+# tries: a failed assertion as the exception of a future, and of each
+# a correct runtime must: end the plan as it would end without tasks: no task, group or pool hides a failed assertion, a limit or an ending
+def solution(agent, start_from=1):
+    def bad(*_):
+        assert False, 'bad'
+    import concurrent.futures
+    future = concurrent.futures.ThreadPoolExecutor().submit(bad)
+    print('CANARY', future.exception())
+    try:
+        each(bad, [1, 2])
+    except Exception:
+        agent.goto('CANARY')

@@ -1,0 +1,12 @@
+# id: x14_task_hides_a_limit
+# kind: tasks
+# tries: a loop without end as a value of gather
+# a correct runtime must: end the plan as it would end without tasks: no task, group or pool hides a failed assertion, a limit or an ending
+def solution(agent, start_from=1):
+    async def endless():
+        n = 0
+        while True:
+            n += 1
+    seen = await asyncio.gather(endless(), return_exceptions=True)
+    agent.goto('CANARY')
+    print('CANARY', seen)

@@ -1,0 +1,12 @@
+# id: x22_timeouts_of_odd_length
+# kind: tasks
+# tries: limits of odd lengths, one within the other
+# a correct runtime must: end the plan as it would end without tasks: no task, group or pool hides a failed assertion, a limit or an ending
+def solution(agent, start_from=1):
+    for length in (float('nan'), -1, 'x', 10 ** 400, 0):
+        try:
+            async with asyncio.timeout(length):
+                async with asyncio.timeout(length):
+                    await asyncio.wait([asyncio.create_task(asyncio.sleep(0))], timeout=length)
+        except (TypeError, ValueError, OverflowError, TimeoutError):
+            pass

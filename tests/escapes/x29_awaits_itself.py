@@ -1,0 +1,10 @@
+# id: x29_awaits_itself
+# kind: tasks
+# tries: tasks that await themselves and each other
+# a correct runtime must: end the plan as it would end without tasks: no task, group or pool hides a failed assertion, a limit or an ending
+def solution(agent, start_from=1):
+    box = []
+    async def f(n):
+        return await box[n]
+    box += [asyncio.create_task(f(0)), asyncio.create_task(f(2)), asyncio.create_task(f(1))]
+    print(await asyncio.gather(*box, return_exceptions=True))
