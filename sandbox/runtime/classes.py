@@ -16,6 +16,7 @@ from types import (
     BuiltinFunctionType,
     CellType,
     FunctionType,
+    GeneratorType,
     GenericAlias,
     MappingProxyType,
     MethodType,
@@ -107,7 +108,16 @@ class PlanType(metaclass=_TypeOfTypes):
 
 PlanType.__name__ = PlanType.__qualname__ = "type"
 
-VISIBLE_TYPES: set[type] = {*BASE_TYPES, bool, range, slice, type(None), type(NotImplemented), type(Ellipsis)}
+VISIBLE_TYPES: set[type] = {
+    *BASE_TYPES,
+    bool,
+    range,
+    slice,
+    type(None),
+    type(NotImplemented),
+    type(Ellipsis),
+    GeneratorType,
+}
 """The types, besides exceptions and a plan's classes, that ``type(x)`` returns. Modules add their own."""
 
 

@@ -54,7 +54,10 @@ _MEMBERS: dict[str, str] = {
     "concurrent.futures": (
         "ALL_COMPLETED CancelledError FIRST_COMPLETED FIRST_EXCEPTION ThreadPoolExecutor TimeoutError as_completed wait"
     ),
-    "contextlib": ("AbstractContextManager ContextDecorator ExitStack closing contextmanager nullcontext suppress"),
+    "contextlib": (
+        "AbstractContextManager ContextDecorator ExitStack aclosing asynccontextmanager closing contextmanager "
+        "nullcontext suppress"
+    ),
     "copy": "Error copy deepcopy error",
     "csv": (
         "Dialect DictReader DictWriter Error QUOTE_ALL QUOTE_MINIMAL QUOTE_NONE QUOTE_NONNUMERIC QUOTE_NOTNULL "
@@ -140,15 +143,16 @@ _MEMBERS: dict[str, str] = {
         "thread_time_ns time time_ns "
         "timezone tzname"
     ),
-    "types": "MappingProxyType MethodType NoneType SimpleNamespace",
+    "types": "EllipsisType GeneratorType GenericAlias MappingProxyType MethodType NoneType NotImplementedType SimpleNamespace UnionType",
     "typing": (
-        "AbstractSet Annotated Any AnyStr AsyncIterable AsyncIterator Awaitable Callable ChainMap ClassVar Collection "
-        "Concatenate Container Coroutine Counter DefaultDict Deque Dict Final FrozenSet Generator Generic Hashable "
-        "ItemsView Iterable Iterator KeysView List Literal LiteralString Mapping Match MutableMapping MutableSequence "
-        "MutableSet NamedTuple Never NewType NoReturn NotRequired Optional OrderedDict ParamSpec Pattern Protocol "
-        "Required Reversible Self Sequence Set Sized SupportsAbs SupportsFloat SupportsInt SupportsRound TYPE_CHECKING "
-        "Text Tuple Type TypeAlias TypeGuard TypeVar TypedDict Union Unpack ValuesView assert_never cast final "
-        "get_args get_origin overload override runtime_checkable"
+        "AbstractSet Annotated Any AnyStr AsyncGenerator AsyncIterable AsyncIterator Awaitable BinaryIO Callable "
+        "ChainMap ClassVar Collection Concatenate Container Coroutine Counter DefaultDict Deque Dict Final FrozenSet "
+        "Generator Generic Hashable IO ItemsView Iterable Iterator KeysView List Literal LiteralString Mapping "
+        "MappingView Match MutableMapping MutableSequence MutableSet NamedTuple Never NewType NoReturn NotRequired "
+        "Optional OrderedDict ParamSpec Pattern Protocol Required Reversible Self Sequence Set Sized SupportsAbs "
+        "SupportsBytes SupportsComplex SupportsFloat SupportsIndex SupportsInt SupportsRound TYPE_CHECKING Text "
+        "TextIO Tuple Type TypeAlias TypeGuard TypeVar TypeVarTuple TypedDict Union Unpack ValuesView assert_never "
+        "cast final get_args get_origin overload override runtime_checkable"
     ),
     "unicodedata": (
         "bidirectional category combining decimal decomposition digit east_asian_width is_normalized lookup "
@@ -187,12 +191,21 @@ _CLASSES = "is for classes of one's own that this runtime does not hold together
 _SLOW = "is slow on purpose"
 
 LEFT_OUT: dict[str, dict[str, str]] = {
+    "abc": {
+        _CLASSES: "abstractclassmethod abstractproperty abstractstaticmethod",
+        _DOOR: "get_cache_token update_abstractmethods",
+    },
     "base64": {_FILES: "decode encode main test"},
     "calendar": {_FILES: "prcal prmonth", _MACHINE: "LocaleHTMLCalendar LocaleTextCalendar", _CLASSES: "Day Month"},
     "collections": {_DOOR: "UserDict UserList UserString"},
     "collections.abc": {_DOOR: "ByteString"},
+    "contextlib": {
+        _CLASSES: "AbstractAsyncContextManager AsyncContextDecorator AsyncExitStack",
+        _FILES: "chdir redirect_stderr redirect_stdout",
+    },
     "copy": {_DOOR: "replace dispatch_table"},
     "csv": {_MACHINE: "get_dialect register_dialect unregister_dialect", "is text": "__doc__ __version__"},
+    "dataclasses": {_DOOR: "Field"},
     "datetime": {_MACHINE: "datetime_CAPI"},
     "decimal": {
         _MACHINE: (
@@ -201,6 +214,16 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         )
     },
     "difflib": {_FILES: "HtmlDiff", _DOOR: "Match"},
+    "enum": {
+        _CLASSES: (
+            "CONFORM CONTINUOUS EJECT EnumCheck EnumDict FlagBoundary KEEP NAMED_FLAGS ReprEnum STRICT UNIQUE member "
+            "nonmember property show_flag_values verify"
+        ),
+        _DOOR: (
+            "DynamicClassAttribute global_enum global_enum_repr global_flag_repr global_str pickle_by_enum_name "
+            "pickle_by_global_name"
+        ),
+    },
     "functools": {
         _DOOR: "RLock WRAPPER_ASSIGNMENTS WRAPPER_UPDATES get_cache_token recursive_repr GenericAlias",
         _CLASSES: "partialmethod singledispatchmethod",
@@ -230,6 +253,22 @@ LEFT_OUT: dict[str, dict[str, str]] = {
             "CLOCK_THREAD_CPUTIME_ID clock_getres clock_gettime clock_gettime_ns clock_settime clock_settime_ns "
             "get_clock_info pthread_getcpuclockid tzset"
         )
+    },
+    "types": {
+        _DOOR: (
+            "AsyncGeneratorType BuiltinFunctionType BuiltinMethodType CellType ClassMethodDescriptorType CodeType "
+            "CoroutineType DynamicClassAttribute FrameType FunctionType GetSetDescriptorType LambdaType "
+            "MemberDescriptorType MethodDescriptorType MethodWrapperType ModuleType TracebackType "
+            "WrapperDescriptorType coroutine get_original_bases new_class prepare_class resolve_bases"
+        )
+    },
+    "typing": {
+        "is for type checkers": (
+            "AsyncContextManager ByteString ContextManager NoDefault ParamSpecArgs ParamSpecKwargs ReadOnly "
+            "TypeAliasType TypeIs assert_type clear_overloads dataclass_transform get_overloads is_typeddict "
+            "no_type_check no_type_check_decorator reveal_type"
+        ),
+        _DOOR: "ForwardRef get_protocol_members get_type_hints is_protocol",
     },
     "unicodedata": {_DOOR: "UCD ucd_3_2_0"},
     "uuid": {
