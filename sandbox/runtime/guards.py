@@ -372,7 +372,7 @@ class GuardedContext:
         return kind.__enter__(self._manager)
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
-        ends = error if isinstance(error, PlanTermination) else find_limit(error)
+        ends: Any = error if issubclass(type(error), PlanTermination) else find_limit(error)
         manager = type(self._manager)
         if ends is not None:
             self._stopper.record(ends)
