@@ -28,8 +28,9 @@ _S = TypeVar("_S", bound=ast.stmt)
 
 
 class _PlanPiece(NamedTuple):
-    """The contribution of one plan: its code outside the steps, and some of its steps."""
+    """The contribution of one plan: its imports, its code outside the steps, and some of its steps."""
 
+    imports: list[ast.stmt]
     outside: list[ast.stmt]
     steps: list[ast.If]
 
@@ -48,7 +49,10 @@ def merge_plans(source: str, arguments: dict[str, Any]) -> str:
     solution = ast.parse(f"{SOLUTION_HEADER}\n    pass").body[0]
     assert isinstance(solution, ast.FunctionDef), "a header is a function's"
     solution.body = _merge_pieces(pieces) or solution.body
-    return ast.unparse(ast.fix_missing_locations(solution)) + "\n"
+    imports = {ast.dump(s): s for piece in pieces for s in piece.imports}
+    future = [s for s in imports.values() if getattr(s, "module", None) == "__future__"]
+    head = [*future, *(s for s in imports.values() if s not in future)]
+    return ast.unparse(ast.fix_missing_locations(ast.Module([*head, solution], []))) + "\n"
 
 
 def _earlier_plans(arguments: dict[str, Any]) -> list[tuple[str, list[int]]]:
@@ -72,10 +76,9 @@ def _step_numbers(steps: object) -> list[int]:
 def _take_piece(source: str, steps: Sequence[int]) -> _PlanPiece:
     found = outline_plan(parse_plan(source))
     guards = [p.node for p in found.steps if p.step in steps and isinstance(p.node, ast.If)]
-    outside = [
-        s for p in found.parts if p.step is None for s in p.body if not isinstance(s, ast.Import | ast.ImportFrom)
-    ]
-    return _PlanPiece(outside, guards)
+    around = [s for p in found.parts if p.step is None for s in p.body]
+    imports = [s for s in around if isinstance(s, ast.Import | ast.ImportFrom)]
+    return _PlanPiece([*imports], [s for s in around if s not in imports], guards)
 
 
 def _merge_pieces(pieces: Sequence[_PlanPiece]) -> list[ast.stmt]:

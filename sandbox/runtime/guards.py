@@ -456,7 +456,7 @@ class GuardedContext:
 
     def _note(self, error: BaseException | None) -> PlanTermination | None:
         """Return what ends the plan, recorded; None if the plan goes on."""
-        ends = error if isinstance(error, PlanTermination) else find_limit(error)
+        ends: Any = error if issubclass(type(error), PlanTermination) else find_limit(error)  # by no hook of the plan
         if ends is not None:
             self._stopper.record(ends)
         return ends

@@ -256,7 +256,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
     },
     "types": {
         _DOOR: (
-            "AsyncGeneratorType BuiltinFunctionType BuiltinMethodType CellType ClassMethodDescriptorType CodeType "
+            "AsyncGeneratorType BuiltinFunctionType BuiltinMethodType CapsuleType CellType ClassMethodDescriptorType CodeType "
             "CoroutineType DynamicClassAttribute FrameType FunctionType GetSetDescriptorType LambdaType "
             "MemberDescriptorType MethodDescriptorType MethodWrapperType ModuleType TracebackType "
             "WrapperDescriptorType coroutine get_original_bases new_class prepare_class resolve_bases"

@@ -96,6 +96,18 @@ def test_a_renamed_class_keeps_the_names_of_its_methods_and_of_their_parameters(
     assert "def get(self, limit=limit):" in merged
 
 
+def test_a_merged_plan_has_the_imports_of_all_plans_once() -> None:
+    head = "from __future__ import annotations\nfrom dataclasses import dataclass\n"
+    shared = head + "@dataclass\nclass P:\n    x: int = 4\n" + HEAD
+    first = "from __future__ import annotations\nfrom math import sqrt\n" + shared.split("\n", 1)[1]
+    first += "    if start_from <= 1:\n        root = sqrt(P().x)\n        assert root\n"
+    last = shared + "    if start_from <= 1:\n        pass\n    if start_from <= 2:\n        print(root, P())\n"
+    merged = merge_plans(last, {"steps": [2], "before": [{"source": first, "steps": [1]}]})
+
+    assert run(merged).output == "2.0 solution.<locals>.P(x=4)\n"
+    assert merged.count("import dataclass") == 1
+
+
 # ---------------------------------------------------------------------- replies
 
 

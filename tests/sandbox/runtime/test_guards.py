@@ -70,6 +70,10 @@ CAUGHT = {
     "in another function": (
         "def f():\n    assert 0, 1\ntry:\n    f()\nexcept AssertionError as e:\n    print(str(e))\nelse:\n    print('no')"
     ),
+    "in the context of a generator": (
+        "from contextlib import contextmanager\n@contextmanager\ndef quiet():\n    try:\n        yield\n"
+        "    except AssertionError as e:\n        print('quiet', e)\nwith quiet():\n    assert False, 'no'"
+    ),
     "and raised again as another error": (
         "try:\n    try:\n        assert False, 'no'\n    except AssertionError as e:\n        raise ValueError('x') from e\n"
         "except ValueError as e:\n    print(e, repr(e.__cause__))"

@@ -1,0 +1,19 @@
+# id: x97_exit_error_poses
+# kind: swallow
+# tries: an exception that fails when it is asked for its class passes a with statement, and hides the recursion's end behind it
+# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
+def solution(agent, start_from=1):
+    class Hidden(Exception):
+        def __getattribute__(self, name): raise KeyError(name)
+    class Hide:
+        def __enter__(self): return self
+        def __exit__(self, *e): return True
+    def deep():
+        try:
+            deep()
+        finally:
+            raise Hidden()
+    for _ in range(3):
+        with Hide():
+            deep()
+        print('CANARY-HIDDEN')
