@@ -31,8 +31,8 @@ MAX_TEXT = 20_000_000
 MAX_ITEMS = 2_000_000
 """Maximum length of a list or tuple that a multiplication makes."""
 
-MAX_BITS = 10_000_000
-"""Maximum size of an integer that one operation makes, in bits (three million digits)."""
+MAX_BITS = 1_000_000
+"""Maximum size of an integer that one operation makes, in bits (three hundred thousand digits)."""
 
 MAX_MODULUS_BITS = 100_000
 """Maximum size of the numbers of ``pow(a, b, modulus)``, in bits: it multiplies once for each bit."""

@@ -107,6 +107,7 @@ MODULE_ATTRIBUTES: dict[type, frozenset[str]] = {
     type(sys.hash_info): public_names(type(sys.hash_info), "n_fields", "n_sequence_fields", "n_unnamed_fields"),
     type(sys.int_info): public_names(type(sys.int_info), "n_fields", "n_sequence_fields", "n_unnamed_fields"),
     type(sys.version_info): split_names("count index major micro minor releaselevel serial"),
+    **{kind: split_names("name value") for kind in {type(calendar.MONDAY)} - {int}},
     **{type(hashlib.new(name)): _ONE_DIGEST for name in hashlib.algorithms_guaranteed},
 }
 """Readable attributes of values by exact type."""

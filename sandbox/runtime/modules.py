@@ -38,7 +38,7 @@ Members = dict[str, object]
 MAX_INDENT = 16
 """Maximum ``indent`` of ``json.dumps``."""
 
-MAX_FACTORIAL = 100_000
+MAX_FACTORIAL = 50_000
 """Maximum argument of ``math.factorial``, ``comb`` and ``perm``."""
 
 MAX_PRECISION = 10_000
@@ -308,8 +308,7 @@ def _sized_operators(size_guard: SizeGuard) -> Members:
 def _calendar_members() -> Members:
     """Return names as tuples: Python's objects look the locale up."""
     tables = ("day_abbr", "day_name", "month_abbr", "month_name")
-    numbers = [n for n in ALLOWED_MODULES["calendar"] if n.isupper()]
-    return {n: tuple(getattr(calendar, n)) for n in tables} | {n: int(getattr(calendar, n)) for n in numbers}
+    return {n: tuple(getattr(calendar, n)) for n in tables}
 
 
 def make_named_tuple(

@@ -229,8 +229,8 @@ LARGEST = {
     "bytes": ("n = {}\nx = b'ab' * n", 10_000_000),
     "list": ("n = {}\nx = [0] * n", 2_000_000),
     "tuple": ("n = {}\nx = n * (0,)", 2_000_000),
-    "whole number by **": ("n = {}\nx = 1 ** n\ny = 2 ** n", 5_000_000),
-    "whole number by <<": ("n = {}\nx = 1 << n", 9_999_999),
+    "whole number by **": ("n = {}\nx = 1 ** n\ny = 2 ** n", 500_000),
+    "whole number by <<": ("n = {}\nx = 1 << n", 999_999),
 }
 
 

@@ -162,8 +162,8 @@ PRINTED = {
     "difflib": ("import difflib\nprint(difflib.get_close_matches('appel', ['ape', 'apple']))", "['apple', 'ape']"),
     "pprint": ("import pprint\npprint.pprint({'b': 1, 'a': 2})", "{'a': 2, 'b': 1}"),
     "calendar": (
-        "import calendar\nprint(calendar.monthrange(2024, 2), calendar.day_name[0], calendar.MONDAY)",
-        "(3, 29) Monday 0",
+        "import calendar\nprint(calendar.monthrange(2024, 2)[1], calendar.day_name[0], calendar.MONDAY + 1)",
+        "29 Monday 1",
     ),
     "html": ("import html\nprint(html.escape('<a>'))", "&lt;a&gt;"),
     "uuid": ("import uuid\nprint(uuid.uuid5(uuid.NAMESPACE_DNS, 'a').version, len(uuid.uuid4().hex))", "5 32"),
