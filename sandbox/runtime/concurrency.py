@@ -16,9 +16,9 @@ from codeplan.sandbox.runtime.scheduling import (
     Future,
     Gathering,
     InvalidStateError,
+    PlanTask,
     PoolFuture,
     Scheduler,
-    PlanTask,
     await_it,
     seconds_of,
 )
