@@ -16,6 +16,7 @@ from codeplan.sandbox.language.guard_insertion import (
     ImportStatement,
     PlanTransformer,
     find_imports,
+    find_kept_calls,
     import_bindings,
 )
 from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow
@@ -111,7 +112,8 @@ def build_program(
     """
     given = tuple(import_bindings(imported))
     rebound = frozenset().union(*(f.binds for f in flows))
-    transformer = PlanTransformer(problems, rebound)
+    kept = find_kept_calls(walk(*(s for p in outline.parts for s in p.body)))
+    transformer = PlanTransformer(problems, rebound, kept)
     _check_solution(outline, problems)
     if len(outline.steps) > MAX_STEPS:
         problems.add(None, "size", f"the plan has {len(outline.steps):,} steps; write at most {MAX_STEPS:,}")

@@ -108,6 +108,17 @@ WAYS = {
     "gather of a list": "r = await asyncio.gather(*[agent.TOOL(n) for n in range(COUNT)])",
     "gather of a map": "r = await asyncio.gather(*map(agent.TOOL, range(COUNT)))",
     "gather by its name": "from asyncio import gather\nr = await gather(*(agent.TOOL(n) for n in range(COUNT)))",
+    "a list that is kept": "calls = [agent.TOOL(n) for n in range(COUNT)]\nr = await asyncio.gather(*calls)",
+    "a list that grows": """
+        calls = []
+        for n in range(COUNT):
+            calls.append(agent.TOOL(n))
+        r = await asyncio.gather(*calls)""",
+    "a list in a helper": """
+        async def main():
+            calls = [agent.TOOL(n) for n in range(COUNT)]
+            return await asyncio.gather(*calls)
+        r = asyncio.run(main())""",
     "each": "r = each(agent.TOOL, range(COUNT))",
     "tasks": """
         tasks = [asyncio.create_task(agent.TOOL(n)) for n in range(COUNT)]
@@ -209,8 +220,8 @@ def test_a_call_in_the_arguments_of_another_gives_its_value():
 
 
 def test_values_that_are_there_are_awaited_as_they_are():
-    body = "calls = [agent.fetch(n) for n in range(3)]\nr = [await asyncio.gather(*calls), await calls[1], await ask_llm('q')]"
-    reply = plan(body)
+    kept = "calls = [agent.fetch(n) for n in range(3)]\nr = [await asyncio.gather(*calls), await calls[1], await ask_llm('q')]"
+    reply = plan(kept)
     result = codeplan.do("count", tools=[Counter().fetch], model=Replies(reply, "yes"))
     assert result.value == [[0, 10, 20], 10, "yes"]
 
