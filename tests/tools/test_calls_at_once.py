@@ -270,6 +270,30 @@ def test_a_failed_assertion_ends_the_plan_past_every_task_and_the_open_calls_are
     assert counter.open == 0
 
 
+ENDS = {
+    "an assertion": "assert not tasks, 'Error in [Step 1]: no'",
+    "an error": "r = 1 / 0",
+    "a limit": "n = 10 ** 9\nr = 'x' * n",
+    "a limit of time": "await asyncio.sleep(60)",
+    "give_up": "give_up('no more')",
+    "a return": "return 1",
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_calls_that_are_open_when_the_plan_ends_are_answered_before_its_end_is_recorded(end, tmp_path):
+    counter = Counter()
+    body = (
+        f"r = 0\ntasks = [asyncio.create_task(agent.fetch(n)) for n in range(3)]\nawait asyncio.sleep(0)\n{ENDS[end]}"
+    )
+    do(body, [counter.fetch], out=tmp_path / "run", tries=1)
+    trace = Trace.read(tmp_path / "run" / "trace.jsonl")
+    ended = next(at for at, event in enumerate(trace) if isinstance(event, PlanEnded))
+    assert len([e for e in trace[:ended] if isinstance(e, CallAnswered)]) == 3
+    assert counter.open == 0
+    assert codeplan.replay(tmp_path / "run").ending == trace[-1].result.ending
+
+
 def test_a_tool_error_that_ends_the_episode_ends_it_after_the_open_calls(tmp_path):
     counter = Counter()
     body = "r = await asyncio.gather(agent.fail(1), agent.fetch(7), agent.fetch(8), return_exceptions=True)"
