@@ -187,6 +187,15 @@ def test_calls_of_ordinary_functions_do_not_hold_up_the_others():
     assert counter.most == 4  # the first write, and the three that began before it
 
 
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_calls_that_run_alone_count_as_well(at_once):
+    counter = Counter()
+    tools = Toolset(python_tools(counter.write, counter.fetch), at_once=at_once)
+    body = "r = await asyncio.gather(*(agent.fetch(n) if n % 3 else agent.write(n) for n in range(12)))"
+    assert len(do(body, tools).value) == 12
+    assert counter.most == at_once
+
+
 @pytest.mark.parametrize("wrong", [0, 65, "4", True, 2.0])
 def test_a_wrong_number_at_once_is_refused(wrong):
     with pytest.raises(UsageError, match="at_once is a whole number from 1 to 64"):
