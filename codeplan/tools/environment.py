@@ -272,7 +272,8 @@ class ToolEnvironment:
         self._start_calls()
         if self._refused:
             return self._refused.popleft()
-        if self._done.empty() and (alone := next((a for a in self._waiting if a.tool.runs_alone), None)):
+        alone = next((asked for asked in self._waiting if asked.tool.runs_alone), None)
+        if alone is not None and self._done.empty() and len(self._running) < self.toolset.at_once:
             self._waiting.remove(alone)
             began = time.perf_counter()
             answer = self._answered(partial(self._make, alone))
@@ -314,12 +315,18 @@ class ToolEnvironment:
         return asked
 
     def _start_calls(self) -> None:
-        """Have the tools that may run beside others work on the calls whose turn it is."""
-        for asked in [asked for asked in self._waiting if not asked.tool.runs_alone]:
-            most, tool = self.toolset.at_once, asked.tool
+        """Have the tools that may run beside others work on the calls whose turn it is.
+
+        A call that runs alone keeps a place free for itself before those that come after it.
+        """
+        most = self.toolset.at_once
+        for asked in list(self._waiting):
+            tool = asked.tool
             if len(self._running) >= most:
                 return
-            if sum(each.asked.tool is tool for each in self._running.values()) < (tool.at_once or most):
+            if tool.runs_alone:
+                most = self.toolset.at_once - 1
+            elif sum(each.asked.tool is tool for each in self._running.values()) < (tool.at_once or most):
                 self._waiting.remove(asked)
                 self._start(asked)
 

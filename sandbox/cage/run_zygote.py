@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import gc
+import opcode
 import re
 import sys
 import time
@@ -63,7 +64,8 @@ _UNKNOWN: Final = -1
 class LineTracer:
     """Records arcs: pairs of lines that ran one after the other in one function.
 
-    A function is entered from line 0 and left to line 0. A jump that an exception causes is not an arc.
+    A function is entered from line 0 and left to line 0. A jump that an exception causes is not an arc; nor is a wait of
+    a coroutine, which goes on from the line where it waited.
     """
 
     def __init__(self) -> None:
@@ -87,13 +89,17 @@ class LineTracer:
         code = frame.f_code
         if code.co_filename != PLAN_FILENAME or code.co_name.startswith("<"):  # lambdas are part of a line
             return None
+        if frame.f_trace is not None:  # a coroutine goes on where it waited
+            return frame.f_trace
         last = 0
 
         def moved(frame: FrameType, event: str, argument: Any) -> Any:
             nonlocal last
-            if event == "exception":
+            if event == "exception" and _runs(frame, _AWAITS):
+                pass  # what was awaited is there
+            elif event == "exception":
                 last = _UNKNOWN
-            elif event in ("line", "return"):
+            elif event == "line" or (event == "return" and _runs(frame, _RETURNS)):
                 here = frame.f_lineno if event == "line" else 0
                 self._add_arc((last, here))
                 last = here
@@ -107,6 +113,13 @@ class LineTracer:
             self._new_arcs.append(arc)
 
 
+def _runs(frame: FrameType, names: frozenset[str]) -> bool:
+    """Whether a frame's current instruction is one of these. A coroutine that waits leaves its frame by another."""
+    return frame.f_lasti >= 0 and opcode.opname[frame.f_code.co_code[frame.f_lasti]] in names
+
+
+_RETURNS: Final = frozenset({"RETURN_VALUE", "RETURN_CONST"})
+_AWAITS: Final = frozenset({"SEND", "END_SEND"})
 _FLUSH_CHARS: Final = 4_096
 _FLUSH_SECONDS: Final = 0.05
 _RUNTIME_FRAMES: Final = 30  # stack frames that guards and the runtime may add to the plan's own

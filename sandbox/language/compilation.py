@@ -17,6 +17,7 @@ from codeplan.sandbox.language.guard_insertion import (
     ImportStatement,
     PlanTransformer,
     find_imports,
+    find_kept_calls,
     import_bindings,
 )
 from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow, bound_names
@@ -128,7 +129,8 @@ def build_program(
     rebound = frozenset().union(*(f.binds for f in flows))
     postponed = any(isinstance(s, ast.ImportFrom) and s.module == "__future__" for s in imported)
     own = bound_names(s for p in outline.parts for s in p.body)
-    transformer = PlanTransformer(problems, rebound, own, annotates=not postponed)
+    kept = find_kept_calls(walk(*(s for p in outline.parts for s in p.body)))
+    transformer = PlanTransformer(problems, rebound, own, kept, annotates=not postponed)
     _check_solution(outline, problems)
     if len(outline.steps) > MAX_STEPS:
         problems.add(None, "size", f"the plan has {len(outline.steps):,} steps; write at most {MAX_STEPS:,}")

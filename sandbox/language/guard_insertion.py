@@ -8,6 +8,7 @@ assertions, ``with``, class patterns and loop iterations.
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
@@ -229,9 +230,10 @@ _WIDTH_DIGITS = 4
 
 
 class PlanTransformer(LanguagePolicy):
-    """Checks one plan and inserts its guards in place. ``rebound`` are the names that the plan binds somewhere, ``own``
-    those that it binds outside its functions.
+    """Checks one plan and inserts its guards in place.
 
+    ``rebound`` are the names that the plan binds somewhere, ``own`` those that it binds outside its functions, and
+    ``begun`` the methods of the agent in calls that are begun and not waited for, beside those that stand so.
     ``annotates`` says that annotations in classes are evaluated, as they are without ``from __future__ import
     annotations``.
     """
@@ -241,6 +243,7 @@ class PlanTransformer(LanguagePolicy):
         problems: DiagnosticCollector,
         rebound: frozenset[str] = frozenset(),
         own: frozenset[str] = frozenset(),
+        begun: Iterable[ast.expr] = (),
         *,
         annotates: bool = True,
     ) -> None:
@@ -248,7 +251,7 @@ class PlanTransformer(LanguagePolicy):
         self._rebound, self._own, self._annotates = rebound, own, annotates
         self._scopes = [_Scope("segment")]
         self._matches = 0
-        self._begun: set[ast.expr] = set()  # what reads a method of the agent whose call is begun
+        self._begun = set(begun)
 
     @contextmanager
     def _scope(self, kind: str, name: str = "", binds: frozenset[str] = frozenset()) -> Iterator[None]:
@@ -668,6 +671,48 @@ def _begun_calls(node: ast.expr) -> Iterator[ast.expr]:
         case ast.IfExp(body=body, orelse=orelse):
             yield from _begun_calls(body)
             yield from _begun_calls(orelse)
+
+
+class _NameUse:
+    """How a plan uses one name: bindings and reads, and how many of them only keep calls and wait for them."""
+
+    def __init__(self) -> None:
+        self.binds = self.keeps = self.reads = self.waits = self.appends = 0
+        self.methods: list[ast.expr] = []
+
+    @property
+    def only_waits(self) -> bool:
+        """Whether nothing needs the values of the calls that the name keeps."""
+        return self.waits > 0 and self.reads == self.waits + self.appends and self.binds == self.keeps
+
+
+def find_kept_calls(nodes: Iterable[ast.AST]) -> list[ast.expr]:
+    """Return the methods of the agent in calls that a name keeps until they are awaited.
+
+    So in ``calls = [agent.f(x) for x in xs]`` and ``calls.append(agent.f(x))`` if every read of ``calls`` stands under
+    ``await`` or in the arguments of ``gather`` and the like.
+    """
+    uses: defaultdict[str, _NameUse] = defaultdict(_NameUse)
+    for node in nodes:
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()):
+                uses[name].reads += 1
+            case ast.Name(id=name) | ast.arg(arg=name):
+                uses[name].binds += 1
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                uses[name].keeps += 1
+                uses[name].methods += _begun_calls(value)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[value]):
+                uses[name].appends += 1
+                uses[name].methods += _begun_calls(value)
+            case ast.Await(value=ast.Name(id=name)):
+                uses[name].waits += 1
+            case ast.Call(args=arguments) if _called_name(node) in _BEGINNERS:
+                for argument in arguments:
+                    kept = argument.value if isinstance(argument, ast.Starred) else argument
+                    if isinstance(kept, ast.Name):
+                        uses[kept.id].waits += 1
+    return [method for use in uses.values() if use.only_waits for method in use.methods]
 
 
 def _stays_small(node: ast.BinOp) -> bool:

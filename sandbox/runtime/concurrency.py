@@ -602,6 +602,12 @@ def make_concurrency_modules(scheduler: Scheduler) -> dict[str, ModuleFacade]:
     }
 
 
+MutualLock.__qualname__ = "Lock"
+for _kind in (MutualLock, Semaphore, Event, Queue, Timeout, TaskGroup):
+    _kind.__module__ = "asyncio"
+for _kind in (ThreadPoolExecutor, PoolResults):
+    _kind.__module__ = "concurrent.futures"
+
 _FUTURE_NAMES: Final = split_names("done cancelled result exception cancel")
 ALLOWED_ATTRIBUTES.update(
     {

@@ -62,6 +62,25 @@ def test_both_branches_of_a_condition_count():
     assert covered(plan).missed_branches == ()
 
 
+def test_a_coroutine_that_waits_is_not_left_and_entered_again():
+    plan = """\
+def solution(agent, start_from=1):
+    async def twice(number):
+        said = await asyncio.gather(agent.report(), asyncio.sleep(0))
+        if number > 1:
+            await asyncio.sleep(0)
+        return said
+    seen = await asyncio.gather(twice(1), twice(2))
+    if seen:
+        return seen
+"""
+    reports: list[LineCoverage] = []
+    Sandbox().run(plan, Agent(), str, on_coverage=reports.append)
+    arcs = {arc for c in reports for arc in c.arcs}
+    assert {(3, 4), (4, 5), (4, 6), (5, 6), (6, 0), (7, 8)} <= arcs
+    assert not {(3, 0), (0, 4), (5, 0), (0, 6), (7, 0), (0, 8)} & arcs
+
+
 def test_lines_before_a_call_are_reported_before_it():
     reports: list[LineCoverage] = []
 

@@ -108,6 +108,17 @@ WAYS = {
     "gather of a list": "r = await asyncio.gather(*[agent.TOOL(n) for n in range(COUNT)])",
     "gather of a map": "r = await asyncio.gather(*map(agent.TOOL, range(COUNT)))",
     "gather by its name": "from asyncio import gather\nr = await gather(*(agent.TOOL(n) for n in range(COUNT)))",
+    "a list that is kept": "calls = [agent.TOOL(n) for n in range(COUNT)]\nr = await asyncio.gather(*calls)",
+    "a list that grows": """
+        calls = []
+        for n in range(COUNT):
+            calls.append(agent.TOOL(n))
+        r = await asyncio.gather(*calls)""",
+    "a list in a helper": """
+        async def main():
+            calls = [agent.TOOL(n) for n in range(COUNT)]
+            return await asyncio.gather(*calls)
+        r = asyncio.run(main())""",
     "each": "r = each(agent.TOOL, range(COUNT))",
     "tasks": """
         tasks = [asyncio.create_task(agent.TOOL(n)) for n in range(COUNT)]
@@ -176,6 +187,15 @@ def test_calls_of_ordinary_functions_do_not_hold_up_the_others():
     assert counter.most == 4  # the first write, and the three that began before it
 
 
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_calls_that_run_alone_count_as_well(at_once):
+    counter = Counter()
+    tools = Toolset(python_tools(counter.write, counter.fetch), at_once=at_once)
+    body = "r = await asyncio.gather(*(agent.fetch(n) if n % 3 else agent.write(n) for n in range(12)))"
+    assert len(do(body, tools).value) == 12
+    assert counter.most == at_once
+
+
 @pytest.mark.parametrize("wrong", [0, 65, "4", True, 2.0])
 def test_a_wrong_number_at_once_is_refused(wrong):
     with pytest.raises(UsageError, match="at_once is a whole number from 1 to 64"):
@@ -209,8 +229,8 @@ def test_a_call_in_the_arguments_of_another_gives_its_value():
 
 
 def test_values_that_are_there_are_awaited_as_they_are():
-    body = "calls = [agent.fetch(n) for n in range(3)]\nr = [await asyncio.gather(*calls), await calls[1], await ask_llm('q')]"
-    reply = plan(body)
+    kept = "calls = [agent.fetch(n) for n in range(3)]\nr = [await asyncio.gather(*calls), await calls[1], await ask_llm('q')]"
+    reply = plan(kept)
     result = codeplan.do("count", tools=[Counter().fetch], model=Replies(reply, "yes"))
     assert result.value == [[0, 10, 20], 10, "yes"]
 
@@ -257,6 +277,30 @@ def test_a_failed_assertion_ends_the_plan_past_every_task_and_the_open_calls_are
     assert isinstance(ended.outcome, Failed) and ended.outcome.error == "AssertionError"
     assert [type(e) for e in trace if isinstance(e, CallBegun | CallAnswered)] == [CallBegun] * 2 + [CallAnswered] * 2
     assert counter.open == 0
+
+
+ENDS = {
+    "an assertion": "assert not tasks, 'Error in [Step 1]: no'",
+    "an error": "r = 1 / 0",
+    "a limit": "n = 10 ** 9\nr = 'x' * n",
+    "a limit of time": "await asyncio.sleep(60)",
+    "give_up": "give_up('no more')",
+    "a return": "return 1",
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_calls_that_are_open_when_the_plan_ends_are_answered_before_its_end_is_recorded(end, tmp_path):
+    counter = Counter()
+    body = (
+        f"r = 0\ntasks = [asyncio.create_task(agent.fetch(n)) for n in range(3)]\nawait asyncio.sleep(0)\n{ENDS[end]}"
+    )
+    do(body, [counter.fetch], out=tmp_path / "run", tries=1)
+    trace = Trace.read(tmp_path / "run" / "trace.jsonl")
+    ended = next(at for at, event in enumerate(trace) if isinstance(event, PlanEnded))
+    assert len([e for e in trace[:ended] if isinstance(e, CallAnswered)]) == 3
+    assert counter.open == 0
+    assert codeplan.replay(tmp_path / "run").ending == trace[-1].result.ending
 
 
 def test_a_tool_error_that_ends_the_episode_ends_it_after_the_open_calls(tmp_path):

@@ -45,6 +45,34 @@ def test_calls_are_actions_of_the_episode_beside_those_of_functions(tmp_path):
     ]
 
 
+MEETING = """
+import asyncio
+from mcp.server.mcpserver import MCPServer
+
+server = MCPServer("meeting", log_level="ERROR")
+there = 0
+
+
+@server.tool()
+async def meet(number: int) -> int:
+    global there
+    there += 1
+    while there < 8:
+        await asyncio.sleep(0.001)
+    return number
+
+
+server.run("stdio")
+"""
+
+
+def test_calls_of_a_server_that_begin_together_run_together(tmp_path):
+    """Each waits until eight are there."""
+    (tmp_path / "server.py").write_text(MEETING)
+    lines = "met = each(agent.meet, range(8))\nassert met == [*range(8)]\nreturn 'done'"
+    assert do(lines, f"{sys.executable} {tmp_path / 'server.py'}", allow=["meet"], mcp_timeout=30).success
+
+
 def test_models_read_how_files_are_returned():
     model = Replies(*[plan("return 'done'")] * 2)
     codeplan.do("do it", mcp=[raw("echo")], model=model)
