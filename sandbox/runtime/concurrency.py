@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, ModuleFacade
 from codeplan.sandbox.runtime.guards import set_name
-from codeplan.sandbox.runtime.names import split_names
+from codeplan.sandbox.runtime.module_names import split_names
 from codeplan.sandbox.runtime.scheduling import (
     MAX_OPEN_CALLS,
     CancelledError,

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from itertools import chain, compress, repeat
-from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar
+from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar, cast
 
 from codeplan.sandbox.runtime.classes import build_class, is_plan_class, writable_class, writable_owner
 from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, PlanTermination, find_limit
@@ -165,7 +165,9 @@ def _is_int(value: object) -> bool:
 
 def _bits(number: int | Fraction) -> int:
     """Return the size of a number; its class may have methods that the plan wrote."""
-    return max(map(int.bit_length, number.as_integer_ratio())) if type(number) is Fraction else int.bit_length(number)
+    return (
+        max(map(int.bit_length, number.as_integer_ratio())) if isinstance(number, Fraction) else int.bit_length(number)
+    )
 
 
 class CallAnswer(NamedTuple):
@@ -456,7 +458,9 @@ class GuardedContext:
 
     def _note(self, error: BaseException | None) -> PlanTermination | None:
         """Return what ends the plan, recorded; None if the plan goes on."""
-        ends: Any = error if issubclass(type(error), PlanTermination) else find_limit(error)  # by no hook of the plan
+        ends: PlanTermination | None = find_limit(error)
+        if ends is None and issubclass(type(error), PlanTermination):  # by no hook of the plan
+            ends = cast(PlanTermination, error)
         if ends is not None:
             self._stopper.record(ends)
         return ends

@@ -143,7 +143,10 @@ _MEMBERS: dict[str, str] = {
         "thread_time_ns time time_ns "
         "timezone tzname"
     ),
-    "types": "EllipsisType GeneratorType GenericAlias MappingProxyType MethodType NoneType NotImplementedType SimpleNamespace UnionType",
+    "types": (
+        "EllipsisType GeneratorType GenericAlias MappingProxyType MethodType NoneType NotImplementedType "
+        "SimpleNamespace UnionType"
+    ),
     "typing": (
         "AbstractSet Annotated Any AnyStr AsyncGenerator AsyncIterable AsyncIterator Awaitable BinaryIO Callable "
         "ChainMap ClassVar Collection Concatenate Container Coroutine Counter DefaultDict Deque Dict Final FrozenSet "
@@ -256,8 +259,8 @@ LEFT_OUT: dict[str, dict[str, str]] = {
     },
     "types": {
         _DOOR: (
-            "AsyncGeneratorType BuiltinFunctionType BuiltinMethodType CapsuleType CellType ClassMethodDescriptorType CodeType "
-            "CoroutineType DynamicClassAttribute FrameType FunctionType GetSetDescriptorType LambdaType "
+            "AsyncGeneratorType BuiltinFunctionType BuiltinMethodType CapsuleType CellType ClassMethodDescriptorType "
+            "CodeType CoroutineType DynamicClassAttribute FrameType FunctionType GetSetDescriptorType LambdaType "
             "MemberDescriptorType MethodDescriptorType MethodWrapperType ModuleType TracebackType "
             "WrapperDescriptorType coroutine get_original_bases new_class prepare_class resolve_bases"
         )

@@ -288,7 +288,11 @@ class PlanRuntime:
         clock, identities, output = PlanClock(run, stopper), Identities(run), OutputStream(_make_writer(run, stopper))
         read_agent = _make_agent_reader(run, stopper, scheduler, self._agent_methods)
         guarded_getattr = make_getattr(read_agent, size_guard, clock_methods(clock))
-        functions = {"ask_llm": ask, "literal_eval": literal_eval, "context": partial(GuardedContext, stopper)}
+        functions: dict[str, Callable[..., Any]] = {
+            "ask_llm": ask,
+            "literal_eval": literal_eval,
+            "context": partial(GuardedContext, stopper),
+        }
         maker = ModuleMaker(run, clock, size_guard, identities, guarded_getattr, functions, output)
         modules = maker.make(make_concurrency_modules(scheduler))
         return {
