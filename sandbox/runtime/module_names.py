@@ -291,7 +291,7 @@ def _members(module: str) -> frozenset[str]:
 ALLOWED_MODULES: dict[str, frozenset[str]] = {module: _members(module) for module in _MEMBERS}
 """The modules that a plan may import, and their members. An import only binds a name."""
 
-PREDEFINED_MODULES = frozenset({"ast", "collections", "json", "math", "random", "re", "string"})
+PREDEFINED_MODULES = frozenset({"ast", "asyncio", "collections", "json", "math", "random", "re", "string"})
 """The modules that a plan may also use without an import."""
 
 PREDEFINED_MEMBERS = frozenset({"Counter", "OrderedDict", "defaultdict", "deque"})
