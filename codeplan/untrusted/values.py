@@ -7,6 +7,9 @@ is not builtin appears as the name of its type.
 
 from __future__ import annotations
 
+import datetime
+import decimal
+import fractions
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
@@ -66,7 +69,16 @@ def scalar_text(value: Any, room: int, max_string: int | None) -> str:
         return float.__repr__(value)
     if isinstance(value, complex):
         return complex.__repr__(value)
+    if type(value) in _SHOWN_BY_REPR:
+        text = repr(value)
+        return text if len(text) <= room + _MAX_EXCESS else text[:room] + ELLIPSIS
     return f"<{with_article(type_name(value))}>"
+
+
+_SHOWN_BY_REPR: Final[frozenset[type]] = frozenset(
+    {datetime.date, datetime.datetime, datetime.time, datetime.timedelta, decimal.Decimal, fractions.Fraction}
+)
+_MAX_EXCESS: Final = 100  # characters by which a text may exceed the room, so that the writer marks where it is cut
 
 
 def _string_text(value: Any, room: int, max_string: int | None, notation: Callable[[Any], str]) -> str:

@@ -1,7 +1,7 @@
 """Saves a plan's variables as data, a flat table of tagged nodes that nothing can execute.
 
-Only exact types are saved: None, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, and Counter,
-OrderedDict, deque and defaultdict (over a builtin type); and objects of a plan's own classes, by the class's name and
+Only exact types are saved: None, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, Counter,
+OrderedDict, deque and defaultdict (over a builtin type); dates and times, Decimal and Fraction; and objects of a plan's own classes, by the class's name and
 their fields. Aliases and cycles are kept, also between variables. A variable that contains anything else is dropped as
 a whole, and listed with the reason.
 
@@ -11,6 +11,9 @@ None, bools, ints below 2**53, finite floats and texts are nodes by themselves. 
 
 from __future__ import annotations
 
+import datetime
+import decimal
+import fractions
 import math
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -245,7 +248,7 @@ def decode(checkpoint: Checkpoint, maker: ObjectMaker = _SAVED_OBJECTS) -> dict[
         return {_verify_name(n): values[_verify_index(i, len(values))] for n, i in checkpoint.names.items()}
     except UnsavableValue as reason:
         raise CheckpointError(f"the checkpoint is damaged: it contains {reason}") from None
-    except (TypeError, ValueError, AttributeError, RecursionError, OverflowError) as error:
+    except (TypeError, ValueError, AttributeError, RecursionError, ArithmeticError) as error:
         raise CheckpointError(f"the checkpoint is damaged: {error}") from None
 
 
@@ -400,7 +403,49 @@ def _read_text(text: str) -> str:
     return bytes.fromhex(text).decode("utf-8", "surrogatepass")
 
 
+class _ValueText(NamedTuple):
+    """How a value of a type stands in the table as text, and is read from it."""
+
+    tag: str
+    write: Callable[[Any], str]
+    read: Callable[[str], Any]
+
+
+def _zoned_text(value: datetime.datetime | datetime.time) -> str:
+    if value.tzinfo is not None and type(value.tzinfo) is not datetime.timezone:
+        raise UnsavableValue(f"{with_article(type(value).__name__)} in a named time zone cannot be saved")
+    return value.isoformat()
+
+
+def _duration_text(value: datetime.timedelta) -> str:
+    return f"{value.days} {value.seconds} {value.microseconds}"
+
+
+_VALUE_TEXTS: Final[dict[type, _ValueText]] = {
+    datetime.date: _ValueText("date", datetime.date.isoformat, datetime.date.fromisoformat),
+    datetime.datetime: _ValueText("datetime", _zoned_text, datetime.datetime.fromisoformat),
+    datetime.time: _ValueText("time", _zoned_text, datetime.time.fromisoformat),
+    datetime.timedelta: _ValueText("timedelta", _duration_text, lambda t: datetime.timedelta(*map(int, t.split()))),
+    decimal.Decimal: _ValueText("decimal", str, decimal.Decimal),
+    fractions.Fraction: _ValueText("fraction", str, fractions.Fraction),
+}
+"""Dates and exact numbers: no part of them is another value."""
+
+
+def _reader(form: _ValueText) -> Callable[[str], Any]:
+    """Return what reads a text that is in the form that ``encode`` writes."""
+
+    def read(text: str) -> Any:
+        value = form.read(text)
+        if form.write(value) != text:
+            raise ValueError(f"a {form.tag} is not in the form that encode writes")
+        return value
+
+    return read
+
+
 _TEXT_DECODERS: Final[dict[str, Callable[[str], Any]]] = {
+    **{form.tag: _reader(form) for form in _VALUE_TEXTS.values()},
     "int": _read_int,
     "float": _read_float,
     "complex": _read_complex,
@@ -545,6 +590,8 @@ class _TableBuilder:
             return self._append(_text_node(value))
         if kind is bytes:
             return self._append(["bytes", value.hex()])
+        if kind in _VALUE_TEXTS:
+            return self._append([_VALUE_TEXTS[kind].tag, _VALUE_TEXTS[kind].write(value)])
         if kind not in _TAGS:
             return self._place_object(value)
         if len(self.nodes) + len(value) > MAX_NODES:

@@ -355,6 +355,10 @@ def writable_class(owner: Any) -> Any:
     raise AttributeError("methods of this name can be written to classes of the plan only")
 
 
+WRITERS: dict[type, Callable[[Any], Any]] = {}
+"""What writes attributes of other types, with checks. Modules of the plan add theirs."""
+
+
 def writable_owner(owner: Any) -> Any:
     """Return ``owner`` if a plan may write its attributes: an object, a class or a function of the plan.
 
@@ -363,6 +367,8 @@ def writable_owner(owner: Any) -> Any:
     kind = type(owner)
     if is_plan_class(kind) or is_own_class(owner) or is_plan_function(owner):
         return owner
+    if kind in WRITERS:
+        return WRITERS[kind](owner)
     raise AttributeError(f"attributes of {with_article(kind.__name__)} cannot be written")
 
 

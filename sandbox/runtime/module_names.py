@@ -132,6 +132,7 @@ _MEMBERS: dict[str, str] = {
         "Template ascii_letters ascii_lowercase ascii_uppercase capwords digits hexdigits octdigits printable "
         "punctuation whitespace"
     ),
+    "struct": "Struct calcsize error iter_unpack pack pack_into unpack unpack_from",
     "sys": (
         "byteorder float_info getrecursionlimit hash_info int_info intern maxsize maxunicode platform "
         "setrecursionlimit stderr stdout version_info"

@@ -27,7 +27,7 @@ from typing import Any
 
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, ModuleFacade
 from codeplan.sandbox.runtime.class_modules import class_members, require_own_class
-from codeplan.sandbox.runtime.classes import is_plan_function, mark_class
+from codeplan.sandbox.runtime.classes import WRITERS, is_plan_function, mark_class
 from codeplan.sandbox.runtime.clocks import PlanClock, time_members, zoneinfo_members
 from codeplan.sandbox.runtime.copying import Identities, copy_members
 from codeplan.sandbox.runtime.guards import CurrentRun, SizeGuard, check_writable, set_name
@@ -343,6 +343,29 @@ def check_precision(precision: Any) -> None:
     if type(precision) is int and precision > MAX_PRECISION:
         raise ValueError(f"prec may be {MAX_PRECISION:,} at most")
 
+
+class _ContextWriter:
+    """Writes precision and rounding of a decimal context."""
+
+    __slots__ = ("_context",)
+    _NAMES = ("prec", "rounding")
+
+    def __init__(self, context: decimal.Context) -> None:
+        object.__setattr__(self, "_context", context)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._NAMES:
+            raise AttributeError(f"a plan cannot reach {name!r} of a decimal context")
+        return getattr(self._context, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in self._NAMES:
+            raise AttributeError(f"a plan cannot write {name!r} of a decimal context")
+        check_precision(value if name == "prec" else None)
+        setattr(self._context, name, value)
+
+
+WRITERS[decimal.Context] = _ContextWriter
 
 _COPIED_NAMES = ("__module__", "__name__", "__qualname__", "__doc__")
 

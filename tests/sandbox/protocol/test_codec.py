@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 import random
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
+from decimal import Decimal
+from fractions import Fraction
+from zoneinfo import ZoneInfo
 
 import msgspec
 import pytest
@@ -421,3 +425,46 @@ def test_a_defaultdict_of_containers_goes_on_making_them(kind):
     back = decode(encode({"d": defaultdict(kind, {1: kind()})}, ROOM))["d"]
     assert back == {1: kind()}
     assert type(back["new"]) is kind
+
+
+EXACT = [
+    datetime.date(2024, 2, 29),
+    datetime.datetime(2024, 1, 2, 3, 4, 5, 6),
+    datetime.datetime(2024, 1, 2, tzinfo=datetime.timezone(datetime.timedelta(hours=-3, minutes=-30))),
+    datetime.time(23, 59, 59, 999_999),
+    datetime.timedelta(days=-1, microseconds=5),
+    Decimal("1.50"),
+    Decimal("-Infinity"),
+    Fraction(-1, 3),
+]
+
+
+@pytest.mark.parametrize("value", EXACT, ids=repr)
+def test_dates_and_exact_numbers_are_saved_also_as_keys(value):
+    decoded = decode(encode({"x": {value: [value]}}, ROOM))["x"]
+    assert decoded == {value: [value]}
+    assert type(next(iter(decoded))) is type(value)
+
+
+def test_a_date_in_a_named_zone_is_dropped_because_its_zone_would_be_lost():
+    checkpoint = encode({"x": datetime.datetime(2024, 1, 1, tzinfo=ZoneInfo("Europe/Paris"))}, ROOM)
+    assert checkpoint.dropped == {"x": "a datetime in a named time zone cannot be saved"}
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        ["date", "2024-02-30"],
+        ["datetime", "20240102"],
+        ["timedelta", "1 2"],
+        ["timedelta", "0 0 1000000"],
+        ["decimal", "1_0"],
+        ["decimal", "x"],
+        ["fraction", "1/0"],
+        ["fraction", "2/4"],
+    ],
+    ids=repr,
+)
+def test_a_date_or_number_in_another_form_is_damage(node):
+    with pytest.raises(CheckpointError, match="damaged"):
+        decode(Checkpoint({"x": 0}, [node], {}))
