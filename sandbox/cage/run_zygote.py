@@ -51,8 +51,8 @@ _UNKNOWN: Final = -1
 class LineTracer:
     """Records arcs: pairs of lines that ran one after the other in one function.
 
-    A function is entered from line 0 and left to line 0. A jump that an exception causes is not an arc; nor is a wait of
-    a coroutine, which goes on from the line where it waited.
+    A function is entered from line 0 and left to line 0. A jump that an exception causes is not an arc; nor is a wait
+    of a coroutine, which goes on from the line where it waited.
     """
 
     def __init__(self) -> None:
