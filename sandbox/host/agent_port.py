@@ -195,7 +195,7 @@ class AgentPort:
 
 class BegunCalls:
     """The calls of one run that the worker has begun, by the worker's numbers. ``calls`` are the agent's open calls;
-    None: it has none. ``replies`` are those of calls that were made at once.
+    None: it has none. ``replies`` are those of calls that were made at once. ``begun`` is the last number.
 
     The worker is hostile: every number is checked, and a wrong one is a ProtocolError.
     """
@@ -203,7 +203,7 @@ class BegunCalls:
     def __init__(self, calls: AgentCalls | None) -> None:
         self.calls = calls
         self.replies: deque[tuple[int, ResultFrame | ErrorFrame]] = deque()
-        self._begun = 0
+        self.begun = 0
         self._ids: dict[int, tuple[int, str]] = {}  # number and method by the agent's id
 
     @property
@@ -213,11 +213,11 @@ class BegunCalls:
 
     def require_next(self, number: int) -> None:
         """Raises: ProtocolError: the next call has another number, or too many are open."""
-        if number != self._begun + 1:
-            raise frames.ProtocolError(f"it began call {number:,} after call {self._begun:,}")
+        if number != self.begun + 1:
+            raise frames.ProtocolError(f"it began call {number:,} after call {self.begun:,}")
         if self.count >= MAX_OPEN_CALLS:
             raise frames.ProtocolError(f"more than {MAX_OPEN_CALLS:,} calls are open")
-        self._begun = number
+        self.begun = number
 
     def require_none(self, what: str) -> None:
         """Raises: ProtocolError: a call is open."""

@@ -93,7 +93,7 @@ class RunSession:
             answered = False
             if isinstance(frame, frames.CallFrame | frames.ReadFrame | frames.AskFrame):
                 self._verify_line(frame)
-                if self._begun.count and isinstance(frame, frames.CallFrame):
+                if self._begun.begun and isinstance(frame, frames.CallFrame):
                     self._begun.require_none("it made a call")
                 self._worker.send(self._account.answer(frame), self._deadline())
                 answered = True
