@@ -353,17 +353,13 @@ class HostClient:
         Raises TypeError if an argument is not plain data, ValueError if a text in it is not Unicode, and the exception
         that the host names (usually RuntimeError) if the call failed.
         """
-        frame = frames.CallFrame(method, *self._packed(method, args, kwargs), _calling_line())
-        self._require_within("call_bytes", frames.packed_size(frame), self._limits.call_bytes)
-        return self._exchange(frame)
+        return self._exchange(self._call_frame(method, args, kwargs))
 
     def begin(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
         """Begin a call, and return its number. Raises as ``call``, but for what the host says."""
-        packed = self._packed(method, args, kwargs)
-        frame = frames.BeginFrame(self._begun + 1, method, *packed, _calling_line())
-        self._require_within("call_bytes", frames.packed_size(frame), self._limits.call_bytes)
+        call = self._call_frame(method, args, kwargs)
         self._begun += 1
-        self._speak(frame, answered=False)
+        self._speak(frames.BeginFrame(self._begun, method, call.args, call.kwargs, call.line), answered=False)
         return self._begun
 
     def wait(self, seconds: float | None) -> CallAnswer:
@@ -387,10 +383,8 @@ class HostClient:
         self._refuse_after_failure()
         return bool(self._exchange(frames.CancelFrame(number)))
 
-    def _packed(
-        self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[list[values.Crossing], dict[str, values.Crossing]]:
-        """The arguments of one more call as they stand in a frame."""
+    def _call_frame(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> frames.CallFrame:
+        """One more call, as it stands in a frame."""
         self._calls += 1
         self._require_within("calls", self._calls, self._limits.calls)
         if len(args) + len(kwargs) > MAX_VALUES:
@@ -401,7 +395,9 @@ class HostClient:
         named = {name: _pack_argument(method, a) for name, a in kwargs.items()}
         if any(map(values.holds_half_pair, (*packed, *named.values(), *map(values.pack_value, named)))):
             raise ValueError(f"{method} was given {values.HALF_PAIR}")
-        return packed, named
+        frame = frames.CallFrame(method, packed, named, _calling_line())
+        self._require_within("call_bytes", frames.packed_size(frame), self._limits.call_bytes)
+        return frame
 
     def read(self, attribute: str) -> object:
         """Read an agent attribute. Raises RuntimeError if that failed."""

@@ -138,7 +138,7 @@ class AgentPort:
             name, action = request.attribute, partial(getattr, self._agent, request.attribute)
         else:
             raise frames.ProtocolError(f"the agent has no attribute {in_quotes(request.attribute, 80)}")
-        return _reply(name, partial(run_untimed, action), text_only=asks)
+        return _reply(name, action, run_untimed, text_only=asks)
 
     def begin(self, request: BeginFrame, run_untimed: Callable[[Callable[[], object]], object]) -> None:
         """Begin a call. One that cannot be open beside others is made at once. Raises as ``answer``."""
@@ -168,7 +168,7 @@ class AgentPort:
         if ended is None:
             return AnswerFrame(0, seconds or 0.0)
         number, name = begun.close(ended.id)
-        return _as_answer(number, ended.seconds, _reply(name, ended.result))
+        return _as_answer(number, ended.seconds, _reply(name, ended.result, lambda work: work()))
 
     def cancel(self, number: int) -> ResultFrame:
         """Drop an open call that is not made yet; the reply says whether it was. Raises: ProtocolError."""
@@ -195,7 +195,7 @@ class AgentPort:
 
 class BegunCalls:
     """The calls of one run that the worker has begun, by the worker's numbers. ``calls`` are the agent's open calls;
-    None: it has none. ``replies`` are those of calls that were made at once.
+    None: it has none. ``replies`` are those of calls that were made at once. ``begun`` is the last number.
 
     The worker is hostile: every number is checked, and a wrong one is a ProtocolError.
     """
@@ -203,7 +203,7 @@ class BegunCalls:
     def __init__(self, calls: AgentCalls | None) -> None:
         self.calls = calls
         self.replies: deque[tuple[int, ResultFrame | ErrorFrame]] = deque()
-        self._begun = 0
+        self.begun = 0
         self._ids: dict[int, tuple[int, str]] = {}  # number and method by the agent's id
 
     @property
@@ -213,11 +213,11 @@ class BegunCalls:
 
     def require_next(self, number: int) -> None:
         """Raises: ProtocolError: the next call has another number, or too many are open."""
-        if number != self._begun + 1:
-            raise frames.ProtocolError(f"it began call {number:,} after call {self._begun:,}")
+        if number != self.begun + 1:
+            raise frames.ProtocolError(f"it began call {number:,} after call {self.begun:,}")
         if self.count >= MAX_OPEN_CALLS:
             raise frames.ProtocolError(f"more than {MAX_OPEN_CALLS:,} calls are open")
-        self._begun = number
+        self.begun = number
 
     def require_none(self, what: str) -> None:
         """Raises: ProtocolError: a call is open."""
@@ -264,10 +264,16 @@ def _as_answer(number: int, seconds: float, reply: ResultFrame | ErrorFrame) -> 
     return AnswerFrame(number, seconds, None, reply.error, reply.message)
 
 
-def _reply(name: str, action: Callable[[], object], *, text_only: bool = False) -> ResultFrame | ErrorFrame:
+def _reply(
+    name: str,
+    action: Callable[[], object],
+    run_untimed: Callable[[Callable[[], object]], object],
+    *,
+    text_only: bool = False,
+) -> ResultFrame | ErrorFrame:
     """What an action of agent or model returns, or the message of its AgentError. Raises as ``AgentPort.answer``."""
     try:
-        value = action()
+        value = run_untimed(action)
     except AgentError as error:
         return plan_error(error)
     except CodeplanError:

@@ -41,7 +41,7 @@ class RunSession:
         self, worker: WorkerProcess, account: RunAccount, on_coverage: Callable[[LineCoverage], None] | None = None
     ) -> None:
         self._worker, self._account, self._on_coverage = worker, account, on_coverage
-        self._plan, self._limits = account.plan, account.limits
+        self._plan, self._limits, self._begun = account.plan, account.limits, account.port.begun
         self._arcs = self._entry_bytes = self._entered_steps = 0
         self._start_from = 1
         self._lines = count_lines(self._plan.source)
@@ -93,8 +93,8 @@ class RunSession:
             answered = False
             if isinstance(frame, frames.CallFrame | frames.ReadFrame | frames.AskFrame):
                 self._verify_line(frame)
-                if isinstance(frame, frames.CallFrame):
-                    self._account.port.begun.require_none("it made a call")
+                if self._begun.begun and isinstance(frame, frames.CallFrame):
+                    self._begun.require_none("it made a call")
                 self._worker.send(self._account.answer(frame), self._deadline())
                 answered = True
             elif isinstance(frame, frames.BeginFrame):
@@ -121,7 +121,7 @@ class RunSession:
 
         Raises: ProtocolError: it waits for nothing. DeadlineExceeded.
         """
-        if self._account.port.begun.count:
+        if self._begun.count:
             return self._account.next_answer(wait.seconds)
         if wait.seconds is None:
             raise frames.ProtocolError("it waited for an answer, but no call was open")
@@ -143,7 +143,7 @@ class RunSession:
 
     def _take_step(self, entered: frames.StepFrame) -> None:
         self._verify_step(entered.step)
-        self._account.port.begun.require_none("it entered a step")
+        self._begun.require_none("it entered a step")
         self._entered_steps += 1
         if self._entered_steps > MAX_STEPS:
             raise frames.ProtocolError(f"more than {MAX_STEPS:,} steps were entered")
