@@ -1,10 +1,10 @@
 # id: k21_type_of_odd
 # kind: walk
-# tries: type() of what is not data: functions, modules, generators, the agent
+# tries: type() of what is not data: functions, modules, the agent
 # a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import re
-    for value in (agent, print, re, (x for x in []), lambda: 0, [].append):
+    for value in (agent, print, re, lambda: 0, [].append):
         try:
             print('CANARY-WALK', type(value))
         except TypeError:

@@ -1,6 +1,6 @@
 # id: x12_context_decorator_hides_limit
 # kind: swallow
-# tries: a ContextDecorator's own with statement hides a recursion's end, again and again
+# tries: a ContextDecorator's own with statement hides a memory limit, again and again
 # a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from contextlib import ContextDecorator
@@ -8,7 +8,7 @@ def solution(agent, start_from=1):
         def __enter__(self): return self
         def __exit__(self, *e): return True
     @Hide()
-    def deep(n): return deep(n + 1)
+    def deep(n): return bytearray(10 ** 12)
     deep(0)
     deep(0)
     print('CANARY-HIDDEN')

@@ -8,5 +8,5 @@ def solution(agent, start_from=1):
         try:
             make()
         except Exception as e:
-            for name in ("obj", "with_traceback", "add_note", "tb_frame", "characters_written"):
+            for name in ("obj", "tb_frame", "tb_next", "characters_written"):
                 if hasattr(e, name): print("CANARY-WALK", name)

@@ -1,6 +1,6 @@
 # id: x97_exit_error_poses
 # kind: swallow
-# tries: an exception that fails when it is asked for its class passes a with statement, and hides the recursion's end behind it
+# tries: an exception that fails when it is asked for its class passes a with statement, and hides the memory limit behind it
 # a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class Hidden(Exception):
@@ -10,7 +10,7 @@ def solution(agent, start_from=1):
         def __exit__(self, *e): return True
     def deep():
         try:
-            deep()
+            bytearray(10 ** 12)
         finally:
             raise Hidden()
     for _ in range(3):

@@ -1,10 +1,10 @@
-# id: x16_task_hides_recursion
+# id: x16_task_hides_memory
 # kind: tasks
-# tries: a recursion of coroutines as a value of gather
+# tries: a memory limit as a value of gather
 # a correct runtime must: end the plan as it would end without tasks: no task, group or pool hides a failed assertion, a limit or an ending
 def solution(agent, start_from=1):
     async def deep(n):
-        return await deep(n + 1)
+        return bytearray(10 ** 12)
     seen = await asyncio.gather(deep(0), return_exceptions=True)
     print('CANARY', seen)
     agent.goto('CANARY')
