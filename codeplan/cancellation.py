@@ -273,10 +273,8 @@ class LoopThread:
         loop.call_soon_threadsafe(responds.set)
         cancelled = asyncio.run_coroutine_threadsafe(_cancel_others(), loop)
         cancelled.add_done_callback(lambda _: loop.call_soon_threadsafe(loop.stop))
-        if not responds.wait(_RESPONSE_SECONDS):
-            return
-        thread.join()
-        loop.close()
+        if responds.wait(_RESPONSE_SECONDS):
+            thread.join()
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:
         import asyncio
@@ -290,14 +288,15 @@ class LoopThread:
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:
-    """Run the loop until it is stopped. A task that raises SystemExit ends the loop's run, but other tasks still wait
-    for their answers.
+    """Run the loop until it is stopped, and close it. A task that raises SystemExit ends the loop's run, but other tasks
+    still wait for their answers.
     """
     while True:
         try:
             loop.run_forever()
         except (SystemExit, KeyboardInterrupt):
             continue
+        loop.close()
         return
 
 

@@ -365,7 +365,7 @@ def test_a_plan_that_succeeds_exits_0(cli, plan):
     [
         (FAILING, "failed", 1, "Error in [Step 1]: nothing here."),
         (IDLE.replace("n = ", "n = 1 // 0 + "), "failed", 1, "ZeroDivisionError"),
-        (ENDLESS, "stopped", 1, "turns"),
+        (ENDLESS, "stopped", 1, "the plan "),
         (GRABBING, "rejected", None, "grab"),
     ],
 )
