@@ -288,8 +288,8 @@ class LoopThread:
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:
-    """Run the loop until it is stopped, and close it. A task that raises SystemExit ends the loop's run, but other tasks
-    still wait for their answers.
+    """Run the loop until it is stopped, and close it. A task that raises SystemExit ends the loop's run, but other
+    tasks still wait for their answers.
     """
     while True:
         try:

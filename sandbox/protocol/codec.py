@@ -1,9 +1,9 @@
 """Saves a plan's variables as data, a flat table of tagged nodes that nothing can execute.
 
 Only exact types are saved: None, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, Counter,
-OrderedDict, deque and defaultdict (over a builtin type); dates and times, Decimal and Fraction; and objects of a plan's own classes, by the class's name and
-their fields. Aliases and cycles are kept, also between variables. A variable that contains anything else is dropped as
-a whole, and listed with the reason.
+OrderedDict, deque and defaultdict (over a builtin type); dates and times, Decimal and Fraction; and objects of a plan's
+own classes, by the class's name and their fields. Aliases and cycles are kept, also between variables. A variable that
+contains anything else is dropped as a whole, and listed with the reason.
 
 None, bools, ints below 2**53, finite floats and texts are nodes by themselves. Every other node is a list of a tag
 (see ``table``), then the node numbers of its parts or one text.

@@ -359,6 +359,12 @@ WRITERS: dict[type, Callable[[Any], Any]] = {}
 """What writes attributes of other types, with checks. Modules of the plan add theirs."""
 
 
+_WITHOUT_ATTRIBUTES: Final = frozenset(
+    {str, bytes, int, float, complex, bool, list, dict, tuple, set, frozenset, range, slice, type(None)}
+)
+_IMMUTABLE_TYPE: Final = 1 << 8  # the flag of types whose attributes Python lets nobody write
+
+
 def writable_owner(owner: Any) -> Any:
     """Return ``owner`` if a plan may write its attributes: an object, a class or a function of the plan.
 
@@ -369,6 +375,8 @@ def writable_owner(owner: Any) -> Any:
         return owner
     if kind in WRITERS:
         return WRITERS[kind](owner)
+    if kind in _WITHOUT_ATTRIBUTES or (kind is type and owner.__flags__ & _IMMUTABLE_TYPE):
+        return owner  # Python itself refuses, in its own words
     raise AttributeError(f"attributes of {with_article(kind.__name__)} cannot be written")
 
 

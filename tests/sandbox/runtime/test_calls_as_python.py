@@ -18,7 +18,8 @@ from support.guarded_plans import run
 
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, guarded_text_methods
 from codeplan.sandbox.runtime.guards import SizeGuard
-from codeplan.sandbox.runtime.names import ALLOWED_EXCEPTIONS, ALLOWED_MODULES, GUARDED_BUILTINS, PLAIN_BUILTINS
+from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, PREDEFINED_MEMBERS
+from codeplan.sandbox.runtime.names import ALLOWED_EXCEPTIONS, GUARDED_BUILTINS, PLAIN_BUILTINS
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -69,8 +70,15 @@ STATEMENTS = apart(
 )
 """What is done with a value ``v``: ``s0(value)`` does the first."""
 
-OWN_WORDS = {"iter", "type", "math.prod", "random.seed", "literal_eval", "ast.literal_eval"}
-"""Functions whose errors differ from Python's for a reason."""
+OWN_WORDS = {"each", "eval", "hash", "id", "locals", "type"} | {
+    "collections.namedtuple",
+    "math.prod",
+    "random.Random",
+    "random.getrandbits",
+    "random.randbytes",
+    "random.seed",
+}
+"""Functions whose results or errors differ from Python's for a reason."""
 
 
 def some(seed: int, number: int, *, most: int = 3) -> Iterator[str]:
@@ -122,7 +130,7 @@ def of_formats() -> Iterator[str]:
 
 def of_modules() -> Iterator[str]:
     for module in ("math", "random", "string", "collections"):
-        for name in sorted(ALLOWED_MODULES[module]):
+        for name in sorted(ALLOWED_MODULES[module] - {"abc"}):
             if f"{module}.{name}" not in OWN_WORDS:
                 yield from calls_of(f"{module}.{name}", 20, ("1, 2", "2, 0.5", "[1, 2]", "4, 2, 1"))
     for name, pattern in product(("match", "search", "findall", "split", "fullmatch", "compile"), PATTERNS):
@@ -174,10 +182,12 @@ def in_python(source: str) -> list[str]:
     """Return what the same source prints in plain Python."""
     told: list[str] = []
     generator = random.Random(0)
-    seeded = types.SimpleNamespace(**{name: getattr(generator, name) for name in ALLOWED_MODULES["random"]})
+    seeded = types.SimpleNamespace(
+        **{name: getattr(generator, name, None) or getattr(random, name) for name in ALLOWED_MODULES["random"]}
+    )
     modules = {"ast": ast, "collections": collections, "json": json, "math": math, "re": re, "string": string}
-    given = {name: getattr(collections, name) for name in ALLOWED_MODULES["collections"]}
-    space: dict[str, object] = {"print": told.append, "random": seeded, **modules, **given}
+    given = {name: getattr(collections, name) for name in PREDEFINED_MEMBERS}
+    space: dict[str, object] = {"__name__": "__main__", "print": told.append, "random": seeded, **modules, **given}
     exec(source, space)
     space["solution"](None)  # type: ignore[operator]
     return told
