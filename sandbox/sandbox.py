@@ -33,9 +33,9 @@ class Sandbox:
     ``limits`` holds for each run. If this machine lacks a layer of the cage, Monty runs the plans, or with
     ``allow_weak`` the locked processes without that layer. ``backend`` may also be a backend of your own, which brings
     its own limits. ``imports`` are packages that plans may import: names, or a text with commas between them. They are
-    loaded inside the cage, whose layers then hold plans without the language's full help; Monty loads none. Every
-    method raises UsageError if a package cannot be loaded, and SandboxError if this machine cannot run plans: ``backend`` is ``"cage"`` and a
-    layer is missing, or Monty is needed and not installed.
+    loaded in the cage, whose layers then hold plans with less help from the language; Monty loads none. Every method
+    raises UsageError if a package cannot be loaded, and SandboxError if this machine cannot run plans: ``backend`` is
+    ``"cage"`` and a layer is missing, or Monty is needed and not installed.
     """
 
     def __init__(

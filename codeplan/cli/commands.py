@@ -130,7 +130,14 @@ _LIMITS = {
 """The limits of a budget that have an option (``--max-`` and their name), with its help."""
 
 _SETTINGS_KEY, _LIMITS_KEY = "codeplan.settings", "codeplan.limits"
-_METAVARS = {"imports": "NAMES", "base_url": "URL", "prices": "FILE", "mistakes": "HOW", "model_seed": "N", "reply_cache": "DIR"}
+_METAVARS = {
+    "imports": "NAMES",
+    "base_url": "URL",
+    "prices": "FILE",
+    "mistakes": "HOW",
+    "model_seed": "N",
+    "reply_cache": "DIR",
+}
 _FLAGS = {"reply_cache": "--cache"}
 
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from codeplan.mcp_server.plan_runner import RunnerSettings, ToolPlanRunner
     from codeplan.planning.plan_run import Fixes
     from codeplan.runner.episodes import Execution
-    from codeplan.testing.mutation import MutationScore
     from codeplan.sandbox import Sandbox
+    from codeplan.testing.mutation import MutationScore
     from codeplan.tools import ToolEnvironment
     from codeplan.types import Diagnostic, Plan, Rejected
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from codeplan.episode.episode import Episode
 from codeplan.errors import CodeplanError, UsageError
+from codeplan.methods.registry import ImportsSetting
 from codeplan.planning.outcomes import ending_of_single_run
 from codeplan.planning.plan_run import (
     Fixes,
@@ -24,7 +25,6 @@ from codeplan.planning.planner import Planner
 from codeplan.plugins import Setting
 from codeplan.prompts.templates import Prompts
 from codeplan.recording.events import PlanDrafted
-from codeplan.methods.registry import ImportsSetting
 from codeplan.sandbox import BackendName, Limits, Progress, Sandbox, StepEntry
 from codeplan.sandbox.host.backend import LineCoverage
 from codeplan.types import AgentApi, Checkpoint, Outcome, Plan, Rejected, Result, Task

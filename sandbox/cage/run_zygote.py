@@ -266,7 +266,8 @@ class PlanExecution:
             return None
         with self._calls.closed():
             saved = encode({RETURNED_NAME: plain_value(self._returned[0])}, self._limits.checkpoint_bytes)
-        return frames.CheckpointTable.from_checkpoint(saved)
+        dropped = {name: why + user_imports.plain_data_hint() for name, why in saved.dropped.items()}
+        return frames.CheckpointTable(saved.names, saved.nodes, dropped)
 
 
 def _classify(failure: BaseException | None, limits: Limits) -> tuple[Any, str, str, float]:
@@ -515,7 +516,7 @@ def _pack_argument(method: str, value: object) -> values.Crossing:
     try:
         return values.pack_value(value)
     except NotPlainData as reason:
-        hint = "; write x.tolist(), float(x) or str(x)" if user_imports.has_admitted() else ""
+        hint = user_imports.plain_data_hint()
         raise TypeError(f"{method} was given {reason}; give it texts, numbers, lists, tuples and dicts{hint}") from None
 
 

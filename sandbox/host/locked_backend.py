@@ -35,21 +35,25 @@ class CagedWorkers:
 
     def __init__(self, limits: Limits, *, allow_weak: bool, imports: tuple[str, ...] = ()) -> None:
         self._limits = limits
-        self._workers = launcher.workers_for(imports)
+        self._imports = imports
         self._allow_weak = allow_weak
+
+    @property
+    def _launchers(self) -> launcher.Workers:
+        return launcher.workers_for(self._imports)
 
     def check_worker(self) -> WorkerProcess:
         """A locked worker that waits for a CheckJob."""
-        self._workers.runs.start()  # a run usually follows a check
-        return self._open_worker(self._workers.checks)
+        self._launchers.runs.start()  # a run usually follows a check
+        return self._open_worker(self._launchers.checks)
 
     def analysis_worker(self) -> WorkerProcess:
         """A locked worker that waits for an AnalysisJob."""
-        return self._open_worker(self._workers.analyses)
+        return self._open_worker(self._launchers.analyses)
 
     def run_worker(self) -> WorkerProcess:
         """A locked worker that waits for a RunJob."""
-        return self._open_worker(self._workers.runs)
+        return self._open_worker(self._launchers.runs)
 
     def _open_worker(self, workers: launcher.WorkerLauncher) -> WorkerProcess:
         """A locked worker that has seen no job yet."""
@@ -68,7 +72,8 @@ class LockedBackend:
     """Runs plans in locked worker processes, which also check them. Cheap to create, thread-safe, nothing to close.
 
     ``limits`` holds for each run. The workers' parent process starts at first use, and all sandboxes of this process
-    share it; those with the same ``imports`` share another, which has loaded these packages. If this machine lacks a layer of the cage, every method raises SandboxError, unless ``allow_weak``.
+    share it; those with the same ``imports`` share another, which has loaded these packages. If this machine lacks a
+    layer of the cage, every method raises SandboxError, unless ``allow_weak``.
     """
 
     differences: Mapping[Capability, str] = {}

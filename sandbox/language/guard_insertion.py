@@ -114,11 +114,7 @@ def import_bindings(statements: Iterable[ImportStatement]) -> Iterator[ImportBin
     for node in statements:
         for alias in node.names:
             binding = _binding(node, alias)
-            if (
-                _is_known(binding.module)
-                and not _is_predefined(binding)
-                and import_problem(node, alias) is None
-            ):
+            if _is_known(binding.module) and not _is_predefined(binding) and import_problem(node, alias) is None:
                 yield binding
 
 

@@ -51,7 +51,7 @@ from codeplan.sandbox.runtime.names import (
 from codeplan.sandbox.runtime.saved_objects import plain_value
 from codeplan.sandbox.runtime.scheduling import Future, Scheduler, as_awaitable
 from codeplan.sandbox.runtime.termination import GiveUpRequested, PlanTermination, ReplanRequested
-from codeplan.sandbox.runtime.user_imports import import_admitted, is_admitted, seed_packages
+from codeplan.sandbox.runtime.user_imports import import_admitted, is_admitted, plain_data_hint, seed_packages
 from codeplan.untrusted.texts import with_article
 
 _UNGUARDED = {name: getattr(builtins, name) for name in PLAIN_BUILTINS | CLASS_BUILTINS | ALLOWED_EXCEPTIONS}
@@ -417,7 +417,8 @@ def _plain_argument(method: str, argument: object) -> object:
     plain = plain_value(argument)
     problem = find_non_plain(plain, ARGUMENT_RULES)
     if problem is not None:
-        raise TypeError(f"agent.{method} was given {problem}; give it texts, numbers, lists and dicts")
+        advice = f"give it texts, numbers, lists and dicts{plain_data_hint()}"
+        raise TypeError(f"agent.{method} was given {problem}; {advice}")
     return plain
 
 

@@ -45,9 +45,9 @@ def is_admitted(module: str) -> bool:
     return module not in ALLOWED_MODULES and module.partition(".")[0] in _admitted
 
 
-def has_admitted() -> bool:
-    """Return whether the user named any packages."""
-    return bool(_admitted)
+def plain_data_hint() -> str:
+    """Return what to write for a package's value where plain data is needed; empty if there are no packages."""
+    return "; write x.tolist(), float(x) or str(x)" if _admitted else ""
 
 
 def load(names: Iterable[str]) -> None:
