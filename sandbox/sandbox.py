@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, cached_property
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NoReturn
 
 from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox.host.backend import Backend, LineCoverage, Progress, RunRequest
@@ -14,6 +14,7 @@ from codeplan.sandbox.language.extraction import MergedReply
 from codeplan.sandbox.monty.backend import MontyBackend
 from codeplan.sandbox.protocol.frames import Layer
 from codeplan.sandbox.protocol.limits import Limits
+from codeplan.sandbox.runtime.user_imports import find_bad_import
 from codeplan.types import AgentApi, Checkpoint, Outcome, Plan, Rejected
 from codeplan.untrusted.values import in_quotes
 
@@ -31,8 +32,10 @@ class Sandbox:
 
     ``limits`` holds for each run. If this machine lacks a layer of the cage, Monty runs the plans, or with
     ``allow_weak`` the locked processes without that layer. ``backend`` may also be a backend of your own, which brings
-    its own limits. Every method raises SandboxError if this machine cannot run plans: ``backend`` is ``"cage"`` and a
-    layer is missing, or Monty is needed and not installed.
+    its own limits. ``imports`` are packages that plans may import: names, or a text with commas between them. They are
+    loaded in the cage, whose layers then hold plans with less help from the language; Monty loads none. Every method
+    raises UsageError if a package cannot be loaded, and SandboxError if this machine cannot run plans: ``backend`` is
+    ``"cage"`` and a layer is missing, or Monty is needed and not installed.
     """
 
     def __init__(
@@ -41,7 +44,9 @@ class Sandbox:
         *,
         allow_weak: bool = False,
         backend: BackendName | Backend = "auto",
+        imports: Iterable[str] | str = (),
     ) -> None:
+        self.imports = read_imports(imports)
         self.limits = limits if isinstance(backend, str) else backend.limits
         self._allow_weak = allow_weak
         self._asked_for = backend
@@ -49,16 +54,18 @@ class Sandbox:
     @cached_property
     def _backend(self) -> Backend:
         if not isinstance(self._asked_for, str):
-            return self._asked_for
+            return self._asked_for if not self.imports else _refuse_imports("a backend of your own runs")
         if self._asked_for != "cage":
             lack = find_cage_lack(allow_weak=self._allow_weak)
             if lack or self._asked_for == "monty":
+                if self.imports:
+                    _refuse_imports("Monty runs")
                 return _monty_backend(self.limits, lack)
         elif unavailable := _find_cage_off():
             raise SandboxError(f"the cage is not available: {unavailable}")
         from codeplan.sandbox.host.locked_backend import LockedBackend
 
-        return LockedBackend(self.limits, allow_weak=self._allow_weak)
+        return LockedBackend(self.limits, allow_weak=self._allow_weak, imports=self.imports)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_backend"}
@@ -154,6 +161,19 @@ class Sandbox:
         """
         what = (plan, agent, ask, start_from, checkpoint, on_event, seed, on_coverage, started, waits)
         return self._backend.run(RunRequest(*what))
+
+
+def read_imports(given: Iterable[str] | str) -> tuple[str, ...]:
+    """The names of packages, in order and once each; a text has commas between them. Raises UsageError."""
+    parts = [part.strip() for part in given.split(",") if part.strip()] if isinstance(given, str) else list(given)
+    for name in parts:
+        if fault := find_bad_import(name):
+            raise UsageError(f"--imports: {in_quotes(name, 80)} {fault}")
+    return tuple(sorted(set(parts)))
+
+
+def _refuse_imports(who: str) -> NoReturn:
+    raise UsageError(f"packages (--imports) are loaded in the cage, but here {who} the plans; leave --imports out")
 
 
 def probe_layers() -> tuple[Layer, ...]:

@@ -118,7 +118,7 @@ class GroupedOptions(TyperCommand):
 
 MODEL_SETTINGS = ("base_url", "api", "prices", "mistakes", "model_seed", "reply_cache")
 ROUTE_SETTINGS = ("ask_model", "refine_model", "executor_model")
-METHOD_SETTINGS = ("resume_by", "code_check")
+METHOD_SETTINGS = ("resume_by", "code_check", "imports")
 
 _LIMITS = {
     "actions": "Actions.",
@@ -130,7 +130,14 @@ _LIMITS = {
 """The limits of a budget that have an option (``--max-`` and their name), with its help."""
 
 _SETTINGS_KEY, _LIMITS_KEY = "codeplan.settings", "codeplan.limits"
-_METAVARS = {"base_url": "URL", "prices": "FILE", "mistakes": "HOW", "model_seed": "N", "reply_cache": "DIR"}
+_METAVARS = {
+    "imports": "NAMES",
+    "base_url": "URL",
+    "prices": "FILE",
+    "mistakes": "HOW",
+    "model_seed": "N",
+    "reply_cache": "DIR",
+}
 _FLAGS = {"reply_cache": "--cache"}
 
 

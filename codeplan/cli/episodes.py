@@ -31,7 +31,7 @@ Method = Annotated[
 _DO_SETTINGS = (
     *(name for name in commands.MODEL_SETTINGS if name != "mistakes"),
     *commands.ROUTE_SETTINGS,
-    *("temperature", "tries"),
+    *("temperature", "tries", "imports"),
 )
 _RUN_SETTINGS = (*commands.MODEL_SETTINGS, *commands.ROUTE_SETTINGS, "temperature", "tries", *commands.METHOD_SETTINGS)
 
@@ -41,18 +41,23 @@ def add_to(app: typer.Typer) -> None:
     add_command(app, "run", run, "codeplan run household --kind clean --seed 3", *_RUN_SETTINGS, budget=True)
     example = "codeplan do 'Which file is the largest?' --tools tools.py --model gpt-5"
     add_command(app, "do", do, example, *_DO_SETTINGS, budget=True)
-    add_command(app, "resume", resume, "codeplan resume runs/20260101-120000-household", "base_url", budget=True)
+    add_command(
+        app, "resume", resume, "codeplan resume runs/20260101-120000-household", "base_url", "imports", budget=True
+    )
     add_command(
         app,
         "approve",
         approve,
         "codeplan approve runs/20260101-120000-do --no 'not before Monday'",
         "base_url",
+        "imports",
         budget=True,
     )
     add_command(app, "replay", replay, "codeplan replay runs/20260101-120000-household")
     add_command(app, "show", show, "codeplan show runs/20260101-120000-household --only failures")
-    add_command(app, "fork", fork, "codeplan fork runs/one --at 17 --plan better.py", "base_url", budget=True)
+    add_command(
+        app, "fork", fork, "codeplan fork runs/one --at 17 --plan better.py", "base_url", "imports", budget=True
+    )
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,9 @@ Cache = Annotated[
 ]
 Mistakes = Annotated[str | None, typer.Option(metavar="HOW", help="The mistakes that the scripted model makes.")]
 ModelSeed = Annotated[int | None, typer.Option(metavar="N", help="The scripted model's seed.")]
+Imports = Annotated[
+    str, typer.Option("--imports", metavar="NAMES", help="Packages that plans may import, such as numpy,pandas.")
+]
 AllowWeak = Annotated[bool, typer.Option("--allow-weak-sandbox", help="Run even if a sandbox layer is missing.")]
 Out = Annotated[Path | None, typer.Option(metavar="DIR", help="The folder for the trace; must not contain one.")]
 Run = Annotated[

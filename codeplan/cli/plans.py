@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from codeplan.mcp_server.plan_runner import RunnerSettings, ToolPlanRunner
     from codeplan.planning.plan_run import Fixes
     from codeplan.runner.episodes import Execution
+    from codeplan.sandbox import Sandbox
     from codeplan.testing.mutation import MutationScore
     from codeplan.tools import ToolEnvironment
     from codeplan.types import Diagnostic, Plan, Rejected
@@ -44,7 +45,7 @@ def add_to(app: typer.Typer) -> None:
     """Add this module's commands."""
     add_command(app, "check", check, "codeplan check my_plan.py --env household")
     example = "codeplan exec my_plan.py --env household --task clean/3"
-    add_command(app, "exec", execute, example, *commands.MODEL_SETTINGS, "temperature", budget=True)
+    add_command(app, "exec", execute, example, *commands.MODEL_SETTINGS, "temperature", "imports", budget=True)
     example = "codeplan mcp --tools tools.py --mcp 'npx -y @modelcontextprotocol/server-filesystem docs'"
     add_command(app, "mcp", serve, example)
     passed = {"ignore_unknown_options": True, "allow_interspersed_args": False, "help_option_names": ["-h", "--help"]}
@@ -61,6 +62,7 @@ def check(
     fix: Annotated[bool, typer.Option("--fix", help="Write the mended plan to the file.")] = False,
     fixes: FixesOption = "on",
     strict: StrictOption = False,
+    imports: options.Imports = "",
     allow_weak_sandbox: options.AllowWeak = False,
     as_json: options.Json = False,
 ) -> None:
@@ -71,10 +73,11 @@ def check(
 
     Exit codes: 0 accepted, 1 refused, 2 usage, 4 infrastructure.
     """
+    from codeplan.sandbox import Sandbox
     from codeplan.types import Rejected, refuse_warnings
 
     with options.open_environment(env, sources, "check a plan") as environment:
-        outcome = _check(read_plan(plan), environment, allow_weak_sandbox, fixes)
+        outcome = _check(read_plan(plan), environment, Sandbox(allow_weak=allow_weak_sandbox, imports=imports), fixes)
     outcome = refuse_warnings(outcome) if strict else outcome
     written = fix and _write_plan(plan, outcome)
     if as_json:
@@ -182,14 +185,13 @@ def _bytes(path: str) -> bytes:
         raise UsageError(f"cannot read the plan {path}: {why}") from None
 
 
-def _check(source: str, env: str | ToolEnvironment, allow_weak: bool, fixes: Fixes) -> Plan | Rejected:
+def _check(source: str, env: str | ToolEnvironment, sandbox: Sandbox, fixes: Fixes) -> Plan | Rejected:
     from codeplan import envs
     from codeplan.agent_interface import agent_api
     from codeplan.episode.episode import agent_class
-    from codeplan.sandbox import Sandbox
 
     with closing(envs.make(env) if isinstance(env, str) else env) as environment:
-        return Sandbox(allow_weak=allow_weak).check(source, agent_api(agent_class(environment)), fixes=fixes == "on")
+        return sandbox.check(source, agent_api(agent_class(environment)), fixes=fixes == "on")
 
 
 def _write_plan(path: str, outcome: Plan | Rejected) -> bool:
@@ -279,6 +281,7 @@ class RunOptions:
     max_seconds: Annotated[
         float | None, typer.Option(min=0, metavar="S", help="Seconds of a run in all; after them no call begins.")
     ] = None
+    imports: options.Imports = ""
     allow_weak_sandbox: options.AllowWeak = False
     tool_timeout: options.ToolTimeout = None
     error_if: options.ErrorIf = None
@@ -400,6 +403,7 @@ def _settings(each: RunOptions) -> RunnerSettings:
         ),
         budget=Budget(seconds=each.max_seconds),
         allow_weak_sandbox=each.allow_weak_sandbox,
+        imports=each.imports,
     )
 
 

@@ -182,6 +182,7 @@ class RunnerSettings(Value, frozen=True):
     limits: Limits = Limits()
     budget: Budget = Budget()
     allow_weak_sandbox: bool = False
+    imports: str = ""
 
 
 class RunControl:
@@ -208,7 +209,7 @@ class ToolPlanRunner:
     def __init__(self, tools: OpenTools, folders: RunFolders, settings: RunnerSettings) -> None:
         self.toolset, self.folders = tools.toolset, folders
         self._tools, self._settings = tools, settings
-        self._sandbox = Sandbox(settings.limits, allow_weak=settings.allow_weak_sandbox)
+        self._sandbox = Sandbox(settings.limits, allow_weak=settings.allow_weak_sandbox, imports=settings.imports)
         agent: type = agent_class_for(tools.toolset, "")
         self._api = agent_api(agent)
         self._loop = LoopThread()
@@ -306,6 +307,7 @@ class ToolPlanRunner:
             plan,
             limits=self._settings.limits,
             allow_weak_sandbox=self._settings.allow_weak_sandbox,
+            imports=self._settings.imports,
             start_from=step,
             checkpoint=checkpoint,
             asks=False,

@@ -9,7 +9,7 @@ import msgspec
 
 from codeplan import plugins
 from codeplan.episode.episode import Episode
-from codeplan.methods.registry import PromptsSetting
+from codeplan.methods.registry import ImportsSetting, PromptsSetting
 from codeplan.planning.asking import load_prompts
 from codeplan.planning.plan_run import record_notices
 from codeplan.planning.planner import Planner, RefinePrompt, SkillPlanWriter
@@ -67,6 +67,7 @@ class AdaPlannerSettings(LoopSettings, frozen=True, kw_only=True, forbid_unknown
     backend: Annotated[
         BackendName, Setting("What runs plans; auto is Monty where there is no cage.", "trusted", repeat="never")
     ] = "auto"
+    imports: ImportsSetting = ""
 
 
 class AdaPlanner:
@@ -89,7 +90,7 @@ class AdaPlanner:
         self.prompts = load_prompts(own.prompts, self.name)
         limits = own.limits or Limits()
         allowed = limits if own.asks else msgspec.structs.replace(limits, asks=0)
-        self.sandbox = Sandbox(allowed, allow_weak=own.allow_weak_sandbox, backend=own.backend)
+        self.sandbox = Sandbox(allowed, allow_weak=own.allow_weak_sandbox, backend=own.backend, imports=own.imports)
 
     def solve(self, task: Task, episode: Episode) -> Result:
         """Plan, run, refine and resume until the task succeeds or the tries are used up."""

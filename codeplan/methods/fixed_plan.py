@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from codeplan.episode.episode import Episode
 from codeplan.errors import CodeplanError, UsageError
+from codeplan.methods.registry import ImportsSetting
 from codeplan.planning.outcomes import ending_of_single_run
 from codeplan.planning.plan_run import (
     Fixes,
@@ -55,6 +56,7 @@ class FixedPlan:
         backend: Annotated[
             BackendName, Setting("What runs the plan; auto is Monty where there is no cage.", "trusted", repeat="never")
         ] = "auto",
+        imports: ImportsSetting = "",
         fixes: Annotated[Fixes, Setting("Whether the check mends the plan.", "safe")] = "on",
         strict: Annotated[bool, Setting("Whether a plan with warnings is refused.", "safe")] = False,
         start_from: Annotated[int, Setting("The step to start from.", "safe", most=MAX_START_FROM)] = 1,
@@ -68,7 +70,7 @@ class FixedPlan:
         self.plan = source if isinstance(source, Plan) else None
         limits = limits or Limits()
         allowed = limits if asks else replace(limits, asks=0)
-        self.sandbox = Sandbox(allowed, allow_weak=allow_weak_sandbox, backend=backend)
+        self.sandbox = Sandbox(allowed, allow_weak=allow_weak_sandbox, backend=backend, imports=imports)
         self._asks = asks
         self.outcome: Outcome | Rejected | None = None
         self._fixes: Fixes = fixes
@@ -81,6 +83,7 @@ class FixedPlan:
         given: dict[str, Any] = {"fixes": self._fixes} if self._fixes != "on" else {}
         given |= {"strict": True} if self._strict else {}
         given |= {} if self._asks else {"asks": False}
+        given |= {"imports": ",".join(self.sandbox.imports)} if self.sandbox.imports else {}
         return given | ({"start_from": self._start_from} if self._starts_later else {})
 
     def require_start(self, api: AgentApi) -> None:

@@ -186,6 +186,7 @@ def execute(
     limits: Limits | None = None,
     allow_weak_sandbox: bool = False,
     backend: BackendName = "auto",
+    imports: str | tuple[str, ...] = "",
     fixes: Fixes = "on",
     strict: bool = False,
     start_from: int | None = None,
@@ -197,12 +198,12 @@ def execute(
     ``fixes="off"`` keeps the check from mending the plan; ``strict`` refuses a plan with warnings. The plan starts at
     step ``start_from`` (None: at its first) with the variables of ``checkpoint``: a Checkpoint, plain values by name,
     or a file of either kind that ``codeplan.runner.start_state`` describes. ``options`` are the other parameters of
-    ``run``. Raises as ``run``; a refused plan is an outcome.
+    ``run``, and ``imports`` packages that the plan may import. Raises as ``run``; a refused plan is an outcome.
     """
     if checkpoint is not None and start_from is None:
         raise UsageError("variables to start with need a step to start from: give start_from (--start-from K)")
     own: dict[str, Any] = {"limits": limits, "allow_weak_sandbox": allow_weak_sandbox, "backend": backend}
-    own |= {"fixes": fixes, "strict": strict}
+    own |= {"imports": imports, "fixes": fixes, "strict": strict}
     own |= {} if start_from is None else {"start_from": require_step(start_from)}
     if checkpoint is not None and start_from is not None:
         most = limits if isinstance(limits, Limits) else Limits()

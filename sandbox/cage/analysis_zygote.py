@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NoReturn
 
 from codeplan.sandbox.analysis.topics import answer_analysis
 from codeplan.sandbox.cage import zygote
 from codeplan.sandbox.cage.worker import HostLink, PlanTimer, WorkerJob, WorkerRole
 from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.runtime.user_imports import admit
 
 _SAMPLE: Final = """\
 def solution(agent, start_from=1):
@@ -17,8 +19,9 @@ def solution(agent, start_from=1):
 """
 
 
-def main(control_fd: int) -> NoReturn:
-    """Serve as the zygote for analyses."""
+def main(control_fd: int, imports: Sequence[str]) -> NoReturn:
+    """Serve as the zygote for analyses. Plans may import the packages ``imports``, which only runs load."""
+    admit(imports)
     zygote.main(control_fd, WorkerRole(frames.AnalysisJob("literals", _SAMPLE, {}), serve_analysis))
 
 

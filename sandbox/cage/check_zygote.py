@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Sequence
 from functools import partial
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
@@ -13,6 +14,7 @@ from typing import Final, NoReturn
 from codeplan.sandbox.cage import zygote
 from codeplan.sandbox.cage.worker import HostLink, PlanTimer, WorkerJob, WorkerRole
 from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.runtime.user_imports import admit
 from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter
 
 
@@ -109,7 +111,8 @@ ROLE: Final = WorkerRole(frames.CheckJob(_SAMPLE, _API), serve_check, fresh_heap
 """The role of this zygote's workers."""
 
 
-def main(control_fd: int) -> NoReturn:
-    """Serve as the zygote for checks."""
+def main(control_fd: int, imports: Sequence[str]) -> NoReturn:
+    """Serve as the zygote for checks. Plans may import the packages ``imports``, which only runs load."""
     install()
+    admit(imports)
     zygote.main(control_fd, ROLE)

@@ -8,12 +8,13 @@ from __future__ import annotations
 import builtins
 import gc
 import opcode
+import os
 import re
 import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from types import FrameType, TracebackType
@@ -34,7 +35,7 @@ from codeplan.sandbox.language.compilation import (
 )
 from codeplan.sandbox.protocol import frames, values
 from codeplan.sandbox.protocol.codec import RETURNED_NAME, CheckpointError, classes_by_variable, decode, encode
-from codeplan.sandbox.protocol.frames import diagnostic_rows
+from codeplan.sandbox.protocol.frames import REFUSED_IMPORT, diagnostic_rows
 from codeplan.sandbox.protocol.limits import (
     ENTRY_CHECKPOINTS_FACTOR,
     MAX_ARCS,
@@ -43,6 +44,7 @@ from codeplan.sandbox.protocol.limits import (
     Limits,
     shorten,
 )
+from codeplan.sandbox.runtime import user_imports
 from codeplan.sandbox.runtime.attributes import text_codecs
 from codeplan.sandbox.runtime.clocks import load_time_zones
 from codeplan.sandbox.runtime.guards import CallAnswer, RunSettings
@@ -264,7 +266,8 @@ class PlanExecution:
             return None
         with self._calls.closed():
             saved = encode({RETURNED_NAME: plain_value(self._returned[0])}, self._limits.checkpoint_bytes)
-        return frames.CheckpointTable.from_checkpoint(saved)
+        dropped = {name: why + user_imports.plain_data_hint() for name, why in saved.dropped.items()}
+        return frames.CheckpointTable(saved.names, saved.nodes, dropped)
 
 
 def _classify(failure: BaseException | None, limits: Limits) -> tuple[Any, str, str, float]:
@@ -509,7 +512,8 @@ def _pack_argument(method: str, value: object) -> values.Crossing:
     try:
         return values.pack_value(value)
     except NotPlainData as reason:
-        raise TypeError(f"{method} was given {reason}; give it texts, numbers, lists, tuples and dicts") from None
+        hint = user_imports.plain_data_hint()
+        raise TypeError(f"{method} was given {reason}; give it texts, numbers, lists, tuples and dicts{hint}") from None
 
 
 _SAMPLE: Final = """\
@@ -522,14 +526,24 @@ def solution(agent, start_from=1):
 """
 
 
-def main(control_fd: int) -> NoReturn:
-    """Serve as the zygote for runs."""
+def main(control_fd: int, imports: Sequence[str]) -> NoReturn:
+    """Serve as the zygote for runs. ``imports`` are packages that the user named."""
     _preload_modules()
+    _load_packages(control_fd, imports)
     saved = encode({"x": [1]}, 1_000)
     text = frames.RunJob(_SAMPLE, frozenset({"report"}), frozenset(), 1, saved, 0, Limits())
     checked = msgspec.structs.replace(text, code=compile_plan(_SAMPLE).pack())
     serve = partial(serve_run, runtime=PlanRuntime(compile_expression))
     zygote.main(control_fd, WorkerRole(checked, serve, prewarmed=True, other_samples=(text,)))
+
+
+def _load_packages(control_fd: int, imports: Sequence[str]) -> None:
+    user_imports.admit(imports)
+    try:
+        user_imports.load(imports)
+    except user_imports.ImportRefused as refused:
+        os.write(control_fd, REFUSED_IMPORT + " ".join(str(refused).split())[:2000].encode("utf-8", "replace") + b"\n")
+        os._exit(1)
 
 
 def _preload_modules() -> None:

@@ -11,12 +11,13 @@ import struct
 import subprocess
 import threading
 from collections.abc import Iterator
+from functools import cache
 from typing import Final, NamedTuple
 
-from codeplan.errors import SandboxError
+from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox.host.import_paths import import_paths, python_program
 from codeplan.sandbox.host.worker_process import MAX_LOST_ZYGOTES, State, WorkerProcess
-from codeplan.sandbox.protocol.frames import READY_MESSAGE, REPLY_FORMAT, REQUEST_FORMAT, UNKNOWN_STATUS
+from codeplan.sandbox.protocol.frames import READY_MESSAGE, REFUSED_IMPORT, REPLY_FORMAT, REQUEST_FORMAT, UNKNOWN_STATUS
 
 _START_SECONDS: Final = 60.0
 _REPLY_SECONDS: Final = 30.0
@@ -25,13 +26,14 @@ _BOOTSTRAP: Final = """\
 import os, sys
 from importlib import import_module
 fd, entry = int(sys.argv[1]), sys.argv[2]
-sys.path[:] = sys.argv[3:]
+imports = [name for name in sys.argv[3].split(",") if name]
+sys.path[:] = sys.argv[4:]
 try:
     zygote = import_module(entry)
 except BaseException as error:
     os.write(fd, f"{type(error).__name__}: {error}\\n".encode("utf-8", "replace")[-2000:])
     sys.exit(1)
-zygote.main(fd)
+zygote.main(fd, imports)
 """
 
 _KILLED: Final = (-signal.SIGKILL, -signal.SIGTERM)
@@ -39,6 +41,11 @@ _ENVIRONMENT: Final = {"PYTHONHASHSEED": "0"}
 """The zygote's whole environment. The fixed seed gives sets the same order in every run, so that runs can be replayed;
 a plan that provokes hash collisions slows down only itself.
 """
+
+_ONE_THREAD: Final = dict.fromkeys(
+    ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
+)
+"""Keeps packages from starting threads, with which a zygote could not enter its namespaces."""
 
 
 class _ZygoteLost(Exception):
@@ -62,24 +69,30 @@ class ZygoteProcess:
 
     The host always orders one worker ahead, so that this worker is locked down before a job needs it.
 
+    ``imports`` are the packages that the user named.
+
     Raises: SandboxError: the process cannot be started.
     """
 
-    def __init__(self, entry_module: str) -> None:
+    def __init__(self, entry_module: str, imports: tuple[str, ...] = ()) -> None:
         self._control, theirs = socket.socketpair()
         self._ready = self._ordered = False
         self._ahead: _Reply | None = None  # the worker that was ordered ahead, once the zygote has sent it
         with theirs:
-            arguments = [str(theirs.fileno()), entry_module, *import_paths()]
+            arguments = [str(theirs.fileno()), entry_module, ",".join(imports), *import_paths()]
             try:
-                self._process = _start(arguments, theirs.fileno())
+                self._process = _start(arguments, theirs.fileno(), _ENVIRONMENT | (_ONE_THREAD if imports else {}))
             except OSError as error:
                 self._control.close()
                 raise SandboxError(f"the sandbox could not start {python_program() or 'Python'}: {error}") from error
         self._order_ahead()
 
     def wait_until_ready(self) -> None:
-        """Wait until the zygote can fork. Raises _ZygoteLost if it was killed, SandboxError if it cannot start."""
+        """Wait until the zygote can fork.
+
+        Raises: _ZygoteLost: it was killed. UsageError: it cannot load a package that the user named. SandboxError: it
+        cannot start.
+        """
         if not self._ready:
             self._control.settimeout(_START_SECONDS)
             self._read_ready_message()
@@ -99,6 +112,8 @@ class ZygoteProcess:
             self.close()
             if not message and self._process.returncode in _KILLED:
                 raise _ZygoteLost("it was killed before it was ready")
+            if message.startswith(REFUSED_IMPORT):
+                raise UsageError(message.removeprefix(REFUSED_IMPORT).decode("utf-8", "replace").strip())
             reason = message.decode("utf-8", "replace").strip() or f"it ended with status {self._process.returncode}"
             raise SandboxError(f"the sandbox's first process could not start: {reason}")
 
@@ -200,10 +215,10 @@ def _worker_of(reply: _Reply) -> WorkerProcess:
     return WorkerProcess(socket.socket(fileno=reply.handles[0]), reply.pid, pidfd, State.FORKED)
 
 
-def _start(arguments: list[str], fd: int) -> subprocess.Popen[bytes]:
+def _start(arguments: list[str], fd: int, environment: dict[str, str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [python_program(), "-s", "-S", "-P", "-c", _BOOTSTRAP, *arguments],
-        env=_ENVIRONMENT,
+        env=environment,
         cwd="/",
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -216,10 +231,12 @@ def _start(arguments: list[str], fd: int) -> subprocess.Popen[bytes]:
 class WorkerLauncher:
     """Starts one zygote when needed and hands out its workers to all threads of this process."""
 
-    def __init__(self, entry_module: str) -> None:
+    def __init__(self, entry_module: str, imports: tuple[str, ...] = ()) -> None:
         self._lock = threading.Lock()
         self._zygote: ZygoteProcess | None = None
-        self._entry_module = entry_module
+        self._entry_module, self._imports = entry_module, imports
+        os.register_at_fork(after_in_child=self.reset_after_fork)
+        atexit.register(self.close)
 
     def start(self) -> None:
         """Start the zygote without waiting for it. Raises SandboxError."""
@@ -238,7 +255,7 @@ class WorkerLauncher:
 
     def _ensure_zygote(self) -> ZygoteProcess:
         if self._zygote is None:
-            self._zygote = ZygoteProcess(self._entry_module)
+            self._zygote = ZygoteProcess(self._entry_module, self._imports)
         return self._zygote
 
     def _fork_worker(self) -> WorkerProcess:
@@ -284,6 +301,21 @@ check_workers: Final = WorkerLauncher("codeplan.sandbox.cage.check_zygote")  # w
 run_workers: Final = WorkerLauncher("codeplan.sandbox.cage.run_zygote")  # workers that run plans
 analysis_workers: Final = WorkerLauncher("codeplan.sandbox.cage.analysis_zygote")  # workers that analyse plan text
 
-for _launcher in (check_workers, run_workers, analysis_workers):
-    os.register_at_fork(after_in_child=_launcher.reset_after_fork)
-    atexit.register(_launcher.close)
+
+class Workers(NamedTuple):
+    """The launchers for checks, runs and analyses."""
+
+    checks: WorkerLauncher
+    runs: WorkerLauncher
+    analyses: WorkerLauncher
+
+
+@cache
+def workers_for(imports: tuple[str, ...]) -> Workers:
+    """The launchers whose plans may import these packages, of which only those for runs load them."""
+    if not imports:
+        return Workers(check_workers, run_workers, analysis_workers)
+    return Workers(*(WorkerLauncher(f"codeplan.sandbox.cage.{kind}_zygote", imports) for kind in _KINDS))
+
+
+_KINDS: Final = ("check", "run", "analysis")

@@ -33,22 +33,27 @@ _START_SECONDS: Final = 30.0
 class CagedWorkers:
     """Starts locked workers. Their methods raise SandboxError if the cage lacks a layer, unless ``allow_weak``."""
 
-    def __init__(self, limits: Limits, *, allow_weak: bool) -> None:
+    def __init__(self, limits: Limits, *, allow_weak: bool, imports: tuple[str, ...] = ()) -> None:
         self._limits = limits
+        self._imports = imports
         self._allow_weak = allow_weak
+
+    @property
+    def _launchers(self) -> launcher.Workers:
+        return launcher.workers_for(self._imports)
 
     def check_worker(self) -> WorkerProcess:
         """A locked worker that waits for a CheckJob."""
-        launcher.run_workers.start()  # a run usually follows a check
-        return self._open_worker(launcher.check_workers)
+        self._launchers.runs.start()  # a run usually follows a check
+        return self._open_worker(self._launchers.checks)
 
     def analysis_worker(self) -> WorkerProcess:
         """A locked worker that waits for an AnalysisJob."""
-        return self._open_worker(launcher.analysis_workers)
+        return self._open_worker(self._launchers.analyses)
 
     def run_worker(self) -> WorkerProcess:
         """A locked worker that waits for a RunJob."""
-        return self._open_worker(launcher.run_workers)
+        return self._open_worker(self._launchers.runs)
 
     def _open_worker(self, workers: launcher.WorkerLauncher) -> WorkerProcess:
         """A locked worker that has seen no job yet."""
@@ -67,15 +72,22 @@ class LockedBackend:
     """Runs plans in locked worker processes, which also check them. Cheap to create, thread-safe, nothing to close.
 
     ``limits`` holds for each run. The workers' parent process starts at first use, and all sandboxes of this process
-    share it. If this machine lacks a layer of the cage, every method raises SandboxError, unless ``allow_weak``.
+    share it; those with the same ``imports`` share another, which has loaded these packages. If this machine lacks a
+    layer of the cage, every method raises SandboxError, unless ``allow_weak``.
     """
 
     differences: Mapping[Capability, str] = {}
 
-    def __init__(self, limits: Limits = Limits(), *, allow_weak: bool = False) -> None:  # noqa: B008  # frozen
+    def __init__(
+        self,
+        limits: Limits = Limits(),  # noqa: B008  # frozen
+        *,
+        allow_weak: bool = False,
+        imports: tuple[str, ...] = (),
+    ) -> None:
         self.limits = limits
         self._allow_weak = allow_weak
-        self._workers = CagedWorkers(limits, allow_weak=allow_weak)
+        self._workers = CagedWorkers(limits, allow_weak=allow_weak, imports=imports)
         self.texts = PlanTexts(limits, self._workers)
 
     @cached_property

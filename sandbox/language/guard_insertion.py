@@ -38,6 +38,7 @@ from codeplan.sandbox.runtime.names import (
     is_reserved,
     is_writable,
 )
+from codeplan.sandbox.runtime.user_imports import is_admitted
 
 _TEMPLATE = "template strings are not part of the plan language; use an f-string"
 
@@ -65,9 +66,13 @@ def import_problem(node: ImportStatement, alias: ast.alias) -> str | None:
     module = alias.name if isinstance(node, ast.Import) else node.module or "."
     if module in ANNOTATION_MODULES:
         return None
-    if module not in ALLOWED_MODULES or (isinstance(node, ast.ImportFrom) and node.level):
+    is_relative = isinstance(node, ast.ImportFrom) and node.level > 0
+    if is_relative or not _is_known(module):
         return f"`{module}` cannot be imported; {_advice_on_module(module)}"
-    if isinstance(node, ast.ImportFrom) and alias.name not in ALLOWED_MODULES[module]:
+    if is_admitted(module):
+        if fault := _find_private_part(module if isinstance(node, ast.Import) else f"{module}.{alias.name}"):
+            return fault
+    elif isinstance(node, ast.ImportFrom) and alias.name not in ALLOWED_MODULES[module]:
         return f"`{module}` has no `{alias.name}` here; it has: {', '.join(sorted(ALLOWED_MODULES[module]))}"
     name = alias.asname or alias.name
     if is_reserved(name) or (name in RESERVED_NAMES and name not in (alias.name, "ask", "ask_llm")):
@@ -77,12 +82,26 @@ def import_problem(node: ImportStatement, alias: ast.alias) -> str | None:
     return None
 
 
+def _is_known(module: str) -> bool:
+    """Return whether a module belongs to the language, or to a package that the user named."""
+    return module in ALLOWED_MODULES or is_admitted(module)
+
+
+def _find_private_part(path: str) -> str | None:
+    """Return why a part of an admitted package cannot be imported, or None if it can."""
+    private = next((part for part in path.split(".") if part.startswith("_")), None)
+    if "*" in path:
+        return f"`from {path[:-2]} import *` is not part of the plan language; name what you import"
+    return f"`{path}` cannot be imported; plans read public names only, not `{private}`" if private else None
+
+
 def _advice_on_module(module: str) -> str:
     """Return what to write instead of a module that plans cannot import."""
     for name in (module, module.partition(".")[0]):
         if name in REFUSED_MODULES:
             return REFUSED_MODULES[name]
-    return f"use the agent, or one of: {', '.join(sorted(ALLOWED_MODULES.keys() - {'large_language_model'}))}"
+    known = ", ".join(sorted(ALLOWED_MODULES.keys() - {"large_language_model"}))
+    return f"use the agent, or one of: {known}; packages need the user's word (--imports)"
 
 
 def find_imports(nodes: Iterable[ast.AST]) -> list[ImportStatement]:
@@ -95,11 +114,7 @@ def import_bindings(statements: Iterable[ImportStatement]) -> Iterator[ImportBin
     for node in statements:
         for alias in node.names:
             binding = _binding(node, alias)
-            if (
-                binding.module in ALLOWED_MODULES
-                and not _is_predefined(binding)
-                and import_problem(node, alias) is None
-            ):
+            if _is_known(binding.module) and not _is_predefined(binding) and import_problem(node, alias) is None:
                 yield binding
 
 

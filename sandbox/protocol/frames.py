@@ -201,6 +201,7 @@ class CheckpointTable(msgspec.Struct, frozen=True, array_like=True, forbid_unkno
 REQUEST_FORMAT: Final = struct.Struct(">cI")  # an operation and a number
 REPLY_FORMAT: Final = struct.Struct(">iI")  # an error number (0 for none; for ``s`` the wait status) and the pid
 READY_MESSAGE: Final = b"ready\n"
+REFUSED_IMPORT: Final = b"!"  # begins the zygote's message if the user named a package that it cannot load
 """The first message on the control socket; any other first message says why the start failed."""
 
 UNKNOWN_STATUS: Final = -1  # the wait status of an unknown worker

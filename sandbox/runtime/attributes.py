@@ -35,6 +35,7 @@ from codeplan.sandbox.runtime.module_types import (
     MODULE_TYPE_ATTRIBUTES,
     public_names,
 )
+from codeplan.sandbox.runtime.user_imports import is_from_admitted, read_admitted
 from codeplan.untrusted.texts import with_article
 
 _MAX_NESTING = 2
@@ -273,6 +274,8 @@ def _rare_attribute(value: Any, name: str, texts: TextMethods) -> object:
         return partial(texts[kind][name], value)
     if kind in _CALLABLES:
         return _function_attribute(value, name)
+    if not name.startswith("_") and is_from_admitted(value):
+        return read_admitted(value, name)
     if is_class(value):
         return _attribute_of_type(value, name, texts)
     if kind is super and is_own_super(value):

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar, cast
 
 from codeplan.sandbox.runtime.classes import build_class, is_plan_class, writable_class, writable_owner
 from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, PlanTermination, find_limit
+from codeplan.sandbox.runtime.user_imports import is_from_admitted
 
 StopAtLimit = Callable[[str, float, float], NoReturn]
 """Ends the plan: name of the limit, requested value, allowed value."""
@@ -508,6 +509,7 @@ def check_writable(owner: Any) -> Any:
     if (
         kind in WRITABLE_TYPES
         or is_plan_class(kind)
+        or is_from_admitted(owner)
         or not (hasattr(kind, "__setitem__") or hasattr(kind, "__delitem__"))
     ):
         return owner

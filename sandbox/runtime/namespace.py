@@ -51,6 +51,7 @@ from codeplan.sandbox.runtime.names import (
 from codeplan.sandbox.runtime.saved_objects import plain_value
 from codeplan.sandbox.runtime.scheduling import Future, Scheduler, as_awaitable
 from codeplan.sandbox.runtime.termination import GiveUpRequested, PlanTermination, ReplanRequested
+from codeplan.sandbox.runtime.user_imports import import_admitted, is_admitted, plain_data_hint, seed_packages
 from codeplan.untrusted.texts import with_article
 
 _UNGUARDED = {name: getattr(builtins, name) for name in PLAIN_BUILTINS | CLASS_BUILTINS | ALLOWED_EXCEPTIONS}
@@ -258,6 +259,7 @@ class PlanRuntime:
         the run before that this run does not have. ``explains_later`` says that ``dropped`` may grow during the run.
         """
         self._run.begin(host, settings)
+        seed_packages(settings.seed)
         self._agent_methods.clear()
         self._scheduler.reset()
         if self._has_imports:
@@ -345,6 +347,9 @@ class PlanRuntime:
     def _import(self, name: str, module: str, member: str | None) -> None:
         modules: Any = self._names["_modules_"]
         self._has_imports = True
+        if is_admitted(module):
+            self._builtins[name] = import_admitted(module, member)
+            return
         self._builtins[name] = modules[module] if member is None else modules[module].members[member]
 
 
@@ -412,7 +417,8 @@ def _plain_argument(method: str, argument: object) -> object:
     plain = plain_value(argument)
     problem = find_non_plain(plain, ARGUMENT_RULES)
     if problem is not None:
-        raise TypeError(f"agent.{method} was given {problem}; give it texts, numbers, lists and dicts")
+        advice = f"give it texts, numbers, lists and dicts{plain_data_hint()}"
+        raise TypeError(f"agent.{method} was given {problem}; {advice}")
     return plain
 
 

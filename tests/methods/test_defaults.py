@@ -42,6 +42,7 @@ DEFAULTS = {
         "limits": None,
         "allow_weak_sandbox": False,
         "backend": "auto",
+        "imports": "",
     },
     "text-planner": {"executor": "react", "tries": 6, "samples": 1, "prompts": None},
     # ReAct (Yao et al., 2023): few-shot; turns and idle turns are the environment's, as in ADaPT's executors
