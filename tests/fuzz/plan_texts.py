@@ -18,6 +18,7 @@ from codeplan.agent_interface import agent_api
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.language.checking import check_source
 from codeplan.sandbox.language.compilation import compile_plan
+from codeplan.sandbox.runtime.names import is_writable
 from codeplan.types import Plan, Rejected
 
 API = agent_api(SampleWalker)
@@ -88,21 +89,9 @@ _ODD = [
     "\ufeff",
     "🐍",
 ]
-_FORBIDDEN = frozenset(
-    [
-        "LOAD_ATTR",
-        "LOAD_METHOD",
-        "STORE_ATTR",
-        "DELETE_ATTR",
-        "IMPORT_NAME",
-        "IMPORT_FROM",
-        "IMPORT_STAR",
-        "LOAD_BUILD_CLASS",
-        "YIELD_VALUE",
-        "GET_AWAITABLE",
-        "LOAD_SUPER_ATTR",
-    ]
-)
+_FORBIDDEN = frozenset(["LOAD_METHOD", "IMPORT_NAME", "IMPORT_FROM", "IMPORT_STAR", "LOAD_SUPER_ATTR"])
+_WRITES = frozenset({"STORE_ATTR", "DELETE_ATTR"})
+"""Writes of attributes go through a guard that returns the owner, and read only what they write: ``a.b += 1``."""
 """Operations that no guarded plan contains: attributes and imports go through guards; the rest is outside the language."""
 
 _sandbox = Sandbox(Limits(wall=0.5, cpu=0.5, turns=20_000, memory=64 << 20, output=2_000))
@@ -252,10 +241,14 @@ def _joins(before: dis.Instruction, one: dis.Instruction) -> bool:
 def judge_code(code: CodeType) -> None:
     """Assert that a code object and those inside it do nothing unguarded."""
     done = list(dis.get_instructions(code))
-    found = {i.opname for before, i in pairwise([done[0], *done]) if not _joins(before, i)} & _FORBIDDEN
-    if code.co_name == "<genexpr>":
-        found.discard("YIELD_VALUE")
-    assert not found, f"{code.co_name} has {found}"
+    found = {i.opname for i in done} & _FORBIDDEN
+    assert not found or all(_joins(*p) for p in pairwise(done) if p[1].opname in _FORBIDDEN), f"{code.co_name}: {found}"
+    written = {i.argval for i in done if i.opname in _WRITES}
+    read = {i.argval for before, i in pairwise(done) if i.opname == "LOAD_ATTR" and not _joins(before, i)}
+    assert read <= written, f"{code.co_name} reads {read - written}"
+    guards = {i.argval for i in done if i.opname in ("LOAD_NAME", "LOAD_GLOBAL")}
+    assert all(map(is_writable, written)) or "_writable_class_" in guards, f"{code.co_name} writes {written}"
+    assert not written or guards & {"_writable_", "_writable_class_"}
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             judge_code(constant)
