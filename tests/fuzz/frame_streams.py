@@ -295,7 +295,7 @@ def _judge_amounts(outcome: Finished | Failed | Stopped, received: list[Any]) ->
 def _judge_saved(outcome: Finished | Failed | Stopped, received: list[Any]) -> None:
     entered = [f.step for f in received if isinstance(f, frames.StepFrame) and PLAN.step(f.step) and _is_whole(f.table)]
     refused = isinstance(received[-1], frames.StepFrame) if received else False
-    if refused and list(outcome.entries) == entered[:-1]:
+    if refused and entered and list(outcome.entries) == entered[:-1]:
         entered.pop()  # the frame that ended the run
     assert list(outcome.entries) == sorted(set(entered)) == entered
     assert outcome.step in (None, *entered)
