@@ -90,9 +90,10 @@ _ODD = [
     "🐍",
 ]
 _FORBIDDEN = frozenset(["LOAD_METHOD", "IMPORT_NAME", "IMPORT_FROM", "IMPORT_STAR", "LOAD_SUPER_ATTR"])
+"""Operations that no guarded plan contains: attributes and imports go through guards."""
+
 _WRITES = frozenset({"STORE_ATTR", "DELETE_ATTR"})
 """Writes of attributes go through a guard that returns the owner, and read only what they write: ``a.b += 1``."""
-"""Operations that no guarded plan contains: attributes and imports go through guards; the rest is outside the language."""
 
 _sandbox = Sandbox(Limits(wall=0.5, cpu=0.5, turns=20_000, memory=64 << 20, output=2_000))
 
