@@ -106,11 +106,12 @@ class TooHard(Exception):
 def find_origins(source: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """The origins of the arguments of each call in a plan.
 
-    ``arguments`` may hold ``tools`` (the agent's methods), ``start_from``, ``variables`` (rows as returned, those that
-    a resumed run starts with), and for a plan that was written after data was shown ``goal`` and ``known``, the texts
-    of the plans before that. Returns ``sites`` (rows of tool, first and last line, the origins of each argument by
-    position, name or ``*``, those of control, whether no known plan calls the tool), ``asks`` (by number, what each
-    question was given), ``variables`` (rows of name, origins, cells) and ``followed``. Raises RejectedPlanError.
+    ``arguments`` may hold ``tools`` (the agent's methods), ``start_from``, ``variables`` and ``asks`` (as returned for
+    the plan before, whose variables a resumed run starts with), and for a plan that was written after data was shown
+    ``goal`` and ``known``, the texts of the plans before that. Returns ``sites`` (rows of tool, first and last line,
+    the origins of each argument by position, name or ``*``, those of control, whether no known plan calls the tool),
+    ``asks`` (by number, what each question was given), ``variables`` (rows of name, origins, cells) and ``followed``.
+    Raises RejectedPlanError.
     """
     tree = parse_plan(source)
     try:
@@ -224,6 +225,9 @@ class _Interpreter:
         self.sites: defaultdict[tuple[str, int, int], _Site] = defaultdict(_Site)
         self.asks: dict[tuple[int, int], int] = {}
         self.asked: defaultdict[int, set[str | Ref]] = defaultdict(set)
+        for number, given in arguments.get("asks", {}).items():
+            self.asked[int(number)] = set(given)
+        self.first_ask = 1 + max(self.asked, default=-1)
         self.module = _Scope(None, frozenset(), ())
         self.scope = self.module
         self.control: Value = _NOTHING
@@ -620,7 +624,7 @@ class _Interpreter:
         return frozenset({f"tool:{name}"}) | self.cell(node, {}) | given  # it may answer with what it was given
 
     def _call_model(self, node: ast.Call, arguments: _Arguments) -> Value:
-        number = self.asks.setdefault(_place(node)[:2], len(self.asks))
+        number = self.asks.setdefault(_place(node)[:2], self.first_ask + len(self.asks))
         form = next((k.value for k in node.keywords if k.arg == "form"), node.args[2] if len(node.args) > 2 else None)
         self.grow(self.asked[number], self.flat(arguments.every))
         if not isinstance(form, ast.Dict):
