@@ -95,6 +95,7 @@ _ONE_ELEMENT: Final = frozenset({"max", "min", "next", "choice"})
 _EACH: Final = frozenset({"map", "each"})
 _READ_ALL: Final = frozenset({"locals", "globals", "vars", "eval", "dir"})
 _CALLED: Final = frozenset({"fn", "method", "ask", "bound"})
+_MAKERS: Final = ("__init__", "__new__", "__post_init__", "__set_name__", "__init_subclass__")
 _LEAVERS: Final = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _CLOSED: Final = frozenset({"int", "float", "bool", "date", "datetime", "Decimal", "None"})
 
@@ -236,6 +237,7 @@ class _Interpreter:
         self.function: _Function | None = None
         self.new = False
         self.leaving: dict[Any, bool] = {}
+        self.is_calling_given = False
         self.is_changed = True
         self.steps = 0
         self.solution = next((n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "solution"), None)
@@ -261,6 +263,7 @@ class _Interpreter:
         first = solution.positional[:1]
         for name in first:
             self.grow(solution.scope.ever[name], {_AGENT})
+        solution.scope.names |= {row[0] for row in self.variables}
         for name, origins, cells in self.variables:
             held = {*origins, *(Ref("cell", ("kept", cell)) for cell in cells)}
             self.grow(solution.scope.ever[name], held | ({_OBJECT} if self.methods else set()))
@@ -367,7 +370,8 @@ class _Interpreter:
         """What special methods and properties of the plan's classes return, called with these atoms."""
         found: set[str | Ref] = set()
         for name, functions in self.methods.items():
-            if name in self.properties or (name.startswith("__") and name.endswith("__")):
+            is_hook = name.startswith("__") and name.endswith("__") and name not in _MAKERS
+            if is_hook or name in self.properties:
                 for function in functions:
                     for parameter in function.named:
                         self.grow(function.scope.ever[parameter], given)
@@ -445,7 +449,8 @@ class _Interpreter:
 
     def attribute(self, base: Value, name: str) -> Value:
         """What an attribute of a value can be."""
-        found = self.field(base, name)
+        found: Value = frozenset(_some_part(a) for a in base if isinstance(a, str))
+        found |= self.field(frozenset(a for a in base if not isinstance(a, str)), name)
         if _AGENT in base:
             is_tool = name in self.tools or not self.tools
             found |= {Ref("method", name)} if is_tool else {f"tool:{name}"}
@@ -637,9 +642,9 @@ class _Interpreter:
     def _made_object(self, node: ast.Call, made: Ref, arguments: _Arguments) -> Value:
         """The object that a call of a class of the plan makes; of anything else in a cell nothing is known."""
         if not isinstance(made.key, tuple) or made.key[-1] != "class":
-            return self.elements(frozenset({made}))
+            return self._unfollowed(node, arguments, frozenset({made}))
         found = self.cell(node, {ANY: arguments.every}) | {made, _OBJECT}
-        for name in ("__init__", "__new__", "__post_init__", "__call__"):
+        for name in _MAKERS:
             for function in self.methods.get(name, ()):
                 self.give(function, function.positional[:1], found)
                 self._call_function(function, arguments, _NOTHING)
@@ -686,11 +691,13 @@ class _Interpreter:
         """What functions among the arguments return, called with ``items``, or else with all arguments mixed."""
         every = self.flat(arguments.every)
         functions = frozenset(a for a in every if isinstance(a, Ref) and a.kind in _CALLED)
-        if not functions:
+        if not functions or self.is_calling_given:
             return _NOTHING
-        if items is not None:
-            return self.call(functions, node, _Arguments.of([items]))
-        return self.call(functions | {_FLAT}, node, _Arguments.of([every]))
+        self.is_calling_given = True
+        given = every if items is None else items
+        found = self.call(functions if items is not None else functions | {_FLAT}, node, _Arguments.of([given]))
+        self.is_calling_given = False
+        return found
 
     def _method(self, node: ast.Call, base: Value, name: str, arguments: _Arguments) -> Value:
         """What a method that is not the plan's own returns."""
@@ -911,18 +918,16 @@ class _Interpreter:
         """The result as plain data."""
         sites = []
         for (tool, line, end), site in sorted(self.sites.items()):
-            arguments = {key: _origins(self.flat(held)) for key, held in sorted(site.arguments.items())}
-            control = sorted({o.removeprefix("~") for o in map(str, site.control)})
-            for each in arguments.values():
-                control += [o[1:] for o in each if o.startswith("~")]
-            plain = {key: [o for o in found if not o.startswith("~")] for key, found in arguments.items()}
+            held = {key: self.flat(atoms) for key, atoms in sorted(site.arguments.items())}
+            plain = {key: _origins(atoms) for key, atoms in held.items()}
+            control = _deciding(site.control.union(*held.values()))
             is_new = self.known.compares and tool not in self.known.calls
-            sites.append([tool, line, end, plain, sorted(set(control)), is_new])
+            sites.append([tool, line, end, plain, control, is_new])
         asks = {str(number): self._given(number) for number in sorted(self.asked)}
         return {"sites": sites, "asks": asks, "variables": self._variables(), "followed": True}
 
     def _given(self, number: int) -> list[str]:
-        return [o for o in _origins(self.flat(self.asked[number])) if not o.startswith("~")]
+        return _origins(self.flat(self.asked[number]))
 
     def _variables(self) -> list[Any]:
         """Each variable with its origins and cells, by which a resumed run finds what is the same object."""
@@ -1000,8 +1005,13 @@ def _control(value: Value) -> Value:
 
 
 def _origins(value: Iterable[str | Ref]) -> list[str]:
-    """The origins for the caller, to whom a field and a part of it are the same."""
-    return sorted({a.removesuffix(".*") for a in value if isinstance(a, str)})
+    """The origins of data for the caller, to whom a field and a part of it are the same."""
+    return sorted({a.removesuffix(".*") for a in value if isinstance(a, str) and not a.startswith("~")})
+
+
+def _deciding(value: Iterable[str | Ref]) -> list[str]:
+    """The origins of control for the caller."""
+    return sorted({a[1:].removesuffix(".*") for a in value if isinstance(a, str) and a.startswith("~")})
 
 
 def _constant_field(key: ast.AST) -> str | None:
