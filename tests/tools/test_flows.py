@@ -294,7 +294,7 @@ def test_the_command_line_reads_flows_from_files(tmp_path: Any, monkeypatch: Any
     )
     given = ("flows.toml", "flows.py:mine", "default", "none.toml", "tools.py:read")
     codes = [main(["exec", "plan.py", "--tools", "tools.py", "--flows", each]) for each in given]
-    assert codes == [1, 0, 0, 2, 2]
     told = capsys.readouterr()
+    assert codes == [1, 1, 1, 2, 2] and told.out.count("Claimed") == 2
     assert "the user's flows do not allow this call of send: to comes from read" in " ".join(told.out.split())
     assert "the flows none.toml cannot be read" in told.err and "is no codeplan.flows.Flows" in told.err
