@@ -427,7 +427,8 @@ def open_environment(
         _require_no_patterns(env, sources.arguments() | ({} if flows is None else {"flows": flows}))
         yield env
         return
-    given = sources.arguments() | ({} if flows is None else {"flows": flows})
+    given: dict[str, Any] = sources.arguments()
+    given |= {} if flows is None else {"flows": flows}
     with open_goal(goal, ToolSources(**given), folder) as tools:
         yield tools
 
