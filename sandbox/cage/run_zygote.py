@@ -417,7 +417,8 @@ class HostClient:
             raise TypeError("ask_llm takes one text")
         self._asks += 1
         self._require_within("asks", self._asks, self._limits.asks)
-        frame = frames.AskFrame(values.escape_surrogates(question), _pack_argument("ask_llm", data), form, wrong)
+        packed = [] if data is None else [_pack_argument("ask_llm", data)]
+        frame = frames.AskFrame(values.escape_surrogates(question), packed, form, wrong)
         self._require_within("ask_bytes", frame.size, self._limits.ask_bytes)
         return self._exchange(frame)
 

@@ -34,7 +34,9 @@ NOT_KNOWN: Final = "NotKnown"
 """The model's answer that the data do not say, in place of one that has the form."""
 
 _Key: TypeAlias = Annotated[str, msgspec.Meta(max_length=200)]
-_Choice: TypeAlias = Annotated[str, msgspec.Meta(max_length=2_000)] | int | bool | None
+_MAX_WHOLE: Final = 2**53
+_Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=-_MAX_WHOLE, le=_MAX_WHOLE)]
+_Choice: TypeAlias = Annotated[str, msgspec.Meta(max_length=2_000)] | _Whole | bool | None
 
 
 class _Form(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -140,7 +142,7 @@ def form_of(given: Any, depth: int = 0) -> Form:
 
 def _is_choice(value: Any) -> bool:
     if type(value) is int:
-        return -(2**63) <= value < 2**63
+        return -_MAX_WHOLE <= value <= _MAX_WHOLE
     return value is None or type(value) is bool or (type(value) is str and _is_short(value, 2_000))
 
 
