@@ -267,7 +267,7 @@ def ask_model(
     try:
         text = question_text(request)
     except (NotPlainData, ValueError) as reason:
-        raise frames.ProtocolError(f"ask_llm was given {reason}") from None
+        raise frames.ProtocolError(f"ask_llm was given what it refuses: {reason}") from None
     before = answer_schema.set(None if form is None else forms.answer_schema(form))
     try:
         reply = _reply("ask_llm", partial(ask, text), run_untimed, text_only=True)
