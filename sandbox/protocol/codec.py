@@ -428,7 +428,7 @@ _VALUE_TEXTS: Final[dict[type, _ValueText]] = {
     datetime.timedelta: _ValueText("timedelta", _duration_text, lambda t: datetime.timedelta(*map(int, t.split()))),
     decimal.Decimal: _ValueText("decimal", str, decimal.Decimal),
     fractions.Fraction: _ValueText("fraction", str, fractions.Fraction),
-    NotKnownType: _ValueText("constant", repr, lambda name: NotKnown),
+    NotKnownType: _ValueText("constant", lambda value: "NotKnown", lambda name: NotKnown),
 }
 """Dates, exact numbers and NotKnown: no part of them is another value."""
 
