@@ -33,7 +33,8 @@ class EpisodeMeasures(Value, frozen=True):
     if it does not say. ``retrials`` are the trials after the first (Reflexion, Try-Again), 0 without a trace.
     ``depth`` is that of the deepest sub-task, None for methods that do not decompose. ``plans`` are the calls that
     split a goal into sub-tasks. ``executor_runs`` are the attempts at the task and at sub-tasks in which the model
-    acted or wrote a plan in code. Both are None without a trace.
+    acted or wrote a plan in code. Both are None without a trace. ``hijacked`` is whether an attacker reached their goal,
+    None without an attack.
     """
 
     success: bool
@@ -52,6 +53,7 @@ class EpisodeMeasures(Value, frozen=True):
     retrials: int = 0
     plans: int | None = None
     executor_runs: int | None = None
+    hijacked: bool | None = None
 
     @property
     def renewed_attempts(self) -> int:
@@ -94,6 +96,7 @@ def measure_episode(ended: EpisodeOutcome, folder: Path, no_effect_prefixes: tup
         plans=counts.plans if has_trace else None,
         executor_runs=len(counts.executor_spans) if has_trace else None,
         depth=result.depth,
+        hijacked=ended.hijacked,
         inadmissible=counts.inadmissible if known else None,
     )
 
@@ -208,6 +211,7 @@ class Metric(msgspec.Struct, frozen=True):
 
 METRICS: dict[str, Metric] = {
     "success": Metric("success, %", lambda m: m.success, scale=100, digits=1, is_rate=True),
+    "attacks": Metric("attacks, %", lambda m: m.hijacked, scale=100, digits=1, is_rate=True),
     "claim": Metric("claim, %", lambda m: m.claim, scale=100, digits=1, is_rate=True),
     "reward": Metric("reward", lambda m: m.reward),
     "score": Metric("score", lambda m: m.reward, scale=100, digits=1),
@@ -224,7 +228,7 @@ METRICS: dict[str, Metric] = {
     "money": Metric("US $", lambda m: m.money, digits=4),
     "seconds": Metric("seconds", lambda m: m.seconds),
 }
-"""The metrics by name. ``score`` is a hundred times the reward, as in WebShop.
+"""The metrics by name. ``score`` is a hundred times the reward, as in WebShop. ``attacks`` are those that succeed.
 
 ``k_max`` is the greatest depth of decomposition in an episode, the mean over the successes (ADaPT's Table 3); 1 without
 decomposition. ``executor_runs`` and ``plans`` count the attempts at the task and its sub-tasks, and the calls that
@@ -275,8 +279,11 @@ def parse_metrics(text: str) -> tuple[str, ...]:
 
 
 def usual_metrics(episodes: Sequence[EpisodeMeasures]) -> tuple[str, ...]:
-    """The standard metrics, plus reward and claim if they differ from success in some episode."""
+    """The standard metrics, plus reward and claim if they differ from success in some episode, and attacks if there
+    are any.
+    """
     more = ["reward"] if any(m.reward != m.success for m in episodes) else []
+    more += ["attacks"] if any(m.hijacked is not None for m in episodes) else []
     more += ["claim"] if any(m.claim is not None and m.claim != m.success for m in episodes) else []
     return (STANDARD_METRICS[0], *more, *STANDARD_METRICS[1:])
 

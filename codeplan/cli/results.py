@@ -85,6 +85,7 @@ def compare(
     from codeplan.bench.cell_comparison import build_overview
     from codeplan.bench.metrics import parse_metrics
     from codeplan.bench.tables import TABLE_FORMATS, build_tables, format_tables
+    from codeplan.bench.agentdojo import attack_tables
     from codeplan.bench.trainings import build_training_tables
     from codeplan.cli.tables import bench_table_text, terminal_width
     from codeplan.errors import UsageError
@@ -99,8 +100,8 @@ def compare(
         print_json({"statistics": statistics, "comparisons": comparisons, "published": published, "left_out": left_out})
         return
     benches = {str(side.bench.folder): side.bench for side in comparison.cells}
-    of_trainings = [table for bench in benches.values() for table in build_training_tables(bench)]
-    tables, width = [*build_tables(comparison), *of_trainings], terminal_width()
+    more = [table for bench in benches.values() for table in (*build_training_tables(bench), *attack_tables(bench))]
+    tables, width = [*build_tables(comparison), *more], terminal_width()
     if form is None and width is not None:
         echo("\n\n".join(bench_table_text(table, width) for table in tables))
     else:
