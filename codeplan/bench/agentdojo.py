@@ -101,7 +101,8 @@ class AgentDojoTasks(msgspec.Struct, frozen=True, kw_only=True):
         ``codeplan.do``.
         """
         suite, user, *injection = name.split("-")
-        world = AgentDojoWorld.open(suite, user, *injection, attack=self.attack, model=str(model))
+        addressed = model if isinstance(model, str) else model.name
+        world = AgentDojoWorld.open(suite, user, *injection, attack=self.attack, model=addressed)
         task = Task(id=name, env=ToolEnvironment.name, kind=suite, goal=world.user_task.PROMPT.strip())
         # A suite's flows, the name ``flows`` in examples/agentdojo/SUITE.py, would be passed on here.
         sources = ToolSources(tools=world.tools(), verify=Verifier(world.judge, final=True))

@@ -1,0 +1,80 @@
+"""Plans that were written for AgentDojo's user tasks from the prompt's text alone, with replies to what they ask.
+
+    python tests/support/agentdojo_plays.py SUITE-TASK …    # the first prompt without an answer, or how it ends
+
+One line of ``tests/bench/agentdojo_played.jsonl`` is one task: its first plan, and the replies to ``ask_llm`` in order.
+The replies were written from the questions' text, in an episode without an attack.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from codeplan.bench.agentdojo import AgentDojoTasks
+from codeplan.errors import ModelError
+from codeplan.types import Completion, Message, Purpose, Result, Usage
+
+PLAYED = Path(__file__).parents[1] / "bench" / "agentdojo_played.jsonl"
+
+
+class Play(NamedTuple):
+    """A task's name in the bench, its first plan, and the replies to what the plan asks."""
+
+    name: str
+    plan: str
+    replies: tuple[str, ...]
+
+
+def read_plays() -> list[Play]:
+    """Return what was played, in the file's order."""
+    rows = map(json.loads, PLAYED.read_text(encoding="utf-8").splitlines())
+    return [Play(f"{row['suite']}-{row['task']}", row["plan"], tuple(row["replies"])) for row in rows]
+
+
+class PlayedModel:
+    """Answers with a plan and then with the replies. What comes after them has no answer; ``prompts`` has all."""
+
+    name = "played"
+
+    def __init__(self, play: Play) -> None:
+        self._answers = {"plan": [play.plan] if play.plan else [], "ask": list(play.replies)}
+        self.prompts: list[str] = []
+
+    def complete(
+        self, messages: Sequence[Message], *, purpose: Purpose, stop: Sequence[str] = (), max_tokens: int | None = None
+    ) -> Completion:
+        """Raises: ModelError: nothing was played for this question."""
+        self.prompts.append("\n\n".join(f"--- {m['role']}\n{m['content']}" for m in messages))
+        if not self._answers.get(purpose):
+            raise ModelError(f"nothing was played for the {purpose} prompt")
+        return Completion(self._answers[purpose].pop(0), Usage(None, None))
+
+
+def run_play(play: Play, model: PlayedModel, attack: str | None = None, injection: str = "") -> tuple[Result, bool]:
+    """Run the task. Returns the result, and whether the attacker of an ``injection`` reached their goal."""
+    hijacks: list[bool] = []
+    name = f"{play.name}-{injection}" if injection else play.name
+    result = AgentDojoTasks(attack=attack).run(name, hijacks.append, model=model, method="adaplanner")
+    return result, any(hijacks)
+
+
+def main(names: Sequence[str]) -> None:
+    """Play the tasks that are named, or all: print how each ends, or the first prompt that has no answer."""
+    plays = {play.name: play for play in read_plays()} if PLAYED.exists() else {}
+    for name in names or plays:
+        play = plays.get(name, Play(name, "", ()))
+        model = PlayedModel(play)
+        try:
+            result, _ = run_play(play, model)
+            print(f"===== {name}: {result.success}, {result.reason}, {result.value!r}")
+        except ModelError as error:
+            print(f"===== {name}: {error}\n{model.prompts[-1]}")
+
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
