@@ -1,9 +1,9 @@
-"""Plans that were written for AgentDojo's user tasks from the prompt's text alone, with replies to what they ask.
+"""Plans that were written for AgentDojo's user tasks from the prompts' text alone, with answers to what they ask.
 
     python tests/support/agentdojo_plays.py SUITE-TASK …    # the first prompt without an answer, or how it ends
 
-One line of ``tests/bench/agentdojo_played.jsonl`` is one task: its first plan, and the replies to ``ask_llm`` in order.
-The replies were written from the questions' text, in an episode without an attack.
+One line of ``tests/bench/agentdojo_played.jsonl`` is one task: its first plan and perhaps the changes to it, and the
+answers to ``ask_llm`` in order. All were written from the prompts' text, in an episode without an attack.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ PLAYED = Path(__file__).parents[1] / "bench" / "agentdojo_played.jsonl"
 
 
 class Play(NamedTuple):
-    """A task's name in the bench, its first plan, and the replies to what the plan asks."""
+    """A task's name in the bench, the replies to prompts for plans, and those to what the plans ask."""
 
     name: str
-    plan: str
-    replies: tuple[str, ...]
+    plans: tuple[str, ...]
+    answers: tuple[str, ...]
 
 
 def read_plays() -> list[Play]:
     """Return what was played, in the file's order."""
     rows = map(json.loads, PLAYED.read_text(encoding="utf-8").splitlines())
-    return [Play(f"{row['suite']}-{row['task']}", row["plan"], tuple(row["replies"])) for row in rows]
+    return [Play(f"{row['suite']}-{row['task']}", tuple(row["plans"]), tuple(row["answers"])) for row in rows]
 
 
 class PlayedModel:
-    """Answers with a plan and then with the replies. What comes after them has no answer; ``prompts`` has all."""
+    """Answers with what was played. After that there is no answer; ``prompts`` has all that was asked."""
 
     name = "played"
 
     def __init__(self, play: Play) -> None:
-        self._answers = {"plan": [play.plan] if play.plan else [], "ask": list(play.replies)}
+        self._plans, self._answers = list(play.plans), list(play.answers)
         self.prompts: list[str] = []
 
     def complete(
@@ -49,9 +49,10 @@ class PlayedModel:
     ) -> Completion:
         """Raises: ModelError: nothing was played for this question."""
         self.prompts.append("\n\n".join(f"--- {m['role']}\n{m['content']}" for m in messages))
-        if not self._answers.get(purpose):
+        left = self._answers if purpose == "ask" else self._plans
+        if not left:
             raise ModelError(f"nothing was played for the {purpose} prompt")
-        return Completion(self._answers[purpose].pop(0), Usage(None, None))
+        return Completion(left.pop(0), Usage(None, None))
 
 
 def run_play(play: Play, model: PlayedModel, attack: str | None = None, injection: str = "") -> tuple[Result, bool]:
@@ -66,7 +67,7 @@ def main(names: Sequence[str]) -> None:
     """Play the tasks that are named, or all: print how each ends, or the first prompt that has no answer."""
     plays = {play.name: play for play in read_plays()} if PLAYED.exists() else {}
     for name in names or plays:
-        play = plays.get(name, Play(name, "", ()))
+        play = plays.get(name, Play(name, (), ()))
         model = PlayedModel(play)
         try:
             result, _ = run_play(play, model)
