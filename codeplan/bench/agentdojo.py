@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from statistics import fmean
 from types import SimpleNamespace
 from typing import Any, Final, get_type_hints
@@ -197,7 +196,7 @@ def _package() -> SimpleNamespace:
     Raises: UsageError: it is not installed.
     """
     try:
-        import agentdojo.attacks  # registers them
+        import agentdojo.attacks  # noqa: F401  # registers them
         from agentdojo.attacks.attack_registry import ATTACKS
         from agentdojo.functions_runtime import FunctionCall
         from agentdojo.models import MODEL_NAMES

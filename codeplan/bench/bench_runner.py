@@ -175,13 +175,7 @@ def attempt_episode(task: Task, play: Callable[[EventHandler], Result], method: 
 
 
 def _outcome(
-    job: EpisodeJob,
-    run: str,
-    result: Result,
-    *,
-    broken: bool = False,
-    failures: int = 0,
-    hijacked: bool | None = None,
+    job: EpisodeJob, run: str, result: Result, *, broken: bool = False, failures: int = 0, hijacked: bool | None = None
 ) -> EpisodeOutcome:
     """The job's outcome, with the trace's path relative to the bench's folder."""
     trace = f"{run}/{episodes.TRACE_NAME}" if run and result.trace else None

@@ -33,8 +33,8 @@ class EpisodeMeasures(Value, frozen=True):
     if it does not say. ``retrials`` are the trials after the first (Reflexion, Try-Again), 0 without a trace.
     ``depth`` is that of the deepest sub-task, None for methods that do not decompose. ``plans`` are the calls that
     split a goal into sub-tasks. ``executor_runs`` are the attempts at the task and at sub-tasks in which the model
-    acted or wrote a plan in code. Both are None without a trace. ``hijacked`` is whether an attacker reached their goal,
-    None without an attack.
+    acted or wrote a plan in code. Both are None without a trace. ``hijacked`` is whether an attacker reached their
+    goal, None without an attack.
     """
 
     success: bool

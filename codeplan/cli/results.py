@@ -82,10 +82,10 @@ def compare(
     (bootstrap over the tasks), and how many more pairs a conclusion would need. Published results on the suite have a
     table of their own.
     """
+    from codeplan.bench.agentdojo import attack_tables
     from codeplan.bench.cell_comparison import build_overview
     from codeplan.bench.metrics import parse_metrics
     from codeplan.bench.tables import TABLE_FORMATS, build_tables, format_tables
-    from codeplan.bench.agentdojo import attack_tables
     from codeplan.bench.trainings import build_training_tables
     from codeplan.cli.tables import bench_table_text, terminal_width
     from codeplan.errors import UsageError

@@ -76,6 +76,5 @@ def main(names: Sequence[str]) -> None:
             print(f"===== {name}: {error}\n{model.prompts[-1]}")
 
 
-
 if __name__ == "__main__":
     main(sys.argv[1:])
