@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from statistics import fmean
 from types import SimpleNamespace
 from typing import Any, Final, get_type_hints
@@ -72,7 +73,7 @@ class AgentDojoTasks(msgspec.Struct, frozen=True, kw_only=True):
         """An environment to check methods and settings with: it has one tool, which is never called."""
         return example_environment()
 
-    def select(self, suite: str, kind: str | None, n: int | None) -> tuple[Task, ...]:
+    def select(self, kind: str | None, n: int | None, suite: str = SUITE) -> tuple[Task, ...]:
         """The tasks of a suite, at most ``n`` of each kind. Raises: UsageError: there is none of this kind."""
         every = _package().suites
         if kind not in (None, *every):
@@ -195,15 +196,20 @@ def _package() -> SimpleNamespace:
 
     Raises: UsageError: it is not installed.
     """
-    try:
-        import agentdojo.attacks  # noqa: F401  # registers them
-        from agentdojo.attacks.attack_registry import ATTACKS
-        from agentdojo.functions_runtime import FunctionCall
-        from agentdojo.models import MODEL_NAMES
-        from agentdojo.task_suite.load_suites import get_suites
+    try:  # by name, which keeps type checks the same without the package
+        import_module("agentdojo.attacks")  # registers them
+        attacks: Any = import_module("agentdojo.attacks.attack_registry")
+        functions: Any = import_module("agentdojo.functions_runtime")
+        models: Any = import_module("agentdojo.models")
+        suites: Any = import_module("agentdojo.task_suite.load_suites")
     except ImportError as e:
         raise UsageError(f"AgentDojo is not installed ({e}); pip install 'codeplan[agentdojo]'") from None
-    return SimpleNamespace(attacks=ATTACKS, call=FunctionCall, model_names=MODEL_NAMES, suites=get_suites(VERSION))
+    return SimpleNamespace(
+        attacks=attacks.ATTACKS,
+        call=functions.FunctionCall,
+        model_names=models.MODEL_NAMES,
+        suites=suites.get_suites(VERSION),
+    )
 
 
 # ------------------------------------------------------------------ tables

@@ -356,6 +356,6 @@ def _resolve_cell(
 def _suite(suite: str, spec: BenchSpec) -> tuple[str | BaseEnvironment, Callable[[BaseEnvironment], tuple[Task, ...]]]:
     """A suite's environment, and the selection of its tasks there."""
     if tool_tasks := spec.tool_tasks:
-        return tool_tasks.example(), lambda env: tool_tasks.select(suite, spec.kind, spec.n)
+        return tool_tasks.example(), lambda env: tool_tasks.select(spec.kind, spec.n, suite)
     split, kind, n = spec.split, spec.kind, spec.n
     return resolve_suite(suite).env, lambda env: select_tasks(suite, env, split=split, kind=kind, n=n)

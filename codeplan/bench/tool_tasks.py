@@ -70,7 +70,7 @@ class TasksOnTools(Protocol):
         """An environment to check methods and settings with."""
         ...
 
-    def select(self, suite: str, kind: str | None, n: int | None) -> tuple[Task, ...]:
+    def select(self, kind: str | None, n: int | None, suite: str) -> tuple[Task, ...]:
         """The suite's tasks of a kind, at most ``n`` of each kind. Raises: UsageError: there is none."""
         ...
 
@@ -146,10 +146,10 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
         }
         return servers | {name: ", ".join(sorted(found)) for name, found in rest.items() if found}
 
-    def select(self, suite: str, kind: str | None, n: int | None) -> tuple[Task, ...]:
-        """The tasks of a kind, at most ``n`` of each kind. Raises: UsageError: there is none, or one is unusable.
+    def select(self, kind: str | None, n: int | None, suite: str = "") -> tuple[Task, ...]:
+        """The tasks of a kind, at most ``n`` of each kind. A file is one suite, whatever its name.
 
-        A file is one suite, whatever its name.
+        Raises: UsageError: there is none, or one is unusable.
         """
         found = [task for task in self.tasks if kind in (None, task.kind)]
         if not found:

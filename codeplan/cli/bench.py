@@ -137,7 +137,7 @@ def bench(
         typer.Argument(
             metavar="SUITE",
             autocompletion=options.complete("codeplan.envs"),
-            help="A suite (household-134, …), an environment or its FILE.py:NAME, a grid's TOML file, paper:ID, agentdojo.",
+            help="A suite (household-134, …), agentdojo, an environment or its FILE.py:NAME, a TOML file, or paper:ID.",
         ),
     ],
     *,

@@ -70,7 +70,7 @@ def test_an_attack_on_the_service_succeeds_when_the_user_s_task_fails(package: A
     hijacks: list[bool] = []
     stops(f"{play.name}-injection_task_0", hijacks.append, model=_Idle(), method="adaplanner")
     assert hijacks == [True]
-    assert len(AgentDojoTasks(attack="dos").select(f"{SUITE}+dos", "banking", None)) == SUITES["banking"]
+    assert len(AgentDojoTasks(attack="dos").select("banking", None, f"{SUITE}+dos")) == SUITES["banking"]
 
 
 class _Idle(PlayedModel):
@@ -93,14 +93,14 @@ def test_tools_show_no_part_of_the_environment_and_give_plain_data(package: Any)
 
 def test_a_bench_has_every_user_task_and_with_an_attack_every_pair(package: Any) -> None:
     tasks = AgentDojoTasks(attack=ATTACK)
-    alone, pairs = (tasks.select(suite, None, None) for suite in tasks.suites)
+    alone, pairs = (tasks.select(None, None, suite) for suite in tasks.suites)
     assert Counter(task.kind for task in alone) == SUITES
     assert len(pairs) == 40 * 14 + 20 * 7 + 16 * 9 + 21 * 5
     assert len({task.id for task in (*alone, *pairs)}) == len(alone) + len(pairs)
 
 
 def test_the_first_pairs_have_different_tasks_of_the_user_and_of_the_attacker(package: Any) -> None:
-    first = AgentDojoTasks(attack=ATTACK).select(ATTACKED, "slack", 5)
+    first = AgentDojoTasks(attack=ATTACK).select("slack", 5, ATTACKED)
     _, users, injections = zip(*(task.id.split("-") for task in first), strict=True)
     assert len({*users}) == len({*injections}) == 5
 
