@@ -196,6 +196,9 @@ class OffersTools(Protocol):
     has_verifier: bool
     """Whether a verifier judges the values that plans return."""
 
+    has_flows: bool
+    """Whether the user's flows decide about calls."""
+
     once_tools: frozenset[str]
     """The tools of which equal calls are made once: after a failure, the recorded answer stands for them."""
 

@@ -267,6 +267,14 @@ ToolTimeout = Annotated[
 ErrorIf = Annotated[
     str | None, typer.Option(metavar="KEY", help="A tool's answer that is a dict with this key is an error.")
 ]
+FlowsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--flows",
+        metavar="FILE.py:NAME|FILE.toml|default",
+        help="Which data may reach which argument of a call (codeplan.flows).",
+    ),
+]
 WayOn = Literal["retry", "skip", "stop"]
 
 
@@ -328,6 +336,7 @@ class ToolOptions(ToolSourceOptions):
     once: Once = None
     tool_timeout: ToolTimeout = None
     error_if: ErrorIf = None
+    flows: FlowsOption = None
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of ``codeplan.do`` and ``codeplan.resume``. On a terminal, the user is asked about calls."""
@@ -352,6 +361,8 @@ def ask_for_approval(call: ProposedCall) -> bool | str | Always:
         _show_call(f"The plan calls{f' in {place}:' if place else ''}", call.tool, call.arguments)
         if call.hint:
             echo_message(f"The server says: {call.hint}.", err=True)
+        if call.why:
+            echo_message(f"Your flows ask, because {call.why}.", err=True)
         if call.earlier:
             echo_message(f"Equal calls that were made before it in this episode: {len(call.earlier):,}.", err=True)
         ways = f"[y]es, [n]o, [a]lways {call.tool}, always [t]hese arguments, or a reason to refuse"

@@ -286,6 +286,7 @@ class RunOptions:
     tool_timeout: options.ToolTimeout = None
     error_if: options.ErrorIf = None
     once: options.Once = None
+    flows: options.FlowsOption = None
 
 
 @dataclass(frozen=True)
@@ -370,6 +371,7 @@ def _open_runner(given: ToolSourceOptions, each: RunOptions, kept: KeepingOption
             tool_timeout=each.tool_timeout,
             error_if=each.error_if,
             once=each.once or (),
+            flows=each.flows,
         )
         tools = stack.enter_context(open_tools(sources, root, restarts=MAX_SERVER_RESTARTS))
         runner = stack.enter_context(closing(ToolPlanRunner(tools, RunFolders(root, kept.keep), _settings(each))))

@@ -14,12 +14,12 @@ from codeplan.methods.registry import ImportsSetting
 from codeplan.planning.outcomes import ending_of_single_run
 from codeplan.planning.plan_run import (
     Fixes,
+    begin_plan,
     check_plan,
     ending_of_value,
     record_check,
     record_notices,
     run_plan,
-    start_event,
 )
 from codeplan.planning.planner import Planner
 from codeplan.plugins import Setting
@@ -130,14 +130,14 @@ class FixedPlan:
         self.plan = plan
         agent, ask = episode.agent(), Planner(episode, Prompts.cached(None)).answer_question
         run = partial(run_plan, self.sandbox, episode, plan, agent, ask, on_coverage=self._on_coverage)
-        episode.record(start_event(1, plan, self._start_from, self._checkpoint, from_outside=True))
+        begin_plan(self.sandbox, episode, 1, plan, self._start_from, self._checkpoint, from_outside=True)
         try:
             return run(self._start_from, self._checkpoint, on_event=self._pause)
         except _PauseReached as pause:
             step, checkpoint = pause.entry.step, pause.entry.checkpoint
         if self._on_pause:
             self._on_pause(agent)
-        episode.record(start_event(1, plan, step, checkpoint))
+        begin_plan(self.sandbox, episode, 1, plan, step, checkpoint)
         return run(step, checkpoint)
 
     def _pause(self, progress: Progress) -> None:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from codeplan.episode.episode import Episode, show_failed_tool
 from codeplan.errors import EpisodeOver
+from codeplan.planning.plan_origins import note_origins
 from codeplan.recording.event_comparison import TIMING_LIMITS
 from codeplan.recording.events import (
     PlanEnded,
@@ -40,21 +41,32 @@ from codeplan.types import (
 from codeplan.types.value import Value
 
 
-def start_event(
-    number: int, plan: Plan, start: int, checkpoint: Checkpoint | None, *, from_outside: bool = False
-) -> PlanStarted:
-    """The event of a plan's start. It holds the checkpoint only if the checkpoint comes ``from_outside`` the episode.
+def begin_plan(
+    sandbox: Sandbox,
+    episode: Episode,
+    number: int,
+    plan: Plan,
+    start: int,
+    checkpoint: Checkpoint | None,
+    *,
+    from_outside: bool = False,
+    shows_data: bool = True,
+) -> None:
+    """Record that a plan starts, and before it where its calls' arguments come from, if there are flows.
 
-    Helper functions are never saved; ``plan.provides`` defines them again.
+    The event holds the checkpoint only if the checkpoint comes ``from_outside`` the episode. Helper functions are never
+    saved; ``plan.provides`` defines them again. ``shows_data`` is as for ``note_origins``.
     """
+    note_origins(sandbox, episode, plan, start, checkpoint, shows_data=shows_data)
     state = checkpoint or Checkpoint()
-    return PlanStarted(
+    started = PlanStarted(
         number=number,
         start_from=start,
         restored=tuple(sorted(state.names)),
         dropped={name: why for name, why in state.dropped.items() if name not in plan.provides},
         checkpoint=checkpoint if from_outside else None,
     )
+    episode.record(started)
 
 
 def run_plan(

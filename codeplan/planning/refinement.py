@@ -20,11 +20,11 @@ from codeplan.planning.outcomes import RunEnd, describe_outcome, describe_refusa
 from codeplan.planning.plan_run import (
     Fixes,
     TakenReply,
+    begin_plan,
     check_plan,
     ending_of_value,
     record_check,
     run_plan,
-    start_event,
     take_reply,
     without_timing,
 )
@@ -395,7 +395,7 @@ class RefinementLoop:
         entries = {k: c for k, c in before.entries.items() if k < start} if before else {}
         entries |= {start: checkpoint} if checkpoint else {}
         while True:
-            self.episode.record(start_event(self._plan_count, plan, start, checkpoint))
+            begin_plan(self.sandbox, self.episode, self._plan_count, plan, start, checkpoint)
             outcome = run_plan(self.sandbox, self.episode, plan, self.agent, self.ask, start, checkpoint)
             outcome = without_timing(outcome)
             entries |= outcome.entries

@@ -92,6 +92,40 @@ class PlanStarted(TraceEvent, frozen=True, tag="plan_started"):
     checkpoint: Checkpoint | None = None
 
 
+class SiteOrigins(msgspec.Struct, frozen=True, array_like=True):
+    """A place of a plan that calls ``tool`` (``*``: any), and where the arguments come from: by position, by name, or
+    ``*``. ``control`` decides about the call. ``is_new``: no plan before data was shown calls the tool.
+    """
+
+    tool: str
+    line: Count
+    end_line: Count
+    arguments: dict[str, tuple[str, ...]]
+    control: tuple[str, ...]
+    is_new: bool
+
+
+class VariableOrigins(msgspec.Struct, frozen=True, array_like=True):
+    """Where a variable's value comes from. Variables that share a number in ``cells`` share an object."""
+
+    name: str
+    origins: tuple[str, ...]
+    cells: tuple[Count, ...]
+
+
+class PlanOrigins(TraceEvent, frozen=True, tag="plan_origins"):
+    """Where the arguments of the plan's calls come from, found before it starts, if there are flows.
+
+    ``asks`` says what each question to the model was given, by number. Unless the plan was ``followed``, every argument
+    may come from anywhere. Origins are written as in ``codeplan.sandbox.analysis.origins``.
+    """
+
+    sites: tuple[SiteOrigins, ...]
+    asks: dict[str, tuple[str, ...]]
+    variables: tuple[VariableOrigins, ...]
+    followed: bool
+
+
 class StepEntered(TraceEvent, frozen=True, tag="step_entered"):
     """The plan enters a step; ``checkpoint`` holds its variables at this point."""
 
@@ -149,18 +183,20 @@ class CallDecided(TraceEvent, frozen=True, tag="call_decided"):
     """The call with this ``id`` was allowed or refused, before it was begun.
 
     ``by`` says who decided: ``pattern`` is one of the user's patterns (the field ``pattern`` holds it), ``approver`` is
-    the user, ``always`` the user's earlier answer that holds for this call as well. ``nobody`` means that the call
-    needed approval and there was nobody to ask: the episode then waits. ``reason`` is why it was refused, or what the
-    episode waits for. ``arguments`` are those that the user gave in place of the plan's, packed; None: unchanged.
+    the user, ``always`` the user's earlier answer that holds for this call as well, ``flows`` the user's flows.
+    ``nobody`` means that the call needed approval and there was nobody to ask: the episode then waits. ``reason`` is
+    why it was refused, or what the episode waits for. ``arguments`` are those that the user gave in place of the
+    plan's, packed; None: unchanged. ``origins`` says where each argument comes from, if there are flows.
     """
 
     id: Count
     tool: str
     allowed: bool
-    by: Literal["pattern", "approver", "always", "nobody"]
+    by: Literal["pattern", "approver", "always", "nobody", "flows"]
     pattern: str = ""
     reason: str = ""
     arguments: dict[str, Any] | None = None
+    origins: dict[str, tuple[str, ...]] = {}
 
 
 class ApprovalAnswered(TraceEvent, frozen=True, tag="approval_answered"):
@@ -239,9 +275,9 @@ class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
 
     ``settings`` are those given by name; ``model_settings`` come from the model. Neither contains secrets. ``tools``
     describe the tools of an episode in an environment of tools, ``tools_doc`` is the text that models read above them,
-    and ``has_verifier`` says whether it judges values. ``once`` are the tools of which prompts say that their calls are
-    made once. ``carried`` are calls of the episode from which this one was branched off, or that it goes on with: they
-    were made there, and are not made again.
+    ``has_verifier`` says whether it judges values, and ``has_flows`` whether flows decide about calls. ``once`` are the
+    tools of which prompts say that their calls are made once. ``carried`` are calls of the episode from which this one
+    was branched off, or that it goes on with: they were made there, and are not made again.
     """
 
     task: Task
@@ -256,6 +292,7 @@ class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
     tools: tuple[AgentTool, ...] = ()
     tools_doc: str = ""
     has_verifier: bool = False
+    has_flows: bool = False
     once: tuple[str, ...] = ()
     carried: tuple[CarriedAnswer, ...] = ()
 
@@ -402,6 +439,7 @@ Event = (
     | PlanFixed
     | PlanWarned
     | PlanRejected
+    | PlanOrigins
     | PlanStarted
     | StepEntered
     | TextPrinted

@@ -119,6 +119,7 @@ _DECIDERS = {
     "pattern": "by the pattern {pattern}",
     "approver": "by the user",
     "always": "by the user's earlier answer",
+    "flows": "by your flows",
     "nobody": "because there was nobody to ask",
 }
 
@@ -286,6 +287,8 @@ class EventViewer:
             case events.PlanDrafted() | events.PlanFixed() | events.PlanWarned() | events.PlanRejected():
                 self._plan = event.source if isinstance(event, events.PlanDrafted | events.PlanFixed) else plan
                 return _written_plan_view(event, plan)
+            case events.PlanOrigins():
+                return EventView()
             case events.PlanStarted():
                 return _plan_started_view(event)
             case events.StepEntered():
@@ -328,6 +331,8 @@ def _part(event: Event) -> Part:
             return "model"
         case events.PlanDrafted() | events.PlanFixed() | events.PlanWarned() | events.PlanStarted():
             return "plans"
+        case events.PlanOrigins():
+            return "other"
         case events.StepEntered() | events.TextPrinted():
             return "plans"
         case events.EpisodeStarted() | events.EpisodeContinued() | events.EpisodeEnded():

@@ -16,6 +16,7 @@ from codeplan import plugins
 from codeplan.budget import Budget
 from codeplan.episode.method import Method
 from codeplan.errors import UsageError
+from codeplan.flows import Flows
 from codeplan.llm import endpoint
 from codeplan.llm.callable_model import ModelFunction
 from codeplan.llm.routing import ROUTES
@@ -321,6 +322,7 @@ def resume(
     tries: int | None = None,
     tool_timeout: float | None = None,
     error_if: ErrorTest | None = None,
+    flows: Flows | str | None = None,
     **settings: Any,
 ) -> Result:
     """Finish an episode that was killed, interrupted, or ended for want of something; its trace in ``folder`` goes on.
@@ -342,11 +344,11 @@ def resume(
     An episode with tools continues in the present state of the world: the trace answers the recorded calls, and only
     calls that were never made are made. If it waits for an approval, it goes on at that call: ``codeplan.approve`` has
     answered, or ``allow`` or ``approve`` decides. Its tools are never taken from the trace: ``tools`` to
-    ``tool_errors``, ``once``, ``tool_timeout`` and ``error_if`` are as for ``do``; tools that were called once before
-    stay so. If the episode was ended during a call, that call may have been done. Then ``in_doubt`` says what to do:
-    ``"stop"``, ``"retry"`` (make it again), ``"skip"`` (the plan gets an OSError in its place), or a function
-    ``in_doubt(tool, arguments)``, sync or async, that returns one of these. Calls of tools whose names fit a pattern in
-    ``idempotent`` are made again in any case.
+    ``tool_errors``, ``once``, ``tool_timeout``, ``error_if`` and ``flows`` are as for ``do``; tools that were called
+    once before stay so. If the episode was ended during a call, that call may have been done. Then ``in_doubt`` says
+    what to do: ``"stop"``, ``"retry"`` (make it again), ``"skip"`` (the plan gets an OSError in its place), or a
+    function ``in_doubt(tool, arguments)``, sync or async, that returns one of these. Calls of tools whose names fit a
+    pattern in ``idempotent`` are made again in any case.
 
     Raises:
         UsageError: there is no such trace, its episode is still running, its header is damaged, or it needs a setting,
@@ -370,6 +372,7 @@ def resume(
         once=once,
         tool_timeout=tool_timeout,
         error_if=error_if,
+        flows=flows,
     )
     require_handler(on_event)
     path = find_trace(folder)
@@ -616,7 +619,9 @@ def _recorded_setup(
             if isinstance(event, EpisodeStarted | EpisodeContinued):
                 check_budget(event.budget, budget)
     if not live and env is None and header.env == ToolEnvironment.name and header.tools:
-        env = recorded_environment(header.task.goal, header.tools, header.tools_doc, header.once)
+        env = recorded_environment(
+            header.task.goal, header.tools, header.tools_doc, header.once, has_flows=header.has_flows
+        )
     if env is None:
         require_recorded(header.env)
     is_exec = header.method == FixedPlan.name and method is None

@@ -177,6 +177,7 @@ class EpisodeSetup:
             tools=offering.described_tools if offering else (),
             tools_doc=offering.tools_doc if offering else "",
             has_verifier=offering is not None and offering.has_verifier,
+            has_flows=offering is not None and offering.has_flows,
             once=tuple(t.method.name for t in offering.described_tools if t.method.name in offering.once_tools)
             if offering
             else (),

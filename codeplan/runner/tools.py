@@ -13,6 +13,7 @@ from codeplan.budget import Budget
 from codeplan.cancellation import LoopThread
 from codeplan.episode.method import Method
 from codeplan.errors import UsageError
+from codeplan.flows import Flows, flows_of_file
 from codeplan.llm.callable_model import ModelFunction
 from codeplan.protocols import LLM
 from codeplan.recording.events import CarriedAnswer, EpisodeStarted, EventHandler
@@ -41,7 +42,7 @@ from codeplan.tools.mcp import (
     parse_address,
     read_config,
 )
-from codeplan.tools.python_tools import function_of_file, python_tools, tools_of_file, with_settings
+from codeplan.tools.python_tools import function_of_file, object_of_file, python_tools, tools_of_file, with_settings
 from codeplan.tools.tool import AT_ONCE, DOC, Tool, Toolset, name_fault
 from codeplan.tools.tool_settings import ErrorTest, ToolSettings, require_error_test, require_timeout
 from codeplan.types import AgentTool, Result
@@ -61,6 +62,24 @@ def collect_tools(given: object) -> tuple[Tool, ...]:
         else:
             found += tools_of_file(str(thing)) if isinstance(thing, str | Path) else python_tools(thing)
     return tuple(found)
+
+
+def read_flows(given: object) -> Flows | None:
+    """Flows as the user gives them: the object, ``FILE.py:NAME``, ``FILE.toml``, ``default`` or None.
+
+    Raises: UsageError: they are none of these, or cannot be read.
+    """
+    if given is None or isinstance(given, Flows):
+        return given
+    if not isinstance(given, str):
+        raise UsageError(f"flows are a codeplan.flows.Flows, not {in_quotes(given)}")
+    if given == "default":
+        return Flows()
+    form = "names no single object; write FILE.py:NAME, a codeplan.flows.Flows"
+    found = object_of_file(given, form) if ".py" in given else flows_of_file(Path(given))
+    if not isinstance(found, Flows):
+        raise UsageError(f"flows: {in_quotes(given)} is no codeplan.flows.Flows")
+    return found
 
 
 def at_once_of(given: object) -> int:
@@ -94,6 +113,7 @@ class ToolSources:
     once: Iterable[str] = ()
     tool_timeout: float | None = None
     error_if: ErrorTest | None = None
+    flows: Flows | str | None = None
 
     @property
     def name_tools(self) -> bool:
@@ -103,7 +123,13 @@ class ToolSources:
 
     def approvals(self, approve: Approver | None = None) -> Approvals:
         """The user's patterns, with ``approve`` or the user's function. Raises: UsageError: one is wrong."""
-        return Approvals(self.allow, self.ask, approve or self._approver)
+        ask = () if self.ask is None and self.flows is not None else self.ask  # the flows say when to ask
+        return Approvals(self.allow, ask, approve or self._approver)
+
+    @cached_property
+    def read_flows(self) -> Flows | None:
+        """The user's flows. Raises: UsageError: they cannot be read, or are none."""
+        return read_flows(self.flows)
 
     @cached_property
     def _approver(self) -> Approver | Literal["later"] | None:
@@ -115,9 +141,11 @@ class ToolSources:
     @property
     def patterns(self) -> list[GivenPattern]:
         """All patterns on the tools' names. Raises: UsageError: one is no pattern."""
-        return given_patterns(
+        named = given_patterns(
             allow=self.allow, ask=self.ask or (), deny=self.deny, idempotent=self.idempotent, once=self.once
         )
+        of_flows = self.read_flows.tool_patterns() if self.read_flows else ()
+        return [*named, *(GivenPattern(*each) for each in of_flows)]
 
     def doubts(self) -> DoubtRules:
         """The user's rules about calls in doubt. Raises: UsageError: one is wrong."""
@@ -179,6 +207,7 @@ class OpenTools:
             tool_errors=self.sources.tool_errors,
             loop=loop,
             carried=carried,
+            flows=self.sources.read_flows,
         )
 
 
@@ -229,6 +258,8 @@ def open_tools(
             once = (_called_once(tool, sources.once) for tool in toolset.tools)
             toolset = Toolset(once, toolset.doc, at_once_of(sources.tools))
             require_fitting((p for p in patterns if p.fits_one(toolset.names) or not elsewhere(p)), toolset.names)
+            if flows := sources.read_flows:
+                flows.require_parameters({t.name: [p.name for p in t.method.parameters] for t in toolset.tools})
             denied = [p.pattern for p in patterns if p.option == "deny"]
             yield OpenTools(toolset.without(denied), sources, verifier)
 
@@ -278,6 +309,8 @@ def open_recorded_tools(
         raise UsageError(
             "the episode has a verifier, which is never taken from a trace; name it: --verify FILE.py:NAME"
         )
+    if header.has_flows and sources.flows is None:
+        raise UsageError("the episode has flows, which are never taken from a trace; name them: --flows FILE.py:NAME")
     known = {tool.method.name for tool in header.tools}  # of a trace that may come from a stranger
     once = (*read_patterns("once", sources.once), *(name for name in header.once if name in known))
     opening = open_goal(header.task.goal, replace(sources, once=once), folder)
@@ -336,6 +369,7 @@ def do(
     on_event: EventHandler | None = None,
     tool_timeout: float | None = None,
     error_if: ErrorTest | None = None,
+    flows: Flows | str | None = None,
     **settings: Any,
 ) -> Result:
     """Have plans reach a goal with tools, and return how that ended; ``Result.value`` is what the plan returned.
@@ -359,6 +393,10 @@ def do(
     ``once`` are patterns on names of tools whose equal calls are made once: a plan that goes on after a failure, or
     starts over, gets the recorded answer. ``tool_timeout`` is how many seconds a call of your own tools may take, and
     ``error_if`` says which answers are errors; ``codeplan.tool`` says each of these for one tool.
+
+    ``flows`` say which data may reach which argument of a call (``codeplan.flows``); it may also be
+    ``"FILE.py:NAME"``, ``"FILE.toml"``, or ``"default"`` for ``Flows()``. With flows and ``approve``, and without
+    ``ask``, only what the flows do not allow is asked for.
 
     If a tool raises an exception, the plan gets it as an error that it can catch, or with ``tool_errors="stop"`` the
     episode ends. ``verify``, ``approve`` and the tools may be asynchronous. The rest is as in ``codeplan.run``.
@@ -389,6 +427,7 @@ def do(
         once=once,
         tool_timeout=tool_timeout,
         error_if=error_if,
+        flows=flows,
     )
     env = EnvironmentToOpen(open_goal(goal, sources, out))
     with EpisodeSetup(env, method, model, settings) as setup:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from fnmatch import fnmatchcase
 from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
@@ -26,7 +26,9 @@ class ProposedCall:
 
     ``arguments`` is a copy of the call's, by parameter. ``hint`` is what the tool's server says about it. ``step`` and
     ``line`` are those of the plan's call and ``plan`` is its source: None and empty where no plan makes it.
-    ``earlier`` are the answers to equal calls before it in this episode, each with its value as plain data.
+    ``earlier`` are the answers to equal calls before it in this episode, each with its value as plain data. With flows,
+    ``origins`` says where each argument comes from, such as ``read_file.content`` or ``goal``, and ``why`` why the user
+    is asked.
     """
 
     tool: str
@@ -36,6 +38,8 @@ class ProposedCall:
     line: int | None = None
     plan: str = ""
     earlier: tuple[Answer, ...] = ()
+    origins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    why: str = ""
 
 
 class Always(Enum):
@@ -122,14 +126,16 @@ class Approvals:
         return rule
 
     def decide(
-        self, call: Call, proposed: Callable[[], ProposedCall], finish: Callable[[object], object]
+        self, call: Call, proposed: Callable[[], ProposedCall], finish: Callable[[object], object], *, by_flows: bool
     ) -> ApprovalDecision:
         """The user's decision about a call; ``finish`` waits for an asynchronous one.
+
+        ``by_flows``: the flows ask, because of this call's arguments. Then no approval of the tool as a whole counts.
 
         Raises the exceptions of ``approve``.
         """
         assert self.approve is not None, "there is somebody to ask"
-        if not self._always.isdisjoint((call.name, call_key(call))):
+        if call_key(call) in self._always or (call.name in self._always and not by_flows):
             return ApprovalDecision(True, by="always")
         answer = finish(self.approve(proposed()))
         if isinstance(answer, Always):

@@ -24,6 +24,7 @@ from codeplan.cancellation import (
     raise_if_cancelled,
 )
 from codeplan.errors import AgentError, EnvironmentFailure, UsageError, VerifierBroken, WaitingForApproval
+from codeplan.flows import Flows, FlowVerdict
 from codeplan.plain_data import MAX_VALUES, NotPlainData, Packed, pack, unpack
 from codeplan.recording.events import (
     NO_SITE,
@@ -62,6 +63,7 @@ from codeplan.tools.failures import (
     show_failure,
     shows_each_failure,
 )
+from codeplan.tools.flow_checks import FlowChecks
 from codeplan.tools.results import full_type_name, pack_result
 from codeplan.tools.tool import Tool, Toolset
 from codeplan.types import ActionSpace, AgentTool, Answer, Call, Observation, Task
@@ -114,6 +116,7 @@ MAX_TURNS = 50
 """Maximum number of model calls of an executor that acts by one call at a time, unless its settings say otherwise."""
 
 _FIRST = "No tool was called yet."
+_NO_FLOWS = FlowVerdict("allow", {})
 _AT_ONCE = frozenset({NoneType, bool, int, float, str, list, tuple, dict})  # spares the slower look at other types
 
 
@@ -159,6 +162,7 @@ class ToolEnvironment:
     Without a ``verifier``, what plans return is not judged, and an episode ends as claimed at best. ``doubts`` decide
     about the call during which a resumed episode was ended; without them the episode stays as it is. Asynchronous tools
     run in ``loop``, if several episodes share one. ``carried`` are answers of an episode with which this one goes on.
+    ``flows`` decide about calls by where their arguments come from.
 
     Raises: UsageError: the goal is empty, or is not text in UTF-8.
     """
@@ -177,6 +181,7 @@ class ToolEnvironment:
         tool_errors: ToolErrors = "plan",
         loop: LoopThread | None = None,
         carried: Sequence[CarriedAnswer] = (),
+        flows: Flows | None = None,
     ) -> None:
         require_goal(goal)
         self.toolset = toolset
@@ -184,7 +189,8 @@ class ToolEnvironment:
         self.agent = agent_class_for(toolset, goal)
         self.space = _action_space(toolset)
         self._task = Task(id="goal", env=self.name, kind="goal", goal=goal.strip())
-        self.tools_doc, self.has_verifier = toolset.doc, verifier is not None
+        self.tools_doc, self.has_verifier, self.has_flows = toolset.doc, verifier is not None, flows is not None
+        self.flow_checks = None if flows is None else FlowChecks(flows, goal)
         self.carried = tuple(carried)
         self.once_tools = frozenset(tool.name for tool in toolset.tools if tool.once)
         self._verifier, self._approvals, self._doubts = verifier, approvals or Approvals(), doubts or DoubtRules()
@@ -534,16 +540,16 @@ class ToolEnvironment:
         """The call as it is to be made. Raises: AgentError: it may not be made. WaitingForApproval."""
         tool, answer = asked.tool, asked.site.answer
         need, pattern = self._approvals.rule_for(tool)
+        verdict = self._judge(asked)
         if answer and call_key(answer.call) == call_key(asked.call):
             decision = ApprovalDecision(answer.allowed, answer.reason)
-        elif need == "allow":
-            if pattern:
-                asked.record(CallDecided(id=asked.id, tool=tool.name, allowed=True, by="pattern", pattern=pattern))
+        elif need == "allow" and verdict.way == "allow":
+            self._record_allowed(asked, pattern, verdict)
             return asked
         elif self._approvals.approve is None:
-            raise self._wait(asked, pattern)
+            raise self._wait(asked, pattern, verdict)
         else:
-            decision = self._ask_approver(asked)
+            decision = self._ask_approver(asked, verdict)
         changed = None if decision.arguments is None else _changed_call(asked, decision.arguments)
         asked.record(
             CallDecided(
@@ -554,6 +560,7 @@ class ToolEnvironment:
                 pattern=pattern,
                 reason=decision.reason,
                 arguments=None if changed is None else changed.arguments,
+                origins=dict(verdict.origins),
             )
         )
         if not decision.allowed:
@@ -561,31 +568,66 @@ class ToolEnvironment:
             raise AgentError(f"the user did not approve this call of {tool.name}{why}", "PermissionError")
         return asked if changed is None else asked._replace(call=changed, arguments=_unpacked(changed))
 
-    def _wait(self, asked: _Request, pattern: str) -> WaitingForApproval:
+    def _judge(self, asked: _Request) -> FlowVerdict:
+        """What the flows say about a call. Raises: AgentError: they refuse it, which is recorded."""
+        if self.flow_checks is None:
+            return _NO_FLOWS
+        tool = asked.tool
+        verdict = self.flow_checks.judge(tool, asked.arguments, asked.site)
+        if verdict.way == "refuse":
+            why, origins = verdict.why, dict(verdict.origins)
+            asked.record(
+                CallDecided(id=asked.id, tool=tool.name, allowed=False, by="flows", reason=why, origins=origins)
+            )
+            raise AgentError(f"the user's flows do not allow this call of {tool.name}: {why}", "PermissionError")
+        return verdict
+
+    def _record_allowed(self, asked: _Request, pattern: str, verdict: FlowVerdict) -> None:
+        """Record that a pattern, or the flows, allowed a call; a tool that only reads is not worth an event."""
+        by: Literal["pattern", "flows"] = "pattern" if pattern else "flows"
+        judged = self.flow_checks is not None and self.flow_checks.flows.acts(asked.tool.name)
+        if pattern or judged:
+            given = dict(verdict.origins) if judged else {}
+            name = asked.tool.name
+            asked.record(CallDecided(id=asked.id, tool=name, allowed=True, by=by, pattern=pattern, origins=given))
+
+    def _wait(self, asked: _Request, pattern: str, verdict: FlowVerdict) -> WaitingForApproval:
         """The exception that ends the episode until somebody answers; the decision is recorded."""
         tool, site = asked.tool, asked.site
-        wins = len(pattern) >= len(tool.name)  # takes precedence over an --allow with the name
-        way = f"--allow {tool.name}{f' in place of --ask {in_quotes(pattern)}' if wins else ''}"
         where = f" at {site.place}" if site.place else ""
         waits = f"waiting for approval: {call_line(tool.name, asked.arguments)}{where}"
-        reason = f"{waits}; allow it: codeplan approve RUN, or resume with {way}"
+        if verdict.findings:
+            reason = f"{waits}; {verdict.why}, which the flows do not allow unasked; answer: codeplan approve RUN"
+        else:
+            wins = len(pattern) >= len(tool.name)  # takes precedence over an --allow with the name
+            way = f"--allow {tool.name}{f' in place of --ask {in_quotes(pattern)}' if wins else ''}"
+            reason = f"{waits}; allow it: codeplan approve RUN, or resume with {way}"
         asked.drain()
         asked.record(
-            CallDecided(id=asked.id, tool=tool.name, allowed=False, by="nobody", pattern=pattern, reason=reason)
+            CallDecided(
+                id=asked.id,
+                tool=tool.name,
+                allowed=False,
+                by="nobody",
+                pattern=pattern,
+                reason=reason,
+                origins=dict(verdict.origins),
+            )
         )
         return WaitingForApproval(reason, asked.call)
 
-    def _ask_approver(self, asked: _Request) -> ApprovalDecision:
+    def _ask_approver(self, asked: _Request, verdict: FlowVerdict) -> ApprovalDecision:
         """The user's decision. Raises: EnvironmentFailure: ``approve`` fails."""
 
         def proposed() -> ProposedCall:
             tool, site = asked.tool, asked.site
             earlier = tuple(map(_with_plain_value, site.earlier_answers(asked.call)))
             place = (site.step, site.line, site.plan)
-            return ProposedCall(tool.name, _unpacked(asked.call), tool.hint, *place, earlier)
+            shown = (verdict.origins, verdict.why)
+            return ProposedCall(tool.name, _unpacked(asked.call), tool.hint, *place, earlier, *shown)
 
         try:
-            return self._approvals.decide(asked.call, proposed, self._finish)
+            return self._approvals.decide(asked.call, proposed, self._finish, by_flows=bool(verdict.findings))
         except BaseException as error:
             require_failure(error)
             raise EnvironmentFailure(f"the function that approves calls failed: {failure_sentence(error)}") from error
@@ -675,7 +717,7 @@ async def _collect(items: AsyncIterator[Any]) -> list[Any]:
 
 
 def recorded_environment(
-    goal: str, tools: Sequence[AgentTool], doc: str, once: Collection[str] = ()
+    goal: str, tools: Sequence[AgentTool], doc: str, once: Collection[str] = (), *, has_flows: bool = False
 ) -> ToolEnvironment:
     """An environment for the replay of an episode. The recording answers every call, so its tools are never called.
 
@@ -683,8 +725,9 @@ def recorded_environment(
     """
     try:
         given = (Tool(t.method, _never_called, t.types, once=t.method.name in once) for t in tools)
-        toolset = Toolset(given, doc)
-        return ToolEnvironment(goal, toolset)
+        env = ToolEnvironment(goal, Toolset(given, doc))
+        env.has_flows = has_flows
+        return env
     except (UsageError, ValueError) as e:
         raise UsageError(f"the trace's header is damaged: its tools: {parser_reason(e)}") from None
 

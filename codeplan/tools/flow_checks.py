@@ -1,0 +1,154 @@
+"""Judges the calls of one episode by the user's flows."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from codeplan.flows import UNKNOWN, ArgumentOrigins, Flows, FlowVerdict, Sources
+from codeplan.plain_data import NotPlainData, unpack
+from codeplan.recording.events import CallSite, Event, PlanOrigins, SiteOrigins, answered_calls
+from codeplan.tools.tool import Tool
+
+_EVERY = "*"
+
+
+class FlowChecks:
+    """The flows of one episode with this goal. ``origins`` are those of the plan that runs now.
+
+    The worker that runs a plan names the line of a call, and may lie about it. Only a line with a call of this tool in
+    the accepted plan counts; for any other, the arguments may come from anywhere.
+    """
+
+    def __init__(self, flows: Flows, goal: str) -> None:
+        self.flows, self._goal = flows, goal
+        self.origins: PlanOrigins | None = None
+
+    def judge(self, tool: Tool, arguments: Mapping[str, Any], site: CallSite) -> FlowVerdict:
+        """What is to happen to this call."""
+        found = self._origins_of(tool, arguments, site.line)
+        known = _KnownValues(self._goal, site.events)
+        return self.flows.judge(tool.name, arguments, found, known.has)
+
+    def _origins_of(self, tool: Tool, arguments: Mapping[str, Any], line: int | None) -> ArgumentOrigins:
+        origins = self.origins
+        sites = [] if origins is None or not origins.followed else _sites_at(origins.sites, tool.name, line)
+        if origins is None or not sites:
+            return ArgumentOrigins(dict.fromkeys(arguments, (UNKNOWN,)), (UNKNOWN,))
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for site in sites:
+            for name in arguments:
+                found[name].update(_argument_origins(tool, site, name))
+        control = {each for site in sites for each in site.control}
+        return ArgumentOrigins(found, control, origins.asks, any(site.is_new for site in sites))
+
+
+def _sites_at(sites: Iterable[SiteOrigins], name: str, line: int | None) -> list[SiteOrigins]:
+    """The places in the plan that may have made a call; without a line, all that call the tool."""
+    return [s for s in sites if s.tool in (name, _EVERY) and (line is None or s.line <= line <= s.end_line)]
+
+
+def _argument_origins(tool: Tool, site: SiteOrigins, name: str) -> Iterable[str]:
+    """Where one argument comes from: it was given by position, by name, or in a way that is not known."""
+    given = site.arguments
+    ways = [given[key] for key in (_EVERY, name, _position(tool, name)) if key in given]
+    beyond = [origins for key, origins in given.items() if key.isdigit() and _is_variadic(tool, name)]
+    return {origin for origins in (*ways, *beyond) for origin in origins} if ways or beyond else (UNKNOWN,)
+
+
+def _position(tool: Tool, name: str) -> str:
+    names = [p.name for p in tool.method.parameters]
+    return str(names.index(name)) if name in names else ""
+
+
+def _is_variadic(tool: Tool, name: str) -> bool:
+    return any(p.name == name and p.kind in ("VAR_POSITIONAL", "VAR_KEYWORD") for p in tool.method.parameters)
+
+
+class _KnownValues:
+    """Values of the goal and of the answers so far, by which a value is trusted whatever way it came."""
+
+    def __init__(self, goal: str, events: Sequence[Event]) -> None:
+        self._goal, self._events = goal, events
+
+    def has(self, value: object, sources: Sources) -> bool:
+        """Whether all parts of the value stand in the goal, or in an answer that the sources name."""
+        parts = list(_parts(value))
+        return all(self._has_part(part, sources) for part in parts)
+
+    def _has_part(self, part: object, sources: Sources) -> bool:
+        if part is None or part == "":
+            return True
+        if isinstance(part, bool):
+            return False
+        if sources.has("goal") and _stands_in(part, self._goal):
+            return True
+        return any(_is_same(part, known) for known in self._answers(sources))
+
+    def _answers(self, sources: Sources) -> Iterator[object]:
+        named = [source for source in sources.each if source.kind == "tool"]
+        if not named:
+            return
+        for made in answered_calls(self._events):
+            given = [part for part in _parts(_unpacked(made.call.arguments)) if isinstance(part, str)]
+            for source in (s for s in named if s.covers(".".join((f"tool:{made.call.name}", *s.path)))):
+                for known in _parts_at(_unpacked(made.answer.value), source.path):
+                    if not any(_is_same(known, each) for each in given):  # a tool may answer with what it was given
+                        yield known
+
+
+def _unpacked(packed: Any) -> Any:
+    try:
+        return unpack(packed)
+    except NotPlainData:  # a forged trace may hold anything
+        return None
+
+
+def _parts(value: object) -> Iterator[object]:
+    """The texts, numbers and other leaves of a value, with the keys of dicts."""
+    stack = [value]
+    while stack:
+        each = stack.pop()
+        if isinstance(each, list | tuple | set | frozenset):
+            stack += each
+        elif isinstance(each, dict):
+            stack += [*each, *each.values()]
+        else:
+            yield each
+
+
+def _parts_at(value: object, path: Sequence[str]) -> Iterator[object]:
+    """The leaves under these fields, one within the other; lists are gone through."""
+    if isinstance(value, list | tuple):
+        for each in value:
+            yield from _parts_at(each, path)
+    elif not path:
+        yield from _parts(value)
+    elif isinstance(value, dict) and path[0] in value:
+        yield from _parts_at(value[path[0]], path[1:])
+
+
+def _is_same(part: object, known: object) -> bool:
+    if isinstance(part, str) and isinstance(known, str):
+        return part.strip() == known.strip()
+    numbers = _number(part), _number(known)
+    return numbers[0] is not None and numbers[0] == numbers[1]
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _stands_in(part: object, text: str) -> bool:
+    """Whether a text or a number stands in a text, between words."""
+    if isinstance(part, str):
+        return re.search(rf"(?<!\w){re.escape(part.strip())}(?!\w)", text) is not None
+    number = _number(part)
+    return number is not None and any(_number(found) == number for found in re.findall(r"-?\d+(?:\.\d+)?", text))

@@ -1,0 +1,1130 @@
+"""Where the arguments of a plan's calls come from: which answers of tools and of the model can reach each of them.
+
+An abstract interpretation of the plan's text. A name, a container's field or a function's parameter has a set of
+*atoms*: origins, cells (the containers and objects that the plan makes, one for each place that makes them), and
+functions. Names in one function change in the order of the statements; cells, parameters, results and what functions
+read from the outside only grow, until a pass adds nothing. What cannot be followed has the origin ``unknown``.
+
+An origin is ``tool:NAME.FIELD`` (``tool:NAME``: the whole answer; ``.*`` at the end: some part of it), ``ask:N`` (the
+N-th question to the model; ``ask:N!`` if its form has no free text), ``revision`` (the text of a plan that was written
+after data was shown) or ``unknown``. The text of a first plan and the goal have no origin. With ``~`` in front, the
+origin only decides whether or how often something is done: the flow of control.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
+
+from codeplan.sandbox.language.name_flow import Function, function_names, outer_names, scope_nodes
+from codeplan.sandbox.language.parsing import parse_plan
+
+MAX_PASSES: Final = 40
+"""Passes over a plan; one that still changes then is not followed."""
+
+MAX_STEPS: Final = 300_000
+"""Nodes that all passes together may visit."""
+
+MAX_FIELDS: Final = 3
+"""Fields of an answer that an origin names, one within the other."""
+
+UNKNOWN: Final = "unknown"
+REVISION: Final = "revision"
+ANY: Final = "*"
+
+
+class Ref(NamedTuple):
+    """An atom that is no origin.
+
+    A ``cell``; a function of the plan (``fn``), of a container (``bound``, by its cell) or of Python (``builtin``); a
+    tool (``method``), the ``agent``, ``ask_llm`` (``ask``); an object or a class of the plan (``obj``); ``flat``: the
+    parts of the value are in it, mixed.
+    """
+
+    kind: str
+    key: Any = None
+
+
+Value = frozenset[str | Ref]
+
+_NOTHING: Final[Value] = frozenset()
+_AGENT, _ASK, _OBJECT, _FLAT, _BUILTIN = Ref("agent"), Ref("ask"), Ref("obj"), Ref("flat"), Ref("builtin")
+_UNKNOWN: Final[Value] = frozenset({UNKNOWN, _FLAT})
+
+_WRITERS: Final = frozenset(
+    {
+        "append",
+        "appendleft",
+        "add",
+        "extend",
+        "extendleft",
+        "insert",
+        "update",
+        "setdefault",
+        "send",
+        "asend",
+        "athrow",
+        "throw",
+        "put",
+        "put_nowait",
+        "push",
+        "write",
+        "writelines",
+        "writerow",
+        "writerows",
+        "__setitem__",
+        "__setattr__",
+        "__init__",
+        "heappush",
+        "rotate",
+    }
+)
+"""Methods that put their arguments into what they are called on."""
+
+_SPREADERS: Final = frozenset({"update", "extend", "extendleft", "writelines"})
+_RETURN_NOTHING: Final = frozenset({"append", "appendleft", "add", "insert", "extend", "update"})
+
+_SAME_ELEMENTS: Final = frozenset(
+    {"list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "deque", "islice", "chain", "filter"}
+)
+_ONE_ELEMENT: Final = frozenset({"max", "min", "next", "choice"})
+_EACH: Final = frozenset({"map", "each"})
+_READ_ALL: Final = frozenset({"locals", "globals", "vars", "eval", "dir"})
+_CALLED: Final = frozenset({"fn", "method", "ask", "bound"})
+_MAKERS: Final = ("__init__", "__new__", "__post_init__", "__set_name__", "__init_subclass__")
+_LEAVERS: Final = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+_CLOSED: Final = frozenset({"int", "float", "bool", "date", "datetime", "Decimal", "None"})
+
+
+class TooHard(Exception):
+    """The plan takes too many passes or steps."""
+
+
+def find_origins(source: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The origins of the arguments of each call in a plan.
+
+    ``arguments`` may hold ``tools`` (the agent's methods), ``start_from``, ``variables`` and ``asks`` (as returned for
+    the plan before, whose variables a resumed run starts with), and for a plan that was written after data was shown
+    ``goal`` and ``known``, the texts of the plans before that. Returns ``sites`` (rows of tool, first and last line,
+    the origins of each argument by position, name or ``*``, those of control, whether no known plan calls the tool),
+    ``asks`` (by number, what each question was given), ``variables`` (rows of name, origins, cells) and ``followed``.
+    Raises RejectedPlanError.
+    """
+    tree = parse_plan(source)
+    try:
+        interpreter = _Interpreter(tree, arguments)
+        interpreter.run()
+        return interpreter.findings()
+    except (TooHard, RecursionError):
+        return {"sites": [], "asks": {}, "variables": [], "followed": False}
+
+
+class _Known:
+    """What a plan has in common with the plans before data was shown; all of it if there are none to compare."""
+
+    def __init__(self, arguments: Mapping[str, Any]) -> None:
+        texts = arguments.get("known")
+        self.compares = texts is not None
+        trees = [ast.parse(text) for text in texts or ()]
+        nodes = [node for tree in trees for node in ast.walk(tree)]
+        self._goal = str(arguments.get("goal", ""))
+        self._constants = {_constant_key(n.value) for n in nodes if isinstance(n, ast.Constant)}
+        self._statements = {_head(n) for n in nodes if isinstance(n, ast.stmt)}
+        self.calls = {n.attr for n in nodes if isinstance(n, ast.Attribute)}
+
+    def has_statement(self, node: ast.stmt) -> bool:
+        """Whether the statement, without those in it, stands in a known plan."""
+        return not self.compares or _head(node) in self._statements
+
+    def has_constant(self, value: object) -> bool:
+        """Whether the constant stands in a known plan or in the goal."""
+        if not self.compares or value is None or isinstance(value, bool) or value in ("", Ellipsis):
+            return True
+        text = value if isinstance(value, str) else str(value)
+        in_goal = re.search(rf"(?<!\w){re.escape(text)}(?!\w)", self._goal) is not None
+        return in_goal or _constant_key(value) in self._constants
+
+
+def _constant_key(value: object) -> tuple[str, str]:
+    return type(value).__name__, str(value)
+
+
+def _head(node: ast.stmt) -> str:
+    """A statement's text, without the statements in it."""
+    parts = [type(node).__name__]
+    for name, part in ast.iter_fields(node):
+        given = part if isinstance(part, list) else [part]
+        parts += [_dump(each, name) for each in given if not isinstance(each, ast.stmt | ast.ExceptHandler)]
+    return "\n".join(parts)
+
+
+def _dump(part: object, name: str) -> str:
+    return f"{name}={ast.dump(part) if isinstance(part, ast.AST) else part}"
+
+
+class _Function:
+    """A function of the plan: what its parameters can hold, what it returns, and the values of its expressions."""
+
+    def __init__(self, node: Function, scope: _Scope) -> None:
+        self.node, self.outer = node, scope
+        a = node.args
+        self.positional = [p.arg for p in (*a.posonlyargs, *a.args)]
+        self.named = {p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)}
+        body = [node.body] if isinstance(node, ast.Lambda) else node.body
+        yields = (ast.Yield, ast.YieldFrom)
+        self.yields = any(isinstance(n, yields) for n in scope_nodes(body))
+        self.scope = _Scope(scope, function_names(node), outer_names(body))
+        self.result: set[str | Ref] = set()
+        self.seen: set[str | Ref] = set()
+        self.control: set[str | Ref] = set()
+
+
+class _Scope:
+    """The names of a function or of the module. ``now`` is what they hold here, ``ever`` what they hold anywhere.
+
+    ``shared`` names are written by functions within, so their ``ever`` counts here as well.
+    """
+
+    def __init__(self, outer: _Scope | None, names: frozenset[str], shared: Iterable[str]) -> None:
+        self.outer, self.names, self.shared = outer, names, {*shared}
+        self.now: dict[str, Value] = {}
+        self.ever: defaultdict[str, set[str | Ref]] = defaultdict(set)
+
+    def home(self, name: str) -> _Scope:
+        """The scope to which the name belongs."""
+        scope = self
+        while scope.outer is not None and name not in scope.names:
+            scope = scope.outer
+        return scope
+
+
+class _Site:
+    """A call of a tool at one place."""
+
+    def __init__(self) -> None:
+        self.arguments: defaultdict[str, set[str | Ref]] = defaultdict(set)
+        self.control: set[str | Ref] = set()
+
+
+class _Interpreter:
+    """Runs the abstract interpretation. ``new`` is whether the statement here is a revision's own."""
+
+    def __init__(self, tree: ast.Module, arguments: Mapping[str, Any]) -> None:
+        self.tree = tree
+        self.tools = frozenset(arguments.get("tools", ()))
+        self.start_from = int(arguments.get("start_from", 1))
+        self.variables = list(arguments.get("variables", ()))
+        self.known = _Known(arguments)
+        self.heap: defaultdict[Any, defaultdict[str, set[str | Ref]]] = defaultdict(lambda: defaultdict(set))
+        self.functions: dict[Any, _Function] = {}
+        self.methods: defaultdict[str, list[_Function]] = defaultdict(list)
+        self.properties: set[str] = set()
+        self.sites: defaultdict[tuple[str, int, int], _Site] = defaultdict(_Site)
+        self.asks: dict[tuple[int, int], int] = {}
+        self.asked: defaultdict[int, set[str | Ref]] = defaultdict(set)
+        for number, given in arguments.get("asks", {}).items():
+            self.asked[int(number)] = set(given)
+        self.first_ask = 1 + max(self.asked, default=-1)
+        self.module = _Scope(None, frozenset(), ())
+        self.scope = self.module
+        self.control: Value = _NOTHING
+        self.seen: list[set[str | Ref]] = [set()]
+        self.tried: defaultdict[Any, set[str | Ref]] = defaultdict(set)  # the values in a ``try`` or ``with``
+        self.function: _Function | None = None
+        self.new = False
+        self.leaving: dict[Any, bool] = {}
+        self.is_calling_given = False
+        self.is_changed = True
+        self.steps = 0
+        self.solution = next((n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "solution"), None)
+
+    # ------------------------------------------------------------------ passes
+
+    def run(self) -> None:
+        """Pass over the plan until nothing is added. Raises: TooHard."""
+        for _ in range(MAX_PASSES):
+            self.is_changed = False
+            self.control, self.scope = _NOTHING, self.module
+            self.block(self.tree.body)
+            if self.solution is not None:
+                self._enter_solution(self.functions[_place(self.solution)])
+            for function in list(self.functions.values()):
+                if function.node is not self.solution:
+                    self._body(function)
+            if not self.is_changed:
+                return
+        raise TooHard
+
+    def _enter_solution(self, solution: _Function) -> None:
+        first = solution.positional[:1]
+        for name in first:
+            self.grow(solution.scope.ever[name], {_AGENT})
+        solution.scope.names |= {row[0] for row in self.variables}
+        for name, origins, cells in self.variables:
+            held = {*origins, *(Ref("cell", ("kept", cell)) for cell in cells)}
+            self.grow(solution.scope.ever[name], held | ({_OBJECT} if self.methods else set()))
+        self._body(solution)
+
+    def _body(self, function: _Function) -> None:
+        """Interpret a function's body with all that its parameters ever hold."""
+        before = self.scope, self.control, self.function, self.seen
+        self.scope, self.control, self.function = function.scope, frozenset(function.control), function
+        self.seen = [function.seen]
+        self.scope.now = {name: frozenset(held) for name, held in self._initial(function)}
+        if isinstance(function.node, ast.Lambda):
+            self.grow(function.result, self.value(function.node.body))
+        else:
+            self.block(function.node.body)
+        self.scope, self.control, self.function, self.seen = before
+
+    def _initial(self, function: _Function) -> Iterator[tuple[str, set[str | Ref]]]:
+        kept = {row[0] for row in self.variables} if function.node is self.solution else set()
+        a = function.node.args
+        extra = {p.arg for p in (a.vararg, a.kwarg) if p}
+        for name in function.named | extra | kept:
+            yield name, function.scope.ever[name]
+
+    def grow(self, held: set[str | Ref], more: Iterable[str | Ref]) -> None:
+        """Add atoms to what only grows."""
+        size = len(held)
+        held.update(more)
+        self.is_changed = self.is_changed or len(held) > size
+
+    # ------------------------------------------------------------------ values
+
+    def flat(self, *values: Iterable[str | Ref]) -> Value:
+        """Values that an operation mixes: all that can be reached from them, as one."""
+        found: set[str | Ref] = set()
+        stack = [atom for value in values for atom in value]
+        while stack:
+            atom = stack.pop()
+            if isinstance(atom, str):
+                found.add(_some_part(atom))
+            elif atom not in found:
+                found.add(atom)
+                if atom.kind == "cell":
+                    stack += [each for field in self.heap[atom.key].values() for each in field]
+        if _OBJECT in found:
+            found |= self._hooks(found)
+        if found:
+            found.add(_FLAT)
+        return frozenset(found)
+
+    def computed(self, *values: Iterable[str | Ref]) -> Value:
+        """The value of an expression that computes; what a revision's own statement computes is the revision's."""
+        return self.noted(self.flat(*values) | ({REVISION} if self.new else _NOTHING))
+
+    def noted(self, value: Value) -> Value:
+        """The value, which an exception raised near here may carry."""
+        for seen in self.seen:
+            self.grow(seen, value)
+        return value
+
+    def elements(self, value: Value) -> Value:
+        """What one gets by going through a value."""
+        if _FLAT in value:
+            return value
+        found: set[str | Ref] = set()
+        for atom in value:
+            if isinstance(atom, Ref) and atom.kind == "cell":
+                for held in self.heap[atom.key].values():
+                    found |= held
+            else:
+                found.add(atom)
+        return frozenset(found) | (self._hooks(value) if _OBJECT in value else _NOTHING)
+
+    def field(self, value: Value, name: str) -> Value:
+        """What a value holds under a constant key, index (``#0``) or attribute."""
+        if _FLAT in value:
+            return value
+        found: set[str | Ref] = set()
+        for atom in value:
+            if isinstance(atom, str):
+                found.add(_with_field(atom, name))
+            elif atom.kind == "cell":
+                fields = self.heap[atom.key]
+                found |= fields.get(name, _NOTHING) | fields.get(ANY, _NOTHING)
+            elif atom is _BUILTIN:
+                found.add(atom)
+        return frozenset(found)
+
+    def store(self, value: Value, name: str, more: Iterable[str | Ref]) -> None:
+        """Put atoms into the cells of a value."""
+        held = {*more, *self.control}
+        for atom in value:
+            if isinstance(atom, Ref) and atom.kind == "cell":
+                self.grow(self.heap[atom.key][name], held)
+
+    def cell(self, node: ast.AST, fields: Mapping[str, Iterable[str | Ref]], what: str = "") -> Value:
+        """A new container made at this place."""
+        key = (*_place(node), what)
+        for name, held in fields.items():
+            self.grow(self.heap[key][name], held)
+        return frozenset({Ref("cell", key)})
+
+    def _hooks(self, given: Iterable[str | Ref]) -> set[str | Ref]:
+        """What special methods and properties of the plan's classes return, called with these atoms."""
+        found: set[str | Ref] = set()
+        for name, functions in self.methods.items():
+            is_hook = name.startswith("__") and name.endswith("__") and name not in _MAKERS
+            if is_hook or name in self.properties:
+                for function in functions:
+                    for parameter in function.named:
+                        self.grow(function.scope.ever[parameter], given)
+                    found |= function.result
+        return found
+
+    # ------------------------------------------------------------------ names
+
+    def read(self, name: str) -> Value:
+        """What a name holds here."""
+        home = self.scope.home(name)
+        if home is self.scope and name not in home.shared:
+            return home.now.get(name, _NOTHING)
+        return frozenset(home.ever.get(name, _NOTHING)) | home.now.get(name, _NOTHING)
+
+    def set_name(self, name: str, value: Value) -> None:
+        """Bind a name."""
+        value |= self.control
+        home = self.scope.home(name)
+        home.now[name] = value
+        if home is not self.scope:
+            home.shared.add(name)
+        self.grow(home.ever[name], value)
+
+    def bind(self, target: ast.AST, value: Value) -> None:
+        """Assign a value to a target."""
+        match target:
+            case ast.Name(id=name):
+                self.set_name(name, value)
+            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                starred = any(isinstance(part, ast.Starred) for part in parts)
+                for place, part in enumerate(parts):
+                    self.bind(part, self.elements(value) if starred else self.field(value, f"#{place}"))
+            case ast.Starred(value=inner):
+                self.bind(inner, self.cell(inner, {ANY: value}))
+            case ast.Attribute(value=base, attr=name):
+                self.store(self.value(base), name, value)
+            case ast.Subscript(value=base, slice=key):
+                held, field = self.value(base), _constant_field(key)
+                self.store(held, field or ANY, value)
+                if field is None:
+                    self.store(held, ANY, self.value(key))
+
+    # ------------------------------------------------------------------ expressions
+
+    def value(self, node: ast.AST | None) -> Value:
+        """What an expression can be."""
+        if node is None:
+            return _NOTHING
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            raise TooHard
+        way = _EXPRESSIONS.get(type(node))
+        return way(self, node) if way else self._mixed(node)
+
+    def _mixed(self, node: ast.AST) -> Value:
+        return self.computed(*(self.value(child) for child in ast.iter_child_nodes(node) if _is_code(child)))
+
+    def _constant(self, node: ast.Constant) -> Value:
+        return _NOTHING if not self.new or self.known.has_constant(node.value) else frozenset({REVISION})
+
+    def _name(self, node: ast.Name) -> Value:
+        if node.id == "ask_llm":
+            return frozenset({_ASK})
+        return self.read(node.id) if self.is_bound(node.id) else frozenset({_BUILTIN})
+
+    def is_bound(self, name: str) -> bool:
+        """Whether the plan binds the name, other than by an import."""
+        return name in self.scope.home(name).ever
+
+    def _attribute(self, node: ast.Attribute) -> Value:
+        base = self.value(node.value)
+        methods = {Ref("bound", a.key) for a in base if isinstance(a, Ref) and a.kind == "cell"}
+        return self.attribute(base, node.attr) | methods
+
+    def attribute(self, base: Value, name: str) -> Value:
+        """What an attribute of a value can be."""
+        found: Value = frozenset(_some_part(a) for a in base if isinstance(a, str))
+        found |= self.field(frozenset(a for a in base if not isinstance(a, str)), name)
+        if _AGENT in base:
+            is_tool = name in self.tools or not self.tools
+            found |= {Ref("method", name)} if is_tool else {f"tool:{name}"}
+        for function in self.methods.get(name, ()):
+            self.give(function, function.positional[:1], base)
+            found |= {Ref("fn", _place(function.node))}
+            if name in self.properties:
+                found |= function.result
+        return found
+
+    def _subscript(self, node: ast.Subscript) -> Value:
+        base, name = self.value(node.value), _constant_field(node.slice)
+        if name is not None:
+            return self.noted(self.field(base, name))
+        if isinstance(node.slice, ast.Slice):
+            return self.computed(base, self.value(node.slice))
+        if isinstance(node.slice, ast.UnaryOp | ast.Constant):
+            return self.noted(self.elements(base))
+        return self.noted(self.elements(base) | self.flat(self.value(node.slice)))
+
+    def _sequence(self, node: ast.List | ast.Tuple | ast.Set) -> Value:
+        if any(isinstance(each, ast.Starred) for each in node.elts):
+            return self.cell(node, {ANY: frozenset().union(*map(self.value, node.elts))})
+        return self.cell(node, {f"#{place}": self.value(each) for place, each in enumerate(node.elts)})
+
+    def _starred(self, node: ast.Starred) -> Value:
+        return self.elements(self.value(node.value))
+
+    def _dict(self, node: ast.Dict) -> Value:
+        made = self.cell(node, {})
+        for key, each in zip(node.keys, node.values, strict=True):
+            if key is None:
+                self.store(made, ANY, self.elements(self.value(each)))
+                continue
+            name, held = _constant_field(key), self.value(each)
+            self.store(made, name or ANY, held if name else held | self.value(key))
+        return made
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
+        before, now = self.control, dict(self.scope.now)
+        for loop in node.generators:
+            self.bind(loop.target, self.elements(self.value(loop.iter)))
+            for test in loop.ifs:
+                self.control |= _control(self.flat(self.value(test)))
+        parts = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
+        held = _NOTHING.union(*map(self.value, parts))
+        made = self.cell(node, {ANY: held | self.control})
+        self.control = before
+        hidden = {n.id for loop in node.generators for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+        for name in hidden:
+            if name in now:
+                self.scope.now[name] = now[name]
+            else:
+                self.scope.now.pop(name, None)
+        return made
+
+    def _choice(self, node: ast.IfExp) -> Value:
+        control = _control(self.flat(self.value(node.test)))
+        return self.value(node.body) | self.value(node.orelse) | control
+
+    def _bool_op(self, node: ast.BoolOp) -> Value:
+        return frozenset().union(*map(self.value, node.values))
+
+    def _walrus(self, node: ast.NamedExpr) -> Value:
+        held = self.value(node.value)
+        self.bind(node.target, held)
+        return held
+
+    def _lambda(self, node: ast.Lambda) -> Value:
+        return self.define(node)
+
+    def _await(self, node: ast.Await) -> Value:
+        return self.value(node.value)
+
+    def _yield(self, node: ast.Yield | ast.YieldFrom) -> Value:
+        held = self.value(node.value)
+        if isinstance(node, ast.YieldFrom):
+            held = self.elements(held)
+        if self.function is None:
+            return held
+        made = self.cell(self.function.node, {ANY: held | self.control}, "yields")
+        self.grow(self.function.result, made)
+        return self.elements(made) | (
+            self.elements(self.value(node.value)) if isinstance(node, ast.YieldFrom) else _NOTHING
+        )
+
+    # ------------------------------------------------------------------ calls
+
+    def _call(self, node: ast.Call) -> Value:
+        arguments = _Arguments(self, node)
+        match node.func:
+            case ast.Name(id=name) if name != "ask_llm" and not self.is_bound(name):
+                return self.noted(self._builtin(node, name, arguments))
+            case ast.Attribute(value=base, attr=name):
+                held = self.value(base)
+                found = self.call(self.attribute(held, name), node, arguments)
+                if _AGENT in held and name in self.tools:
+                    return self.noted(found)
+                return self.noted(found | self._method(node, held, name, arguments))
+            case function:
+                return self.noted(self.call(self.value(function), node, arguments))
+
+    def call(self, function: Value, node: ast.Call, arguments: _Arguments) -> Value:
+        """What a call of any of these functions returns."""
+        found: set[str | Ref] = set()
+        mixed = function if _FLAT in function else _NOTHING
+        for atom in function:
+            if isinstance(atom, str):
+                found.add(_some_part(atom))
+            elif atom.kind == "fn":
+                found |= self._call_function(self.functions[atom.key], arguments, mixed)
+            elif atom.kind == "method":
+                found |= self._call_tool(atom.key, node, arguments, mixed)
+            elif atom.kind == "ask":
+                found |= self._call_model(node, arguments)
+            elif atom.kind == "cell":
+                found |= self._made_object(node, atom, arguments)
+            elif atom.kind in ("bound", "builtin"):
+                cell = frozenset({Ref("cell", atom.key)} if atom.key else ())
+                self.store(cell, ANY, arguments.every | self.elements(arguments.every))
+                found |= self._unfollowed(node, arguments, cell)
+        if _OBJECT in function:
+            found |= self._hooks({*function, *arguments.every})
+        return frozenset(found)
+
+    def _unfollowed(self, node: ast.Call, arguments: _Arguments, *more: Value) -> Value:
+        """What a function that is not the plan's own returns: perhaps a new container, and all arguments in it."""
+        called = self._call_given(node, arguments)
+        for held in arguments.positional:  # it may put one argument into another, as ``heappush`` does
+            self.store(held, ANY, arguments.every - held)
+        return self.computed(arguments.every, called, *more) | self.cell(node, {}) | {_FLAT}
+
+    def _call_function(self, function: _Function, arguments: _Arguments, mixed: Value) -> set[str | Ref]:
+        bound = 1 if function in self.methods.get(getattr(function.node, "name", ""), ()) else 0
+        parameters = function.positional[bound:]
+        for place, held in enumerate(arguments.positional):
+            if place < len(parameters) and not (arguments.is_starred or mixed):
+                self.give(function, [parameters[place]], held)
+            else:
+                self.give(function, [*parameters[0 if arguments.is_starred or mixed else place :]], held)
+                self._give_extra(function, function.node.args.vararg, held)
+        for name, held in arguments.named.items():
+            if name in function.named and not mixed:
+                self.give(function, [name], held)
+            elif name == ANY or mixed:
+                self.give(function, function.named, held)
+            if name not in function.named:
+                self._give_extra(function, function.node.args.kwarg, held)
+        if mixed:
+            self.give(function, function.named, mixed)
+        self.grow(function.control, self.control)
+        for seen in self.seen:
+            self.grow(seen, function.seen)
+        return {*function.result}
+
+    def give(self, function: _Function, parameters: Iterable[str], held: Value) -> None:
+        """Let parameters of a function hold these atoms, too."""
+        for name in parameters:
+            self.grow(function.scope.ever[name], held)
+
+    def _give_extra(self, function: _Function, parameter: ast.arg | None, held: Value) -> None:
+        if parameter is not None:
+            made = self.cell(parameter, {ANY: held})
+            self.grow(function.scope.ever[parameter.arg], made)
+
+    def _call_tool(self, name: str, node: ast.Call, arguments: _Arguments, mixed: Value) -> Value:
+        site = self.sites[name, node.lineno, node.end_lineno or node.lineno]
+        self.grow(site.control, self.control)
+        unclear = mixed or arguments.is_starred
+        for place, held in enumerate(arguments.positional):
+            self.grow(site.arguments[ANY if unclear else str(place)], held)
+        for key, held in arguments.named.items():
+            self.grow(site.arguments[ANY if mixed else key], held)
+        self.grow(site.arguments[ANY], mixed) if mixed else None
+        given = frozenset(atom for atom in self.flat(arguments.every) if isinstance(atom, str))
+        return frozenset({f"tool:{name}"}) | self.cell(node, {}) | given  # it may answer with what it was given
+
+    def _call_model(self, node: ast.Call, arguments: _Arguments) -> Value:
+        number = self.asks.setdefault(_place(node)[:2], self.first_ask + len(self.asks))
+        form = next((k.value for k in node.keywords if k.arg == "form"), node.args[2] if len(node.args) > 2 else None)
+        self.grow(self.asked[number], self.flat(arguments.every))
+        if not isinstance(form, ast.Dict):
+            return frozenset({_answer_of(number, form), *self.cell(node, {})})
+        fields = {
+            _constant_field(k) or ANY: {_answer_of(number, v)} for k, v in zip(form.keys, form.values, strict=True) if k
+        }
+        return self.cell(node, fields)
+
+    def _made_object(self, node: ast.Call, made: Ref, arguments: _Arguments) -> Value:
+        """The object that a call of a class of the plan makes; of anything else in a cell nothing is known."""
+        if not isinstance(made.key, tuple) or made.key[-1] != "class":
+            return self._unfollowed(node, arguments, frozenset({made}))
+        found = self.cell(node, {ANY: arguments.every}) | {made, _OBJECT}
+        for name in _MAKERS:
+            for function in self.methods.get(name, ()):
+                self.give(function, function.positional[:1], found)
+                self._call_function(function, arguments, _NOTHING)
+        return found
+
+    def _builtin(self, node: ast.Call, name: str, arguments: _Arguments) -> Value:
+        """What a function that is not the plan's own returns."""
+        every, first = arguments.every, arguments.positional[0] if arguments.positional else _NOTHING
+        if name in _READ_ALL:
+            return _UNKNOWN
+        if name == "getattr" and len(node.args) >= 2:
+            return self._getattr(node, arguments)
+        if name == "setattr" and len(node.args) == 3:
+            self.store(first, _constant_field(node.args[1]) or ANY, every - first)
+            return _NOTHING
+        if name in _EACH and len(arguments.positional) > 1:
+            each = arguments.with_positional([self.elements(held) for held in arguments.positional[1:]])
+            return self.cell(node, {ANY: self.call(first, node, each)})
+        items = self.elements(every)
+        if name in _SAME_ELEMENTS:
+            returned = self._call_given(node, arguments, items)
+            return self.cell(node, {ANY: items | (returned if name == "iter" else _NOTHING)})
+        if name in _ONE_ELEMENT:  # ``max(1, x)`` gives an argument itself
+            self._call_given(node, arguments, items)
+            return items | every
+        if name in ("enumerate", "zip"):
+            return self._pairs(node, name, arguments)
+        return self._unfollowed(node, arguments)
+
+    def _getattr(self, node: ast.Call, arguments: _Arguments) -> Value:
+        base, name = arguments.positional[0], _constant_field(node.args[1])
+        if name is not None:
+            return self.attribute(base, name).union(*arguments.positional[2:])
+        return self.flat(arguments.every) | ({Ref("method", ANY), _FLAT} if _AGENT in base else _NOTHING)
+
+    def _pairs(self, node: ast.Call, name: str, arguments: _Arguments) -> Value:
+        columns = [self.elements(held) for held in arguments.positional]
+        if arguments.is_starred:
+            return self.computed(arguments.every)
+        fields = {"#1": columns[0]} if name == "enumerate" else {f"#{n}": held for n, held in enumerate(columns)}
+        return self.cell(node, {ANY: self.cell(node, fields, "pair")})
+
+    def _call_given(self, node: ast.Call, arguments: _Arguments, items: Value | None = None) -> Value:
+        """What functions among the arguments return, called with ``items``, or else with all arguments mixed."""
+        every = self.flat(arguments.every)
+        functions = frozenset(a for a in every if isinstance(a, Ref) and a.kind in _CALLED)
+        if not functions or self.is_calling_given:
+            return _NOTHING
+        self.is_calling_given = True
+        given = every if items is None else items
+        found = self.call(functions if items is not None else functions | {_FLAT}, node, _Arguments.of([given]))
+        self.is_calling_given = False
+        return found
+
+    def _method(self, node: ast.Call, base: Value, name: str, arguments: _Arguments) -> Value:
+        """What a method that is not the plan's own returns."""
+        every = arguments.every
+        if name in _WRITERS:
+            self.store(base, ANY, every | (self.elements(every) if name in _SPREADERS else _NOTHING))
+            if name in _RETURN_NOTHING:
+                return _NOTHING
+        if name in ("get", "pop", "setdefault") and node.args:
+            key = _constant_field(node.args[0])
+            rest = _NOTHING.union(*arguments.positional[1:])
+            return (self.field(base, key) if key else self.elements(base) | self.flat(arguments.positional[0])) | rest
+        if name == "copy" and not every:
+            return base
+        if name == "items" and _FLAT not in base and not any(isinstance(atom, str) for atom in base):
+            pair = self.cell(node, {"#0": self.flat(base), "#1": self.elements(base)}, "pair")
+            return self.cell(node, {ANY: pair})
+        return self._unfollowed(node, arguments, base)
+
+    # ------------------------------------------------------------------ statements
+
+    def block(self, body: Iterable[ast.stmt]) -> None:
+        """Statements one after the other."""
+        for node in body:
+            before, self.new = self.new, not self.known.has_statement(node)
+            way = _STATEMENTS.get(type(node))
+            if way:
+                way(self, node)
+            else:
+                for child in ast.iter_child_nodes(node):
+                    self.value(child)
+            self.new = before
+
+    def define(self, node: Function) -> Value:
+        """The value of a function that is defined here."""
+        key = _place(node)
+        function = self.functions.get(key)
+        if function is None:
+            function = self.functions[key] = _Function(node, self.scope)
+            self.is_changed = True
+        by_name = zip((p.arg for p in node.args.kwonlyargs), node.args.kw_defaults, strict=True)
+        for name, default in (
+            *zip(reversed(function.positional), reversed(node.args.defaults), strict=False),
+            *by_name,
+        ):
+            self.give(function, [name], self.value(default))
+        return frozenset({Ref("fn", key)})
+
+    def _def(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        value = self.define(node)
+        self.set_name(node.name, self._decorated(node, value))
+
+    def _decorated(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, value: Value) -> Value:
+        for decorator in reversed(node.decorator_list):
+            place = ast.copy_location(ast.Call(decorator, [], []), decorator)
+            own = frozenset(a for a in self.value(decorator) if isinstance(a, Ref) and a.kind in ("fn", "cell"))
+            value |= self.call(own, place, _Arguments.of([value]))
+        return value
+
+    def _class(self, node: ast.ClassDef) -> None:
+        made = self.cell(node, {}, "class") | {_OBJECT}
+        for base in (*node.bases, *(keyword.value for keyword in node.keywords)):
+            made |= frozenset(a for a in self.value(base) if isinstance(a, Ref))
+        for each in node.body:
+            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
+                held = self._decorated(each, self.define(each))
+                self._add_method(each)
+                self.store(made, each.name, held)
+            elif isinstance(each, ast.Assign | ast.AnnAssign):
+                targets = each.targets if isinstance(each, ast.Assign) else [each.target]
+                for name in (t.id for t in targets if isinstance(t, ast.Name)):
+                    self.store(made, name, self.value(each.value))
+            else:
+                self.block([each])
+        self.set_name(node.name, made | self._decorated(node, made))
+
+    def _add_method(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        function = self.functions[_place(node)]
+        if function not in self.methods[node.name]:
+            self.methods[node.name].append(function)
+            self.is_changed = True
+        named = {getattr(d, "id", getattr(d, "attr", "")) for d in node.decorator_list}
+        if named - {"staticmethod", "classmethod"}:
+            self.properties.add(node.name)
+        if "staticmethod" in named:
+            self.give(function, function.positional, frozenset().union(*function.scope.ever.values()))
+
+    def _assign(self, node: ast.Assign) -> None:
+        value = self.value(node.value)
+        for target in node.targets:
+            self.bind(target, value)
+
+    def _annotated(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.bind(node.target, self.value(node.value))
+
+    def _augmented(self, node: ast.AugAssign) -> None:
+        before, more = self.value(_loaded(node.target)), self.value(node.value)
+        self.store(before, ANY, more | self.elements(more))
+        self.bind(node.target, before | self.computed(before, more))
+
+    def _return(self, node: ast.Return) -> None:
+        held = self.value(node.value) | self.control
+        if self.function is not None:
+            self.grow(self.function.result, held)
+
+    def _assert(self, node: ast.Assert) -> None:
+        self.control |= _control(self.flat(self.value(node.test)))
+        self.noted(self.value(node.msg))
+
+    def _raise(self, node: ast.Raise) -> None:
+        self.noted(self.flat(self.value(node.exc), self.value(node.cause)))
+
+    def _if(self, node: ast.If) -> None:
+        step = _step_of(node.test)
+        if step is not None:
+            self.block(node.body if step >= self.start_from else node.orelse)
+            return
+        with self._under(node, self.flat(self.value(node.test))):
+            self._fork([node.body, node.orelse])
+
+    def _fork(self, ways: Iterable[Iterable[ast.stmt]]) -> None:
+        start, ends = dict(self.scope.now), []
+        for body in ways:
+            self.scope.now = dict(start)
+            self.block(body)
+            ends.append(self.scope.now)
+        self.scope.now = _joined(ends)
+
+    @contextmanager
+    def _under(self, node: ast.AST, deciding: Value) -> Iterator[None]:
+        """What is done in a statement is decided by these atoms, and what follows if the statement may leave."""
+        before = self.control
+        self.control = before | _control(deciding)
+        yield
+        if not self._leaves(node):
+            self.control = before
+
+    def _leaves(self, node: ast.AST) -> bool:
+        key = _place(node)
+        if key not in self.leaving:
+            self.leaving[key] = any(isinstance(n, _LEAVERS) for n in ast.walk(node))
+        return self.leaving[key]
+
+    def _while(self, node: ast.While) -> None:
+        with self._under(node, self.flat(self.value(node.test))):
+            self._loop(node, lambda: self.value(node.test))
+
+    def _for(self, node: ast.For | ast.AsyncFor) -> None:
+        items = self.elements(self.value(node.iter))
+        with self._under(node, self.flat(items)):
+            self._loop(node, lambda: self.bind(node.target, items))
+
+    def _loop(self, node: ast.For | ast.AsyncFor | ast.While, begin: Callable[[], object]) -> None:
+        start = dict(self.scope.now)
+        while True:
+            before = self.scope.now
+            self.scope.now = dict(before)
+            begin()
+            self.block(node.body)
+            self.scope.now = _joined([before, self.scope.now])
+            if self.scope.now == before:
+                break
+        self.block(node.orelse)
+        self.scope.now = _joined([start, self.scope.now])
+
+    def _try(self, node: ast.Try | ast.TryStar) -> None:
+        start = dict(self.scope.now)
+        self.seen.append(self.tried[_place(node)])
+        passed = [start]
+        for statement in node.body:
+            self.block([statement])
+            passed.append(dict(self.scope.now))
+        seen = self.seen.pop()
+        self.block(node.orelse)
+        ends = [self.scope.now]
+        for handler in node.handlers:
+            self.scope.now = _joined(passed)
+            with self._under(handler, self.flat(seen)):
+                if handler.name:
+                    self.set_name(handler.name, self.flat(seen))
+                self.block(handler.body)
+            ends.append(self.scope.now)
+        self.scope.now = _joined([*ends, *(passed if node.finalbody else ())])
+        self.block(node.finalbody)
+
+    def _with(self, node: ast.With | ast.AsyncWith) -> None:
+        before = dict(self.scope.now)
+        self.seen.append(self.tried[_place(node)])
+        for item in node.items:
+            held = self.value(item.context_expr)
+            entered = self._hooks(held) if _OBJECT in held else set()
+            if item.optional_vars is not None:
+                self.bind(item.optional_vars, held | entered | self.elements(held))
+        self.block(node.body)
+        seen = self.seen.pop()
+        for name in ("__exit__", "__aexit__"):
+            for function in self.methods.get(name, ()):
+                self.give(function, function.named, self.flat(seen))
+        self.scope.now = _joined([before, self.scope.now])
+
+    def _match(self, node: ast.Match) -> None:
+        subject = self.value(node.subject)
+        start, ends = dict(self.scope.now), [dict(self.scope.now)]
+        with self._under(node, self.flat(subject)):
+            for case in node.cases:
+                self.scope.now = dict(start)
+                for name in _captured(case.pattern):
+                    self.set_name(name, self.flat(subject))
+                self.value(case.guard)
+                self.block(case.body)
+                ends.append(self.scope.now)
+        self.scope.now = _joined(ends)
+
+    # ------------------------------------------------------------------ findings
+
+    def findings(self) -> dict[str, Any]:
+        """The result as plain data."""
+        sites = []
+        for (tool, line, end), site in sorted(self.sites.items()):
+            held = {key: self.flat(atoms) for key, atoms in sorted(site.arguments.items())}
+            plain = {key: _origins(atoms) for key, atoms in held.items()}
+            control = _deciding(site.control.union(*held.values()))
+            is_new = self.known.compares and tool not in self.known.calls
+            sites.append([tool, line, end, plain, control, is_new])
+        asks = {str(number): self._given(number) for number in sorted(self.asked)}
+        return {"sites": sites, "asks": asks, "variables": self._variables(), "followed": True}
+
+    def _given(self, number: int) -> list[str]:
+        return _origins(self.flat(self.asked[number]))
+
+    def _variables(self) -> list[Any]:
+        """Each variable with its origins and cells, by which a resumed run finds what is the same object."""
+        if self.solution is None:
+            return []
+        numbers: dict[Any, int] = {}
+        rows = []
+        for name, held in sorted(self.functions[_place(self.solution)].scope.ever.items()):
+            cells = {a.key for a in held if isinstance(a, Ref) and a.kind == "cell"}
+            direct = not any(self.heap[key] for key in cells)
+            value = frozenset(held) if direct else self.flat(held)
+            every = {a.key for a in value if isinstance(a, Ref) and a.kind == "cell"}
+            origins = sorted(a for a in value if isinstance(a, str))
+            shared = sorted(numbers.setdefault(key, len(numbers)) for key in sorted(every, key=str))
+            rows.append([name, origins, shared])
+        return rows
+
+
+class _Arguments:
+    """The arguments of a call: values by position and by name (``*`` for ``**mapping``)."""
+
+    def __init__(self, interpreter: _Interpreter, node: ast.Call) -> None:
+        self.positional = [interpreter.value(each) for each in node.args]
+        self.is_starred = any(isinstance(each, ast.Starred) for each in node.args)
+        self.named: dict[str, Value] = {}
+        for keyword in node.keywords:
+            held = interpreter.value(keyword.value)
+            name = keyword.arg or ANY
+            held = held if keyword.arg else interpreter.elements(held)
+            self.named[name] = self.named.get(name, _NOTHING) | held
+
+    @classmethod
+    def of(cls, positional: list[Value]) -> _Arguments:
+        """Arguments by position alone."""
+        made = cls.__new__(cls)
+        made.positional, made.is_starred, made.named = positional, False, {}
+        return made
+
+    def with_positional(self, positional: list[Value]) -> _Arguments:
+        """These arguments in place of those by position."""
+        made = _Arguments.of(positional)
+        made.is_starred, made.named = self.is_starred, self.named
+        return made
+
+    @property
+    def every(self) -> Value:
+        """All atoms of all arguments."""
+        return frozenset().union(*self.positional, *self.named.values())
+
+
+def _place(node: ast.AST) -> tuple[int, int, str]:
+    """A node's place, by which its cell or function is known."""
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0), type(node).__name__
+
+
+def _is_code(node: ast.AST) -> bool:
+    return isinstance(node, ast.expr | ast.FormattedValue | ast.keyword | ast.Slice)
+
+
+def _some_part(origin: str) -> str:
+    """The origin of a part that is not known any more."""
+    return origin if not origin.lstrip("~").startswith("tool:") or origin.endswith(".*") else f"{origin}.*"
+
+
+def _with_field(origin: str, name: str) -> str:
+    """The origin of a field of a tool's answer; an index does not count."""
+    if not origin.startswith("tool:") or name.startswith("#") or origin.endswith(".*"):
+        return origin
+    return f"{origin}.{name}" if origin.count(".") < MAX_FIELDS and "." not in name else _some_part(origin)
+
+
+def _control(value: Value) -> Value:
+    """The origins of a value, as what decides."""
+    return frozenset(a if a.startswith("~") else f"~{a}" for a in value if isinstance(a, str))
+
+
+def _origins(value: Iterable[str | Ref]) -> list[str]:
+    """The origins of data for the caller, to whom a field and a part of it are the same."""
+    return sorted({a.removesuffix(".*") for a in value if isinstance(a, str) and not a.startswith("~")})
+
+
+def _deciding(value: Iterable[str | Ref]) -> list[str]:
+    """The origins of control for the caller."""
+    return sorted({a[1:].removesuffix(".*") for a in value if isinstance(a, str) and a.startswith("~")})
+
+
+def _constant_field(key: ast.AST) -> str | None:
+    """The field that a constant key names; None if the key is computed."""
+    if not isinstance(key, ast.Constant) or isinstance(key.value, bool):
+        return None
+    if isinstance(key.value, int):
+        return f"#{key.value}"
+    return key.value if isinstance(key.value, str) and not key.value.startswith("#") else None
+
+
+def _answer_of(number: int, form: ast.AST | None) -> str:
+    return f"ask:{number}!" if form is not None and _is_closed(form) else f"ask:{number}"
+
+
+def _is_closed(form: ast.AST) -> bool:
+    """Whether values of this form have no free text."""
+    match form:
+        case ast.Constant(value=None):
+            return True
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name in _CLOSED
+        case ast.Subscript(value=ast.Name(id="Literal") | ast.Attribute(attr="Literal")):
+            return True
+        case ast.Subscript(slice=ast.Tuple(elts=parts)):
+            return all(map(_is_closed, parts))
+        case ast.Subscript(slice=part):
+            return _is_closed(part)
+        case ast.BinOp(left=left, right=right):
+            return _is_closed(left) and _is_closed(right)
+        case ast.List(elts=parts) | ast.Dict(values=parts):
+            return all(map(_is_closed, parts))
+    return False
+
+
+def _step_of(test: ast.AST) -> int | None:
+    """The step that a guard ``start_from <= k`` begins; None if it is no guard."""
+    match test:
+        case ast.Compare(left=ast.Name(id="start_from"), ops=[ast.LtE()], comparators=[ast.Constant(value=int(step))]):
+            return step
+    return None
+
+
+def _loaded(target: ast.AST) -> ast.AST:
+    """The expression that reads a target."""
+    match target:
+        case ast.Name(id=name):
+            return ast.copy_location(ast.Name(name, ast.Load()), target)
+    return target
+
+
+def _captured(pattern: ast.AST) -> Iterator[str]:
+    for node in ast.walk(pattern):
+        name = getattr(node, "name", None) or getattr(node, "rest", None)
+        if isinstance(name, str):
+            yield name
+
+
+def _joined(ways: Iterable[dict[str, Value]]) -> dict[str, Value]:
+    """What names hold after one of several ways."""
+    found: dict[str, Value] = {}
+    for way in ways:
+        for name, held in way.items():
+            before = found.get(name)
+            found[name] = held if before is None or before is held else before | held
+    return found
+
+
+_I = _Interpreter
+_EXPRESSIONS: Final[dict[type[ast.AST], Callable[[_Interpreter, Any], Value]]] = {
+    ast.Constant: _I._constant,
+    ast.Name: _I._name,
+    ast.Attribute: _I._attribute,
+    ast.Subscript: _I._subscript,
+    ast.List: _I._sequence,
+    ast.Tuple: _I._sequence,
+    ast.Set: _I._sequence,
+    ast.Starred: _I._starred,
+    ast.Dict: _I._dict,
+    ast.ListComp: _I._comprehension,
+    ast.SetComp: _I._comprehension,
+    ast.GeneratorExp: _I._comprehension,
+    ast.DictComp: _I._comprehension,
+    ast.IfExp: _I._choice,
+    ast.BoolOp: _I._bool_op,
+    ast.NamedExpr: _I._walrus,
+    ast.Lambda: _I._lambda,
+    ast.Await: _I._await,
+    ast.Yield: _I._yield,
+    ast.YieldFrom: _I._yield,
+    ast.Call: _I._call,
+}
+_STATEMENTS: Final[dict[type[ast.AST], Callable[[_Interpreter, Any], None]]] = {
+    ast.FunctionDef: _I._def,
+    ast.AsyncFunctionDef: _I._def,
+    ast.ClassDef: _I._class,
+    ast.Assign: _I._assign,
+    ast.AnnAssign: _I._annotated,
+    ast.AugAssign: _I._augmented,
+    ast.Return: _I._return,
+    ast.Assert: _I._assert,
+    ast.Raise: _I._raise,
+    ast.If: _I._if,
+    ast.While: _I._while,
+    ast.For: _I._for,
+    ast.AsyncFor: _I._for,
+    ast.Try: _I._try,
+    ast.TryStar: _I._try,
+    ast.With: _I._with,
+    ast.AsyncWith: _I._with,
+    ast.Match: _I._match,
+    ast.Import: lambda self, node: None,
+    ast.ImportFrom: lambda self, node: None,
+    ast.Global: lambda self, node: None,
+    ast.Nonlocal: lambda self, node: None,
+}
