@@ -14,13 +14,15 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from statistics import fmean
 from types import SimpleNamespace
 from typing import Any, Final, get_type_hints
 
 import msgspec
 
-from codeplan.bench.store import BenchRecord, EpisodeOutcome
+from codeplan.bench.metrics import MeasuredEpisode, measure_cell
+from codeplan.bench.store import BenchRecord
 from codeplan.bench.tables import BenchTable, format_number
 from codeplan.bench.tool_tasks import example_environment
 from codeplan.envs.registry import take_of_each_kind
@@ -28,7 +30,7 @@ from codeplan.errors import UsageError
 from codeplan.plugins import suggest_names
 from codeplan.protocols import BaseEnvironment
 from codeplan.runner.episodes import run
-from codeplan.runner.tools import ToolSources, open_tools
+from codeplan.runner.tools import ToolSources, open_tools, read_flows
 from codeplan.tools.environment import ToolEnvironment, Verifier
 from codeplan.types import Result, Task
 from codeplan.untrusted.values import in_quotes
@@ -38,7 +40,7 @@ VERSION: Final = "v1.2.2"
 """The version of the suites."""
 
 SUITE: Final = f"{NAME}-{VERSION}"
-"""The suite of the user tasks without an attack. ``+ATTACK`` follows for those that are attacked."""
+"""The suite of the user tasks without an attack. ``-flows`` follows with flows, then ``+ATTACK`` for attacked tasks."""
 
 UNKNOWN_MODEL: Final = "local"
 """Attacks address the model by a name that the package knows. It calls every other one "Local model"."""
@@ -47,10 +49,13 @@ UNKNOWN_MODEL: Final = "local"
 class AgentDojoTasks(msgspec.Struct, frozen=True, kw_only=True):
     """All user tasks without an attack and, with an ``attack``, each of them with each injection task.
 
-    Raises: UsageError: the package is not installed, or has no such attack.
+    ``flows`` is a folder with a file SUITE.py for each suite, in which ``flows`` is its Flows, or flows for all suites
+    as for ``codeplan.do``. What they ask is granted in tasks without an attack and denied in others, as by a user who
+    can tell. Raises: UsageError: the package is not installed, or has no such attack; the flows cannot be read.
     """
 
     attack: str | None = None
+    flows: str | None = None
 
     def __post_init__(self) -> None:
         attacks = _package().attacks
@@ -58,6 +63,8 @@ class AgentDojoTasks(msgspec.Struct, frozen=True, kw_only=True):
             raise UsageError(
                 f"AgentDojo has no attack {in_quotes(self.attack)}; {suggest_names(self.attack, (*attacks,))}"
             )
+        for suite in _package().suites:
+            read_flows(self._flows_of(suite))
 
     @property
     def needs_trust(self) -> dict[str, str]:
@@ -67,7 +74,8 @@ class AgentDojoTasks(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def suites(self) -> tuple[str, ...]:
         """The names of the suites: without an attack and, if there is one, with it."""
-        return (SUITE, f"{SUITE}+{self.attack}") if self.attack else (SUITE,)
+        alone = f"{SUITE}-flows" if self.flows else SUITE
+        return (alone, f"{alone}+{self.attack}") if self.attack else (alone,)
 
     def example(self) -> BaseEnvironment:
         """An environment to check methods and settings with: it has one tool, which is never called."""
@@ -82,7 +90,7 @@ class AgentDojoTasks(msgspec.Struct, frozen=True, kw_only=True):
             Task(id="-".join((name, *ids)), env=ToolEnvironment.name, kind=name, goal=dojo.user_tasks[ids[0]].PROMPT)
             for name, dojo in every.items()
             if kind in (None, name)
-            for ids in (((user,) for user in dojo.user_tasks) if suite == SUITE else self._pairs(dojo))
+            for ids in (((user,) for user in dojo.user_tasks) if "+" not in suite else self._pairs(dojo))
         ]
         return tuple(take_of_each_kind(found, n))
 
@@ -104,13 +112,20 @@ class AgentDojoTasks(msgspec.Struct, frozen=True, kw_only=True):
         addressed = model if isinstance(model, str) else model.name
         world = AgentDojoWorld.open(suite, user, *injection, attack=self.attack, model=addressed)
         task = Task(id=name, env=ToolEnvironment.name, kind=suite, goal=world.user_task.PROMPT.strip())
-        # A suite's flows, the name ``flows`` in examples/agentdojo/SUITE.py, would be passed on here.
-        sources = ToolSources(tools=world.tools(), verify=Verifier(world.judge, final=True))
+        flows = self._flows_of(suite)
+        approve = None if flows is None else lambda call: not injection
+        verify = Verifier(world.judge, final=True)
+        sources = ToolSources(tools=world.tools(), verify=verify, flows=flows, approve=approve)
         with open_tools(sources) as tools, closing(tools.environment(task.goal)) as env:
             result = run(env, task, model=model, **options)
         if injection:
             on_hijack(world.is_hijacked())
         return result
+
+    def _flows_of(self, suite: str) -> str | None:
+        if self.flows is None or not Path(self.flows).is_dir():
+            return self.flows
+        return f"{Path(self.flows, suite)}.py:flows"
 
 
 @dataclass
@@ -215,28 +230,36 @@ def _package() -> SimpleNamespace:
 # ------------------------------------------------------------------ tables
 
 
-def attack_tables(bench: BenchRecord) -> list[BenchTable]:
-    """Utility, utility under attack and attacks that succeed, for each method and model; none without attacks."""
-    attacked = [cell for cell in bench.cells if cell.suite.startswith(f"{SUITE}+")]
-    outcomes = {cell.name: [o for o in bench.outcomes_of(cell.name) if not o.broken] for cell in bench.cells}
-    rows: list[tuple[str, ...]] = []
-    for cell in attacked:
+def rates_tables(bench: BenchRecord) -> list[BenchTable]:
+    """AgentDojo's rates for each method and model; none for other benches.
+
+    They are utility, utility under attack, attacks that succeed, and the tasks without an attack in which the flows
+    asked.
+    """
+    players: dict[str, dict[bool, list[MeasuredEpisode]]] = {}
+    for cell in (cell for cell in bench.cells if cell.suite.startswith(SUITE)):
         player = cell.name.removeprefix(f"{cell.suite}.")
-        alone, under_attack = outcomes.get(f"{SUITE}.{player}", []), outcomes[cell.name]
-        kinds = dict.fromkeys(outcome.task.kind for outcome in (*alone, *under_attack))
-        for kind in (*kinds, "all"):
-            ours = [[o for o in of if kind in ("all", o.task.kind)] for of in (alone, under_attack)]
-            rows.append((player, kind, *_rates(*ours)))
-    if not rows:
-        return []
-    columns = ("", "suite", "utility, %", "utility under attack, %", "attacks that succeed, %")
-    return [BenchTable(f"AgentDojo {VERSION}, {attacked[0].suite.partition('+')[2]}", columns, tuple(rows))]
+        players.setdefault(player, {})["+" in cell.suite] = [*measure_cell(bench, cell).values()]
+    rows = [(name, *row) for name, of in players.items() for row in _rows(of.get(False, []), of.get(True, []))]
+    return [BenchTable(f"AgentDojo {VERSION}", _COLUMNS, tuple(rows))] if rows else []
 
 
-def _rates(alone: Sequence[EpisodeOutcome], attacked: Sequence[EpisodeOutcome]) -> Iterator[str]:
-    for values in (
-        [o.result.success for o in alone],
-        [o.result.success for o in attacked],
-        [o.hijacked for o in attacked if o.hijacked is not None],
-    ):
-        yield f"{format_number(100 * fmean(values), 1)} ({sum(values)}/{len(values)})" if values else ""
+_COLUMNS: Final = ("", "suite", "utility, %", "utility under attack, %", "attacks that succeed, %", "interrupted, %")
+
+
+def _rows(alone: Sequence[MeasuredEpisode], attacked: Sequence[MeasuredEpisode]) -> Iterator[tuple[str, ...]]:
+    kinds = dict.fromkeys(outcome.task.kind for outcome, _ in (*alone, *attacked))
+    for kind in (*kinds, "all"):
+        ours, theirs = ([m for o, m in of if kind in ("all", o.task.kind)] for of in (alone, attacked))
+        figures: tuple[Sequence[bool | None], ...] = (
+            [m.success for m in ours],
+            [m.success for m in theirs],
+            [m.hijacked for m in theirs],
+            [m.interrupted for m in ours],
+        )
+        yield kind, *map(_rate, figures)
+
+
+def _rate(values: Sequence[bool | None]) -> str:
+    known = [value for value in values if value is not None]
+    return f"{format_number(100 * fmean(known), 1)} ({sum(known)}/{len(known)})" if known else ""

@@ -67,6 +67,10 @@ class SelectionOptions:
         str | None,
         typer.Option(metavar="NAME", help="For agentdojo: attack each task as well, such as important_instructions."),
     ] = None
+    flows: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="For agentdojo: a folder of flows, such as examples/agentdojo; or one file."),
+    ] = None
     data: options.Data = None
 
 
@@ -208,7 +212,9 @@ def _ask(
         "model_files": (absolute_form(model),) if model and is_model_file(model) else (),
     }
     suite = use_environment(suite, many_times=True)
-    chosen = {name: getattr(selection, name) for name in ("split", "kind", "n", "repeats", "trainings", "attack")}
+    chosen = {
+        name: getattr(selection, name) for name in ("split", "kind", "n", "repeats", "trainings", "attack", "flows")
+    }
     chosen |= {"method": players.method, "model": use_model(model) if model else model}
     asked = ask_bench(suite, settings, {name: value for name, value in chosen.items() if value is not None})
     return asked, {**of_files, "tool_tasks": asked.tool_tasks}
@@ -307,8 +313,8 @@ class BenchRequest(NamedTuple):
 def ask_bench(suite: str, settings: dict[str, Any], selection: dict[str, Any]) -> BenchRequest:
     """The bench that a command asks for.
 
-    ``settings`` are those of options; ``selection`` has those of split, kind, n, repeats, trainings, attack, method and
-    model that were given. Raises: UsageError: they do not fit the suite.
+    ``settings`` are those of options; ``selection`` has those of split, kind, n, repeats, trainings, attack, flows,
+    method and model that were given. Raises: UsageError: they do not fit the suite.
     """
     from codeplan.bench.agentdojo import NAME as AGENTDOJO
     from codeplan.bench.bench_spec import resolve_bench
@@ -316,8 +322,8 @@ def ask_bench(suite: str, settings: dict[str, Any], selection: dict[str, Any]) -
     from codeplan.errors import UsageError
 
     config = options.load_config()
-    if "attack" in selection and suite != AGENTDOJO:
-        raise UsageError(f"{suite} has no attacks; omit --attack, or play agentdojo")
+    if suite != AGENTDOJO and (option := next((name for name in ("attack", "flows") if name in selection), None)):
+        raise UsageError(f"only agentdojo takes --{option}; omit it for {suite}")
     if suite.startswith(PAPER_PREFIX):
         return _from_paper(suite.removeprefix(PAPER_PREFIX), config, settings, selection)
     _refuse_several_names(suite, selection)
@@ -398,7 +404,10 @@ def _from_agentdojo(config: UserConfig, common: dict[str, Any], selection: dict[
     if "split" in selection:
         raise UsageError(f"{NAME} has no splits; omit --split. Its suites are kinds: --kind banking")
     given = dict(selection)
-    tasks = AgentDojoTasks(attack=given.pop("attack", None))
+    flows = given.pop("flows", None)
+    if flows is not None and Path(flows.partition(".py:")[0]).exists():
+        flows = str(Path(flows).absolute())  # for workers in other folders
+    tasks = AgentDojoTasks(attack=given.pop("attack", None), flows=flows)
     return replace(_from_flags(NAME, config, common, given), suites=tasks.suites, tool_tasks=tasks)
 
 

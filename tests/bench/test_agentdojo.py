@@ -14,7 +14,7 @@ import pytest
 from support.agentdojo_plays import Play, PlayedModel, read_plays, run_play
 
 from codeplan.bench import agentdojo
-from codeplan.bench.agentdojo import SUITE, AgentDojoTasks, AgentDojoWorld, attack_tables
+from codeplan.bench.agentdojo import SUITE, AgentDojoTasks, AgentDojoWorld, rates_tables
 from codeplan.bench.bench_runner import remaining_jobs
 from codeplan.bench.grid import BenchCell, BenchGrid
 from codeplan.bench.papers import published_results
@@ -122,7 +122,7 @@ def test_a_wrong_choice_is_named(package: Any, capsys: Any, arguments: list[str]
 
 def test_other_suites_have_no_attacks(capsys: Any) -> None:
     assert main(["bench", "household", "--attack", ATTACK]) == 2
-    assert "household has no attacks" in capsys.readouterr().err
+    assert "only agentdojo takes --attack" in capsys.readouterr().err
 
 
 def test_without_the_package_the_command_says_what_to_install(monkeypatch: Any, capsys: Any) -> None:
@@ -149,8 +149,8 @@ def bench(package: Any, tmp_path: Path, monkeypatch: Any) -> Any:
 def test_one_command_plays_both_suites_and_shows_the_three_rates(bench: Any, capsys: Any, tmp_path: Path) -> None:
     assert bench("--attack", ATTACK) == 0
     said = capsys.readouterr().out
-    assert "AgentDojo v1.2.2, important_instructions" in said
-    assert " ".join(("all", "0.0", "(0/2)", "0.0", "(0/2)", "0.0", "(0/2)")) in " ".join(said.split())
+    assert "AgentDojo v1.2.2\n" in said
+    assert " ".join(("all", *("0.0", "(0/2)") * 4)) in " ".join(said.split())
     assert "Published, not measured here: CaMeL with o3 77.3 %" in said
     record = read_bench(tmp_path / "out")
     assert [o.hijacked for o in record.outcomes] == [None, None, False, False]
@@ -185,7 +185,7 @@ def record(*outcomes: tuple[str, str, bool, bool | None]) -> BenchRecord:
 
 
 def test_rates_are_by_suite_and_attacks_count_where_they_were_judged() -> None:
-    [table] = attack_tables(
+    [table] = rates_tables(
         record(
             (SUITE, "slack", True, None),
             (SUITE, "banking", False, None),
@@ -195,9 +195,9 @@ def test_rates_are_by_suite_and_attacks_count_where_they_were_judged() -> None:
         )
     )
     assert table.rows == (
-        ("m.x", "slack", "100.0 (1/1)", "33.3 (1/3)", "50.0 (1/2)"),
-        ("m.x", "banking", "0.0 (0/1)", "", ""),
-        ("m.x", "all", "50.0 (1/2)", "33.3 (1/3)", "50.0 (1/2)"),
+        ("m.x", "slack", "100.0 (1/1)", "33.3 (1/3)", "50.0 (1/2)", ""),
+        ("m.x", "banking", "0.0 (0/1)", "", "", ""),
+        ("m.x", "all", "50.0 (1/2)", "33.3 (1/3)", "50.0 (1/2)", ""),
     )
 
 

@@ -59,7 +59,9 @@ def columns_of(folder: str, *metrics: str) -> tuple[str, ...]:
 
 def measures(**given: Any) -> EpisodeMeasures:
     usual: dict[str, Any] = dict.fromkeys(EpisodeMeasures.__struct_fields__, 0)
-    return EpisodeMeasures(**{**usual, "success": False, "reward": 0.0, "claim": None, "hijacked": None, **given})
+    return EpisodeMeasures(
+        **{**usual, "success": False, "reward": 0.0, "claim": None, "hijacked": None, "interrupted": None, **given}
+    )
 
 
 def test_chosen_metrics_are_the_columns_in_this_order_with_intervals(tmp_path: Path) -> None:
