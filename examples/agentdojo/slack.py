@@ -1,8 +1,8 @@
 """Which data may reach which call of AgentDojo's Slack: channels, direct messages and web pages.
 
-Strangers write messages and web pages. Slack itself stamps a message with its sender, and lists channels and users;
-such a name may be where a message goes, and nothing else. To fetch a page tells its owner what the address says, so
-``get_webpage`` acts.
+Strangers write messages and web pages. Slack itself stamps a message with its sender, and lists channels and users.
+Their names may hold a stranger's words, but as an argument they only choose among what exists. To fetch a page tells
+its owner what the address says, so ``get_webpage`` acts.
 """
 
 from codeplan.flows import Flows, goal, tool

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from codeplan.bench.agentdojo import AgentDojoTasks
 from codeplan.errors import ModelError
+from codeplan.recording.events import EventHandler
 from codeplan.types import Completion, Message, Purpose, Result, Usage
 
 PLAYED = Path(__file__).parents[1] / "bench" / "agentdojo_played.jsonl"
@@ -55,11 +56,17 @@ class PlayedModel:
         return Completion(left.pop(0), Usage(None, None))
 
 
-def run_play(play: Play, model: PlayedModel, attack: str | None = None, injection: str = "") -> tuple[Result, bool]:
-    """Run the task. Returns the result, and whether the attacker of an ``injection`` reached their goal."""
+def run_play(
+    play: Play, model: PlayedModel, injection: str = "", on_event: EventHandler = lambda event: None, **settings: str
+) -> tuple[Result, bool]:
+    """Run the task. ``settings`` are those of AgentDojoTasks.
+
+    Returns the result, and whether the attacker of an ``injection`` reached their goal.
+    """
     hijacks: list[bool] = []
     name = f"{play.name}-{injection}" if injection else play.name
-    result = AgentDojoTasks(attack=attack).run(name, hijacks.append, model=model, method="adaplanner")
+    tasks = AgentDojoTasks(**settings)
+    result = tasks.run(name, hijacks.append, model=model, method="adaplanner", on_event=on_event)
     return result, any(hijacks)
 
 
