@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from codeplan.bench.bench_spec import BenchSpec, ResolvedBench, resolve_bench
 from codeplan.bench.engines import Engine, make_engine
 from codeplan.bench.grid import BenchCell, BenchGrid
 from codeplan.bench.store import BenchRecord, BenchStore, EpisodeOutcome, episode_folder, order_outcomes, read_bench
-from codeplan.bench.tool_tasks import ToolTaskSet
+from codeplan.bench.tool_tasks import TasksOnTools
 from codeplan.bench.trainings import TrainingObserver, run_trainings
 from codeplan.budget import Budget, Spending, TotalBudget
 from codeplan.cancellation import Cancellation, current_cancellation
@@ -73,7 +74,7 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
     tapes: dict[str, Any] = {}
     files: tuple[str, ...] = ()
     model_files: tuple[str, ...] = ()
-    tool_tasks: ToolTaskSet | None = None
+    tool_tasks: TasksOnTools | None = None
     environments: dict[str, Any] = {}
     cancellation: Cancellation | None = None
 
@@ -107,16 +108,19 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
         """Run the job, again after a pause if infrastructure fails."""
         failures = 0
         while True:
-            result, broken = attempt_episode(
-                job.task, lambda on_event: self._run_once(job, folder, on_event), job.cell.method, job.cell.model
-            )
+            hijacks: list[bool] = []
+            play = partial(self._run_once, job, folder, hijacks.append)
+            result, broken = attempt_episode(job.task, play, job.cell.method, job.cell.model)
             failures += broken
             if not broken or failures > self.retries:
-                return _outcome(job, run, result, broken=broken, failures=failures)
+                hijacked = hijacks[0] if hijacks else None
+                return _outcome(job, run, result, broken=broken, failures=failures, hijacked=hijacked)
             if not self.tapes.get("tape"):
                 time.sleep(self.pause * 2 ** (failures - 1))
 
-    def _run_once(self, job: EpisodeJob, folder: Path | None, on_event: EventHandler) -> Result:
+    def _run_once(
+        self, job: EpisodeJob, folder: Path | None, on_hijack: Callable[[bool], object], on_event: EventHandler
+    ) -> Result:
         """Run the job; resume its trace if that is possible."""
         settings = _with_repeat_seed(job, self.settings.get(job.cell.name, job.cell.settings))
         if folder and self.folder and self.storage is None:
@@ -125,7 +129,7 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
         if self.tool_tasks:
             if folder and os.path.lexists(folder / episodes.TRACE_NAME):
                 _set_aside(folder)  # the episode's world, which its calls changed, no longer exists
-            return self.tool_tasks.run(job.task.id, method=job.cell.method, model=job.cell.model, **given)
+            return self.tool_tasks.run(job.task.id, on_hijack, method=job.cell.method, model=job.cell.model, **given)
         if folder and os.path.lexists(folder / episodes.TRACE_NAME):
             if _is_recording_of(folder, job, settings):
                 with contextlib.suppress(Diverged):
@@ -170,11 +174,13 @@ def attempt_episode(task: Task, play: Callable[[EventHandler], Result], method: 
     return ends[-1] if ends else Result(task, ending, method, model), True
 
 
-def _outcome(job: EpisodeJob, run: str, result: Result, *, broken: bool = False, failures: int = 0) -> EpisodeOutcome:
+def _outcome(
+    job: EpisodeJob, run: str, result: Result, *, broken: bool = False, failures: int = 0, hijacked: bool | None = None
+) -> EpisodeOutcome:
     """The job's outcome, with the trace's path relative to the bench's folder."""
     trace = f"{run}/{episodes.TRACE_NAME}" if run and result.trace else None
     result = msgspec.structs.replace(result, trace=trace)
-    return EpisodeOutcome(job.cell.name, job.task, job.repeat, run, result, broken, failures)
+    return EpisodeOutcome(job.cell.name, job.task, job.repeat, run, result, broken, failures, hijacked)
 
 
 def _with_repeat_seed(job: EpisodeJob, settings: dict[str, Any]) -> dict[str, Any]:

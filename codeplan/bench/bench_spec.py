@@ -30,7 +30,7 @@ import msgspec
 
 from codeplan import envs, plugins
 from codeplan.bench.grid import BenchCell, BenchGrid, TrainingGrid, TrainingJob, resolve_trainings
-from codeplan.bench.tool_tasks import ToolTaskSet, take_tool_tasks
+from codeplan.bench.tool_tasks import TasksOnTools, take_tool_tasks
 from codeplan.budget import Budget
 from codeplan.envs.registry import require_recordable, take_of_each_kind
 from codeplan.errors import UsageError
@@ -132,7 +132,7 @@ class BenchSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     ``common`` applies to all cells. All other settings override it, and it is in no cell's name. ``budget`` is for
     each episode. ``split``, ``kind`` and ``n`` select tasks as in ``select_tasks``. With ``tool_tasks``,
-    which come from the same file, these are the only suite. With ``learn``, each method first learns plans, and one
+    the suites are theirs. With ``learn``, each method first learns plans, and one
     cell follows each plan.
     Raises: UsageError for an empty list, too many combinations, or a number below 1.
     """
@@ -147,7 +147,7 @@ class BenchSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     kind: str | None = None
     n: int | None = None
     budget: Budget = Budget()
-    tool_tasks: ToolTaskSet | None = None
+    tool_tasks: TasksOnTools | None = None
     learn: TrainingGrid | None = None
 
     def __post_init__(self) -> None:
@@ -356,6 +356,6 @@ def _resolve_cell(
 def _suite(suite: str, spec: BenchSpec) -> tuple[str | BaseEnvironment, Callable[[BaseEnvironment], tuple[Task, ...]]]:
     """A suite's environment, and the selection of its tasks there."""
     if tool_tasks := spec.tool_tasks:
-        return tool_tasks.example(), lambda env: tool_tasks.select(spec.kind, spec.n)
+        return tool_tasks.example(), lambda env: tool_tasks.select(spec.kind, spec.n, suite)
     split, kind, n = spec.split, spec.kind, spec.n
     return resolve_suite(suite).env, lambda env: select_tasks(suite, env, split=split, kind=kind, n=n)

@@ -33,7 +33,8 @@ class EpisodeMeasures(Value, frozen=True):
     if it does not say. ``retrials`` are the trials after the first (Reflexion, Try-Again), 0 without a trace.
     ``depth`` is that of the deepest sub-task, None for methods that do not decompose. ``plans`` are the calls that
     split a goal into sub-tasks. ``executor_runs`` are the attempts at the task and at sub-tasks in which the model
-    acted or wrote a plan in code. Both are None without a trace.
+    acted or wrote a plan in code. Both are None without a trace. ``hijacked`` is whether an attacker reached their
+    goal, None without an attack. ``interrupted`` is whether a call needed somebody's word, None without a trace.
     """
 
     success: bool
@@ -52,6 +53,8 @@ class EpisodeMeasures(Value, frozen=True):
     retrials: int = 0
     plans: int | None = None
     executor_runs: int | None = None
+    hijacked: bool | None = None
+    interrupted: bool | None = None
 
     @property
     def renewed_attempts(self) -> int:
@@ -94,6 +97,8 @@ def measure_episode(ended: EpisodeOutcome, folder: Path, no_effect_prefixes: tup
         plans=counts.plans if has_trace else None,
         executor_runs=len(counts.executor_spans) if has_trace else None,
         depth=result.depth,
+        hijacked=ended.hijacked,
+        interrupted=counts.interruptions > 0 if has_trace else None,
         inadmissible=counts.inadmissible if known else None,
     )
 
@@ -128,6 +133,10 @@ class _Reset(msgspec.Struct, tag_field="event", tag="environment_reset"):
     pass
 
 
+class _Decided(msgspec.Struct, tag_field="event", tag="call_decided"):
+    by: str
+
+
 class _OpenedSpan(msgspec.Struct, tag_field="event", tag="span_opened"):
     kind: str
     span: int | None = None
@@ -138,10 +147,11 @@ class _ModelCalled(msgspec.Struct, tag_field="event", tag="model_called"):
     span: int | None = None
 
 
-_Event = _Answered | _Reset | _OpenedSpan | _ModelCalled
+_Event = _Answered | _Reset | _Decided | _OpenedSpan | _ModelCalled
 _decoder = msgspec.json.Decoder[_Event](_Event)
 _EVENT_PREFIXES = tuple(
-    f'{{"event":"{name}"'.encode() for name in ("call_answered", "environment_reset", "span_opened", "model_called")
+    f'{{"event":"{name}"'.encode()
+    for name in ("call_answered", "environment_reset", "call_decided", "span_opened", "model_called")
 )
 _EXECUTING = frozenset({"act", "plan"})
 """The purposes of an executor's calls: ReAct's actions and AdaPlanner's plans in code."""
@@ -155,6 +165,7 @@ class _TraceCounts:
 
     def __init__(self, no_effect_prefixes: tuple[str, ...]) -> None:
         self.resets = self.actions = self.actions_since_reset = self.inadmissible = self.trials = self.plans = 0
+        self.interruptions = 0
         self.executor_spans: set[int | None] = set()
         self._no_effect_prefixes = no_effect_prefixes
 
@@ -168,6 +179,8 @@ class _TraceCounts:
                 self.actions += 1
                 self.actions_since_reset += 1
                 self.inadmissible += observation is not None and observation.text.startswith(self._no_effect_prefixes)
+            case _Decided(by=by):
+                self.interruptions += by in ("approver", "nobody")
             case _OpenedSpan():
                 self.trials += event.kind == "trial" and event.span is None
             case _ModelCalled():
@@ -208,6 +221,8 @@ class Metric(msgspec.Struct, frozen=True):
 
 METRICS: dict[str, Metric] = {
     "success": Metric("success, %", lambda m: m.success, scale=100, digits=1, is_rate=True),
+    "attacks": Metric("attacks, %", lambda m: m.hijacked, scale=100, digits=1, is_rate=True),
+    "interrupted": Metric("interrupted, %", lambda m: m.interrupted, scale=100, digits=1, is_rate=True),
     "claim": Metric("claim, %", lambda m: m.claim, scale=100, digits=1, is_rate=True),
     "reward": Metric("reward", lambda m: m.reward),
     "score": Metric("score", lambda m: m.reward, scale=100, digits=1),
@@ -224,7 +239,8 @@ METRICS: dict[str, Metric] = {
     "money": Metric("US $", lambda m: m.money, digits=4),
     "seconds": Metric("seconds", lambda m: m.seconds),
 }
-"""The metrics by name. ``score`` is a hundred times the reward, as in WebShop.
+"""The metrics by name. ``score`` is a hundred times the reward, as in WebShop. ``attacks`` are those that succeed;
+``interrupted`` are the episodes in which a call needed somebody's word.
 
 ``k_max`` is the greatest depth of decomposition in an episode, the mean over the successes (ADaPT's Table 3); 1 without
 decomposition. ``executor_runs`` and ``plans`` count the attempts at the task and its sub-tasks, and the calls that
@@ -275,8 +291,11 @@ def parse_metrics(text: str) -> tuple[str, ...]:
 
 
 def usual_metrics(episodes: Sequence[EpisodeMeasures]) -> tuple[str, ...]:
-    """The standard metrics, plus reward and claim if they differ from success in some episode."""
+    """The standard metrics, plus reward and claim if they differ from success in some episode, and attacks if there
+    are any.
+    """
     more = ["reward"] if any(m.reward != m.success for m in episodes) else []
+    more += ["attacks"] if any(m.hijacked is not None for m in episodes) else []
     more += ["claim"] if any(m.claim is not None and m.claim != m.success for m in episodes) else []
     return (STANDARD_METRICS[0], *more, *STANDARD_METRICS[1:])
 

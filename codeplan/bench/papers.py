@@ -362,6 +362,29 @@ class PublishedResults(Value, frozen=True):
     reasons: tuple[str, ...] = ()
 
 
+class _AgentDojoRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    method: str
+    model: str
+    all: float
+
+
+class _AgentDojoFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    suite: str
+    source: str
+    notes: tuple[str, ...]
+    row: tuple[_AgentDojoRow, ...]
+
+
+def _agentdojo_results(suites: Iterable[str]) -> PublishedResults:
+    """What others report on AgentDojo's user tasks without an attack; nothing beside other suites."""
+    text = files("codeplan.bench").joinpath("agentdojo.toml").read_text(encoding="utf-8")
+    found = msgspec.toml.decode(text, type=_AgentDojoFile)
+    if not any(suite.startswith(found.suite) for suite in suites):
+        return PublishedResults()
+    rows = (PublishedResult(found.suite, row.method, row.model, found.source, {"all": row.all}) for row in found.row)
+    return PublishedResults(tuple(rows), found.notes)
+
+
 def published_results(bench: BenchRecord) -> PublishedResults:
     """The published success rates of a bench's methods on its tasks, and why others of its environments are not shown.
 
@@ -385,7 +408,8 @@ def published_results(bench: BenchRecord) -> PublishedResults:
         for (suite, fault), tables in reasons.items()
         if tables
     ]
-    return PublishedResults(tuple(rows), tuple(sentences))
+    others = _agentdojo_results(bench.grid.tasks)
+    return PublishedResults((*rows, *others.rows), (*sentences, *others.reasons))
 
 
 def _result(suite: str, table: PublishedTable, row: PublishedRow) -> PublishedResult:

@@ -58,6 +58,7 @@ class EpisodeOutcome(Value, frozen=True):
 
     ``broken`` means that infrastructure failed despite all retries: the episode says nothing about its method, is
     counted separately, and runs again when the bench is started again. ``failures`` counts all infrastructure failures.
+    ``hijacked`` is whether an attacker reached their goal, None without an attack.
     """
 
     cell: str
@@ -67,6 +68,7 @@ class EpisodeOutcome(Value, frozen=True):
     result: Result
     broken: bool = False
     failures: Count = 0
+    hijacked: bool | None = None
 
     @property
     def key(self) -> tuple[str, str, int]:

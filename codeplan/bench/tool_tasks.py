@@ -29,7 +29,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -56,6 +56,27 @@ _OWN_TABLES: Final = ("tasks", "servers", "allow", "deny", "mcp_timeout", "tool_
 _tool_names: dict[tuple[str, str], tuple[str, ...]] = {}
 """The tools of tasks, by a file's folder and a task's name."""
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,80}\Z", re.ASCII)
+
+
+class TasksOnTools(Protocol):
+    """Where a bench's tasks on tools come from. It must be picklable."""
+
+    @property
+    def needs_trust(self) -> dict[str, str]:
+        """What the tasks reach on this machine, by name."""
+        ...
+
+    def example(self) -> BaseEnvironment:
+        """An environment to check methods and settings with."""
+        ...
+
+    def select(self, kind: str | None, n: int | None, suite: str) -> tuple[Task, ...]:
+        """The suite's tasks of a kind, at most ``n`` of each kind. Raises: UsageError: there is none."""
+        ...
+
+    def run(self, name: str, on_hijack: Callable[[bool], object], **options: Any) -> Result:
+        """Run one episode. ``on_hijack`` is called after one with an attacker: whether their goal was reached."""
+        ...
 
 
 class ToolTask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -125,8 +146,11 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
         }
         return servers | {name: ", ".join(sorted(found)) for name, found in rest.items() if found}
 
-    def select(self, kind: str | None, n: int | None) -> tuple[Task, ...]:
-        """The tasks of a kind, at most ``n`` of each kind. Raises: UsageError: there is none, or one is unusable."""
+    def select(self, kind: str | None, n: int | None, suite: str = "") -> tuple[Task, ...]:
+        """The tasks of a kind, at most ``n`` of each kind. A file is one suite, whatever its name.
+
+        Raises: UsageError: there is none, or one is unusable.
+        """
         found = [task for task in self.tasks if kind in (None, task.kind)]
         if not found:
             kinds = ", ".join(dict.fromkeys(task.kind for task in self.tasks))
@@ -158,7 +182,7 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
 
     def example(self) -> BaseEnvironment:
         """An environment to check methods and settings with: it has one tool, which is never called."""
-        return ToolEnvironment("an example", Toolset(python_tools(example_tool)))
+        return example_environment()
 
     @contextmanager
     def open_world(self, task: ToolTask) -> Iterator[TaskWorld]:
@@ -173,10 +197,10 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
             judge = None if verify is None else _with_folder(verify, folder)
             yield TaskWorld(folder, _placed(task.goal.strip(), folder), self._addresses(task, folder), judge)
 
-    def run(self, name: str, **options: Any) -> Result:
+    def run(self, name: str, on_hijack: Callable[[bool], object] | None = None, **options: Any) -> Result:
         """Run one episode of a task. ``options`` are those of ``codeplan.run``, such as ``method`` and ``model``.
 
-        Raises as ``codeplan.do``.
+        These tasks have no attacker, so ``on_hijack`` is not called. Raises as ``codeplan.do``.
         """
         task = self.find(name)
         with self.open_world(task) as world:
@@ -289,6 +313,11 @@ def _with_folder(verify: Callable[..., Any], folder: Path) -> Callable[[object, 
 
 def _placed(text: str, folder: Path) -> str:
     return text.replace("{folder}", str(folder))
+
+
+def example_environment() -> ToolEnvironment:
+    """An environment to check methods and settings with: it has one tool, which is never called."""
+    return ToolEnvironment("an example", Toolset(python_tools(example_tool)))
 
 
 def example_tool() -> None:

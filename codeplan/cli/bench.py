@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from codeplan.bench.grid import BenchCell
     from codeplan.bench.papers import PaperExperiment
     from codeplan.bench.store import BenchRecord
-    from codeplan.bench.tool_tasks import ToolTaskSet
+    from codeplan.bench.tool_tasks import TasksOnTools
     from codeplan.runner.settings_files import UserConfig
 
 
@@ -62,6 +62,14 @@ class SelectionOptions:
         typer.Option(
             metavar="N", min=1, help="Trainings of each batch size, for a paper's experiment that trains first."
         ),
+    ] = None
+    attack: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="For agentdojo: attack each task as well, such as important_instructions."),
+    ] = None
+    flows: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="For agentdojo: a folder of flows, such as examples/agentdojo; or one file."),
     ] = None
     data: options.Data = None
 
@@ -133,7 +141,7 @@ def bench(
         typer.Argument(
             metavar="SUITE",
             autocompletion=options.complete("codeplan.envs"),
-            help="A suite (alfworld-unseen, …), an environment or its FILE.py:NAME, a grid's TOML file, or paper:ID.",
+            help="A suite (household-134, …), agentdojo, an environment or its FILE.py:NAME, a TOML file, or paper:ID.",
         ),
     ],
     *,
@@ -204,7 +212,9 @@ def _ask(
         "model_files": (absolute_form(model),) if model and is_model_file(model) else (),
     }
     suite = use_environment(suite, many_times=True)
-    chosen = {name: getattr(selection, name) for name in ("split", "kind", "n", "repeats", "trainings")}
+    chosen = {
+        name: getattr(selection, name) for name in ("split", "kind", "n", "repeats", "trainings", "attack", "flows")
+    }
     chosen |= {"method": players.method, "model": use_model(model) if model else model}
     asked = ask_bench(suite, settings, {name: value for name, value in chosen.items() if value is not None})
     return asked, {**of_files, "tool_tasks": asked.tool_tasks}
@@ -297,30 +307,34 @@ class BenchRequest(NamedTuple):
     suite: str
     resolve: Callable[..., ResolvedBench]
     experiment: PaperExperiment | None = None
-    tool_tasks: ToolTaskSet | None = None
+    tool_tasks: TasksOnTools | None = None
 
 
 def ask_bench(suite: str, settings: dict[str, Any], selection: dict[str, Any]) -> BenchRequest:
     """The bench that a command asks for.
 
-    ``settings`` are those of options; ``selection`` has those of split, kind, n, repeats, trainings, method and model
-    that were given. Raises: UsageError: they do not fit the suite.
+    ``settings`` are those of options; ``selection`` has those of split, kind, n, repeats, trainings, attack, flows,
+    method and model that were given. Raises: UsageError: they do not fit the suite.
     """
+    from codeplan.bench.agentdojo import NAME as AGENTDOJO
     from codeplan.bench.bench_spec import resolve_bench
     from codeplan.bench.paper_bench import PAPER_PREFIX
     from codeplan.errors import UsageError
 
     config = options.load_config()
+    if suite != AGENTDOJO and (option := next((name for name in ("attack", "flows") if name in selection), None)):
+        raise UsageError(f"only agentdojo takes --{option}; omit it for {suite}")
     if suite.startswith(PAPER_PREFIX):
         return _from_paper(suite.removeprefix(PAPER_PREFIX), config, settings, selection)
     _refuse_several_names(suite, selection)
     if "trainings" in selection and not suite.endswith(".toml"):
         raise UsageError(f"{suite} is no paper's experiment that trains first; omit --trainings")
-    spec = (
-        _from_file(suite, settings, selection)
-        if suite.endswith(".toml")
-        else _from_flags(suite, config, settings, selection)
-    )
+    if suite == AGENTDOJO:
+        spec = _from_agentdojo(config, settings, selection)
+    elif suite.endswith(".toml"):
+        spec = _from_file(suite, settings, selection)
+    else:
+        spec = _from_flags(suite, config, settings, selection)
 
     def resolve(*, offline: bool = False) -> ResolvedBench:
         return resolve_bench(spec, lambda model: options.select_model(config, model, {})[1], offline=offline)
@@ -379,6 +393,22 @@ def _from_flags(suite: str, config: UserConfig, common: dict[str, Any], selectio
     return BenchSpec(
         suites=(suite,), methods=methods, models=(name,), common=common, budget=options.make_budget(config), **given
     )
+
+
+def _from_agentdojo(config: UserConfig, common: dict[str, Any], selection: dict[str, Any]) -> BenchSpec:
+    from msgspec.structs import replace
+
+    from codeplan.bench.agentdojo import NAME, AgentDojoTasks
+    from codeplan.errors import UsageError
+
+    if "split" in selection:
+        raise UsageError(f"{NAME} has no splits; omit --split. Its suites are kinds: --kind banking")
+    given = dict(selection)
+    flows = given.pop("flows", None)
+    if flows is not None and Path(flows.partition(".py:")[0]).exists():
+        flows = str(Path(flows).absolute())  # for workers in other folders
+    tasks = AgentDojoTasks(attack=given.pop("attack", None), flows=flows)
+    return replace(_from_flags(NAME, config, common, given), suites=tasks.suites, tool_tasks=tasks)
 
 
 def _from_file(file: str, common: dict[str, Any], selection: dict[str, Any]) -> BenchSpec:

@@ -82,6 +82,7 @@ def compare(
     (bootstrap over the tasks), and how many more pairs a conclusion would need. Published results on the suite have a
     table of their own.
     """
+    from codeplan.bench.agentdojo import rates_tables
     from codeplan.bench.cell_comparison import build_overview
     from codeplan.bench.metrics import parse_metrics
     from codeplan.bench.tables import TABLE_FORMATS, build_tables, format_tables
@@ -99,8 +100,8 @@ def compare(
         print_json({"statistics": statistics, "comparisons": comparisons, "published": published, "left_out": left_out})
         return
     benches = {str(side.bench.folder): side.bench for side in comparison.cells}
-    of_trainings = [table for bench in benches.values() for table in build_training_tables(bench)]
-    tables, width = [*build_tables(comparison), *of_trainings], terminal_width()
+    more = [table for bench in benches.values() for table in (*build_training_tables(bench), *rates_tables(bench))]
+    tables, width = [*build_tables(comparison), *more], terminal_width()
     if form is None and width is not None:
         echo("\n\n".join(bench_table_text(table, width) for table in tables))
     else:

@@ -180,6 +180,7 @@ def print_bench(console: Console, bench: BenchRecord, folder: Path | None) -> No
     The table of a single cell has a row for each kind of task; the reasons why episodes ended follow. Several
     cells share a table with a row each.
     """
+    from codeplan.bench.agentdojo import rates_tables
     from codeplan.bench.papers import published_results
     from codeplan.bench.trainings import build_training_tables
 
@@ -188,7 +189,7 @@ def print_bench(console: Console, bench: BenchRecord, folder: Path | None) -> No
             _print_side_by_side(console, bench, suite, cells)
         else:
             _print_cell(console, bench, cells[0])
-    for table in build_training_tables(bench):
+    for table in (*build_training_tables(bench), *rates_tables(bench)):
         console.print(f"{bench_table_text(table, terminal_width())}\n", soft_wrap=True)
     _print_published(console, published_results(bench))
     if any(cell.model == "scripted" for cell in bench.cells):

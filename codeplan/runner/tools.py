@@ -102,7 +102,7 @@ class ToolSources:
     mcp: Iterable[str | ServerAddress] = ()
     mcp_config: Path | str | None = None
     mcp_timeout: float = DEFAULT_SECONDS
-    verify: Callable[..., Verdict | Awaitable[Verdict]] | str | None = None
+    verify: Callable[..., Verdict | Awaitable[Verdict]] | Verifier | str | None = None
     approve: Approver | str | None = None
     allow: Iterable[str] = ()
     ask: Iterable[str] | None = None
@@ -232,7 +232,7 @@ def open_tools(
     own = sources.with_settings(collect_tools(sources.tools))
     verify = sources.verify
     judge = function_of_file(verify, VERIFY_FORM) if isinstance(verify, str) else verify
-    verifier = None if judge is None else Verifier(judge)
+    verifier = judge if judge is None or isinstance(judge, Verifier) else Verifier(judge)
     sources.approvals()
     sources.doubts()
     patterns = sources.patterns

@@ -82,12 +82,12 @@ class Verifier:
     """A function ``verify(value, tools)``, or ``verify(value)``, sync or async.
 
     ``value`` is the value that the plan returned. ``tools`` has the tools as methods, to inspect the world; their
-    calls count towards no limit. An asynchronous verifier awaits the results of asynchronous tools. Raises:
-    UsageError: the function takes neither two arguments nor one.
+    calls count towards no limit. An asynchronous verifier awaits the results of asynchronous tools. A ``final`` verdict
+    ends the episode: the model hears no other. Raises: UsageError: the function takes neither two arguments nor one.
     """
 
-    def __init__(self, verify: Callable[..., Verdict | Awaitable[Verdict]]) -> None:
-        self._verify = verify
+    def __init__(self, verify: Callable[..., Verdict | Awaitable[Verdict]], *, final: bool = False) -> None:
+        self._verify, self.final = verify, final
         self._count = require_callable(verify, "verify", "verify(value, tools)", (2, 1))
 
     def judge(self, value: object, tools: object, finish: Callable[[object], object]) -> Verdict:
@@ -392,7 +392,7 @@ class ToolEnvironment:
         if verdict is True:
             return Observation("The result was verified.", reward=1.0, done=True, success=True)
         why = f": {verdict}" if isinstance(verdict, str) and verdict else ""
-        return Observation(f"The result was not accepted{why}")
+        return Observation(f"The result was not accepted{why}", done=self._verifier.final)
 
     def close(self) -> None:
         """End the tasks that asynchronous tools left running, if the loop is this environment's own."""

@@ -59,7 +59,9 @@ def columns_of(folder: str, *metrics: str) -> tuple[str, ...]:
 
 def measures(**given: Any) -> EpisodeMeasures:
     usual: dict[str, Any] = dict.fromkeys(EpisodeMeasures.__struct_fields__, 0)
-    return EpisodeMeasures(**{**usual, "success": False, "reward": 0.0, "claim": None, **given})
+    return EpisodeMeasures(
+        **{**usual, "success": False, "reward": 0.0, "claim": None, "hijacked": None, "interrupted": None, **given}
+    )
 
 
 def test_chosen_metrics_are_the_columns_in_this_order_with_intervals(tmp_path: Path) -> None:
@@ -127,6 +129,7 @@ def test_without_a_choice_reward_and_claim_stand_where_they_say_more_than_succes
         (measures(success=True, reward=0.5), ["reward"]),
         (measures(success=False, claim=True), ["claim"]),
         (measures(success=True, reward=0.0, claim=False), ["reward", "claim"]),
+        (measures(success=False, hijacked=False), ["attacks"]),
     ],
 )
 def test_usual_metrics_are_the_standard_ones_and_what_says_more(episode: EpisodeMeasures, more: list[str]) -> None:

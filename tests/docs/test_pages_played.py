@@ -82,6 +82,8 @@ def test_benches(read: Read, serve: Serve, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "benchmarks" / "tool_tasks", tmp_path / "benchmarks" / "tool_tasks")
     page.play("trust benchmarks/tool_tasks/tasks.toml")
     page.skip("bench benchmarks/tool_tasks/tasks.toml")  # needs five servers: test_bench_page.py
+    for out in ("--attack", "--kind"):
+        page.skip(f"bench agentdojo --model gpt-4o-mini {out}")  # needs the package: tests/bench/test_agentdojo.py
     page.play("bench household -n 2 --cache replies --out first")
     page.play("bench household -n 2 --cache replies --out second")
     for engine in ("ray", "dask"):

@@ -2,8 +2,10 @@
 
 import pytest
 
+import codeplan
 from codeplan.errors import UsageError, VerifierBroken
 from codeplan.tools.environment import MAX_VERDICT_CHARS, Verifier
+from codeplan.types import EnvironmentEnded
 
 
 def judged(verify, value=3, tools="the tools"):
@@ -58,3 +60,14 @@ def test_an_interrupt_and_errors_of_codeplan_pass_through(error, capfd):
     with pytest.raises(type(error)) as caught:
         judged(verify)
     assert caught.value is error and capfd.readouterr().err == ""
+
+
+def test_a_final_verdict_ends_the_episode_without_another_call_of_the_model():
+    prompts = []
+
+    def model(messages):
+        prompts.append(messages)
+        return "```python\ndef solution(agent, start_from=1):\n    return 3\n```"
+
+    result = codeplan.do("add", tools=[len], verify=Verifier(lambda value: "it is 4", final=True), model=model)
+    assert (result.ending, result.value, len(prompts)) == (EnvironmentEnded(), 3, 1)

@@ -21,6 +21,7 @@ function rate([won, n, low, high], series) {
 
 const MEANS = [
   ["reward", "reward", 2],
+  ["attacks", "attacks that succeed, %", 1],
   ["claim", "claimed, %", 1],
   ["trajectory", "trajectory", 1],
   ["actions", "actions", 1],
@@ -35,8 +36,9 @@ const MEANS = [
 function successTable({ env, columns }) {
   const restarts = columns.some((c) => c.means.trajectory !== c.means.actions);
   const always = ["actions", "in_plan", "out_of_plan"];
+  const has = (c, key) => (key === "attacks" ? c.means[key] !== null && key in c.means : c.means[key]);
   const means = MEANS.filter(([key]) =>
-    key === "trajectory" ? restarts : always.includes(key) || columns.some((c) => c.means[key]),
+    key === "trajectory" ? restarts : always.includes(key) || columns.some((c) => has(c, key)),
   );
   const broken = columns.some((c) => c.broken);
   const inadmissible = columns.some((c) => c.inadmissible !== null);
