@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -47,7 +47,7 @@ def find_plan_origins(
     api: AgentApi,
     checks: FlowChecks,
     start: int = 1,
-    names: Iterable[str] = (),
+    names: Collection[str] = (),
     known: Sequence[str] | None = None,
 ) -> PlanOrigins:
     """The origins of a plan that starts at a step with the variables of these names.
@@ -55,7 +55,7 @@ def find_plan_origins(
     ``checks`` has the origins of the plan that set them; what that did not set may come from anywhere. ``known`` are
     the texts of the plans before data was shown, None if this is one of them.
     """
-    before = checks.origins if start > 1 else None
+    before = checks.origins if names else None
     rows = {row.name: row for row in before.variables} if before and before.followed else {}
     variables = [
         [name, list(rows[name].origins), list(rows[name].cells)] if name in rows else [name, ["unknown"], []]

@@ -193,6 +193,9 @@ def test_a_planner_that_saw_shapes_alone_may_write_anew() -> None:
 
 
 def test_a_resumed_plan_knows_where_its_variables_come_from() -> None:
+    again = "if start_from <= 1:\n    to = agent.read_file('b')['content']\n    assert to == 1"
+    (asked,) = played([again, "if start_from <= 1:\n    agent.send_email(['ann@example.org'], to)"], approve=True)[2]
+    assert asked.why == "body comes from read_file.content; the call comes from revision"
     first = "if start_from <= 1:\n    to = agent.read_file('b')['content']\n    assert to\nif start_from <= 2:\n    assert 0"
     second = "if start_from <= 1:\n    to = 'EVE-1'\n    assert to\nif start_from <= 2:\n    agent.send_money(to)"
     first = first.replace("to = agent", "to = agent").replace("assert 0", "assert to == 1")
