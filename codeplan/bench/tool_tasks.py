@@ -13,6 +13,7 @@
     setup = "fixtures.py:make_notes"  # called with the task's folder
     verify = "checks.py:largest"      # verify(value, tools, folder)
     allow = ["*"]
+    flows = "flows.toml"              # or FILE.py:NAME: which data may reach which call
 
 Each episode has a new folder, ``{folder}``. ``{here}`` is the file's own.
 """
@@ -37,7 +38,7 @@ from codeplan.envs.registry import take_of_each_kind
 from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.protocols import BaseEnvironment
 from codeplan.runner.episodes import run
-from codeplan.runner.tools import ToolSources, collect_tools, open_tools
+from codeplan.runner.tools import ToolSources, collect_tools, open_tools, read_flows
 from codeplan.tools.approvals import GivenPattern, given_patterns, require_callable
 from codeplan.tools.environment import ToolEnvironment, ToolErrors
 from codeplan.tools.failures import failure_sentence, require_failure
@@ -52,7 +53,7 @@ from codeplan.untrusted.values import in_quotes
 VERIFY_FORM: Final = "verify(value, tools, folder) -> bool or str"
 SETUP_FORM: Final = "setup(folder)"
 
-_OWN_TABLES: Final = ("tasks", "servers", "allow", "deny", "mcp_timeout", "tool_errors")
+_OWN_TABLES: Final = ("tasks", "servers", "allow", "deny", "flows", "mcp_timeout", "tool_errors")
 _tool_names: dict[tuple[str, str], tuple[str, ...]] = {}
 """The tools of tasks, by a file's folder and a task's name."""
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,80}\Z", re.ASCII)
@@ -95,6 +96,7 @@ class ToolTask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     verify: str | None = None
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
+    flows: str | None = None
 
     def __post_init__(self) -> None:
         if not _NAME.match(self.name):
@@ -106,13 +108,16 @@ class ToolTask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
-    """The tasks of one file. ``here`` is its folder; paths are relative to it. ``allow`` and ``deny`` hold for all."""
+    """The tasks of one file. ``here`` is its folder; paths are relative to it. ``allow`` and ``deny`` hold for all, and
+    so do ``flows``, unless a task has its own.
+    """
 
     here: str
     tasks: tuple[ToolTask, ...]
     servers: dict[str, dict[str, Any]] = {}
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
+    flows: str | None = None
     mcp_timeout: float = DEFAULT_SECONDS
     tool_errors: ToolErrors = "plan"
 
@@ -138,7 +143,8 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
             for name, entry in self.servers.items()
             for part, text in parse_entry(_server(name), entry).described().items()
         }
-        python = {f"{f.partition('.py')[0]}.py" for t in self.tasks for f in (*t.tools, t.setup, t.verify) if f}
+        named = (f for t in self.tasks for f in (*t.tools, t.setup, t.verify, t.flows, self.flows) if f and ".py" in f)
+        python = {f"{f.partition('.py')[0]}.py" for f in named}
         rest = {
             "python": python,
             "files": {task.files for task in self.tasks if task.files},
@@ -177,6 +183,7 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
         collect_tools(self._tool_files(task))
         self._setup(task)
         self._verify(task)
+        read_flows(self._flows(task))
         if task.files is not None and not Path(self.here, task.files).is_dir():
             raise UsageError(f"the task {task.name} copies a folder that does not exist: {in_quotes(task.files)}")
 
@@ -216,6 +223,7 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
             allow=(*self.allow, *task.allow),
             deny=(*self.deny, *task.deny),
             tool_errors=self.tool_errors,
+            flows=self._flows(task),
         )
         elsewhere = partial(self._fits_elsewhere, task)
         with open_tools(sources, out, elsewhere=elsewhere) as tools, closing(tools.environment(world.goal)) as env:
@@ -226,7 +234,8 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
 
         The servers of other tasks are started to know their tools.
         """
-        if given.pattern in {"allow": task.allow, "deny": task.deny}[given.option]:
+        own = {"allow": task.allow, "deny": task.deny}.get(given.option, (given.pattern,) if task.flows else ())
+        if given.pattern in own:
             return False
         others = {(t.servers, t.tools): t for t in self.tasks if (t.servers, t.tools) != (task.servers, task.tools)}
         return any(given.fits_one(self._tool_names(other)) for other in others.values())
@@ -254,6 +263,10 @@ class ToolTaskSet(msgspec.Struct, frozen=True, kw_only=True):
 
     def _tool_files(self, task: ToolTask) -> list[str]:
         return [str(Path(self.here, file)) for file in task.tools]
+
+    def _flows(self, task: ToolTask) -> str | None:
+        given = task.flows or self.flows
+        return given if given in (None, "default") else str(Path(self.here, given))
 
     def _setup(self, task: ToolTask) -> Callable[[Path], object] | None:
         return self._function(task.setup, "setup", SETUP_FORM, (1,))

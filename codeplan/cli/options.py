@@ -275,6 +275,9 @@ FlowsOption = Annotated[
         help="Which data may reach which argument of a call (codeplan.flows).",
     ),
 ]
+Readonly = Annotated[
+    list[str] | None, typer.Option(metavar="PATTERN", help="For flows: these tools only read; repeatable.")
+]
 WayOn = Literal["retry", "skip", "stop"]
 
 
@@ -337,10 +340,11 @@ class ToolOptions(ToolSourceOptions):
     tool_timeout: ToolTimeout = None
     error_if: ErrorIf = None
     flows: FlowsOption = None
+    readonly: Readonly = None
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of ``codeplan.do`` and ``codeplan.resume``. On a terminal, the user is asked about calls."""
-        lists = {name: getattr(self, name) or () for name in ("tools", "mcp", "allow", "deny", "once")}
+        lists = {name: getattr(self, name) or () for name in ("tools", "mcp", "allow", "deny", "once", "readonly")}
         lists |= {"ask": self.ask or (None if self.approve else ())}
         return asdict(self) | lists | {"approve": self.approve or (ask_for_approval if on_terminal() else None)}
 

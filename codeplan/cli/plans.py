@@ -318,6 +318,7 @@ class RunOptions:
     error_if: options.ErrorIf = None
     once: options.Once = None
     flows: options.FlowsOption = None
+    readonly: options.Readonly = None
 
 
 @dataclass(frozen=True)
@@ -403,6 +404,7 @@ def _open_runner(given: ToolSourceOptions, each: RunOptions, kept: KeepingOption
             error_if=each.error_if,
             once=each.once or (),
             flows=each.flows,
+            readonly=each.readonly or (),
         )
         tools = stack.enter_context(open_tools(sources, root, restarts=MAX_SERVER_RESTARTS))
         runner = stack.enter_context(closing(ToolPlanRunner(tools, RunFolders(root, kept.keep), _settings(each))))

@@ -58,7 +58,7 @@ from codeplan.sandbox.language.extraction import add_header, extract_code, holds
 from codeplan.tools.agent import agent_class_for
 from codeplan.tools.approvals import Approver
 from codeplan.tools.call_texts import shown_call
-from codeplan.tools.flow_checks import FlowChecks
+from codeplan.tools.flow_checks import FlowChecks, with_marks
 from codeplan.types import (
     AgentApi,
     BudgetSpent,
@@ -240,7 +240,7 @@ class ToolPlanRunner:
         flows = self._tools.sources.read_flows
         if flows is None:
             return ()
-        checks = FlowChecks(flows, "")
+        checks = FlowChecks(with_marks(flows, self.toolset), "")
         checks.origins = find_plan_origins(self._sandbox, plan, self._api, checks)
         return tuple(f"line {call.line}: {call}" for call in checks.preview(self.toolset))
 

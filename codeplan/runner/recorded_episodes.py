@@ -323,6 +323,7 @@ def resume(
     tool_timeout: float | None = None,
     error_if: ErrorTest | None = None,
     flows: Flows | str | None = None,
+    readonly: Iterable[str] = (),
     **settings: Any,
 ) -> Result:
     """Finish an episode that was killed, interrupted, or ended for want of something; its trace in ``folder`` goes on.
@@ -344,11 +345,11 @@ def resume(
     An episode with tools continues in the present state of the world: the trace answers the recorded calls, and only
     calls that were never made are made. If it waits for an approval, it goes on at that call: ``codeplan.approve`` has
     answered, or ``allow`` or ``approve`` decides. Its tools are never taken from the trace: ``tools`` to
-    ``tool_errors``, ``once``, ``tool_timeout``, ``error_if`` and ``flows`` are as for ``do``; tools that were called
-    once before stay so. If the episode was ended during a call, that call may have been done. Then ``in_doubt`` says
-    what to do: ``"stop"``, ``"retry"`` (make it again), ``"skip"`` (the plan gets an OSError in its place), or a
-    function ``in_doubt(tool, arguments)``, sync or async, that returns one of these. Calls of tools whose names fit a
-    pattern in ``idempotent`` are made again in any case.
+    ``tool_errors``, ``once``, ``tool_timeout``, ``error_if``, ``flows`` and ``readonly`` are as for ``do``; tools that
+    were called once before stay so. If the episode was ended during a call, that call may have been done. Then
+    ``in_doubt`` says what to do: ``"stop"``, ``"retry"`` (make it again), ``"skip"`` (the plan gets an OSError in its
+    place), or a function ``in_doubt(tool, arguments)``, sync or async, that returns one of these. Calls of tools whose
+    names fit a pattern in ``idempotent`` are made again in any case.
 
     Raises:
         UsageError: there is no such trace, its episode is still running, its header is damaged, or it needs a setting,
@@ -373,6 +374,7 @@ def resume(
         tool_timeout=tool_timeout,
         error_if=error_if,
         flows=flows,
+        readonly=readonly,
     )
     require_handler(on_event)
     path = find_trace(folder)

@@ -114,6 +114,7 @@ class ToolSources:
     tool_timeout: float | None = None
     error_if: ErrorTest | None = None
     flows: Flows | str | None = None
+    readonly: Iterable[str] = ()
 
     @property
     def name_tools(self) -> bool:
@@ -142,7 +143,12 @@ class ToolSources:
     def patterns(self) -> list[GivenPattern]:
         """All patterns on the tools' names. Raises: UsageError: one is no pattern."""
         named = given_patterns(
-            allow=self.allow, ask=self.ask or (), deny=self.deny, idempotent=self.idempotent, once=self.once
+            allow=self.allow,
+            ask=self.ask or (),
+            deny=self.deny,
+            idempotent=self.idempotent,
+            once=self.once,
+            readonly=self.readonly,
         )
         of_flows = self.read_flows.tool_patterns() if self.read_flows else ()
         return [*named, *(GivenPattern(*each) for each in of_flows)]
@@ -255,8 +261,8 @@ def open_tools(
                 toolset = Toolset((*own, *sources.with_settings(started.tools)), doc=f"{DOC}\n{FILES_NOTE}")
             else:
                 toolset = Toolset(own)
-            once = (_called_once(tool, sources.once) for tool in toolset.tools)
-            toolset = Toolset(once, toolset.doc, at_once_of(sources.tools))
+            marked = (_with_patterns(tool, sources) for tool in toolset.tools)
+            toolset = Toolset(marked, toolset.doc, at_once_of(sources.tools))
             require_fitting((p for p in patterns if p.fits_one(toolset.names) or not elsewhere(p)), toolset.names)
             if flows := sources.read_flows:
                 flows.require_parameters({t.name: [p.name for p in t.method.parameters] for t in toolset.tools})
@@ -266,10 +272,12 @@ def open_tools(
     return opening()
 
 
-def _called_once(tool: Tool, patterns: Iterable[str]) -> Tool:
-    """The tool; one whose equal calls are made once, if a pattern says so."""
-    fits = longest_match(read_patterns("once", patterns), tool.name) is not None
-    return replace(tool, once=True) if fits else tool
+def _with_patterns(tool: Tool, sources: ToolSources) -> Tool:
+    """The tool; one whose equal calls are made once, or that only reads, if a pattern says so."""
+    patterns = {"once": sources.once, "readonly": sources.readonly}
+    fits = {n: longest_match(read_patterns(n, given), tool.name) is not None for n, given in patterns.items()}
+    once, readonly = tool.once or fits["once"], tool.readonly or fits["readonly"]
+    return replace(tool, once=once, readonly=readonly) if any(fits.values()) else tool
 
 
 def open_goal(goal: str, sources: ToolSources, out: Path | str | None) -> AbstractContextManager[ToolEnvironment]:
@@ -370,6 +378,7 @@ def do(
     tool_timeout: float | None = None,
     error_if: ErrorTest | None = None,
     flows: Flows | str | None = None,
+    readonly: Iterable[str] = (),
     **settings: Any,
 ) -> Result:
     """Have plans reach a goal with tools, and return how that ended; ``Result.value`` is what the plan returned.
@@ -395,8 +404,9 @@ def do(
     ``error_if`` says which answers are errors; ``codeplan.tool`` says each of these for one tool.
 
     ``flows`` say which data may reach which argument of a call (``codeplan.flows``); it may also be
-    ``"FILE.py:NAME"``, ``"FILE.toml"``, or ``"default"`` for ``Flows()``. With flows and ``approve``, and without
-    ``ask``, only what the flows do not allow is asked for.
+    ``"FILE.py:NAME"``, ``"FILE.toml"``, or ``"default"`` for ``Flows()``. ``readonly`` are patterns of tools that only
+    read: they need no rule. With flows and ``approve``, and without ``ask``, only what the flows do not allow is asked
+    for.
 
     If a tool raises an exception, the plan gets it as an error that it can catch, or with ``tool_errors="stop"`` the
     episode ends. ``verify``, ``approve`` and the tools may be asynchronous. The rest is as in ``codeplan.run``.
@@ -428,6 +438,7 @@ def do(
         tool_timeout=tool_timeout,
         error_if=error_if,
         flows=flows,
+        readonly=readonly,
     )
     env = EnvironmentToOpen(open_goal(goal, sources, out))
     with EpisodeSetup(env, method, model, settings) as setup:

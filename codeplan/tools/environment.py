@@ -63,7 +63,7 @@ from codeplan.tools.failures import (
     show_failure,
     shows_each_failure,
 )
-from codeplan.tools.flow_checks import FlowChecks
+from codeplan.tools.flow_checks import FlowChecks, with_marks
 from codeplan.tools.results import full_type_name, pack_result
 from codeplan.tools.tool import Tool, Toolset
 from codeplan.types import ActionSpace, AgentTool, Answer, Call, Observation, Task
@@ -190,7 +190,7 @@ class ToolEnvironment:
         self.space = _action_space(toolset)
         self._task = Task(id="goal", env=self.name, kind="goal", goal=goal.strip())
         self.tools_doc, self.has_verifier, self.has_flows = toolset.doc, verifier is not None, flows is not None
-        self.flow_checks = None if flows is None else FlowChecks(flows, goal)
+        self.flow_checks = None if flows is None else FlowChecks(with_marks(flows, toolset), goal)
         self.carried = tuple(carried)
         self.once_tools = frozenset(tool.name for tool in toolset.tools if tool.once)
         self._verifier, self._approvals, self._doubts = verifier, approvals or Approvals(), doubts or DoubtRules()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from glob import escape
 from typing import Any, NamedTuple
 
 from codeplan.flows import UNKNOWN, ArgumentOrigins, Flows, FlowVerdict, Sources
@@ -61,6 +63,15 @@ class FlowChecks:
                 found[name].update(_argument_origins(tool, site, name))
         control = {each for site in sites for each in site.control}
         return ArgumentOrigins(found, control, origins.asks, any(site.is_new for site in sites))
+
+
+def with_marks(flows: Flows, toolset: Toolset) -> Flows:
+    """The flows, with the tools that are marked as reading only or as not trusted."""
+    reading = [escape(tool.name) for tool in toolset.tools if tool.readonly]
+    untrusted = [escape(tool.name) for tool in toolset.tools if tool.untrusted]
+    if not reading and not untrusted:
+        return flows
+    return replace(flows, readonly=(*flows.readonly, *reading), untrusted=(*flows.untrusted, *untrusted))
 
 
 class CallPreview(NamedTuple):

@@ -79,7 +79,7 @@ def _tools_of(thing: object, types: TypeWriter) -> Iterator[Tool]:
 
 def with_settings(tool: Tool, settings: ToolSettings) -> Tool:
     """The tool, with the settings where it says nothing itself."""
-    own = ToolSettings(tool.once, tool.timeout, tool.error_if, tool.at_once)
+    own = ToolSettings(tool.once, tool.timeout, tool.error_if, tool.at_once, tool.readonly, tool.untrusted)
     filled = own.filled_from(settings)
     return tool if filled == own else replace(tool, **filled._asdict())
 

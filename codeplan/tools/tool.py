@@ -45,7 +45,8 @@ class Tool:
     decide which calls fit. ``types`` explain the names that its signature uses. ``approval`` holds unless the user's
     patterns say otherwise. ``hint`` is the server's own description of the tool's effects: it is shown to the user who
     approves a call, and codeplan does not rely on it. ``prepare`` does preparations for a call: if it raises, the call
-    has not begun, and is not in doubt. ``once``, ``timeout`` and ``error_if`` are as in ``codeplan.tool``.
+    has not begun, and is not in doubt. ``once``, ``timeout``, ``error_if``, ``readonly`` and ``untrusted`` are as in
+    ``codeplan.tool``.
     ``keeps_deadline``: ``call`` itself ends when ``budget.seconds_left`` is over, with DeadlinePassed; other calls with
     a limit run in a thread. ``at_once`` is how many of its calls may run at the same time, None if nothing is said:
     then as many as the tool set allows if it ``is_asynchronous``, otherwise one. ``misfit`` says what a result has in
@@ -67,6 +68,8 @@ class Tool:
     misfit: Callable[[Any], str] | None = None
     at_once: int | None = None
     is_asynchronous: bool = False
+    readonly: bool = False
+    untrusted: bool = False
     name: str = field(init=False, repr=False, compare=False)
     signature: inspect.Signature = field(init=False, repr=False, compare=False)
     _required: dict[str, bool] = field(init=False, repr=False, compare=False)

@@ -30,19 +30,23 @@ class ToolSettings(NamedTuple):
 
     ``once``: an equal call that was answered is not made again. ``timeout`` is how many seconds a call may take.
     ``error_if`` says which answers are errors. ``at_once`` is how many of its calls may run at the same time.
+    ``readonly`` says, for flows, that it only reads, ``untrusted`` that strangers write what it answers.
     """
 
     once: bool = False
     timeout: float | None = None
     error_if: ErrorTest | None = None
     at_once: int | None = None
+    readonly: bool = False
+    untrusted: bool = False
 
     def filled_from(self, other: ToolSettings) -> ToolSettings:
         """These settings, with the other ones where these say nothing."""
         timeout = other.timeout if self.timeout is None else self.timeout
         error_if = other.error_if if self.error_if is None else self.error_if
         at_once = other.at_once if self.at_once is None else self.at_once
-        return ToolSettings(self.once or other.once, timeout, error_if, at_once)
+        readonly, untrusted = self.readonly or other.readonly, self.untrusted or other.untrusted
+        return ToolSettings(self.once or other.once, timeout, error_if, at_once, readonly, untrusted)
 
 
 class ToolsWithSettings:
@@ -69,6 +73,8 @@ def tool(
     timeout: float | None = None,
     error_if: ErrorTest | None = None,
     at_once: int | None = None,
+    readonly: bool = False,
+    untrusted: bool = False,
 ) -> Callable[[_T], _T]: ...
 
 
@@ -80,6 +86,8 @@ def tool(
     timeout: float | None = None,
     error_if: ErrorTest | None = None,
     at_once: int | None = None,
+    readonly: bool = False,
+    untrusted: bool = False,
 ) -> _T: ...
 
 
@@ -90,6 +98,8 @@ def tool(
     timeout: float | None = None,
     error_if: ErrorTest | None = None,
     at_once: int | None = None,
+    readonly: bool = False,
+    untrusted: bool = False,
 ) -> Any:
     """Say how codeplan treats a tool: ``@codeplan.tool(timeout=3)``, or ``tools=[codeplan.tool(send, once=True)]``.
 
@@ -100,13 +110,14 @@ def tool(
     the plan gets a TimeoutError, and the call is in doubt. ``error_if`` is a key or a function (see ``ErrorTest``):
     an answer that it names is an error for the plan. ``at_once`` is how many of its calls may run at the same time, if
     a plan begins several: an ordinary function that says more than 1 is safe for threads, and runs in them. Without
-    it, asynchronous functions run together, and calls of others one after the other.
+    it, asynchronous functions run together, and calls of others one after the other. For flows (``codeplan.flows``),
+    ``readonly`` says that it only reads, and ``untrusted`` that strangers may write what it answers.
 
     Raises: UsageError: a value is wrong, or the decorated thing is not a function.
     """
-    settings = ToolSettings(
-        require_once(once), require_timeout(timeout, "timeout"), require_error_test(error_if), require_at_once(at_once)
-    )
+    limits = require_timeout(timeout, "timeout"), require_error_test(error_if), require_at_once(at_once)
+    marks = require_mark(readonly, "readonly"), require_mark(untrusted, "untrusted")
+    settings = ToolSettings(require_mark(once, "once"), *limits, *marks)
     if function is None:
         return functools.partial(_mark, settings)
     return function if settings == ToolSettings() else ToolsWithSettings(function, settings)
@@ -135,11 +146,11 @@ def settings_of(function: Any) -> ToolSettings:
     return found if isinstance(found, ToolSettings) else ToolSettings()
 
 
-def require_once(once: object) -> bool:
+def require_mark(given: object, name: str) -> bool:
     """Raises: UsageError: it is not True or False."""
-    if not isinstance(once, bool):
-        raise UsageError(f"once is True or False, not {in_quotes(once)}")
-    return once
+    if not isinstance(given, bool):
+        raise UsageError(f"{name} is True or False, not {in_quotes(given)}")
+    return given
 
 
 def require_timeout(seconds: Any, name: str) -> float | None:

@@ -262,6 +262,23 @@ def test_a_pattern_of_the_file_may_be_meant_for_the_tools_of_another_task(folder
     assert "fits" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("where", ["task", "file"])
+def test_flows_decide_about_the_calls_of_a_task(folder, endpoint, where):
+    (folder / "flows.toml").write_text(
+        'otherwise = "refuse"\nrules = { "write.path" = "goal", "write.text" = "goal" }\n'
+    )
+    text, line = (folder / "tasks.toml").read_text(), 'flows = "flows.toml"\n'
+    (folder / "tasks.toml").write_text(line + text if where == "file" else text + line)
+    trusted()
+    say(endpoint, WRITE.replace('"x"', '"old"'), FINISH)
+    assert bench() == 0
+    (outcome,) = read_bench(folder / "out").outcomes
+    assert not outcome.result.success
+    assert "allowed by" not in str(endpoint.asked) and "flows do not allow this call of write: text" in str(
+        endpoint.asked
+    )
+
+
 def test_a_setup_that_fails_breaks_the_episode_off(folder, endpoint, capsys):
     text = (folder / "tasks.toml").read_text()
     (folder / "tasks.toml").write_text(text.replace("own.py:fill", "own.py:broken"))

@@ -144,6 +144,28 @@ def test_by_default_only_the_model_and_what_is_marked_is_not_trusted() -> None:
     assert [call.tool for call in played(body, marked, approve=True)[2]] == ["send_email", "send_money"]
 
 
+def test_a_tool_says_itself_that_it_reads_or_is_not_trusted() -> None:
+    @codeplan.tool(untrusted=True)
+    @codeplan.tool(readonly=True)
+    def page() -> str:
+        return "EVE"
+
+    def send(to: str) -> str:
+        return to
+
+    def asked(body: str, **more: Any) -> int:
+        calls: list[Any] = []
+        reply = f"```python\ndef solution(agent, start_from=1):\n    {body}\n```"
+        given: dict[str, Any] = {"tools": [page, send], "model": lambda messages: reply, "flows": Flows(), "tries": 1}
+        codeplan.do("g", approve=lambda call: calls.append(call) or False, **given, **more)
+        return len(calls)
+
+    assert asked("agent.send(agent.page())") == 1
+    assert asked("agent.send(agent.page())", readonly=["send"]) == 0
+    with pytest.raises(UsageError, match="fits readonly"):
+        asked("pass", readonly=["sendd"])
+
+
 def test_closed_answers_may_be_trusted_more() -> None:
     body = "said = ask_llm('How much? ' + agent.read_file('b')['content'], None, {'n': float, 'to': str})\n"
     flows = Flows(rules={"send_money.amount": goal | ask_llm.closed, "send_money.recipient": goal}, readonly=["read_*"])
