@@ -274,7 +274,7 @@ def test_flows_decide_about_the_calls_of_a_task(folder, endpoint, where):
     assert bench() == 0
     (outcome,) = read_bench(folder / "out").outcomes
     assert not outcome.result.success
-    assert "flows do not allow this call of write: text" in str(endpoint.asked)
+    assert "flows do not allow this call of write: path comes from unknown; text" in str(endpoint.asked)
 
 
 def test_a_setup_that_fails_breaks_the_episode_off(folder, endpoint, capsys):
