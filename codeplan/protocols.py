@@ -200,6 +200,9 @@ class OffersTools(Protocol):
     has_flows: bool
     """Whether the user's flows decide about calls."""
 
+    is_blind: bool
+    """Whether prompts for revised plans have shapes in place of what tools answered."""
+
     once_tools: frozenset[str]
     """The tools of which equal calls are made once: after a failure, the recorded answer stands for them."""
 

@@ -127,6 +127,10 @@ def do(
     sources: ToolOptions,
     method: Method = "adaplanner",
     model: options.LiveModel = None,
+    feedback: Annotated[
+        Literal[quoted, blind],
+        typer.Option(help="What revisions see of tools' answers: all of it, quoted, or shapes alone."),
+    ] = "quoted",
     allow_weak_sandbox: options.AllowWeak = False,
     more: options.Set = None,
     out: options.Out = None,
@@ -151,7 +155,7 @@ def do(
     sources.require_tools()
     with options.run_folder(out, "do", goal) as folder:
         again = f"run: codeplan resume {shell_word(folder)}; name the tools again, as for this command"
-        arguments = {**sources.arguments(), **given, "method": method}
+        arguments = {**sources.arguments(), **given, "method": method, "feedback": feedback}
         show = output.event_handler()
         with playing(again, as_json=output.as_json):
             result = do_with_tools(goal, out=folder, on_event=show, **arguments)

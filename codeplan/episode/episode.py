@@ -349,6 +349,11 @@ class Episode:
         return isinstance(self.env, OffersTools)
 
     @property
+    def is_blind(self) -> bool:
+        """Whether prompts for revised plans have shapes in place of what tools answered."""
+        return isinstance(self.env, OffersTools) and self.env.is_blind
+
+    @property
     def acts_for_real(self) -> bool:
         """Whether actions are real: they cannot be undone, so the episode cannot start over."""
         return isinstance(self.env, ActsForReal)

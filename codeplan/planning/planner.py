@@ -20,7 +20,7 @@ from codeplan.planning.feedback import (
     rewrite_values,
 )
 from codeplan.planning.sample_choice import SampleSettings, choose_samples
-from codeplan.planning.untrusted_feedback import Feedback, tag_mark
+from codeplan.planning.untrusted_feedback import tag_mark
 from codeplan.prompts.templates import Prompts
 from codeplan.sandbox import extract
 from codeplan.sandbox.language.extraction import extract_code
@@ -109,7 +109,7 @@ class Planner:
     ``skills``. ``asks`` is the maximum number of questions in one run; ``tries`` and ``replans`` are the method's
     limits; without ``asks`` or ``replans`` the prompts do not mention ``ask_llm`` or ``replan``. ``refine_prompt`` is
     the form of the prompts for refinements. ``at_entry`` says that a failed step resumes with the variables that it
-    began with, not those at the failure. ``feedback`` is as in ``LoopSettings``.
+    began with, not those at the failure.
     """
 
     def __init__(
@@ -125,7 +125,6 @@ class Planner:
         replans: int = 0,
         refine_prompt: RefinePrompt = "conversation",
         at_entry: bool = False,
-        feedback: Feedback = "quoted",
     ) -> None:
         self._episode, self._prompts, self._refine_prompt = episode, prompts, refine_prompt
         task = task or episode.task
@@ -134,7 +133,7 @@ class Planner:
         once = episode.once_tools
         self._language = {"asks": asks > 0, "replans": replans > 0, "tools": episode.has_tools, "once": once}
         self._language["at_entry"] = at_entry
-        self._is_blind = feedback == "blind" and episode.has_tools
+        self._is_blind = episode.is_blind
         self._conversation: PlanConversation | None = None
         self._reply: str | None = None  # the program in the latest reply; None after a repair
         self._attempts: list[str] = []

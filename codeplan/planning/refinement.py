@@ -40,7 +40,7 @@ from codeplan.planning.resume_point import (
     step_after_all,
     unfinished_step,
 )
-from codeplan.planning.untrusted_feedback import Feedback, blind_outcome
+from codeplan.planning.untrusted_feedback import blind_outcome
 from codeplan.plugins import Setting
 from codeplan.recording.events import PlanDrafted
 from codeplan.sandbox import Sandbox
@@ -85,9 +85,6 @@ class LoopSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     paper. ``code_check`` sends a new plan back for repair if the check refuses it, or always, as in the paper (which
     then relies on refinement alone). ``resume_state`` is what the failed step resumes with: the variables at the
     failure, or those at its entry. ``fixes`` says whether the check mends plans without a model.
-    ``feedback`` says how prompts for revised plans tell what tools answered, and what plans made of it: ``"quoted"``
-    between tags that it cannot forge, or ``"blind"`` by shapes alone.
-
     ``after_failure="restart"`` is for comparison: it resets the environment and starts each plan at step 1. A plan's
     first ``replans`` replans cost no try; each further one does. The loop ends after ``no_progress`` refinements in a
     row that changed nothing (0: never).
@@ -106,9 +103,6 @@ class LoopSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     )
     after_failure: Annotated[AfterFailure, Setting("Resume the plan, or restart plan and task.", "safe")] = "resume"
     fixes: Annotated[Fixes, Setting("Whether the check mends plans without a model.", "safe")] = "on"
-    feedback: Annotated[
-        Feedback, Setting("With tools, what a revision sees of data: quoted, or shapes alone (blind).", "safe")
-    ] = "quoted"
     replans: Annotated[int, Setting("Replans that a plan may ask for without using a try.", "safe", most=1000)] = 3
     no_progress: Annotated[
         int, Setting("End after so many refinements that change nothing; 0: never.", "safe", most=1000)
@@ -218,7 +212,7 @@ class RefinementLoop:
         self._last_run: RunReport | None = None  # for repairs, since the latest refinement
         self._tries = self._replans = 0  # tries and replans used so far
         self._allowed_tries = settings.tries
-        self._is_blind = settings.feedback == "blind" and episode.has_tools
+        self._is_blind = episode.is_blind
         self._progress = ProgressMonitor(settings.no_progress)
         self._replanned_steps: set[tuple[int, str]] = set()  # steps that asked for a replan, by number and digest
 

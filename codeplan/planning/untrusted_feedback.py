@@ -9,15 +9,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from codeplan.recording.events import Event
 from codeplan.tools.call_texts import unpacked
 from codeplan.types import Answer, Call, Failed, Outcome, Replan
 from codeplan.untrusted.texts import with_count
-
-Feedback = Literal["quoted", "blind"]
-"""How a prompt tells what happened: data between tags that it cannot forge, or the shapes of data alone."""
 
 _MARK_CHARS: Final = 6
 _MAX_NAMES: Final = 12  # keys and items whose shapes are shown

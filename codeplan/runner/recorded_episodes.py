@@ -621,9 +621,8 @@ def _recorded_setup(
             if isinstance(event, EpisodeStarted | EpisodeContinued):
                 check_budget(event.budget, budget)
     if not live and env is None and header.env == ToolEnvironment.name and header.tools:
-        env = recorded_environment(
-            header.task.goal, header.tools, header.tools_doc, header.once, has_flows=header.has_flows
-        )
+        what = (header.task.goal, header.tools, header.tools_doc, header.once)
+        env = recorded_environment(*what, has_flows=header.has_flows, is_blind=header.is_blind)
     if env is None:
         require_recorded(header.env)
     is_exec = header.method == FixedPlan.name and method is None

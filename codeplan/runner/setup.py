@@ -178,6 +178,7 @@ class EpisodeSetup:
             tools_doc=offering.tools_doc if offering else "",
             has_verifier=offering is not None and offering.has_verifier,
             has_flows=offering is not None and offering.has_flows,
+            is_blind=offering is not None and offering.is_blind,
             once=tuple(t.method.name for t in offering.described_tools if t.method.name in offering.once_tools)
             if offering
             else (),

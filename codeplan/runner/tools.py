@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack, closing, contextmanage
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 from codeplan.budget import Budget
 from codeplan.cancellation import LoopThread
@@ -88,6 +88,9 @@ def at_once_of(given: object) -> int:
     return min((thing.at_once for thing in things if isinstance(thing, Toolset)), default=AT_ONCE)
 
 
+Feedback = Literal["quoted", "blind"]
+"""How a prompt tells what tools answered: between tags that it cannot forge, or by its shape alone."""
+
 VERIFY_FORM = "verify(value, tools) -> bool or str"
 
 MAX_NAMED_TOOLS = 5
@@ -115,6 +118,7 @@ class ToolSources:
     error_if: ErrorTest | None = None
     flows: Flows | str | None = None
     readonly: Iterable[str] = ()
+    feedback: Feedback = "quoted"
 
     @property
     def name_tools(self) -> bool:
@@ -214,6 +218,7 @@ class OpenTools:
             loop=loop,
             carried=carried,
             flows=self.sources.read_flows,
+            is_blind=self.sources.feedback == "blind",
         )
 
 
@@ -235,6 +240,8 @@ def open_tools(
     """
     if sources.tool_errors not in ("plan", "stop"):
         raise UsageError(f"tool_errors is plan or stop, not {in_quotes(sources.tool_errors)}")
+    if sources.feedback not in get_args(Feedback):
+        raise UsageError(f"feedback is quoted or blind, not {in_quotes(sources.feedback)}")
     own = sources.with_settings(collect_tools(sources.tools))
     verify = sources.verify
     judge = function_of_file(verify, VERIFY_FORM) if isinstance(verify, str) else verify
@@ -321,7 +328,8 @@ def open_recorded_tools(
         raise UsageError("the episode has flows, which are never taken from a trace; name them: --flows FILE.py:NAME")
     known = {tool.method.name for tool in header.tools}  # of a trace that may come from a stranger
     once = (*read_patterns("once", sources.once), *(name for name in header.once if name in known))
-    opening = open_goal(header.task.goal, replace(sources, once=once), folder)
+    feedback: Feedback = "blind" if header.is_blind else "quoted"
+    opening = open_goal(header.task.goal, replace(sources, once=once, feedback=feedback), folder)
 
     @contextmanager
     def with_same_tools() -> Iterator[ToolEnvironment]:
@@ -379,6 +387,7 @@ def do(
     error_if: ErrorTest | None = None,
     flows: Flows | str | None = None,
     readonly: Iterable[str] = (),
+    feedback: Feedback = "quoted",
     **settings: Any,
 ) -> Result:
     """Have plans reach a goal with tools, and return how that ended; ``Result.value`` is what the plan returned.
@@ -407,6 +416,9 @@ def do(
     ``"FILE.py:NAME"``, ``"FILE.toml"``, or ``"default"`` for ``Flows()``. ``readonly`` are patterns of tools that only
     read: they need no rule. With flows and ``approve``, and without ``ask``, only what the flows do not allow is asked
     for.
+
+    ``feedback`` says how prompts for revised plans tell what tools answered: ``"quoted"`` between tags that data cannot
+    forge, or ``"blind"`` by shapes alone.
 
     If a tool raises an exception, the plan gets it as an error that it can catch, or with ``tool_errors="stop"`` the
     episode ends. ``verify``, ``approve`` and the tools may be asynchronous. The rest is as in ``codeplan.run``.
@@ -439,6 +451,7 @@ def do(
         error_if=error_if,
         flows=flows,
         readonly=readonly,
+        feedback=feedback,
     )
     env = EnvironmentToOpen(open_goal(goal, sources, out))
     with EpisodeSetup(env, method, model, settings) as setup:

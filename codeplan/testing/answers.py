@@ -155,7 +155,7 @@ class RecordedCalls:
     name = "tools"
     splits = ("test",)
     has_verifier = True
-    has_flows = False
+    has_flows = is_blind = False
     # the recorded answers stand for all calls
     once_tools: frozenset[str] = frozenset()
     carried: tuple[CarriedAnswer, ...] = ()

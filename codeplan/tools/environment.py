@@ -162,7 +162,8 @@ class ToolEnvironment:
     Without a ``verifier``, what plans return is not judged, and an episode ends as claimed at best. ``doubts`` decide
     about the call during which a resumed episode was ended; without them the episode stays as it is. Asynchronous tools
     run in ``loop``, if several episodes share one. ``carried`` are answers of an episode with which this one goes on.
-    ``flows`` decide about calls by where their arguments come from.
+    ``flows`` decide about calls by where their arguments come from. ``is_blind``: prompts for revised plans have shapes in
+    place of what tools answered.
 
     Raises: UsageError: the goal is empty, or is not text in UTF-8.
     """
@@ -182,6 +183,7 @@ class ToolEnvironment:
         loop: LoopThread | None = None,
         carried: Sequence[CarriedAnswer] = (),
         flows: Flows | None = None,
+        is_blind: bool = False,
     ) -> None:
         require_goal(goal)
         self.toolset = toolset
@@ -190,6 +192,7 @@ class ToolEnvironment:
         self.space = _action_space(toolset)
         self._task = Task(id="goal", env=self.name, kind="goal", goal=goal.strip())
         self.tools_doc, self.has_verifier, self.has_flows = toolset.doc, verifier is not None, flows is not None
+        self.is_blind = is_blind
         self.flow_checks = None if flows is None else FlowChecks(with_marks(flows, toolset), goal)
         self.carried = tuple(carried)
         self.once_tools = frozenset(tool.name for tool in toolset.tools if tool.once)
@@ -717,7 +720,13 @@ async def _collect(items: AsyncIterator[Any]) -> list[Any]:
 
 
 def recorded_environment(
-    goal: str, tools: Sequence[AgentTool], doc: str, once: Collection[str] = (), *, has_flows: bool = False
+    goal: str,
+    tools: Sequence[AgentTool],
+    doc: str,
+    once: Collection[str] = (),
+    *,
+    has_flows: bool = False,
+    is_blind: bool = False,
 ) -> ToolEnvironment:
     """An environment for the replay of an episode. The recording answers every call, so its tools are never called.
 
@@ -725,7 +734,7 @@ def recorded_environment(
     """
     try:
         given = (Tool(t.method, _never_called, t.types, once=t.method.name in once) for t in tools)
-        env = ToolEnvironment(goal, Toolset(given, doc))
+        env = ToolEnvironment(goal, Toolset(given, doc), is_blind=is_blind)
         env.has_flows = has_flows
         return env
     except (UsageError, ValueError) as e:
