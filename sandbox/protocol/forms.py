@@ -18,15 +18,19 @@ from typing import Annotated, Any, Final, TypeAlias, Union
 
 import msgspec
 
+from codeplan.untrusted.json_values import has_more_values
 from codeplan.untrusted.texts import is_utf8, with_article
 
-MAX_PARTS: Final = 200
-"""Maximum number of types in a form, those in others included."""
+MAX_PARTS: Final = 100
+"""Maximum number of types and choices in a form, those in others included."""
 
 MAX_DEPTH: Final = 8
 """Maximum nesting of types in a form."""
 
 MAX_ANSWER_CHARS: Final = 256_000  # as much as an episode takes of a reply
+MAX_ANSWER_VALUES: Final = 2_000
+"""Maximum number of values in an answer: each may be compared with each part of a form that a hostile plan chose."""
+
 MAX_TRIES: Final = 3
 """How often the model is asked one question with a form, until its answer has that form."""
 
@@ -221,21 +225,23 @@ def read_answer(form: Form, text: str) -> Any:
     A fence is taken off. A text, a date or a choice may stand without quotes. Raises: WrongForm.
     """
     text = text.strip()
-    if len(text) > MAX_ANSWER_CHARS:
-        raise WrongForm(f"the answer is longer than {MAX_ANSWER_CHARS:,} characters")
+    if len(text) > MAX_ANSWER_CHARS or has_more_values(text.encode(errors="replace"), MAX_ANSWER_VALUES):
+        raise WrongForm(f"the answer has more than {MAX_ANSWER_CHARS:,} characters or {MAX_ANSWER_VALUES:,} values")
     if fenced := _FENCE.fullmatch(text):
         text = fenced[1].strip()
     if text.strip(_QUOTES) == NOT_KNOWN:
         return NOT_KNOWN
-    problem = None
-    for value in _readings(text):
+    readings = list(_readings(text))
+    no_json = WrongForm("the answer is not valid JSON")
+    problem = no_json if len(readings) == 1 and text[:1] in ("[", "{") else None
+    for value in readings:
         try:
             fit(form, value)
         except WrongForm as reason:
             problem = problem or reason
         else:
             return value
-    raise problem or WrongForm("the answer is not JSON")
+    raise problem or no_json
 
 
 def _readings(text: str) -> Iterator[Any]:
@@ -258,7 +264,7 @@ def fit(form: Form, value: Any, path: str = "the answer") -> Any:
         case Choice(values):
             if any(type(value) is type(choice) and value == choice for choice in values):
                 return value
-            raise WrongForm(f"{path} is none of {in_words(form)[:500]}")
+            raise WrongForm(f"{path} is {_kind(value)} that is none of the choices")
         case ListOf(of):
             _require(list, value, path)
             return [fit(of, part, f"{path}[{at}]") for at, part in enumerate(value)]

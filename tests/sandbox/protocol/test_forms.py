@@ -90,9 +90,9 @@ def test_an_answer_has_exactly_the_types_of_the_form(form: Any, text: str, value
         (datetime.date, "2024-13-01", 'the answer is a str, not "YYYY-MM-DD"'),
         (datetime.date, "20240501", 'the answer is an int, not "YYYY-MM-DD"'),
         (datetime.datetime, "2024-05-01", 'the answer is a str, not "YYYY-MM-DDTHH:MM:SS"'),
-        (Literal["a", 1], "true", 'the answer is none of "a" | 1'),
+        (Literal["a", 1], "true", "the answer is a bool that is none of the choices"),
         (list[int], '[1, "x"]', r"the answer\[1\] is a str, not an int"),
-        (list[int], "[" * 100_000, "the answer is a str, not a list"),
+        (list[int], "[" * 1_900, "the answer is not valid JSON"),
         (dict[str, int], '{"hidden words": "x"}', "a value in the answer is a str, not an int"),
         (BILL, '{"iban": "DE1", "amount": null, "due": null}', r'the answer\["amount"\] is null, not a float'),
         (
@@ -106,7 +106,7 @@ def test_an_answer_has_exactly_the_types_of_the_form(form: Any, text: str, value
             '{"iban": "DE1", "amount": 1, "due": null, "hidden words": 1}',
             "the answer has a key that the form lacks",
         ),
-        (list[str], "[" + "1," * 150_000 + "1]", "the answer is longer than 256,000 characters"),
+        (list[str], "[" + "1," * 2_100 + "1]", "the answer has more than 256,000 characters or 2,000 values"),
     ],
 )
 def test_a_wrong_answer_is_told_in_words_that_are_not_its_own(form: Any, text: str, why: str) -> None:
@@ -161,8 +161,8 @@ def deep(levels: int) -> Any:
 
 def test_forms_are_bounded() -> None:
     require_small(deep(8))
-    require_small(form_of({str(k): int for k in range(199)}))
-    for form in (deep(9), form_of({str(k): int for k in range(200)}), form_of(list[Literal[tuple(range(200))]])):  # type: ignore[misc]
+    require_small(form_of({str(k): int for k in range(99)}))
+    for form in (deep(9), form_of({str(k): int for k in range(100)}), form_of(list[Literal[tuple(range(100))]])):  # type: ignore[misc]
         with pytest.raises(ValueError, match="a form "):
             require_small(form)
     endless: list[Any] = []
