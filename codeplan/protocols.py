@@ -7,8 +7,9 @@ The ports of methods, plan writers and skill stores stand in ``codeplan.episode.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from inspect import isasyncgenfunction, iscoroutinefunction
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 from codeplan.errors import UsageError
 from codeplan.types import ActionSpace, AgentTool, Call, Completion, Embeddings, Message, Observation, Purpose, Task
@@ -204,6 +205,12 @@ class OffersTools(Protocol):
 
     carried: tuple[Any, ...]
     """Answers of another episode, with which this one goes on: events.CarriedAnswer values."""
+
+
+answer_schema: Final[ContextVar[Mapping[str, Any] | None]] = ContextVar("answer_schema", default=None)
+"""The JSON schema of the answer to the question that a plan asks now: an object whose ``answer`` has the form that the
+plan wants. The messages say the same in words, so a model need not send it along. None: any text.
+"""
 
 
 @runtime_checkable

@@ -410,9 +410,10 @@ def _discard_typed_text() -> None:
 
 @contextlib.contextmanager
 def open_environment(
-    env: str | None, sources: ToolSourceOptions, goal: str, folder: Path | None = None
+    env: str | None, sources: ToolSourceOptions, goal: str, folder: Path | None = None, *, flows: str | None = None
 ) -> Iterator[str | ToolEnvironment]:
-    """The environment of a plan: that of a name, or one made of the tools, whose servers end with the context.
+    """The environment of a plan: that of a name, or one made of the tools, whose servers end with the context. With
+    tools, ``flows`` may name flows.
 
     Raises: UsageError: the user names neither an environment nor tools, or both.
     """
@@ -423,19 +424,20 @@ def open_environment(
         forms = "--env ENV, or tools by --tools FILE.py or --mcp COMMAND"
         raise UsageError(f"the plan needs something to act on: {forms}" if env is None else f"give one of {forms}")
     if env is not None:
-        _require_no_patterns(env, sources)
+        _require_no_patterns(env, sources.arguments() | ({} if flows is None else {"flows": flows}))
         yield env
         return
-    with open_goal(goal, ToolSources(**sources.arguments()), folder) as tools:
+    given: dict[str, Any] = sources.arguments()
+    given |= {} if flows is None else {"flows": flows}
+    with open_goal(goal, ToolSources(**given), folder) as tools:
         yield tools
 
 
-def _require_no_patterns(env: str, sources: ToolSourceOptions) -> None:
+def _require_no_patterns(env: str, given: Mapping[str, Any]) -> None:
     """Raise UsageError if there are patterns on the names of tools, of which an environment has none."""
     from codeplan.errors import UsageError
 
-    given = sources.arguments()
-    if option := next((name for name in ("allow", "ask", "deny") if given.get(name)), None):
+    if option := next((name for name in ("allow", "ask", "deny", "flows") if given.get(name)), None):
         raise UsageError(f"--{option} names tools, and the environment {env} has none; leave it out")
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from codeplan.sandbox import Sandbox
     from codeplan.testing.mutation import MutationScore
     from codeplan.tools import ToolEnvironment
+    from codeplan.tools.flow_checks import CallPreview
     from codeplan.types import Diagnostic, Plan, Rejected
 
 
@@ -62,6 +63,7 @@ def check(
     fix: Annotated[bool, typer.Option("--fix", help="Write the mended plan to the file.")] = False,
     fixes: FixesOption = "on",
     strict: StrictOption = False,
+    flows: options.FlowsOption = None,
     imports: options.Imports = "",
     allow_weak_sandbox: options.AllowWeak = False,
     as_json: options.Json = False,
@@ -70,20 +72,26 @@ def check(
 
     What has only one meaning is mended. Each fix, warning and error is printed as PLAN:line:column: message [rule]. The
     lines of warnings and errors are those of the mended plan, which --fix writes to the file; - is standard output.
+    With --flows, each call is listed with the origins of its arguments, and what would be asked or refused.
 
     Exit codes: 0 accepted, 1 refused, 2 usage, 4 infrastructure.
     """
     from codeplan.sandbox import Sandbox
     from codeplan.types import Rejected, refuse_warnings
 
-    with options.open_environment(env, sources, "check a plan") as environment:
-        outcome = _check(read_plan(plan), environment, Sandbox(allow_weak=allow_weak_sandbox, imports=imports), fixes)
+    sandbox = Sandbox(allow_weak=allow_weak_sandbox, imports=imports)
+    with options.open_environment(env, sources, "check a plan", flows=flows) as environment:
+        outcome = _check(read_plan(plan), environment, sandbox, fixes)
+        calls = _preview(outcome, environment, sandbox)
     outcome = refuse_warnings(outcome) if strict else outcome
     written = fix and _write_plan(plan, outcome)
     if as_json:
-        print_json(_check_as_json(outcome))
+        found = _check_as_json(outcome)
+        print_json(found if flows is None else {"found": found, "calls": list(map(_call_as_json, calls))})
     elif not (fix and plan == "-"):
         _print_check(plan, outcome)
+        for call in calls:
+            echo(f"{_display_name(plan)}:{call.line}: {call}")
         if written:
             echo(f"{_display_name(plan)}: the mended plan was written to the file")
     raise typer.Exit(1 if isinstance(outcome, Rejected) else 0)
@@ -192,6 +200,29 @@ def _check(source: str, env: str | ToolEnvironment, sandbox: Sandbox, fixes: Fix
 
     with closing(envs.make(env) if isinstance(env, str) else env) as environment:
         return sandbox.check(source, agent_api(agent_class(environment)), fixes=fixes == "on")
+
+
+def _preview(outcome: Plan | Rejected, env: str | ToolEnvironment, sandbox: Sandbox) -> list[CallPreview]:
+    """What the flows say about each call of a plan that passed the check; empty without flows."""
+    from codeplan.agent_interface import agent_api
+    from codeplan.episode.episode import agent_class
+    from codeplan.planning.plan_origins import find_plan_origins
+    from codeplan.types import Plan
+
+    checks = None if isinstance(env, str) else env.flow_checks
+    if checks is None or isinstance(env, str) or not isinstance(outcome, Plan):
+        return []
+    checks.origins = find_plan_origins(sandbox, outcome, agent_api(agent_class(env)), checks)
+    if not checks.origins.followed:
+        echo_message("the plan cannot be followed, so each argument of its calls may come from anywhere", err=True)
+    return checks.preview(env.toolset)
+
+
+def _call_as_json(call: CallPreview) -> dict[str, Any]:
+    verdict = call.verdict
+    origins = {name: list(each) for name, each in verdict.origins.items()}
+    way = {"tool": call.tool, "line": call.line, "origins": origins, "way": verdict.way}
+    return way | ({"why": verdict.why} if verdict.findings else {})
 
 
 def _write_plan(path: str, outcome: Plan | Rejected) -> bool:

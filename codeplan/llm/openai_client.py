@@ -18,6 +18,7 @@ from codeplan.llm.connections import Connection, RateLimits, response_class, run
 from codeplan.llm.endpoint_errors import EndpointError, ErrorFactory
 from codeplan.llm.openai_protocol import ModelReply, answer_text
 from codeplan.plugins import MAX_SEED, Setting
+from codeplan.protocols import answer_schema
 from codeplan.types import NO_USAGE, Completion, Embeddings, Message, Purpose, Usage
 
 if TYPE_CHECKING:
@@ -244,8 +245,9 @@ class OpenAIModel:
 
         Raises: ModelError: there is no whole answer; ``usage`` is what the attempts spent.
         """
-        request = self._body.build_body(messages, purpose, stop, max_tokens)
-        parse = partial(self._parse_completion, purpose, (*self._body.stop, *stop))
+        wanted = answer_schema.get() if purpose == "ask" else None
+        request = self._body.build_body(messages, purpose, stop, max_tokens, wanted)
+        parse = partial(self._parse_completion, purpose, (*self._body.stop, *stop), wanted)
         tokens = openai_protocol.estimate_tokens((m["content"] for m in messages), max_tokens)
         call = EndpointCall(self._body.path, request, tokens, self._errors, parse)
         reply, errors = call_with_retries(call, self._connection(), self._retry_policy)
@@ -301,7 +303,9 @@ class OpenAIModel:
 
     # -------------------------------------------------------------- reading the reply
 
-    def _parse_completion(self, purpose: Purpose, stop: Sequence[str], body: bytes) -> ModelReply | EndpointError:
+    def _parse_completion(
+        self, purpose: Purpose, stop: Sequence[str], wanted: Mapping[str, Any] | None, body: bytes
+    ) -> ModelReply | EndpointError:
         """The reply, cut at the stop sequences, with its price; or why it is not a whole answer."""
         reply = (
             openai_protocol.parse_response(body) if self._body.api == "responses" else openai_protocol.parse_chat(body)
@@ -310,7 +314,7 @@ class OpenAIModel:
             return self._errors.unreadable_reply()
         text = reply.text and self._errors.mask_answer(reply.text)
         if text and self._body.json_schema and reply.finish_reason in ("", "stop"):
-            text = answer_text(purpose, text)
+            text = answer_text(purpose, text, wanted)
         usage = self._add_price(reply.usage, reply.model, self.name)
         reply = openai_protocol.cut_reply(msgspec.structs.replace(reply, text=text, usage=usage), stop)
         return self._errors.incomplete_reply(reply) or reply

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -50,6 +50,10 @@ class _Answer(msgspec.Struct):
     answer: _Scalar | list[_Scalar | list[_Scalar]]
 
 
+class _WantedAnswer(msgspec.Struct):
+    answer: msgspec.Raw
+
+
 class _Binding(msgspec.Struct):
     name: str
     value: str | list[str]
@@ -59,26 +63,35 @@ class _Bindings(msgspec.Struct):
     values: list[_Binding]
 
 
-def schema_fields(purpose: Purpose, api: str) -> dict[str, Any]:
-    """The fields of a request that ask for JSON by the purpose's schema; empty if the purpose has none."""
-    schema = _SCHEMAS.get(purpose)
+def schema_fields(purpose: Purpose, api: str, wanted: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The fields of a request that ask for JSON by the ``wanted`` schema, or the purpose's; empty if it has none."""
+    schema = wanted or _SCHEMAS.get(purpose)
     if schema is None:
         return {}
-    about = {"name": f"codeplan_{purpose}", "strict": True, "schema": schema}
+    about = {"name": f"codeplan_{purpose}", "strict": _is_strict(schema), "schema": schema}
     if api == "chat":
         return {"response_format": {"type": "json_schema", "json_schema": about}}
     return {"text": {"format": {"type": "json_schema", **about}}}
 
 
-def answer_text(purpose: Purpose, text: str) -> str:
+def _is_strict(schema: Any) -> bool:
+    """Whether strict endpoints take the schema: they want to know all keys of each object."""
+    if isinstance(schema, Mapping):
+        return schema.get("additionalProperties", False) is False and all(map(_is_strict, schema.values()))
+    return not isinstance(schema, list) or all(map(_is_strict, schema))
+
+
+def answer_text(purpose: Purpose, text: str, wanted: Mapping[str, Any] | None = None) -> str:
     """The text that an answer stands for; the text itself if it does not follow the purpose's schema.
 
     A string becomes its characters, every other answer its Python literal; a list of texts and numbers is also valid
-    JSON. The values of parameters become one JSON object.
+    JSON. The values of parameters become one JSON object. With a ``wanted`` schema the answer stays JSON.
     """
     if purpose not in _SCHEMAS or len(text) > _MAX_ANSWER_BYTES:
         return text
     try:
+        if wanted is not None:
+            return bytes(msgspec.json.decode(text, type=_WantedAnswer).answer).decode()
         if purpose == "bind":
             bindings = msgspec.json.decode(text, type=_Bindings)
             return json.dumps({b.name: b.value for b in bindings.values}, ensure_ascii=False)
@@ -166,15 +179,20 @@ class RequestSettings(msgspec.Struct, frozen=True):
         return "/chat/completions" if self.api == "chat" else "/responses"
 
     def build_body(
-        self, messages: Sequence[Message], purpose: Purpose, stop: Sequence[str], max_tokens: int | None
+        self,
+        messages: Sequence[Message],
+        purpose: Purpose,
+        stop: Sequence[str],
+        max_tokens: int | None,
+        wanted: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """The body of one request. ``stop`` holds the call's own sequences.
+        """The body of one request. ``stop`` holds the call's own sequences, ``wanted`` the answer's own schema.
 
         The Responses API has no stop sequences, and reasoning models refuse them: replies are cut when read.
         """
         chat = self.api == "chat"
         sequences = (*self.stop, *(stop if self.send_stop else ()))
-        schema = schema_fields(purpose, self.api) if self.json_schema else {}
+        schema = schema_fields(purpose, self.api, wanted) if self.json_schema else {}
         sent = [{"role": m["role"], "content": replace_surrogates(m["content"])} for m in messages]
         return {
             "model": self.name,

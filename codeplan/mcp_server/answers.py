@@ -53,6 +53,9 @@ class CheckAnswer(Value, frozen=True):
     warnings: tuple[PlanFault, ...] = ()
     changes: Annotated[tuple[str, ...], Meta(description="What the check mended by itself.")] = ()
     plan: Annotated[str, Meta(description="The mended plan, if anything was mended; lines are those of it.")] = ""
+    flows: Annotated[
+        tuple[str, ...], Meta(description="Where the arguments of each call come from, and what would be asked.")
+    ] = ()
 
 
 class RunFailure(Value, frozen=True):
@@ -85,6 +88,9 @@ class RunAnswer(Value, frozen=True):
         str, Meta(description="The calls with their answers, the newest last, if the run did not finish.")
     ] = ""
     variables: Annotated[str, Meta(description="The plan's variables, which the next plan starts with.")] = ""
+    flows: Annotated[
+        tuple[str, ...], Meta(description="Where the arguments of calls came from, and what was decided.")
+    ] = ()
     note: str = ""
 
 

@@ -20,6 +20,7 @@ from codeplan.mcp_server.run_folders import RunFolders, RunState
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.planning.feedback import RunReport, prompt_values, read_run
 from codeplan.planning.outcomes import describe_outcome
+from codeplan.planning.plan_origins import find_plan_origins
 from codeplan.planning.plan_run import take_reply
 from codeplan.planning.resume_point import (
     BROKEN_OFF,
@@ -34,6 +35,7 @@ from codeplan.planning.resume_point import (
 )
 from codeplan.recording.events import (
     ApprovalAnswered,
+    CallDecided,
     CallsByAnswer,
     CarriedAnswer,
     EpisodeEnded,
@@ -42,9 +44,11 @@ from codeplan.recording.events import (
     EventHandler,
     PlanDrafted,
     PlanFixed,
+    PlanOrigins,
     PlanStarted,
 )
 from codeplan.recording.trace import Trace, is_waiting
+from codeplan.report.event_view import describe_decision
 from codeplan.runner.episodes import TRACE_NAME, run
 from codeplan.runner.recorded_episodes import resume
 from codeplan.runner.start_state import verify_checkpoint
@@ -54,6 +58,7 @@ from codeplan.sandbox.language.extraction import add_header, extract_code, holds
 from codeplan.tools.agent import agent_class_for
 from codeplan.tools.approvals import Approver
 from codeplan.tools.call_texts import shown_call
+from codeplan.tools.flow_checks import FlowChecks
 from codeplan.types import (
     AgentApi,
     BudgetSpent,
@@ -213,6 +218,8 @@ class ToolPlanRunner:
         agent: type = agent_class_for(tools.toolset, "")
         self._api = agent_api(agent)
         self._loop = LoopThread()
+        self._before_data: tuple[str, ...] = ()  # the texts of the plans that clients wrote before they got any answer
+        self._has_answered = folders.has_runs
 
     def close(self) -> None:
         """End what asynchronous tools left running."""
@@ -225,7 +232,17 @@ class ToolPlanRunner:
         if isinstance(found, Rejected):
             return CheckAnswer(False, faults=plan_faults(found.diagnostics), changes=changes, plan=plan)
         steps = tuple(CheckedStep(step.number, step.title) for step in found.steps)
-        return CheckAnswer(True, steps, warnings=plan_faults(found.warnings), changes=changes, plan=plan)
+        flows = self._preview(found)
+        return CheckAnswer(True, steps, warnings=plan_faults(found.warnings), changes=changes, plan=plan, flows=flows)
+
+    def _preview(self, plan: Plan) -> tuple[str, ...]:
+        """What the flows say about each call of a plan that passed the check; empty without flows."""
+        flows = self._tools.sources.read_flows
+        if flows is None:
+            return ()
+        checks = FlowChecks(flows, "")
+        checks.origins = find_plan_origins(self._sandbox, plan, self._api, checks)
+        return tuple(f"line {call.line}: {call}" for call in checks.preview(self.toolset))
 
     def run(self, text: str, goal: str, control: RunControl) -> RunAnswer:
         """Check a plan and run it from its first step."""
@@ -327,16 +344,32 @@ class ToolPlanRunner:
         """Have the episode begin or go on, and answer with how it ended."""
         try:
             with closing(self._tools.environment(goal, control.approve, self._loop, carried)) as env:
+                self._prepare_flows(env.flow_checks, plan, state.resumes)
                 given = {"env": env, "model": _Client(), "budget": self._settings.budget}
                 ending: Ending | None = play(**given, on_event=control.on_event).ending
         except InfrastructureError:
             if not self._has_started(run_id):
                 raise
             ending, state = None, replace(state, told=True)
+        self._has_answered = True
         outcome = method.outcome if not isinstance(method.outcome, Rejected) else None
         self.folders.write_state(run_id, state)
         past = read_past_run(self.folders.path(run_id), state, self._sandbox, self._api, plan)
         return run_answer(run_id, past, outcome, ending or past.ending, state.resumes, self.folders.path(run_id))
+
+    def _prepare_flows(self, checks: FlowChecks | None, plan: Plan, resumes: str | None) -> None:
+        """Tell the flows which texts a client wrote before it got any data, and where a resumed run's variables come
+        from. A client's goal is a text like its plans.
+        """
+        if checks is None:
+            return
+        if not self._has_answered:
+            self._before_data = (*self._before_data, plan.source)
+            return
+        checks.known, checks.goal = self._before_data, ""
+        if resumes:
+            events = Trace.read(self.folders.path(resumes) / TRACE_NAME)
+            checks.origins = next((e for e in reversed(events) if isinstance(e, PlanOrigins)), None)
 
     def _has_started(self, run_id: str) -> bool:
         path = self.folders.path(run_id) / TRACE_NAME
@@ -450,8 +483,14 @@ def run_answer(
         calls=sum(e.number is not None for e in read.exchanges),
         log="" if finished else _text(shown["log"]),
         variables="" if finished else _text(shown["variables"]),
+        flows=_flow_lines(past.events),
         note=_note(outcome, value) or _wait_note(ending, run, folder),
     )
+
+
+def _flow_lines(events: Iterable[Event]) -> tuple[str, ...]:
+    """Each decision about a call that knows where its arguments come from."""
+    return tuple(describe_decision(e) for e in events if isinstance(e, CallDecided) and e.origins)
 
 
 def _wait_note(ending: Ending | None, run: str, folder: Path) -> str:

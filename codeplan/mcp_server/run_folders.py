@@ -131,9 +131,17 @@ class RunFolders:
             return ""
         return later if _ID.fullmatch(later) else "that did"
 
+    @property
+    def has_runs(self) -> bool:
+        """Whether there are runs, perhaps of an earlier process."""
+        return self.root.is_dir() and bool(self._names())
+
+    def _names(self) -> list[str]:
+        return [e.name for e in list_folder(self.root) if e.is_folder and _ID.fullmatch(e.name)]
+
     def _remove_oldest(self) -> None:
         """Make room for one more run."""
-        found = [e.name for e in list_folder(self.root) if e.is_folder and _ID.fullmatch(e.name)]
+        found = self._names()
         idle = sorted(name for name in found if name not in self._running)
         for name in idle[: max(0, len(found) + 1 - self._keep)]:
             shutil.rmtree(self.path(name), ignore_errors=True)

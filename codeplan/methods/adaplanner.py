@@ -107,6 +107,7 @@ class AdaPlanner:
             replans=self.settings.replans,
             refine_prompt=self.settings.refine_prompt,
             at_entry=self.settings.resume_state == "entry",
+            feedback=self.settings.feedback,
         )
         skill_writer = (
             SkillPlanWriter(planner, shown[0], episode.goal_of(task)) if self.settings.reuse and shown else None

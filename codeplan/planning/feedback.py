@@ -13,6 +13,7 @@ from typing import Final, Literal, NamedTuple
 
 from codeplan.episode.episode import Episode
 from codeplan.episode.rewind import actions_since_reset
+from codeplan.planning.untrusted_feedback import answer_shape, call_shape, shape_text
 from codeplan.protocols import LimitsActions
 from codeplan.recording.events import (
     CallAnswered,
@@ -119,8 +120,8 @@ class RunEvents(Value, frozen=True):
     started_from: int = 1
 
 
-def read_run(events: Sequence[Event]) -> RunEvents:
-    """Read what happened in the attempt that begins with the first of these events."""
+def read_run(events: Sequence[Event], *, blind: bool = False) -> RunEvents:
+    """Read what happened in the attempt that begins with the first of these events; ``blind`` reads shapes alone."""
     exchanges: list[Exchange] = []
     printed: list[str] = []
     titles: set[str] = set()
@@ -134,14 +135,16 @@ def read_run(events: Sequence[Event]) -> RunEvents:
                 titles.add(f"[Step {step}] {event.title}")
             case CallAnswered() if call is not None:
                 actions += 1
-                exchanges.append(Exchange(actions, step, shown_call(call), shown_answer(event.answer)))
+                said, answer = (call_shape, answer_shape) if blind else (shown_call, shown_answer)
+                exchanges.append(Exchange(actions, step, said(call), answer(event.answer)))
             case ModelCalled(purpose="ask"):
-                exchanges.append(Exchange(None, step, event.question, event.completion.text.strip()))
+                texts = (event.question, event.completion.text.strip())
+                exchanges.append(Exchange(None, step, *(map(shape_text, texts) if blind else texts)))
             case TextPrinted():
                 printed.append(event.text)
     output = "\n".join(line for line in "".join(printed).split("\n") if line.rstrip() not in titles)
     started_from = next((e.start_from for e in events if isinstance(e, PlanStarted)), 1)
-    return RunEvents(tuple(exchanges), output, started_from)
+    return RunEvents(tuple(exchanges), shape_text(output) if blind and output.strip() else output, started_from)
 
 
 # ------------------------------------------------------------------ as text
@@ -424,7 +427,7 @@ class RunReport(Value, frozen=True):
     ``problem`` is the first sentence on what went wrong. ``events`` are the events of the run, ``observation`` is the
     newest observation. ``variables`` are the variables that the next plan can start with. ``left`` holds the limits of
     the next run. ``next_start`` says where the next plan starts. ``last_run`` is the report on the latest run, if the
-    check refused this plan and a plan ran before.
+    check refused this plan and a plan ran before. ``is_blind``: the variables are told by their shapes.
     """
 
     source: str
@@ -437,6 +440,7 @@ class RunReport(Value, frozen=True):
     left: LimitsLeft = LimitsLeft()
     next_start: NextStart = "resume"
     last_run: RunReport | None = None
+    is_blind: bool = False
 
     @property
     def summary(self) -> str:
@@ -477,7 +481,7 @@ def prompt_values(report: RunReport, attempts: tuple[str, ...]) -> dict[str, obj
     }
 
 
-def done_lines(events: Sequence[Event]) -> tuple[str, ...]:
+def done_lines(events: Sequence[Event], *, blind: bool = False) -> tuple[str, ...]:
     """The calls that were made in an episode and answered with a value, and those in doubt: equal ones once, with a
     count, in the order in which each was made last. The newest are kept within MAX_DONE_CHARS, and the first line says
     how many are left out.
@@ -485,7 +489,8 @@ def done_lines(events: Sequence[Event]) -> tuple[str, ...]:
     counts: dict[tuple[str, bool], int] = {}
     for made in answered_calls(events):
         if not made.answer.error or made.answer.in_doubt:
-            key = (one_line(shown_call(made.call), _MAX_DONE_CALL), made.answer.in_doubt)
+            said = call_shape(made.call) if blind else shown_call(made.call)
+            key = (one_line(said, _MAX_DONE_CALL), made.answer.in_doubt)
             counts[key] = counts.pop(key, 0) + 1
     lines: list[str] = []
     room = MAX_DONE_CHARS
@@ -563,6 +568,8 @@ def _describe_variables(report: RunReport, answers: Mapping[str, str], printed: 
     values = {name: value for name, value in decode(report.variables).items() if name in known}
     lost = _lost_lines({n: why for n, why in report.variables.dropped.items() if n not in report.plan.provides})
     room = MAX_PART_CHARS["variables"] - sum(len(line) + 1 for line in lost) - _MAX_REASON
+    if report.is_blind:
+        return "\n".join([*(f"{clip_name(name)}: {shape_text(value)}" for name, value in values.items()), *lost])
     shown = variable_texts(values, room, max_each=_MAX_VALUE, max_string=_MAX_STRING, counts=True, names=answers)
     texts = {
         name: _PRINTED if len(text) >= _MIN_PRINTED and text in printed else text for name, text in shown.texts.items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -12,7 +12,8 @@ from codeplan.errors import SandboxError
 from codeplan.recording.events import CallAnswered, CallBegun, Event, ModelCalled, PlanDrafted, PlanFixed, PlanOrigins
 from codeplan.sandbox import Sandbox
 from codeplan.tools.environment import ToolEnvironment
-from codeplan.types import Checkpoint, Plan, Rejected
+from codeplan.tools.flow_checks import FlowChecks
+from codeplan.types import AgentApi, Checkpoint, Plan, Rejected
 
 NOT_FOLLOWED: Final = PlanOrigins(sites=(), asks={}, variables=(), followed=False)
 """The origins of a plan of which nothing is known."""
@@ -29,9 +30,11 @@ def note_origins(
     trace = episode.trace
     checks = episode.env.flow_checks if isinstance(episode.env, ToolEnvironment) else None
     if checks is not None:
-        known = _plans_before_data(trace.events, checks.flows.trusts) if shows_data else None
-        before = checks.origins if start > 1 else None
-        checks.origins = find_plan_origins(sandbox, episode, plan, start, checkpoint, before, known)
+        known: Sequence[str] | None = checks.known
+        if known is None and shows_data:
+            known = _plans_before_data(trace.events, checks.flows.trusts)
+        names = checkpoint.names if checkpoint else ()
+        checks.origins = find_plan_origins(sandbox, plan, episode.api, checks, start, names, known)
         if not trace.is_replaying or trace.peek_recorded(PlanOrigins) is not None:
             episode.record(checks.origins)
     elif recorded := trace.peek_recorded(PlanOrigins):
@@ -40,28 +43,28 @@ def note_origins(
 
 def find_plan_origins(
     sandbox: Sandbox,
-    episode: Episode,
     plan: Plan,
-    start: int,
-    checkpoint: Checkpoint | None,
-    before: PlanOrigins | None,
-    known: Sequence[str] | None,
+    api: AgentApi,
+    checks: FlowChecks,
+    start: int = 1,
+    names: Iterable[str] = (),
+    known: Sequence[str] | None = None,
 ) -> PlanOrigins:
-    """The origins of a plan that starts at a step with the variables of a checkpoint.
+    """The origins of a plan that starts at a step with the variables of these names.
 
-    ``before`` are the origins of the plan that set them; without it they may come from anywhere. ``known`` are the
-    texts of the plans before data was shown, None if this is one of them.
+    ``checks`` has the origins of the plan that set them; what that did not set may come from anywhere. ``known`` are
+    the texts of the plans before data was shown, None if this is one of them.
     """
+    before = checks.origins if start > 1 else None
     rows = {row.name: row for row in before.variables} if before and before.followed else {}
-    names = checkpoint.names if checkpoint else ()
     variables = [
         [name, list(rows[name].origins), list(rows[name].cells)] if name in rows else [name, ["unknown"], []]
         for name in sorted(names)
     ]
-    tools = [method.name for method in episode.api.methods]
+    tools = [method.name for method in api.methods]
     arguments: dict[str, Any] = {"tools": tools, "start_from": start, "variables": variables}
     if known is not None:
-        arguments |= {"known": list(known), "goal": episode.task.goal}
+        arguments |= {"known": list(known), "goal": checks.goal}
     if before is not None:
         arguments["asks"] = {number: list(given) for number, given in before.asks.items()}
     try:

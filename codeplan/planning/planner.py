@@ -20,6 +20,7 @@ from codeplan.planning.feedback import (
     rewrite_values,
 )
 from codeplan.planning.sample_choice import SampleSettings, choose_samples
+from codeplan.planning.untrusted_feedback import Feedback, tag_mark
 from codeplan.prompts.templates import Prompts
 from codeplan.sandbox import extract
 from codeplan.sandbox.language.extraction import extract_code
@@ -108,7 +109,7 @@ class Planner:
     ``skills``. ``asks`` is the maximum number of questions in one run; ``tries`` and ``replans`` are the method's
     limits; without ``asks`` or ``replans`` the prompts do not mention ``ask_llm`` or ``replan``. ``refine_prompt`` is
     the form of the prompts for refinements. ``at_entry`` says that a failed step resumes with the variables that it
-    began with, not those at the failure.
+    began with, not those at the failure. ``feedback`` is as in ``LoopSettings``.
     """
 
     def __init__(
@@ -124,6 +125,7 @@ class Planner:
         replans: int = 0,
         refine_prompt: RefinePrompt = "conversation",
         at_entry: bool = False,
+        feedback: Feedback = "quoted",
     ) -> None:
         self._episode, self._prompts, self._refine_prompt = episode, prompts, refine_prompt
         task = task or episode.task
@@ -132,6 +134,7 @@ class Planner:
         once = episode.once_tools
         self._language = {"asks": asks > 0, "replans": replans > 0, "tools": episode.has_tools, "once": once}
         self._language["at_entry"] = at_entry
+        self._is_blind = feedback == "blind" and episode.has_tools
         self._conversation: PlanConversation | None = None
         self._reply: str | None = None  # the program in the latest reply; None after a repair
         self._attempts: list[str] = []
@@ -155,20 +158,27 @@ class Planner:
 
     def repair(self, source: str, errors: str, last_run: RunReport | None) -> str:
         self._reply = None
-        values = self._language | repair_values(last_run) | {"done": self._done if last_run else ()}
+        values = self._language | self._marked(repair_values(last_run)) | {"done": self._done if last_run else ()}
         return extract_code(self._ask("check", "check", source=source, errors=errors, **values))
 
     @property
     def _done(self) -> tuple[str, ...]:
         """The calls that were made so far and are not undone; none in a world that can start over."""
-        return done_lines(self._episode.trace.events) if self._episode.acts_for_real else ()
+        episode = self._episode
+        return done_lines(episode.trace.events, blind=self._is_blind) if episode.acts_for_real else ()
+
+    def _marked(self, values: dict[str, object]) -> dict[str, object]:
+        """The values with the mark of the tags around what came from tools; without tools, and blind, it is empty."""
+        quotes = self._episode.has_tools and not self._is_blind
+        return values | {"mark": tag_mark(self._episode.trace.events[0], values.values()) if quotes else ""}
 
     def refine(self, report: RunReport) -> str:
         reply, self._reply = self._reply, None
         if self._refine_prompt == "fresh-without-plan":
-            text = self._ask("rewrite", "refine", **self._values, **rewrite_values(report), done=self._done)
+            values = self._values | self._marked(rewrite_values(report))
+            text = self._ask("rewrite", "refine", **values, done=self._done)
         elif self._refine_prompt == "fresh" or self._conversation is None:
-            values = self._values | prompt_values(report, _last_attempts(self._attempts))
+            values = self._values | self._marked(prompt_values(report, _last_attempts(self._attempts)))
             text = self._ask("refine", "refine", **values, source=report.source, done=self._done)
             self._attempts.append(report.summary)
         else:
@@ -182,7 +192,8 @@ class Planner:
         told = {"done": self._done, "once": self._episode.once_tools}
 
         def tell(dropped: Sequence[str]) -> str:
-            return render_text(self._prompts, name, **prompt_values(report, _last_attempts(dropped)), **told)
+            values = self._marked(prompt_values(report, _last_attempts(dropped)))
+            return render_text(self._prompts, name, **values, **told)
 
         conversation.add(ConversationTurn(reply, report.source, tell(()), report.summary), tell)
         return ask_messages(self._episode, self._prompts, name, "refine", conversation.messages)

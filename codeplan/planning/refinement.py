@@ -40,6 +40,7 @@ from codeplan.planning.resume_point import (
     step_after_all,
     unfinished_step,
 )
+from codeplan.planning.untrusted_feedback import Feedback, blind_outcome
 from codeplan.plugins import Setting
 from codeplan.recording.events import PlanDrafted
 from codeplan.sandbox import Sandbox
@@ -84,6 +85,9 @@ class LoopSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     paper. ``code_check`` sends a new plan back for repair if the check refuses it, or always, as in the paper (which
     then relies on refinement alone). ``resume_state`` is what the failed step resumes with: the variables at the
     failure, or those at its entry. ``fixes`` says whether the check mends plans without a model.
+    ``feedback`` says how prompts for revised plans tell what tools answered, and what plans made of it: ``"quoted"``
+    between tags that it cannot forge, or ``"blind"`` by shapes alone.
+
     ``after_failure="restart"`` is for comparison: it resets the environment and starts each plan at step 1. A plan's
     first ``replans`` replans cost no try; each further one does. The loop ends after ``no_progress`` refinements in a
     row that changed nothing (0: never).
@@ -102,6 +106,9 @@ class LoopSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     )
     after_failure: Annotated[AfterFailure, Setting("Resume the plan, or restart plan and task.", "safe")] = "resume"
     fixes: Annotated[Fixes, Setting("Whether the check mends plans without a model.", "safe")] = "on"
+    feedback: Annotated[
+        Feedback, Setting("With tools, what a revision sees of data: quoted, or shapes alone (blind).", "safe")
+    ] = "quoted"
     replans: Annotated[int, Setting("Replans that a plan may ask for without using a try.", "safe", most=1000)] = 3
     no_progress: Annotated[
         int, Setting("End after so many refinements that change nothing; 0: never.", "safe", most=1000)
@@ -211,6 +218,7 @@ class RefinementLoop:
         self._last_run: RunReport | None = None  # for repairs, since the latest refinement
         self._tries = self._replans = 0  # tries and replans used so far
         self._allowed_tries = settings.tries
+        self._is_blind = settings.feedback == "blind" and episode.has_tools
         self._progress = ProgressMonitor(settings.no_progress)
         self._replanned_steps: set[tuple[int, str]] = set()  # steps that asked for a replan, by number and digest
 
@@ -317,13 +325,17 @@ class RefinementLoop:
             refused = RunReport(source=self.source, problem=problem, left=left, next_start=next_start)
             return msgspec.structs.replace(refused, last_run=self._last_run)
         assert attempt is not None, "a plan that passed the check has run"
+        told = describe_outcome(attempt.outcome, self.agent.report)
+        observed = self.episode.observation.text
+        hides = self._is_blind and not isinstance(attempt.outcome, Finished)  # then it is the verifier's verdict
         self._last_run = RunReport(
             source=self.source,
-            problem=describe_outcome(attempt.outcome, self.agent.report),
+            problem=blind_outcome(attempt.outcome, told) if self._is_blind else told,
             plan=checked,
             outcome=attempt.outcome,
             events=self._run_events(),
-            observation=self.episode.observation.text,
+            observation="" if hides else observed,
+            is_blind=self._is_blind,
             variables=self._shown_variables(attempt, next_start),
             left=left,
             next_start=next_start,
@@ -339,7 +351,7 @@ class RefinementLoop:
 
     def _run_events(self) -> RunEvents:
         """The content of the latest run's events."""
-        return read_run(self.episode.trace.events[self._attempt_start :])
+        return read_run(self.episode.trace.events[self._attempt_start :], blind=self._is_blind)
 
     def _check(self, before: PlanAttempt | None) -> Plan | Rejected:
         """Check the latest plan. While it is refused, have it repaired, unless ``code_check`` is ``always``."""
@@ -395,7 +407,8 @@ class RefinementLoop:
         entries = {k: c for k, c in before.entries.items() if k < start} if before else {}
         entries |= {start: checkpoint} if checkpoint else {}
         while True:
-            begin_plan(self.sandbox, self.episode, self._plan_count, plan, start, checkpoint)
+            where, shows_data = (self._plan_count, plan, start, checkpoint), not self._is_blind
+            begin_plan(self.sandbox, self.episode, *where, shows_data=shows_data)
             outcome = run_plan(self.sandbox, self.episode, plan, self.agent, self.ask, start, checkpoint)
             outcome = without_timing(outcome)
             entries |= outcome.entries

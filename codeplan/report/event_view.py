@@ -142,7 +142,15 @@ def describe_decision(event: CallDecided | DoubtDecided | ApprovalAnswered) -> s
     if event.by == "nobody" and event.reason:
         return f"A call of {event.tool} needs approval, and there was nobody to ask"
     decided = "refused" if not event.allowed else "allowed" if event.arguments is None else "changed"
-    return f"A call of {event.tool} was {decided} {_DECIDERS[event.by].format(pattern=event.pattern)}{_why(event)}"
+    by = _DECIDERS[event.by].format(pattern=event.pattern)
+    return f"A call of {event.tool} was {decided} {by}{_why(event)}{_from(event)}"
+
+
+def _from(event: CallDecided) -> str:
+    """Where the arguments come from, as far as that is not the goal; empty if it is not known."""
+    given = {name: " and ".join(each) for name, each in event.origins.items() if each != ("goal",)}
+    shown = "; ".join(f"{name} from {each}" for name, each in given.items())
+    return f" ({shown})" if shown and not event.reason else ""
 
 
 def _why(event: CallDecided | ApprovalAnswered) -> str:

@@ -6,12 +6,13 @@ possible places.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from codeplan.envs.household.faults import HOUSEHOLD_FAULTS, EditableHousehold, HouseholdFault
-from codeplan.protocols import LLM, BaseEnvironment, Environment, OffersTools, TakesActions
+from codeplan.protocols import LLM, BaseEnvironment, Environment, OffersTools, TakesActions, answer_schema
 from codeplan.recording.events import NO_SITE, CallSite, EventHandler
 from codeplan.testing.answers import RecordedCalls
 from codeplan.testing.plan_runs import PlanRun
@@ -131,15 +132,30 @@ class WrongAnswerModel:
         faulty = self._count == self._at
         self._count += 1
         return (
-            Completion(wrong_answer(completion.text), completion.usage, completion.finish_reason, completion.model)
+            Completion(
+                wrong_answer(completion.text, _choices()), completion.usage, completion.finish_reason, completion.model
+            )
             if faulty
             else completion
         )
 
 
-def wrong_answer(answer: str) -> str:
-    """Return another answer of the same form: other numbers, or else other words."""
-    changed = re.sub(r"\d+", lambda n: str(int(n[0][:9]) + 70), answer)
+def _choices() -> list[object]:
+    """The values of the ``Literal`` that the plan wants as its answer; empty if it wants another form."""
+    schema = answer_schema.get() or {"properties": {"answer": {}}}
+    options = schema["properties"]["answer"].get("anyOf", [{}])
+    return list(options[0].get("enum", ()))
+
+
+_OPPOSITES: Final = {"true": "false", "false": "true", "True": "False", "False": "True"}
+
+
+def wrong_answer(answer: str, choices: Sequence[object] = ()) -> str:
+    """Return another answer of the same form: another choice, other years, numbers or truth, or else other words."""
+    if others := [choice for choice in choices if str(choice) != answer.strip("\"' ")]:
+        return json.dumps(others[0])
+    numbers = re.sub(r"(\d{4})(-\d\d-\d\d)|\d+", lambda n: f"{int((n[1] or n[0])[:9]) + 70}{n[2] or ''}", answer)
+    changed = re.sub(r"\b(?:true|false|True|False)\b", lambda word: _OPPOSITES[word[0]], numbers)
     return changed if changed != answer else re.sub(r"[A-Za-z]+", lambda word: f"no{word[0]}", answer)
 
 

@@ -57,6 +57,7 @@ _LITERALS: Final = frozenset({typing.Literal, typing_extensions.Literal})
 _NO_FIELD: Final = "  # may be missing"
 _OPTIONAL: Final = "  # may be left out in an argument"
 _MAX_LITERAL: Final = 200
+_MAX_COMMENT: Final = 200
 
 
 class TypeWriter:
@@ -174,7 +175,11 @@ def _default_text(default: object) -> str:
 
 def describe(annotation: Any) -> str:
     """What ``Annotated`` says about a parameter in words: a text, ``Doc("…")`` or ``Field(description="…")``."""
-    notes = getattr(annotation, "__metadata__", ())
+    return _words(*getattr(annotation, "__metadata__", ()))
+
+
+def _words(*notes: Any) -> str:
+    """What the parts of an ``Annotated``, or a field of pydantic, say in words."""
     found = (n if isinstance(n, str) else getattr(n, a, None) for n in notes for a in ("documentation", "description"))
     return next((text for text in found if isinstance(text, str)), "")
 
@@ -198,15 +203,33 @@ def _fields(cls: type) -> dict[str, tuple[Any, str]] | None:
     """The fields of a class with a type and a comment for each; None if it has no fields."""
     if typing_extensions.is_typeddict(cls):
         return {
-            name: (kind, "" if is_required(cls, name, kind) else _NO_FIELD) for name, kind in type_hints(cls).items()
+            name: (kind, _comment("" if is_required(cls, name, kind) else _NO_FIELD, describe(_unmarked(kind))))
+            for name, kind in type_hints(cls).items()
         }
     if dataclasses.is_dataclass(cls):
         hints = type_hints(cls)
-        return {f.name: (hints.get(f.name, object), _optional(f)) for f in dataclasses.fields(cls) if f.init}
+        return {
+            f.name: (hints.get(f.name, object), _comment(_optional(f), describe(hints.get(f.name)) or _field_words(f)))
+            for f in dataclasses.fields(cls)
+            if f.init
+        }
     models = getattr(cls, "model_fields", None)
     if isinstance(models, dict):
-        return {name: (f.annotation, "" if f.is_required() else _OPTIONAL) for name, f in models.items()}
+        return {
+            name: (f.annotation, _comment("" if f.is_required() else _OPTIONAL, _words(f, *f.metadata)))
+            for name, f in models.items()
+        }
     return None
+
+
+def _field_words(field: dataclasses.Field[Any]) -> str:
+    """What the default of a field says, if it is pydantic's ``Field(description="…")``."""
+    return "" if isinstance(field.default, str) else _words(field.default)
+
+
+def _comment(optional: str, words: str) -> str:
+    """The comment behind a field: what its author says about it, then whether it may be left out."""
+    return f"  # {one_line(words, _MAX_COMMENT)}{optional.replace('  # ', '; ')}" if words else optional
 
 
 def is_required(cls: type, name: str, kind: Any) -> bool:

@@ -5,32 +5,50 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from codeplan.flows import UNKNOWN, ArgumentOrigins, Flows, FlowVerdict, Sources
 from codeplan.plain_data import NotPlainData, unpack
 from codeplan.recording.events import CallSite, Event, PlanOrigins, SiteOrigins, answered_calls
-from codeplan.tools.tool import Tool
+from codeplan.tools.tool import Tool, Toolset
 
 _EVERY = "*"
 
 
 class FlowChecks:
-    """The flows of one episode with this goal. ``origins`` are those of the plan that runs now.
+    """The flows of one episode with this goal.
+
+    ``origins`` are those of the plan that runs now, or ran last. ``known`` are the texts of the plans that were written
+    before data was shown outside of this episode; None: the episode's own events say which these are.
 
     The worker that runs a plan names the line of a call, and may lie about it. Only a line with a call of this tool in
     the accepted plan counts; for any other, the arguments may come from anywhere.
     """
 
     def __init__(self, flows: Flows, goal: str) -> None:
-        self.flows, self._goal = flows, goal
+        self.flows, self.goal = flows, goal
         self.origins: PlanOrigins | None = None
+        self.known: tuple[str, ...] | None = None
 
     def judge(self, tool: Tool, arguments: Mapping[str, Any], site: CallSite) -> FlowVerdict:
         """What is to happen to this call."""
         found = self._origins_of(tool, arguments, site.line)
-        known = _KnownValues(self._goal, site.events)
+        known = _KnownValues(self.goal, site.events)
         return self.flows.judge(tool.name, arguments, found, known.has)
+
+    def preview(self, toolset: Toolset) -> list[CallPreview]:
+        """What would happen to each call of the plan, if no value stood in the goal or in an answer."""
+        origins = self.origins
+        found = []
+        for site in sorted(origins.sites if origins else (), key=lambda each: (each.line, each.tool)):
+            tool = toolset.get(site.tool)
+            arguments = dict.fromkeys(_argument_names(tool, site)) if tool else {}
+            given = {name: set(_argument_origins(tool, site, name)) for name in arguments} if tool else {}
+            assert origins is not None, "it has sites"
+            its = ArgumentOrigins(given, site.control, origins.asks, site.is_new)
+            verdict = self.flows.judge(site.tool, arguments, its, lambda value, sources: False)
+            found.append(CallPreview(site.tool, site.line, verdict))
+        return found
 
     def _origins_of(self, tool: Tool, arguments: Mapping[str, Any], line: int | None) -> ArgumentOrigins:
         origins = self.origins
@@ -43,6 +61,28 @@ class FlowChecks:
                 found[name].update(_argument_origins(tool, site, name))
         control = {each for site in sites for each in site.control}
         return ArgumentOrigins(found, control, origins.asks, any(site.is_new for site in sites))
+
+
+class CallPreview(NamedTuple):
+    """A call of a plan that has not run, and what the flows say about it."""
+
+    tool: str
+    line: int
+    verdict: FlowVerdict
+
+    def __str__(self) -> str:
+        shown = ", ".join(f"{name}: {' and '.join(each)}" for name, each in self.verdict.origins.items())
+        way = {"allow": "", "ask": " would be asked for", "refuse": " would be refused"}[self.verdict.way]
+        why = f" -{way}: {self.verdict.why}" if way else f" - allowed all the same: {self.verdict.why}"
+        return f"{self.tool}({shown})" + (why if self.verdict.findings else "")
+
+
+def _argument_names(tool: Tool, site: SiteOrigins) -> list[str]:
+    """The parameters that a call at this place gives."""
+    parameters = [p.name for p in tool.method.parameters]
+    if _EVERY in site.arguments:
+        return parameters
+    return [p for n, p in enumerate(parameters) if p in site.arguments or str(n) in site.arguments]
 
 
 def _sites_at(sites: Iterable[SiteOrigins], name: str, line: int | None) -> list[SiteOrigins]:

@@ -224,7 +224,7 @@ class _PythonCall:
         self._name, self._function, self._whole, self._converters = name, function, whole, converters
         parameters = whole.parameters.values()
         self._keywords = next((p.name for p in parameters if p.kind is p.VAR_KEYWORD), "")
-        self._names = {p.name for p in parameters if p.kind in _BY_NAME}
+        self._names = {p.name for p in parameters if p.kind in _BY_NAME} | _bound_names(function)
         simple = all(p.kind in _BY_NAME for p in parameters)
         before = itertools.takewhile(lambda p: p.name in offered.parameters, parameters)
         self._positional = [p.name for p in before if p.kind is _BY_NAME[0]] if simple else None
@@ -259,10 +259,12 @@ def _read_signature(
         signature = inspect.signature(function)
     except (ValueError, TypeError):
         raise UsageError(f"the signature of {name} cannot be read; wrap it in a function of your own") from None
-    hints = type_hints(_annotated(function))
+    hints, bound = type_hints(_annotated(function)), _bound_names(function)
     kept: list[inspect.Parameter] = []
     converters: dict[str, Converter] = {}
     for parameter in signature.parameters.values():
+        if parameter.name in bound and parameter.kind in _BY_NAME:
+            continue
         annotation = _with_none(parameter, hints.get(parameter.name, Any))
         try:
             converter = build_converter(_whole(parameter, annotation))
@@ -276,6 +278,14 @@ def _read_signature(
         kept.append(parameter.replace(annotation=annotation))
         converters |= {parameter.name: converter} if converter else {}
     return signature, signature.replace(parameters=kept, return_annotation=hints.get("return", Any)), converters
+
+
+def _bound_names(function: Any) -> set[str]:
+    """The arguments that partial objects give by name, such as an account or a key: no plan sees or sets them."""
+    if isinstance(function, functools.partial):
+        return {*function.keywords, *_bound_names(function.func)}
+    inner = inspect.unwrap(function, stop=lambda f: isinstance(f, functools.partial))
+    return set() if inner is function else _bound_names(inner)
 
 
 def _with_none(parameter: inspect.Parameter, annotation: Any) -> Any:
@@ -292,6 +302,8 @@ def _annotated(function: Any) -> Any:
     while isinstance(function, functools.partial):
         function = function.func
     found = inspect.unwrap(getattr(function, "__func__", function))
+    if isinstance(found, functools.partial):
+        return _annotated(found)
     return found if inspect.isroutine(found) else type(found).__call__
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, TypeGuard
 
 from codeplan.errors import UsageError
 from codeplan.untrusted.texts import with_article
-from codeplan.untrusted.values import SavedMember, fair_shares, type_name, whole_value_text
+from codeplan.untrusted.values import NotKnownType, SavedMember, fair_shares, type_name, whole_value_text
 
 MAX_NESTING: Final = 200
 """Maximum nesting of lists and objects. Results may nest 40 deep; Python's stack has room for some 490."""
@@ -99,7 +99,7 @@ MAX_PLAIN_DEPTH: Final = 32
 MAX_CHARS: Final = 1_000_000
 """Maximum length of all texts in one plain value, in characters, shared ones counted each time."""
 
-_SCALARS: Final = frozenset({type(None), bool, float})
+_SCALARS: Final = frozenset({type(None), bool, float, NotKnownType})
 
 
 class NotPlainValue(Exception):

@@ -54,6 +54,24 @@ class SavedMember(str):
     """A member of a plan's own Enum, as ``Color.RED``."""
 
 
+class NotKnownType:
+    """The type of ``NotKnown``: a plan's value for an answer that the data do not give. It is false."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __hash__(self) -> int:
+        return 1  # the same in every process
+
+    def __repr__(self) -> str:
+        return "NotKnown"
+
+
+NotKnown: Final = NotKnownType()
+
+
 def scalar_text(value: Any, room: int, max_string: int | None) -> str:
     """A value without parts as text, not much longer than ``room``. This alone may call ``__repr__``."""
     if isinstance(value, str):
@@ -77,6 +95,7 @@ def scalar_text(value: Any, room: int, max_string: int | None) -> str:
 
 _SHOWN_BY_REPR: Final[frozenset[type]] = frozenset(
     {datetime.date, datetime.datetime, datetime.time, datetime.timedelta, decimal.Decimal, fractions.Fraction}
+    | {NotKnownType}
 )
 _MAX_EXCESS: Final = 100  # characters by which a text may exceed the room, so that the writer marks where it is cut
 

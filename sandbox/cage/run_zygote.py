@@ -35,6 +35,7 @@ from codeplan.sandbox.language.compilation import (
 )
 from codeplan.sandbox.protocol import frames, values
 from codeplan.sandbox.protocol.codec import RETURNED_NAME, CheckpointError, classes_by_variable, decode, encode
+from codeplan.sandbox.protocol.forms import Form
 from codeplan.sandbox.protocol.frames import REFUSED_IMPORT, diagnostic_rows
 from codeplan.sandbox.protocol.limits import (
     ENTRY_CHECKPOINTS_FACTOR,
@@ -408,15 +409,18 @@ class HostClient:
         self._require_within("reads", self._reads, self._limits.reads)
         return self._exchange(frames.ReadFrame(attribute))
 
-    def ask(self, question: str) -> str:
-        """Ask the model. Raises TypeError if the question is not text, RuntimeError if asking failed."""
+    def ask(self, question: str, data: object, form: Form | None, wrong: str) -> object:
+        """Ask the model; see ``HostCalls``. Raises TypeError if the question is not text, RuntimeError if asking
+        failed.
+        """
         if type(question) is not str:
             raise TypeError("ask_llm takes one text")
         self._asks += 1
         self._require_within("asks", self._asks, self._limits.asks)
-        text = values.escape_surrogates(question)
-        self._require_within("ask_bytes", len(text.encode()), self._limits.ask_bytes)
-        return str(self._exchange(frames.AskFrame(text)))
+        packed = [] if data is None else [_pack_argument("ask_llm", data)]
+        frame = frames.AskFrame(values.escape_surrogates(question), packed, form, wrong)
+        self._require_within("ask_bytes", frame.size, self._limits.ask_bytes)
+        return self._exchange(frame)
 
     def print(self, text: str) -> None:
         """Add to the output, up to the limit."""

@@ -127,6 +127,7 @@ class Capability(StrEnum):
     - YIELD: Generator functions, and ``contextmanager``.
     - ERROR_GROUPS: ``except*``.
     - FUNCTION_ATTRIBUTES: A function has attributes that the plan writes.
+    - FORMS: ``ask_llm`` takes ``data`` and ``form``, and may return ``NotKnown``; without it, a question alone.
     """
 
     ASSERTIONS = "assertions"
@@ -149,3 +150,4 @@ class Capability(StrEnum):
     YIELD = "yield"
     ERROR_GROUPS = "error groups"
     FUNCTION_ATTRIBUTES = "function attributes"
+    FORMS = "forms of answers"

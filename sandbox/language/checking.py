@@ -24,6 +24,7 @@ from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow
 from codeplan.sandbox.language.parsing import DiagnosticCollector, RejectedPlanError, is_name, parse_plan, walk
 from codeplan.sandbox.language.plan_outline import PlanOutline, PlanPart, find_final_replan, guard_number, outline_plan
 from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.protocol.forms import FORM_USAGE
 from codeplan.sandbox.protocol.frames import PlanRow, diagnostic_rows
 from codeplan.sandbox.protocol.limits import MAX_CODE_BYTES, MAX_NAME_CHARS, MAX_OUTLINE_BYTES
 from codeplan.sandbox.runtime.names import (
@@ -138,6 +139,27 @@ def check_agent_calls(nodes: list[ast.AST], api: AgentApi, problems: DiagnosticC
             elif name in attributes:
                 message = f"`agent.{name}` is a value, not a method; write it without parentheses"
                 problems.add(node, "agent-arguments", message)
+
+
+def check_forms(nodes: list[ast.AST], problems: DiagnosticCollector) -> None:
+    """Check the form of each answer of ``ask_llm`` that is written where it is called, and cannot be one."""
+    for node in nodes:
+        if isinstance(node, ast.Call) and (is_name(node.func, "ask_llm") or is_name(node.func, "ask")):
+            given = next((k.value for k in node.keywords if k.arg == "form"), node.args[2] if node.args[2:] else None)
+            if given is not None and _is_no_form(given):
+                problems.add(given, "ask-form", FORM_USAGE)
+
+
+def _is_no_form(node: ast.expr) -> bool:
+    match node:
+        case ast.Constant(value=None) | ast.List(elts=[_]):
+            return False
+        case ast.Dict(keys=keys):
+            return not keys or any(isinstance(key, ast.Constant) and type(key.value) is not str for key in keys)
+        case ast.Name(id=name):
+            return name in ("dict", "list", "tuple", "set")
+        case _:
+            return isinstance(node, ast.Constant | ast.JoinedStr | ast.List | ast.Tuple | ast.Set)
 
 
 def _reject_unknown_name(node: ast.Attribute, api: AgentApi, problems: DiagnosticCollector) -> None:
@@ -500,6 +522,7 @@ def check_and_compile(
     outline, nodes = outline_plan(tree), walk(tree)
     check_structure(tree, source.split("\n"), problems)
     check_agent_calls(nodes, api, problems)
+    check_forms(nodes, problems)
     flows = [analyse_flow(p.body) for p in outline.parts]
     imported = find_imports(nodes)
     names = PlanNames(imported, outline, flows, before)

@@ -333,6 +333,7 @@ DIFFERENCES: Final[Mapping[Capability, str]] = {
     Capability.YIELD: "Monty has no generator functions",
     Capability.ERROR_GROUPS: "Monty has no except*",
     Capability.FUNCTION_ATTRIBUTES: "Monty's functions take no attributes",
+    Capability.FORMS: "in Monty ask_llm takes a question alone; write the data and the answer's form into it",
     Capability.TYPE_METHODS: "Monty has no methods on types, as in map(str.strip, lines)",
 }
 """The capabilities of the backend contract that Monty lacks."""

@@ -1,9 +1,9 @@
 """Saves a plan's variables as data, a flat table of tagged nodes that nothing can execute.
 
 Only exact types are saved: None, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, Counter,
-OrderedDict, deque and defaultdict (over a builtin type); dates and times, Decimal and Fraction; and objects of a plan's
-own classes, by the class's name and their fields. Aliases and cycles are kept, also between variables. A variable that
-contains anything else is dropped as a whole, and listed with the reason.
+OrderedDict, deque and defaultdict (over a builtin type); dates and times, Decimal, Fraction and NotKnown; and objects
+of a plan's own classes, by the class's name and their fields. Aliases and cycles are kept, also between variables. A
+variable that contains anything else is dropped as a whole, and listed with the reason.
 
 None, bools, ints below 2**53, finite floats and texts are nodes by themselves. Every other node is a list of a tag
 (see ``table``), then the node numbers of its parts or one text.
@@ -26,7 +26,7 @@ from codeplan.plain_data import MAX_SAME_HASH, collide
 from codeplan.sandbox.protocol.limits import MAX_NAME_CHARS
 from codeplan.types import Checkpoint
 from codeplan.untrusted.texts import with_article, with_count
-from codeplan.untrusted.values import SavedMember, SavedObject, SavedTuple
+from codeplan.untrusted.values import NotKnown, NotKnownType, SavedMember, SavedObject, SavedTuple
 
 SAFE_INT: Final = 2**53  # larger ints are texts in the table, because not every JSON reader keeps them
 _MAX_FLOAT: Final = 1.7976931348623157e308
@@ -428,8 +428,9 @@ _VALUE_TEXTS: Final[dict[type, _ValueText]] = {
     datetime.timedelta: _ValueText("timedelta", _duration_text, lambda t: datetime.timedelta(*map(int, t.split()))),
     decimal.Decimal: _ValueText("decimal", str, decimal.Decimal),
     fractions.Fraction: _ValueText("fraction", str, fractions.Fraction),
+    NotKnownType: _ValueText("constant", lambda value: "NotKnown", lambda name: NotKnown),
 }
-"""Dates and exact numbers: no part of them is another value."""
+"""Dates, exact numbers and NotKnown: no part of them is another value."""
 
 
 def _reader(form: _ValueText) -> Callable[[str], Any]:

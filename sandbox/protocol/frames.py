@@ -17,6 +17,7 @@ import msgspec
 
 from codeplan.plain_data import MAX_VALUES
 from codeplan.sandbox.protocol.codec import MAX_NAMES, MAX_NODES, MAX_REASON_CHARS, Node
+from codeplan.sandbox.protocol.forms import Form
 from codeplan.sandbox.protocol.limits import (
     MAX_ARCS,
     MAX_CODE_BYTES,
@@ -397,9 +398,22 @@ class ReadFrame(Frame, frozen=True):
 
 
 class AskFrame(Frame, frozen=True):
-    """The plan asks the model."""
+    """The plan asks the model, about packed ``data`` if there is one.
+
+    The answer to a question without a form is a text. With a ``form`` it is the packed list ``["known", value]``,
+    ``["unknown"]`` or ``["wrong", why]``; ``wrong`` is that reason when the worker asks again.
+    """
 
     question: str
+    data: Annotated[list[Crossing], msgspec.Meta(max_length=1)] = []
+    form: Form | None = None
+    wrong: Annotated[str, msgspec.Meta(max_length=MAX_MESSAGE_CHARS)] = ""
+
+    @property
+    def size(self) -> int:
+        """The bytes of what the plan gave."""
+        form = 0 if self.form is None else packed_size(self.form)
+        return len(self.question.encode()) + form + sum(map(packed_size, self.data))
 
 
 class EndFrame(Frame, frozen=True):

@@ -49,7 +49,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     - ``reads``: reads of agent attributes.
     - ``call_bytes``: packed size of the arguments of one call.
     - ``asks``: questions to the model.
-    - ``ask_bytes``: size of one question in UTF-8.
+    - ``ask_bytes``: size of one question in UTF-8, with its data and form.
     - ``checkpoint_bytes``: size of one checkpoint. Variables that do not fit are dropped and named; the run goes on.
     - ``recursion``: depth of the plan's own function calls. A deeper one raises RecursionError, and does not stop it.
     - ``source_bytes``: size of the plan in UTF-8; a longer plan is rejected.

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from codeplan.plain_data import MAX_DEPTH, MAX_VALUES
 from codeplan.untrusted.texts import with_article
+from codeplan.untrusted.values import NotKnown
 
 
 class PlainDataRules(NamedTuple):
@@ -53,6 +54,8 @@ def find_non_plain(value: object, rules: PlainDataRules) -> str | None:
 
 
 def _problem(value: object, rules: PlainDataRules) -> str | None:
+    if value is NotKnown:
+        return "NotKnown (test `x is NotKnown` before the call)"
     kind = type(value)
     if kind not in _PLAIN_TYPES and (kind is not tuple or rules.json_only):
         return with_article(kind.__name__)

@@ -22,11 +22,13 @@ from typing import Any, Final
 
 from codeplan.sandbox.runtime.attributes import AgentProxy, ModuleFacade
 from codeplan.sandbox.runtime.guards import CurrentRun, set_name
+from codeplan.untrusted.values import NotKnownType
 
 _ATOMS: Final[frozenset[type]] = frozenset(
     {type(None), type(...), type(NotImplemented), bool, int, float, complex, str, bytes, range, type, slice, property}
     | {datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone, zoneinfo.ZoneInfo}
     | {decimal.Decimal, Fraction, uuid.UUID, re.Pattern, re.Match, re.RegexFlag, ModuleFacade, AgentProxy}
+    | {NotKnownType}
     | {types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType}
     | {types.WrapperDescriptorType, types.MethodWrapperType, type(Fraction), partial, _lru_cache_wrapper}
 )

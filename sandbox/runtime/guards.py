@@ -19,6 +19,7 @@ from functools import partial
 from itertools import chain, compress, repeat
 from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar, cast
 
+from codeplan.sandbox.protocol.forms import Form
 from codeplan.sandbox.runtime.classes import build_class, is_plan_class, writable_class, writable_owner
 from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, PlanTermination, find_limit
 from codeplan.sandbox.runtime.user_imports import is_from_admitted
@@ -217,8 +218,11 @@ class HostCalls(Protocol):
         """Return the current value of an attribute of the agent."""
         ...
 
-    def ask(self, question: str) -> str:
-        """Ask the model."""
+    def ask(self, question: str, data: object, form: Form | None, wrong: str) -> object:
+        """Ask the model, about plain data (None: without). Returns a text; with a form, a list as in AskFrame.
+
+        ``wrong`` says what the answer before lacked, if this is the same question again; otherwise it is empty.
+        """
         ...
 
     def print(self, text: str) -> None:

@@ -124,7 +124,7 @@ PREDEFINED_NAMES = (
     | PLAIN_BUILTINS
     | CLASS_BUILTINS
     | GUARDED_BUILTINS
-    | {"__name__"}
+    | {"__name__", "NotKnown"}
     | PREDEFINED_MODULES
     | PREDEFINED_MEMBERS
 )
@@ -173,7 +173,17 @@ def suggest_replacement(name: str) -> str | None:
     return None
 
 
-_OFTEN_FORGOTTEN = ("copy", "datetime", "decimal", "fractions", "functools", "heapq", "itertools", "statistics")
+_OFTEN_FORGOTTEN = (
+    "copy",
+    "datetime",
+    "decimal",
+    "fractions",
+    "functools",
+    "heapq",
+    "itertools",
+    "statistics",
+    "typing",
+)
 """Modules whose members a plan may have meant by their names alone."""
 
 

@@ -16,6 +16,7 @@ from io import StringIO
 from types import CodeType, CoroutineType
 from typing import Any, NoReturn
 
+from codeplan.sandbox.protocol.forms import MAX_TRIES, Form, fit, form_of, in_words, require_small
 from codeplan.sandbox.protocol.plain_data import ARGUMENT_RULES, find_non_plain
 from codeplan.sandbox.runtime.attributes import AgentProxy, make_getattr
 from codeplan.sandbox.runtime.classes import PLAN_FILENAME, PLAN_MODULE, PlanType, writable_class, writable_owner
@@ -53,6 +54,7 @@ from codeplan.sandbox.runtime.scheduling import Future, Scheduler, as_awaitable
 from codeplan.sandbox.runtime.termination import GiveUpRequested, PlanTermination, ReplanRequested
 from codeplan.sandbox.runtime.user_imports import import_admitted, is_admitted, plain_data_hint, seed_packages
 from codeplan.untrusted.texts import with_article
+from codeplan.untrusted.values import NotKnown
 
 _UNGUARDED = {name: getattr(builtins, name) for name in PLAIN_BUILTINS | CLASS_BUILTINS | ALLOWED_EXCEPTIONS}
 
@@ -320,6 +322,7 @@ class PlanRuntime:
             "_replan_at_end_": _make_ending("replan", stopper, partial(ReplanRequested, step_done=True)),
             "give_up": _make_ending("give_up", stopper, GiveUpRequested),
             "literal_eval": literal_eval,
+            "NotKnown": NotKnown,
             "print": _make_print(guarded_getattr, output),
         }
 
@@ -377,18 +380,20 @@ def _make_agent_reader(
     """Return what reads ``agent.x``. It keeps the functions that it made for a run's ``methods`` there."""
 
     def bound(method: str) -> Callable[..., object]:
+        shown = f"agent.{method}"
+
         def call(*args: object, **kwargs: object) -> object:
             stopper.raise_if_failed()
-            given = tuple(_plain_argument(method, argument) for argument in args)
-            named = {name: _plain_argument(method, argument) for name, argument in kwargs.items()}
+            given = tuple(_plain_argument(shown, argument) for argument in args)
+            named = {name: _plain_argument(shown, argument) for name, argument in kwargs.items()}
             if scheduler.open:
                 return scheduler.call(method, given, named)
             return run.host.call(method, given, named)
 
         def begin(*args: object, **kwargs: object) -> Future:
             stopper.raise_if_failed()
-            given = tuple(_plain_argument(method, argument) for argument in args)
-            named = {name: _plain_argument(method, argument) for name, argument in kwargs.items()}
+            given = tuple(_plain_argument(shown, argument) for argument in args)
+            named = {name: _plain_argument(shown, argument) for name, argument in kwargs.items()}
             return scheduler.begin_call(method, given, named)
 
         scheduler.begins[set_name(method, call)] = begin
@@ -409,7 +414,7 @@ def _make_agent_reader(
     return read
 
 
-def _plain_argument(method: str, argument: object) -> object:
+def _plain_argument(function: str, argument: object) -> object:
     """Return an argument as plain data: dataclasses become dicts, members of an Enum their values."""
     problem = find_non_plain(argument, ARGUMENT_RULES)
     if problem is None:
@@ -418,7 +423,7 @@ def _plain_argument(method: str, argument: object) -> object:
     problem = find_non_plain(plain, ARGUMENT_RULES)
     if problem is not None:
         advice = f"give it texts, numbers, lists and dicts{plain_data_hint()}"
-        raise TypeError(f"agent.{method} was given {problem}; {advice}")
+        raise TypeError(f"{function} was given {problem}; {advice}")
     return plain
 
 
@@ -432,14 +437,32 @@ def _make_beginner(guarded_getattr: Callable[[Any, str], Any], scheduler: Schedu
     return begin_of
 
 
-def _make_ask(run: CurrentRun, stopper: PlanStopper) -> Callable[[str], str]:
-    def ask_llm(question: str) -> str:
+def _make_ask(run: CurrentRun, stopper: PlanStopper) -> Callable[..., object]:
+    def ask_llm(question: str, data: object = None, form: object = None) -> object:
         if type(question) is not str:
             raise TypeError(f"ask_llm takes one text, not {with_article(type(question).__name__)}; write ask_llm(f'…')")
         stopper.raise_if_failed()
-        return run.host.ask(question)
+        given = _plain_argument("ask_llm", data)
+        if form is None:
+            return run.host.ask(question, given, None, "")
+        return _ask_for_form(run, question, given, form_of(form))
 
     return set_name("ask_llm", ask_llm)
+
+
+def _ask_for_form(run: CurrentRun, question: str, data: object, form: Form) -> object:
+    """The model's answer in a form. A wrong one is asked again. Raises: ValueError: none of them has the form."""
+    require_small(form)
+    wrong = ""
+    for _ in range(MAX_TRIES):
+        match run.host.ask(question, data, form, wrong):
+            case ["known", answer]:
+                return fit(form, answer)
+            case ["unknown"]:
+                return NotKnown
+            case ["wrong", str(why)]:
+                wrong = why
+    raise ValueError(f"ask_llm got no answer of the form {in_words(form)[:500]}: {wrong}")
 
 
 def _make_ending(

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 from support.alfworld_files import write
-from support.shown_commands import understand
+from support.shown_commands import named_files, understand
 
 from codeplan.bench.bench_spec import BenchSpec, read_spec, resolve_bench
+from codeplan.flows import flows_of_table
 from codeplan.llm.prices import read_prices
 from codeplan.runner.settings_files import read_settings_file
 from codeplan.testing.manifest import read_manifest
@@ -31,6 +32,7 @@ RUN_BY = {
     "README.md": "tests/test_docs.py",
     "docs/envs/alfworld.md": "tests/docs/test_shown_blocks.py",
     "docs/envs/hotpotqa.md": "tests/envs/test_pages.py",
+    "docs/flows.md": "tests/docs/test_flows_page.py",
     "docs/methods.md": "tests/test_docs.py",
     "docs/own-environment.md": "tests/test_docs.py",
     "docs/plans.md": "tests/sandbox/language/test_plans_page.py",
@@ -106,6 +108,7 @@ def check_toml(text: str, folder: Path) -> None:
         ({"methods", "tasks"}, load_bench),
         ({"plan", "env"}, load_manifest),
         ({"tasks"}, lambda added, path: load_manifest(f'plan = "x.py"\nenv = "household"\n{added}', path)),
+        ({"rules"}, lambda added, path: load_flows(added)),
         ({"model"}, load_settings),
         ({"models"}, load_prices),
         ({"project"}, load_entry_points),
@@ -127,6 +130,10 @@ def load_manifest(text: str, folder: Path) -> None:
     for name in re.findall(r'^(?:plan|tape) = "(.*)"', text, re.MULTILINE):
         (folder / name).touch()  # the loader looks whether it is there
     assert read_manifest(folder / "x.plan.toml", text).tasks
+
+
+def load_flows(text: str) -> None:
+    assert flows_of_table(tomllib.loads(text)).rules
 
 
 def load_settings(text: str, folder: Path) -> None:
@@ -195,6 +202,10 @@ def test_a_block_is_what_it_says(
 ) -> None:
     write(tmp_path / "data" / "valid_unseen", "pick", 1)
     monkeypatch.setenv("ALFWORLD_DATA", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    for name, named in named_files((ROOT / page).read_text(encoding="utf-8")).items():
+        if name.endswith(".py") and "/" not in name:
+            (tmp_path / name).write_text(named)  # a command may name its model's file
     try:
         check_block(page, heading, text, tmp_path)
     except Exception as error:

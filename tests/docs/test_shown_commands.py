@@ -27,7 +27,14 @@ PAGES = sorted(
     str(path.relative_to(ROOT)) for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "docker/README.md"]
 )
 COMMANDS = {page: found for page in PAGES if (found := codeplan_commands((ROOT / page).read_text()))}
-OWN_TESTS = ("README.md", "docs/tour.md", "docs/testing-plans.md", "docs/envs/textcraft.md", "docs/envs/webshop.md")
+OWN_TESTS = (
+    "README.md",
+    "docs/flows.md",
+    "docs/tour.md",
+    "docs/testing-plans.md",
+    "docs/envs/textcraft.md",
+    "docs/envs/webshop.md",
+)
 """Pages that tests of their own play: the one below, test_tour.py, test_docs_page.py and test_…_page.py."""
 
 PLAYED = "".join((Path(__file__).parent / f"test_{name}.py").read_text() for name in ("pages_played", "tools_pages"))
@@ -75,7 +82,11 @@ def test_the_commands_of_a_page_run_as_printed(page: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if codeplan_commands((ROOT / page).read_text())])
-def test_each_shown_command_is_understood(page: str) -> None:
+def test_each_shown_command_is_understood(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in named_files((ROOT / page).read_text()).items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
     for arguments in codeplan_commands((ROOT / page).read_text()):
         understand(arguments)
 

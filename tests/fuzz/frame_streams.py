@@ -23,6 +23,7 @@ from codeplan.sandbox.host.session import GRACE_SECONDS, RunSession
 from codeplan.sandbox.host.worker_process import WorkerProcess
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import CheckpointError
+from codeplan.sandbox.protocol.forms import Choice, Fields, ListOf, Scalar
 from codeplan.sandbox.protocol.frames import PlanRow, diagnostic_rows
 from codeplan.types import Checkpoint, Diagnostic, Failed, Finished, Plan, Rejected, Step, Stopped
 
@@ -147,9 +148,11 @@ _FRAME_MAKERS: list[Callable[[random.Random], frames.Frame]] = [
     lambda pick: frames.WaitFrame(pick.choice([None, None, 0.0, 0.01])),
     lambda pick: frames.CancelFrame(pick.choice([1, 2, 2**53])) if pick.random() < 0.3 else frames.OutputFrame("e"),
     lambda pick: frames.AskFrame("why?" * pick.choice([1, 1, 1, 40])),
+    lambda pick: frames.AskFrame("why?", [pick.choice([None, "x" * 90, (b'{"a":1}',)])], pick.choice(FORMS), "no"),
     lambda pick: _end(pick) if pick.random() < 0.1 else frames.OutputFrame("c"),
     lambda pick: pick.choice(OUT_OF_ORDER) if pick.random() < 0.1 else frames.OutputFrame("d"),
 ]
+FORMS = [None, Scalar("int"), ListOf(Scalar("str")), Fields({"a": Choice(("x" * 50, None))})]
 OUT_OF_ORDER: list[frames.Frame] = [
     frames.ReadyFrame([]),
     frames.StartFrame(),

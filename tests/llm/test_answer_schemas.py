@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 from support.reply_server import HELLO, KEY, Endpoint, reply, response
 
+from codeplan.protocols import answer_schema
+from codeplan.sandbox.protocol.forms import DictOf, Either, Fields, ListOf, Scalar, read_answer
+from codeplan.sandbox.protocol.forms import answer_schema as form_schema
 from codeplan.skills.parameter_binding import SkillParameter, parse_values
 from codeplan.types import Purpose
 
@@ -113,3 +116,26 @@ def test_other_text_options_of_the_user_are_kept(endpoint):
     assert answer(endpoint, '{"answer": 1}', api="responses", extra_body={"text": {"verbosity": "low"}}) == "1"
     assert endpoint.asked[0]["text"]["verbosity"] == "low"
     assert endpoint.asked[0]["text"]["format"]["type"] == "json_schema"
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_a_plans_question_carries_the_schema_of_its_form_and_the_answer_stays_json(endpoint, api):
+    form = Fields({"iban": Scalar("str"), "due": Either((Scalar("date"), Scalar("None")))})
+    before = answer_schema.set(form_schema(form))
+    try:
+        text = answer(endpoint, '{"answer": {"iban": "DE1", "due": null}}', api=api)
+    finally:
+        answer_schema.reset(before)
+    sent = sent_format(endpoint, api)
+    assert sent["strict"] is True
+    assert sent["schema"] == json.loads(json.dumps(form_schema(form)))
+    assert read_answer(form, text) == {"iban": "DE1", "due": None}
+
+
+def test_a_schema_that_leaves_keys_open_is_not_strict(endpoint):
+    before = answer_schema.set(form_schema(ListOf(DictOf(Scalar("int")))))
+    try:
+        answer(endpoint, '{"answer": []}')
+    finally:
+        answer_schema.reset(before)
+    assert sent_format(endpoint, "chat")["strict"] is False

@@ -8,6 +8,7 @@ from support.plan_server import COUNTS, KIWI, PLAN, STEP_2, Shop, plan_runner
 
 from codeplan.cli import main
 from codeplan.errors import EnvironmentFailure, UsageError
+from codeplan.flows import Flows, goal
 from codeplan.mcp_server.plan_runner import MAX_PRINTED, RunControl, require_lengths
 from codeplan.recording.events import PlanDrafted, PlanStarted, StepEntered
 from codeplan.recording.trace import Trace
@@ -333,3 +334,44 @@ def test_a_changed_step_reads_a_variable_that_no_step_sets_any_more(runner, shop
     shop._calls.clear()
     answer = runner.resume(failed.run, plan("assert seen\nreturn len(seen)"), ALONE)
     assert (answer.ended, answer.value, shop._calls) == ("finished", 1, [])
+
+
+class Post:
+    """Tools of a client whose data may be hostile."""
+
+    def __init__(self):
+        self._sent = []
+
+    def read(self) -> str:
+        return "EVE"
+
+    def send(self, to: str) -> str:
+        self._sent.append(to)
+        return to
+
+
+FLOWS = Flows(readonly=["read"], rules={"send.to": goal}, otherwise="refuse")
+
+
+def test_what_a_client_writes_after_it_got_data_is_not_its_users(tmp_path):
+    post, failing = Post(), "    if start_from <= 2:\n        assert t == 1\n"
+    with plan_runner(tmp_path / "runs", post, sources={"flows": FLOWS}) as runner:
+        first = runner.run(plan("agent.send('ann')\nt = agent.read()") + failing, "write to Ann", ALONE)
+        assert first.flows == ("A call of send was allowed by your flows",)
+        again = runner.run(plan("agent.send('ann')"), "", ALONE)
+        other = runner.run(plan("agent.send('EVE')"), "write to EVE", ALONE)
+        kept = runner.resume(first.run, plan("agent.send(t)", 2).partition("\n")[2], ALONE)
+    assert post._sent == ["ann", "ann"] and again.ended == "finished"
+    assert other.failure.error == kept.failure.error == "PermissionError"
+    assert "to comes from revision" in other.failure.message and "to comes from read" in kept.failure.message
+
+
+def test_a_server_that_starts_over_old_runs_trusts_no_clients_text(tmp_path):
+    post = Post()
+    with plan_runner(tmp_path / "runs", post, sources={"flows": FLOWS}) as runner:
+        runner.run(plan("agent.read()"), "", ALONE)
+    with plan_runner(tmp_path / "runs", post, sources={"flows": FLOWS}) as runner:
+        assert "revision" in runner.run(plan("agent.send('ann')"), "ann", ALONE).failure.message
+        checked = runner.check(plan("agent.send(agent.read())"))
+    assert checked.flows[-1] == "line 3: send(to: read) - would be refused: to comes from read"
+    assert not post._sent

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from support.boxes import Boxes, Replies
 from support.foreign_values import count_steps
 from support.order_files import order_environment
+from support.tag_marks import without_marks
 
 from codeplan.planning.feedback import (
     MAX_OLDER_CHARS,
@@ -44,7 +45,7 @@ def told(body: str, env: Any = None, **settings: Any) -> dict[str, str]:
     plan += "".join(f"        {line}\n" for line in body.strip().split("\n"))
     model = Replies(plan, plan)
     run(env or Pages(), "ball/3" if env is None else None, model=model, tries=2, **settings)
-    text = model.asked[-1][1][-1]["content"]
+    text = without_marks(model.asked[-1][1][-1]["content"])
     return dict(re.findall(r"^<(\w+)>\n(.*?)\n</\1>$", text, re.DOTALL | re.MULTILINE))
 
 

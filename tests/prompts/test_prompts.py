@@ -23,15 +23,26 @@ KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")
 LANGUAGE = ("asks", "replans", "tools", "once", "at_entry")
 CHATS = {
     "adaplanner/plan": ("api", "advice", "samples", "skills", "observation", "goal", "notes", "left", *LANGUAGE),
-    "adaplanner/check": ("source", "errors", "ran", "log", "printed", "variables", "done", "next_start", *LANGUAGE),
+    "adaplanner/check": (
+        "source",
+        "errors",
+        "ran",
+        "log",
+        "printed",
+        "variables",
+        "done",
+        "next_start",
+        "mark",
+        *LANGUAGE,
+    ),
     "adaplanner/refine": (
         *("api", "advice", "samples", "skills", "observation", "goal", "notes", "source", "feedback", "variables"),
         *("failed_line", "fixes", "log", "printed", "now", "left", "attempts", "refused", "finished", "replanned"),
-        *("unfinished", "step", "next_start", "done", *LANGUAGE),
+        *("unfinished", "step", "next_start", "done", "mark", *LANGUAGE),
     ),
     "adaplanner/rewrite": (
         *("api", "advice", "samples", "skills", "observation", "goal", "notes", "feedback", "left"),
-        *("refused", "next_start", "done", *LANGUAGE),
+        *("refused", "next_start", "done", "mark", *LANGUAGE),
     ),
     "adaplanner/resume": ("previous", "revised"),
     "adaplanner/ask": ("question",),

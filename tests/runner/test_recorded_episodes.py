@@ -74,6 +74,25 @@ def test_an_episode_killed_anywhere_ends_with_the_same_trace(tmp_path):
         assert env.actions == (["open 1", "open 3", "open 2"] if live or success else [])
 
 
+ASK_FOR_FORM = OPEN.format("ask_llm('Which?', agent.opened, int)")
+
+
+def test_questions_with_a_form_are_replayed_and_resumed_as_they_were(tmp_path):
+    replies = (ASK_FOR_FORM, "the second", "'2'", "2")
+    whole = recorded(tmp_path / "whole", *replies)
+    asked = [e for e in whole if isinstance(e, ModelCalled) and e.purpose == "ask"]
+    assert [e.completion.text for e in asked] == ["the second", "'2'", "2"]
+    assert "Your last answer was wrong" in asked[2].question
+    for lines in range(1, len(whole)):
+        folder = tmp_path / str(lines)
+        recorded(folder, *replies)
+        cut(folder, lines)
+        done = sum(isinstance(e, ModelCalled) for e in whole[:lines])
+        result = resume(folder, env=Boxes(), model=Replies(*replies[done:]))
+        assert result.asks == 3
+        same(whole, Trace.read(folder / "trace.jsonl"))
+
+
 def test_an_episode_that_ended_is_not_run_again(tmp_path):
     whole = recorded(tmp_path / "run")
     seen = []

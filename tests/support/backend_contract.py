@@ -304,6 +304,62 @@ class AgentAccessTests(BackendTests):
         assert assert_failed(outcome).message == "ask_llm returned an int, which is not text"
 
 
+class FormTests(BackendTests):
+    """Questions with data and a form."""
+
+    def ask(self, body: str, *answers: str, limits: Limits = Limits()) -> tuple[Outcome | Rejected, list[str]]:  # noqa: B008
+        """Run a plan with these answers; also what was asked."""
+        self.require(Capability.FORMS)
+        left, asked = iter(answers), list[str]()
+
+        def answer(question: str) -> str:
+            asked.append(question)
+            return next(left)
+
+        return self.make(limits).run(wrap_as_plan(body), SampleHome(print), answer), asked
+
+    def test_a_plan_gets_values_of_its_form_that_checkpoints_keep(self) -> None:
+        body = (
+            "import copy\n"
+            "from datetime import date\n"
+            "bill = ask_llm('Who?', {'text': 'x'}, {'iban': str, 'due': date | None})\n"
+            "none = ask_llm('Who?', form=int)\n"
+            "same = none is NotKnown and not none and copy.deepcopy(none) is none"
+        )
+        outcome, asked = self.ask(body, '{"iban": "DE1", "due": "2024-05-01"}', "NotKnown")
+        saved = checkpoint_values(assert_finished(outcome).checkpoint)
+
+        assert saved["same"].value is True
+        assert value_text(saved["none"].value, 80) == "NotKnown"
+        assert value_text(saved["bill"].value, 80) == "{'iban': 'DE1', 'due': datetime.date(2024, 5, 1)}"
+        assert "{'text': 'x'}" in asked[0]
+        resumed = self.run("assert none is NotKnown", checkpoint=outcome.checkpoint)
+        assert_finished(resumed)
+
+    def test_a_wrong_answer_is_asked_again_twice_and_each_time_counts(self) -> None:
+        body = "n = ask_llm('How many?', form=int)\ntry:\n    ask_llm('And?', form=int)\nexcept ValueError as e:\n    said = str(e)"
+        outcome, asked = self.ask(body, "some", '"3"', "3", *["some"] * 3)
+        saved = checkpoint_values(assert_finished(outcome).checkpoint)
+
+        assert saved["n"] == 3
+        assert saved["said"] == "ask_llm got no answer of the form int: the answer is a str, not an int"
+        assert outcome.usage.asks == len(asked) == 6
+        assert asked[0] in asked[1] and "Your last answer was wrong: the answer is a str, not an int." in asked[1]
+        assert "wrong" not in asked[3]
+
+        stopped, asked = self.ask(body, *["some"] * 6, limits=Limits(asks=2))
+        assert len(asked) == 2
+        assert assert_stopped(stopped, "asks").line == 2
+
+    @pytest.mark.parametrize("given", ["x", "[x]", "{'a': (x,)}"])
+    def test_no_tool_and_no_question_takes_what_is_not_known(self, given: str) -> None:
+        for call in (f"agent.echo({given})", f"ask_llm('?', {given})"):
+            body = f"x = NotKnown\ntry:\n    {call}\nexcept TypeError as e:\n    said = str(e)"
+            saved = checkpoint_values(assert_finished(self.ask(body)[0]).checkpoint)
+            refusal = f"{call.partition('(')[0]} was given NotKnown (test `x is NotKnown` before the call)"
+            assert saved["said"].value.startswith(refusal)
+
+
 class EndingTests(BackendTests):
     """Outcomes and progress."""
 
@@ -858,6 +914,7 @@ class BackendContract(
     LanguageTests,
     AgentAccessTests,
     ConcurrencyTests,
+    FormTests,
     EndingTests,
     RequestedEndingTests,
     LimitTests,

@@ -8,6 +8,7 @@ changed as a model would.
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -119,7 +120,8 @@ def capture(env: Any, task: Task, name: str) -> str:
     assert model.captured is not None, f"the method {method} asked nothing that is without a reply"
     purpose, messages = model.captured
     assert name.endswith(purpose), f"the prompt {name} was captured for {purpose}"
-    return "\n\n".join(f"--- {m['role']} ---\n{m['content']}" for m in messages) + "\n"
+    shown = "\n\n".join(f"--- {m['role']} ---\n{m['content']}" for m in messages) + "\n"
+    return re.sub(r"-[0-9a-f]{6}(?=>| is data)", "-mark", shown)
 
 
 def prompts_of(name: str) -> Iterator[tuple[str, str]]:

@@ -44,7 +44,7 @@ class InProcessHost:
         value = getattr(self.agent, attribute)
         return list(value) if isinstance(value, list) else value
 
-    def ask(self, question: str) -> str:
+    def ask(self, question: str, data: object, form: object, wrong: str) -> str:
         return f"answer to {question!r}"
 
     def print(self, text: str) -> None:

@@ -39,8 +39,9 @@ def caps_table() -> list[str]:
 
 
 def _caps_of_fields(info: inspect.StructType, prefix: str) -> Iterator[str]:
-    for field in info.fields:
-        yield from _caps_of(field.type, f"{prefix}{field.name}")
+    if not prefix.startswith("form.of."):  # a form holds others like it
+        for field in info.fields:
+            yield from _caps_of(field.type, f"{prefix}{field.name}")
 
 
 def _caps_of(kind: inspect.Type, name: str) -> Iterator[str]:

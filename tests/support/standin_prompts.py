@@ -27,11 +27,27 @@ REPORT = {
         "failed_line": "",
         "done": (),
     },
-    **{"refused": False, "finished": False, "replanned": False, "unfinished": False, "step": None, "next_start": ""},
+    **{
+        "refused": False,
+        "finished": False,
+        "replanned": False,
+        "unfinished": False,
+        "step": None,
+        "next_start": "",
+        "mark": "",
+    },
 }
 """What a prompt for a refinement says of a run beside the feedback: nothing."""
 LANGUAGE = {name: PLAIN[name] for name in ("asks", "replans", "tools", "once", "at_entry")}
-FIRST_CHECK = LANGUAGE | {"ran": False, "log": "", "printed": "", "variables": "", "done": (), "next_start": ""}
+FIRST_CHECK = LANGUAGE | {
+    "ran": False,
+    "log": "",
+    "printed": "",
+    "variables": "",
+    "done": (),
+    "next_start": "",
+    "mark": "",
+}
 """What a prompt for a repair says beside plan and errors if no plan ran before."""
 ROOM = (
     "You are in the middle of a room. Looking quickly around you, you see a cabinet 2, a cabinet 1, a countertop 1, "

@@ -146,6 +146,11 @@ def test_questions_get_the_manifests_answers(tmp_path, answers, passes):
 def test_a_wrong_answer_has_the_right_form():
     assert wrong_answer("['drawer 2', 'desk 1']") == "['drawer 72', 'desk 71']"
     assert wrong_answer("yes, do") == "noyes, nodo"
+    assert (
+        wrong_answer('{"due": "2024-05-01", "paid": true, "sum": -5}')
+        == '{"due": "2094-05-01", "paid": false, "sum": -75}'
+    )
+    assert wrong_answer('"spam"', ["spam", "ham"]) == '"ham"'
 
 
 def test_a_skill_is_tested_with_values_for_its_parameters(tmp_path):

@@ -1,5 +1,6 @@
 """A goal reached with the user's own tools: verified, claimed, approved, refused, failed."""
 
+import functools
 import json
 import shlex
 import textwrap
@@ -458,3 +459,14 @@ def test_what_a_handler_raises_at_any_event_ends_the_episode_as_it_is(tmp_path):
         endings = [e.result.ending for e in events(tmp_path / str(number), EpisodeEnded)]
         crashed = [Crashed("Boom", kind)] if number else []  # an episode that has not begun has no ending
         assert endings == ([Success()] if kind == "EpisodeEnded" else crashed)
+
+
+def test_no_plan_sees_or_sets_the_arguments_of_a_partial_function(tmp_path):
+    def transfer(amount: float, account: str) -> str:
+        return f"{amount} from {account[:1]}"
+
+    theirs = ("try:", "    agent.transfer(1.0, **{'account': 'theirs'})", "except RuntimeError:", "    pass")
+    bound = functools.partial(transfer, account="my-secret-key")
+    result, model = do(plan(*theirs, "return agent.transfer(2.0)"), tools=[bound], out=tmp_path)
+    assert result.value == "2.0 from m"
+    assert "secret" not in (tmp_path / "trace.jsonl").read_text() + str(model.asked)

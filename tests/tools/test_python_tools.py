@@ -213,6 +213,35 @@ def test_what_annotations_say_in_words_stands_in_the_docstring():
     assert tool(find).method.doc == "Find things.\nquery: Words to look for.\nn: At most."
 
 
+class Size(BaseModel):
+    bytes_: int = Field(description="KILOBYTES, " * 40)
+    made: Annotated[str, "DD/MM/YYYY"] = ""
+
+
+@dataclasses.dataclass
+class Made:
+    by: str = "nobody"
+    on: Annotated[str, "DD/MM/YYYY\nas in Europe"] = ""
+
+
+class Weight(TypedDict):
+    grams: Annotated[NotRequired[float], Field(description="GRAMS")]
+
+
+def test_what_fields_say_in_words_stands_behind_them():
+    def measure() -> tuple[Size, Made, Weight]: ...
+
+    size, made, weight = (t.text.splitlines()[1:] for t in tool(measure).types)
+    assert size[0].startswith("    bytes_: int  # KILOBYTES, KILOBYTES")
+    assert len(size[0]) < 250
+    assert size[1] == "    made: str  # DD/MM/YYYY; may be left out in an argument"
+    assert made == [
+        "    by: str  # may be left out in an argument",
+        "    on: str  # DD/MM/YYYY as in Europe; may be left out in an argument",
+    ]
+    assert weight == ["    grams: float  # GRAMS; may be missing"]
+
+
 def test_the_public_methods_of_an_object_are_tools_and_its_properties_are_not():
     store = Store()
     assert [t.name for t in python_tools(store)] == ["put", "get", "double", "kind"]
@@ -305,6 +334,25 @@ def test_decorators_partial_functions_and_builtins_are_read_through():
     assert signature(wrapped) == signature(plain)
     assert tool(functools.partial(marked, 1)).name == "marked"
     assert call(math.sqrt, x=9) == 3.0
+
+
+def transfer(amount: float, account: str = "", /, to: str = "", *, note: str = "", **more: str) -> tuple[object, ...]:
+    return amount, account, to, note, more
+
+
+def test_the_arguments_of_partial_functions_are_neither_shown_nor_settable():
+    bound = functools.partial(functools.partial(transfer, 5.0, to="mine"), key="secret")
+    assert signature(bound) == "(account: str = '', /, *, note: str = '', **more: str) -> tuple[object, ...]"
+    assert call(bound, account="a", note="n", more={"x": "y"}) == (5.0, "a", "mine", "n", {"key": "secret", "x": "y"})
+    for name in ("to", "key"):
+        with pytest.raises(AgentError, match=f"takes no further argument {name}"):
+            call(bound, more={name: "theirs"})
+
+    @functools.wraps(bound)
+    def logged(*args, **kwargs):
+        return bound(*args, **kwargs)
+
+    assert signature(logged) == signature(bound)
 
 
 def test_a_parameter_that_no_data_can_stand_for_keeps_its_default():

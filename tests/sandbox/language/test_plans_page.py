@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from codeplan.agent_interface import agent_api
 from codeplan.sandbox import Sandbox
 from codeplan.sandbox.analysis.fixes import mend_plan
 from codeplan.sandbox.language.extraction import MergedReply
-from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter, Rejected
+from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter, Finished, Plan, Rejected
 
 PAGE = (Path(__file__).parents[3] / "docs" / "plans.md").read_text()
 API = AgentApi(
@@ -81,3 +82,28 @@ def test_the_page_names_every_rule_of_the_check() -> None:
     }
     shown = {r for c in ("What is fixed", "What is only warned of", "What is refused") for r in rules(c)}
     assert used == shown
+
+
+class Mailbox:
+    """The agent of the example with questions."""
+
+    def __init__(self) -> None:
+        self.paid: list[tuple[str, float]] = []
+
+    def read(self, name: str) -> str:
+        """Read a file."""
+        return f"{name}: pay 133.00 to DE12"
+
+    def pay(self, iban: str, amount: float) -> None:
+        """Pay."""
+        self.paid.append((iban, amount))
+
+
+def test_the_example_of_questions_with_a_form_runs_as_it_is_shown() -> None:
+    source = re.search(r"## Asking the model.*?```python\n(.*?)```", PAGE, re.DOTALL)[1]  # type: ignore[index]
+    answers, asked, agent = ["bill", '{"iban": "DE12", "amount": 133, "due": null}'], list[str](), Mailbox()
+    outcome = Sandbox().run(source, agent, lambda question: asked.append(question) or answers[len(asked) - 1])  # type: ignore[func-returns-value]
+    assert isinstance(outcome, Finished), outcome
+    assert agent.paid == [("DE12", 133.0)]
+    assert all("bill.txt: pay 133.00" in question for question in asked)
+    assert isinstance(Sandbox().check(source, agent_api(Mailbox)), Plan)

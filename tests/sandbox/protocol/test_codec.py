@@ -26,10 +26,11 @@ from codeplan.sandbox.protocol.codec import (
     CheckpointError,
 )
 from codeplan.types import Checkpoint
+from codeplan.untrusted.values import NotKnown
 
 ROOM = 1 << 20
 
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary()
+SCALARS = st.just(NotKnown) | st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary()
 HASHABLE = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text() | st.binary(),
     lambda inner: st.tuples(inner, inner) | st.frozensets(inner, max_size=3),

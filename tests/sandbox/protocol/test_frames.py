@@ -15,6 +15,7 @@ from codeplan.plain_data import MAX_DEPTH, MAX_SAME_HASH, MAX_VALUES, NotPlainDa
 from codeplan.sandbox import Limits, encode
 from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.protocol.forms import Choice, Either, Fields, Scalar
 from codeplan.sandbox.protocol.values import Crossing, escape_surrogates, holds_half_pair, pack_value, unpack_value
 from codeplan.types import Checkpoint
 
@@ -35,7 +36,9 @@ FRAMES: list[frames.Frame] = [
     frames.OutputFrame("a"),
     frames.CallFrame("goto", ["a", pack_value([1])], {"k": None}),
     frames.ReadFrame("holding"),
-    frames.AskFrame("which?"),
+    frames.AskFrame(
+        "which?", [pack_value(["a", None])], Fields({"a": Either((Scalar("date"), Choice(("x", 1))))}), "no"
+    ),
     frames.EndFrame("failed", 1, 3, "ValueError", "no", 0, 0.1, TABLE),
 ]
 
