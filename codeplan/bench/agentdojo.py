@@ -109,7 +109,7 @@ class AgentDojoTasks(msgspec.Struct, frozen=True, kw_only=True):
         ``codeplan.do``.
         """
         suite, user, *injection = name.split("-")
-        addressed = model if isinstance(model, str) else model.name
+        addressed = model if isinstance(model, str) else getattr(model, "name", "")
         world = AgentDojoWorld.open(suite, user, *injection, attack=self.attack, model=addressed)
         task = Task(id=name, env=ToolEnvironment.name, kind=suite, goal=world.user_task.PROMPT.strip())
         flows = self._flows_of(suite)
@@ -179,7 +179,6 @@ class AgentDojoWorld:
 
     def _bound(self, function: Any) -> Callable[..., Any]:
         """The function without the parameters that the package fills with parts of the environment."""
-
         whole, filled = inspect.signature(function.run), function.dependencies
         signature = whole.replace(parameters=[p for name, p in whole.parameters.items() if name not in filled])
 
