@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
@@ -128,7 +128,7 @@ def do(
     method: Method = "adaplanner",
     model: options.LiveModel = None,
     feedback: Annotated[
-        Literal[quoted, blind],
+        Literal["quoted", "blind"],
         typer.Option(help="What revisions see of tools' answers: all of it, quoted, or shapes alone."),
     ] = "quoted",
     allow_weak_sandbox: options.AllowWeak = False,

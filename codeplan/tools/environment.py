@@ -162,8 +162,8 @@ class ToolEnvironment:
     Without a ``verifier``, what plans return is not judged, and an episode ends as claimed at best. ``doubts`` decide
     about the call during which a resumed episode was ended; without them the episode stays as it is. Asynchronous tools
     run in ``loop``, if several episodes share one. ``carried`` are answers of an episode with which this one goes on.
-    ``flows`` decide about calls by where their arguments come from. ``is_blind``: prompts for revised plans have shapes in
-    place of what tools answered.
+    ``flows`` decide about calls by where their arguments come from. ``is_blind``: prompts for revised plans have
+    shapes in place of what tools answered.
 
     Raises: UsageError: the goal is empty, or is not text in UTF-8.
     """
