@@ -145,7 +145,7 @@ class FlowRule(NamedTuple):
         return fnmatchcase(name, self.tool) and any(fnmatchcase(parameter, p) for p in self.parameter.split("|"))
 
 
-class Finding(NamedTuple):
+class FlowFinding(NamedTuple):
     """An argument that does not keep to the flows, and where it comes from. Without ``argument``, the call itself."""
 
     argument: str
@@ -161,7 +161,7 @@ class FlowVerdict(NamedTuple):
 
     way: Way
     origins: Mapping[str, tuple[str, ...]]
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[FlowFinding, ...] = ()
 
     @property
     def why(self) -> str:
@@ -262,14 +262,14 @@ class Flows:
         shown = {parameter: shown_origins(found, origins.asks) for parameter, found in given.items()}
         acts = self.acts(name)
         found = [
-            Finding(parameter, shown[parameter])
+            FlowFinding(parameter, shown[parameter])
             for parameter, value in arguments.items()
             if not self._keeps(name, parameter, value, origins, is_known, acts)
         ]
         if acts and self.strict and not all(map(self.trusts, origins.control)):
-            found.append(Finding("", shown_origins(origins.control, origins.asks)))
+            found.append(FlowFinding("", shown_origins(origins.control, origins.asks)))
         if acts and origins.is_new:
-            found.append(Finding("", (REVISION,)))
+            found.append(FlowFinding("", (REVISION,)))
         return FlowVerdict(self.otherwise if found else "allow", shown, tuple(found))
 
     def _keeps(
