@@ -18,6 +18,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from codeplan.sandbox.language.name_flow import Function, function_names, outer_names, scope_nodes
@@ -181,6 +182,8 @@ class _Function:
         self.result: set[str | Ref] = set()
         self.seen: set[str | Ref] = set()
         self.control: set[str | Ref] = set()
+        self.is_stale = True  # its parameters have grown since its body was interpreted
+        self.is_active = False
 
 
 class _Scope:
@@ -238,6 +241,8 @@ class _Interpreter:
         self.new = False
         self.leaving: dict[Any, bool] = {}
         self.is_calling_given = False
+        self.growth = 0  # counts what was added to cells, parameters and results
+        self.flattened: dict[tuple[Value, ...], tuple[int, Value]] = {}
         self.is_changed = True
         self.steps = 0
         self.solution = next((n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "solution"), None)
@@ -271,7 +276,8 @@ class _Interpreter:
 
     def _body(self, function: _Function) -> None:
         """Interpret a function's body with all that its parameters ever hold."""
-        before = self.scope, self.control, self.function, self.seen
+        before = self.scope, self.control, self.function, self.seen, self.new
+        function.is_stale, function.is_active = False, True
         self.scope, self.control, self.function = function.scope, frozenset(function.control), function
         self.seen = [function.seen]
         self.scope.now = {name: frozenset(held) for name, held in self._initial(function)}
@@ -279,7 +285,8 @@ class _Interpreter:
             self.grow(function.result, self.value(function.node.body))
         else:
             self.block(function.node.body)
-        self.scope, self.control, self.function, self.seen = before
+        function.is_active = False
+        self.scope, self.control, self.function, self.seen, self.new = before
 
     def _initial(self, function: _Function) -> Iterator[tuple[str, set[str | Ref]]]:
         kept = {row[0] for row in self.variables} if function.node is self.solution else set()
@@ -292,12 +299,22 @@ class _Interpreter:
         """Add atoms to what only grows."""
         size = len(held)
         held.update(more)
-        self.is_changed = self.is_changed or len(held) > size
+        if len(held) > size:
+            self.is_changed = True
+            self.growth += 1
 
     # ------------------------------------------------------------------ values
 
     def flat(self, *values: Iterable[str | Ref]) -> Value:
         """Values that an operation mixes: all that can be reached from them, as one."""
+        given = tuple(map(frozenset, values))
+        growth, flat = self.flattened.get(given, (-1, _NOTHING))
+        if growth != self.growth:
+            flat = self._flatten(given)
+            self.flattened[given] = self.growth, flat
+        return flat
+
+    def _flatten(self, values: Iterable[Value]) -> Value:
         found: set[str | Ref] = set()
         stack = [atom for value in values for atom in value]
         while stack:
@@ -602,6 +619,8 @@ class _Interpreter:
         if mixed:
             self.give(function, function.named, mixed)
         self.grow(function.control, self.control)
+        if function.is_stale and not function.is_active:
+            self._body(function)
         for seen in self.seen:
             self.grow(seen, function.seen)
         return {*function.result}
@@ -609,7 +628,9 @@ class _Interpreter:
     def give(self, function: _Function, parameters: Iterable[str], held: Value) -> None:
         """Let parameters of a function hold these atoms, too."""
         for name in parameters:
-            self.grow(function.scope.ever[name], held)
+            known = function.scope.ever[name]
+            function.is_stale = function.is_stale or not known.issuperset(held)
+            self.grow(known, held)
 
     def _give_extra(self, function: _Function, parameter: ast.arg | None, held: Value) -> None:
         if parameter is not None:
@@ -663,13 +684,15 @@ class _Interpreter:
         if name in _EACH and len(arguments.positional) > 1:
             each = arguments.with_positional([self.elements(held) for held in arguments.positional[1:]])
             return self.cell(node, {ANY: self.call(first, node, each)})
-        items = self.elements(every)
+        taken = arguments.positional[1:] if name == "filter" else arguments.positional
+        own = _NOTHING.union(*taken, *(held for key, held in arguments.named.items() if key != "key"))
+        items = self.elements(own)
         if name in _SAME_ELEMENTS:
             returned = self._call_given(node, arguments, items)
             return self.cell(node, {ANY: items | (returned if name == "iter" else _NOTHING)})
         if name in _ONE_ELEMENT:  # ``max(1, x)`` gives an argument itself
             self._call_given(node, arguments, items)
-            return items | every
+            return items | own
         if name in ("enumerate", "zip"):
             return self._pairs(node, name, arguments)
         return self._unfollowed(node, arguments)
@@ -987,6 +1010,7 @@ def _is_code(node: ast.AST) -> bool:
     return isinstance(node, ast.expr | ast.FormattedValue | ast.keyword | ast.Slice)
 
 
+@lru_cache(maxsize=4096)
 def _some_part(origin: str) -> str:
     """The origin of a part that is not known any more."""
     return origin if not origin.lstrip("~").startswith("tool:") or origin.endswith(".*") else f"{origin}.*"
@@ -999,6 +1023,7 @@ def _with_field(origin: str, name: str) -> str:
     return f"{origin}.{name}" if origin.count(".") < MAX_FIELDS and "." not in name else _some_part(origin)
 
 
+@lru_cache(maxsize=4096)
 def _control(value: Value) -> Value:
     """The origins of a value, as what decides."""
     return frozenset(a if a.startswith("~") else f"~{a}" for a in value if isinstance(a, str))
