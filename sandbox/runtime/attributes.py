@@ -12,7 +12,15 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import Field
 from functools import cache, partial
-from types import BuiltinFunctionType, FunctionType, GeneratorType, MappingProxyType, MethodType
+from types import (
+    AsyncGeneratorType,
+    BuiltinFunctionType,
+    CoroutineType,
+    FunctionType,
+    GeneratorType,
+    MappingProxyType,
+    MethodType,
+)
 from typing import Any
 
 from codeplan.sandbox.runtime.classes import (
@@ -23,6 +31,7 @@ from codeplan.sandbox.runtime.classes import (
     is_class,
     is_own_super,
     is_plan_function,
+    read_of_data,
     read_of_type,
     read_own,
     visible_type,
@@ -135,6 +144,8 @@ ALLOWED_ATTRIBUTES: dict[type, frozenset[str]] = {
     Field: split_names("compare default default_factory hash init kw_only metadata name repr type"),
     property: frozenset({"deleter", "getter", "setter"}),
     GeneratorType: frozenset({"close", "send", "throw"}),
+    CoroutineType: frozenset({"close"}),
+    AsyncGeneratorType: frozenset({"aclose", "asend", "athrow"}),
     MappingProxyType: frozenset({"copy", "get", "items", "keys", "values"}),
     type({}.items()): frozenset({"isdisjoint"}),
     type({}.keys()): frozenset({"isdisjoint"}),
@@ -217,10 +228,13 @@ ClassMethods = dict[type, dict[str, Callable[..., object]]]
 """Functions in place of class methods, by type and name."""
 
 
-def make_getattr(read_agent: AgentReader, size_guard: SizeGuard, replaced: ClassMethods) -> Callable[..., Any]:
+def make_getattr(
+    read_agent: AgentReader, size_guard: SizeGuard, replaced: ClassMethods, guard_hash: Callable[[Any], Any]
+) -> Callable[..., Any]:
     """Return the guard for ``value.name``. It raises AttributeError for everything that is not allowed.
 
-    ``replaced`` are class methods that read the machine's clock in Python.
+    ``replaced`` are class methods that read the machine's clock in Python. ``guard_hash`` makes of ``x.__hash__`` a
+    method that tells no address.
     """
     replaced = {**replaced, **_sized_class_methods(size_guard)}
     texts = guarded_text_methods(size_guard)
@@ -231,6 +245,10 @@ def make_getattr(read_agent: AgentReader, size_guard: SizeGuard, replaced: Class
         names = allowed.get(kind)
         if names is not None and name in names:
             return getattr(value, name)
+        return guard_hash(read(value, name)) if name == "__hash__" else read(value, name)
+
+    def read(value: Any, name: str) -> Any:
+        kind = type(value)
         if kind is AgentProxy:
             return read_agent(name)
         if kind is ModuleFacade:
@@ -286,6 +304,8 @@ def _rare_attribute(value: Any, name: str, texts: TextMethods) -> object:
         return visible_type(value)
     if name == "__doc__":
         return value.__doc__ if kind is property else kind.__doc__
+    if name.startswith("__") and (method := read_of_data(value, name)) is not None:
+        return method
     hint = "; use str() for its message" if isinstance(value, BaseException) else ""
     if kind is dict and name in value:
         hint = f"; it has a key of this name: write ['{name}']"

@@ -16,6 +16,7 @@ from codeplan.sandbox.runtime.scheduling import (
     Future,
     Gathering,
     InvalidStateError,
+    Pause,
     PlanTask,
     PoolFuture,
     Scheduler,
@@ -255,9 +256,11 @@ class TaskGroup:
         if isinstance(task._error, Exception):
             self._errors.append(task._error)
             if not self._is_failed:
-                self._fail()
+                self._scheduler.ready.append(self._fail)  # as in Python, tasks that are ready run before they know
 
     def _fail(self) -> None:
+        if self._is_failed:
+            return
         self._is_failed = True
         for task in self._tasks:
             task.cancel()
@@ -276,7 +279,7 @@ class TaskGroup:
         self._scheduler.wait_for_dropped_calls()
         own = [error] if isinstance(error, Exception) else []
         if own or self._errors:
-            raise ExceptionGroup("unhandled errors in a TaskGroup", [*own, *self._errors]) from None
+            raise ExceptionGroup("unhandled errors in a TaskGroup", [*self._errors, *own]) from None
         if cancelled is not None and cancelled is not error:
             raise cancelled
 
@@ -424,7 +427,8 @@ class _Asyncio:
         return type(obj) is CoroutineType
 
     async def sleep(self, delay: float, result: Any = None) -> Any:
-        await self._scheduler.timer(seconds_of(delay))
+        seconds = seconds_of(delay)
+        await (self._scheduler.timer(seconds) if seconds > 0 or self._scheduler.waits else Pause())
         return result
 
     async def to_thread(self, func: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -435,8 +439,14 @@ class _Asyncio:
         return Timeout(self._scheduler, delay)
 
     async def wait_for(self, fut: Any, timeout: float | None) -> Any:
+        future = self._scheduler.future_of(fut)
+        if timeout is not None and seconds_of(timeout) <= 0 and not future.done():
+            future.cancel()
+            await self.wait([future])
+            if future.cancelled():
+                raise TimeoutError
         async with Timeout(self._scheduler, timeout):
-            return await self._scheduler.future_of(fut)
+            return await future
 
     async def wait(
         self, fs: Iterable[Any], *, timeout: float | None = None, return_when: str = "ALL_COMPLETED"

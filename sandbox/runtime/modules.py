@@ -27,11 +27,12 @@ from typing import Any
 
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, ModuleFacade
 from codeplan.sandbox.runtime.class_modules import class_members, require_own_class
-from codeplan.sandbox.runtime.classes import WRITERS, is_plan_function, mark_class
+from codeplan.sandbox.runtime.classes import WRITERS, ignore_mark_in_protocols, is_plan_function, mark_class
 from codeplan.sandbox.runtime.clocks import PlanClock, time_members, zoneinfo_members
 from codeplan.sandbox.runtime.copying import Identities, copy_members
 from codeplan.sandbox.runtime.guards import CurrentRun, SizeGuard, check_writable, set_name
 from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, split_names
+from codeplan.sandbox.runtime.names import is_readable
 
 Members = dict[str, object]
 
@@ -266,6 +267,7 @@ _GREGORIAN_TICKS = 0x01B21DD213814000
 def preload_modules() -> None:
     """Make modules load what they load lazily: a locked worker cannot open files. Call it once, in a zygote."""
     pprint._recursion = _recursion_text  # type: ignore[attr-defined]  # Python's tells an address
+    ignore_mark_in_protocols()
     random.Random("a")
     json.dumps({"a": [1]}, indent=1)
     hmac.new(b"", b"", "md5").hexdigest()
@@ -283,7 +285,7 @@ def _attribute_path(text: Any) -> list[str]:
         raise TypeError("attribute name must be a string")
     path = text.split(".")
     for name in path:
-        if name.startswith("_"):
+        if not is_readable(name):
             raise AttributeError(f"'{name}' is private; use public methods and attributes only")
     return path
 

@@ -289,7 +289,7 @@ class PlanRuntime:
         scheduler = self._scheduler
         clock, identities, output = PlanClock(run, stopper), Identities(run), OutputStream(_make_writer(run, stopper))
         read_agent = _make_agent_reader(run, stopper, scheduler, self._agent_methods)
-        guarded_getattr = make_getattr(read_agent, size_guard, clock_methods(clock))
+        guarded_getattr = make_getattr(read_agent, size_guard, clock_methods(clock), identities.guard_hash)
         functions: dict[str, Callable[..., Any]] = {
             "ask_llm": ask,
             "literal_eval": literal_eval,
