@@ -253,7 +253,7 @@ class TaskGroup:
         return task
 
     def _take(self, task: Future) -> None:
-        if isinstance(task._error, Exception):
+        if issubclass(type(task._error), Exception):
             self._errors.append(task._error)
             if not self._is_failed:
                 self._scheduler.ready.append(self._fail)  # as in Python, tasks that are ready run before they know
@@ -268,16 +268,16 @@ class TaskGroup:
             self._parent.cancel()
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, *_: object) -> None:
-        if isinstance(error, PlanTermination):
+        if issubclass(type(error), PlanTermination):
             return
         if error is not None and not self._is_failed:
             self._fail()
-        cancelled = error if isinstance(error, CancelledError) else None
+        cancelled = error if issubclass(type(error), CancelledError) else None
         for task in self._tasks:  # a task may add others
             cancelled = await self._wait_for(task) or cancelled
         self._is_inside = False
         self._scheduler.wait_for_dropped_calls()
-        own = [error] if isinstance(error, Exception) else []
+        own = [error] if issubclass(type(error), Exception) else []
         if own or self._errors:
             raise ExceptionGroup("unhandled errors in a TaskGroup", [*self._errors, *own]) from None
         if cancelled is not None and cancelled is not error:
@@ -508,7 +508,7 @@ class ThreadPoolExecutor:
         return self
 
     def __exit__(self, kind: type[BaseException] | None = None, error: BaseException | None = None, *_: object) -> None:
-        if not isinstance(error, PlanTermination):
+        if not issubclass(type(error), PlanTermination):
             self.shutdown()
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> PoolFuture:
