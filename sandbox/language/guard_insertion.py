@@ -8,6 +8,7 @@ assertions, ``with``, class patterns and loop iterations.
 from __future__ import annotations
 
 import ast
+import copy
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -480,7 +481,7 @@ class PlanTransformer(LanguagePolicy):
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> VisitResult:
         self._check_binding(node, node.name)
         self._check_type_parameters(node)
-        node.decorator_list = [self._visited(d) for d in node.decorator_list]
+        node.decorator_list = [self._visited(_with_annotation(d, node.args)) for d in node.decorator_list]
         decorators, node.decorator_list, node.returns = node.decorator_list, [], None
         node.args = self._visited(node.args)
         with self._scope("function", node.name, function_names(node)):
@@ -509,6 +510,8 @@ class PlanTransformer(LanguagePolicy):
         """Mark the class as the plan's own, after its docstring."""
         self._check_binding(node, node.name)
         self._check_type_parameters(node)
+        if any(isinstance(base, ast.Name) and base.id == "type" for base in node.bases):
+            self.error(node, "metaclasses are not part of the plan language; use __init_subclass__ or a decorator")
         for name in ("decorator_list", "bases", "keywords"):
             setattr(node, name, [self._visited(n) for n in getattr(node, name)])
         with self._scope("class", node.name):
@@ -581,6 +584,16 @@ class PlanTransformer(LanguagePolicy):
         for case in reversed(node.cases):
             chain = [with_location(case.pattern, ast.If(_case_test(case, subject), case.body, chain))]
         return [with_location(node, ast.Assign([ast.Name(subject, ast.Store())], node.subject)), *chain]
+
+
+def _with_annotation(decorator: ast.expr, arguments: ast.arguments) -> ast.expr:
+    """Return ``@f.register`` as ``@f.register(int)``, with the annotation of the first parameter, which is dropped."""
+    first = next(iter([*arguments.posonlyargs, *arguments.args]), None)
+    if first is None or first.annotation is None or not isinstance(decorator, ast.Attribute):
+        return decorator
+    if decorator.attr != "register":
+        return decorator
+    return with_location(decorator, ast.Call(decorator, [copy.deepcopy(first.annotation)], []))
 
 
 def _after_text(body: list[ast.stmt]) -> int:

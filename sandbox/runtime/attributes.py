@@ -30,6 +30,7 @@ from codeplan.sandbox.runtime.classes import (
     TextMethods,
     is_class,
     is_own_super,
+    is_plan_class,
     is_plan_function,
     read_of_data,
     read_of_type,
@@ -44,6 +45,7 @@ from codeplan.sandbox.runtime.module_types import (
     MODULE_TYPE_ATTRIBUTES,
     public_names,
 )
+from codeplan.sandbox.runtime.names import is_readable
 from codeplan.sandbox.runtime.user_imports import is_from_admitted, read_admitted
 from codeplan.untrusted.texts import with_article
 
@@ -218,6 +220,17 @@ class AgentProxy:
 
 
 AgentProxy.__name__ = "Agent"  # the name in Python's own error messages
+
+
+def list_names(value: Any) -> list[str]:
+    """Return the names of the attributes of a value that plans may read."""
+    kind = type(value)
+    if kind is ModuleFacade:
+        return sorted(value.members)
+    allowed = ALLOWED_TYPE_ATTRIBUTES.get(value, ()) if is_class(value) else ALLOWED_ATTRIBUTES.get(kind, ())
+    if is_plan_class(value if is_class(value) else kind):
+        return [name for name in dir(value) if is_readable(name)]
+    return sorted(allowed)
 
 
 AgentReader = Callable[[str], object]

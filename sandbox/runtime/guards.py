@@ -20,7 +20,13 @@ from itertools import chain, compress, repeat
 from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar, cast
 
 from codeplan.sandbox.runtime.classes import build_class, is_plan_class, writable_class, writable_owner
-from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, PlanTermination, find_limit, traceback_of
+from codeplan.sandbox.runtime.termination import (
+    AssertionFailure,
+    LimitExceeded,
+    PlanTermination,
+    find_limit,
+    traceback_of,
+)
 from codeplan.sandbox.runtime.user_imports import is_from_admitted
 
 StopAtLimit = Callable[[str, float, float], NoReturn]
