@@ -491,9 +491,9 @@ class PlanTransformer(LanguagePolicy):
         return node
 
     def visit_Name(self, node: ast.Name) -> VisitResult:
-        """Let a class read Python's own methods that it has defined, as in ``__rmul__ = __mul__``."""
-        in_class = self._scopes[-1].kind == "class" and isinstance(node.ctx, ast.Load)
-        return node if in_class and node.id in DEFINABLE_DUNDERS else super().visit_Name(node)
+        """Let a class read Python's own methods that it has defined, as in ``__rmul__ = __mul__``; a function, too."""
+        read = self._scopes[-1].kind in ("class", "function") and isinstance(node.ctx, ast.Load)
+        return node if read and node.id in DEFINABLE_DUNDERS else super().visit_Name(node)
 
     def _check_type_parameters(self, node: ast.AST) -> None:
         if getattr(node, "type_params", None):
@@ -527,6 +527,8 @@ class PlanTransformer(LanguagePolicy):
                 return
             hint = "write a context manager for what must be closed" if name == "__del__" else "leave it out"
             self.error(node, f"a class of a plan cannot define `{name}`; {hint}")
+            return
+        if name in DEFINABLE_DUNDERS and self._scopes[-1].kind == "function":  # for a class, later
             return
         if name in LOCAL_NAMES and any(s.kind == "function" and name in s.binds for s in self._scopes):
             return

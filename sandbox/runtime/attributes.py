@@ -5,6 +5,7 @@ Everything else is refused. The str type's own parser splits templates and field
 from __future__ import annotations
 
 import codecs
+import csv
 import re
 from _string import formatter_field_name_split, formatter_parser  # type: ignore[import-not-found]
 from collections import Counter, OrderedDict, defaultdict, deque
@@ -350,9 +351,14 @@ def _attribute_of_type(kind: type, name: str, texts: TextMethods) -> object:
         return _unbound_method(kind, name)
     if name in texts.get(kind, ()):
         return texts[kind][name]
+    if issubclass(kind, csv.Dialect) and name in _DIALECT:  # what a Sniffer finds
+        return getattr(kind, name)
     if kind in BASE_TYPES or issubclass(kind, Exception) or name in TYPE_TEXTS:
         return read_of_type(kind, name, texts)
     raise AttributeError(f"type object '{kind.__name__}' has no attribute '{name}'")
+
+
+_DIALECT = split_names("delimiter doublequote escapechar lineterminator quotechar quoting skipinitialspace")
 
 
 def _is_plain_of_error(kind: type, name: str) -> bool:

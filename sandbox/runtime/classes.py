@@ -419,6 +419,8 @@ def read_of_type(kind: type, name: str, texts: TextMethods) -> Any:
     """
     if name in TYPE_TEXTS:
         return getattr(kind, name)
+    if name == "__mro__":
+        return _shown_bases(kind.__mro__)
     if is_reserved(name) and any(name in k.__dict__ for k in kind.__mro__):
         found = getattr(kind, name)
         if name in _WRAPPED:

@@ -402,6 +402,8 @@ class Scheduler:
         first = next(self.ages)
         task = self.start(coroutine)
         self.run_until(task)
+        for _ in range(len(self.ready)):  # as in Python, which ends its round of ready tasks
+            self._run_step(self.ready.popleft())
         self.end_tasks(first)
         return task.result()
 

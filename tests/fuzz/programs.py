@@ -313,7 +313,7 @@ def output_as_plan(source: str) -> str | Rejected:
 
 
 _NOISE: Final = re.compile(
-    r"solution\.<locals>\.|\b(?:types|__main__)\.(?=K)|\b_collections\.|; it has a key of this name: write \['\w+'\]"
+    r"(?:solution\.)?<locals>\.|\b(?:types|__main__)\.(?=K)|\b_collections\.|; it has a key of this name: write \['\w+'\]"
 )
 
 
