@@ -76,7 +76,7 @@ def mark_class(kind: type, *, shared: bool = False) -> type:
 
 
 def ignore_mark_in_protocols() -> None:
-    """Keep the mark out of the members that a Protocol asks for. Call it once, in a zygote."""
+    """Keep the mark out of the members that a Protocol asks for."""
     excluded: Any = typing.EXCLUDED_ATTRIBUTES  # type: ignore[attr-defined]
     if CLASS_MARK not in excluded:
         typing.EXCLUDED_ATTRIBUTES = type(excluded)([*excluded, CLASS_MARK])  # type: ignore[attr-defined]

@@ -28,7 +28,7 @@ from typing import Any
 
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, ModuleFacade
 from codeplan.sandbox.runtime.class_modules import class_members, require_own_class
-from codeplan.sandbox.runtime.classes import WRITERS, ignore_mark_in_protocols, is_class, is_plan_function, mark_class
+from codeplan.sandbox.runtime.classes import WRITERS, is_class, is_plan_function, mark_class
 from codeplan.sandbox.runtime.clocks import PlanClock, time_members, zoneinfo_members
 from codeplan.sandbox.runtime.copying import Identities, copy_members
 from codeplan.sandbox.runtime.guards import CurrentRun, SizeGuard, check_writable, set_name
@@ -278,7 +278,6 @@ _GREGORIAN_TICKS = 0x01B21DD213814000
 def preload_modules() -> None:
     """Make modules load what they load lazily: a locked worker cannot open files. Call it once, in a zygote."""
     pprint._recursion = _recursion_text  # type: ignore[attr-defined]  # Python's tells an address
-    ignore_mark_in_protocols()
     random.Random("a")
     json.dumps({"a": [1]}, indent=1)
     hmac.new(b"", b"", "md5").hexdigest()

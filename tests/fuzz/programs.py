@@ -115,6 +115,9 @@ def managed(o):
         told(e)
     finally:
         show('leaves')
+async def idle(*o, **p):
+    await asyncio.sleep(0)
+    return o
 async def counting(o):
     for i in range(o):
         await asyncio.sleep(0)
@@ -178,8 +181,11 @@ class ProgramMaker:
             ("cobody", "co", "async def"),
         ):
             for number in range(3):
+                if rule == "cobody":  # tasks share the fuel, so none may begin itself again
+                    self._words["co"] = [f"co{k}" for k in range(number + 1, 3)] or ["idle"]
                 with_defaults = f"{head} {prefix}{number}(o={self._at_module('n')}, *p, x=2, **q):\n"
                 parts.append(with_defaults + _indent(self._inside("o p x", "t0 t1", rule, 5)))
+        self._words["co"] = [f"co{k}" for k in range(3)]
         acts = [self._act(number) for number in range(self._pick.randint(3, 6))]
         functions = [definition for definition, _ in acts if definition]
         made = [
@@ -206,8 +212,8 @@ class ProgramMaker:
             inside = self._inside("v0 v1 v2", "v0 v1 v2", "body", 6)
             body = f"v2 = {self._pick.choice(self._classes)}\n{inside}"
             given = f"v1, {self._at_module('expr', 3)}"
-            return f"def act{number}(v0, v1):\n{_indent(body)}", _guarded(f"fuel[0] = 60\nact{number}({given})")
-        return "", _guarded("fuel[0] = 60\n" + self._inside("v0 v1 v2", "v0 v1 v2", "body", 6).replace("del v", "v"))
+            return f"def act{number}(v0, v1):\n{_indent(body)}", _guarded(f"fuel[0] = 200\nact{number}({given})")
+        return "", _guarded("fuel[0] = 200\n" + self._inside("v0 v1 v2", "v0 v1 v2", "body", 6).replace("del v", "v"))
 
     def _at_module(self, rule: str, depth: int = 4) -> str:
         return self._inside("s0 s1 s2", "s0 s1", rule, depth)
