@@ -345,6 +345,8 @@ class PlanRuntime:
         return self._variables_of(sys._getframe(1))
 
     def _variables_of(self, caller: FrameType) -> dict[str, object]:
+        if caller.f_code.co_filename != PLAN_FILENAME:  # a function of the runtime that was given ``locals`` to call
+            return {}
         outermost = caller.f_code.co_name == "_segment_"
         return plan_variables({**(self._space if outermost else {}), **caller.f_locals})
 

@@ -48,3 +48,13 @@ for kind in A.__mro__:
         print(kind.__name__, error)
 print(made)"""
     assert finished(run(body)).output.endswith("[]\n")
+
+
+def test_a_function_of_the_runtime_that_calls_locals_does_not_show_its_own() -> None:
+    body = """
+from concurrent.futures import ThreadPoolExecutor
+x = 1
+for name in (locals, vars, dir):
+    print(list(ThreadPoolExecutor().submit(name).result()), [*each(name, [])])
+print('x' in locals(), 'x' in vars(), 'x' in dir())"""
+    assert finished(run(body)).output == "[] []\n[] []\n[] []\nTrue True True\n"
