@@ -294,7 +294,7 @@ def _shown(owner: Any, name: str, found: Any, texts: TextMethods) -> Any:
 
 def _shown_bases(kinds: tuple[type, ...]) -> tuple[type, ...]:
     """Return the classes that a plan may have. Python's own of Enum are left out: they make any class."""
-    shown = [kind if type(kind) is not enum.EnumType else ENUM_CLASSES.get(kind.__name__) for kind in kinds]
+    shown: list[Any] = [kind if type(kind) is not enum.EnumType else ENUM_CLASSES.get(kind.__name__) for kind in kinds]
     allowed = [kind for kind in shown if kind is BaseException or _is_allowed_base(kind)]
     return tuple(dict.fromkeys(allowed))
 
@@ -404,7 +404,7 @@ def read_of_data(value: Any, name: str) -> Any:
     readable = READABLE_DUNDERS - _WRAPPED if type(value) in VISIBLE_TYPES else _OF_ITERATORS
     if name not in readable:
         return None
-    found = getattr(value, name, None)
+    found: Any = getattr(value, name, None)
     return found if type(found) in _BOUND_METHODS and found.__self__ is value else None
 
 

@@ -253,21 +253,21 @@ class TaskGroup:
         return task
 
     def _take(self, task: Future) -> None:
-        if issubclass(type(task._error), Exception):
-            self._errors.append(task._error)
+        error: Any = task._error
+        if issubclass(type(error), Exception):
+            self._errors.append(error)
             if not self._is_failed:
-                self._scheduler.ready.append(self._fail)  # as in Python, tasks that are ready run before they know
+                # as in Python, tasks that are ready run before they know
+                self._scheduler.ready.append(lambda: self._is_failed or self._fail())
 
     def _fail(self) -> None:
-        if self._is_failed:
-            return
         self._is_failed = True
         for task in self._tasks:
             task.cancel()
         if self._is_inside and self._parent is not None and self._parent is not self._scheduler.current:
             self._parent.cancel()
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, *_: object) -> None:
+    async def __aexit__(self, kind: type[BaseException] | None, error: Any, *_: object) -> None:
         if issubclass(type(error), PlanTermination):
             return
         if error is not None and not self._is_failed:

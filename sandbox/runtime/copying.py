@@ -249,7 +249,8 @@ class Identities:
 
     def _stable(self, value: Any) -> Any:
         """Return the value, or one of numbers in place of what Python hashes by its address."""
-        kind = type(value)
+        kind: Any = type(value)
+        base: Any
         for base in (tuple, frozenset):
             if kind.__hash__ is base.__hash__:  # also a named tuple
                 parts = list(map(self._stable, base.__iter__(value)))
