@@ -255,6 +255,8 @@ class Identities:
             if kind.__hash__ is base.__hash__:  # also a named tuple
                 parts = list(map(self._stable, base.__iter__(value)))
                 return value if all(map(operator.is_, parts, base.__iter__(value))) else base(parts)
+        if kind is types.GenericAlias:
+            return (self._stable(value.__origin__), self._stable(value.__args__))
         by_address = getattr(kind, "__hash__", None) is object.__hash__ or value is None or kind in _HASHED_BY_ADDRESS
         return self.number(value) if by_address else value
 

@@ -352,7 +352,7 @@ WORD: Final = "CANARY"
 HOSTILE_PRELUDE: Final = """\
 import bisect, collections, csv, datetime, decimal, heapq, io, pprint, re, statistics, string, textwrap
 DOORS = '''{doors}'''.split()
-WALLS = 'module code frame traceback cell EnumMeta ABCMeta TextIOWrapper Scheduler PlanRuntime SizeGuard ModuleMaker'.split()
+WALLS = 'module code frame traceback cell TextIOWrapper Scheduler PlanRuntime SizeGuard ModuleMaker'.split()
 def spy(*o, **p):
     print('CANA' 'RY', 'a forbidden method runs')
 def probe(o, deep=2):
@@ -392,4 +392,5 @@ def judge_hostile(source: str) -> None:
         return
     if isinstance(outcome, Stopped):
         assert outcome.limit != "worker" or "crashed" in outcome.message, outcome
-    assert WORD not in repr(outcome), re.findall(f".*{WORD}.*", repr(outcome))
+    told = f"{outcome.output}\n{getattr(outcome, 'message', '')}"
+    assert WORD not in told, re.findall(f".*{WORD}.*", told)
