@@ -254,15 +254,17 @@ def make_getattr(
     texts = guarded_text_methods(size_guard)
     allowed = ALLOWED_ATTRIBUTES
 
+    def read_hash(value: Any) -> Any:
+        own = CLASS_MARK in type(value).__dict__
+        return read_own(value, "__hash__", texts) if own else _rare_attribute(value, "__hash__", texts)
+
     def guarded_getattr(value: Any, name: str) -> Any:
         kind = type(value)
         names = allowed.get(kind)
         if names is not None and name in names:
             return getattr(value, name)
-        return guard_hash(read(value, name)) if name == "__hash__" else read(value, name)
-
-    def read(value: Any, name: str) -> Any:
-        kind = type(value)
+        if name == "__hash__":
+            return guard_hash(read_hash(value))
         if kind is AgentProxy:
             return read_agent(name)
         if kind is ModuleFacade:
