@@ -257,8 +257,12 @@ class TaskGroup:
         if issubclass(type(error), Exception):
             self._errors.append(error)
             if not self._is_failed:
-                # as in Python, tasks that are ready run before they know
-                self._scheduler.ready.append(lambda: self._is_failed or self._fail())
+                self._scheduler.ready.append(self._fail_once)
+
+    def _fail_once(self) -> None:
+        """Cancel the other tasks. As in Python, those that are ready have run before."""
+        if not self._is_failed:
+            self._fail()
 
     def _fail(self) -> None:
         self._is_failed = True

@@ -23,7 +23,7 @@ class Full(Exception):
 Empty.__module__ = Full.__module__ = "queue"
 
 
-class Queue:
+class ThreadlessQueue:
     """As ``queue.Queue``. A wait could never end, because no other thread fills or empties it: it raises at once."""
 
     def __init__(self, maxsize: int = 0) -> None:
@@ -88,14 +88,17 @@ def _error_of_wait(kind: type[Exception], state: str, block: bool, timeout: floa
     return RuntimeError(f"the queue is {state}, and no other thread runs that could change it")
 
 
-class LifoQueue(Queue):
+ThreadlessQueue.__name__ = ThreadlessQueue.__qualname__ = "Queue"
+
+
+class LifoQueue(ThreadlessQueue):
     """As ``queue.LifoQueue``."""
 
     def _take(self) -> Any:
         return self._items.pop()
 
 
-class PriorityQueue(Queue):
+class PriorityQueue(ThreadlessQueue):
     """As ``queue.PriorityQueue``."""
 
     def __init__(self, maxsize: int = 0) -> None:
@@ -109,7 +112,7 @@ class PriorityQueue(Queue):
         return heapq.heappop(self._items)
 
 
-class SimpleQueue(Queue):
+class SimpleQueue(ThreadlessQueue):
     """As ``queue.SimpleQueue``."""
 
     def __init__(self) -> None:
@@ -117,11 +120,11 @@ class SimpleQueue(Queue):
 
 
 QUEUE_MEMBERS: dict[str, object] = {
-    kind.__name__: kind for kind in (Empty, Full, LifoQueue, PriorityQueue, Queue, SimpleQueue)
+    kind.__name__: kind for kind in (Empty, Full, LifoQueue, PriorityQueue, SimpleQueue, ThreadlessQueue)
 }
 
 _METHODS = split_names("empty full get get_nowait join maxsize put put_nowait qsize task_done")
-ALLOWED_ATTRIBUTES |= dict.fromkeys((Queue, LifoQueue, PriorityQueue, SimpleQueue), _METHODS)
+ALLOWED_ATTRIBUTES |= dict.fromkeys((ThreadlessQueue, LifoQueue, PriorityQueue, SimpleQueue), _METHODS)
 
 
 class CaughtWarnings:
