@@ -14,7 +14,7 @@ pytestmark = pytest.mark.long
 
 FUZZ = Path(__file__).parent / "fuzz"
 
-TARGETS = "frames analyses checks check cage checkpoints traces tapes benches manifests specs settings skills texts episodes bodies caches tools calls servers"
+TARGETS = "frames analyses checks check cage programs hostile checkpoints traces tapes benches manifests specs settings skills texts episodes bodies caches tools calls servers"
 
 
 def test_a_short_run_of_every_target_finds_nothing() -> None:

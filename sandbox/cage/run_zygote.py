@@ -59,6 +59,7 @@ from codeplan.sandbox.runtime.termination import (
     PlanTermination,
     ReplanRequested,
     find_limit,
+    traceback_of,
 )
 
 _UNKNOWN: Final = -1
@@ -275,19 +276,20 @@ def _classify(failure: BaseException | None, limits: Limits) -> tuple[Any, str, 
     """The status, the name of the error or limit, the message, and the amount reached of the limit."""
     if failure is None:
         return "finished", "", "", 0.0
-    if isinstance(failure, AssertionFailure):
-        return "failed", "AssertionError", _shortened(failure.message), 0.0
-    if isinstance(failure, ReplanRequested | GiveUpRequested):
-        status = "replan" if isinstance(failure, ReplanRequested) else "give_up"
-        return status, "", _shortened(failure.reason), 0.0
+    kind = type(failure)  # isinstance would ask the error itself, by code of the plan
+    if kind is AssertionFailure:
+        return "failed", "AssertionError", _shortened(failure.message), 0.0  # type: ignore[attr-defined]
+    if kind in (ReplanRequested, GiveUpRequested):
+        status = "replan" if kind is ReplanRequested else "give_up"
+        return status, "", _shortened(failure.reason), 0.0  # type: ignore[attr-defined]
     reached = find_limit(failure)
     if reached is not None:
         return "stopped", reached.limit, "", _reached_value(reached, float(getattr(limits, reached.limit)))
-    return "failed", type(failure).__name__[:MAX_NAME_CHARS], _shortened(_error_text(failure)), 0.0
+    return "failed", str.__str__(kind.__name__)[:MAX_NAME_CHARS], _shortened(_error_text(failure)), 0.0
 
 
 def _ends_step(failure: BaseException | None) -> bool:
-    return isinstance(failure, ReplanRequested) and failure.step_done
+    return type(failure) is ReplanRequested and failure.step_done
 
 
 def _reached_value(limit: LimitExceeded, allowed: float) -> float:
@@ -297,8 +299,8 @@ def _reached_value(limit: LimitExceeded, allowed: float) -> float:
 
 def _error_text(error: BaseException) -> str:
     try:
-        return str(error)
-    except Exception:
+        return str.__str__(str(error))
+    except BaseException:  # a method of the plan may raise anything
         return "the error has no readable message"
 
 
@@ -310,7 +312,7 @@ def _shortened(text: str) -> str:
 def _plan_line(failure: BaseException | None) -> int | None:
     """The innermost line of the plan in the failure's traceback."""
     line = None
-    trace: TracebackType | None = failure.__traceback__ if failure else None
+    trace: TracebackType | None = traceback_of(failure) if failure is not None else None
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == PLAN_FILENAME:
             line = trace.tb_lineno

@@ -8,6 +8,7 @@ assertions, ``with``, class patterns and loop iterations.
 from __future__ import annotations
 
 import ast
+import copy
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -480,7 +481,7 @@ class PlanTransformer(LanguagePolicy):
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> VisitResult:
         self._check_binding(node, node.name)
         self._check_type_parameters(node)
-        node.decorator_list = [self._visited(d) for d in node.decorator_list]
+        node.decorator_list = [self._visited(_with_annotation(d, node.args)) for d in node.decorator_list]
         decorators, node.decorator_list, node.returns = node.decorator_list, [], None
         node.args = self._visited(node.args)
         with self._scope("function", node.name, function_names(node)):
@@ -490,9 +491,9 @@ class PlanTransformer(LanguagePolicy):
         return node
 
     def visit_Name(self, node: ast.Name) -> VisitResult:
-        """Let a class read Python's own methods that it has defined, as in ``__rmul__ = __mul__``."""
-        in_class = self._scopes[-1].kind == "class" and isinstance(node.ctx, ast.Load)
-        return node if in_class and node.id in DEFINABLE_DUNDERS else super().visit_Name(node)
+        """Let a class read Python's own methods that it has defined, as in ``__rmul__ = __mul__``; a function, too."""
+        read = self._scopes[-1].kind in ("class", "function") and isinstance(node.ctx, ast.Load)
+        return node if read and node.id in DEFINABLE_DUNDERS else super().visit_Name(node)
 
     def _check_type_parameters(self, node: ast.AST) -> None:
         if getattr(node, "type_params", None):
@@ -509,6 +510,8 @@ class PlanTransformer(LanguagePolicy):
         """Mark the class as the plan's own, after its docstring."""
         self._check_binding(node, node.name)
         self._check_type_parameters(node)
+        if any(isinstance(base, ast.Name) and base.id == "type" for base in node.bases):
+            self.error(node, "metaclasses are not part of the plan language; use __init_subclass__ or a decorator")
         for name in ("decorator_list", "bases", "keywords"):
             setattr(node, name, [self._visited(n) for n in getattr(node, name)])
         with self._scope("class", node.name):
@@ -524,6 +527,8 @@ class PlanTransformer(LanguagePolicy):
                 return
             hint = "write a context manager for what must be closed" if name == "__del__" else "leave it out"
             self.error(node, f"a class of a plan cannot define `{name}`; {hint}")
+            return
+        if name in DEFINABLE_DUNDERS and self._scopes[-1].kind == "function":  # for a class, later
             return
         if name in LOCAL_NAMES and any(s.kind == "function" and name in s.binds for s in self._scopes):
             return
@@ -581,6 +586,16 @@ class PlanTransformer(LanguagePolicy):
         for case in reversed(node.cases):
             chain = [with_location(case.pattern, ast.If(_case_test(case, subject), case.body, chain))]
         return [with_location(node, ast.Assign([ast.Name(subject, ast.Store())], node.subject)), *chain]
+
+
+def _with_annotation(decorator: ast.expr, arguments: ast.arguments) -> ast.expr:
+    """Return ``@f.register`` as ``@f.register(int)``, with the annotation of the first parameter, which is dropped."""
+    first = next(iter([*arguments.posonlyargs, *arguments.args]), None)
+    if first is None or first.annotation is None or not isinstance(decorator, ast.Attribute):
+        return decorator
+    if decorator.attr != "register":
+        return decorator
+    return with_location(decorator, ast.Call(decorator, [copy.deepcopy(first.annotation)], []))
 
 
 def _after_text(body: list[ast.stmt]) -> int:

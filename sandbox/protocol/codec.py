@@ -604,7 +604,7 @@ class _TableBuilder:
     def _place_object(self, value: Any) -> int:
         form = self._describe(value)
         if form is None:
-            kind = "a class" if isinstance(value, type) else with_article(type(value).__name__)
+            kind = "a class" if issubclass(type(value), type) else with_article(type(value).__name__)
             raise UnsavableValue(f"{kind} cannot be saved")
         self._forms.append(form)  # as long as its parts are known by their ids
         self._reserve(2 * _BYTES_PER_PART * len(form.fields))

@@ -5,6 +5,7 @@ Everything else is refused. The str type's own parser splits templates and field
 from __future__ import annotations
 
 import codecs
+import csv
 import re
 from _string import formatter_field_name_split, formatter_parser  # type: ignore[import-not-found]
 from collections import Counter, OrderedDict, defaultdict, deque
@@ -12,7 +13,15 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import Field
 from functools import cache, partial
-from types import BuiltinFunctionType, FunctionType, GeneratorType, MappingProxyType, MethodType
+from types import (
+    AsyncGeneratorType,
+    BuiltinFunctionType,
+    CoroutineType,
+    FunctionType,
+    GeneratorType,
+    MappingProxyType,
+    MethodType,
+)
 from typing import Any
 
 from codeplan.sandbox.runtime.classes import (
@@ -22,7 +31,9 @@ from codeplan.sandbox.runtime.classes import (
     TextMethods,
     is_class,
     is_own_super,
+    is_plan_class,
     is_plan_function,
+    read_of_data,
     read_of_type,
     read_own,
     visible_type,
@@ -35,6 +46,7 @@ from codeplan.sandbox.runtime.module_types import (
     MODULE_TYPE_ATTRIBUTES,
     public_names,
 )
+from codeplan.sandbox.runtime.names import is_readable
 from codeplan.sandbox.runtime.user_imports import is_from_admitted, read_admitted
 from codeplan.untrusted.texts import with_article
 
@@ -135,6 +147,8 @@ ALLOWED_ATTRIBUTES: dict[type, frozenset[str]] = {
     Field: split_names("compare default default_factory hash init kw_only metadata name repr type"),
     property: frozenset({"deleter", "getter", "setter"}),
     GeneratorType: frozenset({"close", "send", "throw"}),
+    CoroutineType: frozenset({"close"}),
+    AsyncGeneratorType: frozenset({"aclose", "asend", "athrow"}),
     MappingProxyType: frozenset({"copy", "get", "items", "keys", "values"}),
     type({}.items()): frozenset({"isdisjoint"}),
     type({}.keys()): frozenset({"isdisjoint"}),
@@ -209,6 +223,17 @@ class AgentProxy:
 AgentProxy.__name__ = "Agent"  # the name in Python's own error messages
 
 
+def list_names(value: Any) -> list[str]:
+    """Return the names of the attributes of a value that plans may read."""
+    kind = type(value)
+    if kind is ModuleFacade:
+        return sorted(value.members)
+    allowed = ALLOWED_TYPE_ATTRIBUTES.get(value, ()) if is_class(value) else ALLOWED_ATTRIBUTES.get(kind, ())
+    if is_plan_class(value if is_class(value) else kind):
+        return [name for name in dir(value) if is_readable(name)]
+    return sorted(allowed)
+
+
 AgentReader = Callable[[str], object]
 """Looks up a name of the agent. Raises AttributeError if the agent lacks it."""
 
@@ -217,20 +242,29 @@ ClassMethods = dict[type, dict[str, Callable[..., object]]]
 """Functions in place of class methods, by type and name."""
 
 
-def make_getattr(read_agent: AgentReader, size_guard: SizeGuard, replaced: ClassMethods) -> Callable[..., Any]:
+def make_getattr(
+    read_agent: AgentReader, size_guard: SizeGuard, replaced: ClassMethods, guard_hash: Callable[[Any], Any]
+) -> Callable[..., Any]:
     """Return the guard for ``value.name``. It raises AttributeError for everything that is not allowed.
 
-    ``replaced`` are class methods that read the machine's clock in Python.
+    ``replaced`` are class methods that read the machine's clock in Python. ``guard_hash`` makes of ``x.__hash__`` a
+    method that tells no address.
     """
     replaced = {**replaced, **_sized_class_methods(size_guard)}
     texts = guarded_text_methods(size_guard)
     allowed = ALLOWED_ATTRIBUTES
+
+    def read_hash(value: Any) -> Any:
+        own = CLASS_MARK in type(value).__dict__
+        return read_own(value, "__hash__", texts) if own else _rare_attribute(value, "__hash__", texts)
 
     def guarded_getattr(value: Any, name: str) -> Any:
         kind = type(value)
         names = allowed.get(kind)
         if names is not None and name in names:
             return getattr(value, name)
+        if name == "__hash__":
+            return guard_hash(read_hash(value))
         if kind is AgentProxy:
             return read_agent(name)
         if kind is ModuleFacade:
@@ -286,6 +320,8 @@ def _rare_attribute(value: Any, name: str, texts: TextMethods) -> object:
         return visible_type(value)
     if name == "__doc__":
         return value.__doc__ if kind is property else kind.__doc__
+    if name.startswith("__") and (method := read_of_data(value, name)) is not None:
+        return method
     hint = "; use str() for its message" if isinstance(value, BaseException) else ""
     if kind is dict and name in value:
         hint = f"; it has a key of this name: write ['{name}']"
@@ -317,9 +353,14 @@ def _attribute_of_type(kind: type, name: str, texts: TextMethods) -> object:
         return _unbound_method(kind, name)
     if name in texts.get(kind, ()):
         return texts[kind][name]
+    if issubclass(kind, csv.Dialect) and name in _DIALECT:  # what a Sniffer finds
+        return getattr(kind, name)
     if kind in BASE_TYPES or issubclass(kind, Exception) or name in TYPE_TEXTS:
         return read_of_type(kind, name, texts)
     raise AttributeError(f"type object '{kind.__name__}' has no attribute '{name}'")
+
+
+_DIALECT = split_names("delimiter doublequote escapechar lineterminator quotechar quoting skipinitialspace")
 
 
 def _is_plain_of_error(kind: type, name: str) -> bool:

@@ -21,6 +21,7 @@ from codeplan.sandbox.runtime.classes import (
     METACLASSES,
     RUNTIME_BASES,
     PlanType,
+    ignore_mark_in_protocols,
     is_class,
     is_own_class,
     is_plan_class,
@@ -63,6 +64,7 @@ Guard: TypeAlias = Callable[[Any], Any]
 
 def class_members(guard: Guard) -> dict[str, dict[str, object]]:
     """Return what plans get in place of a module's own members, by module."""
+    ignore_mark_in_protocols()
     return {
         "abc": dict(METACLASSES),
         "contextlib": {"ContextDecorator": _context_decorator(guard), "ExitStack": _exit_stack(guard)},

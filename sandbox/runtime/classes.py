@@ -25,7 +25,7 @@ from types import (
 )
 from typing import Any, Final, TypeAlias
 
-from codeplan.sandbox.runtime.names import is_readable, is_reserved, is_writable
+from codeplan.sandbox.runtime.names import READABLE_DUNDERS, is_readable, is_reserved, is_writable
 from codeplan.untrusted.texts import with_article
 
 PLAN_MODULE: Final = "__main__"
@@ -73,6 +73,13 @@ def mark_class(kind: type, *, shared: bool = False) -> type:
     setattr(kind, CLASS_MARK, not shared)
     kind.__module__ = PLAN_MODULE
     return kind
+
+
+def ignore_mark_in_protocols() -> None:
+    """Keep the mark out of the members that a Protocol asks for."""
+    excluded: Any = typing.EXCLUDED_ATTRIBUTES  # type: ignore[attr-defined]
+    if CLASS_MARK not in excluded:
+        typing.EXCLUDED_ATTRIBUTES = type(excluded)([*excluded, CLASS_MARK])  # type: ignore[attr-defined]
 
 
 def is_plan_function(value: object) -> bool:
@@ -137,20 +144,23 @@ def visible_type(value: object) -> type:
 class PlanEnumType(enum.EnumType):
     """Makes the Enum classes of plans. An Enum that is made by a call gets a plan's names only."""
 
-    def __call__(cls, value: Any, *args: Any, **named: Any) -> Any:
-        if cls.__members__ or not (args or "names" in named):
-            return super().__call__(value, *args, **named)
+    def __call__(cls, *args: Any, **named: Any) -> Any:
+        if cls.__members__ or not (len(args) > 1 or "names" in named):
+            return super().__call__(*args, **named)
         if "type" in named and not _is_allowed_base(named["type"]):
             raise TypeError("an Enum cannot mix in this type")
-        if args:
-            args = (_checked_members(args[0]), *args[1:])
+        if len(args) > 1:
+            args = (args[0], _checked_members(args[1]), *args[2:])
         else:
             named["names"] = _checked_members(named["names"])
-        made = super().__call__(value, *args, **named)
+        made = super().__call__(*args, **named)
         if type(made) is PlanEnumType and not is_plan_class(made):
             type.__setattr__(made, CLASS_MARK, True)
             made.__module__ = PLAN_MODULE
         return made
+
+
+PlanEnumType.__name__ = PlanEnumType.__qualname__ = "EnumType"
 
 
 def _checked_members(names: Any) -> list[Any]:
@@ -271,6 +281,8 @@ def _shown(owner: Any, name: str, found: Any, texts: TextMethods) -> Any:
     if is_class(owner):
         if name == "__dict__":
             return {n: v for n, v in found.items() if n != CLASS_MARK}
+        if name == "__mro__":
+            return _shown_bases(found)
         if name.startswith("_") and not is_reserved(name) and not any(name in k.__dict__ for k in owner.__mro__):
             raise AttributeError(f"type object '{owner.__name__}' has no attribute '{name}'")
     if type(found) is BuiltinFunctionType:
@@ -278,6 +290,13 @@ def _shown(owner: Any, name: str, found: Any, texts: TextMethods) -> Any:
     if type(found) is _METHOD_OF_TYPE and found.__name__ in texts.get(found.__objclass__, ()):
         return texts[found.__objclass__][found.__name__]
     return dict(found) if type(found) is MappingProxyType else found
+
+
+def _shown_bases(kinds: tuple[type, ...]) -> tuple[type, ...]:
+    """Return the classes that a plan may have. Python's own of Enum are left out: they make any class."""
+    shown: list[Any] = [kind if type(kind) is not enum.EnumType else ENUM_CLASSES.get(kind.__name__) for kind in kinds]
+    allowed = [kind for kind in shown if kind is BaseException or _is_allowed_base(kind)]
+    return tuple(dict.fromkeys(allowed))
 
 
 _METHOD_OF_TYPE: Final[Any] = type(str.join)
@@ -380,6 +399,19 @@ def writable_owner(owner: Any) -> Any:
     raise AttributeError(f"attributes of {with_article(kind.__name__)} cannot be written")
 
 
+def read_of_data(value: Any, name: str) -> Any:
+    """Read a method such as ``(5).__add__`` or ``iter(x).__next__``; None if there is none that plans may call."""
+    readable = READABLE_DUNDERS - _WRAPPED if type(value) in VISIBLE_TYPES else _OF_ITERATORS
+    if name not in readable:
+        return None
+    found: Any = getattr(value, name, None)
+    return found if type(found) in _BOUND_METHODS and found.__self__ is value else None
+
+
+_OF_ITERATORS: Final = frozenset({"__iter__", "__next__", "__repr__", "__str__"})
+_BOUND_METHODS: Final = (MethodWrapperType, BuiltinFunctionType)
+
+
 def read_of_type(kind: type, name: str, texts: TextMethods) -> Any:
     """Read a method such as ``dict.__setitem__`` or ``Exception.__init__`` of a type that plans may derive from.
 
@@ -387,6 +419,8 @@ def read_of_type(kind: type, name: str, texts: TextMethods) -> Any:
     """
     if name in TYPE_TEXTS:
         return getattr(kind, name)
+    if name == "__mro__":
+        return _shown_bases(kind.__mro__)
     if is_reserved(name) and any(name in k.__dict__ for k in kind.__mro__):
         found = getattr(kind, name)
         if name in _WRAPPED:

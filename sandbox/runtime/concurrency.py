@@ -16,6 +16,7 @@ from codeplan.sandbox.runtime.scheduling import (
     Future,
     Gathering,
     InvalidStateError,
+    Pause,
     PlanTask,
     PoolFuture,
     Scheduler,
@@ -252,10 +253,16 @@ class TaskGroup:
         return task
 
     def _take(self, task: Future) -> None:
-        if isinstance(task._error, Exception):
-            self._errors.append(task._error)
+        error: Any = task._error
+        if issubclass(type(error), Exception):
+            self._errors.append(error)
             if not self._is_failed:
-                self._fail()
+                self._scheduler.ready.append(self._fail_once)
+
+    def _fail_once(self) -> None:
+        """Cancel the other tasks. As in Python, those that are ready have run before."""
+        if not self._is_failed:
+            self._fail()
 
     def _fail(self) -> None:
         self._is_failed = True
@@ -264,19 +271,19 @@ class TaskGroup:
         if self._is_inside and self._parent is not None and self._parent is not self._scheduler.current:
             self._parent.cancel()
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, *_: object) -> None:
-        if isinstance(error, PlanTermination):
+    async def __aexit__(self, kind: type[BaseException] | None, error: Any, *_: object) -> None:
+        if issubclass(type(error), PlanTermination):
             return
         if error is not None and not self._is_failed:
             self._fail()
-        cancelled = error if isinstance(error, CancelledError) else None
+        cancelled = error if issubclass(type(error), CancelledError) else None
         for task in self._tasks:  # a task may add others
             cancelled = await self._wait_for(task) or cancelled
         self._is_inside = False
         self._scheduler.wait_for_dropped_calls()
-        own = [error] if isinstance(error, Exception) else []
+        own = [error] if issubclass(type(error), Exception) else []
         if own or self._errors:
-            raise ExceptionGroup("unhandled errors in a TaskGroup", [*own, *self._errors]) from None
+            raise ExceptionGroup("unhandled errors in a TaskGroup", [*self._errors, *own]) from None
         if cancelled is not None and cancelled is not error:
             raise cancelled
 
@@ -424,7 +431,8 @@ class _Asyncio:
         return type(obj) is CoroutineType
 
     async def sleep(self, delay: float, result: Any = None) -> Any:
-        await self._scheduler.timer(seconds_of(delay))
+        seconds = seconds_of(delay)
+        await (self._scheduler.timer(seconds) if seconds > 0 or self._scheduler.waits else Pause())
         return result
 
     async def to_thread(self, func: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -435,8 +443,14 @@ class _Asyncio:
         return Timeout(self._scheduler, delay)
 
     async def wait_for(self, fut: Any, timeout: float | None) -> Any:
+        future = self._scheduler.future_of(fut)
+        if timeout is not None and seconds_of(timeout) <= 0 and not future.done():
+            future.cancel()
+            await self.wait([future])
+            if future.cancelled():
+                raise TimeoutError
         async with Timeout(self._scheduler, timeout):
-            return await self._scheduler.future_of(fut)
+            return await future
 
     async def wait(
         self, fs: Iterable[Any], *, timeout: float | None = None, return_when: str = "ALL_COMPLETED"
@@ -498,7 +512,7 @@ class ThreadPoolExecutor:
         return self
 
     def __exit__(self, kind: type[BaseException] | None = None, error: BaseException | None = None, *_: object) -> None:
-        if not isinstance(error, PlanTermination):
+        if not issubclass(type(error), PlanTermination):
             self.shutdown()
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> PoolFuture:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import datetime
 import decimal
+import operator
 import re
 import types
 import uuid
@@ -30,7 +31,8 @@ _ATOMS: Final[frozenset[type]] = frozenset(
     | {decimal.Decimal, Fraction, uuid.UUID, re.Pattern, re.Match, re.RegexFlag, ModuleFacade, AgentProxy}
     | {NotKnownType}
     | {types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType}
-    | {types.WrapperDescriptorType, types.MethodWrapperType, type(Fraction), partial, _lru_cache_wrapper}
+    | {types.WrapperDescriptorType, types.MethodWrapperType, types.GenericAlias, type(Fraction)}
+    | {partial, _lru_cache_wrapper}
 )
 """Types whose values are their own copies."""
 
@@ -226,16 +228,37 @@ class Identities:
 
         return {"id": set_name("id", id_), "hash": set_name("hash", hash_)}
 
+    def guard_hash(self, method: Any) -> Any:
+        """Return ``x.__hash__`` or ``K.__hash__`` with numbers for addresses. What the plan wrote stays as it is."""
+        kind = type(method)
+        if kind not in (types.MethodWrapperType, types.WrapperDescriptorType):
+            return method
+        owner = method.__objclass__
+
+        def of(value: Any) -> int:
+            if not issubclass(type(value), owner):
+                return method(value)  # type: ignore[no-any-return]  # raises Python's own error
+            return self.number(value) if owner is object else owner.__hash__(self._stable(value))
+
+        def bound() -> int:
+            return of(method.__self__)
+
+        return set_name("__hash__", of if kind is types.WrapperDescriptorType else bound)
+
     def hash(self, value: Any) -> int:
         """``hash(value)``, by number where Python's comes from an address."""
         return hash(self._stable(value))
 
     def _stable(self, value: Any) -> Any:
         """Return the value, or one of numbers in place of what Python hashes by its address."""
-        kind = type(value)
-        if kind is tuple or kind is frozenset:
-            parts = list(map(self._stable, value))
-            return value if all(a is b for a, b in zip(parts, value, strict=True)) else kind(parts)
+        kind: Any = type(value)
+        base: Any
+        for base in (tuple, frozenset):
+            if kind.__hash__ is base.__hash__:  # also a named tuple
+                parts = list(map(self._stable, base.__iter__(value)))
+                return value if all(map(operator.is_, parts, base.__iter__(value))) else base(parts)
+        if kind is types.GenericAlias:
+            return (self._stable(value.__origin__), self._stable(value.__args__))
         by_address = getattr(kind, "__hash__", None) is object.__hash__ or value is None or kind in _HASHED_BY_ADDRESS
         return self.number(value) if by_address else value
 

@@ -21,7 +21,13 @@ from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar, cast
 
 from codeplan.sandbox.protocol.forms import Form
 from codeplan.sandbox.runtime.classes import build_class, is_plan_class, writable_class, writable_owner
-from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, PlanTermination, find_limit
+from codeplan.sandbox.runtime.termination import (
+    AssertionFailure,
+    LimitExceeded,
+    PlanTermination,
+    find_limit,
+    traceback_of,
+)
 from codeplan.sandbox.runtime.user_imports import is_from_admitted
 
 StopAtLimit = Callable[[str, float, float], NoReturn]
@@ -90,7 +96,7 @@ class SizeGuard:
 
     def mod(self, a: Any, b: Any) -> Any:
         """``a % b``, which formats if ``a`` is a text"""
-        if isinstance(a, (str, bytes)):
+        if issubclass(type(a), (str, bytes)):
             self._check_percent(a, b)
         return a % b
 
@@ -109,7 +115,7 @@ class SizeGuard:
             self.check_power(a, b)
         elif guard == "_lshift_":
             self._check_shift(a, b)
-        elif guard == "_mod_" and isinstance(a, (str, bytes)):
+        elif guard == "_mod_" and issubclass(type(a), (str, bytes)):
             self._check_percent(a, b)
 
     def check_power(self, a: Any, b: Any, modulus: Any = None) -> None:
@@ -370,7 +376,7 @@ def _failure_guards(stopper: PlanStopper) -> dict[str, object]:
         passing = sys.exception()
         reached = find_limit(passing)
         if passing is not None and reached is not None:
-            stopper.record(reached.with_traceback(passing.__traceback__))
+            stopper.record(reached.with_traceback(traceback_of(passing)))
 
     def fail(*message: object) -> NoReturn:
         stopper.stop(AssertionFailure(truncate_message(str(message[0])) if message else ""))

@@ -14,7 +14,7 @@ def split_names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_FOR_CLASSES = "JSON ends in plain data; use default= or object_hook="
+_FOR_CLASSES = "JSON is read as plain data; use object_hook="
 
 _MEMBERS: dict[str, str] = {
     "abc": "ABC ABCMeta abstractmethod",
@@ -79,6 +79,7 @@ _MEMBERS: dict[str, str] = {
         "unified_diff"
     ),
     "enum": "Enum EnumMeta EnumType Flag IntEnum IntFlag StrEnum auto unique",
+    "fnmatch": "filter fnmatch fnmatchcase translate",
     "fractions": "Fraction",
     "functools": (
         "cache cached_property cmp_to_key lru_cache partial reduce singledispatch total_ordering update_wrapper wraps"
@@ -95,7 +96,7 @@ _MEMBERS: dict[str, str] = {
         "accumulate batched chain combinations combinations_with_replacement compress count cycle dropwhile "
         "filterfalse groupby islice pairwise permutations product repeat starmap takewhile tee zip_longest"
     ),
-    "json": "JSONDecodeError dump dumps load loads",
+    "json": "JSONDecodeError JSONEncoder dump dumps load loads",
     "large_language_model": "ask ask_llm",
     "math": (
         "acos acosh asin asinh atan atan2 atanh cbrt ceil comb copysign cos cosh degrees dist e erf erfc exp exp2 "
@@ -112,6 +113,7 @@ _MEMBERS: dict[str, str] = {
         "truediv truth xor"
     ),
     "pprint": "isreadable isrecursive pformat pp pprint saferepr",
+    "queue": "Empty Full LifoQueue PriorityQueue Queue SimpleQueue",
     "random": (
         "Random betavariate binomialvariate choice choices expovariate gammavariate gauss getrandbits getstate "
         "lognormvariate normalvariate paretovariate randbytes randint random randrange sample seed setstate "
@@ -122,6 +124,7 @@ _MEMBERS: dict[str, str] = {
         "compile error escape findall finditer fullmatch match purge search split sub subn"
     ),
     "secrets": "choice compare_digest randbelow randbits token_bytes token_hex token_urlsafe",
+    "shlex": "join quote split",
     "statistics": (
         "NormalDist StatisticsError correlation covariance fmean geometric_mean harmonic_mean kde kde_random "
         "linear_regression mean median median_grouped median_high median_low mode multimode pstdev pvariance "
@@ -169,6 +172,7 @@ _MEMBERS: dict[str, str] = {
         "urljoin urlparse urlsplit urlunparse urlunsplit"
     ),
     "uuid": "NAMESPACE_DNS NAMESPACE_OID NAMESPACE_URL NAMESPACE_X500 UUID uuid1 uuid3 uuid4 uuid5",
+    "warnings": "catch_warnings filterwarnings resetwarnings simplefilter warn",
     "zoneinfo": "ZoneInfo ZoneInfoNotFoundError available_timezones",
 }
 
@@ -241,14 +245,16 @@ LEFT_OUT: dict[str, dict[str, str]] = {
             "open_code text_encoding"
         )
     },
-    "json": {_FOR_CLASSES: "JSONDecoder JSONEncoder detect_encoding"},
+    "json": {_FOR_CLASSES: "JSONDecoder detect_encoding"},
     "pprint": {_FILES: "PrettyPrinter"},
+    "queue": {"ends waits of other threads": "ShutDown"},
     "random": {
         _MACHINE: "SystemRandom",
         "is a constant of its own": "BPF LOG4 NV_MAGICCONST RECIP_BPF SG_MAGICCONST TWOPI",
     },
     "re": {_FILES: "DEBUG", _DOOR: "RegexFlag Scanner T TEMPLATE template"},
     "secrets": {_MACHINE: "SystemRandom DEFAULT_ENTROPY"},
+    "shlex": {_FILES: "shlex"},
     "statistics": {_CLASSES: "LinearRegression"},
     "string": {_DOOR: "Formatter"},
     "time": {
@@ -279,6 +285,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         _MACHINE: "getnode SafeUUID",
         "is a constant of its own": "RESERVED_FUTURE RESERVED_MICROSOFT RESERVED_NCS RFC_4122 bytes_ int_ main",
     },
+    "warnings": {_FILES: "formatwarning showwarning", _DOOR: "deprecated warn_explicit"},
     "zoneinfo": {_MACHINE: "InvalidTZPathWarning TZPATH reset_tzpath"},
 }
 """What plans lack of a module, by the reason. ``ast`` and ``sys`` have only what is named above."""
@@ -309,5 +316,6 @@ REFUSED_MODULES: dict[str, str] = {
     **dict.fromkeys(("pickle", "marshal", "shelve"), "write json.dumps and json.loads"),
     **dict.fromkeys(("builtins", "ctypes", "gc", "importlib", "inspect"), "plans do not reach the interpreter itself"),
     "logging": "write print",
+    "traceback": "write f'{type(e).__name__}: {e}'",
 }
 """What to write instead of a module that no plan can import."""

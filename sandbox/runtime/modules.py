@@ -19,6 +19,7 @@ import operator
 import pprint
 import random
 import re
+import shlex
 import types
 import uuid
 from collections.abc import Callable
@@ -27,11 +28,13 @@ from typing import Any
 
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, ModuleFacade
 from codeplan.sandbox.runtime.class_modules import class_members, require_own_class
-from codeplan.sandbox.runtime.classes import WRITERS, is_plan_function, mark_class
+from codeplan.sandbox.runtime.classes import WRITERS, is_class, is_plan_function, mark_class
 from codeplan.sandbox.runtime.clocks import PlanClock, time_members, zoneinfo_members
 from codeplan.sandbox.runtime.copying import Identities, copy_members
 from codeplan.sandbox.runtime.guards import CurrentRun, SizeGuard, check_writable, set_name
+from codeplan.sandbox.runtime.memory_modules import QUEUE_MEMBERS, warnings_members
 from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, split_names
+from codeplan.sandbox.runtime.names import is_readable
 
 Members = dict[str, object]
 
@@ -109,9 +112,12 @@ class ModuleMaker:
             "random": self._random_members,
             "re": _re_members,
             "secrets": self._secrets_members,
+            "shlex": lambda: {"split": set_name("split", _split_words)},
             "sys": self._sys_members,
             "time": lambda: time_members(self._clock),
             "uuid": self._uuid_members,
+            "queue": lambda: QUEUE_MEMBERS,
+            "warnings": warnings_members,
             "zoneinfo": zoneinfo_members,
         }
         facades = dict(others)
@@ -133,7 +139,7 @@ class ModuleMaker:
         def load(fp: Any, **options: Any) -> Any:
             return _loads(self._getattr(fp, "read")(), **options)
 
-        return _named(dump, load) | {"dumps": _DUMPS, "loads": _LOADS}
+        return _named(dump, load) | {"JSONEncoder": JSON_ENCODER, "dumps": _DUMPS, "loads": _LOADS}
 
     def _operator_members(self) -> Members:
         """Look attributes up by the guard, and check the sizes of products and the types of owners."""
@@ -254,6 +260,12 @@ class ModuleMaker:
         return {"uuid1": set_name("uuid1", uuid1), "uuid4": set_name("uuid4", uuid4)}
 
 
+def _split_words(s: Any, comments: bool = False, posix: bool = True) -> list[str]:
+    if type(s) is not str:
+        raise TypeError("shlex.split needs a text")  # Python's reads from the terminal
+    return shlex.split(s, comments, posix)
+
+
 def _named(*functions: Any) -> Members:
     """Return the functions by name, with their names in errors."""
     return {function.__name__: set_name(function.__name__, function) for function in functions}
@@ -283,7 +295,7 @@ def _attribute_path(text: Any) -> list[str]:
         raise TypeError("attribute name must be a string")
     path = text.split(".")
     for name in path:
-        if name.startswith("_"):
+        if not is_readable(name):
             raise AttributeError(f"'{name}' is private; use public methods and attributes only")
     return path
 
@@ -390,7 +402,7 @@ def _functools_members() -> Members:
 
 
 def singledispatch(func: Callable[..., Any]) -> Callable[..., Any]:
-    """``functools.singledispatch``, with the classes named in ``register``: Python's would evaluate annotations."""
+    """``functools.singledispatch``. The compiler hands the annotation of a function to ``register``."""
     return _SingleDispatch(func)
 
 
@@ -417,11 +429,12 @@ class _SingleDispatch:
 
     def register(self, cls: Any, func: Callable[..., Any] | None = None) -> Any:
         """Register a function for a class, or return what registers one."""
-        if not issubclass(type(cls), type):
+        kinds = cls.__args__ if type(cls) is types.UnionType else (cls,)
+        if not all(issubclass(type(kind), type) for kind in kinds):
             raise TypeError(f"register needs a class: write @{_name(self._default)}.register(int)")
         if func is None:
             return set_name("register", lambda f: self.register(cls, f))
-        self._by_class[cls] = func
+        self._by_class |= dict.fromkeys(kinds, func)
         return func
 
 
@@ -476,7 +489,39 @@ def _flags(flags: Any) -> Any:
     return flags & _ALLOWED_FLAGS if isinstance(flags, int) else flags
 
 
-def _dumps(obj: Any, **options: Any) -> str:
+class JSONEncoder:
+    """As ``json.JSONEncoder``, for plans to derive from: its ``default`` makes plain data of other values."""
+
+    item_separator, key_separator = ", ", ": "
+
+    def __init__(self, *, indent: Any = None, separators: Any = None, default: Any = None, **options: Any) -> None:
+        _check_options("JSONEncoder", options, _DUMPS_OPTIONS)
+        self.indent, self._options = indent, options
+        if separators is not None:
+            self.item_separator, self.key_separator = separators
+        elif indent is not None:
+            self.item_separator = ","
+        if default is not None:
+            self.default = default  # type: ignore[method-assign]
+
+    def default(self, o: Any) -> Any:
+        """Return plain data for ``o``. Raises: TypeError: there is none."""
+        raise TypeError(f"Object of type {type(o).__name__} is not JSON serializable")
+
+    def encode(self, o: Any) -> str:
+        """Return the JSON of ``o``."""
+        separators = (self.item_separator, self.key_separator)
+        return _dumps(o, indent=self.indent, separators=separators, default=self.default, **self._options)
+
+
+JSON_ENCODER: Any = mark_class(JSONEncoder, shared=True)
+
+
+def _dumps(obj: Any, *, cls: Any = None, **options: Any) -> str:
+    if cls is not None:
+        if not (is_class(cls) and issubclass(cls, JSONEncoder)):
+            raise TypeError("cls must be a class that derives from json.JSONEncoder")
+        return cls(**options).encode(obj)  # type: ignore[no-any-return]
     _check_options("dumps", options, _DUMPS_OPTIONS)
     indent = options.get("indent")
     if (type(indent) is int and indent > MAX_INDENT) or (type(indent) is str and len(indent) > MAX_INDENT):

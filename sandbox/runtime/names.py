@@ -109,10 +109,11 @@ PLAIN_BUILTINS = split_names(
 )
 """Builtins used unchanged: they touch only their arguments, and a plan has no objects with hooks."""
 
-CLASS_BUILTINS = split_names("NotImplemented classmethod object property staticmethod super")
-"""Builtins for classes, used unchanged: what can be read of them and of their results is guarded."""
+CLASS_BUILTINS = split_names("BaseException NotImplemented classmethod object property staticmethod super")
+"""Builtins for classes, used unchanged: what can be read of them and of their results is guarded. A plan derives no
+class from BaseException, and no handler keeps what ends a plan."""
 
-GUARDED_BUILTINS = split_names("delattr each eval format getattr hasattr hash id locals pow setattr type")
+GUARDED_BUILTINS = split_names("delattr dir each eval format getattr hasattr hash id locals pow setattr type vars")
 """Builtins replaced by versions that call the guards, and one of codeplan's own: ``each``."""
 
 ANNOTATION_MODULES = frozenset({"__future__"})
@@ -140,14 +141,11 @@ NAME_HINTS: dict[str, str] = {
     "compile": "write the code itself",
     "__import__": "write `import` and the module's name",
     "globals": "use variables, or a dict of your own",
-    "vars": "use variables, or a dict of your own",
-    "dir": "the agent's methods are listed in its description",
     "help": "the agent's methods are listed in its description",
     "exit": "use return to end the plan",
     "quit": "use return to end the plan",
     "breakpoint": "use print to show a value",
     "memoryview": "use a list or bytes",
-    "BaseException": _ONLY_EXCEPTION,
     "KeyboardInterrupt": _ONLY_EXCEPTION,
     "SystemExit": _ONLY_EXCEPTION + "; use return to end the plan",
     "GeneratorExit": _ONLY_EXCEPTION,

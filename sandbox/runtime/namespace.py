@@ -13,12 +13,12 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from io import StringIO
-from types import CodeType, CoroutineType
+from types import CodeType, CoroutineType, FrameType
 from typing import Any, NoReturn
 
 from codeplan.sandbox.protocol.forms import MAX_TRIES, Form, fit, form_of, in_words, require_small
 from codeplan.sandbox.protocol.plain_data import ARGUMENT_RULES, find_non_plain
-from codeplan.sandbox.runtime.attributes import AgentProxy, make_getattr
+from codeplan.sandbox.runtime.attributes import AgentProxy, list_names, make_getattr
 from codeplan.sandbox.runtime.classes import PLAN_FILENAME, PLAN_MODULE, PlanType, writable_class, writable_owner
 from codeplan.sandbox.runtime.clocks import PlanClock, clock_methods
 from codeplan.sandbox.runtime.concurrency import make_concurrency_modules, make_each
@@ -291,7 +291,7 @@ class PlanRuntime:
         scheduler = self._scheduler
         clock, identities, output = PlanClock(run, stopper), Identities(run), OutputStream(_make_writer(run, stopper))
         read_agent = _make_agent_reader(run, stopper, scheduler, self._agent_methods)
-        guarded_getattr = make_getattr(read_agent, size_guard, clock_methods(clock))
+        guarded_getattr = make_getattr(read_agent, size_guard, clock_methods(clock), identities.guard_hash)
         functions: dict[str, Callable[..., Any]] = {
             "ask_llm": ask,
             "literal_eval": literal_eval,
@@ -308,7 +308,9 @@ class PlanRuntime:
             **{name: modules["collections"].members[name] for name in PREDEFINED_MEMBERS},
             "__import__": _ignore_import,
             "eval": self._eval,
+            "dir": self._dir,
             "locals": self._locals,
+            "vars": self._vars,
             "_await_": as_awaitable,
             "_begin_": _make_beginner(guarded_getattr, scheduler),
             "_getattr_": guarded_getattr,
@@ -343,9 +345,32 @@ class PlanRuntime:
 
     def _locals(self) -> dict[str, object]:
         """``locals``: a copy of the variables of the plan's code that calls it."""
-        caller = sys._getframe(1)
+        return self._variables_of(sys._getframe(1))
+
+    def _variables_of(self, caller: FrameType) -> dict[str, object]:
+        if caller.f_code.co_filename != PLAN_FILENAME:  # a function of the runtime that was given ``locals`` to call
+            return {}
         outermost = caller.f_code.co_name == "_segment_"
         return plan_variables({**(self._space if outermost else {}), **caller.f_locals})
+
+    def _vars(self, *owner: Any) -> Any:
+        """``vars``: the attributes of an object or a class of the plan; without one, as ``locals``."""
+        if not owner:
+            return self._variables_of(sys._getframe(1))
+        if len(owner) > 1:
+            vars(*owner)  # raises Python's own error
+        try:
+            return self._names["_getattr_"](owner[0], "__dict__")  # type: ignore[operator]
+        except AttributeError:
+            raise TypeError("vars() argument must have __dict__ attribute") from None
+
+    def _dir(self, *owner: Any) -> list[str]:
+        """``dir``: the names that a plan may read; without a value, those of its variables."""
+        if not owner:
+            return sorted(self._variables_of(sys._getframe(1)))
+        if type(owner[0]) is AgentProxy:
+            return sorted(self._run.host.methods | self._run.host.attributes)
+        return list_names(*owner)
 
     def _import(self, name: str, module: str, member: str | None) -> None:
         modules: Any = self._names["_modules_"]

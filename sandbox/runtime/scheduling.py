@@ -166,6 +166,8 @@ class PlanTask(Future):
         else:
             if isinstance(awaited, Future):
                 self._await(awaited)
+            elif awaited is None:
+                self._scheduler.ready.append(self)
             else:
                 self.throw(RuntimeError("Task got bad yield: a plan awaits coroutines, tasks and calls"))
 
@@ -222,6 +224,13 @@ class _Ready:
         return self._value
 
 
+class Pause:
+    """Lets the tasks that are ready run first, as ``asyncio.sleep(0)`` does."""
+
+    def __await__(self) -> Generator[None, None, None]:
+        yield
+
+
 def as_awaitable(value: Any) -> Any:
     """What ``await`` gets in place of ``value``: a value that is there already is given as it is."""
     return value if hasattr(type(value), "__await__") else _Ready(value)
@@ -264,7 +273,7 @@ class Scheduler:
         """Forget the run before."""
         self.begins.clear()
         self.ages = count(1)
-        self.ready: deque[PlanTask] = deque()
+        self.ready: deque[PlanTask | Callable[[], object]] = deque()
         self.open: dict[int, Future | None] = {}  # None: nobody waits for the answer
         self.current: PlanTask | None = None
         self._tasks: dict[PlanTask, None] = {}
@@ -275,6 +284,11 @@ class Scheduler:
     def is_idle(self) -> bool:
         """Whether no call is open and no task is left."""
         return not self.open and not self._tasks
+
+    @property
+    def waits(self) -> bool:
+        """Whether calls or timers can wake a task. They are looked at only once no task is ready."""
+        return bool(self.open or self._timers)
 
     # ------------------------------------------------------------------ calls
 
@@ -388,6 +402,8 @@ class Scheduler:
         first = next(self.ages)
         task = self.start(coroutine)
         self.run_until(task)
+        for _ in range(len(self.ready)):  # as in Python, which ends its round of ready tasks
+            self._run_step(self.ready.popleft())
         self.end_tasks(first)
         return task.result()
 
@@ -430,7 +446,10 @@ class Scheduler:
         if reached is not None:
             self._stopper.stop(reached)
 
-    def _run_step(self, task: PlanTask) -> None:
+    def _run_step(self, task: PlanTask | Callable[[], object]) -> None:
+        if not isinstance(task, PlanTask):
+            task()
+            return
         if task._done:
             return
         before, self.current = self.current, task

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import TracebackType
 from typing import Any
 
 from codeplan.sandbox.protocol.limits import MAX_REPORTED
@@ -50,8 +51,15 @@ class LimitExceeded(PlanTermination):
 
 _CAUSE: Any = BaseException.__dict__["__cause__"].__get__
 _CONTEXT: Any = BaseException.__dict__["__context__"].__get__
+_TRACEBACK: Any = BaseException.__dict__["__traceback__"].__get__
 _MEMBERS: Any = BaseExceptionGroup.__dict__["exceptions"].__get__
 """What an exception holds, whatever methods its class may have."""
+
+
+def traceback_of(error: BaseException) -> TracebackType | None:
+    """Return an exception's traceback, whatever methods its class may have."""
+    trace: TracebackType | None = _TRACEBACK(error)
+    return trace
 
 
 def find_limit(error: BaseException | None) -> LimitExceeded | None:

@@ -21,6 +21,7 @@ import checks
 import folders
 import frame_streams
 import plan_texts
+import programs
 import recordings
 import replies
 import reply_caches
@@ -41,6 +42,8 @@ TARGETS: Final[dict[str, Trial]] = {
     "checks": lambda seed, watch: checks.play(seed),
     "check": lambda seed, watch: plan_texts.judge_check(plan_texts.make_plan(random.Random(seed))),
     "cage": lambda seed, watch: plan_texts.judge_run(plan_texts.make_plan(random.Random(seed))),
+    "programs": lambda seed, watch: programs.judge_program(programs.make_program(random.Random(seed))),
+    "hostile": lambda seed, watch: programs.judge_hostile(programs.make_hostile(random.Random(seed))),
     "checkpoints": lambda seed, watch: checkpoint_tables.judge_table(checkpoint_tables.make_table(random.Random(seed))),
     "traces": _drawn(recordings.judge_trace),
     "tapes": _drawn(recordings.judge_tape),

@@ -1473,6 +1473,103 @@ for item in (1, 'a'):
 """)
 
 
+LIBRARY |= _programs(r"""
+## methods of plain data by their names
+it = iter('ab')
+print((5).__add__(1), [1, 2].__len__(), 'x'.__eq__('x'), {1: 2}.__contains__(1), it.__next__(), (3).__class__, None.__repr__())
+try:
+    [].__dict__
+except AttributeError as e:
+    print(e)
+## protocols ask for their methods and nothing else
+from typing import Protocol, runtime_checkable
+@runtime_checkable
+class HasAppend(Protocol):
+    def append(self, o): ...
+class Own:
+    def append(self, o): pass
+print(isinstance([], HasAppend), isinstance(3, HasAppend), issubclass(Own, HasAppend), issubclass(list, HasAppend))
+## enums and errors show their classes
+from enum import Enum, IntEnum, Flag
+class A(IntEnum): a = 1
+class B(Flag): b = 1
+class C(Enum): c = 1
+def names(kind): return [k.__name__ for k in kind.__mro__ if k.__name__ != 'ReprEnum']
+print(names(A), names(B), names(C), names(KeyError), type(A).__name__, isinstance(KeyError(), BaseException))
+try:
+    A(b=1)
+except TypeError as e:
+    print(e)
+## names of attributes
+class P:
+    unit = 'm'
+    def __init__(self): self.x = 1
+    def move(self): pass
+def public(v): return [n for n in dir(v) if n[:1] != '_']
+p = P()
+vars(p)['y'] = 2
+def f(a):
+    b = a
+    return sorted(vars()), dir()
+print(vars(p), p.y, public(p), public(P), sorted(n for n in vars(P) if n[:1] != '_'), f(1), 'strip' in dir(str), 'strip' in dir(''))
+try:
+    vars(3)
+except TypeError as e:
+    print(e)
+## functions by the annotation of their first parameter
+from functools import singledispatch
+@singledispatch
+def show(v): return 'any'
+@show.register
+def _(v: int | float): return 'number'
+@show.register
+def _(v: list): return [show(x) for x in v]
+print(show('a'), show([1, 2.5, None]))
+## encoders of one's own
+import json
+class E(json.JSONEncoder):
+    def default(self, o): return sorted(o) if isinstance(o, set) else super().default(o)
+print(json.dumps({'a': {2, 1}}, cls=E, indent=1), json.dumps([1, {'b': 2}], cls=E), E(sort_keys=True).encode({'b': {1}, 'a': 2}))
+for bad in (lambda: json.dumps(1j, cls=E), lambda: json.dumps(1j)):
+    try:
+        bad()
+    except TypeError as e:
+        print(e)
+## queues in memory and silent warnings
+import warnings
+from queue import Empty, Full, LifoQueue, PriorityQueue, Queue
+q, l, p = Queue(2), LifoQueue(), PriorityQueue()
+for k in (2, 1):
+    for each_ in (q, l, p): each_.put(k)
+for work in (lambda: q.put(3, timeout=0.01), lambda: q.put_nowait(3)):
+    try:
+        work()
+    except Full: print('full', q.qsize(), q.full())
+print([each_.get() for each_ in (q, l, p)], p.empty(), q.task_done(), isinstance(q, Queue))
+try:
+    PriorityQueue().get(block=False)
+except Empty: print('empty')
+warnings.filterwarnings('ignore')
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter('always')
+    warnings.warn('old', DeprecationWarning)
+    warnings.warn(UserWarning('own'))
+print([(w.category.__name__, str(w.message)) for w in seen])
+## words of a shell and patterns of names
+import fnmatch, shlex
+print(shlex.split('a "b c" -n'), shlex.quote('a b'), shlex.join(['a', 'b c']), fnmatch.filter(['a.py', 'b.txt'], '*.py'), fnmatch.fnmatchcase('A', 'a'))
+## a decorator gives a class its methods
+def shown(kind):
+    def __repr__(self): return f'{kind.__name__}{sorted(vars(self).items())}'
+    kind.__repr__ = __repr__
+    return kind
+@shown
+class S:
+    def __init__(self): self.a = 1
+print(S())
+""")
+
+
 MATCHING |= _programs(r"""
 ## properties and hooks are read by patterns
 class Box:

@@ -6,12 +6,15 @@ That calls overlap is seen by counting how many are open, never by the time that
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import textwrap
 import threading
 import time
 
 import pytest
 from support.boxes import Replies
+from support.zygotes import spare_workers, zygote_pid
 
 import codeplan
 from codeplan.budget import Budget
@@ -26,6 +29,7 @@ from codeplan.recording.events import (
     ToolFailed,
 )
 from codeplan.recording.trace import Trace
+from codeplan.sandbox.host import launcher
 from codeplan.tools import Toolset, python_tools
 from codeplan.types import Claimed, EnvironmentEnded, Failed, Waiting
 
@@ -419,3 +423,31 @@ def test_an_interrupt_leaves_the_calls_that_are_being_made_in_doubt(tmp_path):
     assert "hang(number=0), hang(number=1), hang(number=2), interrupt(number=3)" in str(doubt.value)
     result = codeplan.resume(run, tools=[hang, interrupt], model=Replies(), in_doubt="skip")
     assert result.value == ["ConnectionError"] * 4
+
+
+@pytest.mark.parametrize(("seconds", "doubted"), [(0.1, []), (60.0, [0, 1, 2])])
+def test_the_open_calls_of_a_killed_worker_end_before_its_plan_or_are_in_doubt_by_name(seconds, doubted, tmp_path):
+    """A worker dies beside three open calls: each is waited for, within the limit of time of a tool."""
+    counter, run = Counter(), tmp_path / "run"
+
+    async def hang(number: int) -> int:
+        counter._begin(number)
+        await asyncio.sleep(seconds)
+        return number
+
+    async def kill(number: int) -> int:
+        while counter.open < 3:
+            await asyncio.sleep(0.001)
+        for worker in spare_workers(zygote_pid(launcher.run_workers)):
+            os.kill(worker, signal.SIGKILL)
+        return number
+
+    body = "r = await asyncio.gather(agent.hang(0), agent.hang(1), agent.hang(2), agent.kill(3))"
+    replies = Replies(plan(body), plan("r = 5"))
+    result = codeplan.do("count", tools=[hang, kill], model=replies, out=run, tool_timeout=1.0)
+    assert (result.value, sorted(counter.made)) == (5, [0, 1, 2])
+    begun, answered = {e.id: e.call for e in events(run, CallBegun)}, events(run, CallAnswered)
+    assert sorted(e.id for e in answered) == sorted(begun)
+    assert sorted(begun[e.id].arguments["number"] for e in answered if e.answer.in_doubt) == doubted
+    assert all(e.seq < events(run, PlanEnded)[0].seq for e in answered)
+    assert "worker" in str(events(run, PlanEnded)[0].outcome)

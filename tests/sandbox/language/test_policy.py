@@ -77,7 +77,8 @@ REFUSED: dict[str, tuple[str, str]] = {
     "globals": ("x = globals()", "a dict of your own"),
     "dunder import": ("__import__('os')", "write `import` for `__import__`"),
     "exit": ("exit()", "use return"),
-    "BaseException": ("try:\n    pass\nexcept BaseException:\n    pass", "write `except Exception`"),
+    "a class of type": ("class A(type):\n    pass", "use __init_subclass__ or a decorator"),
+    "KeyboardInterrupt": ("try:\n    pass\nexcept KeyboardInterrupt:\n    pass", "write `except Exception`"),
     "break outside a loop": ("break", "outside loop"),
     "await in a function that is not async": ("def f():\n    await agent.report()", "outside async function"),
 }

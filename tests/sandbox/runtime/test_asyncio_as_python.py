@@ -47,6 +47,48 @@ PROGRAMS = {
             print([task.result() for task in tasks], [task.done() for task in tasks])
         asyncio.run(main())
     """,
+    "tasks that are ready run before a group knows of an error": """
+        async def fails(n):
+            print(n)
+            raise KeyError(n)
+        async def main():
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for n in range(3):
+                        group.create_task(fails(n))
+                    await asyncio.sleep(0)
+                    raise ValueError('own')
+            except* KeyError as errors:
+                print(len(errors.exceptions))
+            except* ValueError as errors:
+                print('last', errors.exceptions)
+        asyncio.run(main())
+    """,
+    "turns without a wait": """
+        async def counts(name):
+            for n in range(3):
+                print(name, n)
+                await asyncio.sleep(0)
+        async def begun():
+            print('begun')
+            await asyncio.sleep(5)
+        async def main():
+            await asyncio.gather(counts('a'), counts('b'))
+            asyncio.create_task(begun())
+        asyncio.run(main())
+    """,
+    "no time for a start": """
+        async def starts():
+            print('started')
+        async def main():
+            try:
+                await asyncio.wait_for(starts(), 0)
+            except TimeoutError:
+                print('late')
+            coroutine = starts()
+            coroutine.close()
+        asyncio.run(main())
+    """,
     "a group with an error cancels its other tasks": """
         async def slow():
             try:

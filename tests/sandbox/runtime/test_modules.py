@@ -281,7 +281,8 @@ def test_a_huge_value_of_a_few_characters_is_a_limit(body: str) -> None:
 
 def test_attributes_by_a_plans_text_are_those_of_the_guard() -> None:
     for get in ("attrgetter('_secret')", "attrgetter('report._x')", "methodcaller('__class__')"):
-        assert "private" in message(f"import operator\noperator.{get}(agent)")
+        assert "has no" in message(f"import operator\noperator.{get}(agent)")
+    assert "private" in message("import operator\noperator.attrgetter('report.__globals__')(agent)")
     assert "has no attribute 'func'" in message("import operator\noperator.attrgetter('func')('a'.format)")
 
 
