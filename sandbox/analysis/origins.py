@@ -453,7 +453,9 @@ class _Interpreter:
     def _name(self, node: ast.Name) -> Value:
         if node.id == "ask_llm":
             return frozenset({_ASK})
-        return self.read(node.id) if self.is_bound(node.id) else frozenset({_BUILTIN})
+        if self.is_bound(node.id):
+            return self.read(node.id)
+        return _UNKNOWN if node.id in _READ_ALL else frozenset({_BUILTIN})
 
     def is_bound(self, name: str) -> bool:
         """Whether the plan binds the name, other than by an import."""

@@ -269,8 +269,9 @@ def test_a_tool_that_is_called_in_another_way_is_followed(call: str) -> None:
     assert "tool:page" in {origin for origins in found.values() for origin in origins}
 
 
-def test_what_cannot_be_followed_may_come_from_anywhere() -> None:
-    source = "def solution(agent, start_from=1):\n    t = agent.page()\n    agent.send(locals()['t'])\n"
+@pytest.mark.parametrize("call", ["locals()", "(lambda f: f())(locals)", "vars()"])
+def test_what_cannot_be_followed_may_come_from_anywhere(call: str) -> None:
+    source = f"def solution(agent, start_from=1):\n    t = agent.page()\n    agent.send({call}['t'])\n"
     assert _sites(source)["send"] == {"0": ["unknown"]}
 
 
