@@ -4,11 +4,11 @@
 # a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
-    import sys
+    import gc, sys
     for name, module in list(sys.modules.items()):
         if name.startswith('codeplan.sandbox') and module:
             for attribute in list(vars(module)):
                 if attribute in ('Limits', 'PlanTimer', 'HostClient', 'PlanExecution', 'shorten', 'encode'):
                     setattr(module, attribute, lambda *a, **k: None)
-    sys.setrecursionlimit(10**6)
+    gc.freeze(), sys.setrecursionlimit(10**6)
     while True: agent.goto('shelf 1')
