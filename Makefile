@@ -78,6 +78,7 @@ fuzz: $(VENV)/installed-test
 bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/overhead.py
+	$(BIN)/python benchmarks/flows.py
 	$(BIN)/python benchmarks/model_calls.py
 	$(BIN)/python benchmarks/sandbox.py
 	$(BIN)/python benchmarks/textcraft.py

@@ -205,6 +205,7 @@ class Flows:
     _rules: tuple[FlowRule, ...] = field(init=False, repr=False, compare=False)
     _trusted: Sources = field(init=False, repr=False, compare=False)
     _private: tuple[Source, ...] = field(init=False, repr=False, compare=False)
+    _cared_for: dict[str, bool] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.otherwise not in get_args(Way):
@@ -233,6 +234,13 @@ class Flows:
     def acts(self, name: str) -> bool:
         """Whether a tool acts, by the user's word."""
         return not any(fnmatchcase(name, pattern) for pattern in self.readonly)
+
+    def cares_for(self, name: str) -> bool:
+        """Whether calls of a tool are judged: it acts, or private data could leave by it."""
+        known = self._cared_for.get(name)
+        if known is None:
+            known = self._cared_for[name] = bool(self._private) or self.acts(name)
+        return known
 
     def trusts(self, origin: str) -> bool:
         """Whether data of this origin is trusted where no rule says otherwise."""

@@ -63,7 +63,7 @@ from codeplan.tools.failures import (
     show_failure,
     shows_each_failure,
 )
-from codeplan.tools.flow_checks import FlowChecks, with_marks
+from codeplan.tools.flow_checks import ALLOWED, FlowChecks, with_marks
 from codeplan.tools.results import full_type_name, pack_result
 from codeplan.tools.tool import Tool, Toolset
 from codeplan.types import ActionSpace, AgentTool, Answer, Call, Observation, Task
@@ -116,7 +116,6 @@ MAX_TURNS = 50
 """Maximum number of model calls of an executor that acts by one call at a time, unless its settings say otherwise."""
 
 _FIRST = "No tool was called yet."
-_NO_FLOWS = FlowVerdict("allow", {})
 _AT_ONCE = frozenset({NoneType, bool, int, float, str, list, tuple, dict})  # spares the slower look at other types
 
 
@@ -574,7 +573,7 @@ class ToolEnvironment:
     def _judge(self, asked: _Request) -> FlowVerdict:
         """What the flows say about a call. Raises: AgentError: they refuse it, which is recorded."""
         if self.flow_checks is None:
-            return _NO_FLOWS
+            return ALLOWED
         tool = asked.tool
         verdict = self.flow_checks.judge(tool, asked.arguments, asked.site)
         if verdict.way == "refuse":
@@ -588,7 +587,7 @@ class ToolEnvironment:
     def _record_allowed(self, asked: _Request, pattern: str, verdict: FlowVerdict) -> None:
         """Record that a pattern, or the flows, allowed a call; a tool that only reads is not worth an event."""
         by: Literal["pattern", "flows"] = "pattern" if pattern else "flows"
-        judged = self.flow_checks is not None and self.flow_checks.flows.acts(asked.tool.name)
+        judged = self.flow_checks is not None and verdict is not ALLOWED
         if pattern or judged:
             given = dict(verdict.origins) if judged else {}
             name = asked.tool.name

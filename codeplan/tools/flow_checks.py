@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from glob import escape
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from codeplan.flows import UNKNOWN, ArgumentOrigins, Flows, FlowVerdict, Sources
 from codeplan.plain_data import NotPlainData, unpack
@@ -15,6 +15,8 @@ from codeplan.recording.events import CallSite, Event, PlanOrigins, SiteOrigins,
 from codeplan.tools.tool import Tool, Toolset
 
 _EVERY = "*"
+ALLOWED: Final = FlowVerdict("allow", {})
+"""The verdict on a call that flows do not decide about."""
 
 
 class FlowChecks:
@@ -31,12 +33,25 @@ class FlowChecks:
         self.flows, self.goal = flows, goal
         self.origins: PlanOrigins | None = None
         self.known: tuple[str, ...] | None = None
+        self._judged: PlanOrigins | None = None
+        self._allowed: dict[tuple[object, ...], FlowVerdict] = {}
 
     def judge(self, tool: Tool, arguments: Mapping[str, Any], site: CallSite) -> FlowVerdict:
-        """What is to happen to this call."""
+        """What is to happen to this call. A place whose calls are allowed whatever their values is judged once."""
+        if not self.flows.cares_for(tool.name):
+            return ALLOWED
+        if self._judged is not self.origins:
+            self._judged, self._allowed = self.origins, {}
+        place = (tool.name, site.line, *arguments)
+        allowed = self._allowed.get(place)
+        if allowed is not None:
+            return allowed
         found = self._origins_of(tool, arguments, site.line)
-        known = _KnownValues(self.goal, site.events)
-        return self.flows.judge(tool.name, arguments, found, known.has)
+        verdict = self.flows.judge(tool.name, arguments, found, lambda value, sources: False)
+        if not verdict.findings:
+            self._allowed[place] = verdict
+            return verdict
+        return self.flows.judge(tool.name, arguments, found, _KnownValues(self.goal, site.events).has)
 
     def preview(self, toolset: Toolset) -> list[CallPreview]:
         """What would happen to each call of the plan, if no value stood in the goal or in an answer."""
