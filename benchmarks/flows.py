@@ -60,7 +60,7 @@ def main() -> None:
         times = (median(o / c for o, c in zip(each, checks, strict=True)) for each in (origins, alone))
         print("{}: origins {:.2f} of a check, {:.2f} without the worker".format(name, *times))
     pairs = [(calls(READING), calls(None)) for _ in range(ROUNDS)]
-    print("a call of a tool that reads: {:.2f} of one without flows".format(median(a / b for a, b in pairs)))
+    print(f"a call of a tool that reads: {median(a / b for a, b in pairs):.2f} of one without flows")
 
 
 def seconds(work: Callable[[], object]) -> float:
