@@ -70,7 +70,7 @@ STATEMENTS = apart(
 )
 """What is done with a value ``v``: ``s0(value)`` does the first."""
 
-OWN_WORDS = {"each", "eval", "hash", "id", "locals", "type"} | {
+OWN_WORDS = {"dir", "each", "eval", "hash", "id", "locals", "type", "vars"} | {
     "collections.namedtuple",
     "math.prod",
     "random.Random",
