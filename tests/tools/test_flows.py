@@ -166,12 +166,19 @@ def test_a_tool_says_itself_that_it_reads_or_is_not_trusted() -> None:
         asked("pass", readonly=["sendd"])
 
 
-def test_closed_answers_may_be_trusted_more() -> None:
-    body = "said = ask_llm('How much? ' + agent.read_file('b')['content'], None, {'n': float, 'to': str})\n"
+@pytest.mark.parametrize(
+    ("call", "why"),
+    [
+        ("agent.send_money('me', said['n'])", []),
+        ("agent.send_money(said['to'], 1.0)", ["recipient comes from read_file.content through ask_llm"]),
+        ("agent.send_money('me', float(str(said)[6:7]))", ["amount comes from read_file.content through ask_llm"]),
+    ],
+)
+def test_closed_answers_may_be_trusted_more(call: str, why: list[str]) -> None:
+    said = "said = ask_llm('How much?', agent.read_file('b')['content'], {'n': float, 'to': str})\n"
     flows = Flows(rules={"send_money.amount": goal | ask_llm.closed, "send_money.recipient": goal}, readonly=["read_*"])
-    assert flows.rule_for("send_money", "amount").sources.cover("ask:0!")  # type: ignore[union-attr]
-    assert not flows.rule_for("send_money", "amount").sources.cover("ask:0")  # type: ignore[union-attr]
-    assert "amount" not in str(played(body + "agent.send_money('x', said['n'])", flows, approve=False)[2])
+    _, result, asked = played(said + call, flows, approve=True, answer='{"n": 5, "to": "EVE-99"}')
+    assert [each.why for each in asked] == why and result.failure is None
 
 
 def test_private_data_leaves_only_where_a_rule_names_it() -> None:
