@@ -359,7 +359,7 @@ def ask_for_approval(call: ProposedCall) -> bool | str | Always:
     from codeplan.tools.approvals import Always
 
     answers: dict[str, bool | Always] = {"y": True, "yes": True, "n": False, "no": False, "": False}
-    answers |= {"a": Always.TOOL, "t": Always.ARGUMENTS}
+    answers |= {"t": Always.ARGUMENTS} if call.why else {"a": Always.TOOL, "t": Always.ARGUMENTS}
     with without_line():
         place = ", ".join(f"{k} {n}" for k, n in (("step", call.step), ("line", call.line)) if n is not None)
         _show_call(f"The plan calls{f' in {place}:' if place else ''}", call.tool, call.arguments)
@@ -369,7 +369,8 @@ def ask_for_approval(call: ProposedCall) -> bool | str | Always:
             echo_message(f"Your flows ask, because {call.why}.", err=True)
         if call.earlier:
             echo_message(f"Equal calls that were made before it in this episode: {len(call.earlier):,}.", err=True)
-        ways = f"[y]es, [n]o, [a]lways {call.tool}, always [t]hese arguments, or a reason to refuse"
+        always = "" if call.why else f"[a]lways {call.tool}, "  # what flows ask is about the arguments
+        ways = f"[y]es, [n]o, {always}always [t]hese arguments, or a reason to refuse"
         answer = _read_answer(f"Allow it? {ways}: ")
     return answers.get(answer.lower(), answer)
 
