@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
-from codeplan.sandbox.language.name_flow import Function, function_names, outer_names, scope_nodes
+from codeplan.sandbox.language.name_flow import Function, bound_names, function_names, outer_names, scope_nodes
 from codeplan.sandbox.language.parsing import parse_plan
 
 MAX_PASSES: Final = 40
@@ -85,6 +85,17 @@ _WRITERS: Final = frozenset(
 )
 """Methods that put their arguments into what they are called on."""
 
+_MOVERS: Final = frozenset(
+    {"insert", "pop", "popleft", "remove", "reverse", "sort", "rotate", "appendleft", "extendleft", "clear"}
+)
+"""Methods after which the elements of a list stand at other places."""
+
+_READERS: Final = frozenset(dir(str)) | {
+    *("get", "keys", "values", "items", "copy", "group", "groups", "groupdict", "search", "match", "fullmatch"),
+    *("findall", "finditer", "sub", "isoformat", "strftime", "date", "time", "total_seconds", "read", "getvalue"),
+}
+"""Methods that put nothing into an object of a library."""
+
 _SPREADERS: Final = frozenset({"update", "extend", "extendleft", "writelines"})
 _RETURN_NOTHING: Final = frozenset({"append", "appendleft", "add", "insert", "extend", "update"})
 
@@ -95,6 +106,8 @@ _ONE_ELEMENT: Final = frozenset({"max", "min", "next", "choice"})
 _EACH: Final = frozenset({"map", "each"})
 _READ_ALL: Final = frozenset({"locals", "globals", "vars", "eval", "dir"})
 _CALLED: Final = frozenset({"fn", "method", "ask", "bound"})
+_FOLLOWED: Final = (*_SAME_ELEMENTS, *_ONE_ELEMENT, *_EACH, *_READ_ALL, "getattr", "setattr", "enumerate", "zip", "super")
+_HOMES: Final = frozenset({"collections", "itertools", "random"})
 _MAKERS: Final = ("__init__", "__new__", "__post_init__", "__set_name__", "__init_subclass__")
 _LEAVERS: Final = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _CLOSED: Final = frozenset({"int", "float", "bool", "date", "datetime", "Decimal", "None"})
@@ -178,6 +191,7 @@ class _Function:
         yields = (ast.Yield, ast.YieldFrom)
         self.yields = any(isinstance(n, yields) for n in scope_nodes(body))
         self.scope = _Scope(scope, function_names(node), outer_names(body))
+        self.is_new = False  # a lambda in a revision's own statement
         self.result: set[str | Ref] = set()
         self.seen: set[str | Ref] = set()
         self.control: set[str | Ref] = set()
@@ -190,7 +204,7 @@ class _Scope:
     """
 
     def __init__(self, outer: _Scope | None, names: frozenset[str], shared: Iterable[str]) -> None:
-        self.outer, self.names, self.shared = outer, names, {*shared}
+        self.outer, self.names, self.shared, self.is_class = outer, names, {*shared}, False
         self.now: dict[str, Value] = {}
         self.ever: defaultdict[str, set[str | Ref]] = defaultdict(set)
 
@@ -200,6 +214,10 @@ class _Scope:
         while scope.outer is not None and name not in scope.names:
             scope = scope.outer
         return scope
+
+    def around(self) -> _Scope:
+        """The scope that functions defined here see: not a class's."""
+        return self.outer if self.is_class and self.outer is not None else self
 
 
 class _Site:
@@ -223,6 +241,7 @@ class _Interpreter:
         self.functions: dict[Any, _Function] = {}
         self.methods: defaultdict[str, list[_Function]] = defaultdict(list)
         self.properties: set[str] = set()
+        self.classes: dict[Any, _Scope] = {}
         self.sites: defaultdict[tuple[str, int, int], _Site] = defaultdict(_Site)
         self.asks: dict[tuple[int, int], int] = {}
         self.asked: defaultdict[int, set[str | Ref]] = defaultdict(set)
@@ -234,6 +253,10 @@ class _Interpreter:
         self.control: Value = _NOTHING
         self.seen: list[set[str | Ref]] = [set()]
         self.tried: defaultdict[Any, set[str | Ref]] = defaultdict(set)  # the values in a ``try`` or ``with``
+        self.bound: list[dict[str, Value]] = []  # what names were given inside of a loop, ``try`` or ``with``
+        self.late: set[Any] = set()  # functions that Python's own code may call, at any time
+        self.printed: set[str | Ref] = set()
+        self.imported: dict[str, bool] = {}  # names that hide a function of Python; whether a revision does it
         self.function: _Function | None = None
         self.new = False
         self.leaving: dict[Any, bool] = {}
@@ -271,15 +294,18 @@ class _Interpreter:
 
     def _body(self, function: _Function) -> None:
         """Interpret a function's body with all that its parameters ever hold."""
-        before = self.scope, self.control, self.function, self.seen
+        before = self.scope, self.control, self.function, self.seen, self.bound
+        self.bound = []
         self.scope, self.control, self.function = function.scope, frozenset(function.control), function
         self.seen = [function.seen]
         self.scope.now = {name: frozenset(held) for name, held in self._initial(function)}
         if isinstance(function.node, ast.Lambda):
+            self.new = function.is_new
             self.grow(function.result, self.value(function.node.body))
+            self.new = False
         else:
             self.block(function.node.body)
-        self.scope, self.control, self.function, self.seen = before
+        self.scope, self.control, self.function, self.seen, self.bound = before
 
     def _initial(self, function: _Function) -> Iterator[tuple[str, set[str | Ref]]]:
         kept = {row[0] for row in self.variables} if function.node is self.solution else set()
@@ -306,8 +332,8 @@ class _Interpreter:
                 found.add(_some_part(atom))
             elif atom not in found:
                 found.add(atom)
-                if atom.kind == "cell":
-                    stack += [each for field in self.heap[atom.key].values() for each in field]
+                if atom.kind in ("cell", "fn") and (key := _heap_key(atom)) in self.heap:
+                    stack += [each for field in self.heap[key].values() for each in field]
         if _OBJECT in found:
             found |= self._hooks(found)
         if found:
@@ -345,8 +371,8 @@ class _Interpreter:
         for atom in value:
             if isinstance(atom, str):
                 found.add(_with_field(atom, name))
-            elif atom.kind == "cell":
-                fields = self.heap[atom.key]
+            elif atom.kind in ("cell", "fn"):
+                fields = self.heap[_heap_key(atom)]
                 found |= fields.get(name, _NOTHING) | fields.get(ANY, _NOTHING)
             elif atom is _BUILTIN:
                 found.add(atom)
@@ -356,8 +382,15 @@ class _Interpreter:
         """Put atoms into the cells of a value."""
         held = {*more, *self.control}
         for atom in value:
-            if isinstance(atom, Ref) and atom.kind == "cell":
-                self.grow(self.heap[atom.key][name], held)
+            if isinstance(atom, Ref) and atom.kind in ("cell", "fn"):
+                self.grow(self.heap[_heap_key(atom)][name], held)
+
+    def move(self, value: Value) -> None:
+        """The elements of lists may stand at other places now."""
+        for atom in value:
+            if isinstance(atom, Ref) and atom.kind == "cell" and "List" in atom.key:
+                fields = self.heap[atom.key]
+                self.grow(fields[ANY], [each for name, held in fields.items() if name != ANY for each in held])
 
     def cell(self, node: ast.AST, fields: Mapping[str, Iterable[str | Ref]], what: str = "") -> Value:
         """A new container made at this place."""
@@ -373,8 +406,7 @@ class _Interpreter:
             is_hook = name.startswith("__") and name.endswith("__") and name not in _MAKERS
             if is_hook or name in self.properties:
                 for function in functions:
-                    for parameter in function.named:
-                        self.grow(function.scope.ever[parameter], given)
+                    self.give_all(function, given)
                     found |= function.result
         return found
 
@@ -392,6 +424,8 @@ class _Interpreter:
         value |= self.control
         home = self.scope.home(name)
         home.now[name] = value
+        for held in self.bound if home is self.scope else ():
+            held[name] = held.get(name, _NOTHING) | value
         if home is not self.scope:
             home.shared.add(name)
         self.grow(home.ever[name], value)
@@ -408,12 +442,20 @@ class _Interpreter:
             case ast.Starred(value=inner):
                 self.bind(inner, self.cell(inner, {ANY: value}))
             case ast.Attribute(value=base, attr=name):
-                self.store(self.value(base), name, value)
+                held = self.value(base)
+                self.store(held, name, value)
+                if _OBJECT in held:
+                    self._hooks({*held, *value})
             case ast.Subscript(value=base, slice=key):
                 held, field = self.value(base), _constant_field(key)
                 self.store(held, field or ANY, value)
+                if isinstance(key, ast.Slice):
+                    self.move(held)
+                    self.store(held, ANY, self.elements(value))
                 if field is None:
                     self.store(held, ANY, self.value(key))
+                if _OBJECT in held:
+                    self._hooks({*held, *value, *self.value(key)})
 
     # ------------------------------------------------------------------ expressions
 
@@ -436,7 +478,9 @@ class _Interpreter:
     def _name(self, node: ast.Name) -> Value:
         if node.id == "ask_llm":
             return frozenset({_ASK})
-        return self.read(node.id) if self.is_bound(node.id) else frozenset({_BUILTIN})
+        if self.is_bound(node.id):
+            return self.read(node.id)
+        return frozenset({_BUILTIN, REVISION} if self.imported.get(node.id) else {_BUILTIN})
 
     def is_bound(self, name: str) -> bool:
         """Whether the plan binds the name, other than by an import."""
@@ -444,7 +488,8 @@ class _Interpreter:
 
     def _attribute(self, node: ast.Attribute) -> Value:
         base = self.value(node.value)
-        methods = {Ref("bound", a.key) for a in base if isinstance(a, Ref) and a.kind == "cell"}
+        self.noted(base)  # an AttributeError has it
+        methods = {Ref("bound", _heap_key(a)) for a in base if isinstance(a, Ref) and a.kind in ("cell", "fn")}
         return self.attribute(base, node.attr) | methods
 
     def attribute(self, base: Value, name: str) -> Value:
@@ -454,6 +499,10 @@ class _Interpreter:
         if _AGENT in base:
             is_tool = name in self.tools or not self.tools
             found |= {Ref("method", name)} if is_tool else {f"tool:{name}"}
+        if name.startswith("__"):  # ``__class__``, ``__dict__``
+            found |= base
+        if _OBJECT in base and _FLAT in found:  # ``v = property(f)``
+            found |= self._results(found, base)
         for function in self.methods.get(name, ()):
             self.give(function, function.positional[:1], base)
             found |= {Ref("fn", _place(function.node))}
@@ -461,8 +510,19 @@ class _Interpreter:
                 found |= function.result
         return found
 
+    def _results(self, functions: Value, base: Value) -> set[str | Ref]:
+        """What those of the values that are functions of the plan return, called on ``base``."""
+        found: set[str | Ref] = set()
+        for atom in functions:
+            if isinstance(atom, Ref) and atom.kind == "fn":
+                self.give_all(self.functions[atom.key], base)
+                found |= self.functions[atom.key].result
+        return found
+
     def _subscript(self, node: ast.Subscript) -> Value:
         base, name = self.value(node.value), _constant_field(node.slice)
+        if _OBJECT in base:
+            self._hooks({*base, *self.flat(self.value(node.slice))})
         if name is not None:
             return self.noted(self.field(base, name))
         if isinstance(node.slice, ast.Slice):
@@ -515,8 +575,11 @@ class _Interpreter:
         return frozenset().union(*map(self.value, node.values))
 
     def _walrus(self, node: ast.NamedExpr) -> Value:
-        held = self.value(node.value)
+        held, home = self.value(node.value), self.scope.home(node.target.id)
         self.bind(node.target, held)
+        if node.target.id not in home.shared:  # it may be skipped, or stand before where it is read
+            home.shared.add(node.target.id)
+            self.is_changed = True
         return held
 
     def _lambda(self, node: ast.Lambda) -> Value:
@@ -533,7 +596,8 @@ class _Interpreter:
             return held
         made = self.cell(self.function.node, {ANY: held | self.control}, "yields")
         self.grow(self.function.result, made)
-        return self.elements(made) | (
+        self.called_late({Ref("fn", _place(self.function.node))})
+        return self.noted(self.elements(made)) | (
             self.elements(self.value(node.value)) if isinstance(node, ast.YieldFrom) else _NOTHING
         )
 
@@ -542,6 +606,8 @@ class _Interpreter:
     def _call(self, node: ast.Call) -> Value:
         arguments = _Arguments(self, node)
         match node.func:
+            case ast.Name(id=name) if name in self.imported and not self.is_bound(name):
+                return self.noted(self._unfollowed(node, arguments, self.value(node.func)))
             case ast.Name(id=name) if name != "ask_llm" and not self.is_bound(name):
                 return self.noted(self._builtin(node, name, arguments))
             case ast.Attribute(value=base, attr=name):
@@ -562,6 +628,8 @@ class _Interpreter:
                 found.add(_some_part(atom))
             elif atom.kind == "fn":
                 found |= self._call_function(self.functions[atom.key], arguments, mixed)
+                if (key := _heap_key(atom)) in self.heap:  # ``singledispatch``
+                    found |= self._results(frozenset(self.heap[key][ANY]), arguments.every)
             elif atom.kind == "method":
                 found |= self._call_tool(atom.key, node, arguments, mixed)
             elif atom.kind == "ask":
@@ -578,14 +646,17 @@ class _Interpreter:
 
     def _unfollowed(self, node: ast.Call, arguments: _Arguments, *more: Value) -> Value:
         """What a function that is not the plan's own returns: perhaps a new container, and all arguments in it."""
-        called = self._call_given(node, arguments)
-        for held in arguments.positional:  # it may put one argument into another, as ``heappush`` does
+        called = self._call_given(node, arguments, more=more)
+        for held in (*arguments.positional, *arguments.named.values()):  # it may fill one with another: ``heappush``
             self.store(held, ANY, arguments.every - held)
+            self.move(held)
         return self.computed(arguments.every, called, *more) | self.cell(node, {}) | {_FLAT}
 
     def _call_function(self, function: _Function, arguments: _Arguments, mixed: Value) -> set[str | Ref]:
         bound = 1 if function in self.methods.get(getattr(function.node, "name", ""), ()) else 0
         parameters = function.positional[bound:]
+        if isinstance(function.node, ast.AsyncFunctionDef):
+            self.called_late({Ref("fn", _place(function.node))})
         for place, held in enumerate(arguments.positional):
             if place < len(parameters) and not (arguments.is_starred or mixed):
                 self.give(function, [parameters[place]], held)
@@ -610,6 +681,18 @@ class _Interpreter:
         """Let parameters of a function hold these atoms, too."""
         for name in parameters:
             self.grow(function.scope.ever[name], held)
+
+    def give_all(self, function: _Function, held: Iterable[str | Ref]) -> None:
+        """Let each parameter of a function that Python itself calls hold these atoms, too."""
+        value = frozenset(held)
+        self.give(function, function.named, value)
+        self._give_extra(function, function.node.args.vararg, value)
+        self._give_extra(function, function.node.args.kwarg, value)
+        self.called_late({Ref("fn", _place(function.node))})
+
+    def called_late(self, functions: Iterable[str | Ref]) -> None:
+        """Note that Python's own code may call these functions, and that any statement may meet what they raise."""
+        self.grow(self.late, {a.key for a in functions if isinstance(a, Ref) and a.kind == "fn"})
 
     def _give_extra(self, function: _Function, parameter: ast.arg | None, held: Value) -> None:
         if parameter is not None:
@@ -660,7 +743,15 @@ class _Interpreter:
         if name == "setattr" and len(node.args) == 3:
             self.store(first, _constant_field(node.args[1]) or ANY, every - first)
             return _NOTHING
+        if name == "super" and self.function is not None:
+            first_parameter = self.function.positional[:1]
+            return _NOTHING.union(*map(self.read, first_parameter)) | self._unfollowed(node, arguments)
+        if name == "print":
+            self.grow(self.printed, self.flat(every))
+        if name == "redirect_stdout":
+            self.store(every, ANY, self.printed)
         if name in _EACH and len(arguments.positional) > 1:
+            self.called_late(first)
             each = arguments.with_positional([self.elements(held) for held in arguments.positional[1:]])
             return self.cell(node, {ANY: self.call(first, node, each)})
         items = self.elements(every)
@@ -687,14 +778,17 @@ class _Interpreter:
         fields = {"#1": columns[0]} if name == "enumerate" else {f"#{n}": held for n, held in enumerate(columns)}
         return self.cell(node, {ANY: self.cell(node, fields, "pair")})
 
-    def _call_given(self, node: ast.Call, arguments: _Arguments, items: Value | None = None) -> Value:
+    def _call_given(
+        self, node: ast.Call, arguments: _Arguments, items: Value | None = None, more: Iterable[Value] = ()
+    ) -> Value:
         """What functions among the arguments return, called with ``items``, or else with all arguments mixed."""
         every = self.flat(arguments.every)
+        self.called_late(every)
         functions = frozenset(a for a in every if isinstance(a, Ref) and a.kind in _CALLED)
         if not functions or self.is_calling_given:
             return _NOTHING
         self.is_calling_given = True
-        given = every if items is None else items
+        given = self.flat(every, *more) if items is None else items
         found = self.call(functions if items is not None else functions | {_FLAT}, node, _Arguments.of([given]))
         self.is_calling_given = False
         return found
@@ -702,7 +796,17 @@ class _Interpreter:
     def _method(self, node: ast.Call, base: Value, name: str, arguments: _Arguments) -> Value:
         """What a method that is not the plan's own returns."""
         every = arguments.every
-        if name in _WRITERS:
+        if name in _MOVERS:
+            self.move(base)
+        if name == "redirect_stdout":
+            self.store(every, ANY, self.printed)
+        if _OBJECT not in base and name not in _READERS:
+            self.store(frozenset(filter(_is_made_elsewhere, base)), ANY, every)
+        if name == "register":
+            return self._unfollowed(node, arguments, base) | {
+                Ref("bound", _heap_key(a)) for a in base if isinstance(a, Ref) and a.kind == "fn"
+            }
+        if name in _WRITERS and _BUILTIN not in base:
             self.store(base, ANY, every | (self.elements(every) if name in _SPREADERS else _NOTHING))
             if name in _RETURN_NOTHING:
                 return _NOTHING
@@ -736,8 +840,9 @@ class _Interpreter:
         key = _place(node)
         function = self.functions.get(key)
         if function is None:
-            function = self.functions[key] = _Function(node, self.scope)
+            function = self.functions[key] = _Function(node, self.scope.around())
             self.is_changed = True
+        function.is_new = self.new
         by_name = zip((p.arg for p in node.args.kwonlyargs), node.args.kw_defaults, strict=True)
         for name, default in (
             *zip(reversed(function.positional), reversed(node.args.defaults), strict=False),
@@ -753,25 +858,29 @@ class _Interpreter:
     def _decorated(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, value: Value) -> Value:
         for decorator in reversed(node.decorator_list):
             place = ast.copy_location(ast.Call(decorator, [], []), decorator)
-            own = frozenset(a for a in self.value(decorator) if isinstance(a, Ref) and a.kind in ("fn", "cell"))
+            own = frozenset(a for a in self.value(decorator) if not isinstance(a, Ref) or a.kind in ("fn", "cell", "bound"))
             value |= self.call(own, place, _Arguments.of([value]))
         return value
 
     def _class(self, node: ast.ClassDef) -> None:
         made = self.cell(node, {}, "class") | {_OBJECT}
-        for base in (*node.bases, *(keyword.value for keyword in node.keywords)):
+        for base in node.bases:
             made |= frozenset(a for a in self.value(base) if isinstance(a, Ref))
+        given = _NOTHING.union(*(self.value(keyword.value) for keyword in node.keywords))
+        for function in self.methods.get("__init_subclass__", ()) if given else ():
+            self.give_all(function, given | made)
+        outer, key = self.scope, _place(node)
+        if key not in self.classes:
+            self.classes[key] = _Scope(outer.around(), bound_names(node.body), ())
+            self.classes[key].is_class = True
+        self.scope = self.classes[key]
         for each in node.body:
+            self.block([each])
             if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
-                held = self._decorated(each, self.define(each))
                 self._add_method(each)
-                self.store(made, each.name, held)
-            elif isinstance(each, ast.Assign | ast.AnnAssign):
-                targets = each.targets if isinstance(each, ast.Assign) else [each.target]
-                for name in (t.id for t in targets if isinstance(t, ast.Name)):
-                    self.store(made, name, self.value(each.value))
-            else:
-                self.block([each])
+        held, self.scope = self.scope.ever, outer
+        for name, value in held.items():
+            self.store(made, name, value)
         self.set_name(node.name, made | self._decorated(node, made))
 
     def _add_method(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
@@ -797,7 +906,24 @@ class _Interpreter:
     def _augmented(self, node: ast.AugAssign) -> None:
         before, more = self.value(_loaded(node.target)), self.value(node.value)
         self.store(before, ANY, more | self.elements(more))
+        self.move(before)
         self.bind(node.target, before | self.computed(before, more))
+
+    def _delete(self, node: ast.Delete) -> None:
+        for target in node.targets:
+            self.value(target)
+            if isinstance(target, ast.Subscript):
+                held = self.value(target.value)
+                self.move(held)
+                if _OBJECT in held:
+                    self._hooks({*held, *self.flat(self.value(target.slice))})
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        is_home = isinstance(node, ast.ImportFrom) and node.module in _HOMES
+        for alias in node.names:
+            name = alias.asname or alias.name
+            if self.new or (name in _FOLLOWED and not (is_home and name == alias.name)):
+                self.imported[name] = self.imported.get(name, False) or self.new
 
     def _return(self, node: ast.Return) -> None:
         held = self.value(node.value) | self.control
@@ -812,7 +938,7 @@ class _Interpreter:
         self.noted(self.flat(self.value(node.exc), self.value(node.cause)))
 
     def _if(self, node: ast.If) -> None:
-        step = _step_of(node.test)
+        step = _step_of(node.test) if self.function is None or self.function.node is self.solution else None
         if step is not None:
             self.block(node.body if step >= self.start_from else node.orelse)
             return
@@ -853,51 +979,67 @@ class _Interpreter:
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While, begin: Callable[[], object]) -> None:
         start = dict(self.scope.now)
+        leaves = any(isinstance(n, ast.Break | ast.Continue) for n in ast.walk(node))
         while True:
             before = self.scope.now
             self.scope.now = dict(before)
-            begin()
-            self.block(node.body)
-            self.scope.now = _joined([before, self.scope.now])
+            with self._binding() as held:
+                begin()
+                self.block(node.body)
+            self.scope.now = _joined([before, self.scope.now, *([held] if leaves else [])])
             if self.scope.now == before:
                 break
         self.block(node.orelse)
         self.scope.now = _joined([start, self.scope.now])
 
+    @contextmanager
+    def _binding(self) -> Iterator[dict[str, Value]]:
+        """All that names are given in a block, which may be left anywhere."""
+        held: dict[str, Value] = {}
+        self.bound.append(held)
+        yield held
+        self.bound.pop()
+
+    def _raised(self, seen: set[str | Ref]) -> Value:
+        """What an exception that was raised in a block may carry."""
+        return self.flat(seen, *(self.functions[key].seen for key in self.late))
+
     def _try(self, node: ast.Try | ast.TryStar) -> None:
         start = dict(self.scope.now)
         self.seen.append(self.tried[_place(node)])
-        passed = [start]
-        for statement in node.body:
-            self.block([statement])
-            passed.append(dict(self.scope.now))
-        seen = self.seen.pop()
-        self.block(node.orelse)
-        ends = [self.scope.now]
-        for handler in node.handlers:
-            self.scope.now = _joined(passed)
-            with self._under(handler, self.flat(seen)):
-                if handler.name:
-                    self.set_name(handler.name, self.flat(seen))
-                self.block(handler.body)
-            ends.append(self.scope.now)
-        self.scope.now = _joined([*ends, *(passed if node.finalbody else ())])
+        with self._binding() as every:
+            with self._binding() as passed:
+                self.block(node.body)
+            seen = self._raised(self.seen.pop())
+            self.block(node.orelse)
+            ends = [self.scope.now]
+            for handler in node.handlers:
+                self.scope.now = _joined([start, passed])
+                with self._under(handler, seen):
+                    if handler.name:
+                        self.set_name(handler.name, seen)
+                    self.block(handler.body)
+                ends.append(self.scope.now)
+        self.scope.now = _joined([*ends, *([start, every] if node.finalbody else ())])
         self.block(node.finalbody)
 
     def _with(self, node: ast.With | ast.AsyncWith) -> None:
-        before = dict(self.scope.now)
+        before, entered = dict(self.scope.now), _NOTHING
         self.seen.append(self.tried[_place(node)])
-        for item in node.items:
-            held = self.value(item.context_expr)
-            entered = self._hooks(held) if _OBJECT in held else set()
-            if item.optional_vars is not None:
-                self.bind(item.optional_vars, held | entered | self.elements(held))
-        self.block(node.body)
-        seen = self.seen.pop()
+        with self._binding() as passed:
+            for item in node.items:
+                held = self.value(item.context_expr)
+                entered |= held
+                hooks = self._hooks(held) if _OBJECT in held else set()
+                if item.optional_vars is not None:
+                    self.bind(item.optional_vars, held | hooks | self.elements(held))
+            self.block(node.body)
+        seen = self._raised(self.seen.pop())
+        self.store(entered, ANY, seen)
         for name in ("__exit__", "__aexit__"):
             for function in self.methods.get(name, ()):
-                self.give(function, function.named, self.flat(seen))
-        self.scope.now = _joined([before, self.scope.now])
+                self.give_all(function, seen)
+        self.scope.now = _joined([before, passed, self.scope.now])
 
     def _match(self, node: ast.Match) -> None:
         subject = self.value(node.subject)
@@ -905,6 +1047,8 @@ class _Interpreter:
         with self._under(node, self.flat(subject)):
             for case in node.cases:
                 self.scope.now = dict(start)
+                for compared in (n.value for n in ast.walk(case.pattern) if isinstance(n, ast.MatchValue)):
+                    self.flat(self.value(compared), subject)
                 for name in _captured(case.pattern):
                     self.set_name(name, self.flat(subject))
                 self.value(case.guard)
@@ -981,6 +1125,16 @@ class _Arguments:
 def _place(node: ast.AST) -> tuple[int, int, str]:
     """A node's place, by which its cell or function is known."""
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0), type(node).__name__
+
+
+def _heap_key(atom: Ref) -> Any:
+    """Where the heap has the contents of a cell, or the attributes of a function."""
+    return atom.key if atom.kind == "cell" else ("fn", *atom.key)
+
+
+def _is_made_elsewhere(atom: str | Ref) -> bool:
+    """Whether a cell is what a function returned that is not the plan's own, or what was kept from a run before."""
+    return isinstance(atom, Ref) and atom.kind == "cell" and ("Call" in atom.key or "kept" in atom.key)
 
 
 def _is_code(node: ast.AST) -> bool:
@@ -1123,8 +1277,9 @@ _STATEMENTS: Final[dict[type[ast.AST], Callable[[_Interpreter, Any], None]]] = {
     ast.With: _I._with,
     ast.AsyncWith: _I._with,
     ast.Match: _I._match,
-    ast.Import: lambda self, node: None,
-    ast.ImportFrom: lambda self, node: None,
+    ast.Import: _I._import,
+    ast.ImportFrom: _I._import,
+    ast.Delete: _I._delete,
     ast.Global: lambda self, node: None,
     ast.Nonlocal: lambda self, node: None,
 }
