@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
@@ -110,6 +110,7 @@ _FOLLOWED: Final = (*_SAME_ELEMENTS, *_ONE_ELEMENT, *_EACH, *_READ_ALL, "getattr
 _HOMES: Final = frozenset({"collections", "itertools", "random"})
 _MAKERS: Final = ("__init__", "__new__", "__post_init__", "__set_name__", "__init_subclass__")
 _LEAVERS: Final = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+_ORDER: Final = "#order"  # a field that is read only by going through a container
 _CLOSED: Final = frozenset({"int", "float", "bool", "date", "datetime", "Decimal", "None"})
 
 
@@ -146,12 +147,23 @@ class _Known:
         nodes = [node for tree in trees for node in ast.walk(tree)]
         self._goal = str(arguments.get("goal", ""))
         self._constants = {_constant_key(n.value) for n in nodes if isinstance(n, ast.Constant)}
-        self._statements = {_head(n) for n in nodes if isinstance(n, ast.stmt)}
+        self._statements = _most_often(Counter(_head(n) for n in ast.walk(t) if isinstance(n, ast.stmt)) for t in trees)
         self.calls = {n.attr for n in nodes if isinstance(n, ast.Attribute)}
 
-    def has_statement(self, node: ast.stmt) -> bool:
-        """Whether the statement, without those in it, stands in a known plan."""
-        return not self.compares or _head(node) in self._statements
+    def own_statements(self, tree: ast.Module) -> frozenset[ast.AST]:
+        """The statements of a plan that stand in no known one, or more often, each without those in it; and what a
+        loop repeats that is one of these.
+        """
+        if not self.compares:
+            return frozenset()
+        left, found = self._statements.copy(), set[ast.AST]()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.stmt):
+                left[head := _head(node)] -= 1
+                if left[head] < 0:
+                    found.add(node)
+        loops = [node for node in found if isinstance(node, ast.For | ast.AsyncFor | ast.While)]
+        return frozenset(found).union(*(set(ast.walk(loop)) for loop in loops))
 
     def has_constant(self, value: object) -> bool:
         """Whether the constant stands in a known plan or in the goal."""
@@ -164,6 +176,14 @@ class _Known:
 
 def _constant_key(value: object) -> tuple[str, str]:
     return type(value).__name__, str(value)
+
+
+def _most_often(counts: Iterable[Counter[str]]) -> Counter[str]:
+    """How often each stands in the plan that has it most."""
+    found: Counter[str] = Counter()
+    for each in counts:
+        found |= each
+    return found
 
 
 def _head(node: ast.stmt) -> str:
@@ -237,6 +257,7 @@ class _Interpreter:
         self.start_from = int(arguments.get("start_from", 1))
         self.variables = list(arguments.get("variables", ()))
         self.known = _Known(arguments)
+        self.own = self.known.own_statements(tree)
         self.heap: defaultdict[Any, defaultdict[str, set[str | Ref]]] = defaultdict(lambda: defaultdict(set))
         self.functions: dict[Any, _Function] = {}
         self.methods: defaultdict[str, list[_Function]] = defaultdict(list)
@@ -350,6 +371,16 @@ class _Interpreter:
             self.grow(seen, value)
         return value
 
+    def taken(self, value: Value) -> Value:
+        """A part of a value: which part of a known text, a revision's own statement says."""
+        return value | {REVISION} if self.new and _is_text(value) else value
+
+    def order(self, made: Value) -> Value:
+        """A container that is filled here: what it has, and in which order, a revision's own statement says."""
+        if self.new:
+            self.store(made, _ORDER, {REVISION})
+        return made
+
     def elements(self, value: Value) -> Value:
         """What one gets by going through a value."""
         if _FLAT in value:
@@ -361,6 +392,9 @@ class _Interpreter:
                     found |= held
             else:
                 found.add(atom)
+        return self.taken(value) | found if _is_text(value) else self._with_hooks(found, value)
+
+    def _with_hooks(self, found: set[str | Ref], value: Value) -> Value:
         return frozenset(found) | (self._hooks(value) if _OBJECT in value else _NOTHING)
 
     def field(self, value: Value, name: str) -> Value:
@@ -376,7 +410,7 @@ class _Interpreter:
                 found |= fields.get(name, _NOTHING) | fields.get(ANY, _NOTHING)
             elif atom is _BUILTIN:
                 found.add(atom)
-        return frozenset(found)
+        return self.taken(value) if _is_text(value) else frozenset(found)
 
     def store(self, value: Value, name: str, more: Iterable[str | Ref]) -> None:
         """Put atoms into the cells of a value."""
@@ -448,7 +482,7 @@ class _Interpreter:
                     self._hooks({*held, *value})
             case ast.Subscript(value=base, slice=key):
                 held, field = self.value(base), _constant_field(key)
-                self.store(held, field or ANY, value)
+                self.store(self.order(held), field or ANY, value)
                 if isinstance(key, ast.Slice):
                     self.move(held)
                     self.store(held, ANY, self.elements(value))
@@ -501,6 +535,10 @@ class _Interpreter:
             found |= {Ref("method", name)} if is_tool else {f"tool:{name}"}
         if name.startswith("__"):  # ``__class__``, ``__dict__``
             found |= base
+        if self.new and name.startswith("_"):  # ``__name__``, ``_fields``: text that a name is
+            found |= {REVISION}
+        if self.new and "__getattr__" in self.methods:
+            found |= self._hooks({*base, REVISION})
         if _OBJECT in base and _FLAT in found:  # ``v = property(f)``
             found |= self._results(found, base)
         for function in self.methods.get(name, ()):
@@ -533,8 +571,9 @@ class _Interpreter:
 
     def _sequence(self, node: ast.List | ast.Tuple | ast.Set) -> Value:
         if any(isinstance(each, ast.Starred) for each in node.elts):
-            return self.cell(node, {ANY: frozenset().union(*map(self.value, node.elts))})
-        return self.cell(node, {f"#{place}": self.value(each) for place, each in enumerate(node.elts)})
+            return self.order(self.cell(node, {ANY: frozenset().union(*map(self.value, node.elts))}))
+        made = self.cell(node, {f"#{place}": self.value(each) for place, each in enumerate(node.elts)})
+        return self.order(made) if len(node.elts) > 1 else made
 
     def _starred(self, node: ast.Starred) -> Value:
         return self.elements(self.value(node.value))
@@ -547,7 +586,7 @@ class _Interpreter:
                 continue
             name, held = _constant_field(key), self.value(each)
             self.store(made, name or ANY, held if name else held | self.value(key))
-        return made
+        return self.order(made)
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
         before, now = self.control, dict(self.scope.now)
@@ -595,7 +634,7 @@ class _Interpreter:
         if self.function is None:
             return held
         made = self.cell(self.function.node, {ANY: held | self.control}, "yields")
-        self.grow(self.function.result, made)
+        self.grow(self.function.result, self.order(made))
         self.called_late({Ref("fn", _place(self.function.node))})
         return self.noted(self.elements(made)) | (
             self.elements(self.value(node.value)) if isinstance(node, ast.YieldFrom) else _NOTHING
@@ -612,6 +651,7 @@ class _Interpreter:
                 return self.noted(self._builtin(node, name, arguments))
             case ast.Attribute(value=base, attr=name):
                 held = self.value(base)
+                arguments.is_bound = any(isinstance(a, Ref) and a.kind == "cell" and a.key[-1] != "class" for a in held)
                 found = self.call(self.attribute(held, name), node, arguments)
                 if _AGENT in held and name in self.tools:
                     return self.noted(found)
@@ -655,6 +695,9 @@ class _Interpreter:
     def _call_function(self, function: _Function, arguments: _Arguments, mixed: Value) -> set[str | Ref]:
         bound = 1 if function in self.methods.get(getattr(function.node, "name", ""), ()) else 0
         parameters = function.positional[bound:]
+        if bound and not arguments.is_bound:  # ``Class.method(self, x)``
+            for parameter, held in zip(function.positional, arguments.positional, strict=False):
+                self.give(function, [parameter], held)
         if isinstance(function.node, ast.AsyncFunctionDef):
             self.called_late({Ref("fn", _place(function.node))})
         for place, held in enumerate(arguments.positional):
@@ -696,7 +739,7 @@ class _Interpreter:
 
     def _give_extra(self, function: _Function, parameter: ast.arg | None, held: Value) -> None:
         if parameter is not None:
-            made = self.cell(parameter, {ANY: held})
+            made = self.order(self.cell(parameter, {ANY: held}))
             self.grow(function.scope.ever[parameter.arg], made)
 
     def _call_tool(self, name: str, node: ast.Call, arguments: _Arguments, mixed: Value) -> Value:
@@ -727,10 +770,13 @@ class _Interpreter:
         if not isinstance(made.key, tuple) or made.key[-1] != "class":
             return self._unfollowed(node, arguments, frozenset({made}))
         found = self.cell(node, {ANY: arguments.every}) | {made, _OBJECT}
+        arguments.is_bound = True
         for name in _MAKERS:
             for function in self.methods.get(name, ()):
                 self.give(function, function.positional[:1], found)
                 self._call_function(function, arguments, _NOTHING)
+                if name == "__post_init__":  # which of them it gets, the fields say
+                    self.give(function, function.positional[1:], arguments.every)
         return found
 
     def _builtin(self, node: ast.Call, name: str, arguments: _Arguments) -> Value:
@@ -775,7 +821,8 @@ class _Interpreter:
         columns = [self.elements(held) for held in arguments.positional]
         if arguments.is_starred:
             return self.computed(arguments.every)
-        fields = {"#1": columns[0]} if name == "enumerate" else {f"#{n}": held for n, held in enumerate(columns)}
+        count: Value = frozenset({REVISION} if self.new else ())
+        fields = {"#0": count, "#1": columns[0]} if name == "enumerate" else {f"#{n}": held for n, held in enumerate(columns)}
         return self.cell(node, {ANY: self.cell(node, fields, "pair")})
 
     def _call_given(
@@ -807,6 +854,7 @@ class _Interpreter:
                 Ref("bound", _heap_key(a)) for a in base if isinstance(a, Ref) and a.kind == "fn"
             }
         if name in _WRITERS and _BUILTIN not in base:
+            self.order(base)
             self.store(base, ANY, every | (self.elements(every) if name in _SPREADERS else _NOTHING))
             if name in _RETURN_NOTHING:
                 return _NOTHING
@@ -826,7 +874,7 @@ class _Interpreter:
     def block(self, body: Iterable[ast.stmt]) -> None:
         """Statements one after the other."""
         for node in body:
-            before, self.new = self.new, not self.known.has_statement(node)
+            before, self.new = self.new, node in self.own
             way = _STATEMENTS.get(type(node))
             if way:
                 way(self, node)
@@ -905,7 +953,7 @@ class _Interpreter:
 
     def _augmented(self, node: ast.AugAssign) -> None:
         before, more = self.value(_loaded(node.target)), self.value(node.value)
-        self.store(before, ANY, more | self.elements(more))
+        self.store(self.order(before), ANY, more | self.elements(more))
         self.move(before)
         self.bind(node.target, before | self.computed(before, more))
 
@@ -1011,6 +1059,8 @@ class _Interpreter:
             with self._binding() as passed:
                 self.block(node.body)
             seen = self._raised(self.seen.pop())
+            if self.own and not self.own.isdisjoint(n for each in node.body for n in ast.walk(each)):
+                seen |= {REVISION}  # a message may have a name or a key
             self.block(node.orelse)
             ends = [self.scope.now]
             for handler in node.handlers:
@@ -1091,10 +1141,13 @@ class _Interpreter:
 
 
 class _Arguments:
-    """The arguments of a call: values by position and by name (``*`` for ``**mapping``)."""
+    """The arguments of a call: values by position and by name (``*`` for ``**mapping``).
+
+    ``is_bound`` says that a method's first parameter is not among them.
+    """
 
     def __init__(self, interpreter: _Interpreter, node: ast.Call) -> None:
-        self.positional = [interpreter.value(each) for each in node.args]
+        self.positional, self.is_bound = [interpreter.value(each) for each in node.args], False
         self.is_starred = any(isinstance(each, ast.Starred) for each in node.args)
         self.named: dict[str, Value] = {}
         for keyword in node.keywords:
@@ -1107,13 +1160,13 @@ class _Arguments:
     def of(cls, positional: list[Value]) -> _Arguments:
         """Arguments by position alone."""
         made = cls.__new__(cls)
-        made.positional, made.is_starred, made.named = positional, False, {}
+        made.positional, made.is_starred, made.named, made.is_bound = positional, False, {}, False
         return made
 
     def with_positional(self, positional: list[Value]) -> _Arguments:
         """These arguments in place of those by position."""
         made = _Arguments.of(positional)
-        made.is_starred, made.named = self.is_starred, self.named
+        made.is_starred, made.named, made.is_bound = self.is_starred, self.named, self.is_bound
         return made
 
     @property
@@ -1130,6 +1183,11 @@ def _place(node: ast.AST) -> tuple[int, int, str]:
 def _heap_key(atom: Ref) -> Any:
     """Where the heap has the contents of a cell, or the attributes of a function."""
     return atom.key if atom.kind == "cell" else ("fn", *atom.key)
+
+
+def _is_text(value: Value) -> bool:
+    """Whether a value has no origin and no parts that are known: it may be a text of the plan."""
+    return all(isinstance(atom, Ref) and atom.kind in ("builtin", "bound", "obj") for atom in value)
 
 
 def _is_made_elsewhere(atom: str | Ref) -> bool:
