@@ -105,7 +105,7 @@ def _argument_origins(tool: Tool, site: SiteOrigins, name: str) -> Iterable[str]
     """Where one argument comes from: it was given by position, by name, or in a way that is not known."""
     given = site.arguments
     ways = [given[key] for key in (_EVERY, name, _position(tool, name)) if key in given]
-    beyond = [origins for key, origins in given.items() if key.isdigit() and _is_variadic(tool, name)]
+    beyond = [origins for key, origins in given.items() if _is_extra(tool, name, key)]
     return {origin for origins in (*ways, *beyond) for origin in origins} if ways or beyond else (UNKNOWN,)
 
 
@@ -114,8 +114,12 @@ def _position(tool: Tool, name: str) -> str:
     return str(names.index(name)) if name in names else ""
 
 
-def _is_variadic(tool: Tool, name: str) -> bool:
-    return any(p.name == name and p.kind in ("VAR_POSITIONAL", "VAR_KEYWORD") for p in tool.method.parameters)
+def _is_extra(tool: Tool, name: str, key: str) -> bool:
+    """Whether an argument that is given at this position or by this name is one of many that the parameter takes."""
+    kinds = {p.name: p.kind for p in tool.method.parameters}
+    if kinds.get(name) == "VAR_POSITIONAL":
+        return key.isdigit()
+    return kinds.get(name) == "VAR_KEYWORD" and not key.isdigit() and key not in kinds
 
 
 class _KnownValues:

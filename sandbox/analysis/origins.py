@@ -276,6 +276,7 @@ class _Interpreter:
         self.tried: defaultdict[Any, set[str | Ref]] = defaultdict(set)  # the values in a ``try`` or ``with``
         self.bound: list[dict[str, Value]] = []  # what names were given inside of a loop, ``try`` or ``with``
         self.late: set[Any] = set()  # functions that Python's own code may call, at any time
+        self.loose: set[str] = set()  # tools that are called by another name, so perhaps at another line
         self.printed: set[str | Ref] = set()
         self.imported: dict[str, bool] = {}  # names that hide a function of Python; whether a revision does it
         self.function: _Function | None = None
@@ -675,11 +676,13 @@ class _Interpreter:
             elif atom.kind == "ask":
                 found |= self._call_model(node, arguments)
             elif atom.kind == "cell":
-                found |= self._made_object(node, atom, arguments)
+                found |= self._made_object(node, atom, arguments, function)
             elif atom.kind in ("bound", "builtin"):
                 cell = frozenset({Ref("cell", atom.key)} if atom.key else ())
                 self.store(cell, ANY, arguments.every | self.elements(arguments.every))
                 found |= self._unfollowed(node, arguments, cell)
+        if _AGENT in function:  # ``attrgetter("send")(agent)(x)``
+            found |= self._call_tool(ANY, node, arguments, mixed)
         if _OBJECT in function:
             found |= self._hooks({*function, *arguments.every})
         return frozenset(found)
@@ -687,6 +690,8 @@ class _Interpreter:
     def _unfollowed(self, node: ast.Call, arguments: _Arguments, *more: Value) -> Value:
         """What a function that is not the plan's own returns: perhaps a new container, and all arguments in it."""
         called = self._call_given(node, arguments, more=more)
+        if _AGENT in self.flat(arguments.every):  # ``methodcaller("send", x)(agent)``
+            self._call_tool(ANY, node, arguments, self.flat(arguments.every, *more))
         for held in (*arguments.positional, *arguments.named.values()):  # it may fill one with another: ``heappush``
             self.store(held, ANY, arguments.every - held)
             self.move(held)
@@ -744,6 +749,8 @@ class _Interpreter:
 
     def _call_tool(self, name: str, node: ast.Call, arguments: _Arguments, mixed: Value) -> Value:
         site = self.sites[name, node.lineno, node.end_lineno or node.lineno]
+        if not (isinstance(node.func, ast.Attribute) and node.func.attr == name):
+            self.loose.add(name)
         self.grow(site.control, self.control)
         unclear = mixed or arguments.is_starred
         for place, held in enumerate(arguments.positional):
@@ -765,10 +772,10 @@ class _Interpreter:
         }
         return self.cell(node, fields)
 
-    def _made_object(self, node: ast.Call, made: Ref, arguments: _Arguments) -> Value:
+    def _made_object(self, node: ast.Call, made: Ref, arguments: _Arguments, function: Value) -> Value:
         """The object that a call of a class of the plan makes; of anything else in a cell nothing is known."""
         if not isinstance(made.key, tuple) or made.key[-1] != "class":
-            return self._unfollowed(node, arguments, frozenset({made}))
+            return self._unfollowed(node, arguments, function)
         found = self.cell(node, {ANY: arguments.every}) | {made, _OBJECT}
         arguments.is_bound = True
         for name in _MAKERS:
@@ -1112,7 +1119,9 @@ class _Interpreter:
         """The result as plain data."""
         sites = []
         for (tool, line, end), site in sorted(self.sites.items()):
-            held = {key: self.flat(atoms) for key, atoms in sorted(site.arguments.items())}
+            given = [each.arguments for (name, _, _), each in self.sites.items() if name == tool and name in self.loose]
+            keys = sorted({key for each in (site.arguments, *given) for key in each})
+            held = {key: self.flat(site.arguments[key], *(each.get(key, ()) for each in given)) for key in keys}
             plain = {key: _origins(atoms) for key, atoms in held.items()}
             control = _deciding(site.control.union(*held.values()))
             is_new = self.known.compares and tool not in self.known.calls
