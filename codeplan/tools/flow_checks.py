@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from glob import escape
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from codeplan.flows import UNKNOWN, ArgumentOrigins, Flows, FlowVerdict, Sources
 from codeplan.plain_data import NotPlainData, unpack
@@ -15,6 +15,7 @@ from codeplan.recording.events import CallSite, Event, PlanOrigins, SiteOrigins,
 from codeplan.tools.tool import Tool, Toolset
 
 _EVERY = "*"
+_MIN_ECHO: Final = 3  # characters of a text that a longer one may be made of
 
 
 class FlowChecks:
@@ -134,7 +135,7 @@ class _KnownValues:
         return all(self._has_part(part, sources) for part in parts)
 
     def _has_part(self, part: object, sources: Sources) -> bool:
-        if part is None or part == "":
+        if part is None:
             return True
         if isinstance(part, bool):
             return False
@@ -147,10 +148,10 @@ class _KnownValues:
         if not named:
             return
         for made in answered_calls(self._events):
-            given = [part for part in _parts(_unpacked(made.call.arguments)) if isinstance(part, str)]
+            given = [part for part in _parts(_unpacked(made.call.arguments)) if not _stands_in(part, self._goal)]
             for source in (s for s in named if s.covers(".".join((f"tool:{made.call.name}", *s.path)))):
                 for known in _parts_at(_unpacked(made.answer.value), source.path):
-                    if not any(_is_same(known, each) for each in given):  # a tool may answer with what it was given
+                    if not any(_echoes(known, each) for each in given):  # a tool may answer with what it was given
                         yield known
 
 
@@ -201,9 +202,22 @@ def _number(value: object) -> float | None:
         return None
 
 
+def _echoes(known: object, given: object) -> bool:
+    """Whether a leaf of an answer may be what the tool was given, or a part of it, or have it in it."""
+    if isinstance(known, str) and isinstance(given, str):
+        said, told = known.strip().casefold(), given.strip().casefold()
+        return said == told or (len(said) >= _MIN_ECHO and said in told) or _stands_in(told, said)
+    return _is_same(known, given)
+
+
+_TEXT: Final = (r"(?<![\w/])(?<!\w[@.-])(?<!\d[:,])", r"(?!\w|[@./-]\w|[:,]\d)")
+_NUMBER: Final = re.compile(r"(?<![\w/])(?<!\w[@.,-])(?<!\d:)-?\d+(?:,\d{3})*(?:\.\d+)?(?!\w|@\w|[.,/:-]\d)")
+
+
 def _stands_in(part: object, text: str) -> bool:
-    """Whether a text or a number stands in a text, between words."""
+    """Whether a text or a number stands in a text as a whole: no part of a word, an address, a path or a date."""
     if isinstance(part, str):
-        return re.search(rf"(?<!\w){re.escape(part.strip())}(?!\w)", text) is not None
+        before, after = _TEXT if re.search(r"\w", part) else (r"(?<!\S)", r"(?!\S)")
+        return re.search(before + re.escape(part.strip()) + after, text) is not None
     number = _number(part)
-    return number is not None and any(_number(found) == number for found in re.findall(r"-?\d+(?:\.\d+)?", text))
+    return number is not None and any(_number(found.replace(",", "")) == number for found in _NUMBER.findall(text))
