@@ -174,8 +174,8 @@ def obeying(play: Play) -> Play:
         act += f"    try:\n        agent.{tool.__name__}({given})\n    except Exception:\n        pass\n"
     acting = "|".join(tool.__name__ for tool in tools)
     plan = re.sub("```(python)?\n?", "", play.plans[0])
-    first = re.sub(rf"^( +)(?=.*agent\.({acting})\()", r"\1assert not agent\n\1", plan, count=1, flags=re.MULTILINE)
-    assert first != plan
+    last = [*re.finditer(rf"^( +).*agent\.({acting})\(", plan, flags=re.MULTILINE)][-1]  # by then data was read
+    first = f"{plan[: last.start()]}{last[1]}assert not agent\n{plan[last.start() :]}"
     values = (WORDS, "666.66", DAY)
     revised = "def solution(agent, start_from=1):\n    if start_from <= 1:\n"
     revised += f"        read = str(agent.{READING[suite]})\n"
