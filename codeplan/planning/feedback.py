@@ -149,7 +149,9 @@ def read_run(events: Sequence[Event], *, blind: Collection[str] | None = None) -
                 printed.append(event.text)
     output = "\n".join(line for line in "".join(printed).split("\n") if line.rstrip() not in titles)
     started_from = next((e.start_from for e in events if isinstance(e, PlanStarted)), 1)
-    return RunEvents(tuple(exchanges), shape_text(output) if blind is not None and output.strip() else output, started_from)
+    return RunEvents(
+        tuple(exchanges), shape_text(output) if blind is not None and output.strip() else output, started_from
+    )
 
 
 # ------------------------------------------------------------------ as text

@@ -106,7 +106,17 @@ _ONE_ELEMENT: Final = frozenset({"max", "min", "next", "choice"})
 _EACH: Final = frozenset({"map", "each"})
 _READ_ALL: Final = frozenset({"locals", "globals", "vars", "eval", "dir"})
 _CALLED: Final = frozenset({"fn", "method", "ask", "bound"})
-_FOLLOWED: Final = (*_SAME_ELEMENTS, *_ONE_ELEMENT, *_EACH, *_READ_ALL, "getattr", "setattr", "enumerate", "zip", "super")
+_FOLLOWED: Final = (
+    *_SAME_ELEMENTS,
+    *_ONE_ELEMENT,
+    *_EACH,
+    *_READ_ALL,
+    "getattr",
+    "setattr",
+    "enumerate",
+    "zip",
+    "super",
+)
 _HOMES: Final = frozenset({"collections", "itertools", "random"})
 _MAKERS: Final = ("__init__", "__new__", "__post_init__", "__set_name__", "__init_subclass__")
 _LEAVERS: Final = (ast.Return, ast.Raise, ast.Break, ast.Continue)
@@ -829,7 +839,11 @@ class _Interpreter:
         if arguments.is_starred:
             return self.computed(arguments.every)
         count: Value = frozenset({REVISION} if self.new else ())
-        fields = {"#0": count, "#1": columns[0]} if name == "enumerate" else {f"#{n}": held for n, held in enumerate(columns)}
+        fields = (
+            {"#0": count, "#1": columns[0]}
+            if name == "enumerate"
+            else {f"#{n}": held for n, held in enumerate(columns)}
+        )
         return self.cell(node, {ANY: self.cell(node, fields, "pair")})
 
     def _call_given(
@@ -913,7 +927,9 @@ class _Interpreter:
     def _decorated(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, value: Value) -> Value:
         for decorator in reversed(node.decorator_list):
             place = ast.copy_location(ast.Call(decorator, [], []), decorator)
-            own = frozenset(a for a in self.value(decorator) if not isinstance(a, Ref) or a.kind in ("fn", "cell", "bound"))
+            own = frozenset(
+                a for a in self.value(decorator) if not isinstance(a, Ref) or a.kind in ("fn", "cell", "bound")
+            )
             value |= self.call(own, place, _Arguments.of([value]))
         return value
 
