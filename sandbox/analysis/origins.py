@@ -782,10 +782,10 @@ class _Interpreter:
         }
         return self.cell(node, fields)
 
-    def _made_object(self, node: ast.Call, made: Ref, arguments: _Arguments, function: Value) -> Value:
+    def _made_object(self, node: ast.Call, made: Ref, arguments: _Arguments, called: Value) -> Value:
         """The object that a call of a class of the plan makes; of anything else in a cell nothing is known."""
         if not isinstance(made.key, tuple) or made.key[-1] != "class":
-            return self._unfollowed(node, arguments, function)
+            return self._unfollowed(node, arguments, called)
         found = self.cell(node, {ANY: arguments.every}) | {made, _OBJECT}
         arguments.is_bound = True
         for name in _MAKERS:
