@@ -7,7 +7,7 @@ import re
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Final, Literal, NamedTuple
 
@@ -120,8 +120,10 @@ class RunEvents(Value, frozen=True):
     started_from: int = 1
 
 
-def read_run(events: Sequence[Event], *, blind: bool = False) -> RunEvents:
-    """Read what happened in the attempt that begins with the first of these events; ``blind`` reads shapes alone."""
+def read_run(events: Sequence[Event], *, blind: Collection[str] | None = None) -> RunEvents:
+    """Read what happened in the attempt that begins with the first of these events; ``blind`` reads shapes alone, with
+    the keys that are among these words.
+    """
     exchanges: list[Exchange] = []
     printed: list[str] = []
     titles: set[str] = set()
@@ -135,16 +137,21 @@ def read_run(events: Sequence[Event], *, blind: bool = False) -> RunEvents:
                 titles.add(f"[Step {step}] {event.title}")
             case CallAnswered() if call is not None:
                 actions += 1
-                said, answer = (call_shape, answer_shape) if blind else (shown_call, shown_answer)
-                exchanges.append(Exchange(actions, step, said(call), answer(event.answer)))
+                if blind is None:
+                    texts = (shown_call(call), shown_answer(event.answer))
+                else:
+                    texts = (call_shape(call, blind), answer_shape(event.answer, blind))
+                exchanges.append(Exchange(actions, step, *texts))
             case ModelCalled(purpose="ask"):
                 texts = (event.question, event.completion.text.strip())
-                exchanges.append(Exchange(None, step, *(map(shape_text, texts) if blind else texts)))
+                exchanges.append(Exchange(None, step, *(texts if blind is None else map(shape_text, texts))))
             case TextPrinted():
                 printed.append(event.text)
     output = "\n".join(line for line in "".join(printed).split("\n") if line.rstrip() not in titles)
     started_from = next((e.start_from for e in events if isinstance(e, PlanStarted)), 1)
-    return RunEvents(tuple(exchanges), shape_text(output) if blind and output.strip() else output, started_from)
+    return RunEvents(
+        tuple(exchanges), shape_text(output) if blind is not None and output.strip() else output, started_from
+    )
 
 
 # ------------------------------------------------------------------ as text
@@ -481,7 +488,7 @@ def prompt_values(report: RunReport, attempts: tuple[str, ...]) -> dict[str, obj
     }
 
 
-def done_lines(events: Sequence[Event], *, blind: bool = False) -> tuple[str, ...]:
+def done_lines(events: Sequence[Event], *, blind: Collection[str] | None = None) -> tuple[str, ...]:
     """The calls that were made in an episode and answered with a value, and those in doubt: equal ones once, with a
     count, in the order in which each was made last. The newest are kept within MAX_DONE_CHARS, and the first line says
     how many are left out.
@@ -489,7 +496,7 @@ def done_lines(events: Sequence[Event], *, blind: bool = False) -> tuple[str, ..
     counts: dict[tuple[str, bool], int] = {}
     for made in answered_calls(events):
         if not made.answer.error or made.answer.in_doubt:
-            said = call_shape(made.call) if blind else shown_call(made.call)
+            said = shown_call(made.call) if blind is None else call_shape(made.call, blind)
             key = (one_line(said, _MAX_DONE_CALL), made.answer.in_doubt)
             counts[key] = counts.pop(key, 0) + 1
     lines: list[str] = []
@@ -569,7 +576,8 @@ def _describe_variables(report: RunReport, answers: Mapping[str, str], printed: 
     lost = _lost_lines({n: why for n, why in report.variables.dropped.items() if n not in report.plan.provides})
     room = MAX_PART_CHARS["variables"] - sum(len(line) + 1 for line in lost) - _MAX_REASON
     if report.is_blind:
-        return "\n".join([*(f"{clip_name(name)}: {shape_text(value)}" for name, value in values.items()), *lost])
+        shapes = (f"{clip_name(name)}: {shape_text(value, known)}" for name, value in values.items())
+        return "\n".join([*shapes, *lost])
     shown = variable_texts(values, room, max_each=_MAX_VALUE, max_string=_MAX_STRING, counts=True, names=answers)
     texts = {
         name: _PRINTED if len(text) >= _MIN_PRINTED and text in printed else text for name, text in shown.texts.items()

@@ -20,7 +20,7 @@ from codeplan.planning.feedback import (
     rewrite_values,
 )
 from codeplan.planning.sample_choice import SampleSettings, choose_samples
-from codeplan.planning.untrusted_feedback import tag_mark
+from codeplan.planning.untrusted_feedback import tag_mark, words_if_blind
 from codeplan.prompts.templates import Prompts
 from codeplan.sandbox import extract
 from codeplan.sandbox.language.extraction import extract_code
@@ -164,7 +164,7 @@ class Planner:
     def _done(self) -> tuple[str, ...]:
         """The calls that were made so far and are not undone; none in a world that can start over."""
         episode = self._episode
-        return done_lines(episode.trace.events, blind=self._is_blind) if episode.acts_for_real else ()
+        return done_lines(episode.trace.events, blind=words_if_blind(episode)) if episode.acts_for_real else ()
 
     def _marked(self, values: dict[str, object]) -> dict[str, object]:
         """The values with the mark of the tags around what came from tools; without tools, and blind, it is empty."""

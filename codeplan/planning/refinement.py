@@ -40,7 +40,7 @@ from codeplan.planning.resume_point import (
     step_after_all,
     unfinished_step,
 )
-from codeplan.planning.untrusted_feedback import blind_outcome
+from codeplan.planning.untrusted_feedback import blind_outcome, words_if_blind
 from codeplan.plugins import Setting
 from codeplan.recording.events import PlanDrafted
 from codeplan.sandbox import Sandbox
@@ -345,7 +345,7 @@ class RefinementLoop:
 
     def _run_events(self) -> RunEvents:
         """The content of the latest run's events."""
-        return read_run(self.episode.trace.events[self._attempt_start :], blind=self._is_blind)
+        return read_run(self.episode.trace.events[self._attempt_start :], blind=words_if_blind(self.episode))
 
     def _check(self, before: PlanAttempt | None) -> Plan | Rejected:
         """Check the latest plan. While it is refused, have it repaired, unless ``code_check`` is ``always``."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
-from codeplan.recording.events import Event
+from codeplan.episode.episode import Episode
+from codeplan.recording.events import Event, PlanDrafted, PlanFixed
 from codeplan.tools.call_texts import unpacked
 from codeplan.types import Answer, Call, Failed, Outcome, Replan
 from codeplan.untrusted.texts import with_count
@@ -19,7 +20,7 @@ from codeplan.untrusted.texts import with_count
 _MARK_CHARS: Final = 6
 _MAX_NAMES: Final = 12  # keys and items whose shapes are shown
 _MAX_DEPTH: Final = 3
-_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,39}")
+_WORD: Final = re.compile(r"\w+")
 
 
 def tag_mark(first: Event, texts: Iterable[object]) -> str:
@@ -34,38 +35,55 @@ def tag_mark(first: Event, texts: Iterable[object]) -> str:
     return f"-{digest.hexdigest()[:_MARK_CHARS]}"
 
 
-def shape_text(value: object, depth: int = _MAX_DEPTH) -> str:
-    """What a value is, without what it says: ``str of 412 characters``, ``list of 3 of dict(id: int)``."""
+def shape_text(value: object, words: Collection[str] = (), depth: int = _MAX_DEPTH) -> str:
+    """What a value is, without what it says: ``str of 412 characters``, ``list of 3 of dict(id: int)``.
+
+    ``words`` are those of the plan and of the tools' descriptions; another key is not shown, as it may be data.
+    """
     match value:
         case str():
             return f"str of {with_count(len(value), 'character')}"
         case list() | tuple():
-            each = f" of {shape_text(value[0], depth - 1)}" if value and depth else ""
+            each = f" of {shape_text(value[0], words, depth - 1)}" if value and depth else ""
             return f"{type(value).__name__} of {len(value):,}{each}"
         case dict():
-            return f"dict({_fields(value, depth)})" if depth else f"dict of {len(value):,}"
+            return f"dict({_fields(value, words, depth)})" if depth else f"dict of {len(value):,}"
         case bytes() | set() | frozenset():
             return f"{type(value).__name__} of {len(value):,}"
     return type(value).__name__
 
 
-def _fields(value: Mapping[Any, Any], depth: int) -> str:
-    """The shapes of a dict's values under its keys; a key that is no plain name is not shown: data may be in it."""
-    names = [key if isinstance(key, str) and _NAME.fullmatch(key) else "?" for key in value]
-    shown = [f"{name}: {shape_text(each, depth - 1)}" for name, each in zip(names, value.values(), strict=True)]
+def known_words(*texts: str) -> frozenset[str]:
+    """The words of texts in which no data stands."""
+    return frozenset(word for text in texts for word in _WORD.findall(text))
+
+
+def words_if_blind(episode: Episode) -> frozenset[str] | None:
+    """The words of an episode's plans and tools, if prompts for revised plans have shapes in place of data."""
+    if not episode.is_blind:
+        return None
+    plans = (event.source for event in episode.trace.events if isinstance(event, PlanDrafted | PlanFixed))
+    types = (each.text for each in episode.api.types)
+    return known_words(*plans, *(f"{m.name} {m.signature} {m.doc}" for m in episode.api.methods), *types)
+
+
+def _fields(value: Mapping[Any, Any], words: Collection[str], depth: int) -> str:
+    """The shapes of a dict's values under its keys."""
+    names = [key if isinstance(key, str) and key in words else "?" for key in value]
+    shown = [f"{name}: {shape_text(each, words, depth - 1)}" for name, each in zip(names, value.values(), strict=True)]
     more = [f"and {len(shown) - _MAX_NAMES:,} more"] if len(shown) > _MAX_NAMES else []
     return ", ".join(shown[:_MAX_NAMES] + more)
 
 
-def call_shape(call: Call) -> str:
+def call_shape(call: Call, words: Collection[str]) -> str:
     """A call with the shapes of its arguments."""
-    given = {name: shape_text(unpacked(value)) for name, value in (call.arguments or {}).items()}
+    given = {name: shape_text(unpacked(value), words) for name, value in (call.arguments or {}).items()}
     return f"{call.name}({', '.join(f'{name}: {shape}' for name, shape in given.items())})"
 
 
-def answer_shape(answer: Answer) -> str:
+def answer_shape(answer: Answer, words: Collection[str]) -> str:
     """The shape of an answer, or the type of its error."""
-    return f"raised {answer.error}" if answer.error else shape_text(unpacked(answer.value))
+    return f"raised {answer.error}" if answer.error else shape_text(unpacked(answer.value), words)
 
 
 def blind_outcome(outcome: Outcome, told: str) -> str:

@@ -17,6 +17,7 @@ from codeplan.tools.tool import Tool, Toolset
 _EVERY = "*"
 ALLOWED: Final = FlowVerdict("allow", {})
 """The verdict on a call that flows do not decide about."""
+_MIN_ECHO: Final = 3  # characters of a text that a longer one may be made of
 
 
 class FlowChecks:
@@ -120,7 +121,7 @@ def _argument_origins(tool: Tool, site: SiteOrigins, name: str) -> Iterable[str]
     """Where one argument comes from: it was given by position, by name, or in a way that is not known."""
     given = site.arguments
     ways = [given[key] for key in (_EVERY, name, _position(tool, name)) if key in given]
-    beyond = [origins for key, origins in given.items() if key.isdigit() and _is_variadic(tool, name)]
+    beyond = [origins for key, origins in given.items() if _is_extra(tool, name, key)]
     return {origin for origins in (*ways, *beyond) for origin in origins} if ways or beyond else (UNKNOWN,)
 
 
@@ -129,8 +130,12 @@ def _position(tool: Tool, name: str) -> str:
     return str(names.index(name)) if name in names else ""
 
 
-def _is_variadic(tool: Tool, name: str) -> bool:
-    return any(p.name == name and p.kind in ("VAR_POSITIONAL", "VAR_KEYWORD") for p in tool.method.parameters)
+def _is_extra(tool: Tool, name: str, key: str) -> bool:
+    """Whether an argument that is given at this position or by this name is one of many that the parameter takes."""
+    kinds = {p.name: p.kind for p in tool.method.parameters}
+    if kinds.get(name) == "VAR_POSITIONAL":
+        return key.isdigit()
+    return kinds.get(name) == "VAR_KEYWORD" and not key.isdigit() and key not in kinds
 
 
 class _KnownValues:
@@ -145,7 +150,7 @@ class _KnownValues:
         return all(self._has_part(part, sources) for part in parts)
 
     def _has_part(self, part: object, sources: Sources) -> bool:
-        if part is None or part == "":
+        if part is None:
             return True
         if isinstance(part, bool):
             return False
@@ -158,10 +163,10 @@ class _KnownValues:
         if not named:
             return
         for made in answered_calls(self._events):
-            given = [part for part in _parts(_unpacked(made.call.arguments)) if isinstance(part, str)]
+            given = [part for part in _parts(_unpacked(made.call.arguments)) if not _stands_in(part, self._goal)]
             for source in (s for s in named if s.covers(".".join((f"tool:{made.call.name}", *s.path)))):
                 for known in _parts_at(_unpacked(made.answer.value), source.path):
-                    if not any(_is_same(known, each) for each in given):  # a tool may answer with what it was given
+                    if not any(_echoes(known, each) for each in given):  # a tool may answer with what it was given
                         yield known
 
 
@@ -212,9 +217,22 @@ def _number(value: object) -> float | None:
         return None
 
 
+def _echoes(known: object, given: object) -> bool:
+    """Whether a leaf of an answer may be what the tool was given, or a part of it, or have it in it."""
+    if isinstance(known, str) and isinstance(given, str):
+        said, told = known.strip().casefold(), given.strip().casefold()
+        return said == told or (len(said) >= _MIN_ECHO and said in told) or _stands_in(told, said)
+    return _is_same(known, given)
+
+
+_TEXT: Final = (r"(?<![\w/])(?<!\w[@.-])(?<!\d[:,])", r"(?!\w|[@./-]\w|[:,]\d)")
+_NUMBER: Final = re.compile(r"(?<![\w/])(?<!\w[@.,-])(?<!\d:)-?\d+(?:,\d{3})*(?:\.\d+)?(?!\w|@\w|[.,/:-]\d)")
+
+
 def _stands_in(part: object, text: str) -> bool:
-    """Whether a text or a number stands in a text, between words."""
+    """Whether a text or a number stands in a text as a whole: no part of a word, an address, a path or a date."""
     if isinstance(part, str):
-        return re.search(rf"(?<!\w){re.escape(part.strip())}(?!\w)", text) is not None
+        before, after = _TEXT if re.search(r"\w", part) else (r"(?<!\S)", r"(?!\S)")
+        return re.search(before + re.escape(part.strip()) + after, text) is not None
     number = _number(part)
-    return number is not None and any(_number(found) == number for found in re.findall(r"-?\d+(?:\.\d+)?", text))
+    return number is not None and any(_number(found.replace(",", "")) == number for found in _NUMBER.findall(text))

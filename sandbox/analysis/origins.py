@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from codeplan.sandbox.language.name_flow import Function, function_names, outer_names, scope_nodes
+from codeplan.sandbox.language.name_flow import Function, bound_names, function_names, outer_names, scope_nodes
 from codeplan.sandbox.language.parsing import parse_plan
 
 MAX_PASSES: Final = 40
@@ -86,6 +86,17 @@ _WRITERS: Final = frozenset(
 )
 """Methods that put their arguments into what they are called on."""
 
+_MOVERS: Final = frozenset(
+    {"insert", "pop", "popleft", "remove", "reverse", "sort", "rotate", "appendleft", "extendleft", "clear"}
+)
+"""Methods after which the elements of a list stand at other places."""
+
+_READERS: Final = frozenset(dir(str)) | {
+    *("get", "keys", "values", "items", "copy", "group", "groups", "groupdict", "search", "match", "fullmatch"),
+    *("findall", "finditer", "sub", "isoformat", "strftime", "date", "time", "total_seconds", "read", "getvalue"),
+}
+"""Methods that put nothing into an object of a library."""
+
 _SPREADERS: Final = frozenset({"update", "extend", "extendleft", "writelines"})
 _RETURN_NOTHING: Final = frozenset({"append", "appendleft", "add", "insert", "extend", "update"})
 
@@ -96,8 +107,21 @@ _ONE_ELEMENT: Final = frozenset({"max", "min", "next", "choice"})
 _EACH: Final = frozenset({"map", "each"})
 _READ_ALL: Final = frozenset({"locals", "globals", "vars", "eval", "dir"})
 _CALLED: Final = frozenset({"fn", "method", "ask", "bound"})
+_FOLLOWED: Final = (
+    *_SAME_ELEMENTS,
+    *_ONE_ELEMENT,
+    *_EACH,
+    *_READ_ALL,
+    "getattr",
+    "setattr",
+    "enumerate",
+    "zip",
+    "super",
+)
+_HOMES: Final = frozenset({"collections", "itertools", "random"})
 _MAKERS: Final = ("__init__", "__new__", "__post_init__", "__set_name__", "__init_subclass__")
 _LEAVERS: Final = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+_ORDER: Final = "#order"  # a field that is read only by going through a container
 _CLOSED: Final = frozenset({"int", "float", "bool", "date", "datetime", "Decimal", "None"})
 
 
@@ -134,12 +158,23 @@ class _Known:
         nodes = [node for tree in trees for node in ast.walk(tree)]
         self._goal = str(arguments.get("goal", ""))
         self._constants = {_constant_key(n.value) for n in nodes if isinstance(n, ast.Constant)}
-        self._statements = {_head(n) for n in nodes if isinstance(n, ast.stmt)}
+        self._statements = _most_often(Counter(_head(n) for n in ast.walk(t) if isinstance(n, ast.stmt)) for t in trees)
         self.calls = {n.attr for n in nodes if isinstance(n, ast.Attribute)}
 
-    def has_statement(self, node: ast.stmt) -> bool:
-        """Whether the statement, without those in it, stands in a known plan."""
-        return not self.compares or _head(node) in self._statements
+    def own_statements(self, tree: ast.Module) -> frozenset[ast.AST]:
+        """The statements of a plan that stand in no known one, or more often, each without those in it; and what a
+        loop repeats that is one of these.
+        """
+        if not self.compares:
+            return frozenset()
+        left, found = self._statements.copy(), set[ast.AST]()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.stmt):
+                left[head := _head(node)] -= 1
+                if left[head] < 0:
+                    found.add(node)
+        loops = [node for node in found if isinstance(node, ast.For | ast.AsyncFor | ast.While)]
+        return frozenset(found).union(*(set(ast.walk(loop)) for loop in loops))
 
     def has_constant(self, value: object) -> bool:
         """Whether the constant stands in a known plan or in the goal."""
@@ -152,6 +187,14 @@ class _Known:
 
 def _constant_key(value: object) -> tuple[str, str]:
     return type(value).__name__, str(value)
+
+
+def _most_often(counts: Iterable[Counter[str]]) -> Counter[str]:
+    """How often each stands in the plan that has it most."""
+    found: Counter[str] = Counter()
+    for each in counts:
+        found |= each
+    return found
 
 
 def _head(node: ast.stmt) -> str:
@@ -179,6 +222,7 @@ class _Function:
         yields = (ast.Yield, ast.YieldFrom)
         self.yields = any(isinstance(n, yields) for n in scope_nodes(body))
         self.scope = _Scope(scope, function_names(node), outer_names(body))
+        self.is_new = False  # a lambda in a revision's own statement
         self.result: set[str | Ref] = set()
         self.seen: set[str | Ref] = set()
         self.control: set[str | Ref] = set()
@@ -193,7 +237,7 @@ class _Scope:
     """
 
     def __init__(self, outer: _Scope | None, names: frozenset[str], shared: Iterable[str]) -> None:
-        self.outer, self.names, self.shared = outer, names, {*shared}
+        self.outer, self.names, self.shared, self.is_class = outer, names, {*shared}, False
         self.now: dict[str, Value] = {}
         self.ever: defaultdict[str, set[str | Ref]] = defaultdict(set)
 
@@ -203,6 +247,10 @@ class _Scope:
         while scope.outer is not None and name not in scope.names:
             scope = scope.outer
         return scope
+
+    def around(self) -> _Scope:
+        """The scope that functions defined here see: not a class's."""
+        return self.outer if self.is_class and self.outer is not None else self
 
 
 class _Site:
@@ -222,10 +270,12 @@ class _Interpreter:
         self.start_from = int(arguments.get("start_from", 1))
         self.variables = list(arguments.get("variables", ()))
         self.known = _Known(arguments)
+        self.own = self.known.own_statements(tree)
         self.heap: defaultdict[Any, defaultdict[str, set[str | Ref]]] = defaultdict(lambda: defaultdict(set))
         self.functions: dict[Any, _Function] = {}
         self.methods: defaultdict[str, list[_Function]] = defaultdict(list)
         self.properties: set[str] = set()
+        self.classes: dict[Any, _Scope] = {}
         self.sites: defaultdict[tuple[str, int, int], _Site] = defaultdict(_Site)
         self.asks: dict[tuple[int, int], int] = {}
         self.asked: defaultdict[int, set[str | Ref]] = defaultdict(set)
@@ -237,6 +287,11 @@ class _Interpreter:
         self.control: Value = _NOTHING
         self.seen: list[set[str | Ref]] = [set()]
         self.tried: defaultdict[Any, set[str | Ref]] = defaultdict(set)  # the values in a ``try`` or ``with``
+        self.bound: list[dict[str, Value]] = []  # what names were given inside of a loop, ``try`` or ``with``
+        self.late: set[Any] = set()  # functions that Python's own code may call, at any time
+        self.loose: set[str] = set()  # tools that are called by another name, so perhaps at another line
+        self.printed: set[str | Ref] = set()
+        self.imported: dict[str, bool] = {}  # names that hide a function of Python; whether a revision does it
         self.function: _Function | None = None
         self.new = False
         self.leaving: dict[Any, bool] = {}
@@ -276,17 +331,20 @@ class _Interpreter:
 
     def _body(self, function: _Function) -> None:
         """Interpret a function's body with all that its parameters ever hold."""
-        before = self.scope, self.control, self.function, self.seen, self.new
+        before = self.scope, self.control, self.function, self.seen, self.new, self.bound
         function.is_stale, function.is_active = False, True
+        self.bound = []
         self.scope, self.control, self.function = function.scope, frozenset(function.control), function
         self.seen = [function.seen]
         self.scope.now = {name: frozenset(held) for name, held in self._initial(function)}
         if isinstance(function.node, ast.Lambda):
+            self.new = function.is_new
             self.grow(function.result, self.value(function.node.body))
+            self.new = False
         else:
             self.block(function.node.body)
         function.is_active = False
-        self.scope, self.control, self.function, self.seen, self.new = before
+        self.scope, self.control, self.function, self.seen, self.new, self.bound = before
 
     def _initial(self, function: _Function) -> Iterator[tuple[str, set[str | Ref]]]:
         kept = {row[0] for row in self.variables} if function.node is self.solution else set()
@@ -323,8 +381,8 @@ class _Interpreter:
                 found.add(_some_part(atom))
             elif atom not in found:
                 found.add(atom)
-                if atom.kind == "cell":
-                    stack += [each for field in self.heap[atom.key].values() for each in field]
+                if atom.kind in ("cell", "fn") and (key := _heap_key(atom)) in self.heap:
+                    stack += [each for field in self.heap[key].values() for each in field]
         if _OBJECT in found:
             found |= self._hooks(found)
         if found:
@@ -341,6 +399,16 @@ class _Interpreter:
             self.grow(seen, value)
         return value
 
+    def taken(self, value: Value) -> Value:
+        """A part of a value: which part of a known text, a revision's own statement says."""
+        return value | {REVISION} if self.new and _is_text(value) else value
+
+    def order(self, made: Value) -> Value:
+        """A container that is filled here: what it has, and in which order, a revision's own statement says."""
+        if self.new:
+            self.store(made, _ORDER, {REVISION})
+        return made
+
     def elements(self, value: Value) -> Value:
         """What one gets by going through a value."""
         if _FLAT in value:
@@ -352,6 +420,9 @@ class _Interpreter:
                     found |= held
             else:
                 found.add(atom)
+        return self.taken(value) | found if _is_text(value) else self._with_hooks(found, value)
+
+    def _with_hooks(self, found: set[str | Ref], value: Value) -> Value:
         return frozenset(found) | (self._hooks(value) if _OBJECT in value else _NOTHING)
 
     def field(self, value: Value, name: str) -> Value:
@@ -362,19 +433,26 @@ class _Interpreter:
         for atom in value:
             if isinstance(atom, str):
                 found.add(_with_field(atom, name))
-            elif atom.kind == "cell":
-                fields = self.heap[atom.key]
+            elif atom.kind in ("cell", "fn"):
+                fields = self.heap[_heap_key(atom)]
                 found |= fields.get(name, _NOTHING) | fields.get(ANY, _NOTHING)
             elif atom is _BUILTIN:
                 found.add(atom)
-        return frozenset(found)
+        return self.taken(value) if _is_text(value) else frozenset(found)
 
     def store(self, value: Value, name: str, more: Iterable[str | Ref]) -> None:
         """Put atoms into the cells of a value."""
         held = {*more, *self.control}
         for atom in value:
-            if isinstance(atom, Ref) and atom.kind == "cell":
-                self.grow(self.heap[atom.key][name], held)
+            if isinstance(atom, Ref) and atom.kind in ("cell", "fn"):
+                self.grow(self.heap[_heap_key(atom)][name], held)
+
+    def move(self, value: Value) -> None:
+        """The elements of lists may stand at other places now."""
+        for atom in value:
+            if isinstance(atom, Ref) and atom.kind == "cell" and "List" in atom.key:
+                fields = self.heap[atom.key]
+                self.grow(fields[ANY], [each for name, held in fields.items() if name != ANY for each in held])
 
     def cell(self, node: ast.AST, fields: Mapping[str, Iterable[str | Ref]], what: str = "") -> Value:
         """A new container made at this place."""
@@ -390,8 +468,7 @@ class _Interpreter:
             is_hook = name.startswith("__") and name.endswith("__") and name not in _MAKERS
             if is_hook or name in self.properties:
                 for function in functions:
-                    for parameter in function.named:
-                        self.grow(function.scope.ever[parameter], given)
+                    self.give_all(function, given)
                     found |= function.result
         return found
 
@@ -409,6 +486,8 @@ class _Interpreter:
         value |= self.control
         home = self.scope.home(name)
         home.now[name] = value
+        for held in self.bound if home is self.scope else ():
+            held[name] = held.get(name, _NOTHING) | value
         if home is not self.scope:
             home.shared.add(name)
         self.grow(home.ever[name], value)
@@ -425,12 +504,20 @@ class _Interpreter:
             case ast.Starred(value=inner):
                 self.bind(inner, self.cell(inner, {ANY: value}))
             case ast.Attribute(value=base, attr=name):
-                self.store(self.value(base), name, value)
+                held = self.value(base)
+                self.store(held, name, value)
+                if _OBJECT in held:
+                    self._hooks({*held, *value})
             case ast.Subscript(value=base, slice=key):
                 held, field = self.value(base), _constant_field(key)
-                self.store(held, field or ANY, value)
+                self.store(self.order(held), field or ANY, value)
+                if isinstance(key, ast.Slice):
+                    self.move(held)
+                    self.store(held, ANY, self.elements(value))
                 if field is None:
                     self.store(held, ANY, self.value(key))
+                if _OBJECT in held:
+                    self._hooks({*held, *value, *self.value(key)})
 
     # ------------------------------------------------------------------ expressions
 
@@ -455,7 +542,9 @@ class _Interpreter:
             return frozenset({_ASK})
         if self.is_bound(node.id):
             return self.read(node.id)
-        return _UNKNOWN if node.id in _READ_ALL else frozenset({_BUILTIN})
+        if node.id in _READ_ALL:
+            return _UNKNOWN
+        return frozenset({_BUILTIN, REVISION} if self.imported.get(node.id) else {_BUILTIN})
 
     def is_bound(self, name: str) -> bool:
         """Whether the plan binds the name, other than by an import."""
@@ -463,7 +552,8 @@ class _Interpreter:
 
     def _attribute(self, node: ast.Attribute) -> Value:
         base = self.value(node.value)
-        methods = {Ref("bound", a.key) for a in base if isinstance(a, Ref) and a.kind == "cell"}
+        self.noted(base)  # an AttributeError has it
+        methods = {Ref("bound", _heap_key(a)) for a in base if isinstance(a, Ref) and a.kind in ("cell", "fn")}
         return self.attribute(base, node.attr) | methods
 
     def attribute(self, base: Value, name: str) -> Value:
@@ -473,6 +563,14 @@ class _Interpreter:
         if _AGENT in base:
             is_tool = name in self.tools or not self.tools
             found |= {Ref("method", name)} if is_tool else {f"tool:{name}"}
+        if name.startswith("__"):  # ``__class__``, ``__dict__``
+            found |= base
+        if self.new and name.startswith("_"):  # ``__name__``, ``_fields``: text that a name is
+            found |= {REVISION}
+        if self.new and "__getattr__" in self.methods:
+            found |= self._hooks({*base, REVISION})
+        if _OBJECT in base and _FLAT in found:  # ``v = property(f)``
+            found |= self._results(found, base)
         for function in self.methods.get(name, ()):
             self.give(function, function.positional[:1], base)
             found |= {Ref("fn", _place(function.node))}
@@ -480,8 +578,19 @@ class _Interpreter:
                 found |= function.result
         return found
 
+    def _results(self, functions: Value, base: Value) -> set[str | Ref]:
+        """What those of the values that are functions of the plan return, called on ``base``."""
+        found: set[str | Ref] = set()
+        for atom in functions:
+            if isinstance(atom, Ref) and atom.kind == "fn":
+                self.give_all(self.functions[atom.key], base)
+                found |= self.functions[atom.key].result
+        return found
+
     def _subscript(self, node: ast.Subscript) -> Value:
         base, name = self.value(node.value), _constant_field(node.slice)
+        if _OBJECT in base:
+            self._hooks({*base, *self.flat(self.value(node.slice))})
         if name is not None:
             return self.noted(self.field(base, name))
         if isinstance(node.slice, ast.Slice):
@@ -492,8 +601,9 @@ class _Interpreter:
 
     def _sequence(self, node: ast.List | ast.Tuple | ast.Set) -> Value:
         if any(isinstance(each, ast.Starred) for each in node.elts):
-            return self.cell(node, {ANY: frozenset().union(*map(self.value, node.elts))})
-        return self.cell(node, {f"#{place}": self.value(each) for place, each in enumerate(node.elts)})
+            return self.order(self.cell(node, {ANY: frozenset().union(*map(self.value, node.elts))}))
+        made = self.cell(node, {f"#{place}": self.value(each) for place, each in enumerate(node.elts)})
+        return self.order(made) if len(node.elts) > 1 else made
 
     def _starred(self, node: ast.Starred) -> Value:
         return self.elements(self.value(node.value))
@@ -506,7 +616,7 @@ class _Interpreter:
                 continue
             name, held = _constant_field(key), self.value(each)
             self.store(made, name or ANY, held if name else held | self.value(key))
-        return made
+        return self.order(made)
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
         before, now = self.control, dict(self.scope.now)
@@ -534,8 +644,11 @@ class _Interpreter:
         return frozenset().union(*map(self.value, node.values))
 
     def _walrus(self, node: ast.NamedExpr) -> Value:
-        held = self.value(node.value)
+        held, home = self.value(node.value), self.scope.home(node.target.id)
         self.bind(node.target, held)
+        if node.target.id not in home.shared:  # it may be skipped, or stand before where it is read
+            home.shared.add(node.target.id)
+            self.is_changed = True
         return held
 
     def _lambda(self, node: ast.Lambda) -> Value:
@@ -551,8 +664,9 @@ class _Interpreter:
         if self.function is None:
             return held
         made = self.cell(self.function.node, {ANY: held | self.control}, "yields")
-        self.grow(self.function.result, made)
-        return self.elements(made) | (
+        self.grow(self.function.result, self.order(made))
+        self.called_late({Ref("fn", _place(self.function.node))})
+        return self.noted(self.elements(made)) | (
             self.elements(self.value(node.value)) if isinstance(node, ast.YieldFrom) else _NOTHING
         )
 
@@ -561,10 +675,13 @@ class _Interpreter:
     def _call(self, node: ast.Call) -> Value:
         arguments = _Arguments(self, node)
         match node.func:
+            case ast.Name(id=name) if name in self.imported and not self.is_bound(name):
+                return self.noted(self._unfollowed(node, arguments, self.value(node.func)))
             case ast.Name(id=name) if name != "ask_llm" and not self.is_bound(name):
                 return self.noted(self._builtin(node, name, arguments))
             case ast.Attribute(value=base, attr=name):
                 held = self.value(base)
+                arguments.is_bound = any(isinstance(a, Ref) and a.kind == "cell" and a.key[-1] != "class" for a in held)
                 found = self.call(self.attribute(held, name), node, arguments)
                 if _AGENT in held and name in self.tools:
                     return self.noted(found)
@@ -581,30 +698,42 @@ class _Interpreter:
                 found.add(_some_part(atom))
             elif atom.kind == "fn":
                 found |= self._call_function(self.functions[atom.key], arguments, mixed)
+                if (key := _heap_key(atom)) in self.heap:  # ``singledispatch``
+                    found |= self._results(frozenset(self.heap[key][ANY]), arguments.every)
             elif atom.kind == "method":
                 found |= self._call_tool(atom.key, node, arguments, mixed)
             elif atom.kind == "ask":
                 found |= self._call_model(node, arguments)
             elif atom.kind == "cell":
-                found |= self._made_object(node, atom, arguments)
+                found |= self._made_object(node, atom, arguments, function)
             elif atom.kind in ("bound", "builtin"):
                 cell = frozenset({Ref("cell", atom.key)} if atom.key else ())
                 self.store(cell, ANY, arguments.every | self.elements(arguments.every))
                 found |= self._unfollowed(node, arguments, cell)
+        if _AGENT in function:  # ``attrgetter("send")(agent)(x)``
+            found |= self._call_tool(ANY, node, arguments, mixed)
         if _OBJECT in function:
             found |= self._hooks({*function, *arguments.every})
         return frozenset(found)
 
     def _unfollowed(self, node: ast.Call, arguments: _Arguments, *more: Value) -> Value:
         """What a function that is not the plan's own returns: perhaps a new container, and all arguments in it."""
-        called = self._call_given(node, arguments)
-        for held in arguments.positional:  # it may put one argument into another, as ``heappush`` does
+        called = self._call_given(node, arguments, more=more)
+        if _AGENT in self.flat(arguments.every):  # ``methodcaller("send", x)(agent)``
+            self._call_tool(ANY, node, arguments, self.flat(arguments.every, *more))
+        for held in (*arguments.positional, *arguments.named.values()):  # it may fill one with another: ``heappush``
             self.store(held, ANY, arguments.every - held)
+            self.move(held)
         return self.computed(arguments.every, called, *more) | self.cell(node, {}) | {_FLAT}
 
     def _call_function(self, function: _Function, arguments: _Arguments, mixed: Value) -> set[str | Ref]:
         bound = 1 if function in self.methods.get(getattr(function.node, "name", ""), ()) else 0
         parameters = function.positional[bound:]
+        if bound and not arguments.is_bound:  # ``Class.method(self, x)``
+            for parameter, held in zip(function.positional, arguments.positional, strict=False):
+                self.give(function, [parameter], held)
+        if isinstance(function.node, ast.AsyncFunctionDef):
+            self.called_late({Ref("fn", _place(function.node))})
         for place, held in enumerate(arguments.positional):
             if place < len(parameters) and not (arguments.is_starred or mixed):
                 self.give(function, [parameters[place]], held)
@@ -634,13 +763,27 @@ class _Interpreter:
             function.is_stale = function.is_stale or not known.issuperset(held)
             self.grow(known, held)
 
+    def give_all(self, function: _Function, held: Iterable[str | Ref]) -> None:
+        """Let each parameter of a function that Python itself calls hold these atoms, too."""
+        value = frozenset(held)
+        self.give(function, function.named, value)
+        self._give_extra(function, function.node.args.vararg, value)
+        self._give_extra(function, function.node.args.kwarg, value)
+        self.called_late({Ref("fn", _place(function.node))})
+
+    def called_late(self, functions: Iterable[str | Ref]) -> None:
+        """Note that Python's own code may call these functions, and that any statement may meet what they raise."""
+        self.grow(self.late, {a.key for a in functions if isinstance(a, Ref) and a.kind == "fn"})
+
     def _give_extra(self, function: _Function, parameter: ast.arg | None, held: Value) -> None:
         if parameter is not None:
-            made = self.cell(parameter, {ANY: held})
+            made = self.order(self.cell(parameter, {ANY: held}))
             self.grow(function.scope.ever[parameter.arg], made)
 
     def _call_tool(self, name: str, node: ast.Call, arguments: _Arguments, mixed: Value) -> Value:
         site = self.sites[name, node.lineno, node.end_lineno or node.lineno]
+        if not (isinstance(node.func, ast.Attribute) and node.func.attr == name):
+            self.loose.add(name)
         self.grow(site.control, self.control)
         unclear = mixed or arguments.is_starred
         for place, held in enumerate(arguments.positional):
@@ -662,15 +805,18 @@ class _Interpreter:
         }
         return self.cell(node, fields)
 
-    def _made_object(self, node: ast.Call, made: Ref, arguments: _Arguments) -> Value:
+    def _made_object(self, node: ast.Call, made: Ref, arguments: _Arguments, called: Value) -> Value:
         """The object that a call of a class of the plan makes; of anything else in a cell nothing is known."""
         if not isinstance(made.key, tuple) or made.key[-1] != "class":
-            return self._unfollowed(node, arguments, frozenset({made}))
+            return self._unfollowed(node, arguments, called)
         found = self.cell(node, {ANY: arguments.every}) | {made, _OBJECT}
+        arguments.is_bound = True
         for name in _MAKERS:
             for function in self.methods.get(name, ()):
                 self.give(function, function.positional[:1], found)
                 self._call_function(function, arguments, _NOTHING)
+                if name == "__post_init__":  # which of them it gets, the fields say
+                    self.give(function, function.positional[1:], arguments.every)
         return found
 
     def _builtin(self, node: ast.Call, name: str, arguments: _Arguments) -> Value:
@@ -683,7 +829,15 @@ class _Interpreter:
         if name == "setattr" and len(node.args) == 3:
             self.store(first, _constant_field(node.args[1]) or ANY, every - first)
             return _NOTHING
+        if name == "super" and self.function is not None:
+            first_parameter = self.function.positional[:1]
+            return _NOTHING.union(*map(self.read, first_parameter)) | self._unfollowed(node, arguments)
+        if name == "print":
+            self.grow(self.printed, self.flat(every))
+        if name == "redirect_stdout":
+            self.store(every, ANY, self.printed)
         if name in _EACH and len(arguments.positional) > 1:
+            self.called_late(first)
             each = arguments.with_positional([self.elements(held) for held in arguments.positional[1:]])
             return self.cell(node, {ANY: self.call(first, node, each)})
         taken = arguments.positional[1:] if name == "filter" else arguments.positional
@@ -709,17 +863,25 @@ class _Interpreter:
         columns = [self.elements(held) for held in arguments.positional]
         if arguments.is_starred:
             return self.computed(arguments.every)
-        fields = {"#1": columns[0]} if name == "enumerate" else {f"#{n}": held for n, held in enumerate(columns)}
+        count: Value = frozenset({REVISION} if self.new else ())
+        fields = (
+            {"#0": count, "#1": columns[0]}
+            if name == "enumerate"
+            else {f"#{n}": held for n, held in enumerate(columns)}
+        )
         return self.cell(node, {ANY: self.cell(node, fields, "pair")})
 
-    def _call_given(self, node: ast.Call, arguments: _Arguments, items: Value | None = None) -> Value:
+    def _call_given(
+        self, node: ast.Call, arguments: _Arguments, items: Value | None = None, more: Iterable[Value] = ()
+    ) -> Value:
         """What functions among the arguments return, called with ``items``, or else with all arguments mixed."""
         every = self.flat(arguments.every)
+        self.called_late(every)
         functions = frozenset(a for a in every if isinstance(a, Ref) and a.kind in _CALLED)
         if not functions or self.is_calling_given:
             return _NOTHING
         self.is_calling_given = True
-        given = every if items is None else items
+        given = self.flat(every, *more) if items is None else items
         found = self.call(functions if items is not None else functions | {_FLAT}, node, _Arguments.of([given]))
         self.is_calling_given = False
         return found
@@ -727,7 +889,18 @@ class _Interpreter:
     def _method(self, node: ast.Call, base: Value, name: str, arguments: _Arguments) -> Value:
         """What a method that is not the plan's own returns."""
         every = arguments.every
-        if name in _WRITERS:
+        if name in _MOVERS:
+            self.move(base)
+        if name == "redirect_stdout":
+            self.store(every, ANY, self.printed)
+        if _OBJECT not in base and name not in _READERS:
+            self.store(frozenset(filter(_is_made_elsewhere, base)), ANY, every)
+        if name == "register":
+            return self._unfollowed(node, arguments, base) | {
+                Ref("bound", _heap_key(a)) for a in base if isinstance(a, Ref) and a.kind == "fn"
+            }
+        if name in _WRITERS and _BUILTIN not in base:
+            self.order(base)
             self.store(base, ANY, every | (self.elements(every) if name in _SPREADERS else _NOTHING))
             if name in _RETURN_NOTHING:
                 return _NOTHING
@@ -747,7 +920,7 @@ class _Interpreter:
     def block(self, body: Iterable[ast.stmt]) -> None:
         """Statements one after the other."""
         for node in body:
-            before, self.new = self.new, not self.known.has_statement(node)
+            before, self.new = self.new, node in self.own
             way = _STATEMENTS.get(type(node))
             if way:
                 way(self, node)
@@ -761,8 +934,9 @@ class _Interpreter:
         key = _place(node)
         function = self.functions.get(key)
         if function is None:
-            function = self.functions[key] = _Function(node, self.scope)
+            function = self.functions[key] = _Function(node, self.scope.around())
             self.is_changed = True
+        function.is_new = self.new
         by_name = zip((p.arg for p in node.args.kwonlyargs), node.args.kw_defaults, strict=True)
         for name, default in (
             *zip(reversed(function.positional), reversed(node.args.defaults), strict=False),
@@ -778,25 +952,31 @@ class _Interpreter:
     def _decorated(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, value: Value) -> Value:
         for decorator in reversed(node.decorator_list):
             place = ast.copy_location(ast.Call(decorator, [], []), decorator)
-            own = frozenset(a for a in self.value(decorator) if isinstance(a, Ref) and a.kind in ("fn", "cell"))
+            own = frozenset(
+                a for a in self.value(decorator) if not isinstance(a, Ref) or a.kind in ("fn", "cell", "bound")
+            )
             value |= self.call(own, place, _Arguments.of([value]))
         return value
 
     def _class(self, node: ast.ClassDef) -> None:
         made = self.cell(node, {}, "class") | {_OBJECT}
-        for base in (*node.bases, *(keyword.value for keyword in node.keywords)):
+        for base in node.bases:
             made |= frozenset(a for a in self.value(base) if isinstance(a, Ref))
+        given = _NOTHING.union(*(self.value(keyword.value) for keyword in node.keywords))
+        for function in self.methods.get("__init_subclass__", ()) if given else ():
+            self.give_all(function, given | made)
+        outer, key = self.scope, _place(node)
+        if key not in self.classes:
+            self.classes[key] = _Scope(outer.around(), bound_names(node.body), ())
+            self.classes[key].is_class = True
+        self.scope = self.classes[key]
         for each in node.body:
+            self.block([each])
             if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
-                held = self._decorated(each, self.define(each))
                 self._add_method(each)
-                self.store(made, each.name, held)
-            elif isinstance(each, ast.Assign | ast.AnnAssign):
-                targets = each.targets if isinstance(each, ast.Assign) else [each.target]
-                for name in (t.id for t in targets if isinstance(t, ast.Name)):
-                    self.store(made, name, self.value(each.value))
-            else:
-                self.block([each])
+        held, self.scope = self.scope.ever, outer
+        for name, value in held.items():
+            self.store(made, name, value)
         self.set_name(node.name, made | self._decorated(node, made))
 
     def _add_method(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
@@ -821,8 +1001,25 @@ class _Interpreter:
 
     def _augmented(self, node: ast.AugAssign) -> None:
         before, more = self.value(_loaded(node.target)), self.value(node.value)
-        self.store(before, ANY, more | self.elements(more))
+        self.store(self.order(before), ANY, more | self.elements(more))
+        self.move(before)
         self.bind(node.target, before | self.computed(before, more))
+
+    def _delete(self, node: ast.Delete) -> None:
+        for target in node.targets:
+            self.value(target)
+            if isinstance(target, ast.Subscript):
+                held = self.value(target.value)
+                self.move(held)
+                if _OBJECT in held:
+                    self._hooks({*held, *self.flat(self.value(target.slice))})
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        is_home = isinstance(node, ast.ImportFrom) and node.module in _HOMES
+        for alias in node.names:
+            name = alias.asname or alias.name
+            if self.new or (name in _FOLLOWED and not (is_home and name == alias.name)):
+                self.imported[name] = self.imported.get(name, False) or self.new
 
     def _return(self, node: ast.Return) -> None:
         held = self.value(node.value) | self.control
@@ -837,7 +1034,7 @@ class _Interpreter:
         self.noted(self.flat(self.value(node.exc), self.value(node.cause)))
 
     def _if(self, node: ast.If) -> None:
-        step = _step_of(node.test)
+        step = _step_of(node.test) if self.function is None or self.function.node is self.solution else None
         if step is not None:
             self.block(node.body if step >= self.start_from else node.orelse)
             return
@@ -878,51 +1075,69 @@ class _Interpreter:
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While, begin: Callable[[], object]) -> None:
         start = dict(self.scope.now)
+        leaves = any(isinstance(n, ast.Break | ast.Continue) for n in ast.walk(node))
         while True:
             before = self.scope.now
             self.scope.now = dict(before)
-            begin()
-            self.block(node.body)
-            self.scope.now = _joined([before, self.scope.now])
+            with self._binding() as held:
+                begin()
+                self.block(node.body)
+            self.scope.now = _joined([before, self.scope.now, *([held] if leaves else [])])
             if self.scope.now == before:
                 break
         self.block(node.orelse)
         self.scope.now = _joined([start, self.scope.now])
 
+    @contextmanager
+    def _binding(self) -> Iterator[dict[str, Value]]:
+        """All that names are given in a block, which may be left anywhere."""
+        held: dict[str, Value] = {}
+        self.bound.append(held)
+        yield held
+        self.bound.pop()
+
+    def _raised(self, seen: set[str | Ref]) -> Value:
+        """What an exception that was raised in a block may carry."""
+        return self.flat(seen, *(self.functions[key].seen for key in self.late))
+
     def _try(self, node: ast.Try | ast.TryStar) -> None:
         start = dict(self.scope.now)
         self.seen.append(self.tried[_place(node)])
-        passed = [start]
-        for statement in node.body:
-            self.block([statement])
-            passed.append(dict(self.scope.now))
-        seen = self.seen.pop()
-        self.block(node.orelse)
-        ends = [self.scope.now]
-        for handler in node.handlers:
-            self.scope.now = _joined(passed)
-            with self._under(handler, self.flat(seen)):
-                if handler.name:
-                    self.set_name(handler.name, self.flat(seen))
-                self.block(handler.body)
-            ends.append(self.scope.now)
-        self.scope.now = _joined([*ends, *(passed if node.finalbody else ())])
+        with self._binding() as every:
+            with self._binding() as passed:
+                self.block(node.body)
+            seen = self._raised(self.seen.pop())
+            if self.own and not self.own.isdisjoint(n for each in node.body for n in ast.walk(each)):
+                seen |= {REVISION}  # a message may have a name or a key
+            self.block(node.orelse)
+            ends = [self.scope.now]
+            for handler in node.handlers:
+                self.scope.now = _joined([start, passed])
+                with self._under(handler, seen):
+                    if handler.name:
+                        self.set_name(handler.name, seen)
+                    self.block(handler.body)
+                ends.append(self.scope.now)
+        self.scope.now = _joined([*ends, *([start, every] if node.finalbody else ())])
         self.block(node.finalbody)
 
     def _with(self, node: ast.With | ast.AsyncWith) -> None:
-        before = dict(self.scope.now)
+        before, entered = dict(self.scope.now), _NOTHING
         self.seen.append(self.tried[_place(node)])
-        for item in node.items:
-            held = self.value(item.context_expr)
-            entered = self._hooks(held) if _OBJECT in held else set()
-            if item.optional_vars is not None:
-                self.bind(item.optional_vars, held | entered | self.elements(held))
-        self.block(node.body)
-        seen = self.seen.pop()
+        with self._binding() as passed:
+            for item in node.items:
+                held = self.value(item.context_expr)
+                entered |= held
+                hooks = self._hooks(held) if _OBJECT in held else set()
+                if item.optional_vars is not None:
+                    self.bind(item.optional_vars, held | hooks | self.elements(held))
+            self.block(node.body)
+        seen = self._raised(self.seen.pop())
+        self.store(entered, ANY, seen)
         for name in ("__exit__", "__aexit__"):
             for function in self.methods.get(name, ()):
-                self.give(function, function.named, self.flat(seen))
-        self.scope.now = _joined([before, self.scope.now])
+                self.give_all(function, seen)
+        self.scope.now = _joined([before, passed, self.scope.now])
 
     def _match(self, node: ast.Match) -> None:
         subject = self.value(node.subject)
@@ -930,6 +1145,8 @@ class _Interpreter:
         with self._under(node, self.flat(subject)):
             for case in node.cases:
                 self.scope.now = dict(start)
+                for compared in (n.value for n in ast.walk(case.pattern) if isinstance(n, ast.MatchValue)):
+                    self.flat(self.value(compared), subject)
                 for name in _captured(case.pattern):
                     self.set_name(name, self.flat(subject))
                 self.value(case.guard)
@@ -943,7 +1160,9 @@ class _Interpreter:
         """The result as plain data."""
         sites = []
         for (tool, line, end), site in sorted(self.sites.items()):
-            held = {key: self.flat(atoms) for key, atoms in sorted(site.arguments.items())}
+            given = [each.arguments for (name, _, _), each in self.sites.items() if name == tool and name in self.loose]
+            keys = sorted({key for each in (site.arguments, *given) for key in each})
+            held = {key: self.flat(site.arguments[key], *(each.get(key, ()) for each in given)) for key in keys}
             plain = {key: _origins(atoms) for key, atoms in held.items()}
             control = _deciding(site.control.union(*held.values()))
             is_new = self.known.compares and tool not in self.known.calls
@@ -972,10 +1191,13 @@ class _Interpreter:
 
 
 class _Arguments:
-    """The arguments of a call: values by position and by name (``*`` for ``**mapping``)."""
+    """The arguments of a call: values by position and by name (``*`` for ``**mapping``).
+
+    ``is_bound`` says that a method's first parameter is not among them.
+    """
 
     def __init__(self, interpreter: _Interpreter, node: ast.Call) -> None:
-        self.positional = [interpreter.value(each) for each in node.args]
+        self.positional, self.is_bound = [interpreter.value(each) for each in node.args], False
         self.is_starred = any(isinstance(each, ast.Starred) for each in node.args)
         self.named: dict[str, Value] = {}
         for keyword in node.keywords:
@@ -988,13 +1210,13 @@ class _Arguments:
     def of(cls, positional: list[Value]) -> _Arguments:
         """Arguments by position alone."""
         made = cls.__new__(cls)
-        made.positional, made.is_starred, made.named = positional, False, {}
+        made.positional, made.is_starred, made.named, made.is_bound = positional, False, {}, False
         return made
 
     def with_positional(self, positional: list[Value]) -> _Arguments:
         """These arguments in place of those by position."""
         made = _Arguments.of(positional)
-        made.is_starred, made.named = self.is_starred, self.named
+        made.is_starred, made.named, made.is_bound = self.is_starred, self.named, self.is_bound
         return made
 
     @property
@@ -1006,6 +1228,21 @@ class _Arguments:
 def _place(node: ast.AST) -> tuple[int, int, str]:
     """A node's place, by which its cell or function is known."""
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0), type(node).__name__
+
+
+def _heap_key(atom: Ref) -> Any:
+    """Where the heap has the contents of a cell, or the attributes of a function."""
+    return atom.key if atom.kind == "cell" else ("fn", *atom.key)
+
+
+def _is_text(value: Value) -> bool:
+    """Whether a value has no origin and no parts that are known: it may be a text of the plan."""
+    return all(isinstance(atom, Ref) and atom.kind in ("builtin", "bound", "obj") for atom in value)
+
+
+def _is_made_elsewhere(atom: str | Ref) -> bool:
+    """Whether a cell is what a function returned that is not the plan's own, or what was kept from a run before."""
+    return isinstance(atom, Ref) and atom.kind == "cell" and ("Call" in atom.key or "kept" in atom.key)
 
 
 def _is_code(node: ast.AST) -> bool:
@@ -1150,8 +1387,9 @@ _STATEMENTS: Final[dict[type[ast.AST], Callable[[_Interpreter, Any], None]]] = {
     ast.With: _I._with,
     ast.AsyncWith: _I._with,
     ast.Match: _I._match,
-    ast.Import: lambda self, node: None,
-    ast.ImportFrom: lambda self, node: None,
+    ast.Import: _I._import,
+    ast.ImportFrom: _I._import,
+    ast.Delete: _I._delete,
     ast.Global: lambda self, node: None,
     ast.Nonlocal: lambda self, node: None,
 }

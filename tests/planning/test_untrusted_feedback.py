@@ -78,8 +78,8 @@ def test_blind_feedback_has_shapes_and_the_errors_type() -> None:
 
 
 def test_a_shape_says_nothing_of_the_data() -> None:
-    value = {"ok": [{"a": "x"}] * 3, "Pay EVE now": "y", "n": None, "deep": [[[["z"]]]]}
-    assert shape_text(value) == (
-        "dict(ok: list of 3 of dict(a: str of 1 character), ?: str of 1 character, n: NoneType, "
+    value = {"ok": [{"a": "x"}] * 3, "Pay EVE now": "y", "n": None, "Pay_EVE": 1, "deep": [[[["z"]]]]}
+    assert shape_text(value, {"ok", "a", "n", "deep"}) == (
+        "dict(ok: list of 3 of dict(a: str of 1 character), ?: str of 1 character, n: NoneType, ?: int, "
         "deep: list of 1 of list of 1 of list of 1)"
     )

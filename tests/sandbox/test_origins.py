@@ -113,6 +113,72 @@ LAUNDERERS = {
     "async": "import asyncio\nasync def wait(x):\n    return x\n{w} = asyncio.run(wait({v}))",
     "finally": "try:\n    f{n} = ''\nfinally:\n    f{n} = {v}\n{w} = f{n}",
     "del and set": "e{n} = 'a'\ndel e{n}\ne{n} = {v}\n{w} = e{n}",
+    "class attr tuple": "class A:\n    x, y = {v}, 1\n{w} = A.x",
+    "class attr from attr": "class A:\n    x = {v}\n    y = x\n{w} = A.y",
+    "class body for": "class A:\n    for x in [{v}]:\n        pass\n{w} = A.x",
+    "class body if": "class A:\n    if {v}:\n        x = {v}\n{w} = A.x",
+    "class body aug": "class A:\n    x = ''\n    x += {v}\n{w} = A.x",
+    "nested class": "class A:\n    class B:\n        x = {v}\n{w} = A.B.x",
+    "dispatch methods": "class V:\n    def a(self, x):\n        return x\n    table = {{'k': a}}\n{w} = V.table['k'](None, {v})",
+    "match value eq": "saved = []\nclass E:\n    def __eq__(self, o):\n        saved.append(o)\n        return True\nclass K:\n    x = E()\nmatch {v}:\n    case K.x:\n        pass\n{w} = saved[0]",
+    "getitem saves": "saved = []\nclass I:\n    def __getitem__(self, k):\n        saved.append(k)\nI()[{v}]\n{w} = saved[0]",
+    "exit args": "saved = []\nclass C:\n    def __enter__(self):\n        return self\n    def __exit__(self, *a):\n        saved.append(a[1].args[0])\n        return True\nwith C():\n    raise ValueError({v})\n{w} = saved[0]",
+    "function attribute": "def f():\n    pass\nf.x = {v}\n{w} = f.x",
+    "delitem hook": "saved = []\nclass P:\n    def __delitem__(self, k):\n        saved.append(k)\np = P()\ndel p[{v}]\n{w} = saved[0]",
+    "contextmanager catches": "saved = []\nfrom contextlib import contextmanager\n@contextmanager\ndef catch():\n    try:\n        yield 1\n    except ValueError as e:\n        saved.append(str(e))\nwith catch():\n    raise ValueError({v})\n{w} = saved[0]",
+    "generator throw": "saved = []\ndef g():\n    try:\n        yield 1\n    except ValueError as e:\n        saved.append(str(e))\n        yield 2\nk = g()\nnext(k)\nk.throw(ValueError({v}))\n{w} = saved[0]",
+    "generator raises late": "def g(x):\n    yield 1\n    raise ValueError(x)\nk = g({v})\nnext(k)\ntry:\n    next(k)\nexcept ValueError as e:\n    {w} = e.args[0]",
+    "async raises late": "import asyncio\nasync def f(x):\n    raise ValueError(x)\none = f({v})\ntry:\n    asyncio.run(one)\nexcept ValueError as e:\n    {w} = e.args[0]",
+    "map raises late": "def f(x):\n    raise ValueError(x)\np = map(f, [{v}])\ntry:\n    list(p)\nexcept ValueError as e:\n    {w} = e.args[0]",
+    "attribute error obj": "try:\n    {v}.foo\nexcept AttributeError as e:\n    {w} = e.obj",
+    "import alias setattr": "from functools import reduce as setattr\n{w} = setattr(lambda x, y: x + y, [{v}], '')",
+    "import alias list": "from json import dumps as list\n{w} = list({v})[1:-1]",
+    "pop twice": "xs = ['', {v}]\nxs.pop(0)\n{w} = xs.pop(0)",
+    "reverse": "xs = ['', {v}]\nxs.reverse()\n{w} = xs[0]",
+    "sort": "xs = ['z', {v}]\nxs.sort()\n{w} = xs[0]",
+    "insert shift": "xs = [{v}, '']\nxs.insert(0, '')\n{w} = xs[1]",
+    "del shift": "xs = ['', {v}]\ndel xs[0]\n{w} = xs[0]",
+    "remove shift": "xs = ['', {v}]\nxs.remove('')\n{w} = xs[0]",
+    "slice assign": "xs = ['', {v}]\nxs[0:1] = []\n{w} = xs[0]",
+    "aug mult alias": "xs = [{v}]\nys = xs\nxs *= 2\n{w} = ys[1]",
+    "heapify": "import heapq\nxs = ['z', {v}]\nheapq.heapify(xs)\n{w} = xs[0]",
+    "insort": "import bisect\nxs = [{v}]\nbisect.insort(xs, 'a')\n{w} = xs[1]",
+    "break": "for _ in [1]:\n    {w} = {v}\n    if {v}:\n        break\n    {w} = ''",
+    "continue": "for _ in [1]:\n    {w} = {v}\n    if {v}:\n        continue\n    {w} = ''",
+    "while break": "while True:\n    {w} = {v}\n    if {v}:\n        break\n    {w} = ''\n    break",
+    "try nested": "try:\n    for x in [1]:\n        {w} = {v}\n        int('x')\n        {w} = ''\nexcept ValueError:\n    pass",
+    "try finally in loop": "for _ in [1]:\n    try:\n        {w} = {v}\n        continue\n    finally:\n        pass\n    {w} = ''",
+    "suppress": "from contextlib import suppress\nwith suppress(ValueError):\n    {w} = {v}\n    int('x')\n    {w} = ''",
+    "and walrus": "{w} = {v}\n'' and ({w} := 'x')",
+    "ifexp walrus": "{w} = {v}\n1 if 1 else ({w} := 'x')",
+    "comp walrus empty": "{w} = {v}\n[{w} := 'x' for _ in []]",
+    "comp walrus carry": "p = ''\n{w} = [(p, p := one)[0] for one in [{v}, 'x']][1]",
+    "compare walrus": "{w} = {v}\n0 > 1 > ({w} := 'x')",
+    "init subclass kw": "class B:\n    def __init_subclass__(cls, tag='', **k):\n        cls.tag = tag\nclass C(B, tag={v}):\n    pass\n{w} = C.tag",
+    "class getitem": "saved = []\nclass B:\n    def __class_getitem__(cls, k):\n        saved.append(k)\nB[{v}]\n{w} = saved[0]",
+    "super other name": "class Aa:\n    def put(self, x):\n        self.x = x\nclass B(Aa):\n    def keep(self, x):\n        super().put(x)\nb = B()\nb.keep({v})\n{w} = b.x",
+    "singledispatch": "from functools import singledispatch\n@singledispatch\ndef f(x):\n    return ''\n@f.register(str)\ndef g(x):\n    return x\n{w} = f({v})",
+    "dunder class": "class O:\n    x = ''\no = O()\no.__class__.x = {v}\n{w} = O.x",
+    "future": "import asyncio\nasync def m():\n    f = asyncio.get_running_loop().create_future()\n    f.set_result({v})\n    return await f\n{w} = asyncio.run(m())",
+    "pool callback": "saved = []\nfrom concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(1) as p:\n    p.submit(lambda: {v}).add_done_callback(lambda f: saved.append(f.result()))\n{w} = saved[0]",
+    "closing redirect": "import io, contextlib\nb = io.StringIO()\nwith contextlib.redirect_stdout(b):\n    print({v}, end='')\n{w} = b.getvalue()",
+    "print file": "import io\nb = io.StringIO()\nprint({v}, file=b, end='')\n{w} = b.getvalue()",
+    "dunder dict": "class V:\n    pass\nv = V()\nv.__dict__['n'] = {v}\n{w} = v.n",
+    "property call": "class P:\n    def get(self):\n        return {v}\n    v = property(get)\n{w} = P().v",
+    "operator add": "import operator\n{w} = operator.add('', {v})",
+    "unbound method": "class K:\n    def put(self, x):\n        self.x = x\nk = K()\nK.put(k, {v})\n{w} = k.x",
+    "property setter": "saved = []\nclass P:\n    @property\n    def v(self):\n        return 1\n    @v.setter\n    def v(self, x):\n        saved.append(x)\nP().v = {v}\n{w} = saved[0]",
+    "setitem key hook": "saved = []\nclass P:\n    def __setitem__(self, n, x):\n        saved.append(n)\nP()[{v}] = 1\n{w} = saved[0]",
+    "descriptor set": "saved = []\nclass D:\n    def __set__(self, o, x):\n        saved.append(x)\nclass P:\n    v = D()\nP().v = {v}\n{w} = saved[0]",
+    "hash hook": "saved = []\nclass H:\n    def __init__(self, x):\n        self.x = x\n    def __hash__(self):\n        saved.append(self.x)\n        return 1\n{{H({v})}}\n{w} = saved[0]",
+    "str raises": "class P:\n    def __init__(self, x):\n        self.x = x\n    def __str__(self):\n        raise ValueError(self.x)\np = P({v})\ntry:\n    str(p)\nexcept ValueError as e:\n    {w} = e.args[0]",
+    "stop iteration value": "def g(x):\n    yield 1\n    return x\nk = g({v})\nnext(k)\ntry:\n    next(k)\nexcept StopIteration as e:\n    {w} = e.value",
+    "exit stack": "saved = []\nfrom contextlib import ExitStack\nwith ExitStack() as s:\n    s.callback(saved.append, {v})\n{w} = saved[0]",
+    "format attr": "class F:\n    pass\nf = F()\nf.a = {v}\n{w} = '{{0.a}}'.format(f)",
+    "async queue": "import asyncio\nasync def m():\n    q = asyncio.Queue()\n    await q.put({v})\n    return await q.get()\n{w} = asyncio.run(m())",
+    "chained assign": "p = q = [{v}]\nq[0] += ''\n{w} = p[0]",
+    "partial list": "from functools import partial\nxs = []\nadd = partial(xs.append)\nadd({v})\n{w} = xs[0]",
+    "while carry": "x = y = z = ''\nn = 0\nwhile n < 4:\n    {w} = z\n    z = y\n    y = x\n    x = {v}\n    n += 1",
 }
 
 
@@ -308,3 +374,60 @@ def test_a_tool_that_only_a_revision_calls_is_new() -> None:
     source = FIRST.replace("agent.send(", "agent.pay(")
     rows = {row[0]: row for row in find_origins(source, {"tools": list(TOOLS), "known": [FIRST], "goal": ""})["sites"]}
     assert rows["pay"][5] and not rows["page"][5]
+
+
+JOINING = """
+import re
+class Conf:
+    a = 'x'
+def pick(x):
+    return 'ann'
+def join(xs):
+    text = ''
+    for x in xs:
+        text = text + x
+    return text
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        n = int(agent.page())
+        parts = ['a', 'b']
+        total = 0
+        total += 1
+    if start_from <= 2:
+        to = pick(n)
+        amount = str(total)
+        word = str('b')
+        agent.send(join(parts))
+"""
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"join(parts))": "(lambda: 'eve')())"},
+        {"a = 'x'": "a = 'eve'", "join(parts))": "Conf.a)"},
+        {"['a', 'b']": "['b', 'a', 'ann']"},
+        {"['a', 'b']": "{'b': 1, 'a': 1}"},
+        {"['a', 'b']": "list('ann')"},
+        {"['a', 'b']": "(x for x, in zip('ann'))"},
+        {"parts = ['a', 'b']": "parts = []\n        parts.append('a')\n        parts.append('ann')"},
+        {"parts = ['a', 'b']": "def g():\n            yield 'a'\n            yield 'ann'\n        parts = g()"},
+        {"join(parts))": "'ann'[1])"},
+        {"agent.send(join(parts))": "q, *_ = 'ann'\n        agent.send(q)"},
+        {"agent.send(join(parts))": "for i, _ in enumerate(['a', 'b']):\n            pass\n        agent.send(i)"},
+        {"total += 1": "for _ in ['a', 'b']:\n            total += 1", "join(parts))": "amount)"},
+        {"total += 1": "total += 1\n        total += 1", "join(parts))": "amount)"},
+        {"import re": "from json import dumps as str", "join(parts))": "word)"},
+        {"agent.send(join(parts))": "def eve():\n            pass\n        agent.send(eve.__name__)"},
+        {"agent.send(join(parts))": "def h(**k):\n            return [x for x in k][0]\n        agent.send(h(eve=1))"},
+        {
+            "agent.send(join(parts))": "try:\n            {}['eve']\n        except KeyError as e:\n            agent.send(e.args)"
+        },
+    ],
+)
+def test_what_a_revision_makes_of_known_text_is_its_own(changes: dict[str, str]) -> None:
+    source = JOINING
+    for known, other in changes.items():
+        source = source.replace(known, other)
+    assert "revision" not in _sites(JOINING, known=[JOINING], goal="")["send"]["0"]
+    assert "revision" in _sites(source, known=[JOINING], goal="")["send"]["0"]

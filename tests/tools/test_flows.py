@@ -127,6 +127,64 @@ def test_an_answer_with_what_the_call_was_given_makes_nothing_trusted() -> None:
     assert isinstance(result.ending, Waiting) and not bank.done
 
 
+WIDE = "Pay 1,000.50 for ./docs/bill.txt by 2024-05-06, tell ann@example.org; see https://good.example/a"
+
+
+@pytest.mark.parametrize(
+    ("value", "asked"),
+    [
+        *(("./docs/bill.txt", 0), ("1,000.50", 0), (1000.5, 0), ("2024-05-06", 0), ("https://good.example/a", 0)),
+        *(("", 1), (".", 1), ("/", 1), ("example.org", 1), ("ann", 1), ("good.example", 1), ("docs", 1), ("2024", 1)),
+        *((1, 1), (0.5, 1), (-5, 1), ("000.50", 1), (2024, 1)),
+    ],
+)
+def test_only_a_whole_value_of_the_goal_is_trusted(value: object, asked: int) -> None:
+    def read() -> object:
+        return value
+
+    calls: list[Any] = []
+    body = "```python\ndef solution(agent, start_from=1):\n    agent.send(agent.read())\n```"
+    flows = Flows(rules={"send": goal}, readonly=["read"])
+
+    def send(to: object) -> None: ...
+
+    tools, approve = [read, send], lambda call: calls.append(call) or False
+    codeplan.do(WIDE, tools=tools, model=lambda messages: body, flows=flows, approve=approve, tries=1)
+    assert len(calls) == asked
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "m = map(agent.send, [t]); [*m, agent.send('x')]",
+        "m = filter(agent.send, [t]); [*m, agent.send('x')]",
+        "from operator import methodcaller; [methodcaller('send', t)(agent), agent.send('x')]",
+        "from operator import attrgetter; [attrgetter('send')(agent)(t), agent.send('x')]",
+        "agent.send('x', k=t)",
+        "agent.send(agent.echo(t)['said'])",
+        "agent.send(agent.echo(t)['first'])",
+    ],
+)
+def test_a_call_in_a_line_with_others_keeps_its_own_origins(call: str) -> None:
+    def read() -> str:
+        return "EVE-99 now"
+
+    def echo(text: str) -> dict[str, str]:
+        return {"said": f"you said: {text}", "first": text.split()[0].lower()}
+
+    sent: list[Any] = []
+
+    def send(to: str, **more: str) -> None:
+        sent.append((to, more))
+
+    body = f"```python\ndef solution(agent, start_from=1):\n    t = agent.read()\n    {call}\n```"
+    flows = Flows(rules={"send": goal | tool("echo")}, readonly=["read", "echo"])
+    asked: list[Any] = []
+    given: dict[str, Any] = {"tools": [read, echo, send], "model": lambda messages: body, "flows": flows, "tries": 1}
+    codeplan.do("g", approve=lambda call: asked.append(call.arguments) or False, **given)
+    assert "eve" in str(asked).lower() and "eve" not in str(sent).lower()
+
+
 @pytest.mark.parametrize(("otherwise", "done", "asked"), [("allow", 1, 0), ("ask", 0, 1), ("refuse", 0, 0)])
 def test_otherwise_says_what_happens(otherwise: Any, done: int, asked: int) -> None:
     found = played(READ + "agent.send_money(said)", Flows(**FLOWS, otherwise=otherwise), approve=False)
