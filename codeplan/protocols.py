@@ -203,6 +203,9 @@ class OffersTools(Protocol):
     is_blind: bool
     """Whether prompts for revised plans have shapes in place of what tools answered."""
 
+    instructions: str
+    """The user's own system text, which prompts that act for the user show; empty if there is none."""
+
     once_tools: frozenset[str]
     """The tools of which equal calls are made once: after a failure, the recorded answer stands for them."""
 

@@ -131,6 +131,10 @@ def do(
         Literal["quoted", "blind"],
         typer.Option(help="What revisions see of tools' answers: all of it, quoted, or shapes alone."),
     ] = "quoted",
+    instructions: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Your own system text, for every prompt that plans or acts for you."),
+    ] = None,
     allow_weak_sandbox: options.AllowWeak = False,
     more: options.Set = None,
     out: options.Out = None,
@@ -150,9 +154,11 @@ def do(
     """
     from codeplan.report.json_output import result_as_json
     from codeplan.runner.tools import do as do_with_tools
+    from codeplan.runner.tools import read_instructions
 
     given = options.command_run(context)
     sources.require_tools()
+    given |= {"instructions": read_instructions(instructions)} if instructions else {}
     with options.run_folder(out, "do", goal) as folder:
         again = f"run: codeplan resume {shell_word(folder)}; name the tools again, as for this command"
         arguments = {**sources.arguments(), **given, "method": method, "feedback": feedback}

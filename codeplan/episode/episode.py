@@ -354,6 +354,11 @@ class Episode:
         return isinstance(self.env, OffersTools) and self.env.is_blind
 
     @property
+    def instructions(self) -> str:
+        """The user's own system text, for prompts that act for the user; empty if there is none."""
+        return self.env.instructions if isinstance(self.env, OffersTools) else ""
+
+    @property
     def acts_for_real(self) -> bool:
         """Whether actions are real: they cannot be undone, so the episode cannot start over."""
         return isinstance(self.env, ActsForReal)

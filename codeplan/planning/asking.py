@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from codeplan.episode.episode import Episode
 from codeplan.errors import UsageError
@@ -45,9 +46,26 @@ def ask_messages(
     *,
     stop: Sequence[str] = (),
 ) -> str:
-    """The model's reply to messages. The template ``name`` made the last of them. Raises as ``ask_template``."""
+    """The model's reply to messages. The template ``name`` made the last of them. Raises as ``ask_template``.
+
+    The system message ends with the user's instructions, if the call acts for the user.
+    """
     label = f"{name} {prompts.digest(name)}"
+    if episode.instructions and purpose not in _WITHOUT_INSTRUCTIONS:
+        told = render_text(prompts, "_instructions", instructions=episode.instructions)
+        messages = [_with_more(message, told) for message in messages]
     return episode.ask(messages, purpose=purpose, prompt=label, stop=stop).text
+
+
+_WITHOUT_INSTRUCTIONS: Final = frozenset[Purpose]({"ask", "resume", "formalise"})
+"""Calls that do not act for the user: what ``ask_llm`` reads may be anybody's, and the others only reword or compare."""
+
+
+def _with_more(message: Message, text: str) -> Message:
+    """A system message with a further block; any other as it is."""
+    if message["role"] != "system":
+        return message
+    return {"role": "system", "content": f"{message['content']}\n\n\n{text}"}
 
 
 def render_messages(prompts: Prompts, name: str, **values: object) -> list[Message]:

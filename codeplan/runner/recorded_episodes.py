@@ -622,7 +622,9 @@ def _recorded_setup(
                 check_budget(event.budget, budget)
     if not live and env is None and header.env == ToolEnvironment.name and header.tools:
         what = (header.task.goal, header.tools, header.tools_doc, header.once)
-        env = recorded_environment(*what, has_flows=header.has_flows, is_blind=header.is_blind)
+        env = recorded_environment(
+            *what, has_flows=header.has_flows, is_blind=header.is_blind, instructions=header.instructions
+        )
     if env is None:
         require_recorded(header.env)
     is_exec = header.method == FixedPlan.name and method is None

@@ -31,7 +31,15 @@ from codeplan.tools.approvals import (
     read_patterns,
     require_fitting,
 )
-from codeplan.tools.environment import ToolEnvironment, ToolErrors, Verdict, Verifier, require_goal
+from codeplan.tools.environment import (
+    MAX_INSTRUCTIONS_CHARS,
+    ToolEnvironment,
+    ToolErrors,
+    Verdict,
+    Verifier,
+    checked_instructions,
+    require_goal,
+)
 from codeplan.tools.mcp import (
     DEFAULT_SECONDS,
     FILES_NOTE,
@@ -46,6 +54,7 @@ from codeplan.tools.python_tools import function_of_file, object_of_file, python
 from codeplan.tools.tool import AT_ONCE, DOC, Tool, Toolset, name_fault
 from codeplan.tools.tool_settings import ErrorTest, ToolSettings, require_error_test, require_timeout
 from codeplan.types import AgentTool, Result
+from codeplan.untrusted.files import read_user_text
 from codeplan.untrusted.values import in_quotes
 
 
@@ -80,6 +89,17 @@ def read_flows(given: object) -> Flows | None:
     if not isinstance(found, Flows):
         raise UsageError(f"flows: {in_quotes(given)} is no codeplan.flows.Flows")
     return found
+
+
+def read_instructions(path: Path) -> str:
+    """The text of a file of instructions. Raises: UsageError: it is empty, or cannot be read."""
+    try:
+        text = read_user_text(path, 4 * MAX_INSTRUCTIONS_CHARS + 4)
+    except OSError as e:
+        raise UsageError(f"the instructions in {path} cannot be read: {e.strerror}") from None
+    if not text.strip():
+        raise UsageError(f"the instructions in {path} are empty; write them there, or leave --instructions out")
+    return text
 
 
 def at_once_of(given: object) -> int:
@@ -119,6 +139,7 @@ class ToolSources:
     flows: Flows | str | None = None
     readonly: Iterable[str] = ()
     feedback: Feedback = "quoted"
+    instructions: str | None = None
 
     @property
     def name_tools(self) -> bool:
@@ -219,6 +240,7 @@ class OpenTools:
             carried=carried,
             flows=self.sources.read_flows,
             is_blind=self.sources.feedback == "blind",
+            instructions=checked_instructions(self.sources.instructions),
         )
 
 
@@ -242,6 +264,7 @@ def open_tools(
         raise UsageError(f"tool_errors is plan or stop, not {in_quotes(sources.tool_errors)}")
     if sources.feedback not in get_args(Feedback):
         raise UsageError(f"feedback is quoted or blind, not {in_quotes(sources.feedback)}")
+    checked_instructions(sources.instructions)
     own = sources.with_settings(collect_tools(sources.tools))
     verify = sources.verify
     judge = function_of_file(verify, VERIFY_FORM) if isinstance(verify, str) else verify
@@ -329,7 +352,8 @@ def open_recorded_tools(
     known = {tool.method.name for tool in header.tools}  # of a trace that may come from a stranger
     once = (*read_patterns("once", sources.once), *(name for name in header.once if name in known))
     feedback: Feedback = "blind" if header.is_blind else "quoted"
-    opening = open_goal(header.task.goal, replace(sources, once=once, feedback=feedback), folder)
+    recorded = replace(sources, once=once, feedback=feedback, instructions=header.instructions)
+    opening = open_goal(header.task.goal, recorded, folder)
 
     @contextmanager
     def with_same_tools() -> Iterator[ToolEnvironment]:
@@ -388,6 +412,7 @@ def do(
     flows: Flows | str | None = None,
     readonly: Iterable[str] = (),
     feedback: Feedback = "quoted",
+    instructions: str | None = None,
     **settings: Any,
 ) -> Result:
     """Have plans reach a goal with tools, and return how that ended; ``Result.value`` is what the plan returned.
@@ -419,6 +444,10 @@ def do(
 
     ``feedback`` says how prompts for revised plans tell what tools answered: ``"quoted"`` between tags that data cannot
     forge, or ``"blind"`` by shapes alone.
+
+    ``instructions`` are your own system text: a policy, a tone, what must not happen. Every prompt that plans or acts
+    for you shows them as they are; ``ask_llm`` does not, since its data may be anybody's. ``codeplan.resume`` takes them
+    from the trace.
 
     If a tool raises an exception, the plan gets it as an error that it can catch, or with ``tool_errors="stop"`` the
     episode ends. ``verify``, ``approve`` and the tools may be asynchronous. The rest is as in ``codeplan.run``.
@@ -452,6 +481,7 @@ def do(
         flows=flows,
         readonly=readonly,
         feedback=feedback,
+        instructions=instructions,
     )
     env = EnvironmentToOpen(open_goal(goal, sources, out))
     with EpisodeSetup(env, method, model, settings) as setup:

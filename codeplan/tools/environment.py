@@ -163,9 +163,9 @@ class ToolEnvironment:
     about the call during which a resumed episode was ended; without them the episode stays as it is. Asynchronous tools
     run in ``loop``, if several episodes share one. ``carried`` are answers of an episode with which this one goes on.
     ``flows`` decide about calls by where their arguments come from. ``is_blind``: prompts for revised plans have
-    shapes in place of what tools answered.
+    shapes in place of what tools answered. ``instructions`` are the user's own system text.
 
-    Raises: UsageError: the goal is empty, or is not text in UTF-8.
+    Raises: UsageError: the goal is empty, or is not text in UTF-8; or the instructions are not, or are too long.
     """
 
     name = "tools"
@@ -184,6 +184,7 @@ class ToolEnvironment:
         carried: Sequence[CarriedAnswer] = (),
         flows: Flows | None = None,
         is_blind: bool = False,
+        instructions: str = "",
     ) -> None:
         require_goal(goal)
         self.toolset = toolset
@@ -192,7 +193,7 @@ class ToolEnvironment:
         self.space = _action_space(toolset)
         self._task = Task(id="goal", env=self.name, kind="goal", goal=goal.strip())
         self.tools_doc, self.has_verifier, self.has_flows = toolset.doc, verifier is not None, flows is not None
-        self.is_blind = is_blind
+        self.is_blind, self.instructions = is_blind, checked_instructions(instructions)
         self.flow_checks = None if flows is None else FlowChecks(with_marks(flows, toolset), goal)
         self.carried = tuple(carried)
         self.once_tools = frozenset(tool.name for tool in toolset.tools if tool.once)
@@ -709,6 +710,30 @@ def require_goal(goal: object) -> None:
         raise UsageError(f"the goal {in_quotes(goal)} is not text in UTF-8; type it again")
 
 
+MAX_INSTRUCTIONS_CHARS = 100_000
+"""Maximum length of the user's instructions, in characters: each prompt repeats them."""
+
+
+def checked_instructions(given: object) -> str:
+    """The user's instructions without blank lines around them; None and blank text are none.
+
+    Raises: UsageError: they are not a text that a trace can hold, or are too long.
+    """
+    if given is None:
+        return ""
+    if not isinstance(given, str):
+        raise UsageError(f"instructions are a text, not {in_quotes(given)}; in a file: --instructions FILE")
+    if not is_utf8(given):
+        raise UsageError("the instructions are not text in UTF-8; they have half of a surrogate pair")
+    text = given.strip()
+    if len(text) > MAX_INSTRUCTIONS_CHARS:
+        raise UsageError(
+            f"the instructions have {len(text):,} characters, more than {MAX_INSTRUCTIONS_CHARS:,}; shorten them, or "
+            "give what is data to a tool"
+        )
+    return text
+
+
 async def _collect(items: AsyncIterator[Any]) -> list[Any]:
     """As many items as one result may have, and one more, so that too many are refused."""
     found = []
@@ -727,6 +752,7 @@ def recorded_environment(
     *,
     has_flows: bool = False,
     is_blind: bool = False,
+    instructions: str = "",
 ) -> ToolEnvironment:
     """An environment for the replay of an episode. The recording answers every call, so its tools are never called.
 
@@ -734,7 +760,7 @@ def recorded_environment(
     """
     try:
         given = (Tool(t.method, _never_called, t.types, once=t.method.name in once) for t in tools)
-        env = ToolEnvironment(goal, Toolset(given, doc), is_blind=is_blind)
+        env = ToolEnvironment(goal, Toolset(given, doc), is_blind=is_blind, instructions=instructions)
         env.has_flows = has_flows
         return env
     except (UsageError, ValueError) as e:

@@ -327,3 +327,25 @@ def test_an_episode_with_a_function_as_model_is_resumed_with_it(folder, capsys):
     (folder / "run" / "trace.jsonl").write_text("".join(lines[:model_called]))
     code, out, _ = codeplan(capsys, "resume", "run", *named, "--model", "model.py:answer")
     assert code == 1 and '"x"' in out
+
+
+def test_instructions_stand_in_a_file_of_the_users(do, folder, endpoint):
+    (folder / "policy.md").write_text("\ufeffAnswer {politely}.\n")
+    assert do("--verify", "checks.py:verify", "--instructions", "policy.md", "-q")[0] == 0
+    assert "<instructions>\nAnswer {politely}.\n</instructions>" in endpoint.asked[-1]["messages"][0]["content"]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"\n", "the instructions in policy.md are empty"),
+        (b"\xff", "the instructions in policy.md cannot be read: it is not"),
+        (None, "the instructions in policy.md cannot be read: No such file"),
+        (b"x" * 400_005, "the instructions in policy.md cannot be read: it is larger"),
+    ],
+)
+def test_a_file_that_holds_no_instructions_ends_in_a_sentence(do, folder, content, sentence):
+    if content is not None:
+        (folder / "policy.md").write_bytes(content)
+    code, _, err = do("--instructions", "policy.md")
+    assert code == 2 and sentence in err
