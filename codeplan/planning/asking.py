@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from codeplan.agent_interface import describe_api
 from codeplan.episode.episode import Episode
 from codeplan.errors import UsageError
 from codeplan.planning.feedback import MAX_PART_CHARS
 from codeplan.prompts.templates import PromptError, Prompts
-from codeplan.types import Message, Purpose
+from codeplan.types import AgentApi, Message, Purpose, Task
 from codeplan.untrusted.texts import excerpt
 
 
@@ -82,6 +83,17 @@ def render_text(prompts: Prompts, name: str, **values: object) -> str:
         return prompts.render(name, **_bound_parts(values))
     except PromptError as e:
         raise UsageError(str(e)) from None
+
+
+def api_text(episode: Episode, prompts: Prompts, task: Task, template: str, api: AgentApi, **values: object) -> str:
+    """The agent's API as prompts show it, and by ``template`` the type that the task's value must have.
+
+    A sub-task's value may have any type, and then the API is all.
+    """
+    shown, returns = describe_api(api), episode.returns
+    if returns is None or episode.is_subtask(task):
+        return shown
+    return f"{shown}\n\n{render_text(prompts, template, text=returns.text, types=returns.types, **values)}"
 
 
 def _bound_parts(values: dict[str, object]) -> dict[str, object]:

@@ -9,13 +9,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
+import msgspec
+
 from codeplan.budget import Budget
 from codeplan.cancellation import LoopThread
 from codeplan.episode.method import Method
 from codeplan.errors import UsageError
 from codeplan.flows import Flows, flows_of_file
 from codeplan.llm.callable_model import ModelFunction
-from codeplan.protocols import LLM
+from codeplan.plain_data import NotPlainData, unpack
+from codeplan.protocols import LLM, BaseEnvironment
 from codeplan.recording.events import CarriedAnswer, EpisodeStarted, EventHandler
 from codeplan.runner.episodes import run_live
 from codeplan.runner.setup import EnvironmentToOpen, EpisodeSetup, require_handler, require_out
@@ -51,9 +54,11 @@ from codeplan.tools.mcp import (
     read_config,
 )
 from codeplan.tools.python_tools import function_of_file, object_of_file, python_tools, tools_of_file, with_settings
+from codeplan.tools.results import pack_result
+from codeplan.tools.return_types import Misfit, read_returns
 from codeplan.tools.tool import AT_ONCE, DOC, Tool, Toolset, name_fault
 from codeplan.tools.tool_settings import ErrorTest, ToolSettings, require_error_test, require_timeout
-from codeplan.types import AgentTool, Result
+from codeplan.types import AgentTool, Result, ReturnType
 from codeplan.untrusted.files import read_user_text
 from codeplan.untrusted.values import in_quotes
 
@@ -140,6 +145,7 @@ class ToolSources:
     readonly: Iterable[str] = ()
     feedback: Feedback = "quoted"
     instructions: str | None = None
+    returns: Any = None
 
     @property
     def name_tools(self) -> bool:
@@ -216,6 +222,7 @@ class OpenTools:
 
     def __init__(self, toolset: Toolset, sources: ToolSources, verifier: Verifier | None) -> None:
         self.toolset, self.sources, self._verifier = toolset, sources, verifier
+        self._returns = read_returns(sources.returns, toolset.api.types)
 
     def environment(
         self,
@@ -241,6 +248,7 @@ class OpenTools:
             flows=self.sources.read_flows,
             is_blind=self.sources.feedback == "blind",
             instructions=checked_instructions(self.sources.instructions),
+            returns=self._returns,
         )
 
 
@@ -265,6 +273,7 @@ def open_tools(
     if sources.feedback not in get_args(Feedback):
         raise UsageError(f"feedback is quoted or blind, not {in_quotes(sources.feedback)}")
     checked_instructions(sources.instructions)
+    read_returns(sources.returns)
     own = sources.with_settings(collect_tools(sources.tools))
     verify = sources.verify
     judge = function_of_file(verify, VERIFY_FORM) if isinstance(verify, str) else verify
@@ -349,6 +358,10 @@ def open_recorded_tools(
         )
     if header.has_flows and sources.flows is None:
         raise UsageError("the episode has flows, which are never taken from a trace; name them: --flows FILE.py:NAME")
+    if header.returns is not None and sources.returns is None:
+        raise UsageError(
+            "the episode's value has a type, which is never taken from a trace; name it: --returns FILE.py:NAME"
+        )
     known = {tool.method.name for tool in header.tools}  # of a trace that may come from a stranger
     once = (*read_patterns("once", sources.once), *(name for name in header.once if name in known))
     feedback: Feedback = "blind" if header.is_blind else "quoted"
@@ -359,6 +372,7 @@ def open_recorded_tools(
     def with_same_tools() -> Iterator[ToolEnvironment]:
         with opening as env:
             require_same_tools(header.tools, env.described_tools)
+            require_same_returns(header.returns, env.returns)
             yield env
 
     return with_same_tools()
@@ -379,6 +393,46 @@ def require_same_tools(recorded: Sequence[AgentTool], given: Sequence[AgentTool]
         f"the tools differ from those of the recorded episode ({found or 'they stand in another order'}); name the "
         "same tools in the same order"
     )
+
+
+def require_same_returns(recorded: ReturnType | None, given: ReturnType | None) -> None:
+    """Check that a recorded episode continues with the type of its value. Raises: UsageError: it is another."""
+    if recorded == given:
+        return
+    was, now = (in_quotes(each.text) if each else "none" for each in (recorded, given))
+    differs = f"{was}, not {now}" if was != now else f"{was} with other fields"
+    raise UsageError(f"the type of the value differs from that of the recorded episode: it was {differs}")
+
+
+def with_typed_value(result: Result, env: BaseEnvironment) -> Result:
+    """The result with a value of the type that the user wants; None if the value does not have it."""
+    if not isinstance(env, ToolEnvironment) or env.returns is None:
+        return result
+    return msgspec.structs.replace(result, value=env.typed_value_of(result))
+
+
+def with_type(result: Result, header: EpisodeStarted, returns: Any) -> Result:
+    """The result of an episode that has ended with a value of this type, which must be that of the episode.
+
+    Without ``returns`` it stays data. Raises: UsageError: it is another type.
+    """
+    known = dict.fromkeys(each for tool in header.tools for each in tool.types)
+    wanted = read_returns(returns, tuple(known))
+    if wanted is None:
+        return result
+    require_same_returns(header.returns, wanted.described)
+    try:
+        return msgspec.structs.replace(result, value=wanted.convert(result.value))
+    except Misfit:
+        return msgspec.structs.replace(result, value=None)
+
+
+def with_plain_value(result: Result) -> Result:
+    """The result with a value that is plain data, as traces have it; None if plain data cannot stand for it."""
+    try:
+        return msgspec.structs.replace(result, value=unpack(pack_result(result.value)))
+    except NotPlainData:
+        return msgspec.structs.replace(result, value=None)
 
 
 def _named(names: Sequence[str]) -> str:
@@ -413,6 +467,7 @@ def do(
     readonly: Iterable[str] = (),
     feedback: Feedback = "quoted",
     instructions: str | None = None,
+    returns: Any = None,
     **settings: Any,
 ) -> Result:
     """Have plans reach a goal with tools, and return how that ended; ``Result.value`` is what the plan returned.
@@ -449,6 +504,10 @@ def do(
     for you shows them as they are; ``ask_llm`` does not, since its data may be anybody's. ``codeplan.resume`` takes them
     from the trace.
 
+    ``returns`` is the type of the value: ``list[int]``, a dataclass, a TypedDict, a pydantic model, a JSON schema as a
+    dict, ``"FILE.py:NAME"`` or ``"FILE.json"``. The model reads it. A value that does not have it is not accepted, and
+    the plan is refined; ``verify`` gets the typed value, and ``Result.value`` is it (None if the last did not have it).
+
     If a tool raises an exception, the plan gets it as an error that it can catch, or with ``tool_errors="stop"`` the
     episode ends. ``verify``, ``approve`` and the tools may be asynchronous. The rest is as in ``codeplan.run``.
 
@@ -482,8 +541,9 @@ def do(
         readonly=readonly,
         feedback=feedback,
         instructions=instructions,
+        returns=returns,
     )
     env = EnvironmentToOpen(open_goal(goal, sources, out))
     with EpisodeSetup(env, method, model, settings) as setup:
         (task,) = setup.env.tasks("test")
-        return run_live(setup, task, budget, out, on_event)
+        return with_typed_value(run_live(setup, task, budget, out, on_event), setup.env)

@@ -72,6 +72,16 @@ class AgentTool(Value, frozen=True):
     types: tuple[AgentType, ...] = ()
 
 
+class ReturnType(Value, frozen=True):
+    """The type that the user wants the value of a plan to have, in Python's notation.
+
+    ``types`` are the names in it that stand for plain data, without those that tools' signatures have as well.
+    """
+
+    text: str
+    types: tuple[AgentType, ...] = ()
+
+
 class AgentApi(Value, frozen=True):
     """Everything that a plan may use of an agent; made by ``codeplan.agent_interface.agent_api``.
 

@@ -349,3 +349,41 @@ def test_a_file_that_holds_no_instructions_ends_in_a_sentence(do, folder, conten
         (folder / "policy.md").write_bytes(content)
     code, _, err = do("--instructions", "policy.md")
     assert code == 2 and sentence in err
+
+
+TYPES = """
+from dataclasses import dataclass
+
+@dataclass
+class Row:
+    x: tuple[int, None]
+
+number = 3
+"""
+ROW = {"type": "object", "properties": {"x": {"type": "array"}}, "required": ["x"]}
+
+
+@pytest.mark.parametrize("named", ["types_of_mine.py:Row", "row.json"])
+def test_a_typed_value_is_printed_as_data(do, folder, named):
+    (folder / "types_of_mine.py").write_text(TYPES)
+    (folder / "row.json").write_text(json.dumps(ROW))
+    code, out, _ = do("--returns", named, "--json")
+    assert code == 1 and json.loads(out)["value"] == {"x": [3, None]}
+
+
+@pytest.mark.parametrize(
+    ("named", "sentence"),
+    [
+        ("types_of_mine.py:Col", "'types_of_mine.py' has no 'Col'"),
+        ("types_of_mine.py:number", "returns: plain data cannot stand for 3"),
+        ("list[int]", "returns is a type, such as list[int] or a pydantic model"),
+        ("odd.json", "odd.json is not JSON"),
+        ("list.json", "list.json is no JSON schema: it holds a list, not an object"),
+    ],
+)
+def test_what_is_no_type_for_a_value_ends_in_a_sentence(do, folder, named, sentence):
+    (folder / "types_of_mine.py").write_text(TYPES)
+    (folder / "odd.json").write_text("{")
+    (folder / "list.json").write_text("[]")
+    code, _, err = do("--returns", named)
+    assert code == 2 and sentence in " ".join(err.split())

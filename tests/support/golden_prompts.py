@@ -12,8 +12,10 @@ import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from support import alfworld_files
 from support.order_files import order_environment
@@ -21,6 +23,7 @@ from support.order_files import order_environment
 import codeplan
 from codeplan import envs
 from codeplan.errors import CodeplanError, ModelError
+from codeplan.tools.return_types import PythonType
 from codeplan.types import Completion, Message, Task
 
 FOLDER = Path(__file__).parents[1] / "prompts" / "golden"
@@ -79,16 +82,26 @@ INSTRUCTIONS = """# How orders are handled
 - An order without a total is left out of every sum, and {named} in the answer.
 - Write no file but the one that the goal names."""
 
+
+@dataclass
+class OrderSums:
+    """What the orders come to."""
+
+    total: float
+    by_file: dict[str, float]
+    currency: Literal["EUR", "USD"]
+    latest: date | None = None
+
+
 WITH_OPTIONS: dict[str, dict[str, Any]] = {
     "instructed_plan": {"instructions": INSTRUCTIONS},
     "instructed_react_act": {"instructions": INSTRUCTIONS},
+    "typed_plan": {"returns": PythonType(OrderSums)},
+    "typed_react_act": {"returns": PythonType(OrderSums)},
 }
 """Prompts over tools, with what the user gives beside the goal: the options, then a name of METHODS."""
 
-PROMPTS = {
-    **{env: (*METHODS, *REFINED) for env in TASKS},
-    "tools": ("plan", *REFINED, *WITH_OPTIONS),
-}
+PROMPTS = {**dict.fromkeys(TASKS, (*METHODS, *REFINED)), "tools": ("plan", *REFINED, *WITH_OPTIONS)}
 """By environment, the names of its prompts."""
 
 

@@ -13,7 +13,9 @@ POLICY = "Never ship on a Sunday.\n{{ goal }} {% for x in y %} {policy} {# all #
 BLOCK = f"<instructions>\n{POLICY}\n</instructions>"
 
 WRONG = "```python\ndef solution(agent, start_from=1)\n    pass\n```"
-FAILS = "```python\ndef solution(agent, start_from=1):\n    if start_from <= 1:\n        assert agent.ship('a') == 0\n```"
+FAILS = (
+    "```python\ndef solution(agent, start_from=1):\n    if start_from <= 1:\n        assert agent.ship('a') == 0\n```"
+)
 ASKS = """```python
 def solution(agent, start_from=1):
     if start_from <= 1:
@@ -39,7 +41,7 @@ def systems(folder):
         ((FAILS, ASKS, "b"), ["plan", "refine", "ask"], {"refine_prompt": "fresh"}),
         ((FAILS, ASKS, "b"), ["plan", "refine", "ask"], {"refine_prompt": "fresh-without-plan"}),
         (('ship {"order": "a"}', 'finish {"value": 1}'), ["act", "act"], {"method": "react"}),
-        (('1. Ship it.', 'finish {"value": 1}'), ["plan_text", "act"], {"method": "text-planner"}),
+        (("1. Ship it.", 'finish {"value": 1}'), ["plan_text", "act"], {"method": "text-planner"}),
     ],
 )
 def test_every_prompt_that_acts_for_the_user_ends_its_system_text_with_them(tmp_path, replies, purposes, options):

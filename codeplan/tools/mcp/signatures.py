@@ -598,7 +598,7 @@ class ArgumentCheck:
         try:
             schema = _without_unchecked(self._schema)
             expansion = _Expansion(schema)
-            return schema, expansion, validator_for(schema, validate_formats=False, retriever=_fetch_nothing)
+            return schema, expansion, validator_for(schema, validate_formats=False, retriever=fetch_nothing)
         except Exception:  # the library raises many types for a schema that is none
             return None
 
@@ -654,7 +654,8 @@ class _Expansion:
             raise _NotCheckedError
 
 
-def _fetch_nothing(uri: str) -> Any:
+def fetch_nothing(uri: str) -> Any:
+    """Refuse to fetch what a schema refers to."""
     raise LookupError(f"{uri} is not fetched")
 
 
@@ -675,6 +676,12 @@ def _without_unchecked(schema: Any) -> Any:
 def _depth(value: Any) -> int:
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return 1 + max(map(_depth, parts), default=0)
+
+
+def fault_of(schema: Any, error: ValidationError) -> tuple[list[str | int], str]:
+    """Where in a value a fault is, and what it is."""
+    error = _deepest(error)
+    return [*error.instance_path], _fault(schema, error)
 
 
 def _misfit(tool: str, schema: Any, error: ValidationError) -> AgentError:
