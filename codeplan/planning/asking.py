@@ -59,7 +59,7 @@ def ask_messages(
 
 
 _WITHOUT_INSTRUCTIONS: Final = frozenset[Purpose]({"ask", "resume", "formalise"})
-"""Calls that do not act for the user: what ``ask_llm`` reads may be anybody's, and the others only reword or compare."""
+"""Calls that do not act for the user: what ``ask_llm`` reads may be anybody's; the others only reword or compare."""
 
 
 def _with_more(message: Message, text: str) -> Message:

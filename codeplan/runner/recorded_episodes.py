@@ -346,11 +346,11 @@ def resume(
     An episode with tools continues in the present state of the world: the trace answers the recorded calls, and only
     calls that were never made are made. If it waits for an approval, it goes on at that call: ``codeplan.approve`` has
     answered, or ``allow`` or ``approve`` decides. Its tools are never taken from the trace: ``tools`` to
-    ``tool_errors``, ``once``, ``tool_timeout``, ``error_if``, ``flows``, ``readonly`` and ``returns`` are as for ``do``; tools that
-    were called once before stay so. If the episode was ended during a call, that call may have been done. Then
-    ``in_doubt`` says what to do: ``"stop"``, ``"retry"`` (make it again), ``"skip"`` (the plan gets an OSError in its
-    place), or a function ``in_doubt(tool, arguments)``, sync or async, that returns one of these. Calls of tools whose
-    names fit a pattern in ``idempotent`` are made again in any case.
+    ``tool_errors``, ``once``, ``tool_timeout``, ``error_if``, ``flows``, ``readonly`` and ``returns`` are as for
+    ``do``; tools that were called once before stay so. If the episode was ended during a call, that call may have been
+    done. Then ``in_doubt`` says what to do: ``"stop"``, ``"retry"`` (make it again), ``"skip"`` (the plan gets an
+    OSError in its place), or a function ``in_doubt(tool, arguments)``, sync or async, that returns one of these. Calls
+    of tools whose names fit a pattern in ``idempotent`` are made again in any case.
 
     Raises:
         UsageError: there is no such trace, its episode is still running, its header is damaged, or it needs a setting,

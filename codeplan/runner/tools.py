@@ -501,8 +501,8 @@ def do(
     forge, or ``"blind"`` by shapes alone.
 
     ``instructions`` are your own system text: a policy, a tone, what must not happen. Every prompt that plans or acts
-    for you shows them as they are; ``ask_llm`` does not, since its data may be anybody's. ``codeplan.resume`` takes them
-    from the trace.
+    for you shows them as they are; ``ask_llm`` does not, since its data may be anybody's. ``codeplan.resume`` takes
+    them from the trace.
 
     ``returns`` is the type of the value: ``list[int]``, a dataclass, a TypedDict, a pydantic model, a JSON schema as a
     dict, ``"FILE.py:NAME"`` or ``"FILE.json"``. The model reads it. A value that does not have it is not accepted, and

@@ -27,7 +27,7 @@ from codeplan.errors import AgentError
 from codeplan.tools.failures import failure_sentence
 from codeplan.types import AgentType
 from codeplan.untrusted.texts import message_text, one_line
-from codeplan.untrusted.values import value_text
+from codeplan.untrusted.values import value_text, whole_value_text
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -167,6 +167,39 @@ def _parameter_text(p: inspect.Parameter, types: TypeWriter) -> str:
     equals = " = " if kind else "="
     default = "" if p.default is p.empty else equals + _default_text(p.default)
     return f"{stars}{p.name}{kind}{default}"
+
+
+MAX_CERTAIN_CHARS: Final = 200
+"""Maximum length of a type by which the check of a plan refuses constants, in characters."""
+
+
+def certain_type(annotation: Any) -> str:
+    """The annotation in Python's notation if no value of another type is converted to it; otherwise empty.
+
+    It consists of None, bool, int, float, str, literals and lists of them; a validator may take anything.
+    """
+    text = _certain(annotation)
+    return text if len(text) <= MAX_CERTAIN_CHARS else ""
+
+
+def _certain(annotation: Any) -> str:
+    if annotation is None or annotation is type(None):
+        return "None"
+    if annotation in (bool, int, float, str):
+        return str(annotation.__name__)
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is typing.Annotated:
+        return _certain(arguments[0]) if all(isinstance(note, str) for note in arguments[1:]) else ""
+    if origin in _LITERALS:
+        plain = all(type(value) in (str, int, bool, type(None)) for value in arguments)
+        listed = whole_value_text([*arguments], MAX_CERTAIN_CHARS) if plain else None
+        return f"Literal{listed}" if listed else ""
+    parts = [_certain(each) for each in arguments]
+    if origin is list:
+        return f"list[{parts[0]}]" if parts[0] else ""
+    if origin is typing.Union or origin is types.UnionType:
+        return " | ".join(dict.fromkeys(parts)) if all(parts) else ""
+    return ""
 
 
 def _default_text(default: object) -> str:

@@ -1,7 +1,7 @@
 """The type that the user wants the value of a plan to have: told to the model, checked, and converted to.
 
-It is a type of Python, which pydantic checks, or a JSON schema. Values are checked strictly, as JSON data: a text is not
-a number, but a time is a text. A dict stands for a dataclass or a model.
+It is a type of Python, which pydantic checks, or a JSON schema. Values are checked strictly, as JSON data: a text is
+not a number, but a time is a text. A dict stands for a dataclass or a model.
 """
 
 from __future__ import annotations
@@ -134,7 +134,8 @@ class SchemaType:
         try:
             data = json.loads(json.dumps(value, allow_nan=False))
         except (TypeError, ValueError, RecursionError):
-            raise Misfit("the value is not JSON data: only None, booleans, finite numbers, texts, lists and dicts are")
+            only = "only None, booleans, finite numbers, texts, lists and dicts are"
+            raise Misfit(f"the value is not JSON data: {only}") from None
         try:
             self._validator.validate(data)
         except ValidationError as error:

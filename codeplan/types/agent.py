@@ -12,13 +12,18 @@ _MAX_UNKNOWN = 5  # names of arguments that a method lacks, in one message
 
 
 class AgentParameter(Value, frozen=True):
-    """One parameter of an agent's method; ``kind`` is the name of an ``inspect`` parameter kind."""
+    """One parameter of an agent's method; ``kind`` is the name of an ``inspect`` parameter kind.
+
+    ``type`` is the type of its values in Python's notation, if every call with a constant of another type would be
+    refused; otherwise it is empty.
+    """
 
     name: str
     kind: Literal["POSITIONAL_ONLY", "POSITIONAL_OR_KEYWORD", "VAR_POSITIONAL", "KEYWORD_ONLY", "VAR_KEYWORD"] = (
         "POSITIONAL_OR_KEYWORD"
     )
     required: bool = True
+    type: str = ""
 
 
 class AgentMethod(Value, frozen=True):

@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 from codeplan.errors import AgentError
 from codeplan.plain_data import MAX_DEPTH
+from codeplan.tools.arguments import MAX_CERTAIN_CHARS
 from codeplan.tools.mcp.addresses import class_name, python_name, unique_name
 from codeplan.tools.tool import RESERVED_PARAMETER_NAMES
 from codeplan.types import AgentMethod, AgentParameter, AgentType
@@ -425,7 +426,8 @@ class _Parameters:
             kind += " | None"
             self.not_null.append(name)
         self.texts.append(f"{name}: {kind}{default}")
-        self.parameters.append(AgentParameter(name, required=required))
+        known = kind if len(kind) <= MAX_CERTAIN_CHARS and kind not in ("object", "dict", "list") else ""
+        self.parameters.append(AgentParameter(name, required=required, type=known))
         origin = "" if name == wire_name else f"the server's {in_quotes(wire_name, 60)}. "
         if note := origin + describe_schema(schema, _MAX_NOTE_CHARS):
             self.notes.append(f"{name}: {note}")
