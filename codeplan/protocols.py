@@ -12,7 +12,18 @@ from inspect import isasyncgenfunction, iscoroutinefunction
 from typing import Any, Final, Protocol, runtime_checkable
 
 from codeplan.errors import UsageError
-from codeplan.types import ActionSpace, AgentTool, Call, Completion, Embeddings, Message, Observation, Purpose, Task
+from codeplan.types import (
+    ActionSpace,
+    AgentTool,
+    Call,
+    Completion,
+    Embeddings,
+    Message,
+    Observation,
+    Purpose,
+    ReturnType,
+    Task,
+)
 from codeplan.untrusted.texts import MAX_REASON_CHARS, message_text, one_line, with_article
 from codeplan.untrusted.values import type_name
 
@@ -202,6 +213,12 @@ class OffersTools(Protocol):
 
     is_blind: bool
     """Whether prompts for revised plans have shapes in place of what tools answered."""
+
+    instructions: str
+    """The user's own system text, which prompts that act for the user show; empty if there is none."""
+
+    returns: ReturnType | None
+    """The type that the value of a plan must have; None if it may have any."""
 
     once_tools: frozenset[str]
     """The tools of which equal calls are made once: after a failure, the recorded answer stands for them."""

@@ -131,6 +131,10 @@ def do(
         Literal["quoted", "blind"],
         typer.Option(help="What revisions see of tools' answers: all of it, quoted, or shapes alone."),
     ] = "quoted",
+    instructions: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Your own system text, for every prompt that plans or acts for you."),
+    ] = None,
     allow_weak_sandbox: options.AllowWeak = False,
     more: options.Set = None,
     out: options.Out = None,
@@ -150,15 +154,17 @@ def do(
     """
     from codeplan.report.json_output import result_as_json
     from codeplan.runner.tools import do as do_with_tools
+    from codeplan.runner.tools import read_instructions, with_plain_value
 
     given = options.command_run(context)
     sources.require_tools()
+    given |= {"instructions": read_instructions(instructions)} if instructions else {}
     with options.run_folder(out, "do", goal) as folder:
         again = f"run: codeplan resume {shell_word(folder)}; name the tools again, as for this command"
         arguments = {**sources.arguments(), **given, "method": method, "feedback": feedback}
         show = output.event_handler()
         with playing(again, as_json=output.as_json):
-            result = do_with_tools(goal, out=folder, on_event=show, **arguments)
+            result = with_plain_value(do_with_tools(goal, out=folder, on_event=show, **arguments))
     if not output.as_json:
         show_value(result)
     document = result_as_json(result) if output.as_json else None
@@ -262,6 +268,7 @@ def _go_on(
     from codeplan.recording.trace import Trace
     from codeplan.runner.episodes import find_trace
     from codeplan.runner.recorded_episodes import resume as resume_episode
+    from codeplan.runner.tools import with_plain_value
 
     given = live.arguments(context)
     watch = _ResumedEvents(given.pop("on_event"), quiet=live.output.as_json or live.output.quiet)
@@ -269,7 +276,7 @@ def _go_on(
     again = "; name the tools again, as for this command" if sources.name_tools else ""
     with playing(f"run: codeplan resume {shell_word(folder)}{again}", as_json=live.output.as_json):
         watch.recorded = len(Trace.read_resumable(find_trace(folder)))
-        result = resume_episode(folder, on_event=watch, **given)
+        result = with_plain_value(resume_episode(folder, on_event=watch, **given))
     if not watch.runs:
         confirmed = " but your verifier, which confirms it" if given["verify"] and result.success else ""
         ended = f"the episode has ended before; this is its result, and nothing ran{confirmed}"
@@ -392,6 +399,7 @@ def fork(
     from codeplan.cli.plans import read_plan
     from codeplan.runner.episodes import find_trace
     from codeplan.runner.recorded_episodes import fork as fork_episode
+    from codeplan.runner.tools import with_plain_value
 
     source = read_plan(plan) if plan else None
     arguments = live.arguments(context)
@@ -400,7 +408,7 @@ def fork(
     origin = find_trace(folder).parent.resolve().name
     new = options.run_folder(out, "fork", origin, at)
     with new as branch, playing(f"run: codeplan resume {shell_word(branch)}", as_json=live.output.as_json):
-        result = fork_episode(folder, at, branch, plan=source, answer=answer, **arguments)
+        result = with_plain_value(fork_episode(folder, at, branch, plan=source, answer=answer, **arguments))
     if not live.output.as_json:
         show_value(result)
     live.end(result)

@@ -341,6 +341,10 @@ class ToolOptions(ToolSourceOptions):
     error_if: ErrorIf = None
     flows: FlowsOption = None
     readonly: Readonly = None
+    returns: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.py:NAME|FILE.json", help="The type that the value must have, or its JSON schema."),
+    ] = None
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of ``codeplan.do`` and ``codeplan.resume``. On a terminal, the user is asked about calls."""

@@ -66,6 +66,7 @@ from codeplan.types import (
     Outcome,
     Purpose,
     Result,
+    ReturnType,
     Stopped,
     Success,
     Task,
@@ -352,6 +353,16 @@ class Episode:
     def is_blind(self) -> bool:
         """Whether prompts for revised plans have shapes in place of what tools answered."""
         return isinstance(self.env, OffersTools) and self.env.is_blind
+
+    @property
+    def instructions(self) -> str:
+        """The user's own system text, for prompts that act for the user; empty if there is none."""
+        return self.env.instructions if isinstance(self.env, OffersTools) else ""
+
+    @property
+    def returns(self) -> ReturnType | None:
+        """The type that the value of a plan must have; None if it may have any."""
+        return self.env.returns if isinstance(self.env, OffersTools) else None
 
     @property
     def acts_for_real(self) -> bool:

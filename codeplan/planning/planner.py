@@ -6,9 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
-from codeplan.agent_interface import describe_api
 from codeplan.episode.episode import Episode
-from codeplan.planning.asking import ask_messages, ask_template, render_messages, render_text
+from codeplan.planning.asking import api_text, ask_messages, ask_template, render_messages, render_text
 from codeplan.planning.feedback import (
     MAX_ATTEMPTS,
     MAX_CONVERSATION_CHARS,
@@ -138,7 +137,7 @@ class Planner:
         self._reply: str | None = None  # the program in the latest reply; None after a repair
         self._attempts: list[str] = []
         self._values = {
-            "api": describe_api(episode.api),
+            "api": api_text(episode, prompts, task, "adaplanner/_returns", episode.api),
             "advice": prompts.advice(episode.env.name),
             "samples": choose_samples(prompts, episode.env, task.kind, goal, samples, asks=asks > 0),
             "skills": skills,

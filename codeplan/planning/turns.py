@@ -10,11 +10,10 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from msgspec.structs import replace
 
-from codeplan.agent_interface import describe_api
 from codeplan.episode.episode import Episode
 from codeplan.errors import AgentError, SizeExceeded
 from codeplan.plain_data import NotPlainData, pack, unpack
-from codeplan.planning.asking import ask_template
+from codeplan.planning.asking import api_text, ask_template
 from codeplan.planning.outcomes import thought_after
 from codeplan.planning.plan_run import ending_of_value, finished_with
 from codeplan.prompts.templates import Prompts
@@ -259,7 +258,9 @@ class ToolTurns:
             self._special[_DESCRIBE] = self._describe
         self._names = frozenset((*tools, *self._special))
         self._values: dict[str, Any] = {
-            "api": describe_api(replace(api, methods=methods)),
+            "api": api_text(
+                episode, prompts, task, "react/_returns", replace(api, methods=methods), finish=self._finish
+            ),
             "finish": self._finish,
             "give_up": self._give_up,
             "goal": episode.goal_of(task),

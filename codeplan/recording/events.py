@@ -22,6 +22,7 @@ from codeplan.types import (
     Outcome,
     Purpose,
     Result,
+    ReturnType,
     Task,
     Usage,
 )
@@ -276,7 +277,8 @@ class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
     ``settings`` are those given by name; ``model_settings`` come from the model. Neither contains secrets. ``tools``
     describe the tools of an episode in an environment of tools, ``tools_doc`` is the text that models read above them,
     ``has_verifier`` says whether it judges values, ``has_flows`` whether flows decide about calls, and ``is_blind``
-    whether prompts for revised plans have shapes in place of what tools answered. ``once`` are the tools of which
+    whether prompts for revised plans have shapes in place of what tools answered. ``instructions`` are the user's own
+    system text, and ``returns`` is the type that the value of a plan must have. ``once`` are the tools of which
     prompts say that their calls are made once. ``carried`` are calls of the episode from which this one was branched
     off, or that it goes on with: they were made there, and are not made again.
     """
@@ -295,6 +297,8 @@ class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
     has_verifier: bool = False
     has_flows: bool = False
     is_blind: bool = False
+    instructions: str = ""
+    returns: ReturnType | None = None
     once: tuple[str, ...] = ()
     carried: tuple[CarriedAnswer, ...] = ()
 

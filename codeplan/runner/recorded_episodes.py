@@ -59,7 +59,7 @@ from codeplan.runner.setup import (
     require_out,
 )
 from codeplan.runner.start_state import recorded_start
-from codeplan.runner.tools import ToolSources, open_recorded_tools, require_same_tools
+from codeplan.runner.tools import ToolSources, open_recorded_tools, require_same_tools, with_type, with_typed_value
 from codeplan.sandbox.language.extraction import in_fence
 from codeplan.skills.library import MissingStore
 from codeplan.tools import ToolEnvironment
@@ -324,6 +324,7 @@ def resume(
     error_if: ErrorTest | None = None,
     flows: Flows | str | None = None,
     readonly: Iterable[str] = (),
+    returns: Any = None,
     **settings: Any,
 ) -> Result:
     """Finish an episode that was killed, interrupted, or ended for want of something; its trace in ``folder`` goes on.
@@ -345,11 +346,11 @@ def resume(
     An episode with tools continues in the present state of the world: the trace answers the recorded calls, and only
     calls that were never made are made. If it waits for an approval, it goes on at that call: ``codeplan.approve`` has
     answered, or ``allow`` or ``approve`` decides. Its tools are never taken from the trace: ``tools`` to
-    ``tool_errors``, ``once``, ``tool_timeout``, ``error_if``, ``flows`` and ``readonly`` are as for ``do``; tools that
-    were called once before stay so. If the episode was ended during a call, that call may have been done. Then
-    ``in_doubt`` says what to do: ``"stop"``, ``"retry"`` (make it again), ``"skip"`` (the plan gets an OSError in its
-    place), or a function ``in_doubt(tool, arguments)``, sync or async, that returns one of these. Calls of tools whose
-    names fit a pattern in ``idempotent`` are made again in any case.
+    ``tool_errors``, ``once``, ``tool_timeout``, ``error_if``, ``flows``, ``readonly`` and ``returns`` are as for
+    ``do``; tools that were called once before stay so. If the episode was ended during a call, that call may have been
+    done. Then ``in_doubt`` says what to do: ``"stop"``, ``"retry"`` (make it again), ``"skip"`` (the plan gets an
+    OSError in its place), or a function ``in_doubt(tool, arguments)``, sync or async, that returns one of these. Calls
+    of tools whose names fit a pattern in ``idempotent`` are made again in any case.
 
     Raises:
         UsageError: there is no such trace, its episode is still running, its header is damaged, or it needs a setting,
@@ -375,6 +376,7 @@ def resume(
         error_if=error_if,
         flows=flows,
         readonly=readonly,
+        returns=returns,
     )
     require_handler(on_event)
     path = find_trace(folder)
@@ -392,12 +394,12 @@ def resume(
                 _confirm_success(header, trace.recording, live, method=method, settings=settings)
             if on_event:
                 on_event(end)
-            return end.result
+            return with_type(end.result, header, returns)
         live = _live_environment(header, env, sources, path.parent)
         with _recorded_setup(
             header, trace.recording, live, method, model, settings, model_overrides or {}, budget or Budget()
         ) as setup:
-            return setup.run(header, trace)
+            return with_typed_value(setup.run(header, trace), setup.env)
 
 
 def replay(
@@ -471,7 +473,7 @@ def fork(
         header = _header(branch, folder)
         write_trace(Path(out) / TRACE_NAME, branch)
         with closing(Trace.resume(Path(out) / TRACE_NAME, telemetry.with_telemetry(on_event))) as trace:
-            return setup.run(header, trace)
+            return with_typed_value(setup.run(header, trace), setup.env)
 
 
 MORE_TRIES = (NotSolved, GaveUp, NoProgress, Refused)
@@ -622,7 +624,13 @@ def _recorded_setup(
                 check_budget(event.budget, budget)
     if not live and env is None and header.env == ToolEnvironment.name and header.tools:
         what = (header.task.goal, header.tools, header.tools_doc, header.once)
-        env = recorded_environment(*what, has_flows=header.has_flows, is_blind=header.is_blind)
+        env = recorded_environment(
+            *what,
+            has_flows=header.has_flows,
+            is_blind=header.is_blind,
+            instructions=header.instructions,
+            returns=header.returns,
+        )
     if env is None:
         require_recorded(header.env)
     is_exec = header.method == FixedPlan.name and method is None

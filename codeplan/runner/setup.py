@@ -179,6 +179,8 @@ class EpisodeSetup:
             has_verifier=offering is not None and offering.has_verifier,
             has_flows=offering is not None and offering.has_flows,
             is_blind=offering is not None and offering.is_blind,
+            instructions=offering.instructions if offering else "",
+            returns=offering.returns if offering else None,
             once=tuple(t.method.name for t in offering.described_tools if t.method.name in offering.once_tools)
             if offering
             else (),

@@ -9,13 +9,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
+import msgspec
+
 from codeplan.budget import Budget
 from codeplan.cancellation import LoopThread
 from codeplan.episode.method import Method
 from codeplan.errors import UsageError
 from codeplan.flows import Flows, flows_of_file
 from codeplan.llm.callable_model import ModelFunction
-from codeplan.protocols import LLM
+from codeplan.plain_data import NotPlainData, unpack
+from codeplan.protocols import LLM, BaseEnvironment
 from codeplan.recording.events import CarriedAnswer, EpisodeStarted, EventHandler
 from codeplan.runner.episodes import run_live
 from codeplan.runner.setup import EnvironmentToOpen, EpisodeSetup, require_handler, require_out
@@ -31,7 +34,15 @@ from codeplan.tools.approvals import (
     read_patterns,
     require_fitting,
 )
-from codeplan.tools.environment import ToolEnvironment, ToolErrors, Verdict, Verifier, require_goal
+from codeplan.tools.environment import (
+    MAX_INSTRUCTIONS_CHARS,
+    ToolEnvironment,
+    ToolErrors,
+    Verdict,
+    Verifier,
+    checked_instructions,
+    require_goal,
+)
 from codeplan.tools.mcp import (
     DEFAULT_SECONDS,
     FILES_NOTE,
@@ -43,9 +54,12 @@ from codeplan.tools.mcp import (
     read_config,
 )
 from codeplan.tools.python_tools import function_of_file, object_of_file, python_tools, tools_of_file, with_settings
+from codeplan.tools.results import pack_result
+from codeplan.tools.return_types import Misfit, read_returns
 from codeplan.tools.tool import AT_ONCE, DOC, Tool, Toolset, name_fault
 from codeplan.tools.tool_settings import ErrorTest, ToolSettings, require_error_test, require_timeout
-from codeplan.types import AgentTool, Result
+from codeplan.types import AgentTool, Result, ReturnType
+from codeplan.untrusted.files import read_user_text
 from codeplan.untrusted.values import in_quotes
 
 
@@ -80,6 +94,17 @@ def read_flows(given: object) -> Flows | None:
     if not isinstance(found, Flows):
         raise UsageError(f"flows: {in_quotes(given)} is no codeplan.flows.Flows")
     return found
+
+
+def read_instructions(path: Path) -> str:
+    """The text of a file of instructions. Raises: UsageError: it is empty, or cannot be read."""
+    try:
+        text = read_user_text(path, 4 * MAX_INSTRUCTIONS_CHARS + 4)
+    except OSError as e:
+        raise UsageError(f"the instructions in {path} cannot be read: {e.strerror}") from None
+    if not text.strip():
+        raise UsageError(f"the instructions in {path} are empty; write them there, or leave --instructions out")
+    return text
 
 
 def at_once_of(given: object) -> int:
@@ -119,6 +144,8 @@ class ToolSources:
     flows: Flows | str | None = None
     readonly: Iterable[str] = ()
     feedback: Feedback = "quoted"
+    instructions: str | None = None
+    returns: Any = None
 
     @property
     def name_tools(self) -> bool:
@@ -195,6 +222,7 @@ class OpenTools:
 
     def __init__(self, toolset: Toolset, sources: ToolSources, verifier: Verifier | None) -> None:
         self.toolset, self.sources, self._verifier = toolset, sources, verifier
+        self._returns = read_returns(sources.returns, toolset.api.types)
 
     def environment(
         self,
@@ -219,6 +247,8 @@ class OpenTools:
             carried=carried,
             flows=self.sources.read_flows,
             is_blind=self.sources.feedback == "blind",
+            instructions=checked_instructions(self.sources.instructions),
+            returns=self._returns,
         )
 
 
@@ -242,6 +272,8 @@ def open_tools(
         raise UsageError(f"tool_errors is plan or stop, not {in_quotes(sources.tool_errors)}")
     if sources.feedback not in get_args(Feedback):
         raise UsageError(f"feedback is quoted or blind, not {in_quotes(sources.feedback)}")
+    checked_instructions(sources.instructions)
+    read_returns(sources.returns)
     own = sources.with_settings(collect_tools(sources.tools))
     verify = sources.verify
     judge = function_of_file(verify, VERIFY_FORM) if isinstance(verify, str) else verify
@@ -326,15 +358,21 @@ def open_recorded_tools(
         )
     if header.has_flows and sources.flows is None:
         raise UsageError("the episode has flows, which are never taken from a trace; name them: --flows FILE.py:NAME")
+    if header.returns is not None and sources.returns is None:
+        raise UsageError(
+            "the episode's value has a type, which is never taken from a trace; name it: --returns FILE.py:NAME"
+        )
     known = {tool.method.name for tool in header.tools}  # of a trace that may come from a stranger
     once = (*read_patterns("once", sources.once), *(name for name in header.once if name in known))
     feedback: Feedback = "blind" if header.is_blind else "quoted"
-    opening = open_goal(header.task.goal, replace(sources, once=once, feedback=feedback), folder)
+    recorded = replace(sources, once=once, feedback=feedback, instructions=header.instructions)
+    opening = open_goal(header.task.goal, recorded, folder)
 
     @contextmanager
     def with_same_tools() -> Iterator[ToolEnvironment]:
         with opening as env:
             require_same_tools(header.tools, env.described_tools)
+            require_same_returns(header.returns, env.returns)
             yield env
 
     return with_same_tools()
@@ -355,6 +393,46 @@ def require_same_tools(recorded: Sequence[AgentTool], given: Sequence[AgentTool]
         f"the tools differ from those of the recorded episode ({found or 'they stand in another order'}); name the "
         "same tools in the same order"
     )
+
+
+def require_same_returns(recorded: ReturnType | None, given: ReturnType | None) -> None:
+    """Check that a recorded episode continues with the type of its value. Raises: UsageError: it is another."""
+    if recorded == given:
+        return
+    was, now = (in_quotes(each.text) if each else "none" for each in (recorded, given))
+    differs = f"{was}, not {now}" if was != now else f"{was} with other fields"
+    raise UsageError(f"the type of the value differs from that of the recorded episode: it was {differs}")
+
+
+def with_typed_value(result: Result, env: BaseEnvironment) -> Result:
+    """The result with a value of the type that the user wants; None if the value does not have it."""
+    if not isinstance(env, ToolEnvironment) or env.returns is None:
+        return result
+    return msgspec.structs.replace(result, value=env.typed_value_of(result))
+
+
+def with_type(result: Result, header: EpisodeStarted, returns: Any) -> Result:
+    """The result of an episode that has ended with a value of this type, which must be that of the episode.
+
+    Without ``returns`` it stays data. Raises: UsageError: it is another type.
+    """
+    known = dict.fromkeys(each for tool in header.tools for each in tool.types)
+    wanted = read_returns(returns, tuple(known))
+    if wanted is None:
+        return result
+    require_same_returns(header.returns, wanted.described)
+    try:
+        return msgspec.structs.replace(result, value=wanted.convert(result.value))
+    except Misfit:
+        return msgspec.structs.replace(result, value=None)
+
+
+def with_plain_value(result: Result) -> Result:
+    """The result with a value that is plain data, as traces have it; None if plain data cannot stand for it."""
+    try:
+        return msgspec.structs.replace(result, value=unpack(pack_result(result.value)))
+    except NotPlainData:
+        return msgspec.structs.replace(result, value=None)
 
 
 def _named(names: Sequence[str]) -> str:
@@ -388,6 +466,8 @@ def do(
     flows: Flows | str | None = None,
     readonly: Iterable[str] = (),
     feedback: Feedback = "quoted",
+    instructions: str | None = None,
+    returns: Any = None,
     **settings: Any,
 ) -> Result:
     """Have plans reach a goal with tools, and return how that ended; ``Result.value`` is what the plan returned.
@@ -419,6 +499,14 @@ def do(
 
     ``feedback`` says how prompts for revised plans tell what tools answered: ``"quoted"`` between tags that data cannot
     forge, or ``"blind"`` by shapes alone.
+
+    ``instructions`` are your own system text: a policy, a tone, what must not happen. Every prompt that plans or acts
+    for you shows them as they are; ``ask_llm`` does not, since its data may be anybody's. ``codeplan.resume`` takes
+    them from the trace.
+
+    ``returns`` is the type of the value: ``list[int]``, a dataclass, a TypedDict, a pydantic model, a JSON schema as a
+    dict, ``"FILE.py:NAME"`` or ``"FILE.json"``. The model reads it. A value that does not have it is not accepted, and
+    the plan is refined; ``verify`` gets the typed value, and ``Result.value`` is it (None if the last did not have it).
 
     If a tool raises an exception, the plan gets it as an error that it can catch, or with ``tool_errors="stop"`` the
     episode ends. ``verify``, ``approve`` and the tools may be asynchronous. The rest is as in ``codeplan.run``.
@@ -452,8 +540,10 @@ def do(
         flows=flows,
         readonly=readonly,
         feedback=feedback,
+        instructions=instructions,
+        returns=returns,
     )
     env = EnvironmentToOpen(open_goal(goal, sources, out))
     with EpisodeSetup(env, method, model, settings) as setup:
         (task,) = setup.env.tasks("test")
-        return run_live(setup, task, budget, out, on_event)
+        return with_typed_value(run_live(setup, task, budget, out, on_event), setup.env)

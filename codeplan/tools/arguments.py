@@ -19,7 +19,7 @@ import uuid
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Final, NewType, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, NewType, TypeVar, get_args, get_origin
 
 import typing_extensions
 
@@ -27,7 +27,10 @@ from codeplan.errors import AgentError
 from codeplan.tools.failures import failure_sentence
 from codeplan.types import AgentType
 from codeplan.untrusted.texts import message_text, one_line
-from codeplan.untrusted.values import value_text
+from codeplan.untrusted.values import value_text, whole_value_text
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 _TEXTS: Final[dict[object, tuple[str, str]]] = {
     datetime.datetime: ("datetime", "datetime = str  # ISO 8601, as in '2024-05-01T12:30:00'"),
@@ -61,10 +64,10 @@ _MAX_COMMENT: Final = 200
 
 
 class TypeWriter:
-    """Writes annotations as text. ``types`` explains the names in all of them."""
+    """Writes annotations as text. ``types`` explains the names in all of them; ``taken`` are names of other types."""
 
-    def __init__(self) -> None:
-        self.types: dict[str, AgentType] = {}
+    def __init__(self, taken: Mapping[str, AgentType] | None = None) -> None:
+        self.types: dict[str, AgentType] = dict(taken or {})
         self._names: dict[type, str] = {}
 
     def text(self, annotation: Any) -> str:
@@ -164,6 +167,39 @@ def _parameter_text(p: inspect.Parameter, types: TypeWriter) -> str:
     equals = " = " if kind else "="
     default = "" if p.default is p.empty else equals + _default_text(p.default)
     return f"{stars}{p.name}{kind}{default}"
+
+
+MAX_CERTAIN_CHARS: Final = 200
+"""Maximum length of a type by which the check of a plan refuses constants, in characters."""
+
+
+def certain_type(annotation: Any) -> str:
+    """The annotation in Python's notation if no value of another type is converted to it; otherwise empty.
+
+    It consists of None, bool, int, float, str, literals and lists of them; a validator may take anything.
+    """
+    text = _certain(annotation)
+    return text if len(text) <= MAX_CERTAIN_CHARS else ""
+
+
+def _certain(annotation: Any) -> str:
+    if annotation is None or annotation is type(None):
+        return "None"
+    if annotation in (bool, int, float, str):
+        return str(annotation.__name__)
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is typing.Annotated:
+        return _certain(arguments[0]) if all(isinstance(note, str) for note in arguments[1:]) else ""
+    if origin in _LITERALS:
+        plain = all(type(value) in (str, int, bool, type(None)) for value in arguments)
+        listed = whole_value_text([*arguments], MAX_CERTAIN_CHARS) if plain else None
+        return f"Literal{listed}" if listed else ""
+    parts = [_certain(each) for each in arguments]
+    if origin is list:
+        return f"list[{parts[0]}]" if parts[0] else ""
+    if origin is typing.Union or origin is types.UnionType:
+        return " | ".join(dict.fromkeys(parts)) if all(parts) else ""
+    return ""
 
 
 def _default_text(default: object) -> str:
@@ -380,15 +416,23 @@ def build_converter(annotation: Any) -> Converter | None:
     """
     if annotation is Any or annotation is object or isinstance(annotation, str | TypeVar):
         return None
+    return partial(strict_adapter(annotation).validator.validate_python, by_alias=True, by_name=True)
+
+
+def strict_adapter(annotation: Any) -> TypeAdapter[Any]:
+    """Pydantic's adapter for an annotation; it refuses unknown keys of dataclasses and TypedDicts.
+
+    Raises: UnsupportedType: plain data cannot stand for the type.
+    """
     from pydantic import ConfigDict, PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
 
     try:
         # pydantic takes a config for no bare class
         readable = NewType("readable", with_readable_dicts(annotation))  # type: ignore[misc]
-        adapter = TypeAdapter(readable, config=ConfigDict(extra="forbid"))
+        adapter: TypeAdapter[Any] = TypeAdapter(readable, config=ConfigDict(extra="forbid"))
         why = "a text would import a module" if _imports(adapter.core_schema) else ""
         if not why and not _takes_code(adapter.core_schema):
-            return partial(adapter.validator.validate_python, by_alias=True, by_name=True)
+            return adapter
     except PydanticSchemaGenerationError:
         why = ""
     except PydanticUserError as error:
@@ -441,13 +485,13 @@ def convert_arguments(tool: str, converters: Mapping[str, Converter], arguments:
             try:
                 converted[name] = convert(value)
             except Exception as error:
-                if _is_users_own(error):
+                if is_users_own(error):
                     raise
                 raise _misfit(tool, name, value, error) from None
     return converted
 
 
-def _is_users_own(error: Exception) -> bool:
+def is_users_own(error: Exception) -> bool:
     """Whether the user's own code failed, such as a validator in an annotation.
 
     Pydantic makes its own error of a ValueError or an AssertionError there. Anything else that passes through the

@@ -65,8 +65,9 @@ from codeplan.tools.failures import (
 )
 from codeplan.tools.flow_checks import ALLOWED, FlowChecks, with_marks
 from codeplan.tools.results import full_type_name, pack_result
+from codeplan.tools.return_types import Misfit, WantedType
 from codeplan.tools.tool import Tool, Toolset
-from codeplan.types import ActionSpace, AgentTool, Answer, Call, Observation, Task
+from codeplan.types import ActionSpace, AgentTool, Answer, Call, Observation, Result, ReturnType, Task
 from codeplan.untrusted.texts import echo, echo_message, escape_surrogates, is_utf8, parser_reason
 from codeplan.untrusted.tracebacks import traceback_text
 from codeplan.untrusted.values import in_quotes, type_name
@@ -162,9 +163,10 @@ class ToolEnvironment:
     about the call during which a resumed episode was ended; without them the episode stays as it is. Asynchronous tools
     run in ``loop``, if several episodes share one. ``carried`` are answers of an episode with which this one goes on.
     ``flows`` decide about calls by where their arguments come from. ``is_blind``: prompts for revised plans have
-    shapes in place of what tools answered.
+    shapes in place of what tools answered. ``instructions`` are the user's own system text. ``returns`` is
+    the type that the values of plans must have; ``typed_value`` is the latest such value, in a tuple, that had it.
 
-    Raises: UsageError: the goal is empty, or is not text in UTF-8.
+    Raises: UsageError: the goal is empty, or is not text in UTF-8; or the instructions are not, or are too long.
     """
 
     name = "tools"
@@ -183,6 +185,8 @@ class ToolEnvironment:
         carried: Sequence[CarriedAnswer] = (),
         flows: Flows | None = None,
         is_blind: bool = False,
+        instructions: str = "",
+        returns: WantedType | None = None,
     ) -> None:
         require_goal(goal)
         self.toolset = toolset
@@ -191,7 +195,9 @@ class ToolEnvironment:
         self.space = _action_space(toolset)
         self._task = Task(id="goal", env=self.name, kind="goal", goal=goal.strip())
         self.tools_doc, self.has_verifier, self.has_flows = toolset.doc, verifier is not None, flows is not None
-        self.is_blind = is_blind
+        self.is_blind, self.instructions = is_blind, checked_instructions(instructions)
+        self.returns, self._wanted = returns.described if returns else None, returns
+        self.typed_value: tuple[object] | None = None
         self.flow_checks = None if flows is None else FlowChecks(with_marks(flows, toolset), goal)
         self.carried = tuple(carried)
         self.once_tools = frozenset(tool.name for tool in toolset.tools if tool.once)
@@ -386,7 +392,18 @@ class ToolEnvironment:
     # ------------------------------------------------------------------ the end
 
     def judge(self, value: object) -> Observation | None:
-        """The verifier's verdict on the value that a plan returned; None without a verifier. Raises: VerifierBroken."""
+        """The verdict on the value that a plan returned: that of its type, then the verifier's. None if it has the type
+        and there is no verifier.
+
+        Raises: VerifierBroken; EnvironmentFailure: the user's code in the type fails.
+        """
+        self.typed_value = None
+        if self._wanted is not None:
+            try:
+                value = self._wanted.convert(value, blind=self.is_blind)
+            except Misfit as reason:
+                return Observation(f"The result was not accepted: {reason}")
+            self.typed_value = (value,)
         if self._verifier is None:
             return None
         tools = SimpleNamespace(**{tool.name: partial(self._call_for_verifier, tool) for tool in self.toolset.tools})
@@ -395,6 +412,18 @@ class ToolEnvironment:
             return Observation("The result was verified.", reward=1.0, done=True, success=True)
         why = f": {verdict}" if isinstance(verdict, str) and verdict else ""
         return Observation(f"The result was not accepted{why}", done=self._verifier.final)
+
+    def typed_value_of(self, result: Result) -> object:
+        """The value of the episode's result with the type that it must have; None if it does not have it.
+
+        If the recording judged it, it is made of the JSON data there.
+        """
+        if self._wanted is None or self.typed_value is not None:
+            return self.typed_value[0] if self.typed_value is not None else result.value
+        try:
+            return self._wanted.convert(result.value)
+        except Misfit:
+            return None
 
     def close(self) -> None:
         """End the tasks that asynchronous tools left running, if the loop is this environment's own."""
@@ -708,6 +737,30 @@ def require_goal(goal: object) -> None:
         raise UsageError(f"the goal {in_quotes(goal)} is not text in UTF-8; type it again")
 
 
+MAX_INSTRUCTIONS_CHARS = 100_000
+"""Maximum length of the user's instructions, in characters: each prompt repeats them."""
+
+
+def checked_instructions(given: object) -> str:
+    """The user's instructions without blank lines around them; None and blank text are none.
+
+    Raises: UsageError: they are not a text that a trace can hold, or are too long.
+    """
+    if given is None:
+        return ""
+    if not isinstance(given, str):
+        raise UsageError(f"instructions are a text, not {in_quotes(given)}; in a file: --instructions FILE")
+    if not is_utf8(given):
+        raise UsageError("the instructions are not text in UTF-8; they have half of a surrogate pair")
+    text = given.strip()
+    if len(text) > MAX_INSTRUCTIONS_CHARS:
+        raise UsageError(
+            f"the instructions have {len(text):,} characters, more than {MAX_INSTRUCTIONS_CHARS:,}; shorten them, or "
+            "give what is data to a tool"
+        )
+    return text
+
+
 async def _collect(items: AsyncIterator[Any]) -> list[Any]:
     """As many items as one result may have, and one more, so that too many are refused."""
     found = []
@@ -726,6 +779,8 @@ def recorded_environment(
     *,
     has_flows: bool = False,
     is_blind: bool = False,
+    instructions: str = "",
+    returns: ReturnType | None = None,
 ) -> ToolEnvironment:
     """An environment for the replay of an episode. The recording answers every call, so its tools are never called.
 
@@ -733,8 +788,8 @@ def recorded_environment(
     """
     try:
         given = (Tool(t.method, _never_called, t.types, once=t.method.name in once) for t in tools)
-        env = ToolEnvironment(goal, Toolset(given, doc), is_blind=is_blind)
-        env.has_flows = has_flows
+        env = ToolEnvironment(goal, Toolset(given, doc), is_blind=is_blind, instructions=instructions)
+        env.has_flows, env.returns = has_flows, returns
         return env
     except (UsageError, ValueError) as e:
         raise UsageError(f"the trace's header is damaged: its tools: {parser_reason(e)}") from None

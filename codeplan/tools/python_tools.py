@@ -27,6 +27,7 @@ from codeplan.tools.arguments import (
     TypeWriter,
     UnsupportedType,
     build_converter,
+    certain_type,
     convert_arguments,
     describe,
     signature_text,
@@ -317,7 +318,9 @@ def _whole(parameter: inspect.Parameter, annotation: Any) -> Any:
 
 
 def _parameter(p: inspect.Parameter) -> AgentParameter:
-    return AgentParameter(p.name, p.kind.name, required=p.default is p.empty and p.kind not in _VARIADIC)  # type: ignore[arg-type]
+    variadic = p.kind in _VARIADIC
+    kind = "" if variadic else certain_type(p.annotation)
+    return AgentParameter(p.name, p.kind.name, required=p.default is p.empty and not variadic, type=kind)  # type: ignore[arg-type]
 
 
 def _doc(function: Any, signature: inspect.Signature) -> str:

@@ -5,7 +5,7 @@ Plain data can be written to a trace, sent to a worker or compared without runni
 
 from __future__ import annotations
 
-from codeplan.types.agent import AgentApi, AgentAttribute, AgentMethod, AgentParameter, AgentTool, AgentType
+from codeplan.types.agent import AgentApi, AgentAttribute, AgentMethod, AgentParameter, AgentTool, AgentType, ReturnType
 from codeplan.types.model import NO_USAGE, Completion, Embeddings, Message, Purpose, Usage
 from codeplan.types.plan import (
     Checkpoint,
@@ -88,6 +88,7 @@ __all__ = [
     "Replan",
     "ResourceUsage",
     "Result",
+    "ReturnType",
     "SizedPart",
     "Step",
     "Stopped",

@@ -12,13 +12,18 @@ _MAX_UNKNOWN = 5  # names of arguments that a method lacks, in one message
 
 
 class AgentParameter(Value, frozen=True):
-    """One parameter of an agent's method; ``kind`` is the name of an ``inspect`` parameter kind."""
+    """One parameter of an agent's method; ``kind`` is the name of an ``inspect`` parameter kind.
+
+    ``type`` is the type of its values in Python's notation, if every call with a constant of another type would be
+    refused; otherwise it is empty.
+    """
 
     name: str
     kind: Literal["POSITIONAL_ONLY", "POSITIONAL_OR_KEYWORD", "VAR_POSITIONAL", "KEYWORD_ONLY", "VAR_KEYWORD"] = (
         "POSITIONAL_OR_KEYWORD"
     )
     required: bool = True
+    type: str = ""
 
 
 class AgentMethod(Value, frozen=True):
@@ -69,6 +74,16 @@ class AgentTool(Value, frozen=True):
     """A tool as data: its method, and the names in the method's signature that stand for plain data."""
 
     method: AgentMethod
+    types: tuple[AgentType, ...] = ()
+
+
+class ReturnType(Value, frozen=True):
+    """The type that the user wants the value of a plan to have, in Python's notation.
+
+    ``types`` are the names in it that stand for plain data, without those that tools' signatures have as well.
+    """
+
+    text: str
     types: tuple[AgentType, ...] = ()
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final, NamedTuple, TypeAlias
 
+from codeplan.sandbox.language.argument_types import constant_of, may_fit
 from codeplan.sandbox.language.compilation import Program, build_program
 from codeplan.sandbox.language.digest import step_digests, step_title
 from codeplan.sandbox.language.extraction import SOLUTION_HEADER, holds_code
@@ -196,15 +197,23 @@ def _signature(method: AgentMethod) -> inspect.Signature:
 
 def _check_choices(method: AgentMethod, arguments: Mapping[str, object], problems: DiagnosticCollector) -> None:
     choices = _choices(method) if arguments else {}
+    types = {p.name: p.type for p in method.parameters if p.type}
     for name, given in arguments.items():
-        allowed = choices.get(name)
-        if allowed and isinstance(given, ast.expr) and (value := _constant(given)) and value[0] not in allowed:
+        if not isinstance(given, ast.expr):
+            continue
+        allowed, value = choices.get(name), constant_of(given)
+        if allowed and value and value[0] not in allowed:
             *others, last = [repr(v) for v in allowed]
             text = f"{', '.join(others)} or {last}" if others else last
-            shown = repr(value[0])
-            shown = shown if len(shown) <= _MAX_SHOWN else shown[: _MAX_SHOWN - 1] + "…"
-            message = f"`{name}` of `agent.{method.name}` must be {text}, not {shown}"
-            problems.add(given, "agent-arguments", message)
+            problems.add(given, "agent-arguments", _wrong_value(method, name, text, repr(value[0])))
+        elif not allowed and not may_fit(given, kind := types.get(name, "")):
+            text = f"of the type {kind}"
+            problems.add(given, "agent-arguments", _wrong_value(method, name, text, ast.unparse(given)))
+
+
+def _wrong_value(method: AgentMethod, name: str, wanted: str, given: str) -> str:
+    shown = given if len(given) <= _MAX_SHOWN else given[: _MAX_SHOWN - 1] + "…"
+    return f"`{name}` of `agent.{method.name}` must be {wanted}, not {shown}"
 
 
 @cache
@@ -225,7 +234,7 @@ def _choices(method: AgentMethod) -> dict[str, list[object]]:
     for parameter, default in zip([*positional, *parameters.kwonlyargs], defaults, strict=True):
         values = _literal_values(parameter.annotation)
         if values and not any(isinstance(v, str) and "…" in v for v in values):  # … marks a shortened text
-            own = _constant(default) if default else None
+            own = constant_of(default) if default else None
             found[parameter.arg] = values + [v for v in own or () if v not in values]
     return found
 
@@ -240,21 +249,10 @@ def _literal_values(annotation: ast.expr | None) -> list[object]:
             return [None]
         case ast.Subscript(value=ast.Name(id="Literal") | ast.Attribute(attr="Literal"), slice=options):
             elements = options.elts if isinstance(options, ast.Tuple) else [options]
-            values = [value for element in elements for value in _constant(element) or ()]
+            values = [value for element in elements for value in constant_of(element) or ()]
             return values if len(values) == len(elements) else []
         case _:
             return []
-
-
-def _constant(node: ast.expr) -> tuple[object] | None:
-    """The value of a constant, in a tuple; None for any other expression."""
-    match node:
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
-            return (-number,)
-        case ast.Constant(value=value) if value is not Ellipsis:
-            return (value,)
-        case _:
-            return None
 
 
 class VariablesBefore(NamedTuple):

@@ -327,3 +327,63 @@ def test_an_episode_with_a_function_as_model_is_resumed_with_it(folder, capsys):
     (folder / "run" / "trace.jsonl").write_text("".join(lines[:model_called]))
     code, out, _ = codeplan(capsys, "resume", "run", *named, "--model", "model.py:answer")
     assert code == 1 and '"x"' in out
+
+
+def test_instructions_stand_in_a_file_of_the_users(do, folder, endpoint):
+    (folder / "policy.md").write_text("\ufeffAnswer {politely}.\n")
+    assert do("--verify", "checks.py:verify", "--instructions", "policy.md", "-q")[0] == 0
+    assert "<instructions>\nAnswer {politely}.\n</instructions>" in endpoint.asked[-1]["messages"][0]["content"]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"\n", "the instructions in policy.md are empty"),
+        (b"\xff", "the instructions in policy.md cannot be read: it is not"),
+        (None, "the instructions in policy.md cannot be read: No such file"),
+        (b"x" * 400_005, "the instructions in policy.md cannot be read: it is larger"),
+    ],
+)
+def test_a_file_that_holds_no_instructions_ends_in_a_sentence(do, folder, content, sentence):
+    if content is not None:
+        (folder / "policy.md").write_bytes(content)
+    code, _, err = do("--instructions", "policy.md")
+    assert code == 2 and sentence in err
+
+
+TYPES = """
+from dataclasses import dataclass
+
+@dataclass
+class Row:
+    x: tuple[int, None]
+
+number = 3
+"""
+ROW = {"type": "object", "properties": {"x": {"type": "array"}}, "required": ["x"]}
+
+
+@pytest.mark.parametrize("named", ["types_of_mine.py:Row", "row.json"])
+def test_a_typed_value_is_printed_as_data(do, folder, named):
+    (folder / "types_of_mine.py").write_text(TYPES)
+    (folder / "row.json").write_text(json.dumps(ROW))
+    code, out, _ = do("--returns", named, "--json")
+    assert code == 1 and json.loads(out)["value"] == {"x": [3, None]}
+
+
+@pytest.mark.parametrize(
+    ("named", "sentence"),
+    [
+        ("types_of_mine.py:Col", "'types_of_mine.py' has no 'Col'"),
+        ("types_of_mine.py:number", "returns: plain data cannot stand for 3"),
+        ("list[int]", "returns is a type, such as list[int] or a pydantic model"),
+        ("odd.json", "odd.json is not JSON"),
+        ("list.json", "list.json is no JSON schema: it holds a list, not an object"),
+    ],
+)
+def test_what_is_no_type_for_a_value_ends_in_a_sentence(do, folder, named, sentence):
+    (folder / "types_of_mine.py").write_text(TYPES)
+    (folder / "odd.json").write_text("{")
+    (folder / "list.json").write_text("[]")
+    code, _, err = do("--returns", named)
+    assert code == 2 and sentence in " ".join(err.split())

@@ -12,8 +12,10 @@ import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from support import alfworld_files
 from support.order_files import order_environment
@@ -21,6 +23,7 @@ from support.order_files import order_environment
 import codeplan
 from codeplan import envs
 from codeplan.errors import CodeplanError, ModelError
+from codeplan.tools.return_types import PythonType
 from codeplan.types import Completion, Message, Task
 
 FOLDER = Path(__file__).parents[1] / "prompts" / "golden"
@@ -73,10 +76,32 @@ METHODS: dict[str, tuple[str, dict[str, Any], dict[str, str]]] = {
 REFINEMENTS = ("failed", "refused", "replanned")
 """What a prompt for a refinement follows on: a run that failed, a refused plan, a plan that asked to replan."""
 
-PROMPTS = {
-    **{env: (*METHODS, *(f"{after}_refine" for after in REFINEMENTS)) for env in TASKS},
-    "tools": ("plan", *(f"{after}_refine" for after in REFINEMENTS)),
+REFINED = tuple(f"{after}_refine" for after in REFINEMENTS)
+
+INSTRUCTIONS = """# How orders are handled
+- An order without a total is left out of every sum, and {named} in the answer.
+- Write no file but the one that the goal names."""
+
+
+@dataclass
+class OrderSums:
+    """What the orders come to."""
+
+    total: float
+    by_file: dict[str, float]
+    currency: Literal["EUR", "USD"]
+    latest: date | None = None
+
+
+WITH_OPTIONS: dict[str, dict[str, Any]] = {
+    "instructed_plan": {"instructions": INSTRUCTIONS},
+    "instructed_react_act": {"instructions": INSTRUCTIONS},
+    "typed_plan": {"returns": PythonType(OrderSums)},
+    "typed_react_act": {"returns": PythonType(OrderSums)},
 }
+"""Prompts over tools, with what the user gives beside the goal: the options, then a name of METHODS."""
+
+PROMPTS = {**dict.fromkeys(TASKS, (*METHODS, *REFINED)), "tools": ("plan", *REFINED, *WITH_OPTIONS)}
 """By environment, the names of its prompts."""
 
 
@@ -107,6 +132,7 @@ class CapturingModel:
 
 def capture(env: Any, task: Task, name: str) -> str:
     """The prompt of this name: its messages, each under its role."""
+    name = name.partition("_")[2] if name in WITH_OPTIONS else name
     if name in METHODS:
         method, settings, replies = METHODS[name]
     else:
@@ -128,19 +154,19 @@ def prompts_of(name: str) -> Iterator[tuple[str, str]]:
     """The file names and texts of an environment's prompts; what a refinement has in common with the plan's, once."""
     first = ""
     for prompts in ([p] for p in PROMPTS[name]) if name == "tools" else [PROMPTS[name]]:  # tools do not start over
-        with open_environment(name) as (env, task):
+        with open_environment(name, **WITH_OPTIONS.get(prompts[0], {})) as (env, task):
             for prompt in prompts:
                 text = capture(env, task, prompt)
                 first = first or text.removesuffix("\n")
                 shown = f"--- the first two messages are those of {name}_plan.txt ---"
-                yield f"{name}_{prompt}.txt", text.replace(first, shown) if prompt not in METHODS else text
+                yield f"{name}_{prompt}.txt", text.replace(first, shown) if prompt in REFINED else text
 
 
 @contextmanager
-def open_environment(name: str) -> Iterator[tuple[Any, Task]]:
-    """An environment with the task of its prompts."""
+def open_environment(name: str, **options: Any) -> Iterator[tuple[Any, Task]]:
+    """An environment with the task of its prompts; tools take ``options``."""
     if name == "tools":
-        with closing(order_environment()) as tools:
+        with closing(order_environment(**options)) as tools:
             yield tools, tools.tasks("test")[0]
         return
     with tempfile.TemporaryDirectory(prefix="codeplan-golden-") as folder:

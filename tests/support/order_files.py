@@ -49,6 +49,6 @@ class OrderFiles:
         return {"path": path, "size": len(text), "lines": text.count("\n")}
 
 
-def order_environment() -> ToolEnvironment:
+def order_environment(**options: Any) -> ToolEnvironment:
     """The tools as an environment; plans are not verified."""
-    return ToolEnvironment(GOAL, Toolset(python_tools(OrderFiles())))
+    return ToolEnvironment(GOAL, Toolset(python_tools(OrderFiles())), **options)

@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 from codeplan.errors import AgentError
 from codeplan.plain_data import MAX_DEPTH
+from codeplan.tools.arguments import MAX_CERTAIN_CHARS
 from codeplan.tools.mcp.addresses import class_name, python_name, unique_name
 from codeplan.tools.tool import RESERVED_PARAMETER_NAMES
 from codeplan.types import AgentMethod, AgentParameter, AgentType
@@ -425,7 +426,8 @@ class _Parameters:
             kind += " | None"
             self.not_null.append(name)
         self.texts.append(f"{name}: {kind}{default}")
-        self.parameters.append(AgentParameter(name, required=required))
+        known = kind if len(kind) <= MAX_CERTAIN_CHARS and kind not in ("object", "dict", "list") else ""
+        self.parameters.append(AgentParameter(name, required=required, type=known))
         origin = "" if name == wire_name else f"the server's {in_quotes(wire_name, 60)}. "
         if note := origin + describe_schema(schema, _MAX_NOTE_CHARS):
             self.notes.append(f"{name}: {note}")
@@ -598,7 +600,7 @@ class ArgumentCheck:
         try:
             schema = _without_unchecked(self._schema)
             expansion = _Expansion(schema)
-            return schema, expansion, validator_for(schema, validate_formats=False, retriever=_fetch_nothing)
+            return schema, expansion, validator_for(schema, validate_formats=False, retriever=fetch_nothing)
         except Exception:  # the library raises many types for a schema that is none
             return None
 
@@ -654,7 +656,8 @@ class _Expansion:
             raise _NotCheckedError
 
 
-def _fetch_nothing(uri: str) -> Any:
+def fetch_nothing(uri: str) -> Any:
+    """Refuse to fetch what a schema refers to."""
     raise LookupError(f"{uri} is not fetched")
 
 
@@ -675,6 +678,12 @@ def _without_unchecked(schema: Any) -> Any:
 def _depth(value: Any) -> int:
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return 1 + max(map(_depth, parts), default=0)
+
+
+def fault_of(schema: Any, error: ValidationError) -> tuple[list[str | int], str]:
+    """Where in a value a fault is, and what it is."""
+    error = _deepest(error)
+    return [*error.instance_path], _fault(schema, error)
 
 
 def _misfit(tool: str, schema: Any, error: ValidationError) -> AgentError:
