@@ -203,6 +203,9 @@ class OffersTools(Protocol):
     is_blind: bool
     """Whether prompts for revised plans have shapes in place of what tools answered."""
 
+    asks_user: bool
+    """Whether plans may ask the user, by the call ``ask_user``, which is no tool."""
+
     once_tools: frozenset[str]
     """The tools of which equal calls are made once: after a failure, the recorded answer stands for them."""
 

@@ -67,6 +67,7 @@ from codeplan.tools.approvals import Approver, DoubtAsker, WayOn, longest_match
 from codeplan.tools.environment import ToolErrors, Verdict, recorded_environment
 from codeplan.tools.failures import unknown_answer
 from codeplan.tools.mcp import DEFAULT_SECONDS, ServerAddress
+from codeplan.tools.questions import Asker, User
 from codeplan.tools.tool_settings import ErrorTest
 from codeplan.types import BudgetSpent, GaveUp, NoProgress, NotSolved, Refused, Result, TraceFull
 from codeplan.untrusted.texts import parser_reason
@@ -324,6 +325,8 @@ def resume(
     error_if: ErrorTest | None = None,
     flows: Flows | str | None = None,
     readonly: Iterable[str] = (),
+    ask_user: Asker | User | str | None = None,
+    answer: str | None = None,
     **settings: Any,
 ) -> Result:
     """Finish an episode that was killed, interrupted, or ended for want of something; its trace in ``folder`` goes on.
@@ -344,7 +347,8 @@ def resume(
 
     An episode with tools continues in the present state of the world: the trace answers the recorded calls, and only
     calls that were never made are made. If it waits for an approval, it goes on at that call: ``codeplan.approve`` has
-    answered, or ``allow`` or ``approve`` decides. Its tools are never taken from the trace: ``tools`` to
+    answered, or ``allow`` or ``approve`` decides. If it asks you (``NeedsInput``), ``answer`` is your answer, or
+    ``ask_user`` gives it. Its tools are never taken from the trace: ``tools`` to
     ``tool_errors``, ``once``, ``tool_timeout``, ``error_if``, ``flows`` and ``readonly`` are as for ``do``; tools that
     were called once before stay so. If the episode was ended during a call, that call may have been done. Then
     ``in_doubt`` says what to do: ``"stop"``, ``"retry"`` (make it again), ``"skip"`` (the plan gets an OSError in its
@@ -375,6 +379,7 @@ def resume(
         error_if=error_if,
         flows=flows,
         readonly=readonly,
+        ask_user=ask_user,
     )
     require_handler(on_event)
     path = find_trace(folder)
@@ -382,6 +387,8 @@ def resume(
     with closing(trace):
         header = _header(trace.recording, folder)
         take_answer(trace)
+        if answer is not None and not trace.asks_user:
+            raise UsageError(f"the episode of {folder} asks you nothing; leave the answer out")
         end = trace.recording[-1]
         continuation = None if not isinstance(end, EpisodeEnded) else _continuation(end, trace.recording, budget, tries)
         if continuation:
@@ -393,7 +400,7 @@ def resume(
             if on_event:
                 on_event(end)
             return end.result
-        live = _live_environment(header, env, sources, path.parent)
+        live = _live_environment(header, env, sources, path.parent, answer)
         with _recorded_setup(
             header, trace.recording, live, method, model, settings, model_overrides or {}, budget or Budget()
         ) as setup:
@@ -418,6 +425,8 @@ def replay(
     require_handler(on_event)
     recording = Trace.read_replayable(find_trace(folder))
     header = _header(recording, folder)
+    if isinstance(env, ToolEnvironment):
+        env.let_ask(User() if header.asks_user else None)
     with _recorded_setup(header, recording, env, method, _silent_model(header, recording), settings, {}) as setup:
         return setup.replay(recording, on_event)
 
@@ -526,7 +535,7 @@ def _confirm_success(header: EpisodeStarted, recording: list[Event], env: AnyEnv
 
 
 def _live_environment(
-    header: EpisodeStarted, env: BaseEnvironment | None, sources: ToolSources, folder: Path
+    header: EpisodeStarted, env: BaseEnvironment | None, sources: ToolSources, folder: Path, answer: str | None = None
 ) -> AnyEnvironment | None:
     """The environment object in which the episode continues; None if its name is enough."""
     if header.env != ToolEnvironment.name and (
@@ -539,9 +548,10 @@ def _live_environment(
     if env is not None and sources.name_tools:
         raise UsageError("give an environment or tools, not both")
     if header.env == ToolEnvironment.name and env is None:
-        return EnvironmentToOpen(open_recorded_tools(header, sources, folder))
+        return EnvironmentToOpen(open_recorded_tools(header, sources, folder, answer))
     if isinstance(env, ToolEnvironment):
         require_same_tools(header.tools, env.described_tools)
+        env.let_ask(sources.user(answer) if header.asks_user else None)
     return env
 
 
@@ -622,7 +632,9 @@ def _recorded_setup(
                 check_budget(event.budget, budget)
     if not live and env is None and header.env == ToolEnvironment.name and header.tools:
         what = (header.task.goal, header.tools, header.tools_doc, header.once)
-        env = recorded_environment(*what, has_flows=header.has_flows, is_blind=header.is_blind)
+        env = recorded_environment(
+            *what, has_flows=header.has_flows, is_blind=header.is_blind, asks_user=header.asks_user
+        )
     if env is None:
         require_recorded(header.env)
     is_exec = header.method == FixedPlan.name and method is None

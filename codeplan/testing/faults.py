@@ -101,7 +101,7 @@ class FaultyTools:
         self.described_tools, self.tools_doc, self.has_verifier = env.described_tools, env.tools_doc, env.has_verifier
         self.tasks, self.judge = env.tasks, env.judge
         self.once_tools, self.carried, self.has_flows = env.once_tools, env.carried, env.has_flows
-        self.is_blind = env.is_blind
+        self.is_blind, self.asks_user = env.is_blind, env.asks_user
         self._env, self._message, self._at = env, message, at
         self._count = 0
 
