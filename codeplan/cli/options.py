@@ -365,7 +365,7 @@ def ask_at_terminal(question: str) -> str | None:
     """The user's answer in a line; None at the end of the input."""
     with without_line():
         _discard_typed_text()
-        echo_message(question, err=True)
+        echo_message(question, "You are asked: ", err=True)
         echo("Your answer: ", err=True, end="")
         line = sys.stdin.readline()
     return line.strip() if line else None

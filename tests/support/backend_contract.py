@@ -293,8 +293,9 @@ class AgentAccessTests(BackendTests):
     def test_a_plan_asks_the_user_through_an_agent_that_can(self) -> None:
         outcome = assert_finished(self.run("x = ask_user('Where?')\nprint(agent.goto(x))", AskingHome(print)))
         assert outcome.output == "You are at desk 1: Where?.\n"
-        alone = self.run("x = ask_user\nx('Where?')")
+        alone = self.make(Limits()).check(wrap_as_plan("ask_user('Where?')"), SampleHome)
         assert isinstance(alone, Rejected) and "no user can be asked here" in alone.diagnostics[0].message
+        assert "ask_user" in str(self.run("ask_user('Where?')"))  # a text runs unchecked
 
     def test_an_unknown_method_is_an_attribute_error_at_run_time_too(self) -> None:
         outcome = assert_failed(self.run("a = agent\na.fly()"))

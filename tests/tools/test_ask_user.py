@@ -133,6 +133,18 @@ def test_forms_become_values_of_their_types():
     assert result.value == [datetime.date(2026, 1, 2).year, "b", {"to": "ann", "tags": ["x"]}]
 
 
+def test_an_episode_that_was_killed_anywhere_goes_on_without_a_doubt_about_a_question():
+    given = {"ask_user": lambda question: "2" if "nights" in question else "Rome", "idempotent": ["book"]}
+    whole, _ = do("Where?", ASKS, ask_user=given["ask_user"])
+    lines = Path("run/trace.jsonl").read_text().splitlines(keepends=True)
+    for end in range(2, len(lines)):
+        Path(f"{end}").mkdir()
+        Path(f"{end}/trace.jsonl").write_text("".join(lines[:end]))
+        model = Replies(*["Where?", ASKS][sum('"event":"model_called"' in line for line in lines[:end]) :])
+        result = codeplan.resume(f"{end}", tools=Office(), model=model, **given)
+        assert result.value == whole.value and result.actions == whole.actions
+
+
 def test_a_user_who_goes_away_is_waited_for():
     assert do(ASKS, ask_user=lambda question: None)[0].ending == NeedsInput("Where to?")
 
