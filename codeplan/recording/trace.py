@@ -545,6 +545,8 @@ def _no_question(events: Sequence[Event], path: Path) -> str:
     """Why the episode of these events waits for no answer."""
     if any(isinstance(event, ApprovalAnswered) for event in events[-2:]):
         return f"the call was answered before; go on with: codeplan resume {shell_word(path.parent)}"
+    if events and asks_user(events[-1]):
+        return f"the episode waits for an answer; go on with: codeplan resume {shell_word(path.parent)} --answer TEXT"
     ended = bool(events) and isinstance(events[-1], EpisodeEnded) and not events[-1].broken_off
     return f"the episode of {path.parent} waits for no approval: it {'has ended' if ended else 'was broken off'}"
 

@@ -21,7 +21,8 @@ class FlowChecks:
     """The flows of one episode with this goal.
 
     ``origins`` are those of the plan that runs now, or ran last. ``known`` are the texts of the plans that were written
-    before data was shown outside of this episode; None: the episode's own events say which these are.
+    before data was shown outside of this episode; None: the episode's own events say which these are. ``said`` are the
+    user's answers before the plan that runs now; they are as good as the goal.
 
     The worker that runs a plan names the line of a call, and may lie about it. Only a line with a call of this tool in
     the accepted plan counts; for any other, the arguments may come from anywhere.
@@ -29,13 +30,19 @@ class FlowChecks:
 
     def __init__(self, flows: Flows, goal: str) -> None:
         self.flows, self.goal = flows, goal
+        self.said: tuple[str, ...] = ()
         self.origins: PlanOrigins | None = None
         self.known: tuple[str, ...] | None = None
+
+    @property
+    def words(self) -> str:
+        """The goal, and what the user answered."""
+        return "\n".join((self.goal, *self.said))
 
     def judge(self, tool: Tool, arguments: Mapping[str, Any], site: CallSite) -> FlowVerdict:
         """What is to happen to this call."""
         found = self._origins_of(tool, arguments, site.line)
-        known = _KnownValues(self.goal, site.events)
+        known = _KnownValues(self.words, site.events)
         return self.flows.judge(tool.name, arguments, found, known.has)
 
     def preview(self, toolset: Toolset) -> list[CallPreview]:

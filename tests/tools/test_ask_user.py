@@ -80,6 +80,8 @@ def test_a_question_ends_the_episode_and_an_answer_goes_on_in_the_same_run_of_th
     assert (result.value, result.reason, codeplan.replay("run")) == (None, "it asks: Where to?", result)
 
     assert go_on(office).ending == NeedsInput("Where to?")
+    with pytest.raises(UsageError, match="waits for an answer; go on with: codeplan resume run --answer TEXT"):
+        codeplan.approve("run")
     assert go_on(office, answer="Rome").ending == NeedsInput("How many nights?", "int")
     result = go_on(office, answer="two")
     assert result.ending == NeedsInput("How many nights?", "int", "the answer is a str, not an int")
@@ -89,6 +91,8 @@ def test_a_question_ends_the_episode_and_an_answer_goes_on_in_the_same_run_of_th
     assert result.value == [11, "booked Rome"] and office.booked == [("base", 1), ("Rome", 2)]
     assert (result.actions, result.model_calls, codeplan.replay("run")) == (2, 1, result)
     assert len([e for e in Trace.read("run/trace.jsonl") if isinstance(e, PlanStarted)]) == 1
+    with pytest.raises(UsageError, match="waits for no approval: it has ended"):
+        codeplan.approve("run")
     with pytest.raises(UsageError, match="asks you nothing"):
         go_on(office, answer="2")
 
@@ -186,6 +190,18 @@ def test_a_question_needs_no_approval_and_its_answer_is_as_good_as_the_goal():
     assert not isinstance(result.ending, Claimed) and office.booked == [("Rome", 1)]
     waits, _ = do(ASKS, office=office, ask=["*"], ask_user=lambda question: "3", out="three")
     assert isinstance(waits.ending, Waiting) and waits.ending.tool == "book"
+
+
+@pytest.mark.parametrize(("city", "booked"), [("Rome", [("Rome", 1)]), ("Evil", [])])
+def test_what_the_user_said_in_words_is_as_good_as_the_goal_in_a_revision_too(city, booked):
+    office, flows = Office(), Flows(trusted=[], rules={"book.city": goal}, readonly=["page"])
+    first = plan("assert agent.page() == 'x'", "return agent.book('Oslo')")
+    replies = [first, "Which city shall it be?", plan(f"return agent.book('{city}')")]
+    do(*replies, office=office, flows=flows, ask_user=lambda question: "Rome, please.", goal="book", tries=2)
+    assert office.booked == booked
+    first = Office()
+    do("Which?", plan(f"return agent.book('{city}')"), office=first, flows=flows, ask_user=lambda q: "?", out="two")
+    assert first.booked == [(city, 1)]  # a plan written before any data was shown is the model's own
 
 
 # ------------------------------------------------------------------ where nobody can be asked
