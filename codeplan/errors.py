@@ -6,6 +6,7 @@
     ├── BudgetExceeded          the episode has used up a budget                                     exit 3
     ├── TraceExhausted          the trace has no room for a further call                             exit 3
     ├── WaitingForApproval      a call needs the approval of somebody who is not there               exit 5
+    ├── WaitingForAnswer        a plan asks the user, who is not there                               exit 5
     ├── EpisodeOver             an action after the environment ended the episode
     ├── Diverged                a repeated episode differs from its recording                        exit 1
     ├── AgentError              an agent's method tells the plan what was wrong with a call
@@ -92,6 +93,19 @@ class WaitingForApproval(CodeplanError):
     def __init__(self, message: str, call: Call) -> None:
         super().__init__(message)
         self.call = call
+
+
+class WaitingForAnswer(CodeplanError):
+    """A plan, or the model, asks the user, who is not there. The episode ends as ``NeedsInput``.
+
+    ``form`` is the form of the answer in words; ``refused`` says what the last answer lacked.
+    """
+
+    exit_code = 5
+
+    def __init__(self, question: str, form: str = "", refused: str = "") -> None:
+        super().__init__(f"it asks: {question}")
+        self.question, self.form, self.refused = question, form, refused
 
 
 class EpisodeOver(CodeplanError):

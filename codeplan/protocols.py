@@ -220,6 +220,9 @@ class OffersTools(Protocol):
     returns: ReturnType | None
     """The type that the value of a plan must have; None if it may have any."""
 
+    asks_user: bool
+    """Whether plans may ask the user, by the call ``ask_user``, which is no tool."""
+
     once_tools: frozenset[str]
     """The tools of which equal calls are made once: after a failure, the recorded answer stands for them."""
 

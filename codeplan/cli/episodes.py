@@ -145,12 +145,13 @@ def do(
     With another --method (react, adapt …) the model makes one call at a time instead.
 
     Calls of an MCP server's tools need approval unless --allow names them. You are asked on a terminal; elsewhere the
-    episode ends there and waits for codeplan approve.
+    episode ends there and waits for codeplan approve. What a plan asks you is asked so, too, or waits for codeplan
+    resume --answer.
 
     Without --verify the result is not verified: the episode ends as claimed at best, with exit code 1.
 
     Exit codes: 0 verified, 1 not solved or only claimed, 2 usage, 3 budget spent, 4 infrastructure, 5 waiting for an
-    approval, 130 interrupted.
+    approval or an answer, 130 interrupted.
     """
     from codeplan.report.json_output import result_as_json
     from codeplan.runner.tools import do as do_with_tools
@@ -235,6 +236,9 @@ def resume(
         int | None,
         typer.Option(min=1, metavar="N", help="Further runs of a plan for an episode that ended without success."),
     ] = None,
+    answer: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Your answer to what the episode asks you.")
+    ] = None,
     live: LiveOptions,
     env: options.OwnEnv = None,
 ) -> None:
@@ -253,7 +257,8 @@ def resume(
     Exit codes as for do; 1 also if the environment or the method diverges from the recording, and 2 if a call is in
     doubt.
     """
-    _go_on(context, folder, sources, doubts, live, {} if tries is None else {"tries": tries})
+    more = {"tries": tries, "answer": answer}
+    _go_on(context, folder, sources, doubts, live, {name: given for name, given in more.items() if given is not None})
 
 
 def _go_on(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from codeplan.sandbox import Limits
     from codeplan.tools import ToolEnvironment
     from codeplan.tools.approvals import Always, ProposedCall
+    from codeplan.tools.questions import User
 
 
 _PARTICIPANTS = {"env", "task", "kind", "seed", "method", "model"}
@@ -345,12 +346,33 @@ class ToolOptions(ToolSourceOptions):
         str | None,
         typer.Option(metavar="FILE.py:NAME|FILE.json", help="The type that the value must have, or its JSON schema."),
     ] = None
+    ask_user: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.py:FUNCTION", help="Answers what plans ask you: ask_user(question). [the terminal]"),
+    ] = None
 
     def arguments(self) -> dict[str, Any]:
-        """The arguments of ``codeplan.do`` and ``codeplan.resume``. On a terminal, the user is asked about calls."""
+        """The arguments of ``codeplan.do`` and ``codeplan.resume``. On a terminal, the user is asked."""
         lists = {name: getattr(self, name) or () for name in ("tools", "mcp", "allow", "deny", "once", "readonly")}
         lists |= {"ask": self.ask or (None if self.approve else ())}
-        return asdict(self) | lists | {"approve": self.approve or (ask_for_approval if on_terminal() else None)}
+        lists |= {"approve": self.approve or (ask_for_approval if on_terminal() else None)}
+        return asdict(self) | lists | {"ask_user": self.ask_user or _user_at_terminal()}
+
+
+def _user_at_terminal() -> User | None:
+    from codeplan.tools.questions import User
+
+    return User(ask_at_terminal, patient=True) if on_terminal() else None
+
+
+def ask_at_terminal(question: str) -> str | None:
+    """The user's answer in a line; None at the end of the input."""
+    with without_line():
+        _discard_typed_text()
+        echo_message(question, "You are asked: ", err=True)
+        echo("Your answer: ", err=True, end="")
+        line = sys.stdin.readline()
+    return line.strip() if line else None
 
 
 def on_terminal() -> bool:
@@ -438,7 +460,8 @@ def open_environment(
         return
     given: dict[str, Any] = sources.arguments()
     given |= {} if flows is None else {"flows": flows}
-    with open_goal(goal, ToolSources(**given), folder) as tools:
+    named = ToolSources(**given)
+    with open_goal(goal, named, folder, named.user()) as tools:
         yield tools
 
 

@@ -378,7 +378,7 @@ def end_episode(result: Result, document: Any, *, unverified: bool = False) -> N
     code, hint = _verdict(result.ending)
     if hint and unverified:
         echo_message(hint, err=True)
-    if result.ending.name == "waiting":
+    if result.ending.name in ("waiting", "needs_input"):
         echo_message(_way_to_answer(result), "codeplan: ", err=True)
     elif way := _way_on(result):
         echo_message(f"to go on, run: {way}", "codeplan: ", err=True)
@@ -388,11 +388,14 @@ def end_episode(result: Result, document: Any, *, unverified: bool = False) -> N
 
 
 def _way_to_answer(result: Result) -> str:
-    """How to go on with an episode that waits for an approval."""
+    """How to go on with an episode that waits for the user."""
     from pathlib import Path
 
     if result.trace is None:
         return f"{result.reason}; without --out there is no trace to go on with"
+    if result.ending.name == "needs_input":
+        run = shell_word(Path(result.trace).parent)
+        return f"it waits for your answer; run: codeplan resume {run} --answer '…'; name the tools again, as before"
     return f"it waits for your approval; answer with: codeplan approve {shell_word(Path(result.trace).parent)}"
 
 
@@ -405,7 +408,7 @@ def _verdict(ending: Ending) -> tuple[int, str]:
             return 0, ""
         case endings.BudgetSpent() | endings.TraceFull():
             return 3, ""
-        case endings.Waiting():
+        case endings.Waiting() | endings.NeedsInput():
             return 5, ""
         case endings.Claimed():
             return 1, "Nobody decides about the result; --verify FILE.py:FUNCTION names a function that does."

@@ -18,6 +18,7 @@ from codeplan.episode.once import OnceCalls
 from codeplan.episode.open_calls import NextAnswer, OpenCalls
 from codeplan.episode.replayable import ReplayableEnvironment, ReplayableModel, observation_too_long
 from codeplan.errors import AgentError, EnvironmentFailure, EpisodeOver, SizeExceeded, UsageError
+from codeplan.plain_data import pack, unpack
 from codeplan.protocols import LLM, ActsForReal, BaseEnvironment, JudgesValues, OffersTools, TakesActions
 from codeplan.recording.events import (
     AnsweredCall,
@@ -47,6 +48,7 @@ from codeplan.tools.agent import ToolAgent
 from codeplan.tools.call_texts import shown_answer
 from codeplan.tools.failures import show_failure, shows_each_failure
 from codeplan.types import (
+    ASK_USER,
     ActionSpace,
     AgentApi,
     Answer,
@@ -139,7 +141,7 @@ class Episode:
         if self.is_over:
             raise EpisodeOver("the environment has ended this episode")
         self.trace.require_room()
-        self.meter.reserve_action()
+        self._reserve_action(call)
         self._call_count += 1
         with self.meter.time_left():
             answered = self._answer_call(call)
@@ -153,6 +155,18 @@ class Episode:
         if answered.answer.in_doubt:
             self.meter.require_time()
         return answered.answer
+
+    def _reserve_action(self, call: Call) -> None:
+        """Count an action; a question to the user is none. Raises: BudgetExceeded: none is left."""
+        if not (self.asks_user and call.name == ASK_USER.name):
+            self.meter.reserve_action()
+
+    def ask_user(self, question: str) -> str:
+        """The user's answer to the model's own question. It is a call, and no action.
+
+        Raises as ``call``, and WaitingForAnswer: the user is not there.
+        """
+        return str(unpack(self.call(Call(ASK_USER.name, {"question": pack(question)})).value))
 
     def _answer_call(self, call: Call) -> CallAnswered:
         site = CallSite(*plan_place.get(), self.trace.events)
@@ -176,7 +190,7 @@ class Episode:
         if self.is_over:
             raise EpisodeOver("the environment has ended this episode")
         self.trace.require_room(1 + len(self._open_calls))
-        self.meter.reserve_action()
+        self._reserve_action(call)
         self._call_count += 1
         site = CallSite(*plan_place.get(), self.trace.events)
         with _without_place(), self.meter.time_left():
@@ -363,6 +377,11 @@ class Episode:
     def returns(self) -> ReturnType | None:
         """The type that the value of a plan must have; None if it may have any."""
         return self.env.returns if isinstance(self.env, OffersTools) else None
+
+    @property
+    def asks_user(self) -> bool:
+        """Whether plans may ask the user."""
+        return isinstance(self.env, OffersTools) and self.env.asks_user
 
     @property
     def acts_for_real(self) -> bool:

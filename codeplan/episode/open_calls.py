@@ -14,7 +14,8 @@ from typing import Any, Final, NamedTuple, cast
 from msgspec.structs import replace
 
 from codeplan.episode.once import OnceCalls
-from codeplan.errors import Diverged, WaitingForApproval
+from codeplan.episode.replayable import raise_if_left_open
+from codeplan.errors import Diverged
 from codeplan.recording.events import (
     ApprovalAnswered,
     BegunCall,
@@ -170,8 +171,8 @@ class OpenCalls:
             case ApprovalAnswered() if event is self._trace.approval:
                 each.site = each.site._replace(answer=event)
         self._record(cast(Event, event))
-        if isinstance(event, CallDecided) and event.by == "nobody" and event.reason:
-            raise WaitingForApproval(event.reason, each.call)
+        if isinstance(event, CallDecided):
+            raise_if_left_open(event, each.call)
 
     def _pass_time(self, event: TimePassed | None) -> None:
         """No call was answered in this time; None: the recording, which has further events, would say so."""

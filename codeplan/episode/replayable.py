@@ -52,6 +52,7 @@ from codeplan.recording.events import (
     WarningIssued,
 )
 from codeplan.recording.trace import Trace
+from codeplan.tools.questions import question_of
 from codeplan.types import Answer, Call, Completion, Embeddings, Finished, Message, Observation, Purpose, Task, Usage
 from codeplan.types.value import MAX_AMOUNT
 from codeplan.untrusted.texts import escape_surrogates, parser_reason, with_article
@@ -116,6 +117,14 @@ _MAX_ERROR = 500
 
 _CALL_EVENTS: Final = (CallDecided, ApprovalAnswered, CallRepeated, CallBegun, DoubtDecided, ToolFailed, WarningIssued)
 """What may stand before the answer of a call."""
+
+
+def raise_if_left_open(decided: CallDecided, call: Call) -> None:
+    """Raise what ended the recorded episode at this decision about a call, if it waits for the user."""
+    if decided.by == "no_answer":
+        raise question_of(call)
+    if decided.by == "nobody" and decided.reason:
+        raise WaitingForApproval(decided.reason, call)
 
 
 class ReplayableEnvironment:
@@ -192,8 +201,8 @@ class ReplayableEnvironment:
             elif isinstance(event, CallDecided) and event.arguments is not None:
                 made = replace(call, arguments=event.arguments)
             self._record(cast(Event, replace(event, **changes)))
-            if isinstance(event, CallDecided) and event.by == "nobody" and event.reason:
-                raise WaitingForApproval(event.reason, call)
+            if isinstance(event, CallDecided):
+                raise_if_left_open(event, call)
         return begun, repeated, answer
 
     def _repeat(self, id: int, call: Call, known: KnownAnswer, begun: bool, site: CallSite) -> CallAnswered:

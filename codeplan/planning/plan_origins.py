@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
 from codeplan.episode.episode import Episode
 from codeplan.errors import SandboxError
+from codeplan.plain_data import unpack
 from codeplan.recording.events import CallAnswered, CallBegun, Event, ModelCalled, PlanDrafted, PlanFixed, PlanOrigins
 from codeplan.sandbox import Sandbox
 from codeplan.tools.environment import ToolEnvironment
 from codeplan.tools.flow_checks import FlowChecks
-from codeplan.types import AgentApi, Checkpoint, Plan, Rejected
+from codeplan.types import ASK_USER, AgentApi, Checkpoint, Plan, Rejected
 
 NOT_FOLLOWED: Final = PlanOrigins(sites=(), asks={}, variables=(), followed=False)
 """The origins of a plan of which nothing is known."""
@@ -31,9 +32,11 @@ def note_origins(
     checks = episode.env.flow_checks if isinstance(episode.env, ToolEnvironment) else None
     if checks is not None:
         known: Sequence[str] | None = checks.known
+        said = _said_by_user(trace.events) if episode.asks_user else {}
         if known is None and shows_data:
-            known = _plans_before_data(trace.events, checks.flows.trusts)
+            known = _plans_before_data(trace.events, checks.flows.trusts, said)
         names = checkpoint.names if checkpoint else ()
+        checks.said = tuple(said.values())
         checks.origins = find_plan_origins(sandbox, plan, episode.api, checks, start, names, known)
         if not trace.is_replaying or trace.peek_recorded(PlanOrigins) is not None:
             episode.record(checks.origins)
@@ -64,7 +67,7 @@ def find_plan_origins(
     tools = [method.name for method in api.methods]
     arguments: dict[str, Any] = {"tools": tools, "start_from": start, "variables": variables}
     if known is not None:
-        arguments |= {"known": list(known), "goal": checks.goal}
+        arguments |= {"known": list(known), "goal": checks.words}
     if before is not None:
         arguments["asks"] = {number: list(given) for number, given in before.asks.items()}
     try:
@@ -88,9 +91,18 @@ def verified_origins(found: object, source: str, tools: set[str]) -> PlanOrigins
     return origins if fits else NOT_FOLLOWED
 
 
-def _plans_before_data(events: Sequence[Event], trusts: Callable[[str], bool]) -> list[str] | None:
+def _said_by_user(events: Sequence[Event]) -> dict[int, str]:
+    """The user's answers so far, by the id of their call."""
+    asked = {e.id for e in events if isinstance(e, CallBegun) and e.call.name == ASK_USER.name}
+    answers = (e for e in events if isinstance(e, CallAnswered) and e.id in asked and not e.answer.error)
+    return {event.id: str(unpack(event.answer.value)) for event in answers}
+
+
+def _plans_before_data(
+    events: Sequence[Event], trusts: Callable[[str], bool], said: Mapping[int, str]
+) -> list[str] | None:
     """The texts of the plans that were written before a prompt could show data that is not trusted; None if that
-    holds for the latest plan.
+    holds for the latest plan. What the user ``said`` is trusted.
     """
     texts: list[str] = []
     names: dict[int, str] = {}
@@ -100,7 +112,7 @@ def _plans_before_data(events: Sequence[Event], trusts: Callable[[str], bool]) -
             case CallBegun():
                 names[event.id] = event.call.name
             case CallAnswered():
-                is_shown = is_shown or not trusts(f"tool:{names.get(event.id, '')}")
+                is_shown = is_shown or not (event.id in said or trusts(f"tool:{names.get(event.id, '')}"))
             case ModelCalled(purpose="ask"):
                 is_shown = True
             case PlanDrafted() | PlanFixed():

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
+from msgspec.structs import replace
+
 from codeplan.episode.episode import Episode
 from codeplan.planning.asking import api_text, ask_messages, ask_template, render_messages, render_text
 from codeplan.planning.feedback import (
@@ -22,7 +24,7 @@ from codeplan.planning.sample_choice import SampleSettings, choose_samples
 from codeplan.planning.untrusted_feedback import tag_mark, words_if_blind
 from codeplan.prompts.templates import Prompts
 from codeplan.sandbox import extract
-from codeplan.sandbox.language.extraction import extract_code
+from codeplan.sandbox.language.extraction import extract_code, prose_of
 from codeplan.skills.parameter_binding import (
     BindingError,
     ParameterBlock,
@@ -42,13 +44,15 @@ class ConversationTurn(Value, frozen=True):
     """One reply of the model, and the report on its plan.
 
     ``reply`` is the program in the reply, ``plan`` the whole plan that resulted from it, ``told`` the report on the
-    plan's run that the model received, and ``summary`` that report in one line.
+    plan's run that the model received, and ``summary`` that report in one line. ``talk`` are the model's questions to
+    the user after it, and the user's answers.
     """
 
     reply: str
     plan: str
     told: str
     summary: str
+    talk: tuple[Message, ...] = ()
 
 
 class PlanConversation:
@@ -77,6 +81,14 @@ class PlanConversation:
             newest = self._turns[-1]
             self._turns[-1] = ConversationTurn(newest.reply, newest.plan, tell(self._dropped), newest.summary)
 
+    def add_talk(self, talk: Sequence[Message]) -> None:
+        """Add a question of the model to the user, and the answer."""
+        if self._turns:
+            last = self._turns[-1]
+            self._turns[-1] = replace(last, talk=(*last.talk, *talk))
+        else:
+            self._opening += talk
+
     @property
     def messages(self) -> list[Message]:
         """The messages up to the latest report."""
@@ -86,17 +98,22 @@ class PlanConversation:
             fenced = f"```python\n{program.strip() or '# no program'}\n```"
             messages.append({"role": "assistant", "content": fenced})
             messages.append({"role": "user", "content": turn.told})
+            messages += turn.talk
         return messages
 
     @property
     def _length(self) -> int:
-        return sum(len(turn.reply) + len(turn.told) for turn in self._turns)
+        talks = (len(message["content"]) for turn in self._turns for message in turn.talk)
+        return sum(len(turn.reply) + len(turn.told) for turn in self._turns) + sum(talks)
 
 
 RefinePrompt = Literal["conversation", "fresh", "fresh-without-plan"]
 """Whether a refinement continues the conversation, or has a prompt of its own: with the whole plan (the paper's in
 MiniWoB++), or with the error's message alone (the paper's in ALFWorld).
 """
+
+MAX_QUESTIONS: Final = 20
+"""How often in a task the model may ask the user in place of a plan. A further reply in words is a refused plan."""
 
 _ONE_SAMPLE: Final = SampleSettings()
 
@@ -131,7 +148,9 @@ class Planner:
         self._limits = {"asks": asks or None, "tries": tries, "replans": replans or None}
         once = episode.once_tools
         self._language = {"asks": asks > 0, "replans": replans > 0, "tools": episode.has_tools, "once": once}
-        self._language["at_entry"] = at_entry
+        self._language |= {"at_entry": at_entry, "asks_user": episode.asks_user}
+        self._questions = MAX_QUESTIONS if episode.asks_user else 0
+        self._talk: list[Message] = []  # questions to the user, and the answers
         self._is_blind = episode.is_blind
         self._conversation: PlanConversation | None = None
         self._reply: str | None = None  # the program in the latest reply; None after a repair
@@ -151,13 +170,35 @@ class Planner:
         left = limits_left(self._episode, **self._limits).lines
         messages = render_messages(self._prompts, "adaplanner/plan", **self._values, left=left)
         self._conversation = PlanConversation(messages)
-        self._reply = extract(ask_messages(self._episode, self._prompts, "adaplanner/plan", "plan", messages))
+        self._reply = extract(self._converse("adaplanner/plan", "plan", self._conversation))
         return self._reply
+
+    def _converse(self, name: str, purpose: Purpose, conversation: PlanConversation) -> str:
+        """The model's reply. One in words alone asks the user, whose answer the conversation then has.
+
+        Raises as ``ask_messages``, and WaitingForAnswer: the user is not there.
+        """
+        while True:
+            reply = ask_messages(self._episode, self._prompts, name, purpose, conversation.messages)
+            words = prose_of(reply) if self._questions else ""
+            if not words:
+                return reply
+            self._questions -= 1
+            answer = self._episode.ask_user(words)
+            talk: list[Message] = [{"role": "assistant", "content": words}, {"role": "user", "content": answer}]
+            conversation.add_talk(talk)
+            self._talk += talk
+
+    def _converse_anew(self, template: str, purpose: Purpose, **values: Any) -> str:
+        """The model's reply to a prompt of its own, followed by the talk with the user so far. As ``_converse``."""
+        name = f"adaplanner/{template}"
+        messages, talk = render_messages(self._prompts, name, **values), self._talk
+        return self._converse(name, purpose, PlanConversation([*messages, *talk]))
 
     def repair(self, source: str, errors: str, last_run: RunReport | None) -> str:
         self._reply = None
         values = self._language | self._marked(repair_values(last_run)) | {"done": self._done if last_run else ()}
-        return extract_code(self._ask("check", "check", source=source, errors=errors, **values))
+        return extract_code(self._converse_anew("check", "check", source=source, errors=errors, **values))
 
     @property
     def _done(self) -> tuple[str, ...]:
@@ -174,10 +215,10 @@ class Planner:
         reply, self._reply = self._reply, None
         if self._refine_prompt == "fresh-without-plan":
             values = self._values | self._marked(rewrite_values(report))
-            text = self._ask("rewrite", "refine", **values, done=self._done)
+            text = self._converse_anew("rewrite", "refine", **values, done=self._done)
         elif self._refine_prompt == "fresh" or self._conversation is None:
             values = self._values | self._marked(prompt_values(report, _last_attempts(self._attempts)))
-            text = self._ask("refine", "refine", **values, source=report.source, done=self._done)
+            text = self._converse_anew("refine", "refine", **values, source=report.source, done=self._done)
             self._attempts.append(report.summary)
         else:
             text = self._continue(self._conversation, report, _reply_as_taken(reply, report))
@@ -194,7 +235,7 @@ class Planner:
             return render_text(self._prompts, name, **values, **told)
 
         conversation.add(ConversationTurn(reply, report.source, tell(()), report.summary), tell)
-        return ask_messages(self._episode, self._prompts, name, "refine", conversation.messages)
+        return self._converse(name, "refine", conversation)
 
     def resume_step(self, previous: str, revised: str) -> int | None:
         number = re.search(r"\d{1,4}", self._ask("resume", "resume", previous=previous, revised=revised))

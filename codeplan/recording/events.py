@@ -186,14 +186,15 @@ class CallDecided(TraceEvent, frozen=True, tag="call_decided"):
     ``by`` says who decided: ``pattern`` is one of the user's patterns (the field ``pattern`` holds it), ``approver`` is
     the user, ``always`` the user's earlier answer that holds for this call as well, ``flows`` the user's flows.
     ``nobody`` means that the call needed approval and there was nobody to ask: the episode then waits. ``reason`` is
-    why it was refused, or what the episode waits for. ``arguments`` are those that the user gave in place of the
-    plan's, packed; None: unchanged. ``origins`` says where each argument comes from, if there are flows.
+    why it was refused, or what the episode waits for. ``no_answer``: the call asks the user, who is not there.
+    ``arguments`` are those that the user gave in place of the plan's,
+    packed; None: unchanged. ``origins`` says where each argument comes from, if there are flows.
     """
 
     id: Count
     tool: str
     allowed: bool
-    by: Literal["pattern", "approver", "always", "nobody", "flows"]
+    by: Literal["pattern", "approver", "always", "nobody", "flows", "no_answer"]
     pattern: str = ""
     reason: str = ""
     arguments: dict[str, Any] | None = None
@@ -278,9 +279,10 @@ class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
     describe the tools of an episode in an environment of tools, ``tools_doc`` is the text that models read above them,
     ``has_verifier`` says whether it judges values, ``has_flows`` whether flows decide about calls, and ``is_blind``
     whether prompts for revised plans have shapes in place of what tools answered. ``instructions`` are the user's own
-    system text, and ``returns`` is the type that the value of a plan must have. ``once`` are the tools of which
-    prompts say that their calls are made once. ``carried`` are calls of the episode from which this one was branched
-    off, or that it goes on with: they were made there, and are not made again.
+    system text, and ``returns`` is the type that the value of a plan must have. ``asks_user`` says whether plans may
+    ask the user. ``once`` are the tools of which prompts say that their calls are made once. ``carried`` are calls of
+    the episode from which this one was branched off, or that it goes on with: they were made there, and are not made
+    again.
     """
 
     task: Task
@@ -299,6 +301,7 @@ class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
     is_blind: bool = False
     instructions: str = ""
     returns: ReturnType | None = None
+    asks_user: bool = False
     once: tuple[str, ...] = ()
     carried: tuple[CarriedAnswer, ...] = ()
 

@@ -40,7 +40,7 @@ from codeplan.recording.events import (
     PlanEnded,
     SpanClosed,
 )
-from codeplan.types import Checkpoint, Waiting
+from codeplan.types import Checkpoint, NeedsInput, Waiting
 from codeplan.types.value import MAX_PART, MAX_ROWS, html_list, html_text, html_value, short_repr
 from codeplan.untrusted import files
 from codeplan.untrusted.json_values import MAX_NESTING, TOO_DEEP, ValueLimit, count_values, is_too_deep
@@ -203,16 +203,21 @@ def is_waiting(event: Event) -> bool:
     return isinstance(event, EpisodeEnded) and isinstance(event.result.ending, Waiting)
 
 
+def asks_user(event: Event) -> bool:
+    """Whether an episode ended with this event because it asks the user."""
+    return isinstance(event, EpisodeEnded) and isinstance(event.result.ending, NeedsInput)
+
+
 def _is_interruption(event: Event) -> bool:
     if isinstance(event, EpisodeEnded):
-        return event.broken_off or is_waiting(event)
+        return event.broken_off or is_waiting(event) or asks_user(event)
     return isinstance(event, ModelCallFailed | SpanClosed | CallDecided | CallRepeated | DoubtDecided)
 
 
 def drop_interruption(events: list[Event], sizes: array[int]) -> tuple[list[Event], int]:
     """The events from which an episode can continue, and their size in the file.
 
-    Drops the end that an interruption wrote, or that waits for an approval, a failed last call (the model is asked
+    Drops the end that an interruption wrote, or that waits for the user, a failed last call (the model is asked
     again), a last decision about a tool's call (the call was not made, so the decision is taken again), and trailing
     SpanClosed events, so that spans interrupted by an exception reopen.
     """
@@ -287,7 +292,8 @@ class Trace:
     each event must equal the recorded one, except for times, and is not written again. After the recording's end
     events are new, or, if the trace is not ``live``, a divergence. ``approval`` is the last recorded event if that is
     the user's own answer about the call that comes next: a trace may be forged, so the one who sets it has verified it.
-    ``size`` counts what the trace holds, and so decides when it is full.
+    ``asks_user``: the recorded episode ended because it asks the user. ``size`` counts what the trace holds, and so
+    decides when it is full.
     Safe to use from several threads.
 
     Raises: UsageError: the file cannot be created.
@@ -310,6 +316,7 @@ class Trace:
         self._clock_offset: float | None = None
         self._size = size or TraceSize()
         self.approval: ApprovalAnswered | None = None
+        self.asks_user = False
         self._last_start = 0  # of the recording's last event in the file, in bytes
         self._kept_bytes: int | None = None  # the file is cut to this size before the first event is written
         self._sizes = array("Q")  # of the file up to each recorded event
@@ -341,6 +348,7 @@ class Trace:
             raise
         trace = cls(None, on_event, events)
         trace.path, trace._file, trace._kept_bytes, trace._sizes = path, file, size, sizes
+        trace.asks_user = bool(every) and asks_user(every[-1])
         trace._last_start = sizes[len(events) - 2] if len(events) > 1 else 0
         return trace
 
@@ -374,9 +382,9 @@ class Trace:
 
     @staticmethod
     def read_replayable(path: Path) -> list[Event]:
-        """The events as from ``read_resumable``, with the end if the episode waits for an approval."""
+        """The events as from ``read_resumable``, with the end if the episode waits for the user."""
         events, sizes = _read_lines(path)
-        waits = bool(events) and is_waiting(events[-1])
+        waits = bool(events) and (is_waiting(events[-1]) or asks_user(events[-1]))
         return events if waits else drop_interruption(events, sizes)[0]
 
     def digest_before_last(self) -> bytes:
@@ -537,6 +545,8 @@ def _no_question(events: Sequence[Event], path: Path) -> str:
     """Why the episode of these events waits for no answer."""
     if any(isinstance(event, ApprovalAnswered) for event in events[-2:]):
         return f"the call was answered before; go on with: codeplan resume {shell_word(path.parent)}"
+    if events and asks_user(events[-1]):
+        return f"the episode waits for an answer; go on with: codeplan resume {shell_word(path.parent)} --answer TEXT"
     ended = bool(events) and isinstance(events[-1], EpisodeEnded) and not events[-1].broken_off
     return f"the episode of {path.parent} waits for no approval: it {'has ended' if ended else 'was broken off'}"
 

@@ -40,6 +40,7 @@ from codeplan.types import (
     InfrastructureFailed,
     Interrupted,
     Message,
+    NeedsInput,
     NoProgress,
     NotSolved,
     Observation,
@@ -73,7 +74,7 @@ def end_state(result: Result) -> EndState:
     match result.ending:
         case Claimed():
             return "claimed"
-        case Waiting():
+        case Waiting() | NeedsInput():
             return "waiting"
         case Success() | GaveUp() | NoProgress() | Refused() | NotSolved() | TooLarge() | EnvironmentEnded():
             return "failure"
@@ -121,6 +122,7 @@ _DECIDERS = {
     "always": "by the user's earlier answer",
     "flows": "by your flows",
     "nobody": "because there was nobody to ask",
+    "no_answer": "because the user was not there",
 }
 
 
@@ -139,6 +141,8 @@ def describe_decision(event: CallDecided | DoubtDecided | ApprovalAnswered) -> s
         return f"The episode was ended during a call of {event.tool}, which {_WAYS[event.way]}, {decided}"
     if isinstance(event, ApprovalAnswered):
         return f"The user {'allows' if event.allowed else 'does not allow'} this call of {event.call.name}{_why(event)}"
+    if event.by == "no_answer":
+        return f"The user is not there: {event.reason}"
     if event.by == "nobody" and event.reason:
         return f"A call of {event.tool} needs approval, and there was nobody to ask"
     decided = "refused" if not event.allowed else "allowed" if event.arguments is None else "changed"

@@ -16,7 +16,7 @@ from codeplan.errors import InfrastructureError
 from codeplan.recording.events import CallBegun, EnvironmentReset, EpisodeEnded, Event, SpanClosed, WarningIssued
 from codeplan.report import event_view
 from codeplan.report.event_view import EventView, EventViewer, TextBlock, end_state, model_label
-from codeplan.types import EnvironmentEnded, Result, Usage
+from codeplan.types import EnvironmentEnded, NeedsInput, Result, Usage
 from codeplan.untrusted.comparison import diff_lines
 from codeplan.untrusted.console import print_wrapped
 from codeplan.untrusted.texts import clean, clip_lines, one_line, source_excerpt, with_count
@@ -34,7 +34,9 @@ def print_summary(console: Console, result: Result, *, with_failure: bool = Fals
 
     ``with_failure`` adds the last failure of an episode without success, for a reader who has not seen the events.
     """
-    console.print(Text(*_VERDICTS[end_state(result)]), soft_wrap=True)
+    said, style = _VERDICTS[end_state(result)]
+    said = "… Waiting for an answer" if isinstance(result.ending, NeedsInput) else said
+    console.print(Text(said, style), soft_wrap=True)
     for name, value in _rows(result, with_failure).items():
         print_wrapped(console, Text.assemble("  ", Text(f"{name:13}", "dim"), value), 15)
 

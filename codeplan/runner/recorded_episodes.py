@@ -67,6 +67,7 @@ from codeplan.tools.approvals import Approver, DoubtAsker, WayOn, longest_match
 from codeplan.tools.environment import ToolErrors, Verdict, recorded_environment
 from codeplan.tools.failures import unknown_answer
 from codeplan.tools.mcp import DEFAULT_SECONDS, ServerAddress
+from codeplan.tools.questions import Asker, User
 from codeplan.tools.tool_settings import ErrorTest
 from codeplan.types import BudgetSpent, GaveUp, NoProgress, NotSolved, Refused, Result, TraceFull
 from codeplan.untrusted.texts import parser_reason
@@ -325,6 +326,8 @@ def resume(
     flows: Flows | str | None = None,
     readonly: Iterable[str] = (),
     returns: Any = None,
+    ask_user: Asker | User | str | None = None,
+    answer: str | None = None,
     **settings: Any,
 ) -> Result:
     """Finish an episode that was killed, interrupted, or ended for want of something; its trace in ``folder`` goes on.
@@ -345,12 +348,13 @@ def resume(
 
     An episode with tools continues in the present state of the world: the trace answers the recorded calls, and only
     calls that were never made are made. If it waits for an approval, it goes on at that call: ``codeplan.approve`` has
-    answered, or ``allow`` or ``approve`` decides. Its tools are never taken from the trace: ``tools`` to
-    ``tool_errors``, ``once``, ``tool_timeout``, ``error_if``, ``flows``, ``readonly`` and ``returns`` are as for
-    ``do``; tools that were called once before stay so. If the episode was ended during a call, that call may have been
-    done. Then ``in_doubt`` says what to do: ``"stop"``, ``"retry"`` (make it again), ``"skip"`` (the plan gets an
-    OSError in its place), or a function ``in_doubt(tool, arguments)``, sync or async, that returns one of these. Calls
-    of tools whose names fit a pattern in ``idempotent`` are made again in any case.
+    answered, or ``allow`` or ``approve`` decides. If it asks you (``NeedsInput``), ``answer`` is your answer, or
+    ``ask_user`` gives it. Its tools are never taken from the trace: ``tools`` to ``tool_errors``, ``once``,
+    ``tool_timeout``, ``error_if``, ``flows``, ``readonly`` and ``returns`` are as for ``do``; tools that were called
+    once before stay so. If the episode was ended during a call, that call may have been done. Then ``in_doubt`` says
+    what to do: ``"stop"``, ``"retry"`` (make it again), ``"skip"`` (the plan gets an OSError in its place), or a
+    function ``in_doubt(tool, arguments)``, sync or async, that returns one of these. Calls of tools whose names fit a
+    pattern in ``idempotent`` are made again in any case.
 
     Raises:
         UsageError: there is no such trace, its episode is still running, its header is damaged, or it needs a setting,
@@ -377,6 +381,7 @@ def resume(
         flows=flows,
         readonly=readonly,
         returns=returns,
+        ask_user=ask_user,
     )
     require_handler(on_event)
     path = find_trace(folder)
@@ -384,6 +389,8 @@ def resume(
     with closing(trace):
         header = _header(trace.recording, folder)
         take_answer(trace)
+        if answer is not None and not trace.asks_user:
+            raise UsageError(f"the episode of {folder} asks you nothing; leave the answer out")
         end = trace.recording[-1]
         continuation = None if not isinstance(end, EpisodeEnded) else _continuation(end, trace.recording, budget, tries)
         if continuation:
@@ -395,7 +402,7 @@ def resume(
             if on_event:
                 on_event(end)
             return with_type(end.result, header, returns)
-        live = _live_environment(header, env, sources, path.parent)
+        live = _live_environment(header, env, sources, path.parent, answer)
         with _recorded_setup(
             header, trace.recording, live, method, model, settings, model_overrides or {}, budget or Budget()
         ) as setup:
@@ -420,6 +427,8 @@ def replay(
     require_handler(on_event)
     recording = Trace.read_replayable(find_trace(folder))
     header = _header(recording, folder)
+    if isinstance(env, ToolEnvironment):
+        env.let_ask(User() if header.asks_user else None)
     with _recorded_setup(header, recording, env, method, _silent_model(header, recording), settings, {}) as setup:
         return setup.replay(recording, on_event)
 
@@ -528,7 +537,7 @@ def _confirm_success(header: EpisodeStarted, recording: list[Event], env: AnyEnv
 
 
 def _live_environment(
-    header: EpisodeStarted, env: BaseEnvironment | None, sources: ToolSources, folder: Path
+    header: EpisodeStarted, env: BaseEnvironment | None, sources: ToolSources, folder: Path, answer: str | None = None
 ) -> AnyEnvironment | None:
     """The environment object in which the episode continues; None if its name is enough."""
     if header.env != ToolEnvironment.name and (
@@ -541,9 +550,10 @@ def _live_environment(
     if env is not None and sources.name_tools:
         raise UsageError("give an environment or tools, not both")
     if header.env == ToolEnvironment.name and env is None:
-        return EnvironmentToOpen(open_recorded_tools(header, sources, folder))
+        return EnvironmentToOpen(open_recorded_tools(header, sources, folder, answer))
     if isinstance(env, ToolEnvironment):
         require_same_tools(header.tools, env.described_tools)
+        env.let_ask(sources.user(answer) if header.asks_user else None)
     return env
 
 
@@ -628,6 +638,7 @@ def _recorded_setup(
             *what,
             has_flows=header.has_flows,
             is_blind=header.is_blind,
+            asks_user=header.asks_user,
             instructions=header.instructions,
             returns=header.returns,
         )

@@ -25,6 +25,7 @@ from codeplan.errors import (
     SizeExceeded,
     TraceExhausted,
     UsageError,
+    WaitingForAnswer,
     WaitingForApproval,
 )
 from codeplan.llm.callable_model import CallableModel, ModelFunction, is_model_function
@@ -51,6 +52,7 @@ from codeplan.types import (
     Crashed,
     InfrastructureFailed,
     Interrupted,
+    NeedsInput,
     NotSolved,
     Result,
     Task,
@@ -181,6 +183,7 @@ class EpisodeSetup:
             is_blind=offering is not None and offering.is_blind,
             instructions=offering.instructions if offering else "",
             returns=offering.returns if offering else None,
+            asks_user=offering is not None and offering.asks_user,
             once=tuple(t.method.name for t in offering.described_tools if t.method.name in offering.once_tools)
             if offering
             else (),
@@ -249,6 +252,9 @@ class EpisodeSetup:
         except WaitingForApproval as e:
             assert active is not None, "only an active episode makes calls"
             active.result = active.episode.result(Waiting(e.call.name, e.call, str(e)), self.method.name)
+        except WaitingForAnswer as e:
+            assert active is not None, "only an active episode asks"
+            active.result = active.episode.result(NeedsInput(e.question, e.form, e.refused), self.method.name)
         except SizeExceeded as e:
             assert active is not None, "nothing is refused before the episode is active"
             active.result = active.episode.result(TooLarge(e.what, e.limit, str(e)), self.method.name, False)

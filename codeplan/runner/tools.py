@@ -54,6 +54,7 @@ from codeplan.tools.mcp import (
     read_config,
 )
 from codeplan.tools.python_tools import function_of_file, object_of_file, python_tools, tools_of_file, with_settings
+from codeplan.tools.questions import ASKER_FORM, Asker, User
 from codeplan.tools.results import pack_result
 from codeplan.tools.return_types import Misfit, read_returns
 from codeplan.tools.tool import AT_ONCE, DOC, Tool, Toolset, name_fault
@@ -146,6 +147,7 @@ class ToolSources:
     feedback: Feedback = "quoted"
     instructions: str | None = None
     returns: Any = None
+    ask_user: Asker | User | str | None = None
 
     @property
     def name_tools(self) -> bool:
@@ -183,6 +185,14 @@ class ToolSources:
         )
         of_flows = self.read_flows.tool_patterns() if self.read_flows else ()
         return [*named, *(GivenPattern(*each) for each in of_flows)]
+
+    def user(self, answer: str | None = None) -> User:
+        """Who answers what plans ask; first with this ``answer``. Raises: UsageError: it is no such function."""
+        given = self.ask_user
+        if isinstance(given, User):
+            return given.with_answer(answer)
+        ask = function_of_file(given, ASKER_FORM) if isinstance(given, str) else given
+        return User(cast(Asker | None, ask), answer)
 
     def doubts(self) -> DoubtRules:
         """The user's rules about calls in doubt. Raises: UsageError: one is wrong."""
@@ -230,9 +240,10 @@ class OpenTools:
         approve: Approver | None = None,
         loop: LoopThread | None = None,
         carried: Sequence[CarriedAnswer] = (),
+        user: User | None = None,
     ) -> ToolEnvironment:
         """The environment of one episode. ``approve`` decides about calls in place of the user's function.
-        ``carried`` are answers of an episode with which this one goes on.
+        ``carried`` are answers of an episode with which this one goes on. ``user`` is whom plans may ask.
 
         Raises: UsageError: the goal is empty, or a pattern is wrong.
         """
@@ -249,6 +260,7 @@ class OpenTools:
             is_blind=self.sources.feedback == "blind",
             instructions=checked_instructions(self.sources.instructions),
             returns=self._returns,
+            user=user,
         )
 
 
@@ -319,8 +331,13 @@ def _with_patterns(tool: Tool, sources: ToolSources) -> Tool:
     return replace(tool, once=once, readonly=readonly) if any(fits.values()) else tool
 
 
-def open_goal(goal: str, sources: ToolSources, out: Path | str | None) -> AbstractContextManager[ToolEnvironment]:
-    """The environment of one episode with this goal. ``out`` is the episode's folder. Raises as ``open_tools``."""
+def open_goal(
+    goal: str, sources: ToolSources, out: Path | str | None, user: User | None = None
+) -> AbstractContextManager[ToolEnvironment]:
+    """The environment of one episode with this goal. ``out`` is the episode's folder, ``user`` whom plans may ask.
+
+    Raises as ``open_tools``.
+    """
     try:
         tools = open_tools(sources, Path(out) if out else None)
     except UsageError as error:
@@ -331,16 +348,17 @@ def open_goal(goal: str, sources: ToolSources, out: Path | str | None) -> Abstra
 
     @contextmanager
     def opening() -> Iterator[ToolEnvironment]:
-        with tools as opened, closing(opened.environment(goal)) as env:
+        with tools as opened, closing(opened.environment(goal, user=user)) as env:
             yield env
 
     return opening()
 
 
 def open_recorded_tools(
-    header: EpisodeStarted, sources: ToolSources, folder: Path
+    header: EpisodeStarted, sources: ToolSources, folder: Path, answer: str | None = None
 ) -> AbstractContextManager[ToolEnvironment]:
-    """The environment in which a recorded episode continues, opened as by ``open_goal``.
+    """The environment in which a recorded episode continues, opened as by ``open_goal``. ``answer`` is the user's, to
+    what the episode asks.
 
     Its tools are those that the user names, never the trace's.
 
@@ -365,8 +383,9 @@ def open_recorded_tools(
     known = {tool.method.name for tool in header.tools}  # of a trace that may come from a stranger
     once = (*read_patterns("once", sources.once), *(name for name in header.once if name in known))
     feedback: Feedback = "blind" if header.is_blind else "quoted"
+    user = sources.user(answer) if header.asks_user else None
     recorded = replace(sources, once=once, feedback=feedback, instructions=header.instructions)
-    opening = open_goal(header.task.goal, recorded, folder)
+    opening = open_goal(header.task.goal, recorded, folder, user)
 
     @contextmanager
     def with_same_tools() -> Iterator[ToolEnvironment]:
@@ -468,6 +487,7 @@ def do(
     feedback: Feedback = "quoted",
     instructions: str | None = None,
     returns: Any = None,
+    ask_user: Asker | User | str | None = None,
     **settings: Any,
 ) -> Result:
     """Have plans reach a goal with tools, and return how that ended; ``Result.value`` is what the plan returned.
@@ -508,8 +528,13 @@ def do(
     dict, ``"FILE.py:NAME"`` or ``"FILE.json"``. The model reads it. A value that does not have it is not accepted, and
     the plan is refined; ``verify`` gets the typed value, and ``Result.value`` is it (None if the last did not have it).
 
+    ``ask_user(question)`` answers what a plan, or the model in place of a plan, asks you; it returns a text, or None if
+    you are not there, and may also be ``"FILE.py:FUNCTION"``. Without it, the episode ends there as ``NeedsInput``, and
+    ``codeplan.resume`` takes the answer.
+
     If a tool raises an exception, the plan gets it as an error that it can catch, or with ``tool_errors="stop"`` the
-    episode ends. ``verify``, ``approve`` and the tools may be asynchronous. The rest is as in ``codeplan.run``.
+    episode ends. ``verify``, ``approve``, ``ask_user`` and the tools may be asynchronous. The rest is as in
+    ``codeplan.run``.
 
     Raises:
         UsageError: the input is wrong.
@@ -542,8 +567,9 @@ def do(
         feedback=feedback,
         instructions=instructions,
         returns=returns,
+        ask_user=ask_user,
     )
-    env = EnvironmentToOpen(open_goal(goal, sources, out))
+    env = EnvironmentToOpen(open_goal(goal, sources, out, sources.user()))
     with EpisodeSetup(env, method, model, settings) as setup:
         (task,) = setup.env.tasks("test")
         return with_typed_value(run_live(setup, task, budget, out, on_event), setup.env)

@@ -165,11 +165,12 @@ class RecordedCalls:
         events = _one_episode(tape)
         header, result = _first_and_last(events, tape)
         try:
-            tools = recorded_environment(header.task.goal, header.tools, header.tools_doc)
+            tools = recorded_environment(header.task.goal, header.tools, header.tools_doc, asks_user=header.asks_user)
             self._calls = [(_key(made.call), _checked(made.answer)) for made in _last_plans_calls(events)]
         except (UsageError, NotPlainData, ValueError) as e:
             raise UsageError(f"the tape {tape} cannot stand for tools: {parser_reason(e)}") from None
         self.agent, self.described_tools, self.tools_doc = tools.agent, tools.described_tools, tools.tools_doc
+        self.asks_user = tools.asks_user
         self._task, self._result = header.task, result
         self._left: dict[bytes, deque[Answer]] = {}
 

@@ -20,6 +20,7 @@ from codeplan.errors import AgentError, EpisodeOver
 from codeplan.plain_data import NotPlainData, pack, unpack
 from codeplan.recording.events import CallAnswered
 from codeplan.tools.call_texts import shown_call, unpacked
+from codeplan.tools.questions import QUESTION
 from codeplan.tools.tool import Tool, Toolset
 from codeplan.types import AgentApi, AgentMethod, AgentParameter, Answer, Call
 from codeplan.untrusted.texts import one_line
@@ -204,29 +205,31 @@ class OpenToolCalls:
         return self._agent._tools_.get(method)
 
 
-def agent_class_for(toolset: Toolset, goal: str) -> type[ToolAgent]:
+def agent_class_for(toolset: Toolset, goal: str, *, asks_user: bool = False) -> type[ToolAgent]:
     """The Agent class that offers the tools. If there are many, prompts show those in full that fit the goal.
 
-    The same class for the same tools in full, so that its signatures are read once.
+    The same class for the same tools in full, so that its signatures are read once. ``asks_user``: plans may ask the
+    user.
     """
-    api = shown_api(toolset, goal)
+    api = msgspec.structs.replace(shown_api(toolset, goal), asks_user=asks_user)
     made = _classes.setdefault(toolset, {})
-    if api.brief not in made:
-        made[api.brief] = _build_class(toolset, api)
-    return made[api.brief]
+    if (key := (api.brief, asks_user)) not in made:
+        made[key] = _build_class(toolset, api)
+    return made[key]
 
 
-_classes: Final[WeakKeyDictionary[Toolset, dict[tuple[str, ...], type[ToolAgent]]]] = WeakKeyDictionary()
+_classes: Final[WeakKeyDictionary[Toolset, dict[tuple[tuple[str, ...], bool], type[ToolAgent]]]] = WeakKeyDictionary()
 
 
 def _build_class(toolset: Toolset, api: AgentApi) -> type[ToolAgent]:
-    methods = {tool.name: _method(tool) for tool in toolset.tools}
+    tools = (*toolset.tools, QUESTION) if api.asks_user else toolset.tools
+    methods = {tool.name: _method(tool) for tool in tools}
     if api.brief:
         methods[DESCRIBE.name] = _describe_method(toolset)
     return type(
         "Agent",
         (ToolAgent,),
-        {"__doc__": toolset.doc, "_api": api, "_tools_": {tool.name: tool for tool in toolset.tools}, **methods},
+        {"__doc__": toolset.doc, "_api": api, "_tools_": {tool.name: tool for tool in tools}, **methods},
     )
 
 

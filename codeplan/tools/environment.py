@@ -23,7 +23,14 @@ from codeplan.cancellation import (
     in_force_here,
     raise_if_cancelled,
 )
-from codeplan.errors import AgentError, EnvironmentFailure, UsageError, VerifierBroken, WaitingForApproval
+from codeplan.errors import (
+    AgentError,
+    EnvironmentFailure,
+    UsageError,
+    VerifierBroken,
+    WaitingForAnswer,
+    WaitingForApproval,
+)
 from codeplan.flows import Flows, FlowVerdict
 from codeplan.plain_data import MAX_VALUES, NotPlainData, Packed, pack, unpack
 from codeplan.recording.events import (
@@ -64,6 +71,7 @@ from codeplan.tools.failures import (
     shows_each_failure,
 )
 from codeplan.tools.flow_checks import ALLOWED, FlowChecks, with_marks
+from codeplan.tools.questions import QUESTION, User
 from codeplan.tools.results import full_type_name, pack_result
 from codeplan.tools.return_types import Misfit, WantedType
 from codeplan.tools.tool import Tool, Toolset
@@ -165,6 +173,7 @@ class ToolEnvironment:
     ``flows`` decide about calls by where their arguments come from. ``is_blind``: prompts for revised plans have
     shapes in place of what tools answered. ``instructions`` are the user's own system text. ``returns`` is
     the type that the values of plans must have; ``typed_value`` is the latest such value, in a tuple, that had it.
+    ``user`` answers what plans ask; without one they have no ``ask_user``.
 
     Raises: UsageError: the goal is empty, or is not text in UTF-8; or the instructions are not, or are too long.
     """
@@ -187,11 +196,13 @@ class ToolEnvironment:
         is_blind: bool = False,
         instructions: str = "",
         returns: WantedType | None = None,
+        user: User | None = None,
     ) -> None:
         require_goal(goal)
         self.toolset = toolset
         self.described_tools = tuple(AgentTool(tool.method, tool.types) for tool in toolset.tools)
-        self.agent = agent_class_for(toolset, goal)
+        self._goal = goal
+        self.let_ask(user)
         self.space = _action_space(toolset)
         self._task = Task(id="goal", env=self.name, kind="goal", goal=goal.strip())
         self.tools_doc, self.has_verifier, self.has_flows = toolset.doc, verifier is not None, flows is not None
@@ -212,6 +223,12 @@ class ToolEnvironment:
         self._running: dict[int, _RunningCall] = {}
         self._refused: deque[CallEnd] = deque()  # calls that could not be made when their turn came
         self._done: SimpleQueue[_WorkDone] = SimpleQueue()
+
+    def let_ask(self, user: User | None) -> None:
+        """Let plans ask this user; None: they have no ``ask_user``, as where a tool has that name."""
+        self._user = user or User()
+        self.asks_user = user is not None and self.toolset.get(QUESTION.name) is None
+        self.agent = agent_class_for(self.toolset, self._goal, asks_user=self.asks_user)
 
     def tasks(self, split: str) -> Sequence[Task]:
         """The one task."""
@@ -240,7 +257,7 @@ class ToolEnvironment:
         try:
             asked = _Request(id, call, self._find(call.name), _unpacked(call), record, site)
             asked.tool.require_fit(asked.arguments)  # what does not fit was never made, so it is not in doubt
-            if in_doubt:
+            if in_doubt and asked.tool is not QUESTION:
                 self._decide_doubt(asked, _unpacked(in_doubt))
             return Answer(self._make(self._require_approval(asked)))
         except AgentError as error:
@@ -266,7 +283,7 @@ class ToolEnvironment:
 
         Raises: CallInDoubt: no setting decides about one; it names all of these.
         """
-        asked = [self._request(begun) for begun in in_doubt]
+        asked = [self._request(begun) for begun in in_doubt if self._find(begun.call.name) is not QUESTION]
         found = [(each, self._doubts.find(each.tool.name, each.arguments, self._finish)) for each in asked]
         if open_calls := [(each.tool.name, each.arguments) for each, decision in found if decision is None]:
             raise calls_in_doubt(open_calls)
@@ -432,7 +449,7 @@ class ToolEnvironment:
             self._loop.close()
 
     def _find(self, name: str) -> Tool:
-        tool = self.toolset.get(name)
+        tool = QUESTION if self.asks_user and name == QUESTION.name else self.toolset.get(name)
         if tool is None:
             raise AgentError(f"there is no tool {in_quotes(name)}; there are: {', '.join(self.toolset.names)}")
         return tool
@@ -569,6 +586,8 @@ class ToolEnvironment:
 
     def _require_approval(self, asked: _Request) -> _Request:
         """The call as it is to be made. Raises: AgentError: it may not be made. WaitingForApproval."""
+        if asked.tool is QUESTION:
+            return self._ask_user(asked)
         tool, answer = asked.tool, asked.site.answer
         need, pattern = self._approvals.rule_for(tool)
         verdict = self._judge(asked)
@@ -598,6 +617,20 @@ class ToolEnvironment:
             why = f": {decision.reason}" if decision.reason else ""
             raise AgentError(f"the user did not approve this call of {tool.name}{why}", "PermissionError")
         return asked if changed is None else asked._replace(call=changed, arguments=_unpacked(changed))
+
+    def _ask_user(self, asked: _Request) -> _Request:
+        """The question with its answer. Raises: WaitingForAnswer: the user is not there, which is recorded.
+
+        AgentError: the answers did not have the form. EnvironmentFailure: the user's function fails.
+        """
+        try:
+            return asked._replace(arguments={**asked.arguments, "answer": self._user.answer(asked.call, self._finish)})
+        except WaitingForAnswer as waits:
+            asked.drain()
+            asked.record(
+                CallDecided(id=asked.id, tool=asked.tool.name, allowed=False, by="no_answer", reason=str(waits))
+            )
+            raise
 
     def _judge(self, asked: _Request) -> FlowVerdict:
         """What the flows say about a call. Raises: AgentError: they refuse it, which is recorded."""
@@ -781,6 +814,7 @@ def recorded_environment(
     is_blind: bool = False,
     instructions: str = "",
     returns: ReturnType | None = None,
+    asks_user: bool = False,
 ) -> ToolEnvironment:
     """An environment for the replay of an episode. The recording answers every call, so its tools are never called.
 
@@ -788,7 +822,8 @@ def recorded_environment(
     """
     try:
         given = (Tool(t.method, _never_called, t.types, once=t.method.name in once) for t in tools)
-        env = ToolEnvironment(goal, Toolset(given, doc), is_blind=is_blind, instructions=instructions)
+        user = User() if asks_user else None
+        env = ToolEnvironment(goal, Toolset(given, doc), is_blind=is_blind, instructions=instructions, user=user)
         env.has_flows, env.returns = has_flows, returns
         return env
     except (UsageError, ValueError) as e:

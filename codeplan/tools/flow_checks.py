@@ -24,7 +24,8 @@ class FlowChecks:
     """The flows of one episode with this goal.
 
     ``origins`` are those of the plan that runs now, or ran last. ``known`` are the texts of the plans that were written
-    before data was shown outside of this episode; None: the episode's own events say which these are.
+    before data was shown outside of this episode; None: the episode's own events say which these are. ``said`` are the
+    user's answers before the plan that runs now; they are as good as the goal.
 
     The worker that runs a plan names the line of a call, and may lie about it. Only a line with a call of this tool in
     the accepted plan counts; for any other, the arguments may come from anywhere.
@@ -32,10 +33,16 @@ class FlowChecks:
 
     def __init__(self, flows: Flows, goal: str) -> None:
         self.flows, self.goal = flows, goal
+        self.said: tuple[str, ...] = ()
         self.origins: PlanOrigins | None = None
         self.known: tuple[str, ...] | None = None
         self._judged: PlanOrigins | None = None
         self._allowed: dict[tuple[object, ...], FlowVerdict] = {}
+
+    @property
+    def words(self) -> str:
+        """The goal, and what the user answered."""
+        return "\n".join((self.goal, *self.said))
 
     def judge(self, tool: Tool, arguments: Mapping[str, Any], site: CallSite) -> FlowVerdict:
         """What is to happen to this call. A place whose calls are allowed whatever their values is judged once."""
@@ -52,7 +59,7 @@ class FlowChecks:
         if not verdict.findings:
             self._allowed[place] = verdict
             return verdict
-        return self.flows.judge(tool.name, arguments, found, _KnownValues(self.goal, site.events).has)
+        return self.flows.judge(tool.name, arguments, found, _KnownValues(self.words, site.events).has)
 
     def preview(self, toolset: Toolset) -> list[CallPreview]:
         """What would happen to each call of the plan, if no value stood in the goal or in an answer."""

@@ -5,7 +5,16 @@ Plain data can be written to a trace, sent to a worker or compared without runni
 
 from __future__ import annotations
 
-from codeplan.types.agent import AgentApi, AgentAttribute, AgentMethod, AgentParameter, AgentTool, AgentType, ReturnType
+from codeplan.types.agent import (
+    ASK_USER,
+    AgentApi,
+    AgentAttribute,
+    AgentMethod,
+    AgentParameter,
+    AgentTool,
+    AgentType,
+    ReturnType,
+)
 from codeplan.types.model import NO_USAGE, Completion, Embeddings, Message, Purpose, Usage
 from codeplan.types.plan import (
     Checkpoint,
@@ -34,6 +43,7 @@ from codeplan.types.result import (
     InfrastructureFailed,
     Interrupted,
     LastFailure,
+    NeedsInput,
     NoProgress,
     NotSolved,
     Refused,
@@ -49,6 +59,7 @@ from codeplan.types.task import ActionSpace, Answer, Call, Observation, Task
 from codeplan.types.value import Value
 
 __all__ = [
+    "ASK_USER",
     "NO_USAGE",
     "ActionSpace",
     "AgentApi",
@@ -77,6 +88,7 @@ __all__ = [
     "Interrupted",
     "LastFailure",
     "Message",
+    "NeedsInput",
     "NoProgress",
     "NotSolved",
     "Observation",

@@ -87,12 +87,23 @@ class ReturnType(Value, frozen=True):
     types: tuple[AgentType, ...] = ()
 
 
+ASK_USER = AgentMethod(
+    "ask_user",
+    "(question, form='', refused='')",
+    "The user's answer.",
+    (AgentParameter("question"), AgentParameter("form", required=False), AgentParameter("refused", required=False)),
+)
+"""The method behind a plan's ``ask_user``: ``form`` is the form of the answer in words, empty for any text, and
+``refused`` says what the answer before lacked, if this is the same question again.
+"""
+
+
 class AgentApi(Value, frozen=True):
     """Everything that a plan may use of an agent; made by ``codeplan.agent_interface.agent_api``.
 
     ``aliases`` are pairs of another name, under which models look for a method, and the method's name. The check
     rewrites them. ``types`` are the names in signatures that a reader must have explained. ``brief`` names methods that
-    prompts show on one line only.
+    prompts show on one line only. ``asks_user``: plans may ask the user (``ask_user``).
     """
 
     methods: tuple[AgentMethod, ...] = ()
@@ -101,6 +112,12 @@ class AgentApi(Value, frozen=True):
     aliases: tuple[tuple[str, str], ...] = ()
     types: tuple[AgentType, ...] = ()
     brief: tuple[str, ...] = ()
+    asks_user: bool = False
+
+    @property
+    def callables(self) -> tuple[AgentMethod, ...]:
+        """The methods that a running plan may call; only ``ask_user`` is not written as one."""
+        return (*self.methods, ASK_USER) if self.asks_user else self.methods
 
     @property
     def names(self) -> tuple[str, ...]:

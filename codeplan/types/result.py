@@ -46,6 +46,8 @@ class _Ending(Value, frozen=True, tag_field="type"):
                 return self.message
             case TraceFull() | Waiting():
                 return self.message
+            case NeedsInput():
+                return f"it asks: {self.question}"
         raise AssertionError(f"{type(self).__name__} has no sentence")
 
 
@@ -137,6 +139,17 @@ class Waiting(_Ending, frozen=True, tag="waiting"):
     message: str
 
 
+class NeedsInput(_Ending, frozen=True, tag="needs_input"):
+    """The plan, or the model in place of a plan, asks the user, who is not there; ``resume`` goes on with an answer.
+
+    ``form`` is the form of the answer in words, empty for any text. ``refused`` says what the last answer lacked.
+    """
+
+    question: str
+    form: str = ""
+    refused: str = ""
+
+
 class Interrupted(_Ending, frozen=True, tag="interrupted"):
     """The user interrupted the episode."""
 
@@ -168,6 +181,7 @@ Ending: TypeAlias = (
     | TrialEnded
     | BudgetSpent
     | Waiting
+    | NeedsInput
     | Interrupted
     | InfrastructureFailed
     | Crashed
@@ -267,5 +281,6 @@ _HEADINGS: dict[type, str] = {
     Success: "✓ Success",
     Claimed: "? Claimed, not verified",
     Waiting: "… Waiting for an approval",
+    NeedsInput: "… Waiting for an answer",
 }
 _STAND_IN = "scripted stand-in, not a language model"

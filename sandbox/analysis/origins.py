@@ -23,6 +23,7 @@ from typing import Any, Final, NamedTuple
 
 from codeplan.sandbox.language.name_flow import Function, bound_names, function_names, outer_names, scope_nodes
 from codeplan.sandbox.language.parsing import parse_plan
+from codeplan.sandbox.runtime.names import ASK_USER
 
 MAX_PASSES: Final = 40
 """Passes over a plan; one that still changes then is not followed."""
@@ -822,6 +823,8 @@ class _Interpreter:
     def _builtin(self, node: ast.Call, name: str, arguments: _Arguments) -> Value:
         """What a function that is not the plan's own returns."""
         every, first = arguments.every, arguments.positional[0] if arguments.positional else _NOTHING
+        if name == ASK_USER:  # the user's own words, as good as the goal
+            return _NOTHING
         if name in _READ_ALL:
             return _UNKNOWN
         if name == "getattr" and len(node.args) >= 2:

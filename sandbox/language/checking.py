@@ -29,6 +29,7 @@ from codeplan.sandbox.protocol.forms import FORM_USAGE
 from codeplan.sandbox.protocol.frames import PlanRow, diagnostic_rows
 from codeplan.sandbox.protocol.limits import MAX_CODE_BYTES, MAX_NAME_CHARS, MAX_OUTLINE_BYTES
 from codeplan.sandbox.runtime.names import (
+    ASK_USER,
     ENDING_NAMES,
     PREDEFINED_NAMES,
     RUNTIME_NAMES,
@@ -142,11 +143,15 @@ def check_agent_calls(nodes: list[ast.AST], api: AgentApi, problems: DiagnosticC
                 problems.add(node, "agent-arguments", message)
 
 
+_FORM_PLACES: Final = {"ask_llm": 2, "ask": 2, ASK_USER: 1}
+
+
 def check_forms(nodes: list[ast.AST], problems: DiagnosticCollector) -> None:
-    """Check the form of each answer of ``ask_llm`` that is written where it is called, and cannot be one."""
+    """Check the form of each answer that is written where model or user are asked, and cannot be one."""
     for node in nodes:
-        if isinstance(node, ast.Call) and (is_name(node.func, "ask_llm") or is_name(node.func, "ask")):
-            given = next((k.value for k in node.keywords if k.arg == "form"), node.args[2] if node.args[2:] else None)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FORM_PLACES:
+            by_place = node.args[_FORM_PLACES[node.func.id] :]
+            given = next((k.value for k in node.keywords if k.arg == "form"), by_place[0] if by_place else None)
             if given is not None and _is_no_form(given):
                 problems.add(given, "ask-form", FORM_USAGE)
 
@@ -269,14 +274,20 @@ class PlanNames:
     """The names of one plan by part.
 
     ``flows`` belong to the outline's parts, in their order; ``imported`` are the plan's import statements. Steps, and
-    the code after the last one, may read the variables of the run ``before`` that the next run starts with.
+    the code after the last one, may read the variables of the run ``before`` that the next run starts with. ``more``
+    are names that plans have over this agent alone.
     """
 
     def __init__(
-        self, imported: list[ImportStatement], outline: PlanOutline, flows: list[NameFlow], before: VariablesBefore
+        self,
+        imported: list[ImportStatement],
+        outline: PlanOutline,
+        flows: list[NameFlow],
+        before: VariablesBefore,
+        more: frozenset[str] = frozenset(),
     ) -> None:
         self._parts = list(zip(outline.parts, flows, strict=True))
-        self._given = PREDEFINED_NAMES | _imported_names(imported)
+        self._given = PREDEFINED_NAMES | more | _imported_names(imported)
         self._outside = frozenset().union(*(f.binds for p, f in self._parts if p.step is None))
         self._anywhere = frozenset().union(*(f.binds for _, f in self._parts))
         self._reach = _names_read_by_functions(self._parts)
@@ -523,7 +534,7 @@ def check_and_compile(
     check_forms(nodes, problems)
     flows = [analyse_flow(p.body) for p in outline.parts]
     imported = find_imports(nodes)
-    names = PlanNames(imported, outline, flows, before)
+    names = PlanNames(imported, outline, flows, before, frozenset({ASK_USER} if api.asks_user else ()))
     names.check(problems)
     warnings = DiagnosticCollector(source)
     find_warnings(outline, nodes, warnings)

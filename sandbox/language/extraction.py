@@ -32,6 +32,7 @@ _CODE_LINE = re.compile(
     r"[ \t]*+(?:(?:async )?def \w|import \w|from \w[\w.]* import|class \w+[(:]|assert[ (]|print\(|agent\."
     r"|if start_from\b|[A-Za-z_]\w*+[ \t]*+=[^=])"
 )
+_WORDS = re.compile(r"[^\W\d_]+")
 _THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060"))
 _SPACES = str.maketrans(dict.fromkeys("\u00a0\u2007\u202f\u3000", " "))
@@ -91,6 +92,15 @@ def defines_solution(code: str) -> bool:
 def holds_code(text: str) -> bool:
     """Return whether at least one line of the text looks like a line of a plan."""
     return any(_CODE_LINE.match(line) for line in text.split("\n"))
+
+
+def prose_of(reply: str) -> str:
+    """Return the words of a reply without any code; "" if it holds code, a fence, or no words."""
+    text = _clean_reply(reply).strip()
+    lines = text.split("\n")
+    if holds_code(text) or any(map(_FENCE.match, lines)) or any(map(_BODY.match, lines)):
+        return ""
+    return text if len(_WORDS.findall(text)) > 1 or text.endswith(("?", "？")) else ""
 
 
 def _clean_reply(reply: str) -> str:

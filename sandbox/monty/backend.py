@@ -26,7 +26,7 @@ from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import OTHERS_KEY, CheckpointError, decode, encode
 from codeplan.sandbox.protocol.limits import ENTRY_CHECKPOINTS_FACTOR, Limits, shorten
 from codeplan.sandbox.protocol.values import escape_surrogates, pack_value, unpack_value
-from codeplan.sandbox.runtime.names import ENDING_NAMES, PREDEFINED_NAMES, RESERVED_NAMES, is_reserved
+from codeplan.sandbox.runtime.names import ASK_USER, ENDING_NAMES, PREDEFINED_NAMES, RESERVED_NAMES, is_reserved
 from codeplan.sandbox.runtime.namespace import missing_message
 from codeplan.types import Checkpoint, Diagnostic, GiveUp, Outcome, Rejected, Replan, ResourceUsage, Stopped
 
@@ -148,7 +148,8 @@ class MontyRun:
     def _answer_lookup(self, snapshot: Any) -> Any:
         name = snapshot.variable_name
         if snapshot.object_id is None:
-            value: Any = named_function(name) if name in _FUNCTIONS else ABSENT
+            is_there = name in _FUNCTIONS or (name == ASK_USER and name in self._port.methods)
+            value: Any = named_function(name) if is_there else ABSENT
         elif name in self._port.methods:
             value = named_function(_METHOD + name)
         elif name in self._port.attributes:
@@ -165,6 +166,8 @@ class MontyRun:
             return self._call_agent(name.removeprefix(_METHOD), args, kwargs)
         if name in ("ask_llm", "ask"):
             return self._ask_model(args, kwargs)
+        if name == ASK_USER:
+            return self._ask_user(args, kwargs)
         if name in ENDING_NAMES:
             return self._end_plan(name, args, kwargs)
         if name == "_enter_":
@@ -189,6 +192,12 @@ class MontyRun:
         if type(question) is not str or len(args) + len(kwargs) != 1:
             return error_result("TypeError", "ask_llm takes one text; write ask_llm(f'…')")
         return self._exchange(frames.AskFrame(escape_surrogates(question)))
+
+    def _ask_user(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        question = next(iter((*args, *kwargs.values())), None)
+        if type(question) is not str or len(args) + len(kwargs) != 1:
+            return error_result("TypeError", "ask_user takes one text; write ask_user(f'…')")
+        return self._call_agent(ASK_USER, (question,), {})
 
     def _end_plan(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Record the ending that the plan asks for. The run ends with it, even if the plan catches the error."""

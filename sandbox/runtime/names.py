@@ -18,6 +18,9 @@ ENDING_NAMES = frozenset({"replan", "give_up"})
 RUNTIME_NAMES = frozenset({"agent", "ask_llm", "ask", "start_from", "print", "literal_eval"}) | ENDING_NAMES
 """Names that a plan reads but never binds. They are never part of a checkpoint."""
 
+ASK_USER = "ask_user"
+"""The function that asks the user. A plan has it only if its agent answers such calls, and may bind the name."""
+
 RESERVED_NAMES = RUNTIME_NAMES | {"solution"}
 """Names that a plan may not bind, except as parameters of its own functions."""
 
@@ -136,6 +139,7 @@ _ONLY_EXCEPTION = "write `except Exception`; a plan can raise and catch no more 
 
 NAME_HINTS: dict[str, str] = {
     "input": "nothing can be typed here; ask the model with ask_llm(question)",
+    ASK_USER: "no user can be asked here",
     "open": _NO_FILES,
     "exec": "write the code itself",
     "compile": "write the code itself",

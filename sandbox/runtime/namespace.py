@@ -14,9 +14,19 @@ from collections.abc import Callable
 from functools import partial
 from io import StringIO
 from types import CodeType, CoroutineType, FrameType
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
-from codeplan.sandbox.protocol.forms import MAX_TRIES, Form, fit, form_of, in_words, require_small
+from codeplan.sandbox.protocol.forms import (
+    MAX_TRIES,
+    NOT_KNOWN,
+    Form,
+    WrongForm,
+    fit,
+    form_of,
+    in_words,
+    read_answer,
+    require_small,
+)
 from codeplan.sandbox.protocol.plain_data import ARGUMENT_RULES, find_non_plain
 from codeplan.sandbox.runtime.attributes import AgentProxy, list_names, make_getattr
 from codeplan.sandbox.runtime.classes import PLAN_FILENAME, PLAN_MODULE, PlanType, writable_class, writable_owner
@@ -40,6 +50,7 @@ from codeplan.sandbox.runtime.module_names import PREDEFINED_MEMBERS, PREDEFINED
 from codeplan.sandbox.runtime.modules import ModuleMaker, OutputStream
 from codeplan.sandbox.runtime.names import (
     ALLOWED_EXCEPTIONS,
+    ASK_USER,
     CLASS_BUILTINS,
     DEFINABLE_DUNDERS,
     PLAIN_BUILTINS,
@@ -319,6 +330,7 @@ class PlanRuntime:
             "agent": AgentProxy(),
             "ask_llm": ask,
             "ask": ask,
+            ASK_USER: _make_ask_user(run, stopper, scheduler),
             "each": make_each(scheduler),
             "replan": _make_ending("replan", stopper, ReplanRequested),
             "_replan_at_end_": _make_ending("replan", stopper, partial(ReplanRequested, step_done=True)),
@@ -340,7 +352,7 @@ class PlanRuntime:
         seen = caller.f_locals if globals is None and caller.f_code.co_filename == PLAN_FILENAME else {}
         given = (self._space if globals is None else globals, seen if locals is None else locals)
         values = {name: value for space in given for name, value in dict(space).items() if _is_value(name, value)}
-        builtins_ = {name: value for name, value in self._names.items() if name not in RUNTIME_NAMES}
+        builtins_ = {n: value for n, value in self._names.items() if n not in RUNTIME_NAMES and n != ASK_USER}
         return eval(code, {**values, "__builtins__": builtins_, "__name__": PLAN_MODULE})
 
     def _locals(self) -> dict[str, object]:
@@ -487,7 +499,38 @@ def _ask_for_form(run: CurrentRun, question: str, data: object, form: Form) -> o
                 return NotKnown
             case ["wrong", str(why)]:
                 wrong = why
-    raise ValueError(f"ask_llm got no answer of the form {in_words(form)[:500]}: {wrong}")
+    raise ValueError(f"ask_llm got no answer of the form {in_words(form)[:_MAX_FORM]}: {wrong}")
+
+
+def _make_ask_user(run: CurrentRun, stopper: PlanStopper, scheduler: Scheduler) -> Callable[..., object]:
+    """Return ``ask_user``: calls of the agent, until the answer has the form or the host refuses to ask again."""
+
+    def call(*given: str) -> object:
+        return scheduler.call(ASK_USER, given, {}) if scheduler.open else run.host.call(ASK_USER, given, {})
+
+    def ask_user(question: str, form: object = None) -> object:
+        if type(question) is not str:
+            found = with_article(type(question).__name__)
+            raise TypeError(f"ask_user takes one text, not {found}; write ask_user(f'…')")
+        stopper.raise_if_failed()
+        if ASK_USER not in run.host.methods:
+            raise NameError(f"name '{ASK_USER}' is not defined")
+        if form is None:
+            return call(question)
+        wanted = form_of(form)
+        require_small(wanted)
+        refused = ""
+        while True:
+            try:
+                answer = read_answer(wanted, str(call(question, in_words(wanted)[:_MAX_FORM], refused)))
+                return NotKnown if answer == NOT_KNOWN else fit(wanted, answer)
+            except WrongForm as reason:
+                refused = str(reason)
+
+    return set_name(ASK_USER, ask_user)
+
+
+_MAX_FORM: Final = 500  # characters of a form in words
 
 
 def _make_ending(

@@ -143,7 +143,7 @@ TRIES = {
     "no success": ([FAILS], {"tries": 1}, "not_solved"),
     "gave up": ([GIVES_UP], {}, "gave_up"),
     "no progress": ([STUCK] * 4, {"no_progress": 2}, "no_progress"),
-    "refused": (["no plan"] * 9, {"tries": 1, "no_progress": 0}, "refused"),
+    "refused": (["```python\nno plan\n```"] * 9, {"tries": 1, "no_progress": 0}, "refused"),
     "not verified": ([WORKS], {"tries": 1, "verify": lambda value: "not yet"}, "not_solved"),
 }
 
@@ -237,7 +237,7 @@ def test_a_method_without_tries_says_so():
 SEND = 'send {"to": "%s"}'
 FINISH, GIVE_UP = 'finish {"value": 1}', 'give_up {"reason": "no"}'
 METHODS = {
-    "adaplanner": [FAILS, "no plan", WORKS],
+    "adaplanner": [FAILS, "```python\nno plan\n```", WORKS],
     "react": [SEND % "a", SEND % "b", FINISH],
     "reflexion": [SEND % "a", GIVE_UP, "I learnt.", SEND % "a", SEND % "b", FINISH],
     "adapt": [

@@ -300,6 +300,13 @@ def solution(agent, start_from=1):
     assert found["asks"] == {"0": ["tool:page"], "1": ["tool:contacts"], "2": []}
 
 
+def test_what_the_user_answers_comes_from_nowhere_unless_the_plan_has_such_a_function() -> None:
+    asks = "    agent.send(ask_user('Instead of ' + agent.page()), body=ask_user('What?', form=str))\n"
+    assert _sites(f"def solution(agent, start_from=1):\n{asks}")["send"] == {"0": [], "body": []}
+    own = f"def solution(agent, start_from=1):\n    def ask_user(x, form=None):\n        return x\n{asks}"
+    assert _sites(own)["send"]["0"] == ["tool:page"]
+
+
 def test_control_is_kept_apart_from_data() -> None:
     source = """
 def solution(agent, start_from=1):

@@ -15,6 +15,7 @@ import time
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from support.backend_outcomes import (
     TWO_STEPS,
     BackendTests,
@@ -37,7 +38,7 @@ from support.sample_plans import (
 )
 from support.sample_worlds import SampleHome, answer_function, call_history
 
-from codeplan.agent_interface import plan_place
+from codeplan.agent_interface import plan_place, reduced_api
 from codeplan.errors import AgentBroken, BudgetExceeded, UsageError
 from codeplan.sandbox import Limits, OutputChunk, Progress, StepEntry, encode
 from codeplan.sandbox.host.backend import Capability
@@ -139,6 +140,16 @@ def expected_run(sample: SamplePlan) -> SampleRun:
     ran = run_in_python(sample)
     assert isinstance(ran.variables, dict)
     return ran._replace(variables=checkpoint_values(encode(ran.variables, 1 << 20)))
+
+
+class AskingHome(SampleHome):
+    """An agent that can ask the user."""
+
+    _api = replace(reduced_api(SampleHome, ["goto"], ""), asks_user=True)
+
+    def ask_user(self, question: str, form: str = "", refused: str = "") -> str:
+        """Answer with a place and the question."""
+        return f"desk 1: {question}"
 
 
 class BrokenHome(SampleHome):
@@ -278,6 +289,13 @@ class AgentAccessTests(BackendTests):
         outcome = assert_finished(self.run("places = ['b', 'a']\nplaces.sort(key=agent.goto)\nprint(places)"))
 
         assert outcome.output == "['a', 'b']\n"
+
+    def test_a_plan_asks_the_user_through_an_agent_that_can(self) -> None:
+        outcome = assert_finished(self.run("x = ask_user('Where?')\nprint(agent.goto(x))", AskingHome(print)))
+        assert outcome.output == "You are at desk 1: Where?.\n"
+        alone = self.make(Limits()).check(wrap_as_plan("ask_user('Where?')"), SampleHome)
+        assert isinstance(alone, Rejected) and "no user can be asked here" in alone.diagnostics[0].message
+        assert "ask_user" in str(self.run("ask_user('Where?')"))  # a text runs unchecked
 
     def test_an_unknown_method_is_an_attribute_error_at_run_time_too(self) -> None:
         outcome = assert_failed(self.run("a = agent\na.fly()"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codeplan.sandbox import extract
-from codeplan.sandbox.language.extraction import extract_code, in_fence
+from codeplan.sandbox.language.extraction import extract_code, in_fence, prose_of
 
 PLAN = (
     "def solution(agent, start_from=1):\n    if start_from <= 1:\n        print('[Step 1] go')\n        assert True\n"
@@ -159,3 +159,20 @@ def test_two_plans_with_code_between_their_headers_stay_two() -> None:
 def test_the_plan_stands_after_the_last_thought(thoughts: int) -> None:
     draft = f"```python\n{HEADER}    pass\n```\nor rather\n"
     assert extract(f"<think>{draft}</think>\n{draft}" * (thoughts - 1) + f"<think>{draft}</think>\n{PLAN}") == PLAN
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        ("Where to?", "Where to?"),
+        ("<think>I do not know.\nagent.f()</think>\n\nI cannot do that.\nSorry.\n", "I cannot do that.\nSorry."),
+        ("去哪里？", "去哪里？"),
+        ("", ""),
+        ("Nothing", ""),
+        ("Here it is:\n```python\nx\n```", ""),
+        ("Here it is:\n\ndef solution(agent, start_from=1):\n    return 1", ""),
+        ("I changed step 2:\n\n    if start_from <= 2:\n        agent.f()", ""),
+    ],
+)
+def test_a_reply_is_prose_only_without_any_code(reply: str, words: str) -> None:
+    assert prose_of(reply) == words
