@@ -455,7 +455,7 @@ def open_environment(
         forms = "--env ENV, or tools by --tools FILE.py or --mcp COMMAND"
         raise UsageError(f"the plan needs something to act on: {forms}" if env is None else f"give one of {forms}")
     if env is not None:
-        _require_no_patterns(env, sources.arguments() | ({} if flows is None else {"flows": flows}))
+        _require_no_tool_options(env, sources.arguments() | ({} if flows is None else {"flows": flows}))
         yield env
         return
     given: dict[str, Any] = sources.arguments()
@@ -465,12 +465,14 @@ def open_environment(
         yield tools
 
 
-def _require_no_patterns(env: str, given: Mapping[str, Any]) -> None:
-    """Raise UsageError if there are patterns on the names of tools, of which an environment has none."""
+def _require_no_tool_options(env: str, given: Mapping[str, Any]) -> None:
+    """Raise UsageError if there is an option that needs tools, of which an environment has none."""
     from codeplan.errors import UsageError
 
     if option := next((name for name in ("allow", "ask", "deny", "flows") if given.get(name)), None):
         raise UsageError(f"--{option} names tools, and the environment {env} has none; leave it out")
+    if given.get("returns"):
+        raise UsageError(f"--returns is for tools, and the environment {env} has none; leave it out")
 
 
 RUNS = Path("runs")

@@ -59,7 +59,14 @@ from codeplan.runner.setup import (
     require_out,
 )
 from codeplan.runner.start_state import recorded_start
-from codeplan.runner.tools import ToolSources, open_recorded_tools, require_same_tools, with_type, with_typed_value
+from codeplan.runner.tools import (
+    ToolSources,
+    open_recorded_tools,
+    require_same_returns,
+    require_same_tools,
+    with_type,
+    with_typed_value,
+)
 from codeplan.sandbox.language.extraction import in_fence
 from codeplan.skills.library import MissingStore
 from codeplan.tools import ToolEnvironment
@@ -547,12 +554,19 @@ def _live_environment(
             f"the environment {in_quotes(header.env)} of the episode takes neither tools nor a verifier, nor patterns "
             "on tools; leave them out"
         )
+    if header.env != ToolEnvironment.name and sources.returns is not None:
+        raise UsageError(f"returns is for tools, and the episode's environment {in_quotes(header.env)} has none")
     if env is not None and sources.name_tools:
         raise UsageError("give an environment or tools, not both")
     if header.env == ToolEnvironment.name and env is None:
         return EnvironmentToOpen(open_recorded_tools(header, sources, folder, answer))
     if isinstance(env, ToolEnvironment):
         require_same_tools(header.tools, env.described_tools)
+        require_same_returns(header.returns, env.returns)
+        if header.instructions != env.instructions:
+            raise UsageError(
+                "the instructions differ from those of the recorded episode; give the environment the same"
+            )
         env.let_ask(sources.user(answer) if header.asks_user else None)
     return env
 

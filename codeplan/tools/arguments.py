@@ -185,7 +185,7 @@ def certain_type(annotation: Any) -> str:
 def _certain(annotation: Any) -> str:
     if annotation is None or annotation is type(None):
         return "None"
-    if annotation in (bool, int, float, str):
+    if any(annotation is kind for kind in (bool, int, float, str)):
         return str(annotation.__name__)
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is typing.Annotated:
@@ -196,7 +196,7 @@ def _certain(annotation: Any) -> str:
         return f"Literal{listed}" if listed else ""
     parts = [_certain(each) for each in arguments]
     if origin is list:
-        return f"list[{parts[0]}]" if parts[0] else ""
+        return f"list[{parts[0]}]" if any(parts) else ""
     if origin is typing.Union or origin is types.UnionType:
         return " | ".join(dict.fromkeys(parts)) if all(parts) else ""
     return ""

@@ -214,7 +214,8 @@ class Result(Value, frozen=True):
     decompose. ``failure`` is the last failure, None if there was none.
 
     Where the environment judges what plans return, ``value`` is what the last plan returned and ``variables`` are those
-    at its end, as JSON data. They are None and empty if it did not run to its end, or if they are too large.
+    at its end, as JSON data. They are None and empty if it did not run to its end, or if they are too large. With
+    ``codeplan.do(returns=…)``, ``value`` has that type, and is None if it did not fit.
     """
 
     task: Task

@@ -387,3 +387,12 @@ def test_what_is_no_type_for_a_value_ends_in_a_sentence(do, folder, named, sente
     (folder / "list.json").write_text("[]")
     code, _, err = do("--returns", named)
     assert code == 2 and sentence in " ".join(err.split())
+
+
+def test_a_type_for_the_value_goes_with_tools_alone(folder, capsys):
+    (folder / "plan.py").write_text("def solution(agent, start_from=1):\n    return 3\n")
+    assert main(["exec", "plan.py", "--env", "household", "--returns", "row.json"]) == 2
+    assert "--returns is for tools, and the environment household has none" in " ".join(capsys.readouterr().err.split())
+    (folder / "row.json").write_text('{"type": "string"}')
+    assert main(["exec", "plan.py", "--tools", "tools.py", "--returns", "row.json", "-q", "--out", "run"]) == 1
+    assert "the value is 3: it must be of the type string" in (folder / "run" / "trace.jsonl").read_text()

@@ -298,6 +298,9 @@ def test_an_environment_of_tools_that_is_given_goes_on_as_well(whole, tmp_path):
     env = ToolEnvironment("send them", Toolset(python_tools(*world.tools())))
     with pytest.raises(UsageError, match="give an environment or tools, not both"):
         codeplan.resume(folder, env=env, model=Replies(SECOND), tools=world.tools())
+    instructed = ToolEnvironment("send them", env.toolset, instructions="Be brief.")
+    with pytest.raises(UsageError, match="^the instructions differ from those of the recorded episode"):
+        codeplan.resume(folder, env=instructed, model=Replies(SECOND))
     codeplan.resume(folder, env=env, model=Replies(SECOND))
     assert world.log == CALLS
 
@@ -308,6 +311,8 @@ def test_another_environment_takes_no_tools(tmp_path):
         codeplan.run(Boxes(), "ball/2", model=Replies(source), out=tmp_path / "run")
     with pytest.raises(UsageError, match="the environment 'boxes' of the episode takes neither tools nor"):
         codeplan.resume(tmp_path / "run", env=Boxes(), model=Replies(), tools=World().tools())
+    with pytest.raises(UsageError, match="^returns is for tools, and the episode's environment 'boxes' has none"):
+        codeplan.resume(tmp_path / "run", env=Boxes(), model=Replies(), returns=int)
     with pytest.raises(UsageError, match="takes neither tools nor a verifier, nor patterns on tools; leave them out"):
         codeplan.resume(tmp_path / "run", env=Boxes(), model=Replies(), verify=lambda value: True)
 
