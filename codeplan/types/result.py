@@ -16,6 +16,9 @@ event of the trace.
 """
 
 
+_MAX_ASKED = 300  # characters of a question in a sentence
+
+
 class _Ending(Value, frozen=True, tag_field="type"):
     """Base of the endings."""
 
@@ -47,7 +50,8 @@ class _Ending(Value, frozen=True, tag_field="type"):
             case TraceFull() | Waiting():
                 return self.message
             case NeedsInput():
-                return f"it asks: {self.question}"
+                words = " ".join(self.question.split())
+                return f"it asks: {words if len(words) <= _MAX_ASKED else words[: _MAX_ASKED - 1] + '…'}"
         raise AssertionError(f"{type(self).__name__} has no sentence")
 
 

@@ -20,7 +20,7 @@ from codeplan.standin.model import ScriptedModel
 from codeplan.types import Finished, Stopped
 
 KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")
-LANGUAGE = ("asks", "replans", "tools", "once", "at_entry")
+LANGUAGE = ("asks", "replans", "tools", "once", "at_entry", "asks_user")
 CHATS = {
     "adaplanner/plan": ("api", "advice", "samples", "skills", "observation", "goal", "notes", "left", *LANGUAGE),
     "adaplanner/check": (
@@ -80,7 +80,7 @@ def test_every_value_of_a_prompt_is_shown(name):
     assert all(f"<{value}>" in shown for value in CHATS[name] if value not in UNSHOWN)
 
 
-@pytest.mark.parametrize(("word", "setting"), [("ask_llm", "asks"), ("replan(", "replans")])
+@pytest.mark.parametrize(("word", "setting"), [("ask_llm", "asks"), ("replan(", "replans"), ("ask_user", "asks_user")])
 @pytest.mark.parametrize("name", PLANS)
 def test_prompts_do_not_speak_of_what_plans_may_not_do(name, word, setting):
     assert word in "\n".join(chat(name))
@@ -113,7 +113,7 @@ def test_values_are_data_and_never_templates():
 
 def test_a_missing_value_is_named():
     with pytest.raises(PromptError, match="adaplanner/check needs a value for done, errors"):
-        PROMPTS.messages("adaplanner/check", source="x", asks=True, replans=True, tools=False, once=(), at_entry=False)
+        PROMPTS.messages("adaplanner/check", source="x", **dict.fromkeys(LANGUAGE, False))
 
 
 def test_a_value_that_a_prompt_does_not_use_is_named_with_those_it_uses():

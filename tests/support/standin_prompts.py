@@ -14,7 +14,7 @@ from codeplan.standin.plan_edits import apply_changes
 
 PROMPTS = Prompts()
 PLAIN = {"notes": (), "skills": (), "samples": (), "advice": None, "asks": True, "replans": True, "tools": False}
-PLAIN |= {"once": (), "at_entry": False}
+PLAIN |= {"once": (), "at_entry": False, "asks_user": False}
 REPORT = {
     **{
         "fixes": (),
@@ -38,7 +38,7 @@ REPORT = {
     },
 }
 """What a prompt for a refinement says of a run beside the feedback: nothing."""
-LANGUAGE = {name: PLAIN[name] for name in ("asks", "replans", "tools", "once", "at_entry")}
+LANGUAGE = {name: PLAIN[name] for name in ("asks", "replans", "tools", "once", "at_entry", "asks_user")}
 FIRST_CHECK = LANGUAGE | {
     "ran": False,
     "log": "",
