@@ -34,7 +34,7 @@ def plan(*lines):
 
 WORKS = plan("x = agent.get('a', 'b', colour='red', size=3)", "assert x, agent.report()", "return x")
 FAILS = plan("agent.delete('b')", "assert 0, agent.report()")
-WRONG = plan("x = agent.get(1)", "assert x")
+WRONG = plan("x = agent.get(len('a'))", "assert x")
 
 
 @pytest.fixture
