@@ -394,8 +394,8 @@ def _way_to_answer(result: Result) -> str:
     if result.trace is None:
         return f"{result.reason}; without --out there is no trace to go on with"
     if result.ending.name == "needs_input":
-        run = shell_word(Path(result.trace).parent)
-        return f"it waits for your answer; run: codeplan resume {run} --answer '…'; name the tools again, as before"
+        way = f"codeplan resume {shell_word(Path(result.trace).parent)} --answer '…'"
+        return f"it waits for your answer; run: {way}; name the tools again, as before"
     return f"it waits for your approval; answer with: codeplan approve {shell_word(Path(result.trace).parent)}"
 
 
