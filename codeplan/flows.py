@@ -42,7 +42,7 @@ class Source:
 
     ``kind`` is ``goal`` (the goal, and the text of a plan that was written before data was shown), ``tool``,
     ``ask_llm`` or ``anything``. ``pattern`` is one on the names of tools, and ``path`` are the fields of their answers,
-    one within the other; empty: the whole answer.
+    one within the other; empty: the whole answer. ``but`` are patterns of tools that are not meant.
     """
 
     kind: Literal["goal", "tool", "ask_llm", "anything"]
@@ -50,6 +50,7 @@ class Source:
     path: tuple[str, ...] = ()
     is_private: bool = False
     only_closed: bool = False
+    but: tuple[str, ...] = ()
 
     def __or__(self, other: Source | Sources) -> Sources:
         return Sources((self,)) | other
@@ -82,7 +83,8 @@ class Source:
         """Whether data of this origin comes from this source."""
         if self.kind == "tool":
             name, path = read_origin(origin)
-            return fnmatchcase(name, self.pattern) and path[: len(self.path)] == self.path
+            meant = fnmatchcase(name, self.pattern) and not any(fnmatchcase(name, each) for each in self.but)
+            return meant and path[: len(self.path)] == self.path
         if self.kind == "ask_llm":
             return origin.startswith("ask:") and (origin.endswith("!") or not self.only_closed)
         return self.kind == "anything"
@@ -213,12 +215,13 @@ class Flows:
         if not isinstance(self.strict, bool):
             raise UsageError(f"strict is True or False, not {in_quotes(self.strict)}")
         trusted = _entries("trusted", () if self.trusted is None else self.trusted)
-        sources = [source for each in trusted for source in as_sources(each).each]
+        untrusted = _read_patterns("untrusted", self.untrusted)
+        sources = [replace(source, but=untrusted) for each in trusted for source in as_sources(each).each]
         rules = _read_rules(self.rules)
         marked = (source for each in (Sources(tuple(sources)), *(r.sources for r in rules)) for source in each.each)
         self._set("trusted", None if self.trusted is None else tuple(trusted))
         self._set("readonly", _read_patterns("readonly", self.readonly))
-        self._set("untrusted", _read_patterns("untrusted", self.untrusted))
+        self._set("untrusted", untrusted)
         self._set("_rules", rules)
         self._set("_trusted", Sources((goal, *sources)))
         self._set("_private", tuple(source for source in marked if source.is_private))

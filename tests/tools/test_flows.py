@@ -202,6 +202,17 @@ def test_by_default_only_the_model_and_what_is_marked_is_not_trusted() -> None:
     assert [call.tool for call in played(body, marked, approve=True)[2]] == ["send_email", "send_money"]
 
 
+def test_what_is_marked_is_not_trusted_unless_a_rule_names_it() -> None:
+    body = (
+        READ
+        + "agent.send_money('x', float(agent.read_file('b')['content'][:6]))\nagent.send_email(['x'], bill['content'])"
+    )
+    given: dict[str, Any] = {"trusted": [tool("*")], "untrusted": ["read_file"], "readonly": ["read_*"]}
+    assert [call.tool for call in played(body, Flows(**given), approve=True)[2]] == ["send_money", "send_email"]
+    named = Flows(**given, rules={"send_email.body": tool("read_file")})
+    assert [call.tool for call in played(body, named, approve=True)[2]] == ["send_money"]
+
+
 def test_a_tool_says_itself_that_it_reads_or_is_not_trusted() -> None:
     @codeplan.tool(untrusted=True)
     @codeplan.tool(readonly=True)
