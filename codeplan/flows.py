@@ -26,6 +26,8 @@ from codeplan.untrusted.texts import with_count
 from codeplan.untrusted.toml import read_text, require_toml
 from codeplan.untrusted.values import in_quotes
 
+__all__ = ["Flows", "Source", "Sources", "anything", "ask_llm", "goal", "tool"]
+
 Way: TypeAlias = Literal["ask", "refuse", "allow"]
 """What happens to a call that does not keep to the flows: the user is asked, it is refused, or it is made."""
 

@@ -34,6 +34,7 @@ API_MODULES = [
     "codeplan",
     "codeplan.types",
     "codeplan.tools",
+    "codeplan.flows",
     "codeplan.bench",
     "codeplan.sandbox",
     "codeplan.testing",
