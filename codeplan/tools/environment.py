@@ -209,7 +209,7 @@ class ToolEnvironment:
         self.is_blind, self.instructions = is_blind, checked_instructions(instructions)
         self.returns, self._wanted = returns.described if returns else None, returns
         self.typed_value: tuple[object] | None = None
-        self.flow_checks = None if flows is None else FlowChecks(with_marks(flows, toolset), goal)
+        self.flow_checks = None if flows is None else FlowChecks(with_marks(flows, toolset), goal, instructions)
         self.carried = tuple(carried)
         self.once_tools = frozenset(tool.name for tool in toolset.tools if tool.once)
         self._verifier, self._approvals, self._doubts = verifier, approvals or Approvals(), doubts or DoubtRules()

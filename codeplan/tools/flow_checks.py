@@ -21,7 +21,7 @@ _MIN_ECHO: Final = 3  # characters of a text that a longer one may be made of
 
 
 class FlowChecks:
-    """The flows of one episode with this goal.
+    """The flows of one episode with this goal and the user's ``instructions``, which are the user's words as well.
 
     ``origins`` are those of the plan that runs now, or ran last. ``known`` are the texts of the plans that were written
     before data was shown outside of this episode; None: the episode's own events say which these are. ``said`` are the
@@ -31,8 +31,8 @@ class FlowChecks:
     the accepted plan counts; for any other, the arguments may come from anywhere.
     """
 
-    def __init__(self, flows: Flows, goal: str) -> None:
-        self.flows, self.goal = flows, goal
+    def __init__(self, flows: Flows, goal: str, instructions: str = "") -> None:
+        self.flows, self.goal, self._instructions = flows, goal, instructions
         self.said: tuple[str, ...] = ()
         self.origins: PlanOrigins | None = None
         self.known: tuple[str, ...] | None = None
@@ -41,8 +41,8 @@ class FlowChecks:
 
     @property
     def words(self) -> str:
-        """The goal, and what the user answered."""
-        return "\n".join((self.goal, *self.said))
+        """The user's words: the goal, the instructions, and the answers."""
+        return "\n".join((self.goal, self._instructions, *self.said))
 
     def judge(self, tool: Tool, arguments: Mapping[str, Any], site: CallSite) -> FlowVerdict:
         """What is to happen to this call. A place whose calls are allowed whatever their values is judged once."""
@@ -239,6 +239,8 @@ _NUMBER: Final = re.compile(r"(?<![\w/])(?<!\w[@.,-])(?<!\d:)-?\d+(?:,\d{3})*(?:
 def _stands_in(part: object, text: str) -> bool:
     """Whether a text or a number stands in a text as a whole: no part of a word, an address, a path or a date."""
     if isinstance(part, str):
+        if not part.strip():
+            return False
         before, after = _TEXT if re.search(r"\w", part) else (r"(?<!\S)", r"(?!\S)")
         return re.search(before + re.escape(part.strip()) + after, text) is not None
     number = _number(part)

@@ -116,6 +116,11 @@ def test_a_value_that_stands_in_the_goal_is_trusted_whatever_way_it_came() -> No
     assert len(played(ask, approve=False, answer="nn@example.org")[2]) == 1
 
 
+def test_a_value_that_stands_in_the_instructions_is_the_users_too() -> None:
+    ask = "agent.send_email([ask_llm('Whom? ' + agent.read_file('bill.txt')['content'])])"
+    assert not played(ask, approve=False, answer="cy@example.org", instructions="Copy cy@example.org in.")[2]
+
+
 def test_an_answer_with_what_the_call_was_given_makes_nothing_trusted() -> None:
     class Echo(Bank):
         def search_contacts(self, name: str) -> list[dict[str, str]]:
