@@ -233,7 +233,8 @@ def _echoes(known: object, given: object) -> bool:
 
 
 _TEXT: Final = (r"(?<![\w/])(?<!\w[@.-])(?<!\d[:,])", r"(?!\w|[@./-]\w|[:,]\d)")
-_NUMBER: Final = re.compile(r"(?<![\w/])(?<!\w[@.,-])(?<!\d:)-?\d+(?:,\d{3})*(?:\.\d+)?(?!\w|@\w|[.,/:-]\d)")
+_APART: Final = re.compile(r"""[\s"'()\[\]{}<>;!?$€£¥%=#*]""")  # stands between a number and what is not of it
+_NUMBER: Final = re.compile(r"-?[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?")
 
 
 def _stands_in(part: object, text: str) -> bool:
@@ -244,4 +245,6 @@ def _stands_in(part: object, text: str) -> bool:
         before, after = _TEXT if re.search(r"\w", part) else (r"(?<!\S)", r"(?!\S)")
         return re.search(before + re.escape(part.strip()) + after, text) is not None
     number = _number(part)
-    return number is not None and any(_number(found.replace(",", "")) == number for found in _NUMBER.findall(text))
+    words = (word.strip(".,:") for word in _APART.split(text))
+    numbers = (_number(word.replace(",", "")) for word in words if _NUMBER.fullmatch(word))
+    return number is not None and number in numbers
