@@ -78,7 +78,8 @@ def api_page(module: str) -> str:
 def api_text(module: str) -> str:
     """A module's page: its docstring, and each public name."""
     place = ROOT.joinpath(*module.split("."))
-    tree = ast.parse((place / "__init__.py").read_text("utf-8"))
+    file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    tree = ast.parse(file.read_text("utf-8"))
     (names,) = (
         ast.literal_eval(node.value)
         for node in tree.body

@@ -17,7 +17,7 @@ from codeplan.tools.call_texts import unpacked
 from codeplan.types import Answer, Call, Failed, Outcome, Replan
 from codeplan.untrusted.texts import with_count
 
-_MARK_CHARS: Final = 6
+_MARK_DIGITS: Final = 9
 _MAX_NAMES: Final = 12  # keys and items whose shapes are shown
 _MAX_DEPTH: Final = 3
 _WORD: Final = re.compile(r"\w+")
@@ -32,7 +32,7 @@ def tag_mark(first: Event, texts: Iterable[object]) -> str:
     digest = hashlib.sha256(f"{first.at:.9f}".encode())
     for text in texts:
         digest.update(b"\0" + str(text).encode(errors="replace"))
-    return f"-{digest.hexdigest()[:_MARK_CHARS]}"
+    return f"-{int(digest.hexdigest(), 16) % 10**_MARK_DIGITS:0{_MARK_DIGITS}}"  # digits always take as many tokens
 
 
 def shape_text(value: object, words: Collection[str] = (), depth: int = _MAX_DEPTH) -> str:

@@ -55,7 +55,7 @@ def refinement(tmp_path: Any = None, **settings: Any) -> str:
 
 def test_data_stands_between_tags_that_it_cannot_name() -> None:
     prompts = [refinement(), refinement()]
-    marks = [re.findall(r"<feedback(-\w{6})>", prompt)[-1] for prompt in prompts]
+    marks = [re.findall(r"<feedback(-\d{9})>", prompt)[-1] for prompt in prompts]
     assert marks[0] != marks[1]
     for prompt, mark in zip(prompts, marks, strict=True):
         outside = re.sub(rf"<(\w+){mark}>.*?</\1{mark}>", "", prompt, flags=re.DOTALL)

@@ -147,7 +147,7 @@ def capture(env: Any, task: Task, name: str) -> str:
     purpose, messages = model.captured
     assert name.endswith(purpose), f"the prompt {name} was captured for {purpose}"
     shown = "\n\n".join(f"--- {m['role']} ---\n{m['content']}" for m in messages) + "\n"
-    return re.sub(r"-[0-9a-f]{6}(?=>| is data)", "-mark", shown)
+    return re.sub(r"-[0-9]{9}(?=>| is data)", "-mark", shown)
 
 
 def prompts_of(name: str) -> Iterator[tuple[str, str]]:

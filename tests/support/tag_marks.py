@@ -4,5 +4,5 @@ import re
 
 
 def without_marks(prompt: str) -> str:
-    """The prompt with ``<log>`` in place of ``<log-1a2b3c>``."""
-    return re.sub(r"(</?(?:feedback|log|printed|now|variables|done|attempts))-[0-9a-f]{6}>", r"\1>", prompt)
+    """The prompt with ``<log>`` in place of ``<log-123456789>``."""
+    return re.sub(r"(</?(?:feedback|log|printed|now|variables|done|attempts))-[0-9]{9}>", r"\1>", prompt)
