@@ -40,6 +40,7 @@ class Counter:
     def __init__(self, expected: int = 8) -> None:
         self.open = self.most = 0
         self.made: list[int] = []
+        self.failed: list[int] = []
         self.threads: set[str] = set()
         self._lock, self._together = threading.Lock(), threading.Barrier(expected)
 
@@ -85,9 +86,13 @@ class Counter:
         return threading.current_thread().name
 
     async def fail(self, number: int) -> int:
-        """Fails after a while."""
+        """Fails after a while, and well after the call with the number before it has failed."""
         self._begin(number)
-        await asyncio.sleep(0.01 * number)
+        await asyncio.sleep(0.2)
+        while number > 1 and number - 1 not in self.failed:
+            await asyncio.sleep(0.2)
+        await asyncio.sleep(0.2 * (number > 1))
+        self.failed.append(number)
         self._end()
         raise ValueError(f"number {number}")
 
