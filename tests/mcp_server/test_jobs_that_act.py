@@ -6,6 +6,7 @@ import pytest
 from support.plan_server import plan_runner
 
 from codeplan.mcp_server.plan_runner import RunControl
+from codeplan.recording import trace
 
 ALONE = RunControl()
 HEAD = "def solution(agent, start_from=1):\n"
@@ -126,3 +127,28 @@ def test_a_failure_has_its_step_and_line_and_one_that_was_caught_is_none(tmp_pat
     assert (failed.failure.error, failed.failure.message) == ("RuntimeError", "there are none")
     assert (failed.failure.step, failed.failure.line, failed.failure.code) == (1, 3, "agent.stamps()")
     assert "Traceback" not in "".join(capfd.readouterr())
+
+
+class Letters:
+    """Long receipts for letters."""
+
+    def __init__(self):
+        self._sent = []
+
+    def send(self, to: str) -> str:
+        self._sent.append(to)
+        return "x" * 300_000
+
+
+def test_a_full_trace_ends_a_run_before_the_call_that_it_could_not_hold(tmp_path, monkeypatch):
+    letters = Letters()
+    body = "for name in 'abcd':\n    try:\n        agent.send(name)\n    except Exception:\n        pass"
+    steps = "".join(f"        {line}\n" for line in body.splitlines())
+    plan = f"def solution(agent, start_from=1):\n    if start_from <= 1:\n{steps}        assert True\n"
+    with plan_runner(tmp_path / "runs", letters) as runner:
+        with monkeypatch.context() as patch:
+            patch.setattr(trace, "_MAX_FILLED_BYTES", trace._ROOM_FOR_CALL + 500_000)
+            full = runner.run(plan, "", ALONE)
+        assert (full.ended, full.calls, letters._sent) == ("budget", 2, ["a", "b"])
+        rest = runner.resume(full.run, plan.replace("'abcd'", "'cd'"), ALONE)
+    assert (rest.ended, rest.resumes, letters._sent) == ("finished", full.run, ["a", "b", "c", "d"])
