@@ -13,7 +13,7 @@ from codeplan.errors import UsageError
 from codeplan.mcp_server.answers import RunAnswer
 from codeplan.mcp_server.plan_runner import RunControl
 from codeplan.recording.events import Event, StepEntered
-from codeplan.tools.approvals import MAX_APPROVAL_CHARS, ProposedCall
+from codeplan.tools.approvals import MAX_APPROVAL_CHARS, Always, ProposedCall
 from codeplan.tools.call_texts import call_text
 from codeplan.types import Plan, Value
 
@@ -49,7 +49,7 @@ class LiveRun(RunControl, Generic[_T]):
         self._server = asyncio.get_running_loop()
         self._news: asyncio.Queue[StepNews | ProposedCall | None] = asyncio.Queue()
         self._result: Future[_T] = Future()
-        self._answer: Future[bool | str] | None = None
+        self._answer: Future[bool | str | Always] | None = None
         self._steps = 0
         self._is_cancelled = False
         self.thread = threading.Thread(target=self._run, name="codeplan-mcp-run", daemon=True)
@@ -68,7 +68,7 @@ class LiveRun(RunControl, Generic[_T]):
         """The result of ended work. Raises: what the work raised."""
         return self._result.result(timeout=0)
 
-    def answer(self, given: bool | str) -> None:
+    def answer(self, given: bool | str | Always) -> None:
         """Answer the call that needs approval; a text says why it is refused."""
         answer, self._answer = self._answer, None
         if answer is not None and not answer.done():
@@ -99,8 +99,8 @@ class LiveRun(RunControl, Generic[_T]):
         if isinstance(event, StepEntered):
             self._tell(StepNews(event.step, self._steps, event.title))
 
-    def _ask(self, call: ProposedCall) -> bool | str:
-        answer = self._answer = Future[bool | str]()
+    def _ask(self, call: ProposedCall) -> bool | str | Always:
+        answer = self._answer = Future[bool | str | Always]()
         self._tell(call)
         try:
             return answer.result(APPROVAL_SECONDS)
@@ -166,13 +166,10 @@ class LiveRuns:
 
 
 _KEY: Final = "approval"
+_ALWAYS: Final = {"equal calls": Always.ARGUMENTS, "all calls of this tool": Always.TOOL}
 _FORM: Final = {
-    "type": "object",
-    "properties": {
-        "allow": {"type": "boolean", "title": "Make this call", "default": False},
-        "reason": {"type": "string", "title": "If not, why", "maxLength": MAX_APPROVAL_CHARS},
-    },
-    "required": ["allow"],
+    "allow": {"type": "boolean", "title": "Make this call", "default": False},
+    "reason": {"type": "string", "title": "If not, why", "maxLength": MAX_APPROVAL_CHARS},
 }
 
 
@@ -196,7 +193,7 @@ class ApprovalDesk:
 
         return context.protocol_version in MODERN_PROTOCOL_VERSIONS
 
-    async def ask(self, context: ServerRequestContext[Any], call: ProposedCall) -> bool | str:
+    async def ask(self, context: ServerRequestContext[Any], call: ProposedCall) -> bool | str | Always:
         """Ask while the client waits for the run."""
         from mcp import MCPError
 
@@ -238,14 +235,18 @@ def _form(call: ProposedCall) -> ElicitRequestFormParams:
     cut = " Some of the arguments are too long to show; … stands for what is left out." if is_cut else ""
     said = f" Its server says: {call.hint}." if call.hint else ""
     place = "" if call.line is None else f" in line {call.line}"
-    question = f"The plan calls {shown}{place}.{cut}{said} Allow it?"
-    return ElicitRequestFormParams(message=question, requested_schema=_FORM)
+    flows = f" The flows ask, because {call.why}." if call.why else ""
+    question = f"The plan calls {shown}{place}.{cut}{said}{flows} Allow it?"
+    later = ["no", *(name for name, way in _ALWAYS.items() if way is Always.ARGUMENTS or not call.why)]
+    always = {"type": "string", "title": "Allow later calls of this run as well", "enum": later, "default": "no"}
+    schema = {"type": "object", "properties": {**_FORM, "always": always}, "required": ["allow"]}
+    return ElicitRequestFormParams(message=question, requested_schema=schema)
 
 
-def _decision(answer: ElicitResult) -> bool | str:
-    """Whether the call may be made, or why not."""
+def _decision(answer: ElicitResult) -> bool | str | Always:
+    """Whether the call may be made, and later ones with it, or why not."""
     content = answer.content or {}
     if answer.action == "accept" and content.get("allow") is True:
-        return True
+        return _ALWAYS.get(str(content.get("always")), True)
     reason = content.get("reason")
     return reason if isinstance(reason, str) else False

@@ -11,6 +11,7 @@ from mcp_types import ElicitResult
 from support.plan_server import COUNTS, KIWI, PLAN, SELL, STEP_2, Shop, plan_runner
 
 from codeplan import approve, replay
+from codeplan.flows import Flows, goal
 from codeplan.mcp_server import live_runs
 from codeplan.mcp_server.server import PlanService, make_server
 from codeplan.skills import SkillLibrary
@@ -185,6 +186,36 @@ def test_the_reason_of_the_clients_user_reaches_the_plan(runner, shop):
     refused = call(runner, "run_plan", {"plan": SELL}, elicitation_callback=on_question)
     assert refused.structured_content["failure"]["message"].endswith("this call of sell: not on Sunday")
     assert "sell pears" not in shop._calls
+
+
+@pytest.mark.parametrize(("always", "times"), [("no", 3), ("equal calls", 2), ("all calls of this tool", 1)])
+def test_an_answer_may_hold_for_later_calls_of_the_run(tmp_path, shop, always, times):
+    asked = []
+
+    async def on_question(context, params):
+        asked.append(params)
+        return ElicitResult(action="accept", content={"allow": True, "always": always})
+
+    three = PLAN.replace("for name in sorted(names)", "for name in ('pears', 'pears', 'apples')")
+    with plan_runner(tmp_path / "runs", shop, sources={"ask": ("count",)}) as runner:
+        done = call(runner, "run_plan", {"plan": three}, elicitation_callback=on_question)
+    assert done.structured_content["value"] == COUNTS
+    assert len(asked) == times and always in asked[0].requested_schema["properties"]["always"]["enum"]
+
+
+def test_the_question_says_why_the_flows_ask_and_offers_no_answer_for_the_tool(tmp_path, shop):
+    asked = []
+
+    async def on_question(context, params):
+        asked.append(params)
+        return ElicitResult(action="accept", content={"allow": False})
+
+    flows = Flows(rules={"sell.fruit": goal}, readonly=["fruits", "count"])
+    first = SELL.replace("agent.sell('pears')", "agent.sell(sorted(names)[0])")
+    with plan_runner(tmp_path / "runs", shop, sources={"flows": flows}) as runner:
+        call(runner, "run_plan", {"plan": first}, elicitation_callback=on_question)
+    assert "The flows ask, because fruit comes from fruits. Allow it?" in asked[0].message
+    assert asked[0].requested_schema["properties"]["always"]["enum"] == ["no", "equal calls"]
 
 
 @pytest.mark.parametrize("mode", ERAS)
