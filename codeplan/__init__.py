@@ -4,6 +4,7 @@
     result = codeplan.run("household", "clean/3")
 
 Episodes:      run, do (with your own tools), execute (a plan of yours), learn, bench.run (many)
+Sessions:      Session (goals that follow one another over one state)
 Tools:         tool: what holds for one of yours, such as a limit of time
 Recordings:    resume, replay, fork, approve (a call that waits), Trace
 With await:    arun, ado, abench: the same inside a running event loop, such as a notebook's
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from codeplan.runner.async_episodes import ado, arun
     from codeplan.runner.episodes import Execution, execute, learn, run
     from codeplan.runner.recorded_episodes import fork, replay, resume
+    from codeplan.runner.session import Session
     from codeplan.runner.tools import do
     from codeplan.tools.approvals import ProposedCall
     from codeplan.tools.tool_settings import tool
@@ -68,7 +70,7 @@ __getattr__, __dir__ = lazy_names(
         ),
         "protocols": "Agent Environment GeneratesTasks LLM",
         "recording": "Event Trace",
-        "runner": "Execution ado approve arun do execute fork learn replay resume run",
+        "runner": "Execution Session ado approve arun do execute fork learn replay resume run",
         "tools": "ProposedCall",
         "tools.tool_settings": "tool",
         "types": "ActionSpace Completion Message Observation Result Task Usage",
@@ -103,6 +105,7 @@ __all__ = [
     "ProposedCall",
     "Result",
     "SandboxError",
+    "Session",
     "Task",
     "Trace",
     "TraceFailure",

@@ -112,6 +112,10 @@ class EpisodeOver(CodeplanError):
     """The environment has ended the episode; further actions do not count."""
 
 
+class TurnOver(CodeplanError):
+    """The recording says that the turn of a session ended here, for a reason that does not come again."""
+
+
 class Diverged(CodeplanError):
     """A repeated episode differs from its recording. The message shows the difference."""
 

@@ -16,6 +16,7 @@ from codeplan.types import (
     ActionSpace,
     AgentTool,
     Call,
+    Checkpoint,
     Completion,
     Embeddings,
     Message,
@@ -222,6 +223,9 @@ class OffersTools(Protocol):
 
     asks_user: bool
     """Whether plans may ask the user, by the call ``ask_user``, which is no tool."""
+
+    variables: Checkpoint | None
+    """Variables that the user gives to plans; None: no such variables."""
 
     once_tools: frozenset[str]
     """The tools of which equal calls are made once: after a failure, the recorded answer stands for them."""

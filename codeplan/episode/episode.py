@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from codeplan.agent_interface import agent_api, plan_place
+from codeplan.episode.history import NO_HISTORY
 from codeplan.episode.meter import Meter
 from codeplan.episode.once import OnceCalls
 from codeplan.episode.open_calls import NextAnswer, OpenCalls
@@ -37,7 +38,9 @@ from codeplan.recording.events import (
     SpanClosed,
     SpanOpened,
     StepEntered,
+    TakesTurns,
     ToolFailed,
+    TurnStarted,
     ValueJudged,
     answered_calls,
 )
@@ -111,10 +114,7 @@ class Episode:
         self._once = OnceCalls(offered, started.carried if started else ())
         self._replayable_env = ReplayableEnvironment(env, task, self.trace, self.record, self._once)
         self._open_calls: OpenCalls | None = None
-        if isinstance(env, KeepsCallsOpen):
-            replayable = self._replayable_env
-            take = self._take_answer
-            self._open_calls = OpenCalls(env, self.trace, self.record, take, replayable.take_up, self._once)
+        self._expect_calls()
         self._spans: list[int] = []
         self._span_count = 0
         self._agent: Any = None
@@ -123,7 +123,48 @@ class Episode:
         self._replayable_model = ReplayableModel(llm, self.meter, self.trace, self.record)
         self._call_count = 0
         self._answer: Answer | None = None  # of the latest call of a tool, if nothing was observed since
+        self.history = NO_HISTORY if started is None else NO_HISTORY.given(started.variables)
+        self._turn_start = 0
         self.first_observation = self._reset()
+
+    def _expect_calls(self) -> None:
+        """Be ready for calls at the same time, if the environment makes them."""
+        if isinstance(self.env, KeepsCallsOpen):
+            take_up = self._replayable_env.take_up
+            self._open_calls = OpenCalls(self.env, self.trace, self.record, self._take_answer, take_up, self._once)
+
+    # -------------------------------------------------------------- the turns of a session
+
+    def begin_turn(self, turn: TurnStarted) -> None:
+        """Begin the next turn of a session: a new goal, in the world as it is, with what the turns before left.
+
+        The budget holds for each turn.
+
+        Raises: UsageError: the environment has no turns; only that of tools has.
+        """
+        if not isinstance(self.env, TakesTurns):
+            raise UsageError(f"the environment {self.env.name} has no sessions; tools have")
+        history = self.history.after(self.task.goal, self.turn_events, turn.before)
+        if self._open_calls is not None:
+            self._open_calls.abandon()
+            self._expect_calls()
+        self.record(turn)
+        self._turn_start = len(self.trace.events) - 1
+        self.history = history.given(turn.variables)
+        self.task = self.env.begin_turn(turn, len(history.turns) + 1, recalls=history.is_long)
+        if turn.tools is not None:
+            self.once_tools = turn.once
+            self._once.watch(turn.once)
+        self.meter.begin_turn()
+        self._spans.clear()
+        self._agent = self._answer = self.finished = None
+        self.success, self.reward = False, 0.0
+        self._observation = self.first_observation
+
+    @property
+    def turn_events(self) -> Sequence[Event]:
+        """The events of the present turn of a session; otherwise those of the episode."""
+        return self.trace.events[self._turn_start :] if self._turn_start else self.trace.events
 
     # -------------------------------------------------------------- the gate
 
@@ -369,6 +410,11 @@ class Episode:
         return isinstance(self.env, OffersTools) and self.env.is_blind
 
     @property
+    def has_flows(self) -> bool:
+        """Whether the user's flows decide about calls."""
+        return isinstance(self.env, OffersTools) and self.env.has_flows
+
+    @property
     def instructions(self) -> str:
         """The user's own system text, for prompts that act for the user; empty if there is none."""
         return self.env.instructions if isinstance(self.env, OffersTools) else ""
@@ -411,6 +457,8 @@ class Episode:
         """The agent that acts through this episode; ``restart`` replaces it."""
         if self._agent is None:
             self._agent = build_agent(self.env, self.call if self.has_tools else self.act, self.first_observation)
+            if isinstance(self._agent, ToolAgent):
+                self._agent.remember(self.history)
             if isinstance(self._agent, ToolAgent) and self.keeps_calls_open:
                 self._agent.keep_calls_open(self)
         return self._agent
@@ -424,9 +472,10 @@ class Episode:
             ending = Success()
         elif isinstance(ending, str):
             ending = NotSolved(ending)
-        ending = explain_end(ending, self.trace.events)
+        events = self.turn_events
+        ending = explain_end(ending, events)
         finished = self.finished if isinstance(self.env, JudgesValues) else None
-        plans = (e.source for e in reversed(self.trace.events) if isinstance(e, PlanDrafted | PlanFixed))
+        plans = (e.source for e in reversed(events) if isinstance(e, PlanDrafted | PlanFixed))
         return Result(
             task=self.task,
             ending=ending,
@@ -443,7 +492,7 @@ class Episode:
             plan=next(plans, None),
             claim=claim,
             depth=self.meter.depth,
-            failure=last_failure(self.trace.events, ending),
+            failure=last_failure(events, ending),
             value=returned_value(finished),
             variables=final_variables(finished),
         )

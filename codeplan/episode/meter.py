@@ -28,12 +28,17 @@ class Meter:
         self.budget = budget or Budget()
         self.usage = NO_USAGE
         self.depth: int | None = None
-        self._known = {"tokens": 0.0, "money": 0.0}
+        self._known = _nothing()
         self._counts = {"actions": 0, "model_calls": 0, "refinements": 0}
         self._by_purpose: dict[str, int] = {}
         self._clock = clock
         self._started = clock()
         self._lock = threading.Lock()
+
+    def begin_turn(self) -> None:
+        """Count from zero: the budget holds for each turn of a session."""
+        self.usage, self.depth, self._started = NO_USAGE, None, self._clock()
+        self._known, self._counts, self._by_purpose = _nothing(), dict.fromkeys(self._counts, 0), {}
 
     @property
     def seconds(self) -> float:
@@ -127,3 +132,8 @@ class Meter:
             if limit is not None and self._counts[kind] >= limit:
                 raise BudgetExceeded(kind, self._counts[kind] + 1, limit)
             self._counts[kind] += 1
+
+
+def _nothing() -> dict[str, float]:
+    """Nothing is used yet of what only answers reveal."""
+    return {"tokens": 0.0, "money": 0.0}

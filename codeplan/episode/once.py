@@ -1,7 +1,8 @@
 """Calls that are not made twice: what a plan that goes on, or starts over, gets in place of a call that was answered.
 
 The n-th call with equal arguments gets the n-th answer. A plan that goes on at a step counts from what the plan that
-entered the step had used by then; a plan that starts over counts from its own start.
+entered the step had used by then; a plan that starts over counts from its own start. The next turn of a session wants
+its calls anew, but for those of which nobody knows whether they were done.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from codeplan.recording.events import (
     PlanStarted,
     SpanOpened,
     StepEntered,
+    TurnStarted,
     call_key,
 )
 from codeplan.tools.failures import unknown_answer
@@ -59,6 +61,12 @@ class OnceCalls:
         for each in carried:
             self._answers.setdefault(call_key(each.call), []).append(KnownAnswer(each.id, each.answer))
         self._watched = self._tools | {each.call.name for each in carried}
+        self._calls = CallsByAnswer()
+
+    def watch(self, tools: Collection[str]) -> None:
+        """Call these tools once, too."""
+        self._tools |= frozenset(tools)
+        self._watched |= frozenset(tools)
 
     def find(self, call: Call) -> KnownAnswer | None:
         """The answer that this call gets without being made; None if it is to be made."""
@@ -84,7 +92,11 @@ class OnceCalls:
         """Notice where the plan at work begins again."""
         if not self._watched:  # no call can get an earlier answer
             return
+        left_open = self._calls.all_in_doubt if isinstance(event, TurnStarted) else []
+        self._calls.take(event)
         match event:
+            case TurnStarted():
+                self._begin_turn(left_open)
             case PlanStarted():  # first comes what stands outside the steps
                 self._begin((event.span, "start", 0))
                 self._starts = True
@@ -100,6 +112,16 @@ class OnceCalls:
             case SpanOpened(kind=kind) if kind == _PARTS:  # the first part begins where the attempt at the whole began
                 self._used = self._places.pop((event.span, _PARTS, 0), self._used)
                 self._remember((event.id, _PARTS, 0))
+
+    def _begin_turn(self, left_open: Sequence[Call]) -> None:
+        """Count all answers as used, but for those of calls that were left open."""
+        self._places.clear()
+        self._carried_steps.clear()
+        self._used = {key: len(answers) for key, answers in self._answers.items()}
+        for call in left_open:
+            if call.name in self._tools:
+                key, unknown = call_key(call), unknown_answer(call.name)
+                self._answers.setdefault(key, []).append(KnownAnswer(0, unknown))
 
     def _used_before(self, step: int) -> dict[_Key, int]:
         """How many of the carried answers were given in earlier steps."""

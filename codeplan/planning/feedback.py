@@ -398,7 +398,7 @@ def _environment_actions(episode: Episode) -> int | None:
 def _seconds(episode: Episode) -> int | None:
     if episode.meter.budget.seconds is None:
         return None
-    events = episode.trace.events
+    events = episode.turn_events
     return max(0, math.floor(episode.meter.budget.seconds - (events[-1].at - events[0].at)))
 
 

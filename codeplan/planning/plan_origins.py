@@ -10,7 +10,7 @@ import msgspec
 from codeplan.episode.episode import Episode
 from codeplan.errors import SandboxError
 from codeplan.plain_data import unpack
-from codeplan.recording.events import CallAnswered, CallBegun, Event, ModelCalled, PlanDrafted, PlanFixed, PlanOrigins
+from codeplan.recording.events import CallAnswered, CallBegun, Event, ModelCalled, PlanDrafted, PlanFixed, PlanOrigins, TurnStarted
 from codeplan.sandbox import Sandbox
 from codeplan.tools.environment import ToolEnvironment
 from codeplan.tools.flow_checks import FlowChecks
@@ -35,9 +35,10 @@ def note_origins(
         said = _said_by_user(trace.events) if episode.asks_user else {}
         if known is None and shows_data:
             known = _plans_before_data(trace.events, checks.flows.trusts, said)
-        names = checkpoint.names if checkpoint else ()
+        names = {*(checkpoint.names if checkpoint else ()), *episode.history.variables}
         checks.said = tuple(said.values())
-        checks.origins = find_plan_origins(sandbox, plan, episode.api, checks, start, names, known)
+        of_user = episode.history.of_user
+        checks.origins = find_plan_origins(sandbox, plan, episode.api, checks, start, names, known, of_user)
         if not trace.is_replaying or trace.peek_recorded(PlanOrigins) is not None:
             episode.record(checks.origins)
     elif recorded := trace.peek_recorded(PlanOrigins):
@@ -52,16 +53,21 @@ def find_plan_origins(
     start: int = 1,
     names: Collection[str] = (),
     known: Sequence[str] | None = None,
+    of_user: Collection[str] = (),
 ) -> PlanOrigins:
     """The origins of a plan that starts at a step with the variables of these names.
 
     ``checks`` has the origins of the plan that set them; what that did not set may come from anywhere. ``known`` are
-    the texts of the plans before data was shown, None if this is one of them.
+    the texts of the plans before data was shown, None if this is one of them. Variables ``of_user`` are as good as the
+    goal, until a plan has had them.
     """
     before = checks.origins if names else None
     rows = {row.name: row for row in before.variables} if before and before.followed else {}
+    fresh = of_user if before is None or before.followed else ()
     variables = [
-        [name, list(rows[name].origins), list(rows[name].cells)] if name in rows else [name, ["unknown"], []]
+        [name, list(rows[name].origins), list(rows[name].cells)]
+        if name in rows
+        else [name, [] if name in fresh else ["unknown"], []]
         for name in sorted(names)
     ]
     tools = [method.name for method in api.methods]
@@ -115,6 +121,8 @@ def _plans_before_data(
                 is_shown = is_shown or not (event.id in said or trusts(f"tool:{names.get(event.id, '')}"))
             case ModelCalled(purpose="ask"):
                 is_shown = True
+            case TurnStarted():  # its first plan sees shapes of what the turns before were told
+                texts, is_shown, is_later = [], False, False
             case PlanDrafted() | PlanFixed():
                 is_later = is_shown
                 texts += [] if is_later else [event.source]

@@ -20,6 +20,7 @@ from codeplan.planning.feedback import (
     repair_values,
     rewrite_values,
 )
+from codeplan.planning.history_text import told_history
 from codeplan.planning.sample_choice import SampleSettings, choose_samples
 from codeplan.planning.untrusted_feedback import tag_mark, words_if_blind
 from codeplan.prompts.templates import Prompts
@@ -163,6 +164,7 @@ class Planner:
             "observation": episode.first_observation.text,
             "goal": goal,
             "notes": task.notes,
+            **told_history(episode),
             **self._language,
         }
 
@@ -204,7 +206,7 @@ class Planner:
     def _done(self) -> tuple[str, ...]:
         """The calls that were made so far and are not undone; none in a world that can start over."""
         episode = self._episode
-        return done_lines(episode.trace.events, blind=words_if_blind(episode)) if episode.acts_for_real else ()
+        return done_lines(episode.turn_events, blind=words_if_blind(episode)) if episode.acts_for_real else ()
 
     def _marked(self, values: dict[str, object]) -> dict[str, object]:
         """The values with the mark of the tags around what came from tools; without tools, and blind, it is empty."""

@@ -43,7 +43,7 @@ from codeplan.planning.resume_point import (
 from codeplan.planning.untrusted_feedback import blind_outcome, words_if_blind
 from codeplan.plugins import Setting
 from codeplan.recording.events import PlanDrafted
-from codeplan.sandbox import Sandbox
+from codeplan.sandbox import Sandbox, decode, encode
 from codeplan.types import (
     Checkpoint,
     Claimed,
@@ -214,6 +214,7 @@ class RefinementLoop:
         self._allowed_tries = settings.tries
         self._is_blind = episode.is_blind
         self._progress = ProgressMonitor(settings.no_progress)
+        self._history = episode.history.variables
         self._replanned_steps: set[tuple[int, str]] = set()  # steps that asked for a replan, by number and digest
 
     def solve(self) -> Ending:
@@ -368,8 +369,8 @@ class RefinementLoop:
             self.source,
             self._plan_count,
             self.settings.fixes,
-            kept=saved_names(before) if before else (),
-            starts_over=not self._resumes(before),
+            kept={*self._history, *(saved_names(before) if before else ())},
+            starts_over=before is not None and not self._resumes(before),
             judge=lambda plan: self._refuse_missing(plan, before),
         )
         self.source = checked.source
@@ -425,6 +426,19 @@ class RefinementLoop:
         self._replanned_steps |= {(step.number, step.digest)} if step else set()
         return None
 
+    def _states(self, plan: Plan, before: PlanAttempt) -> dict[int, Checkpoint]:
+        """The variables with which the plan may go on after a run, by step."""
+        states = before.entries | last_state(plan, before, self.settings.resume_state)
+        return {step: self._with_history(plan, state) or state for step, state in states.items()}
+
+    def _with_history(self, plan: Plan, state: Checkpoint | None) -> Checkpoint | None:
+        """The variables with those of earlier turns, or of the user, that the plan reads and does not have."""
+        known = state.names if state else {}
+        more = {name: self._history[name] for name in plan.kept if name in self._history and name not in known}
+        if not more:
+            return state
+        return encode((decode(state) if state else {}) | more, self.sandbox.limits.checkpoint_bytes)
+
     @property
     def _starts_over(self) -> bool:
         """Whether the next run starts at step 1 after a failure. Real actions are not done again."""
@@ -441,9 +455,9 @@ class RefinementLoop:
         if before is None or not self._resumes(before):
             return None
         if self.episode.acts_for_real and (end := step_after_all(before, plan)):
-            missing = missing_at_end(plan, before.outcome.checkpoint, end)
+            missing = missing_at_end(plan, self._with_history(plan, before.outcome.checkpoint), end)
             return missing.refuse(plan) if missing else None
-        states = before.entries | last_state(plan, before, self.settings.resume_state)
+        states = self._states(plan, before)
         found = find_resume_point(before.plan, plan, unfinished_step(before, plan), states)
         return found.refuse(plan) if isinstance(found, MissingVariable) else None
 
@@ -453,7 +467,7 @@ class RefinementLoop:
         """
         first = plan.steps[0].number if plan.steps else 1
         if before is None:
-            return first, None
+            return first, self._with_history(plan, None)
         if not isinstance(before.outcome, Replan):
             if self.settings.after_failure == "restart":
                 rewind(self.episode, self._initial_actions)
@@ -462,8 +476,8 @@ class RefinementLoop:
             if self._starts_over:
                 return first, None
         if self.episode.acts_for_real and (end := step_after_all(before, plan)):
-            return end, before.outcome.checkpoint
-        states = before.entries | last_state(plan, before, self.settings.resume_state)
+            return end, self._with_history(plan, before.outcome.checkpoint)
+        states = self._states(plan, before)
         suggested = None
         if self.settings.resume_by == "model":
             suggested = plan.start_from or self.writer.resume_step(before.plan.source, plan.source)

@@ -60,8 +60,11 @@ def known_words(*texts: str) -> frozenset[str]:
 
 def words_if_blind(episode: Episode) -> frozenset[str] | None:
     """The words of an episode's plans and tools, if prompts for revised plans have shapes in place of data."""
-    if not episode.is_blind:
-        return None
+    return words_of(episode) if episode.is_blind else None
+
+
+def words_of(episode: Episode) -> frozenset[str]:
+    """The words of an episode's plans and tools."""
     plans = (event.source for event in episode.trace.events if isinstance(event, PlanDrafted | PlanFixed))
     types = (each.text for each in episode.api.types)
     return known_words(*plans, *(f"{m.name} {m.signature} {m.doc}" for m in episode.api.methods), *types)

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from codeplan.recording.events import CallBegun, EpisodeEnded, Event, PlanEnded, PlanOrigins
+from codeplan.recording.events import CallBegun, EpisodeEnded, Event, PlanEnded, PlanOrigins, TurnStarted
 from codeplan.types import Outcome, Stopped
 from codeplan.untrusted.comparison import describe_changes
 from codeplan.untrusted.values import in_quotes, value_text
@@ -40,6 +40,8 @@ def _without_times(event: Event) -> Event:
         changes["seconds"] = 0.0
     if isinstance(event, EpisodeEnded):
         changes["result"] = msgspec.structs.replace(event.result, seconds=0.0, trace=None)
+    if isinstance(event, TurnStarted):
+        changes["before"] = msgspec.structs.replace(event.before, seconds=0.0, trace=None)
     if isinstance(event, PlanOrigins):  # a later version may find more
         changes |= {"sites": (), "asks": {}, "variables": (), "followed": True}
     if isinstance(event, PlanEnded):

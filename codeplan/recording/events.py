@@ -280,7 +280,7 @@ class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
     ``has_verifier`` says whether it judges values, ``has_flows`` whether flows decide about calls, and ``is_blind``
     whether prompts for revised plans have shapes in place of what tools answered. ``instructions`` are the user's own
     system text, and ``returns`` is the type that the value of a plan must have. ``asks_user`` says whether plans may
-    ask the user. ``once`` are the tools of which prompts say that their calls are made once. ``carried`` are calls of
+    ask the user. ``variables`` are those that the user gave. ``once`` are the tools of which prompts say that their calls are made once. ``carried`` are calls of
     the episode from which this one was branched off, or that it goes on with: they were made there, and are not made
     again.
     """
@@ -302,6 +302,7 @@ class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
     instructions: str = ""
     returns: ReturnType | None = None
     asks_user: bool = False
+    variables: Checkpoint | None = None
     once: tuple[str, ...] = ()
     carried: tuple[CarriedAnswer, ...] = ()
 
@@ -418,6 +419,23 @@ class EpisodeContinued(TraceEvent, frozen=True, tag="episode_continued"):
     tries: Count = 0
 
 
+class TurnStarted(TraceEvent, frozen=True, tag="turn_started"):
+    """The user's next ``message`` in a session: a goal of its own, in the world as it is.
+
+    ``before`` is how the turn before ended, without its plan and variables. ``tools``, with ``tools_doc`` and ``once``,
+    are those from here on, None if they are as before. ``returns`` is the type that the turn's value must have, and
+    ``variables`` are those that the user gave with the message.
+    """
+
+    message: str
+    before: Result
+    tools: tuple[AgentTool, ...] | None = None
+    tools_doc: str = ""
+    once: tuple[str, ...] = ()
+    returns: ReturnType | None = None
+    variables: Checkpoint | None = None
+
+
 class EpisodeEnded(TraceEvent, frozen=True, tag="episode_ended"):
     """The last event: the result. A trace without it belongs to an episode that is running or was killed.
 
@@ -459,6 +477,7 @@ Event = (
     | PictureSaved
     | WarningIssued
     | EpisodeContinued
+    | TurnStarted
     | EpisodeEnded
 )
 
@@ -526,6 +545,15 @@ class AnswersCalls(BaseEnvironment, Protocol):
         ``record`` takes the events of this call: the decisions about it and, immediately before anything happens
         outside, CallBegun.
         """
+        ...
+
+
+@runtime_checkable
+class TakesTurns(AnswersCalls, Protocol):
+    """An environment of tools in which one goal can follow another."""
+
+    def begin_turn(self, turn: TurnStarted, number: int, *, recalls: bool) -> Task:
+        """Offer the tools for the next goal, and return it as a task. ``recalls``: plans may look up earlier turns."""
         ...
 
 
@@ -608,6 +636,8 @@ class CallsByAnswer:
                 self._refused = event.id
             case CallAnswered():
                 return self._open.pop(event.id, None)
+            case TurnStarted():  # nobody decides any more about what the turn before left open
+                self._open.clear()
         return None
 
     @property

@@ -21,7 +21,7 @@ import msgspec
 
 from codeplan.cancellation import in_force_here, raise_if_cancelled
 from codeplan.durable_files import lock_exclusively
-from codeplan.errors import Diverged, SizeExceeded, TraceExhausted, TraceFailure, UsageError
+from codeplan.errors import Diverged, SizeExceeded, TraceExhausted, TraceFailure, TurnOver, UsageError
 from codeplan.plain_data import MAX_VALUES
 from codeplan.recording.event_comparison import describe_difference, describe_kind_mismatch
 from codeplan.recording.event_handlers import guard_handler
@@ -39,6 +39,7 @@ from codeplan.recording.events import (
     ModelCallFailed,
     PlanEnded,
     SpanClosed,
+    TurnStarted,
 )
 from codeplan.types import Checkpoint, NeedsInput, Waiting
 from codeplan.types.value import MAX_PART, MAX_ROWS, html_list, html_text, html_value, short_repr
@@ -292,7 +293,7 @@ class Trace:
     each event must equal the recorded one, except for times, and is not written again. After the recording's end
     events are new, or, if the trace is not ``live``, a divergence. ``approval`` is the last recorded event if that is
     the user's own answer about the call that comes next: a trace may be forged, so the one who sets it has verified it.
-    ``asks_user``: the recorded episode ended because it asks the user. ``size`` counts what the trace holds, and so
+    ``last_end`` is the end that a resumed episode had, also one that gives way to what follows. ``size`` counts what the trace holds, and so
     decides when it is full.
     Safe to use from several threads.
 
@@ -316,11 +317,13 @@ class Trace:
         self._clock_offset: float | None = None
         self._size = size or TraceSize()
         self.approval: ApprovalAnswered | None = None
-        self.asks_user = False
         self._last_start = 0  # of the recording's last event in the file, in bytes
         self._kept_bytes: int | None = None  # the file is cut to this size before the first event is written
         self._sizes = array("Q")  # of the file up to each recorded event
         self._continuation: EpisodeContinued | None = None
+        self._end_start = 0  # of the episode's end in the file, in bytes
+        self.last_end: EpisodeEnded | None = None
+        self._turn: TurnStarted | None = None  # the recording's last event, if it is not written yet
 
     def __repr__(self) -> str:
         return short_repr(self, {"path": self.path and str(self.path), "events": len(self.events)})
@@ -348,7 +351,9 @@ class Trace:
             raise
         trace = cls(None, on_event, events)
         trace.path, trace._file, trace._kept_bytes, trace._sizes = path, file, size, sizes
-        trace.asks_user = bool(every) and asks_user(every[-1])
+        end = every[-1] if every else None
+        trace.last_end = end if isinstance(end, EpisodeEnded) else None
+        trace._end_start = sizes[-2] if len(sizes) > 1 else 0
         trace._last_start = sizes[len(events) - 2] if len(events) > 1 else 0
         return trace
 
@@ -359,6 +364,24 @@ class Trace:
         """
         self.recording, self._kept_bytes = drop_interruption(self.recording[:-1], self._sizes)
         self._continuation = continuation
+
+    def start_turn(self, turn: TurnStarted) -> None:
+        """Let the session of a resumed trace go on with this turn, whatever ended the turn before.
+
+        As with ``resume``, the file changes only when the session comes to it.
+        """
+        kept = self.recording[:-1] if isinstance(self.recording[-1], EpisodeEnded) else self.recording
+        self._kept_bytes = self._sizes[len(kept) - 1]
+        self._turn = msgspec.structs.replace(turn, seq=len(kept), at=kept[-1].at)
+        self.recording = [*kept, self._turn]
+
+    def take_end_back(self) -> None:
+        """Let a session go on after its end, which stood last; the next event replaces it, in the file as well."""
+        assert isinstance(self.events[-1], EpisodeEnded), "a session's trace has an end after each turn"
+        self.events.pop()
+        if self.recording and len(self.recording) > len(self.events):
+            self.recording.pop()
+        self._kept_bytes = self._end_start
 
     def next_continuation(self) -> EpisodeContinued | None:
         """The event with which the episode goes on after an earlier end, if that end was here; it is written."""
@@ -401,6 +424,7 @@ class Trace:
             return None
         event = self.recording[len(self.events)]
         if not isinstance(event, kinds):
+            _require_turn_goes_on(event)
             raise Diverged(f"event {event.seq} is not what was recorded: {describe_kind_mismatch(event, kinds[0])}")
         return event
 
@@ -454,11 +478,16 @@ class Trace:
         with self._lock:
             if self.is_replaying:
                 event = self._match_recorded(msgspec.structs.replace(event, span=span))
-                self._size.count(event, _encoder.encode(event))
+                packed = _encoder.encode(event)
+                self._size.count(event, packed)
+                if event is self._turn:
+                    self._write(packed)
             else:
                 event = msgspec.structs.replace(event, seq=len(self.events), at=self.now(), span=span)
                 packed = _encoder.encode(event)
                 self._size.add(event, packed)
+                if isinstance(event, EpisodeEnded) and self._file is not None:
+                    self._end_start = self._file.tell() if self._kept_bytes is None else self._kept_bytes
                 self._write(packed)
             self.events.append(event)
         if self._on_event:
@@ -497,6 +526,8 @@ class Trace:
         recorded = self.recording[len(self.events)]
         if isinstance(recorded, CLOSING_EVENTS):  # a refused event is not part of the recording
             self._size.require_room(event, _encoder.encode(event))
+        if not isinstance(event, TurnStarted):
+            _require_turn_goes_on(recorded)
         if differs := describe_difference(recorded, event):
             raise Diverged(f"event {recorded.seq} is not what was recorded: {differs}")
         return recorded
@@ -514,6 +545,12 @@ class Trace:
                 left = left[self._file.write(left) :]
         except OSError as e:
             raise TraceFailure(f"the trace {self.path} cannot be written: {e.strerror}") from e
+
+
+def _require_turn_goes_on(recorded: Event) -> None:
+    """Raises: TurnOver: the recording goes on with the next turn."""
+    if isinstance(recorded, TurnStarted):
+        raise TurnOver("the recorded turn ended here")
 
 
 def replace_end(path: Path, make: Callable[[Sequence[Event], int, bytes], Event]) -> Event:

@@ -321,6 +321,9 @@ class EventViewer:
                 return EventView(f"Warning: {event.message}", "warning")
             case events.EpisodeContinued():
                 return EventView(f"The episode had ended ({event.ended}), and goes on", "heading")
+            case events.TurnStarted():
+                before = f"The turn before ended: {event.before.reason}"
+                return EventView(f"Turn: {event.message}", "heading", blocks=(TextBlock("note", before),))
             case events.EpisodeEnded():
                 return EventView(blocks=(ResultBlock(event.result, event.broken_off),))
             case events.SpanClosed():
@@ -347,7 +350,7 @@ def _part(event: Event) -> Part:
             return "other"
         case events.StepEntered() | events.TextPrinted():
             return "plans"
-        case events.EpisodeStarted() | events.EpisodeContinued() | events.EpisodeEnded():
+        case events.EpisodeStarted() | events.EpisodeContinued() | events.TurnStarted() | events.EpisodeEnded():
             return "other"
         case events.SpanOpened() | events.SpanClosed():
             return "other"

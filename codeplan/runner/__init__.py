@@ -7,10 +7,12 @@ from codeplan.runner.async_episodes import ado, arun
 from codeplan.runner.episodes import Execution, execute, learn, run
 from codeplan.runner.models import connect
 from codeplan.runner.recorded_episodes import fork, replay, resume
+from codeplan.runner.session import Session
 from codeplan.runner.tools import do
 
 __all__ = [
     "Execution",
+    "Session",
     "ado",
     "approve",
     "arun",

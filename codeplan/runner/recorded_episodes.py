@@ -44,7 +44,7 @@ from codeplan.recording.events import (
     answered_calls,
 )
 from codeplan.recording.redaction import is_secret_name
-from codeplan.recording.trace import MAX_EVENT_BYTES, Trace, limits_changed_since, write_trace
+from codeplan.recording.trace import MAX_EVENT_BYTES, Trace, asks_user, limits_changed_since, write_trace
 from codeplan.runner import models, telemetry
 from codeplan.runner.approval_answers import take_answer
 from codeplan.runner.environment_files import require_recorded
@@ -61,6 +61,7 @@ from codeplan.runner.setup import (
 from codeplan.runner.start_state import recorded_start
 from codeplan.runner.tools import (
     ToolSources,
+    latest_turn,
     open_recorded_tools,
     require_same_returns,
     require_same_tools,
@@ -396,7 +397,7 @@ def resume(
     with closing(trace):
         header = _header(trace.recording, folder)
         take_answer(trace)
-        if answer is not None and not trace.asks_user:
+        if answer is not None and not (trace.last_end and asks_user(trace.last_end)):
             raise UsageError(f"the episode of {folder} asks you nothing; leave the answer out")
         end = trace.recording[-1]
         continuation = None if not isinstance(end, EpisodeEnded) else _continuation(end, trace.recording, budget, tries)
@@ -404,13 +405,13 @@ def resume(
             trace.go_on(continuation)
         elif isinstance(end, EpisodeEnded):
             if end.result.success and verify is not None and header.env == ToolEnvironment.name:
-                live = _live_environment(header, env, sources, path.parent)
+                live = _live_environment(trace.recording, env, sources, path.parent)
                 _confirm_success(header, trace.recording, live, method=method, settings=settings)
             if on_event:
                 on_event(end)
-            return with_type(end.result, header, returns)
-        live = _live_environment(header, env, sources, path.parent, answer)
-        with _recorded_setup(
+            return with_type(end.result, trace.recording, returns)
+        live = _live_environment(trace.recording, env, sources, path.parent, answer)
+        with recorded_setup(
             header, trace.recording, live, method, model, settings, model_overrides or {}, budget or Budget()
         ) as setup:
             return with_typed_value(setup.run(header, trace), setup.env)
@@ -436,7 +437,7 @@ def replay(
     header = _header(recording, folder)
     if isinstance(env, ToolEnvironment):
         env.let_ask(User() if header.asks_user else None)
-    with _recorded_setup(header, recording, env, method, _silent_model(header, recording), settings, {}) as setup:
+    with recorded_setup(header, recording, env, method, _silent_model(header, recording), settings, {}) as setup:
         return setup.replay(recording, on_event)
 
 
@@ -482,8 +483,8 @@ def fork(
     branch = _branch(recording, at, plan, answer)
     if header.env == ToolEnvironment.name:
         branch = _with_later_calls(branch, recording, sources.doubts().idempotent)
-    live = _live_environment(header, env, sources, Path(out))
-    with _recorded_setup(
+    live = _live_environment(branch, env, sources, Path(out))
+    with recorded_setup(
         header, branch, live, method, model, settings, model_overrides or {}, budget or Budget()
     ) as setup:
         header = _header(branch, folder)
@@ -539,14 +540,19 @@ def _confirm_success(header: EpisodeStarted, recording: list[Event], env: AnyEnv
     Raises: Diverged: it does not confirm the recorded success, or the recording has another end than it leads to.
     """
     model = _silent_model(header, recording)
-    with _recorded_setup(header, recording, env, model=model, overrides={}, budget=header.budget, **given) as setup:
+    with recorded_setup(header, recording, env, model=model, overrides={}, budget=header.budget, **given) as setup:
         setup.run(header, Trace(recording=recording))
 
 
 def _live_environment(
-    header: EpisodeStarted, env: BaseEnvironment | None, sources: ToolSources, folder: Path, answer: str | None = None
+    recording: Sequence[Event],
+    env: BaseEnvironment | None,
+    sources: ToolSources,
+    folder: Path,
+    answer: str | None = None,
 ) -> AnyEnvironment | None:
     """The environment object in which the episode continues; None if its name is enough."""
+    header, tools, returns = latest_turn(recording)
     if header.env != ToolEnvironment.name and (
         sources.name_tools or sources.verify is not None or any(sources.patterns)
     ):
@@ -559,10 +565,10 @@ def _live_environment(
     if env is not None and sources.name_tools:
         raise UsageError("give an environment or tools, not both")
     if header.env == ToolEnvironment.name and env is None:
-        return EnvironmentToOpen(open_recorded_tools(header, sources, folder, answer))
+        return EnvironmentToOpen(open_recorded_tools(recording, sources, folder, answer))
     if isinstance(env, ToolEnvironment):
-        require_same_tools(header.tools, env.described_tools)
-        require_same_returns(header.returns, env.returns)
+        require_same_tools(tools, env.described_tools)
+        require_same_returns(returns, env.returns)
         if header.instructions != env.instructions:
             raise UsageError(
                 "the instructions differ from those of the recorded episode; give the environment the same"
@@ -630,7 +636,7 @@ def _silent_model(header: EpisodeStarted, recording: list[Event]) -> OfflineMode
     return OfflineModel((isinstance(end, EpisodeEnded) and end.result.model) or header.model)
 
 
-def _recorded_setup(
+def recorded_setup(
     header: EpisodeStarted,
     recording: list[Event] | tuple[Event, ...],
     env: AnyEnvironment | None,

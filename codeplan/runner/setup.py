@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -24,6 +24,7 @@ from codeplan.errors import (
     InfrastructureError,
     SizeExceeded,
     TraceExhausted,
+    TurnOver,
     UsageError,
     WaitingForAnswer,
     WaitingForApproval,
@@ -41,7 +42,7 @@ from codeplan.protocols import (
     require_synchronous,
 )
 from codeplan.recording.event_handlers import HandlerError, handler_errors_unwrapped
-from codeplan.recording.events import AnswersCalls, EpisodeEnded, EpisodeStarted, Event, EventHandler
+from codeplan.recording.events import AnswersCalls, EpisodeEnded, EpisodeStarted, Event, EventHandler, TurnStarted
 from codeplan.recording.redaction import remove_secrets
 from codeplan.recording.trace import Trace
 from codeplan.runner import models
@@ -184,6 +185,7 @@ class EpisodeSetup:
             instructions=offering.instructions if offering else "",
             returns=offering.returns if offering else None,
             asks_user=offering is not None and offering.asks_user,
+            variables=offering.variables if offering else None,
             once=tuple(t.method.name for t in offering.described_tools if t.method.name in offering.once_tools)
             if offering
             else (),
@@ -215,15 +217,51 @@ class EpisodeSetup:
         return header or recorded, Trace(None, on_event, recording, live=False)
 
     def run(self, header: EpisodeStarted, trace: Trace) -> Result:
-        """Run the episode. In any case, the trace ends with the episode's ending."""
+        """Run the episode; of a session, all recorded turns. In any case, the trace ends with the episode's ending."""
+        turns = self.run_turns(header, trace)
+        try:
+            next(turns)
+            turns.send(None)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        raise AssertionError("without a further turn the episode ends")
+
+    def run_turns(self, header: EpisodeStarted, trace: Trace) -> Generator[Result, TurnStarted | None, Result]:
+        """Run an episode that may go on: yields the result of a turn after all recorded ones, and takes the next turn.
+
+        None ends the episode. A turn that ends otherwise than by its method's result also ends it; the result is then
+        returned, or the error raised. In any case, the trace ends with the episode's ending, also between turns.
+        """
         with self.open_episode(header, trace) as active:
-            result = self.method.solve(header.task, active.episode)
-            if not isinstance(result, Result):
-                raise UsageError(
-                    f"the method {self.method.name} returned {with_article(type(result).__name__)}, not a Result"
-                )
-            active.result = result
+            while True:
+                active.result = self._solve(active.episode)
+                turn = trace.peek_recorded(TurnStarted)
+                if turn is None:
+                    trace.append(EpisodeEnded(result=active.result))
+                    try:
+                        turn = yield active.result
+                    except GeneratorExit:
+                        break
+                    if turn is None:
+                        break
+                    trace.take_end_back()
+                active.episode.begin_turn(turn)
         return active.result
+
+    def _solve(self, episode: Episode) -> Result:
+        """The result of one turn; of a recorded one that something else ended, as recorded."""
+        try:
+            result = self.method.solve(episode.task, episode)
+        except _TURN_ENDS:
+            if (following := episode.trace.peek_recorded(TurnStarted)) is None:
+                raise
+            return following.before
+        if not isinstance(result, Result):
+            raise UsageError(
+                f"the method {self.method.name} returned {with_article(type(result).__name__)}, not a Result"
+            )
+        return result
 
     @contextmanager
     def open_episode(self, header: EpisodeStarted, trace: Trace) -> Iterator[ActiveEpisode]:
@@ -268,7 +306,19 @@ class EpisodeSetup:
             broken = active.episode.result(ending, self.method.name) if active else Result(header.task, ending)
             trace.append(EpisodeEnded(result=broken, broken_off=True))
             raise
-        trace.append(EpisodeEnded(result=active.result))
+        if not isinstance(trace.events[-1], EpisodeEnded):
+            trace.append(EpisodeEnded(result=active.result))
+
+
+_TURN_ENDS: Final = (
+    TurnOver,
+    BudgetExceeded,
+    SizeExceeded,
+    TraceExhausted,
+    WaitingForAnswer,
+    WaitingForApproval,
+)
+"""Errors that end the turn of a session; the next turn goes on from there."""
 
 
 class ActiveEpisode(msgspec.Struct):

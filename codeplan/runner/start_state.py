@@ -15,10 +15,12 @@ from typing import Any, BinaryIO, Final, TypeAlias
 import msgspec
 
 from codeplan.errors import UsageError
+from codeplan.plain_data import NotPlainData, unpack
 from codeplan.recording.events import Event, PlanRejected, PlanStarted, StepEntered
 from codeplan.recording.trace import MAX_LINE_BYTES, MAX_TRACE_BYTES, LineSizes, decode_event
-from codeplan.sandbox import CheckpointError, decode, encode
+from codeplan.sandbox import CheckpointError, Limits, decode, encode
 from codeplan.sandbox.protocol.limits import MAX_NAME_CHARS
+from codeplan.tools.results import pack_result
 from codeplan.types import Checkpoint
 from codeplan.untrusted import files
 from codeplan.untrusted.texts import one_line, parser_reason, with_article
@@ -174,3 +176,31 @@ def recorded_start(recording: Sequence[Event]) -> Checkpoint | None:
     if isinstance(started, PlanRejected) or started.checkpoint is None:
         return None
     return verify_checkpoint(started.checkpoint, "the trace's plan_started event")
+
+
+def read_variables(given: Mapping[str, Any] | Checkpoint | None) -> Checkpoint | None:
+    """The variables that the user gives to plans. A value that is no plan's value becomes data as a tool's result does.
+
+    Raises: UsageError: a name is no variable's, or a value cannot become data, or is too large.
+    """
+    if given is None or isinstance(given, Checkpoint):
+        return given
+    if not isinstance(given, Mapping):
+        raise UsageError(f"variables are a dict of values by name, not {with_article(type(given).__name__)}")
+    where, most = "the variables", Limits().checkpoint_bytes
+    unsaved = [name for name in encode(dict(given), most).dropped if name in given]
+    return _save({n: _as_data(n, v) if n in unsaved else v for n, v in given.items()}, where, most)
+
+
+def _as_data(name: str, value: object) -> object:
+    try:
+        return unpack(pack_result(value))
+    except NotPlainData as reason:
+        raise UsageError(f"the variable {in_quotes(name, 80)} cannot become data: {reason}") from None
+
+
+def merge_variables(first: Checkpoint | None, second: Checkpoint | None) -> Checkpoint | None:
+    """The variables of both; those of the second win."""
+    if first is None or second is None:
+        return first or second
+    return encode(decode(first) | decode(second), 2 * Limits().checkpoint_bytes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,9 +19,10 @@ from codeplan.flows import Flows, flows_of_file
 from codeplan.llm.callable_model import ModelFunction
 from codeplan.plain_data import NotPlainData, unpack
 from codeplan.protocols import LLM, BaseEnvironment
-from codeplan.recording.events import CarriedAnswer, EpisodeStarted, EventHandler
+from codeplan.recording.events import CarriedAnswer, EpisodeStarted, Event, EventHandler, TurnStarted
 from codeplan.runner.episodes import run_live
 from codeplan.runner.setup import EnvironmentToOpen, EpisodeSetup, require_handler, require_out
+from codeplan.runner.start_state import read_variables
 from codeplan.tools.approvals import (
     Approvals,
     Approver,
@@ -59,7 +60,7 @@ from codeplan.tools.results import pack_result
 from codeplan.tools.return_types import Misfit, read_returns
 from codeplan.tools.tool import AT_ONCE, DOC, Tool, Toolset, name_fault
 from codeplan.tools.tool_settings import ErrorTest, ToolSettings, require_error_test, require_timeout
-from codeplan.types import AgentTool, Result, ReturnType
+from codeplan.types import AgentTool, Checkpoint, Result, ReturnType
 from codeplan.untrusted.files import read_user_text
 from codeplan.untrusted.values import in_quotes
 
@@ -148,6 +149,7 @@ class ToolSources:
     instructions: str | None = None
     returns: Any = None
     ask_user: Asker | User | str | None = None
+    variables: Mapping[str, Any] | Checkpoint | None = None
 
     @property
     def name_tools(self) -> bool:
@@ -230,8 +232,10 @@ class OpenTools:
     ``loop`` runs asynchronous tools of all episodes; None gives each episode one of its own.
     """
 
-    def __init__(self, toolset: Toolset, sources: ToolSources, verifier: Verifier | None) -> None:
-        self.toolset, self.sources, self._verifier = toolset, sources, verifier
+    def __init__(
+        self, toolset: Toolset, sources: ToolSources, verifier: Verifier | None, of_servers: Sequence[Tool] = ()
+    ) -> None:
+        self.toolset, self.sources, self._verifier, self._of_servers = toolset, sources, verifier, tuple(of_servers)
         self._returns = read_returns(sources.returns, toolset.api.types)
 
     def environment(
@@ -261,7 +265,18 @@ class OpenTools:
             instructions=checked_instructions(self.sources.instructions),
             returns=self._returns,
             user=user,
+            variables=read_variables(self.sources.variables),
         )
+
+    def toolset_of(self, given: object) -> Toolset:
+        """Other tools of the user's own, in place of those that the sources name, beside those of the servers.
+
+        Raises: UsageError: the input is wrong.
+        """
+        own = self.sources.with_settings(collect_tools(given))
+        marked = (_with_patterns(tool, self.sources) for tool in (*own, *self._of_servers))
+        denied = [p.pattern for p in self.sources.patterns if p.option == "deny"]
+        return Toolset(marked, self.toolset.doc, at_once_of(given)).without(denied)
 
 
 def open_tools(
@@ -298,6 +313,7 @@ def open_tools(
     @contextmanager
     def opening() -> Iterator[OpenTools]:
         with ExitStack() as stack:
+            of_servers: tuple[Tool, ...] = ()
             if addresses:
                 names, types = [tool.name for tool in own], {t.name: t.text for tool in own for t in tool.types}
                 servers = McpServers(
@@ -309,7 +325,8 @@ def open_tools(
                     restarts=restarts,
                 )
                 started = stack.enter_context(servers)
-                toolset = Toolset((*own, *sources.with_settings(started.tools)), doc=f"{DOC}\n{FILES_NOTE}")
+                of_servers = sources.with_settings(started.tools)
+                toolset = Toolset((*own, *of_servers), doc=f"{DOC}\n{FILES_NOTE}")
             else:
                 toolset = Toolset(own)
             marked = (_with_patterns(tool, sources) for tool in toolset.tools)
@@ -318,7 +335,7 @@ def open_tools(
             if flows := sources.read_flows:
                 flows.require_parameters({t.name: [p.name for p in t.method.parameters] for t in toolset.tools})
             denied = [p.pattern for p in patterns if p.option == "deny"]
-            yield OpenTools(toolset.without(denied), sources, verifier)
+            yield OpenTools(toolset.without(denied), sources, verifier, of_servers)
 
     return opening()
 
@@ -355,17 +372,44 @@ def open_goal(
 
 
 def open_recorded_tools(
-    header: EpisodeStarted, sources: ToolSources, folder: Path, answer: str | None = None
+    recording: Sequence[Event], sources: ToolSources, folder: Path, answer: str | None = None
 ) -> AbstractContextManager[ToolEnvironment]:
     """The environment in which a recorded episode continues, opened as by ``open_goal``. ``answer`` is the user's, to
-    what the episode asks.
+    what the episode asks. A session continues with the tools and the type of value of its last turn.
 
     Its tools are those that the user names, never the trace's.
 
     Raises: UsageError: the user names no tools, or, on entering, others than the episode had.
     """
+    header, tools, returns = latest_turn(recording)
+    if returns is not None and sources.returns is None:
+        raise UsageError(
+            "the episode's value has a type, which is never taken from a trace; name it: --returns FILE.py:NAME"
+        )
+    recorded = sources_of_recording(recording, sources)
+    user = sources.user(answer) if header.asks_user else None
+    opening = open_goal(header.task.goal, recorded, folder, user)
+
+    @contextmanager
+    def with_same_tools() -> Iterator[ToolEnvironment]:
+        with opening as env:
+            require_same_tools(tools, env.described_tools)
+            require_same_returns(returns, env.returns)
+            if tools != header.tools or returns != header.returns:
+                env.begin_as_recorded(header)
+            yield env
+
+    return with_same_tools()
+
+
+def sources_of_recording(recording: Sequence[Event], sources: ToolSources) -> ToolSources:
+    """The user's arguments with those that a recorded episode keeps: its instructions, say.
+
+    Raises: UsageError: the user leaves out what is never taken from a trace.
+    """
+    header, tools, _ = latest_turn(recording)
     if not sources.name_tools:
-        names = _named([tool.method.name for tool in header.tools])
+        names = _named([tool.method.name for tool in tools])
         raise UsageError(
             f"the episode has tools, which are never taken from a trace ({names or 'without names'}); name them again, "
             "as for codeplan do: --tools FILE.py, --mcp COMMAND or --mcp-config FILE"
@@ -376,25 +420,23 @@ def open_recorded_tools(
         )
     if header.has_flows and sources.flows is None:
         raise UsageError("the episode has flows, which are never taken from a trace; name them: --flows FILE.py:NAME")
-    if header.returns is not None and sources.returns is None:
-        raise UsageError(
-            "the episode's value has a type, which is never taken from a trace; name it: --returns FILE.py:NAME"
-        )
-    known = {tool.method.name for tool in header.tools}  # of a trace that may come from a stranger
+    known = {tool.method.name for tool in tools}  # of a trace that may come from a stranger
     once = (*read_patterns("once", sources.once), *(name for name in header.once if name in known))
     feedback: Feedback = "blind" if header.is_blind else "quoted"
-    user = sources.user(answer) if header.asks_user else None
-    recorded = replace(sources, once=once, feedback=feedback, instructions=header.instructions)
-    opening = open_goal(header.task.goal, recorded, folder, user)
+    return replace(
+        sources, once=once, feedback=feedback, instructions=header.instructions, variables=header.variables
+    )
 
-    @contextmanager
-    def with_same_tools() -> Iterator[ToolEnvironment]:
-        with opening as env:
-            require_same_tools(header.tools, env.described_tools)
-            require_same_returns(header.returns, env.returns)
-            yield env
 
-    return with_same_tools()
+def latest_turn(recording: Sequence[Event]) -> tuple[EpisodeStarted, tuple[AgentTool, ...], ReturnType | None]:
+    """The header of a recorded episode, and the tools and the type of value that its last turn has."""
+    header = recording[0]
+    assert isinstance(header, EpisodeStarted), "an episode begins with its header"
+    tools, returns = header.tools, header.returns
+    for event in recording:
+        if isinstance(event, TurnStarted):
+            tools, returns = tools if event.tools is None else event.tools, event.returns
+    return header, tools, returns
 
 
 def require_same_tools(recorded: Sequence[AgentTool], given: Sequence[AgentTool]) -> None:
@@ -430,16 +472,17 @@ def with_typed_value(result: Result, env: BaseEnvironment) -> Result:
     return msgspec.structs.replace(result, value=env.typed_value_of(result))
 
 
-def with_type(result: Result, header: EpisodeStarted, returns: Any) -> Result:
+def with_type(result: Result, recording: Sequence[Event], returns: Any) -> Result:
     """The result of an episode that has ended with a value of this type, which must be that of the episode.
 
     Without ``returns`` it stays data. Raises: UsageError: it is another type.
     """
-    known = dict.fromkeys(each for tool in header.tools for each in tool.types)
+    _, tools, recorded = latest_turn(recording)
+    known = dict.fromkeys(each for tool in tools for each in tool.types)
     wanted = read_returns(returns, tuple(known))
     if wanted is None:
         return result
-    require_same_returns(header.returns, wanted.described)
+    require_same_returns(recorded, wanted.described)
     try:
         return msgspec.structs.replace(result, value=wanted.convert(result.value))
     except Misfit:
@@ -459,6 +502,15 @@ def _named(names: Sequence[str]) -> str:
     shown = [in_quotes(name) if name_fault(name) else name for name in names[:MAX_NAMED_TOOLS]]
     more = len(names) - len(shown)
     return ", ".join(shown) + (f" and {more:,} more" if more else "")
+
+
+def require_model(model: object) -> None:
+    """Raises: UsageError: it is the scripted stand-in."""
+    if model == "scripted":
+        raise UsageError(
+            "the scripted stand-in knows codeplan's own environments only; name an endpoint's model (--model NAME), or "
+            "a function of yours (--model FILE.py:FUNCTION)"
+        )
 
 
 def do(
@@ -488,6 +540,7 @@ def do(
     instructions: str | None = None,
     returns: Any = None,
     ask_user: Asker | User | str | None = None,
+    variables: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Result:
     """Have plans reach a goal with tools, and return how that ended; ``Result.value`` is what the plan returned.
@@ -532,6 +585,10 @@ def do(
     you are not there, and may also be ``"FILE.py:FUNCTION"``. Without it, the episode ends there as ``NeedsInput``, and
     ``codeplan.resume`` takes the answer.
 
+    ``variables`` are values by name that a plan may read in its steps, whole: texts, numbers, dates, lists, dicts; what
+    else a tool may return becomes the same data here. The prompt shows their beginnings. Only plans have variables, so
+    the method must write some.
+
     If a tool raises an exception, the plan gets it as an error that it can catch, or with ``tool_errors="stop"`` the
     episode ends. ``verify``, ``approve``, ``ask_user`` and the tools may be asynchronous. The rest is as in
     ``codeplan.run``.
@@ -540,11 +597,7 @@ def do(
         UsageError: the input is wrong.
         InfrastructureError: the model, a server, the verifier or the sandbox failed. A spent budget is a Result.
     """
-    if model == "scripted":
-        raise UsageError(
-            "the scripted stand-in knows codeplan's own environments only; name an endpoint's model (--model NAME), or "
-            "a function of yours (--model FILE.py:FUNCTION)"
-        )
+    require_model(model)
     if out is not None:
         require_out(out)
     require_handler(on_event)
@@ -568,8 +621,11 @@ def do(
         instructions=instructions,
         returns=returns,
         ask_user=ask_user,
+        variables=variables,
     )
     env = EnvironmentToOpen(open_goal(goal, sources, out, sources.user()))
     with EpisodeSetup(env, method, model, settings) as setup:
+        if variables is not None and setup.method.name != "adaplanner":
+            raise UsageError(f"variables are for plans, and the method {setup.method.name} takes none; take adaplanner")
         (task,) = setup.env.tasks("test")
         return with_typed_value(run_live(setup, task, budget, out, on_event), setup.env)

@@ -37,6 +37,20 @@ DESCRIBE = AgentMethod(
 )
 """The agent's own method, if not all tools are shown in full."""
 
+RECALL = AgentMethod(
+    "recall",
+    "(what: int | str) -> Any",
+    "The whole answer of the earlier call with this number; for words, the earlier turns that fit them, as dicts.",
+    (AgentParameter("what"),),
+)
+"""The agent's own method in a session of which a prompt cannot show all."""
+
+
+class Remembers(Protocol):
+    """What earlier turns of a session left."""
+
+    def recall(self, what: object) -> object: ...
+
 _WORD = re.compile(r"[a-z]+|[0-9]+")
 _CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _MAX_READ = 2_000  # characters of a description that decide whether it fits
@@ -102,6 +116,11 @@ class ToolAgent:
         self._make = call
         self._last: tuple[Call, Answer] | None = None
         self._open_calls_: OpenToolCalls | None = None
+        self._history_: Remembers | None = None
+
+    def remember(self, history: Remembers) -> None:
+        """Let plans look up what earlier turns of a session did."""
+        self._history_ = history
 
     def keep_calls_open(self, gate: CallGate) -> None:
         """Let calls be begun through ``gate`` without waiting for their answers."""
@@ -205,20 +224,24 @@ class OpenToolCalls:
         return self._agent._tools_.get(method)
 
 
-def agent_class_for(toolset: Toolset, goal: str, *, asks_user: bool = False) -> type[ToolAgent]:
+def agent_class_for(
+    toolset: Toolset, goal: str, *, asks_user: bool = False, recalls: bool = False
+) -> type[ToolAgent]:
     """The Agent class that offers the tools. If there are many, prompts show those in full that fit the goal.
 
     The same class for the same tools in full, so that its signatures are read once. ``asks_user``: plans may ask the
-    user.
+    user. ``recalls``: they may look up what earlier turns of a session did, unless a tool has that name.
     """
     api = msgspec.structs.replace(shown_api(toolset, goal), asks_user=asks_user)
+    if recalls and toolset.get(RECALL.name) is None:
+        api = msgspec.structs.replace(api, methods=(*api.methods, RECALL))
     made = _classes.setdefault(toolset, {})
-    if (key := (api.brief, asks_user)) not in made:
+    if (key := (api.brief, asks_user, RECALL in api.methods)) not in made:
         made[key] = _build_class(toolset, api)
     return made[key]
 
 
-_classes: Final[WeakKeyDictionary[Toolset, dict[tuple[tuple[str, ...], bool], type[ToolAgent]]]] = WeakKeyDictionary()
+_classes: Final[WeakKeyDictionary[Toolset, dict[tuple[tuple[str, ...], bool, bool], type[ToolAgent]]]] = WeakKeyDictionary()
 
 
 def _build_class(toolset: Toolset, api: AgentApi) -> type[ToolAgent]:
@@ -226,11 +249,18 @@ def _build_class(toolset: Toolset, api: AgentApi) -> type[ToolAgent]:
     methods = {tool.name: _method(tool) for tool in tools}
     if api.brief:
         methods[DESCRIBE.name] = _describe_method(toolset)
+    if RECALL in api.methods:
+        methods[RECALL.name] = _recall
     return type(
         "Agent",
         (ToolAgent,),
         {"__doc__": toolset.doc, "_api": api, "_tools_": {tool.name: tool for tool in tools}, **methods},
     )
+
+
+def _recall(agent: ToolAgent, what: int | str) -> Any:
+    assert agent._history_ is not None, "an episode tells its agent what it remembers"
+    return agent._history_.recall(what)
 
 
 def _describe_method(toolset: Toolset) -> Callable[..., Any]:

@@ -42,8 +42,10 @@ from codeplan.recording.events import (
     CallSite,
     CarriedAnswer,
     DoubtDecided,
+    EpisodeStarted,
     EventHandler,
     ToolFailed,
+    TurnStarted,
     WarningIssued,
     call_key,
 )
@@ -75,7 +77,7 @@ from codeplan.tools.questions import QUESTION, User
 from codeplan.tools.results import full_type_name, pack_result
 from codeplan.tools.return_types import Misfit, WantedType
 from codeplan.tools.tool import Tool, Toolset
-from codeplan.types import ActionSpace, AgentTool, Answer, Call, Observation, Result, ReturnType, Task
+from codeplan.types import ActionSpace, AgentTool, Answer, Call, Checkpoint, Observation, Result, ReturnType, Task
 from codeplan.untrusted.texts import echo, echo_message, escape_surrogates, is_utf8, parser_reason
 from codeplan.untrusted.tracebacks import traceback_text
 from codeplan.untrusted.values import in_quotes, type_name
@@ -173,7 +175,7 @@ class ToolEnvironment:
     ``flows`` decide about calls by where their arguments come from. ``is_blind``: prompts for revised plans have
     shapes in place of what tools answered. ``instructions`` are the user's own system text. ``returns`` is
     the type that the values of plans must have; ``typed_value`` is the latest such value, in a tuple, that had it.
-    ``user`` answers what plans ask; without one they have no ``ask_user``.
+    ``user`` answers what plans ask; without one they have no ``ask_user``. Plans have the ``variables`` from the start.
 
     Raises: UsageError: the goal is empty, or is not text in UTF-8; or the instructions are not, or are too long.
     """
@@ -197,21 +199,21 @@ class ToolEnvironment:
         instructions: str = "",
         returns: WantedType | None = None,
         user: User | None = None,
+        variables: Checkpoint | None = None,
     ) -> None:
         require_goal(goal)
-        self.toolset = toolset
-        self.described_tools = tuple(AgentTool(tool.method, tool.types) for tool in toolset.tools)
-        self._goal = goal
+        self._goal, self._recalls = goal, False
+        self._own_toolset = toolset
+        self.use_toolset(toolset)
         self.let_ask(user)
-        self.space = _action_space(toolset)
         self._task = Task(id="goal", env=self.name, kind="goal", goal=goal.strip())
-        self.tools_doc, self.has_verifier, self.has_flows = toolset.doc, verifier is not None, flows is not None
+        self.has_verifier, self.has_flows = verifier is not None, flows is not None
         self.is_blind, self.instructions = is_blind, checked_instructions(instructions)
         self.returns, self._wanted = returns.described if returns else None, returns
+        self._own_wanted, self.variables = returns, variables
         self.typed_value: tuple[object] | None = None
         self.flow_checks = None if flows is None else FlowChecks(with_marks(flows, toolset), goal, instructions)
         self.carried = tuple(carried)
-        self.once_tools = frozenset(tool.name for tool in toolset.tools if tool.once)
         self._verifier, self._approvals, self._doubts = verifier, approvals or Approvals(), doubts or DoubtRules()
         self._stops_at_errors = tool_errors == "stop"
         self._loop, self._owns_loop = loop or LoopThread(), loop is None
@@ -224,11 +226,65 @@ class ToolEnvironment:
         self._refused: deque[CallEnd] = deque()  # calls that could not be made when their turn came
         self._done: SimpleQueue[_WorkDone] = SimpleQueue()
 
+    def use_toolset(self, toolset: Toolset) -> None:
+        """Offer these tools."""
+        self.toolset = toolset
+        self.described_tools = toolset.described
+        self.tools_doc, self.space = toolset.doc, _action_space(toolset)
+        self.once_tools = frozenset(tool.name for tool in toolset.tools if tool.once)
+
     def let_ask(self, user: User | None) -> None:
         """Let plans ask this user; None: they have no ``ask_user``, as where a tool has that name."""
         self._user = user or User()
         self.asks_user = user is not None and self.toolset.get(QUESTION.name) is None
-        self.agent = agent_class_for(self.toolset, self._goal, asks_user=self.asks_user)
+        self._make_agent()
+
+    def _make_agent(self) -> None:
+        self.agent = agent_class_for(self.toolset, self._goal, asks_user=self.asks_user, recalls=self._recalls)
+
+    def begin_turn(self, turn: TurnStarted, number: int, *, recalls: bool) -> Task:
+        """Go on with the next goal of a session, and the tools and the type of value that hold from here on.
+
+        The tools of a recorded turn that are not those of now are only described: the recording answers their calls.
+        """
+        self._goal, self._recalls = turn.message, recalls
+        if turn.tools is not None:
+            self._use_recorded(turn.tools, turn.tools_doc, turn.once)
+        self._use_returns(turn.returns)
+        self._make_agent()
+        if self.flow_checks is not None:
+            self.flow_checks.begin_turn(turn.message)
+        self.leave_open()
+        self._over, self._in_doubt = False, None
+        self._task = Task(id=f"turn-{number}", env=self.name, kind="goal", goal=turn.message.strip())
+        return self._task
+
+    def begin_as_recorded(self, header: EpisodeStarted) -> None:
+        """Begin a recorded session, which had other tools or another type of value at its start than at its end."""
+        self._use_recorded(header.tools, header.tools_doc, header.once)
+        self._use_returns(header.returns)
+        self._make_agent()
+
+    def begin_with(self, toolset: Toolset, returns: WantedType | None, variables: Checkpoint | None) -> None:
+        """Begin the first turn of a session with these."""
+        self.expect(toolset, returns)
+        self.use_toolset(toolset)
+        self._use_returns(returns.described if returns else None)
+        self.variables = variables
+        self._make_agent()
+
+    def expect(self, toolset: Toolset, returns: WantedType | None) -> None:
+        """Have the next turn of the session use these tools, and want this type of value."""
+        self._own_toolset, self._own_wanted = toolset, returns
+
+    def _use_recorded(self, tools: tuple[AgentTool, ...], doc: str, once: Collection[str]) -> None:
+        own = self._own_toolset
+        self.use_toolset(own if tools == own.described else recorded_toolset(tools, doc, once))
+
+    def _use_returns(self, returns: ReturnType | None) -> None:
+        own = self._own_wanted
+        self.returns, self.typed_value = returns, None
+        self._wanted = own if own is not None and own.described == returns else None
 
     def tasks(self, split: str) -> Sequence[Task]:
         """The one task."""
@@ -821,13 +877,17 @@ def recorded_environment(
     Raises: UsageError: the descriptions, which may come from a stranger, or the goal cannot be those of an episode.
     """
     try:
-        given = (Tool(t.method, _never_called, t.types, once=t.method.name in once) for t in tools)
         user = User() if asks_user else None
-        env = ToolEnvironment(goal, Toolset(given, doc), is_blind=is_blind, instructions=instructions, user=user)
+        env = ToolEnvironment(goal, recorded_toolset(tools, doc, once), is_blind=is_blind, instructions=instructions, user=user)
         env.has_flows, env.returns = has_flows, returns
         return env
     except (UsageError, ValueError) as e:
         raise UsageError(f"the trace's header is damaged: its tools: {parser_reason(e)}") from None
+
+
+def recorded_toolset(tools: Sequence[AgentTool], doc: str, once: Collection[str]) -> Toolset:
+    """Tools that are only described. Raises: UsageError: the descriptions cannot be those of tools."""
+    return Toolset((Tool(t.method, _never_called, t.types, once=t.method.name in once) for t in tools), doc)
 
 
 def _never_called(arguments: Mapping[str, Any]) -> NoReturn:

@@ -39,6 +39,10 @@ class FlowChecks:
         self._judged: PlanOrigins | None = None
         self._allowed: dict[tuple[object, ...], FlowVerdict] = {}
 
+    def begin_turn(self, message: str) -> None:
+        """Take the user's next message in a session, which is as good as the goal."""
+        self.goal = f"{self.goal}\n{message}"
+
     @property
     def words(self) -> str:
         """The user's words: the goal, the instructions, and the answers."""

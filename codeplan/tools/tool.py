@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from codeplan.errors import AgentError, UsageError
 from codeplan.tools.tool_settings import ErrorTest, require_at_once
-from codeplan.types import AgentApi, AgentMethod, AgentParameter, AgentType
+from codeplan.types import AgentApi, AgentMethod, AgentParameter, AgentTool, AgentType
 from codeplan.untrusted.values import in_quotes
 
 Need: TypeAlias = Literal["allow", "ask"]
@@ -208,6 +208,11 @@ class Toolset:
     def get(self, name: str) -> Tool | None:
         """The tool of this name, or None."""
         return self._by_name.get(name)
+
+    @cached_property
+    def described(self) -> tuple[AgentTool, ...]:
+        """The tools as data, for a trace."""
+        return tuple(AgentTool(tool.method, tool.types) for tool in self.tools)
 
     @cached_property
     def api(self) -> AgentApi:
