@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import inspect
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from functools import lru_cache
@@ -105,7 +106,7 @@ def describe_api(api: AgentApi) -> str:
     brief = {m.name: m for m in api.methods if m.name in api.brief}
     for m in (m for m in api.methods if m.name not in brief):
         lines += ["", f"    def {m.name}{_with_self(m.signature)}:"]
-        lines += [f"        {line}".rstrip() for line in _docstring(m.doc) or ["..."]]
+        lines += [f"        {line}".rstrip() for line in _docstring(_without_types(m)) or ["..."]]
     if brief:
         lines += ["", "    # Further methods; agent.describe(name) returns the whole description of one:"]
     lines += [f"    # {brief[name].first_line}" for name in api.brief]
@@ -181,6 +182,27 @@ def _first_line(doc: str | None) -> str:
 
 def _with_self(signature: str) -> str:
     return "(self, " + signature[1:] if not signature.startswith("()") else "(self)" + signature[2:]
+
+
+_ARGUMENT: Final = re.compile(r"(?P<name>\s*\*{0,2}\w++) \([^()]*+\):")
+
+
+def _without_types(method: AgentMethod) -> str:
+    """The documentation; if it lists arguments as ``name (type): …``, without the types that the signature has, and
+    without blank lines.
+    """
+    lines = method.doc.splitlines()
+    if "Args:" not in map(str.strip, lines):
+        return method.doc
+    names = {p.name for p in method.parameters if f"{p.name}:" in method.signature}
+    shown: list[str] = []
+    listed = False
+    for line in filter(str.strip, lines):
+        listed = line.strip() == "Args:" or (listed and line.strip() != "Returns:")
+        found = _ARGUMENT.match(line) if listed else None
+        named = found is not None and found["name"].strip(" *") in names
+        shown.append(f"{found['name']}:{line[found.end() :]}" if found and named else line)
+    return "\n".join(shown)
 
 
 def _docstring(doc: str) -> list[str]:

@@ -61,6 +61,7 @@ class PlanService:
         """What a client's model should know about plans."""
         once = [tool.name for tool in self._runner.toolset.tools if tool.once]
         language = {"tools": True, "asks": False, "replans": True, "once": once, "at_entry": False, "asks_user": False}
+        language["brief"] = False
         return Prompts.cached(None).render("mcp/instructions", skills=self._skills is not None, **language)
 
     async def close(self) -> None:

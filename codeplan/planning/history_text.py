@@ -42,9 +42,15 @@ def told_history(episode: Episode) -> dict[str, object]:
     blind = words_of(episode) if episode.is_blind or episode.has_flows else None
     turns, told = _told_turns(history.turns, blind)
     newest_first = {name: value for name, value in [*history.variables.items()][::-1] if name not in told}
-    left = _told_variables(newest_first, blind)
+    left = _told_variables(newest_first, blind, _shown_answers(history.turns, len(told)))
     mark = tag_mark(episode.trace.events[0], (*turns, *left)) if turns or left else ""
     return {"turns": turns, "left_variables": left, "history_mark": mark, "recalls": history.is_long}
+
+
+def _shown_answers(turns: tuple[PastTurn, ...], count: int) -> dict[str, int]:
+    """The texts of answers that the latest turns show, with the numbers of their calls."""
+    made = [call for turn in turns[len(turns) - count :] for call in turn.calls[-_MAX_CALLS:] if not call.answer.error]
+    return {value_text(unpacked(call.answer.value), MAX_SHOWN_VALUE): call.event.id for call in made}
 
 
 def _told_turns(turns: tuple[PastTurn, ...], blind: Collection[str] | None) -> tuple[tuple[str, ...], set[str]]:
@@ -109,15 +115,24 @@ def _ending_line(turn: PastTurn, blind: Collection[str] | None) -> str:
     return f"   ended without success: {said}"
 
 
-def _told_variables(variables: Mapping[str, Any], blind: Collection[str] | None) -> tuple[str, ...]:
-    """The variables as lines ``name = value``, newest first; then the names of those that are not shown."""
+def _told_variables(
+    variables: Mapping[str, Any], blind: Collection[str] | None, answers: Mapping[str, int]
+) -> tuple[str, ...]:
+    """The variables as lines ``name = value``, newest first; then the names of those that are not shown.
+
+    ``answers`` are texts that stand in the prompt already, with the numbers of their calls.
+    """
     if blind is not None:
         shapes = [f"{clip_name(name)}: {shape_text(value, blind)}" for name, value in variables.items()]
         return tuple(_within(shapes, MAX_VARIABLES_CHARS))
+    alone = {name: answers.get(value_text(value, MAX_SHOWN_VALUE)) for name, value in variables.items()}
+    same = [f"{clip_name(name)} = <answer {number}>" for name, number in alone.items() if number is not None]
+    same = _within(same, MAX_VARIABLES_CHARS // 2)
+    variables = {name: value for name, value in variables.items() if alone[name] is None}
     shown = variable_texts(
         variables, MAX_VARIABLES_CHARS, max_each=MAX_SHOWN_VALUE, max_string=_MAX_STRING, counts=True
     )
-    lines = [f"{clip_name(name)} = {text}" for name, text in shown.texts.items()]
+    lines = [*same, *(f"{clip_name(name)} = {text}" for name, text in shown.texts.items())]
     if shown.unshown:
         more = f" and {shown.unnamed:,} more" if shown.unnamed else ""
         lines.append(f"# there, but not shown: {', '.join(shown.unshown)}{more}")

@@ -149,7 +149,7 @@ class Planner:
         self._limits = {"asks": asks or None, "tries": tries, "replans": replans or None}
         once = episode.once_tools
         self._language = {"asks": asks > 0, "replans": replans > 0, "tools": episode.has_tools, "once": once}
-        self._language |= {"at_entry": at_entry, "asks_user": episode.asks_user}
+        self._language |= {"brief": episode.has_tools, "at_entry": at_entry, "asks_user": episode.asks_user}
         self._questions = MAX_QUESTIONS if episode.asks_user else 0
         self._talk: list[Message] = []  # questions to the user, and the answers
         self._is_blind = episode.is_blind
@@ -169,8 +169,10 @@ class Planner:
         }
 
     def draft(self) -> str:
-        left = limits_left(self._episode, **self._limits).lines
-        messages = render_messages(self._prompts, "adaplanner/plan", **self._values, left=left)
+        left = limits_left(self._episode, **self._limits)
+        if self._language["brief"]:
+            left = replace(left, asks=None, tries=None, replans=None)
+        messages = render_messages(self._prompts, "adaplanner/plan", **self._values, left=left.lines)
         self._conversation = PlanConversation(messages)
         self._reply = extract(self._converse("adaplanner/plan", "plan", self._conversation))
         return self._reply
