@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from codeplan.cli import bench, curation, episodes, machine, plans, results, skills
+from codeplan.cli import bench, chat, curation, episodes, machine, plans, results, skills
 from codeplan.cli.commands import GroupedCommands
 from codeplan.untrusted.texts import echo, echo_message, one_line
 from codeplan.version import VERSION
@@ -44,7 +44,7 @@ def _options(
     """Options before the command."""
 
 
-for _commands in (episodes, plans, bench, results, machine):
+for _commands in (episodes, chat, plans, bench, results, machine):
     _commands.add_to(app)
 curation.add_to(skills.add_to(app))
 

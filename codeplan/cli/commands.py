@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 COMMAND_GROUPS: Final = {
-    "Episodes": ("run", "do", "resume", "approve", "replay", "show", "fork"),
+    "Episodes": ("run", "do", "chat", "resume", "approve", "replay", "show", "fork"),
     "Plans": ("check", "exec", "mcp", "test", "mutate", "new-test"),
     "Experiments": ("bench", "papers", "compare", "report", "view", "learn", "skills"),
     "What there is": ("envs", "tasks", "methods"),
@@ -118,6 +118,11 @@ class GroupedOptions(TyperCommand):
 
 MODEL_SETTINGS = ("base_url", "api", "prices", "mistakes", "model_seed", "reply_cache")
 ROUTE_SETTINGS = ("ask_model", "refine_model", "executor_model")
+DO_SETTINGS = (
+    *(name for name in MODEL_SETTINGS if name != "mistakes"),
+    *ROUTE_SETTINGS,
+    *("temperature", "tries", "imports"),
+)
 METHOD_SETTINGS = ("resume_by", "code_check", "imports")
 
 _LIMITS = {

@@ -28,11 +28,6 @@ Method = Annotated[
         autocompletion=options.complete("codeplan.methods"),
     ),
 ]
-_DO_SETTINGS = (
-    *(name for name in commands.MODEL_SETTINGS if name != "mistakes"),
-    *commands.ROUTE_SETTINGS,
-    *("temperature", "tries", "imports"),
-)
 _RUN_SETTINGS = (*commands.MODEL_SETTINGS, *commands.ROUTE_SETTINGS, "temperature", "tries", *commands.METHOD_SETTINGS)
 
 
@@ -40,7 +35,7 @@ def add_to(app: typer.Typer) -> None:
     """Add this module's commands."""
     add_command(app, "run", run, "codeplan run household --kind clean --seed 3", *_RUN_SETTINGS, budget=True)
     example = "codeplan do 'Which file is the largest?' --tools tools.py --model gpt-5"
-    add_command(app, "do", do, example, *_DO_SETTINGS, budget=True)
+    add_command(app, "do", do, example, *commands.DO_SETTINGS, budget=True)
     add_command(
         app, "resume", resume, "codeplan resume runs/20260101-120000-household", "base_url", "imports", budget=True
     )
@@ -131,9 +126,10 @@ def do(
         Literal["quoted", "blind"],
         typer.Option(help="What revisions see of tools' answers: all of it, quoted, or shapes alone."),
     ] = "quoted",
-    instructions: Annotated[
+    instructions: options.Instructions = None,
+    variables: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Your own system text, for every prompt that plans or acts for you."),
+        typer.Option(metavar="FILE.json", help="Values that plans may read by name: a JSON object of them."),
     ] = None,
     allow_weak_sandbox: options.AllowWeak = False,
     more: options.Set = None,
@@ -154,12 +150,14 @@ def do(
     approval or an answer, 130 interrupted.
     """
     from codeplan.report.json_output import result_as_json
+    from codeplan.runner.start_state import variables_of_file
     from codeplan.runner.tools import do as do_with_tools
     from codeplan.runner.tools import read_instructions, with_plain_value
 
     given = options.command_run(context)
     sources.require_tools()
     given |= {"instructions": read_instructions(instructions)} if instructions else {}
+    given |= {"variables": variables_of_file(variables)} if variables else {}
     with options.run_folder(out, "do", goal) as folder:
         again = f"run: codeplan resume {shell_word(folder)}; name the tools again, as for this command"
         arguments = {**sources.arguments(), **given, "method": method, "feedback": feedback}

@@ -18,7 +18,7 @@ from codeplan.budget import Budget
 from codeplan.errors import UsageError
 from codeplan.llm.callable_model import ModelFunction
 from codeplan.protocols import LLM
-from codeplan.recording.events import EpisodeEnded, EventHandler, TurnStarted
+from codeplan.recording.events import EpisodeEnded, Event, EventHandler, TurnStarted
 from codeplan.recording.trace import Trace, asks_user, find_end
 from codeplan.runner import telemetry
 from codeplan.runner.approval_answers import take_answer
@@ -218,8 +218,10 @@ class Session:
         """Go on from the trace: with the next turn, or in the latest."""
         self._leave()
         with ExitStack() as stack:
-            trace = stack.enter_context(closing(Trace.resume(self._path, telemetry.with_telemetry(self._on_event))))
+            told = _NewEvents(telemetry.with_telemetry(self._on_event))
+            trace = stack.enter_context(closing(Trace.resume(self._path, told)))
             recording, end = trace.recording, trace.last_end
+            told.known = len(recording) - (find_end(recording) is not None)
             header, tools, returned = latest_turn(recording)
             if answer is not None and not (end and asks_user(end)):
                 raise UsageError("the session asks you nothing; say what is next with do(message)")
@@ -268,6 +270,17 @@ class Session:
         if live is not None:
             live.turns.close()
             live.stack.close()
+
+
+class _NewEvents:
+    """Hands on events, but for the first ``known`` ones, which happened before."""
+
+    def __init__(self, on_event: EventHandler | None) -> None:
+        self._on_event, self.known = on_event, 0
+
+    def __call__(self, event: Event) -> None:
+        if self._on_event and event.seq >= self.known:
+            self._on_event(event)
 
 
 @dataclass

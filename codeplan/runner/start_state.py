@@ -199,6 +199,16 @@ def _as_data(name: str, value: object) -> object:
         raise UsageError(f"the variable {in_quotes(name, 80)} cannot become data: {reason}") from None
 
 
+def variables_of_file(path: Path) -> dict[str, Any]:
+    """The variables in a JSON file. Raises: UsageError: it cannot be read, or is no JSON object."""
+    where = f"the file of variables {one_line(str(path), 400)}"
+    try:
+        with files.open_user_file(path) as file:
+            return _variables(files.read_bounded(file, MAX_VARIABLES_BYTES, path), where)
+    except (OSError, ValueError) as e:
+        raise UsageError(f"{where} cannot be read: {getattr(e, 'strerror', None) or 'not a path'}") from None
+
+
 def merge_variables(first: Checkpoint | None, second: Checkpoint | None) -> Checkpoint | None:
     """The variables of both; those of the second win."""
     if first is None or second is None:
