@@ -299,6 +299,8 @@ class EpisodeSetup:
         except (Diverged, CallInDoubt):
             raise  # no new event: the trace stays unchanged
         except BaseException as e:
+            if isinstance(trace.events[-1], EpisodeEnded):
+                raise  # the end is written, and its reader failed
             goes_on = trace.is_live and len(trace.events) >= len(trace.recording)
             if isinstance(e, KeyboardInterrupt) and not goes_on:
                 raise  # as above: a recording still answers

@@ -20,9 +20,10 @@ from codeplan.standin.model import ScriptedModel
 from codeplan.types import Finished, Stopped
 
 KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")
-LANGUAGE = ("asks", "replans", "tools", "once", "at_entry", "asks_user")
+LANGUAGE = ("asks", "replans", "tools", "once", "brief", "at_entry", "asks_user")
+SESSION = ("turns", "left_variables", "history_mark", "recalls")
 CHATS = {
-    "adaplanner/plan": ("api", "advice", "samples", "skills", "observation", "goal", "notes", "left", *LANGUAGE),
+    "adaplanner/plan": ("api", "advice", "samples", "skills", "observation", "goal", "notes", "left", *SESSION, *LANGUAGE),
     "adaplanner/check": (
         "source",
         "errors",
@@ -38,19 +39,19 @@ CHATS = {
     "adaplanner/refine": (
         *("api", "advice", "samples", "skills", "observation", "goal", "notes", "source", "feedback", "variables"),
         *("failed_line", "fixes", "log", "printed", "now", "left", "attempts", "refused", "finished", "replanned"),
-        *("unfinished", "step", "next_start", "done", "mark", *LANGUAGE),
+        *("unfinished", "step", "next_start", "done", "mark", *SESSION, *LANGUAGE),
     ),
     "adaplanner/rewrite": (
         *("api", "advice", "samples", "skills", "observation", "goal", "notes", "feedback", "left"),
-        *("refused", "next_start", "done", "mark", *LANGUAGE),
+        *("refused", "next_start", "done", "mark", *SESSION, *LANGUAGE),
     ),
     "adaplanner/resume": ("previous", "revised"),
     "adaplanner/ask": ("question",),
     "adaplanner/bind": ("earlier", "parameters", "observation", "goal"),
 }
-LINES = ("notes", "fixes", "left", "attempts", "done", "once")
+LINES = ("notes", "fixes", "left", "attempts", "done", "once", "turns", "left_variables")
 """Values that are a tuple of lines."""
-UNSHOWN = {*LANGUAGE, "ran", "refused", "finished", "replanned", "unfinished", "step", "next_start"}
+UNSHOWN = {*LANGUAGE, "recalls", "ran", "refused", "finished", "replanned", "unfinished", "step", "next_start"}
 """Values that choose between sentences."""
 PROMPTS = Prompts()
 PLANS = ["adaplanner/plan", "adaplanner/check", "adaplanner/refine", "adaplanner/rewrite"]
@@ -60,8 +61,7 @@ PLANS = ["adaplanner/plan", "adaplanner/check", "adaplanner/refine", "adaplanner
 def chat(name, **values):
     """The system's and the user's text, with the value's own name for every value that is not given."""
     given = {value: f"<{value}>" for value in CHATS[name]} | values
-    if "tools" in given and "tools" not in values:
-        given["tools"] = False
+    given |= {value: False for value in ("tools", "brief") if value in given and value not in values}
     if "skills" in given and "skills" not in values:
         given["skills"] = (Skill("skill-1", "household", "<skills>"),)
     if "parameters" in given and "parameters" not in values:

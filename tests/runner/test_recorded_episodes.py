@@ -405,10 +405,10 @@ def test_what_guards_this_machine_is_never_taken_from_a_trace(tmp_path):
     run("household", "pick/1", mistakes="none", out=tmp_path / "run", allow_weak_sandbox=True)
     trace = tmp_path / "run" / "trace.jsonl"
     assert b'"allow_weak_sandbox":true' in trace.read_bytes().splitlines()[0]
-    from codeplan.runner.recorded_episodes import _header, _recorded_setup
+    from codeplan.runner.recorded_episodes import _header, recorded_setup
 
     recording = Trace.read(trace)
     header = _header(recording, tmp_path)
     for given in ({}, {"allow_weak_sandbox": True}):
-        with _recorded_setup(header, recording, None, None, None, given, {}) as setup:
+        with recorded_setup(header, recording, None, None, None, given, {}) as setup:
             assert setup.method.sandbox._allow_weak is bool(given)
