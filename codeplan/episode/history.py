@@ -27,6 +27,9 @@ MAX_SHOWN_TURNS: Final = 5
 MAX_SHOWN_VALUE: Final = 400
 """Maximum length of an answer, or of a turn's value, in a prompt, in characters."""
 
+MAX_LATE_TURNS: Final = 3
+"""How many of the latest turns say which tools may be wanted again."""
+
 MAX_FOUND: Final = 5
 """How many turns ``agent.recall`` finds at most."""
 
@@ -92,6 +95,12 @@ class History(Value, frozen=True):
     def is_long(self) -> bool:
         """Whether prompts cannot show all of it, so that plans have ``agent.recall``."""
         return len(self.turns) > MAX_SHOWN_TURNS or any(turn.is_cut for turn in self.turns)
+
+    @property
+    def tools_of_late(self) -> list[str]:
+        """The tools that the latest turns called, the latest call first."""
+        made = [each.call.name for turn in self.turns[-MAX_LATE_TURNS:] for each in turn.calls]
+        return list(dict.fromkeys(reversed(made)))
 
     def recall(self, what: object) -> object:
         """The whole answer of the call with this number, or what the turns that fit these words said and did.

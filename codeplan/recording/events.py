@@ -552,8 +552,11 @@ class AnswersCalls(BaseEnvironment, Protocol):
 class TakesTurns(AnswersCalls, Protocol):
     """An environment of tools in which one goal can follow another."""
 
-    def begin_turn(self, turn: TurnStarted, number: int, *, recalls: bool) -> Task:
-        """Offer the tools for the next goal, and return it as a task. ``recalls``: plans may look up earlier turns."""
+    def begin_turn(self, turn: TurnStarted, number: int, *, recalls: bool, lately: Sequence[str]) -> Task:
+        """Offer the tools for the next goal, and return it as a task.
+
+        ``recalls``: plans may look up earlier turns. ``lately`` are the tools that the turns before called.
+        """
         ...
 
 

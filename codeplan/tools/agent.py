@@ -32,6 +32,9 @@ MAX_API_CHARS = 40_000
 MIN_FULL_CHARS = 10_000
 """Minimum room for tools in full, in characters, even if the lines for the others fill the rest."""
 
+LATER_FULL_CHARS = 7_500
+"""Room for tools in full in the later turns of a session, in characters: its first turn has shown more."""
+
 DESCRIBE = AgentMethod(
     "describe", "(name: str) -> str", "A tool's signature and documentation.", (AgentParameter("name"),)
 )
@@ -56,14 +59,19 @@ _CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _MAX_READ = 2_000  # characters of a description that decide whether it fits
 
 
-def shown_api(toolset: Toolset, goal: str) -> AgentApi:
-    """The toolset's API with the names of the tools that a prompt shows on one line only."""
+def shown_api(toolset: Toolset, goal: str, lately: Sequence[str] | None = None) -> AgentApi:
+    """The toolset's API with the names of the tools that a prompt shows on one line only.
+
+    ``lately`` are tools that earlier turns of a session called, which come first; None: there is no earlier turn.
+    """
     api = toolset.api
     texts = {tool.name: tool_text(tool) for tool in toolset.tools}
-    if sum(map(len, texts.values())) <= MAX_API_CHARS:
+    total = sum(map(len, texts.values()))
+    if total <= (MAX_API_CHARS if lately is None else LATER_FULL_CHARS):
         return api
-    ranked = rank(toolset.tools, goal)
-    room = max(MIN_FULL_CHARS, MAX_API_CHARS - sum(len(t.method.first_line) for t in ranked))
+    ranked = sorted(rank(toolset.tools, goal), key=lambda tool: tool.name not in (lately or ()))
+    lines = sum(len(tool.method.first_line) for tool in ranked)
+    room = max(MIN_FULL_CHARS, MAX_API_CHARS - lines) if lately is None else LATER_FULL_CHARS
     brief: list[Tool] = []
     for tool in ranked:
         if len(texts[tool.name]) <= room:
@@ -225,14 +233,20 @@ class OpenToolCalls:
 
 
 def agent_class_for(
-    toolset: Toolset, goal: str, *, asks_user: bool = False, recalls: bool = False
+    toolset: Toolset,
+    goal: str,
+    *,
+    asks_user: bool = False,
+    recalls: bool = False,
+    lately: Sequence[str] | None = None,
 ) -> type[ToolAgent]:
     """The Agent class that offers the tools. If there are many, prompts show those in full that fit the goal.
 
     The same class for the same tools in full, so that its signatures are read once. ``asks_user``: plans may ask the
-    user. ``recalls``: they may look up what earlier turns of a session did, unless a tool has that name.
+    user. ``recalls``: they may look up what earlier turns of a session did, unless a tool has that name. ``lately`` are
+    the tools that these called; None: there are none.
     """
-    api = msgspec.structs.replace(shown_api(toolset, goal), asks_user=asks_user)
+    api = msgspec.structs.replace(shown_api(toolset, goal, lately), asks_user=asks_user)
     if recalls and toolset.get(RECALL.name) is None:
         api = msgspec.structs.replace(api, methods=(*api.methods, RECALL))
     made = _classes.setdefault(toolset, {})
