@@ -276,13 +276,13 @@ class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
     """The header of a trace: everything needed to run the episode again.
 
     ``settings`` are those given by name; ``model_settings`` come from the model. Neither contains secrets. ``tools``
-    describe the tools of an episode in an environment of tools, ``tools_doc`` is the text that models read above them,
-    ``has_verifier`` says whether it judges values, ``has_flows`` whether flows decide about calls, and ``is_blind``
-    whether prompts for revised plans have shapes in place of what tools answered. ``instructions`` are the user's own
-    system text, and ``returns`` is the type that the value of a plan must have. ``asks_user`` says whether plans may
-    ask the user. ``variables`` are those that the user gave. ``once`` are the tools of which prompts say that their calls are made once. ``carried`` are calls of
-    the episode from which this one was branched off, or that it goes on with: they were made there, and are not made
-    again.
+    describe the tools of an episode in an environment of tools, ``tools_doc`` is the text that models read above
+    them, ``has_verifier`` says whether it judges values, ``has_flows`` whether flows decide about calls, and
+    ``is_blind`` whether prompts for revised plans have shapes in place of what tools answered. ``instructions`` are
+    the user's own system text, and ``returns`` is the type that the value of a plan must have. ``asks_user`` says
+    whether plans may ask the user. ``variables`` are those that the user gave. ``once`` are the tools of which
+    prompts say that their calls are made once. ``carried`` are calls of the episode from which this one was branched
+    off, or that it goes on with: they were made there, and are not made again.
     """
 
     task: Task

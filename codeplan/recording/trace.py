@@ -289,12 +289,12 @@ _E = TypeVar("_E")
 class Trace:
     """Collects the events of one episode: in memory, in a file if ``path`` is given, and for ``on_event``.
 
-    ``path`` must not exist: a trace is never overwritten. ``recording`` holds the events that the episode must repeat:
-    each event must equal the recorded one, except for times, and is not written again. After the recording's end
-    events are new, or, if the trace is not ``live``, a divergence. ``approval`` is the last recorded event if that is
-    the user's own answer about the call that comes next: a trace may be forged, so the one who sets it has verified it.
-    ``last_end`` is the end that a resumed episode had, also one that gives way to what follows. ``size`` counts what the trace holds, and so
-    decides when it is full.
+    ``path`` must not exist: a trace is never overwritten. ``recording`` holds the events that the episode must
+    repeat: each event must equal the recorded one, except for times, and is not written again. After the recording's
+    end events are new, or, if the trace is not ``live``, a divergence. ``approval`` is the last recorded event if
+    that is the user's own answer about the call that comes next: a trace may be forged, so the one who sets it has
+    verified it. ``last_end`` is the end that a resumed episode had, also one that gives way to what follows. ``size``
+    counts what the trace holds, and so decides when it is full.
     Safe to use from several threads.
 
     Raises: UsageError: the file cannot be created.

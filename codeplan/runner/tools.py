@@ -423,9 +423,7 @@ def sources_of_recording(recording: Sequence[Event], sources: ToolSources) -> To
     known = {tool.method.name for tool in tools}  # of a trace that may come from a stranger
     once = (*read_patterns("once", sources.once), *(name for name in header.once if name in known))
     feedback: Feedback = "blind" if header.is_blind else "quoted"
-    return replace(
-        sources, once=once, feedback=feedback, instructions=header.instructions, variables=header.variables
-    )
+    return replace(sources, once=once, feedback=feedback, instructions=header.instructions, variables=header.variables)
 
 
 def latest_turn(recording: Sequence[Event]) -> tuple[EpisodeStarted, tuple[AgentTool, ...], ReturnType | None]:

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -53,6 +53,7 @@ class Remembers(Protocol):
     """What earlier turns of a session left."""
 
     def recall(self, what: object) -> object: ...
+
 
 _WORD = re.compile(r"[a-z]+|[0-9]+")
 _CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -233,12 +234,7 @@ class OpenToolCalls:
 
 
 def agent_class_for(
-    toolset: Toolset,
-    goal: str,
-    *,
-    asks_user: bool = False,
-    recalls: bool = False,
-    lately: Sequence[str] | None = None,
+    toolset: Toolset, goal: str, *, asks_user: bool = False, recalls: bool = False, lately: Sequence[str] | None = None
 ) -> type[ToolAgent]:
     """The Agent class that offers the tools. If there are many, prompts show those in full that fit the goal.
 
@@ -255,7 +251,8 @@ def agent_class_for(
     return made[key]
 
 
-_classes: Final[WeakKeyDictionary[Toolset, dict[tuple[tuple[str, ...], bool, bool], type[ToolAgent]]]] = WeakKeyDictionary()
+_ClassKey: TypeAlias = tuple[tuple[str, ...], bool, bool]
+_classes: Final[WeakKeyDictionary[Toolset, dict[_ClassKey, type[ToolAgent]]]] = WeakKeyDictionary()
 
 
 def _build_class(toolset: Toolset, api: AgentApi) -> type[ToolAgent]:

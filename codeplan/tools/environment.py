@@ -880,7 +880,8 @@ def recorded_environment(
     """
     try:
         user = User() if asks_user else None
-        env = ToolEnvironment(goal, recorded_toolset(tools, doc, once), is_blind=is_blind, instructions=instructions, user=user)
+        toolset = recorded_toolset(tools, doc, once)
+        env = ToolEnvironment(goal, toolset, is_blind=is_blind, instructions=instructions, user=user)
         env.has_flows, env.returns = has_flows, returns
         return env
     except (UsageError, ValueError) as e:

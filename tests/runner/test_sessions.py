@@ -21,7 +21,9 @@ from codeplan.types import BudgetSpent, Claimed, NeedsInput, Waiting
 
 
 def plan(body: str) -> str:
-    return f"```python\ndef solution(agent, start_from=1):\n    if start_from <= 1:\n{textwrap.indent(body, ' ' * 8)}\n```"
+    return (
+        f"```python\ndef solution(agent, start_from=1):\n    if start_from <= 1:\n{textwrap.indent(body, ' ' * 8)}\n```"
+    )
 
 
 class Model:
