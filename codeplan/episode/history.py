@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -16,7 +17,7 @@ from codeplan.recording.events import (
     PlanEnded,
     answered_calls,
 )
-from codeplan.sandbox import decode
+from codeplan.sandbox import decode, encode
 from codeplan.tools.call_texts import shown_call, unpacked
 from codeplan.types import ASK_USER, Call, Checkpoint, Result, Value
 from codeplan.untrusted.values import value_text
@@ -90,6 +91,18 @@ class History(Value, frozen=True):
         if result.value is not None:
             left = _merged(left, {f"returned_{turn.number}": result.value})
         return History((*self.turns, turn), left, self.of_user)
+
+    def complete(self, state: Checkpoint | None, source: str, max_bytes: int) -> Checkpoint | None:
+        """The variables of a plan with those of earlier turns, or of the user, that its text names and are missing.
+
+        What does not fit into ``max_bytes`` is named as dropped.
+        """
+        if not self.variables:
+            return state
+        known = state.names if state else {}
+        names = dict.fromkeys(_WORD.findall(unicodedata.normalize("NFKC", source)))
+        more = {name: self.variables[name] for name in names if name in self.variables and name not in known}
+        return encode((decode(state) if state else {}) | more, max_bytes) if more else state
 
     @property
     def is_long(self) -> bool:

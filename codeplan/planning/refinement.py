@@ -43,7 +43,7 @@ from codeplan.planning.resume_point import (
 from codeplan.planning.untrusted_feedback import blind_outcome, words_if_blind
 from codeplan.plugins import Setting
 from codeplan.recording.events import PlanDrafted
-from codeplan.sandbox import Sandbox, decode, encode
+from codeplan.sandbox import Sandbox
 from codeplan.types import (
     Checkpoint,
     Claimed,
@@ -214,7 +214,6 @@ class RefinementLoop:
         self._allowed_tries = settings.tries
         self._is_blind = episode.is_blind
         self._progress = ProgressMonitor(settings.no_progress)
-        self._history = episode.history.variables
         self._replanned_steps: set[tuple[int, str]] = set()  # steps that asked for a replan, by number and digest
 
     def solve(self) -> Ending:
@@ -369,7 +368,7 @@ class RefinementLoop:
             self.source,
             self._plan_count,
             self.settings.fixes,
-            kept={*self._history, *(saved_names(before) if before else ())},
+            kept={*self.episode.history.variables, *(saved_names(before) if before else ())},
             starts_over=before is not None and not self._resumes(before),
             judge=lambda plan: self._refuse_missing(plan, before),
         )
@@ -432,12 +431,8 @@ class RefinementLoop:
         return {step: self._with_history(plan, state) or state for step, state in states.items()}
 
     def _with_history(self, plan: Plan, state: Checkpoint | None) -> Checkpoint | None:
-        """The variables with those of earlier turns, or of the user, that the plan reads and does not have."""
-        known = state.names if state else {}
-        more = {name: self._history[name] for name in plan.kept if name in self._history and name not in known}
-        if not more:
-            return state
-        return encode((decode(state) if state else {}) | more, self.sandbox.limits.checkpoint_bytes)
+        """The variables with those of earlier turns, or of the user, that the plan names and does not have."""
+        return self.episode.history.complete(state, plan.source, self.sandbox.limits.checkpoint_bytes)
 
     @property
     def _starts_over(self) -> bool:
