@@ -210,8 +210,8 @@ class Session:
         """Go on from the trace: with the next turn, or in the latest."""
         self._leave()
         with ExitStack() as stack:
-            told = _NewEvents(telemetry.with_telemetry(self._on_event))
-            trace = stack.enter_context(closing(Trace.resume(self._path, told)))
+            told = _NewEvents(self._on_event)
+            trace = stack.enter_context(closing(Trace.resume(self._path, telemetry.with_telemetry(told))))
             recording, end = trace.recording, trace.last_end
             told.known = len(recording) - (find_end(recording) is not None)
             header, tools, returned = latest_turn(recording)
