@@ -235,11 +235,11 @@ class LoopThread:
         return self._run(awaitable, done, lambda: _wait(done, seconds))
 
     def run_telling(
-        self, begin: Callable[[Callable[[_News], None]], Awaitable[_T]], hear: Callable[[_News], None]
+        self, begin: Callable[[Callable[[_News], None]], Awaitable[_T]], listen: Callable[[_News], None]
     ) -> _T:
         """As ``run``, of a call that tells something while it runs: ``begin`` makes it from the function that tells.
 
-        ``hear`` is called in this thread while it waits. What it raises cancels the call, and is raised.
+        ``listen`` is called in this thread while it waits. What it raises cancels the call, and is raised.
         """
         news: deque[_News] = deque()
         woken = threading.Semaphore(0)  # released for each piece of news, and at the end
@@ -251,7 +251,7 @@ class LoopThread:
         def attend() -> None:
             _wait(woken, None)
             while news:
-                hear(news.popleft())
+                listen(news.popleft())
                 _wait(woken, None)
 
         return self._run(begin(tell), woken, attend)

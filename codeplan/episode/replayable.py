@@ -493,10 +493,10 @@ class ReplayableModel:
             yield
             return
 
-        def hear(piece: tuple[int, str]) -> None:
+        def listen(piece: tuple[int, str]) -> None:
             self._trace.tell_reply(ReplyWritten(purpose=purpose, start=piece[0], text=piece[1]))
 
-        token = reply_listener.set(hear)
+        token = reply_listener.set(listen)
         try:
             yield
         finally:

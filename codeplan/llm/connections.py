@@ -51,15 +51,15 @@ def run_and_wait(coroutine: Coroutine[Any, Any, T]) -> T:
         raise KeyboardInterrupt from None
 
 
-def run_and_hear(begin: Callable[[Callable[[N], None]], Coroutine[Any, Any, T]], hear: Callable[[N], None]) -> T:
-    """As ``run_and_wait``, of a coroutine that tells something meanwhile, which ``hear`` gets in this thread.
+def run_and_hear(begin: Callable[[Callable[[N], None]], Coroutine[Any, Any, T]], listen: Callable[[N], None]) -> T:
+    """As ``run_and_wait``, of a coroutine that tells something meanwhile, which ``listen`` gets in this thread.
 
-    ``begin`` makes the coroutine from the function that tells. What ``hear`` raises cancels it.
+    ``begin`` makes the coroutine from the function that tells. What ``listen`` raises cancels it.
     """
     if _interrupted.is_set():
         raise KeyboardInterrupt
     try:
-        return _loop.run_telling(begin, hear)
+        return _loop.run_telling(begin, listen)
     except concurrent.futures.CancelledError:
         raise KeyboardInterrupt from None
 
