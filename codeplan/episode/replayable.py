@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, cast
 
 import msgspec
@@ -30,6 +31,7 @@ from codeplan.protocols import (
     JudgesValues,
     ShowsPictures,
     WrapsModel,
+    reply_listener,
 )
 from codeplan.recording.event_handlers import tell_model_call
 from codeplan.recording.events import (
@@ -46,6 +48,7 @@ from codeplan.recording.events import (
     Event,
     ModelCalled,
     ModelCallFailed,
+    ReplyWritten,
     TextsEmbedded,
     ToolFailed,
     ValueJudged,
@@ -466,7 +469,7 @@ class ReplayableModel:
                     if isinstance(self._llm, CountsCalls):
                         self._llm.count_call(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
                 else:
-                    with tell_model_call(purpose):
+                    with tell_model_call(purpose), self._heard(purpose):
                         completion = self._complete(messages, purpose, stop, max_tokens)
                     text, cut_from = bound_text(completion.text, MAX_REPLY_CHARS)
                     completion = replace(completion, text=text)
@@ -482,6 +485,22 @@ class ReplayableModel:
         if completion.warning:
             self._record(WarningIssued(message=completion.warning))
         return called
+
+    @contextmanager
+    def _heard(self, purpose: Purpose) -> Iterator[None]:
+        """Inside this context, the handler of events hears the reply while it is written, if it wants to."""
+        if not self._trace.hears_replies:
+            yield
+            return
+
+        def listen(piece: tuple[int, str]) -> None:
+            self._trace.tell_reply(ReplyWritten(purpose=purpose, start=piece[0], text=piece[1]))
+
+        token = reply_listener.set(listen)
+        try:
+            yield
+        finally:
+            reply_listener.reset(token)
 
     def _complete(
         self, messages: Sequence[Message], purpose: Purpose, stop: Sequence[str], max_tokens: int | None

@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager, contextmanager
 from functools import cache, partial
 from importlib import import_module
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 import msgspec
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import openai
 
 T = TypeVar("T")
+N = TypeVar("N")
 
 
 def run_and_wait(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -46,6 +47,19 @@ def run_and_wait(coroutine: Coroutine[Any, Any, T]) -> T:
         raise KeyboardInterrupt
     try:
         return _loop.run(coroutine)
+    except concurrent.futures.CancelledError:
+        raise KeyboardInterrupt from None
+
+
+def run_and_hear(begin: Callable[[Callable[[N], None]], Coroutine[Any, Any, T]], listen: Callable[[N], None]) -> T:
+    """As ``run_and_wait``, of a coroutine that tells something meanwhile, which ``listen`` gets in this thread.
+
+    ``begin`` makes the coroutine from the function that tells. What ``listen`` raises cancels it.
+    """
+    if _interrupted.is_set():
+        raise KeyboardInterrupt
+    try:
+        return _loop.run_telling(begin, listen)
     except concurrent.futures.CancelledError:
         raise KeyboardInterrupt from None
 
@@ -128,6 +142,10 @@ MAX_BODY_BYTES: Final = 8 << 20
 """Maximum decompressed size of a body. The longest reply that is used (``MAX_REPLY_CHARS``) takes a fifth of it, even
 with every character escaped."""
 
+MAX_STREAM_BYTES: Final = 64 << 20
+"""Maximum decompressed size of a reply that comes as a stream of events, each with some 300 bytes around a word; of its
+text, as much is kept as of another body."""
+
 MAX_EMBEDDINGS_BYTES: Final = 32 << 20
 """Maximum decompressed size of a body with embeddings: 256 vectors of 4096 numbers take some 23 MB."""
 
@@ -166,7 +184,8 @@ async def bound_body(response: Any) -> None:
     """
     encoding = response.headers.pop("content-encoding", "identity").strip().lower()
     is_embeddings = response.request.url.path.endswith(EMBEDDINGS_PATH)
-    most = MAX_EMBEDDINGS_BYTES if is_embeddings else MAX_BODY_BYTES
+    is_stream = response.headers.get("content-type", "").lower().startswith("text/event-stream")
+    most = MAX_EMBEDDINGS_BYTES if is_embeddings else MAX_STREAM_BYTES if is_stream else MAX_BODY_BYTES
     pieces = _decoded(response.stream, encoding, most if response.is_success else MAX_ERROR_BYTES)
     if not response.is_success:
         pieces = _readable_part(pieces)
@@ -235,11 +254,15 @@ class RateLimits(msgspec.Struct, frozen=True):
 class Connection:
     """An endpoint's clients, for use in the background loop only. Callers ask ``limiter`` before each request.
 
+    ``stream_modes`` are the ways to ask for replies (``reply_stream``) that the endpoint has taken after it refused
+    another one, by path and model.
+
     Raises: ModelError: no client can be made, for example because of an unusable proxy in the environment.
     """
 
     def __init__(self, url: str, key: Secret, headers: Headers, limits: RateLimits, errors: ErrorFactory) -> None:
         self.limiter = RateLimiter(limits.requests, limits.tokens)
+        self.stream_modes: dict[tuple[str, str], Literal["off", "on", "bare"]] = {}
         self._make = partial(_make_client, url, key, headers, errors)
         self._clients = [self._make()]
         self._busy = [0]

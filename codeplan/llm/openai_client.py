@@ -10,15 +10,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from codeplan.budget import seconds_left
 from codeplan.errors import UsageError
-from codeplan.llm import endpoint, openai_protocol, prices
-from codeplan.llm.connections import Connection, RateLimits, response_class, run_and_wait, shared_connection
-from codeplan.llm.endpoint_errors import EndpointError, ErrorFactory
+from codeplan.llm import endpoint, openai_protocol, prices, reply_stream
+from codeplan.llm.connections import (
+    Connection,
+    RateLimits,
+    response_class,
+    run_and_hear,
+    run_and_wait,
+    shared_connection,
+)
+from codeplan.llm.endpoint_errors import EndpointError, ErrorFactory, UnacceptableBodyError
 from codeplan.llm.openai_protocol import ModelReply, answer_text
 from codeplan.plugins import MAX_SEED, Setting
-from codeplan.protocols import answer_schema
+from codeplan.protocols import answer_schema, reply_listener
 from codeplan.types import NO_USAGE, Completion, Embeddings, Message, Purpose, Usage
 
 if TYPE_CHECKING:
@@ -35,7 +43,8 @@ _Answer = TypeVar("_Answer", ModelReply, Embeddings)
 class EndpointCall(msgspec.Struct, Generic[_Answer], frozen=True):
     """One request: its path below the base URL, its body, and an estimate of its tokens.
 
-    ``parse`` turns the bytes of the reply into a whole answer, or into the error that they stand for.
+    ``parse`` turns the bytes of the reply into a whole answer, or into the error that they stand for. ``tell`` gets the
+    pieces of its text while it comes, each with its place; None if nobody listens.
     """
 
     path: str
@@ -43,6 +52,7 @@ class EndpointCall(msgspec.Struct, Generic[_Answer], frozen=True):
     tokens: int
     errors: ErrorFactory
     parse: Callable[[bytes], _Answer | EndpointError]
+    tell: Callable[[tuple[int, str]], None] | None = None
 
 
 class RetryPolicy(msgspec.Struct, frozen=True):
@@ -70,7 +80,13 @@ def call_with_retries(
     """
     left = seconds_left()
     seconds = policy.deadline if left is None else max(0.0, min(policy.deadline, left))
-    outcome = run_and_wait(_retry_until_whole(call, connection, policy, seconds))
+    listener = reply_listener.get()
+    if listener is None or call.path == openai_protocol.EMBEDDINGS_PATH:
+        outcome = run_and_wait(_retry_until_whole(call, connection, policy, seconds))
+    else:
+        outcome = run_and_hear(
+            lambda tell: _retry_until_whole(replace(call, tell=tell), connection, policy, seconds), listener
+        )
     if isinstance(outcome, EndpointError):
         raise outcome
     return outcome
@@ -99,7 +115,7 @@ async def _try_once(call: EndpointCall[_Answer], connection: Connection, seconds
     try:
         async with asyncio.timeout(seconds):
             async with connection.client() as client:
-                body = await _send(call, client, seconds)
+                body = await _send(call, connection, client, seconds)
     except TimeoutError:
         return call.errors.attempt_timed_out(seconds)
     if isinstance(body, EndpointError):
@@ -109,18 +125,73 @@ async def _try_once(call: EndpointCall[_Answer], connection: Connection, seconds
     return outcome
 
 
-async def _send(call: EndpointCall[_Answer], client: openai.AsyncOpenAI, seconds: float) -> bytes | EndpointError:
+async def _send(
+    call: EndpointCall[_Answer], connection: Connection, client: openai.AsyncOpenAI, seconds: float
+) -> bytes | EndpointError:
+    """The body of the reply. An endpoint that refuses the way in which it is asked for is asked in another one."""
+    model = call.path, str(call.body.get("model", ""))
+    known = connection.stream_modes.get(model)
+    chat = call.path == openai_protocol.CHAT_PATH
+    first, *others = reply_stream.modes_to_try(known, listens=call.tell is not None, chat=chat)
+    others = [] if call.path == openai_protocol.EMBEDDINGS_PATH else others
+    outcome = refused = await _send_in_mode(call, first, client, seconds)
+    while others and isinstance(outcome, _RefusedModeError):
+        mode = others.pop(0)
+        outcome = await _send_in_mode(call, mode, client, seconds)
+        if isinstance(outcome, bytes):
+            connection.stream_modes[model] = mode
+    return refused if isinstance(outcome, _RefusedModeError) else outcome
+
+
+class _RefusedModeError(EndpointError):
+    """The endpoint refuses the way in which it was asked for its reply."""
+
+
+async def _send_in_mode(
+    call: EndpointCall[_Answer], mode: reply_stream.StreamMode, client: openai.AsyncOpenAI, seconds: float
+) -> bytes | EndpointError:
     import openai
 
     timeout = openai.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds))
     options: Any = {"timeout": timeout}
-    kind = response_class()
+    body = reply_stream.with_mode(call.body, mode, chat=call.path == openai_protocol.CHAT_PATH)
+    kind: Any = response_class()
     try:
-        reply = await client.post(call.path, cast_to=kind, body=call.body, options=options)
+        reply = await client.post(call.path, cast_to=kind, body=body, options=options, stream=mode != "off")
+        return await _read_body(call, reply, is_read=mode == "off")
+    except openai.APIStatusError as error:
+        failed = call.errors.convert_client_error(error)
+        if failed.prompt_too_long or not reply_stream.refuses_mode(error.status_code, error.response.text):
+            return failed
+        return _RefusedModeError(str(failed), usage=failed.usage or NO_USAGE)
     except Exception as error:  # what the endpoint sends can raise exceptions of any library below the client
         return call.errors.convert_client_error(error)
-    content: bytes = reply.content
-    return content
+
+
+async def _read_body(call: EndpointCall[_Answer], reply: Any, *, is_read: bool) -> bytes:
+    """The body of a response; of a stream, what it would be otherwise. Raises: openai.APIConnectionError: the
+    connection breaks.
+    """
+    import openai
+
+    if call.path == openai_protocol.EMBEDDINGS_PATH:
+        content: bytes = reply.content
+        return content
+    reader = reply_stream.ReplyReader(call.path == openai_protocol.CHAT_PATH, call.tell)
+    if is_read:
+        reader.feed(reply.content)
+        return reader.body()
+    try:
+        async for piece in reply.aiter_bytes():
+            if reader.feed(piece):
+                break
+    except (UnacceptableBodyError, asyncio.CancelledError):
+        raise
+    except Exception as error:
+        raise openai.APIConnectionError(request=reply.request) from error
+    finally:
+        await reply.aclose()
+    return reader.body()
 
 
 class EndpointSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -116,7 +116,10 @@ def _item(value: Any) -> str:
 EMBEDDINGS_PATH = "/embeddings"
 """The path for embeddings, below the base URL."""
 
-API_PATHS = ("/chat/completions", "/responses", EMBEDDINGS_PATH, "/models")
+CHAT_PATH = "/chat/completions"
+"""The path of Chat Completions, below the base URL."""
+
+API_PATHS = (CHAT_PATH, "/responses", EMBEDDINGS_PATH, "/models")
 """All paths below the base URL that codeplan asks for."""
 
 
@@ -176,7 +179,7 @@ class RequestSettings(msgspec.Struct, frozen=True):
     @property
     def path(self) -> str:
         """The API's path below the base URL."""
-        return "/chat/completions" if self.api == "chat" else "/responses"
+        return CHAT_PATH if self.api == "chat" else "/responses"
 
     def build_body(
         self,

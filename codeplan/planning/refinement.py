@@ -16,7 +16,7 @@ from codeplan.episode.episode import Episode
 from codeplan.episode.rewind import actions_since_reset, require_fresh_world, rewind
 from codeplan.errors import SizeExceeded, UsageError
 from codeplan.planning.feedback import Exchange, NextStart, RunEvents, RunReport, limits_left, read_run
-from codeplan.planning.outcomes import RunEnd, describe_outcome, describe_refusal, gave_up, run_end
+from codeplan.planning.outcomes import RunEnd, describe_outcome, describe_refusal, ended_by_user, gave_up, run_end
 from codeplan.planning.plan_run import (
     Fixes,
     TakenReply,
@@ -86,8 +86,9 @@ class LoopSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     then relies on refinement alone). ``resume_state`` is what the failed step resumes with: the variables at the
     failure, or those at its entry. ``fixes`` says whether the check mends plans without a model.
     ``after_failure="restart"`` is for comparison: it resets the environment and starts each plan at step 1. A plan's
-    first ``replans`` replans cost no try; each further one does. The loop ends after ``no_progress`` refinements in a
-    row that changed nothing (0: never).
+    first ``replans`` replans cost no try; each further one does. Replans after an answer of the user, and calls that
+    the user refused with a reason, cost neither. The loop ends after ``no_progress`` refinements in a row that changed
+    nothing (0: never).
 
     Raises: UsageError: ``tries`` or ``start_over_from`` is below 1, ``replans`` or ``no_progress`` below 0.
     """
@@ -278,7 +279,12 @@ class RefinementLoop:
         return None
 
     def _count_attempt(self, ended: Outcome | Rejected) -> None:
-        """Count a used try, or a replan while replans are left. A refused plan is a try."""
+        """Count a used try, or a replan while replans are left. A refused plan is a try.
+
+        What the user says costs neither: the user's patience and the budget in model calls limit it.
+        """
+        if not isinstance(ended, Rejected) and ended_by_user(ended, self.episode.trace.events[self._attempt_start :]):
+            return
         if isinstance(ended, Replan) and self._replans < self.settings.replans:
             self._replans += 1
         else:

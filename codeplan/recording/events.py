@@ -447,7 +447,19 @@ class EpisodeEnded(TraceEvent, frozen=True, tag="episode_ended"):
     broken_off: bool = False
 
 
-Event = (
+class ReplyWritten(TraceEvent, frozen=True, tag="reply_written"):
+    """A piece of the reply that a model writes just now: told, but in no trace, which has the whole reply.
+
+    ``start`` is the place of ``text`` in the reply, in characters. At 0 a reply begins, perhaps anew after a failure.
+    The pieces are as the endpoint sends them: the reply may be cut at a stop sequence, and have secrets masked.
+    """
+
+    purpose: Purpose
+    start: Count
+    text: str
+
+
+RecordedEvent = (
     EpisodeStarted
     | EnvironmentReset
     | CallDecided
@@ -480,6 +492,11 @@ Event = (
     | TurnStarted
     | EpisodeEnded
 )
+
+"""What a trace holds."""
+
+Event = RecordedEvent | ReplyWritten
+"""What a handler of events is called with."""
 
 EventHandler = Callable[[Event], None]
 

@@ -326,7 +326,7 @@ class EventViewer:
                 return EventView(f"Turn: {event.message}", "heading", blocks=(TextBlock("note", before),))
             case events.EpisodeEnded():
                 return EventView(blocks=(ResultBlock(event.result, event.broken_off),))
-            case events.SpanClosed():
+            case events.SpanClosed() | events.ReplyWritten():
                 return EventView()
             case _:
                 assert_never(event)
@@ -342,7 +342,7 @@ def _part(event: Event) -> Part:
             return "actions"
         case events.CallDecided() | events.DoubtDecided() | events.ApprovalAnswered() | events.CallRepeated():
             return "actions"
-        case events.ModelCalled() | events.TextsEmbedded():
+        case events.ModelCalled() | events.TextsEmbedded() | events.ReplyWritten():
             return "model"
         case events.PlanDrafted() | events.PlanFixed() | events.PlanWarned() | events.PlanStarted():
             return "plans"
