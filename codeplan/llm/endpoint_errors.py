@@ -327,9 +327,13 @@ class ErrorFactory:
         if status == 429:
             return f"limits the rate (429){quoted}; ask for less at a time, such as with --set requests_per_minute=N"
         if status >= 500:
-            return f"failed ({status}){quoted}; {'try again later' if self._may_pass(status, error) else 'see its words'}"
+            return (
+                f"failed ({status}){quoted}; {'try again later' if self._may_pass(status, error) else 'see its words'}"
+            )
         if error.is_page:
-            return f"refused the request ({status}){_page(detail, error)}; check the base URL, and the proxies before it"
+            return (
+                f"refused the request ({status}){_page(detail, error)}; check the base URL, and the proxies before it"
+            )
         if _refuses_system(error):
             return f"refused the request ({status}){quoted}; set system_role=user, for models without a system role"
         return f"refused the request ({status}){quoted}; change the setting that it names"

@@ -398,7 +398,17 @@ def read_error(body: Any) -> ErrorDetails:
     return ErrorDetails(_page_title(message) if found else message, code, kind, status, is_page=found)
 
 
-_MESSAGE_FIELDS: Final = ("error", "message", "detail", "details", "errors", "msg", "error_description", "title", "reason")
+_MESSAGE_FIELDS: Final = (
+    "error",
+    "message",
+    "detail",
+    "details",
+    "errors",
+    "msg",
+    "error_description",
+    "title",
+    "reason",
+)
 """Where servers put an error's words, the most telling field first."""
 
 _MAX_MESSAGES: Final = 5
@@ -541,7 +551,9 @@ def parse_response(body: bytes) -> ModelReply | None:
     parts = [read_content(item.content) for item in output if item.type == "message"]
     texts = [part.text for part in parts if part.text is not None]
     text, thought = split_reasoning("".join(texts) if texts else None)
-    thoughts = [_all_text(field) for item in output if item.type == "reasoning" for field in (item.summary, item.content)]
+    thoughts = [
+        _all_text(field) for item in output if item.type == "reasoning" for field in (item.summary, item.content)
+    ]
     return ModelReply(
         text=text,
         refusal="".join(part.refusal for part in parts),
