@@ -18,6 +18,7 @@ from codeplan.errors import ModelError
 from codeplan.llm import endpoint
 from codeplan.llm.openai_protocol import (
     API_PATHS,
+    CONTEXT_FULL,
     TOKEN_LIMIT_FIELDS,
     EmbeddingReply,
     ErrorDetails,
@@ -50,7 +51,6 @@ _FULL_TOTALS: Final = 1024
 """Contexts hold a multiple of so many tokens."""
 _MAX_QUOTE = 240
 _MAX_SANITISED = 20_000
-_KEY_ADVICE = "set OPENAI_API_KEY to a key that is valid there"
 
 
 class ForeignRedirectError(Exception):
@@ -104,10 +104,18 @@ class ErrorFactory:
     """
 
     def __init__(
-        self, address: str, model: str, secrets: Sequence[str], *, has_key: bool, has_price: bool = False
+        self,
+        address: str,
+        model: str,
+        secrets: Sequence[str],
+        *,
+        has_key: bool,
+        has_price: bool = False,
+        key_variable: str = endpoint.MAIN_KEY_VARIABLE,
     ) -> None:
         self._address, self._model, self._secrets, self._has_key = address, model, secrets, has_key
         self._no_usage = NO_USAGE if has_price else Usage()
+        self._key_advice = f"set {key_variable} to a key that is valid there"
 
     def error(self, message: str, **details: Any) -> EndpointError:
         """An error whose sentence starts with the endpoint; ``details`` are EndpointError's keyword arguments."""
@@ -141,17 +149,15 @@ class ErrorFactory:
         """The exception that a request of the client raised, as one of ours. It is not chained: its text and request
         may contain the key.
         """
-        import openai
-
         if refused := _find_cause(error, UnacceptableBodyError):
             return self.error(str(refused))
         if redirected := _find_cause(error, ForeignRedirectError):
             return self._redirected(redirected.address)
-        if isinstance(error, openai.APIStatusError):
-            return self.status_error(error.status_code, error.body, error.response.headers)
-        if isinstance(error, openai.APITimeoutError):
+        if answered := _answered_error(error):
+            return self.status_error(*answered)
+        if _is_a(error, "APITimeoutError", "TimeoutException"):
             return self.error("could not be reached in time; check the base URL, or try later", is_transient=True)
-        if isinstance(error, openai.APIConnectionError):
+        if _is_a(error, "APIConnectionError", "TransportError"):
             return self._connection_error(error)
         why = self.sanitise(": ".join(filter(None, (type(error).__name__, _root_message(error)))))
         return self.error(f"could not be used ({why}); check the base URL, and what answers there")
@@ -232,9 +238,10 @@ class ErrorFactory:
 
     def _full_context(self, reply: ModelReply) -> EndpointError:
         sent, written = reply.usage.input_tokens, reply.usage.output_tokens
+        known = sent is not None and written is not None
+        of_each = f", with {sent:,} tokens of the prompt and {written:,} of the reply" if known else ""
         said = (
-            f"had no room for the whole reply of {in_quotes(self._model)}: its context is full, with {sent:,} tokens of "
-            f"the prompt and {written:,} of the reply; use a model with a larger context, or have its server give it "
+            f"had no room for the whole reply of {in_quotes(self._model)}: its context is full{of_each}; use a model with a larger context, or have its server give it "
             "more (num_ctx in Ollama, --max-model-len in vLLM, -c in llama.cpp)"
         )
         return self.error(said, usage=reply.usage, prompt_too_long=True)
@@ -312,8 +319,9 @@ class ErrorFactory:
     def _status_message(self, status: int, error: ErrorDetails) -> str:
         detail = self.sanitise(error.message)
         quoted = f": {detail}" if detail and not error.is_page else ""
-        if status == 401:  # the endpoint's own words would quote the key
-            return f"refused the key (401); {_KEY_ADVICE}" if self._has_key else f"wants a key (401); {_KEY_ADVICE}"
+        if status == 401 or (status == 400 and "api key not valid" in error.message.lower()):
+            does = "refused the key" if self._has_key else "wants a key"  # its own words would quote the key
+            return f"{does} ({status}); {self._key_advice}"
         if status == 403 and not error.is_page:
             return f"forbids this key the model {in_quotes(self._model)} (403); use another key or model"
         if status in (404, 405) and self._is_wrong_address(error):
@@ -409,6 +417,8 @@ def _fills_context(reply: ModelReply, limit: int | None) -> bool:
     It had fewer tokens than the ``limit`` of the request; or, without a limit, hardly any, or both together are a
     multiple of 1,024 as contexts are. The prompt is then the larger part by far.
     """
+    if reply.finish_reason == CONTEXT_FULL:
+        return True
     sent, written = reply.usage.input_tokens, reply.usage.output_tokens
     if reply.finish_reason != "length" or sent is None or written is None or written * 8 > sent:
         return False
@@ -471,6 +481,22 @@ def _root_message(error: BaseException) -> str:
         message = str(cause) or type(cause).__name__
         cause = _cause(cause)
     return message
+
+
+def _is_a(error: BaseException, *names: str) -> bool:
+    """Whether an exception has a class of one of these names: each API's client has its own, named alike."""
+    return any(kind.__name__ in names for kind in type(error).__mro__)
+
+
+def _answered_error(error: Any) -> tuple[int, object, Mapping[str, str]] | None:
+    """The status, the body and the headers of an answer that a client raised as an exception; None without one."""
+    headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    if _is_a(error, "APIStatusError"):
+        return error.status_code, error.body, headers
+    code = getattr(error, "code", None)
+    if _is_a(error, "APIError") and isinstance(code, int):  # Google's
+        return code, getattr(error, "details", None), headers
+    return None
 
 
 def _find_cause(error: BaseException, kind: type[_Error]) -> _Error | None:

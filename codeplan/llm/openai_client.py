@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
@@ -70,29 +70,39 @@ def call_with_retries(
 
     Raises: EndpointError: no attempt gave a whole answer.
     """
+    return retry_attempts(partial(_try_once, call, connection, policy.timeout), call.errors, policy)
+
+
+def retry_attempts(
+    attempt: Callable[[], Coroutine[Any, Any, _Answer | EndpointError]], factory: ErrorFactory, policy: RetryPolicy
+) -> tuple[_Answer, list[EndpointError]]:
+    """The whole answer of an attempt, and the errors of those before it. Raises as ``call_with_retries``."""
     left = seconds_left()
     seconds = policy.deadline if left is None else max(0.0, min(policy.deadline, left))
-    outcome = run_and_wait(_retry_until_whole(call, connection, policy, seconds))
+    outcome = run_and_wait(_retry_until_whole(attempt, factory, policy, seconds))
     if isinstance(outcome, EndpointError):
         raise outcome
     return outcome
 
 
 async def _retry_until_whole(
-    call: EndpointCall[_Answer], connection: Connection, policy: RetryPolicy, seconds: float
+    attempt: Callable[[], Coroutine[Any, Any, _Answer | EndpointError]],
+    factory: ErrorFactory,
+    policy: RetryPolicy,
+    seconds: float,
 ) -> tuple[_Answer, list[EndpointError]] | EndpointError:
     errors: list[EndpointError] = []
     until = asyncio.get_running_loop().time() + seconds
     try:
         async with asyncio.timeout_at(until):
-            while isinstance(outcome := await _try_once(call, connection, policy.timeout), EndpointError):
+            while isinstance(outcome := await attempt(), EndpointError):
                 errors.append(outcome)
                 pause = policy.pause_before_retry(errors)
                 if pause is None or asyncio.get_running_loop().time() + pause >= until:
-                    return call.errors.all_attempts_failed(errors)
+                    return factory.all_attempts_failed(errors)
                 await asyncio.sleep(pause)
     except TimeoutError:
-        return call.errors.all_attempts_failed([*errors, call.errors.deadline_exceeded(seconds)])
+        return factory.all_attempts_failed([*errors, factory.deadline_exceeded(seconds)])
     return outcome, errors
 
 

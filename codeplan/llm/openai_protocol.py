@@ -291,10 +291,16 @@ def estimate_tokens(texts: Iterable[str], max_tokens: int | None) -> int:
 
 _REASONING_START, _REASONING_END = "<think>", "</think>"
 
+CONTEXT_FULL: Final = "context_full"
+"""The finish reason of a reply that ended because the model's context has no more room."""
+
+_GOOGLES_FILTERS = ("recitation", "blocklist", "prohibited_content", "spii", "language", "image_safety")
+
 _FINISH_REASONS = {
     **dict.fromkeys(("stop", "eos", "eos_token", "stop_sequence", "end_turn", "complete", "completed"), "stop"),
     **dict.fromkeys(("length", "max_tokens", "max_output_tokens", "model_length"), "length"),
-    **dict.fromkeys(("content_filter", "safety"), "content_filter"),
+    **dict.fromkeys(("content_filter", "safety", *_GOOGLES_FILTERS), "content_filter"),
+    "model_context_window_exceeded": CONTEXT_FULL,
     **dict.fromkeys(("tool_calls", "function_call"), "tool_calls"),
 }
 """Finish reasons of various servers, and what Chat Completions calls them."""
@@ -534,7 +540,7 @@ def parse_chat(body: bytes) -> ModelReply | None:
     return ModelReply(
         text=None if (reasoned or parts.reasoning) and not (text or "").strip() else text,
         refusal=_decode(message.refusal, str) or parts.refusal,
-        finish_reason=_normalise_finish_reason(_decode(choice.finish_reason, str)),
+        finish_reason=normalise_finish_reason(_decode(choice.finish_reason, str)),
         fingerprint=_decode(read.system_fingerprint, str) or "",
         reasoning=bound_reasoning(thoughts),
         **shared,
@@ -701,12 +707,13 @@ def split_reasoning(text: str | None) -> tuple[str | None, str]:
 
 def _response_finish_reason(read: _Response) -> str:
     if read.status != "incomplete":
-        return _normalise_finish_reason(read.status)
+        return normalise_finish_reason(read.status)
     reason = _parse_object(read.incomplete_details).get("reason", msgspec.Raw())
-    return _normalise_finish_reason(_decode(reason, str) or "incomplete")
+    return normalise_finish_reason(_decode(reason, str) or "incomplete")
 
 
-def _normalise_finish_reason(reason: str | None) -> str:
+def normalise_finish_reason(reason: str | None) -> str:
+    """The reason in Chat Completions' terms, or as it is."""
     given = reason or ""
     return _FINISH_REASONS.get(given.lower(), given)
 
