@@ -116,6 +116,14 @@ class Sandbox:
             )
         return self._backend.texts.check(source, api, fixes=fixes, kept=kept, starts_over=starts_over)
 
+    def read_reply(self, reply: str) -> str:
+        """Return the code in a model's reply with one final newline, or "" if there is none: a plan, or some steps.
+
+        It is that of ``extract_code``, unless that is not Python and the reply can be read in another way that is: as
+        a plan as a whole, or up to a later fence or line of prose. A worker finds out.
+        """
+        return self._backend.texts.read_reply(reply)
+
     def merge_reply(self, reply: str, before: str) -> MergedReply | Rejected | None:
         """Merge the code of a reply into the plan ``before``, if it holds only some steps; None if it is a whole plan.
 

@@ -23,8 +23,8 @@ from codeplan.planning.feedback import (
 from codeplan.planning.sample_choice import SampleSettings, choose_samples
 from codeplan.planning.untrusted_feedback import tag_mark, words_if_blind
 from codeplan.prompts.templates import Prompts
-from codeplan.sandbox import extract
-from codeplan.sandbox.language.extraction import extract_code, prose_of
+from codeplan.sandbox import Sandbox
+from codeplan.sandbox.language.extraction import add_header, prose_of
 from codeplan.skills.parameter_binding import (
     BindingError,
     ParameterBlock,
@@ -121,7 +121,7 @@ _ONE_SAMPLE: Final = SampleSettings()
 class Planner:
     """The PlanWriter that asks the model.
 
-    ``task`` is the episode's task or a sub-task of it. The prompts show worked examples (see ``choose_samples``), then
+    ``task`` is the episode's task or a sub-task of it. ``sandbox`` finds the code in replies. The prompts show worked examples (see ``choose_samples``), then
     ``skills``. ``asks`` is the maximum number of questions in one run; ``tries`` and ``replans`` are the method's
     limits; without ``asks`` or ``replans`` the prompts do not mention ``ask_llm`` or ``replan``. ``refine_prompt`` is
     the form of the prompts for refinements. ``at_entry`` says that a failed step resumes with the variables that it
@@ -132,6 +132,7 @@ class Planner:
         self,
         episode: Episode,
         prompts: Prompts,
+        sandbox: Sandbox,
         task: Task | None = None,
         *,
         samples: SampleSettings = _ONE_SAMPLE,
@@ -143,6 +144,7 @@ class Planner:
         at_entry: bool = False,
     ) -> None:
         self._episode, self._prompts, self._refine_prompt = episode, prompts, refine_prompt
+        self._sandbox = sandbox
         task = task or episode.task
         goal = episode.goal_of(task)
         self._limits = {"asks": asks or None, "tries": tries, "replans": replans or None}
@@ -170,7 +172,8 @@ class Planner:
         left = limits_left(self._episode, **self._limits).lines
         messages = render_messages(self._prompts, "adaplanner/plan", **self._values, left=left)
         self._conversation = PlanConversation(messages)
-        self._reply = extract(self._converse("adaplanner/plan", "plan", self._conversation))
+        reply = self._converse("adaplanner/plan", "plan", self._conversation)
+        self._reply = add_header(self._sandbox.read_reply(reply))
         return self._reply
 
     def _converse(self, name: str, purpose: Purpose, conversation: PlanConversation) -> str:
@@ -198,7 +201,7 @@ class Planner:
     def repair(self, source: str, errors: str, last_run: RunReport | None) -> str:
         self._reply = None
         values = self._language | self._marked(repair_values(last_run)) | {"done": self._done if last_run else ()}
-        return extract_code(self._converse_anew("check", "check", source=source, errors=errors, **values))
+        return self._sandbox.read_reply(self._converse_anew("check", "check", source=source, errors=errors, **values))
 
     @property
     def _done(self) -> tuple[str, ...]:
@@ -222,7 +225,7 @@ class Planner:
             self._attempts.append(report.summary)
         else:
             text = self._continue(self._conversation, report, _reply_as_taken(reply, report))
-        self._reply = extract_code(text)
+        self._reply = self._sandbox.read_reply(text)
         return self._reply
 
     def _continue(self, conversation: PlanConversation, report: RunReport, reply: str) -> str:

@@ -26,7 +26,7 @@ from codeplan.sandbox.host.worker_process import (
     WorkerKilled,
     repeat_if_killed,
 )
-from codeplan.sandbox.language.extraction import STEPS_ALONE, MergedReply
+from codeplan.sandbox.language.extraction import STEPS_ALONE, MergedReply, extract_code, readings
 from codeplan.sandbox.language.fstring_repair import is_repair_of
 from codeplan.sandbox.language.plan_outline import MAX_STEP
 from codeplan.sandbox.protocol import frames
@@ -388,6 +388,17 @@ class PlanTexts:
             return verified_merging(self.analyse("merge-reply", reply, {"before": before}), reply)
         except SandboxError:
             return Rejected(reply, (NOT_MERGED,))
+
+    def read_reply(self, reply: str) -> str:
+        """Return the code in a reply; see ``Sandbox.read_reply``."""
+        found = readings(reply)
+        if len(found) < 2 or find_unreadable(reply, self.limits):
+            return extract_code(reply)
+        try:
+            number = self.analyse("choose-reading", reply)
+        except SandboxError:
+            return extract_code(reply)
+        return found[number] if type(number) is int and 0 <= number < len(found) else extract_code(reply)
 
     def analyse(self, topic: str, source: str, arguments: Mapping[str, Any] = {}) -> Any | Rejected:
         """Analyse a plan's text; see ``Sandbox.analyse``."""

@@ -75,18 +75,18 @@ MAX_READINGS: Final = 24
 def readings(reply: str) -> tuple[str, ...]:
     """Return what the code of ``reply`` may be, at most MAX_READINGS texts; the first of them that is Python is meant.
 
-    Most replies have one reading. The others have texts in triple quotes with fences or lines at the left margin, or
-    prose that looks like code:
-    the whole reply comes first if it begins like code, then what ``extract_code`` returns, then longer texts up to
-    later fences or to later prose, the longest first, and at last the likeliest one without its last lines.
+    Most replies have one. The others hold fences or lines at the left margin in texts in triple quotes, or prose that
+    looks like code. The whole reply comes first if it begins like code; then what ``extract_code`` returns; then longer
+    texts, up to later fences or later prose, the longest first; at last shorter ones, which lack nothing that acts.
     """
     lines = _clean_reply(reply).split("\n")
     likeliest = _likeliest(lines)
     first = next((line for line in lines if line.strip()), "")
     whole = [_dedent_lines(lines)] if _begins_code(first) else []
     longer = _to_later_fences(lines) if _uses_fences(lines) else _to_later_prose(lines)
-    shorter = [_trim(text, by_first=True) for text in (likeliest, *longer)]
-    found = [*whole, likeliest, *longer, *shorter, *_without_prose_behind(likeliest)]
+    trimmed = [_trim(text) for text in (likeliest, *longer)]
+    shorter = [part for text in (*whole, *longer[:1], likeliest) for part in _without_prose_behind(text)]
+    found = [*whole, likeliest, *longer, *trimmed, *shorter]
     return tuple(dict.fromkeys(map(_finish, found)))[:MAX_READINGS]
 
 
@@ -143,9 +143,9 @@ def _to_later_fences(lines: list[str]) -> list[list[str]]:
     fences = [(at, fence) for at, line in enumerate(lines) if (fence := _FENCE.match(line))]
     for number, (start, opening) in enumerate(fences[:_MAX_OPENINGS]):
         ends = [at for at, f in fences[number + 1 :] if f.group(1).startswith(opening.group(1)) and not f.group(2)]
-        if len(ends) > 1 or (not ends and number):
-            blocks = [lines[start + 1 : end] for end in (*ends[:0:-1][:_MAX_ENDS], *ends[:1])]
-            found += [_dedent_lines(block) for block in blocks or [lines[start + 1 :]] if _is_program(block)]
+        if len(ends) > 1:
+            blocks = [lines[start + 1 : end] for end in (len(lines), *ends[:0:-1][:_MAX_ENDS])]
+            found += [_dedent_lines(block) for block in blocks if _is_program(block)]
     return sorted(found, key=len, reverse=True)
 
 
@@ -155,9 +155,7 @@ _MAX_ENDS: Final = 6
 
 def _to_later_prose(lines: list[str]) -> list[list[str]]:
     """Return the code from its start to each later place where prose may begin, the longest first."""
-    start = len(lines) - len(_from_code(lines))
-    rest = lines[start:]
-    first = next((i for i, line in enumerate(rest) if _starts_program(line)), None)
+    rest, first = _from_code(lines)
     if first is None:
         return []
     margin, ends, in_prose = _indent(rest[first]), list[int](), False
@@ -178,15 +176,15 @@ def _without_prose_behind(lines: list[str]) -> list[list[str]]:
             break
         if line.strip() and _indent(line) == 0:
             ends.append(at)
-    return [lines[:end] for end in ends[: MAX_READINGS // 4]]
+    return [lines[:end] for end in ends[: MAX_READINGS // 6]]
 
 
 _ACTS = re.compile(r"[ \t]*+(?:assert|print|return|raise|for|while|if|else|elif|try|except|with|class|async)\b")
 
 
-def _trim(lines: list[str], *, by_first: bool) -> list[str]:
+def _trim(lines: list[str]) -> list[str]:
     """Return the lines without the indentation of the first one: lines of a text may have less."""
-    margin = _indent(lines[0]) if by_first and lines else 0
+    margin = _indent(lines[0]) if lines else 0
     return [line[min(margin, _indent(line)) :] for line in lines]
 
 
@@ -306,30 +304,26 @@ def _holds_definitions(block: list[str]) -> bool:
 
 def _strip_prose(lines: list[str]) -> list[str]:
     """Return the lines from the first to the last line of code."""
-    rest = _from_code(lines)
-    first = next((i for i, line in enumerate(rest) if _starts_program(line)), None)
-    if first is None:
-        return rest
-    return rest[:first] + _take_until_prose(rest[first:], _indent(rest[first]))
+    rest, first = _from_code(lines)
+    return rest if first is None else rest[:first] + _take_until_prose(rest[first:], _indent(rest[first]))
 
 
-def _from_code(lines: list[str]) -> list[str]:
-    """Return the lines from the first line of code on; all lines if none looks like the start of a program."""
+def _from_code(lines: list[str]) -> tuple[list[str], int | None]:
+    """Return the lines from the first line of code on, and which of them begins the program.
+
+    Without a program they are all lines, and None.
+    """
     first = next(
         (i for sign in (_SOLUTION, _BODY, _FUNCTION) for i, line in enumerate(lines) if sign.match(line)), None
     )
     if first is None:
-        return lines
+        return lines, None
     start = first
     while start and _leads_to_code(lines[start - 1]):
         start -= 1
     while start < first and not _CODE_START.match(lines[start].lstrip()):
         start += 1
-    return lines[start:]
-
-
-def _starts_program(line: str) -> bool:
-    return any(sign.match(line) for sign in (_SOLUTION, _BODY, _FUNCTION))
+    return lines[start:], first - start
 
 
 def _leads_to_code(line: str) -> bool:
