@@ -30,6 +30,7 @@ from codeplan.planning.resume_point import (
     last_attempt,
     last_state,
     saved_names,
+    set_names,
     step_after_all,
     unfinished_step,
 )
@@ -271,7 +272,9 @@ class ToolPlanRunner:
             return self._tell_broken_off(run_id, past, state)
         taken = take_reply(self._sandbox, self._code(text), past.attempt.plan.source)
         kept = saved_names(past.attempt)
-        checked = taken.refusal or self._sandbox.check(taken.source, self._api, kept=kept)
+        checked = taken.refusal or self._sandbox.check(
+            taken.source, self._api, kept=kept, set_before=set_names(past.attempt.plan)
+        )
         if isinstance(checked, Rejected):
             return refusal_answer(checked, run_id)
         if past.waits and checked.source == past.attempt.plan.source:

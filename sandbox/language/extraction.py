@@ -43,6 +43,10 @@ STEPS_ALONE: Final = "steps-alone"
 """The check's rule for steps without a plan to merge them into."""
 
 
+STALE_RETURN: Final = "stale-return"
+"""The check's rule for a ``return`` of names that a changed plan no longer sets: it is removed, with a warning."""
+
+
 class MergedReply(Value, frozen=True):
     """The previous plan with the reply's ``steps`` (their numbers) in place of its own."""
 
