@@ -116,7 +116,8 @@ class Sandbox:
             raise UsageError(
                 f"check takes the class of an agent or an AgentApi, not an object of the class {name}; give type(agent)"
             )
-        return self._backend.texts.check(source, api, fixes=fixes, kept=kept, starts_over=starts_over, set_before=set_before)
+        before: dict[str, Any] = {"kept": kept, "starts_over": starts_over, "set_before": set_before}
+        return self._backend.texts.check(source, api, fixes=fixes, **before)
 
     def read_reply(self, reply: str) -> str:
         """Return the code in a model's reply with one final newline, or "" if there is none: a plan, or some steps.

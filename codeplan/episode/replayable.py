@@ -408,7 +408,7 @@ class ReplayableModel:
     def ask(
         self, messages: Sequence[Message], purpose: Purpose, prompt: str, stop: Sequence[str], max_tokens: int | None
     ) -> Completion:
-        """The model's answer; see ``Episode.ask``. Half a surrogate pair is escaped: no request and no file can hold it."""
+        """The model's answer; see ``Episode.ask``. Half surrogates are escaped: no request can hold them."""
         messages = [Message(role=m["role"], content=escape_surrogates(m["content"])) for m in messages]
         length = sum(len(message["content"]) for message in messages)
         if length > MAX_PROMPT_CHARS:

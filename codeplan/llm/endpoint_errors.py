@@ -175,8 +175,8 @@ class ErrorFactory:
             return self.error(f"does not speak TLS as asked ({why}); check whether the base URL begins with http://")
         if proxy := _proxy_for(self._address):
             return self.error(
-                f"cannot be reached through the proxy {self.sanitise(proxy.address)} ({why}); check {proxy.variable}, or "
-                f"put {proxy.host} into NO_PROXY"
+                f"cannot be reached through the proxy {self.sanitise(proxy.address)} ({why}); check {proxy.variable}, "
+                f"or put {proxy.host} into NO_PROXY"
             )
         resolved = _find_cause(error, socket.gaierror)
         unknown = resolved is not None and resolved.errno == socket.EAI_NONAME
@@ -241,7 +241,8 @@ class ErrorFactory:
         known = sent is not None and written is not None
         of_each = f", with {sent:,} tokens of the prompt and {written:,} of the reply" if known else ""
         said = (
-            f"had no room for the whole reply of {in_quotes(self._model)}: its context is full{of_each}; use a model with a larger context, or have its server give it "
+            f"had no room for the whole reply of {in_quotes(self._model)}: its context is full{of_each}; use "
+            "a model with a larger context, or have its server give it "
             "more (num_ctx in Ollama, --max-model-len in vLLM, -c in llama.cpp)"
         )
         return self.error(said, usage=reply.usage, prompt_too_long=True)

@@ -14,11 +14,12 @@ import msgspec
 from codeplan.budget import sampling_temperature
 from codeplan.errors import UsageError
 from codeplan.llm import endpoint, openai_protocol, prices
-from codeplan.llm.connections import RateLimits, bounded_http_client, run_and_wait, shared_limiter
+from codeplan.llm.connections import RateLimits, bounded_http_client, shared_limiter
 from codeplan.llm.endpoint_errors import EndpointError, ErrorFactory
 from codeplan.llm.openai_client import EndpointSettings, RetryPolicy, retry_attempts
 from codeplan.llm.openai_protocol import ModelReply
 from codeplan.plugins import Setting
+from codeplan.recording.redaction import remove_secrets
 from codeplan.types import NO_USAGE, Completion, Message, Purpose, Usage
 from codeplan.untrusted.values import in_quotes
 
@@ -31,12 +32,20 @@ _MAX_COUNT: Final = 10**12
 class NativeApi(Protocol):
     """One company's API: where it is, what a request to it holds, and how its client sends it."""
 
-    package: str
-    """The name under which Python imports the client. The extra has the API's own name."""
+    @property
+    def package(self) -> str:
+        """The name under which Python imports the client. The extra has the API's own name."""
+        ...
 
-    url: str
-    variables: tuple[str, ...]
-    """The environment variables that may hold the key, the first one first."""
+    @property
+    def url(self) -> str:
+        """The API's own address."""
+        ...
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The environment variables that may hold the key, the first one first."""
+        ...
 
     def build_request(self, name: str, told: Conversation, options: RequestOptions) -> dict[str, Any]:
         """The request, as the client takes it."""
@@ -221,10 +230,10 @@ class GoogleApi:
 
 
 class _GoogleUsage(msgspec.Struct):
-    promptTokenCount: int | None = None  # noqa: N815  # Google's names
-    candidatesTokenCount: int | None = None  # noqa: N815
-    thoughtsTokenCount: int | None = None  # noqa: N815
-    cachedContentTokenCount: int | None = None  # noqa: N815
+    promptTokenCount: int | None = None  # Google's names
+    candidatesTokenCount: int | None = None
+    thoughtsTokenCount: int | None = None
+    cachedContentTokenCount: int | None = None
 
     def total(self) -> Usage:
         """The usage; Google counts thoughts apart from the rest of the output."""
@@ -242,14 +251,14 @@ class _Content(msgspec.Struct):
 
 class _Candidate(msgspec.Struct):
     content: _Content | None = None
-    finishReason: str | None = None  # noqa: N815
+    finishReason: str | None = None
 
 
 class _Generated(msgspec.Struct):
     candidates: list[_Candidate] | None = None
-    promptFeedback: dict[str, Any] | None = None  # noqa: N815
-    usageMetadata: _GoogleUsage | None = None  # noqa: N815
-    modelVersion: str | None = None  # noqa: N815
+    promptFeedback: dict[str, Any] | None = None
+    usageMetadata: _GoogleUsage | None = None
+    modelVersion: str | None = None
     error: dict[str, Any] | None = None
 
 
@@ -354,7 +363,7 @@ class NativeModel:
         switches = {"send_stop": True} if self._send_stop else {}
         known = {} if price is None else {"price": msgspec.to_builtins(price)}
         stop = _given(stop=list(options.stop) or None)
-        extra = openai_protocol.remove_secrets(dict(options.extra_body))
+        extra = remove_secrets(dict(options.extra_body))
         return {"base_url": self.base_url, **sampling, **stop, **switches, **extra, **known}
 
     def complete(
@@ -414,7 +423,8 @@ class NativeModel:
         return self._errors.incomplete_reply(reply, limit) or reply
 
     def _find_price(self, reported: str) -> prices.Price | None:
-        return self._prices and self._prices.find_price(*filter(None, (reported, self._bare, self.name)))
+        names = filter(None, (reported, self._bare, self.name))
+        return None if self._prices is None else self._prices.find_price(*names)
 
 
 def _require_api(prefix: str, name: str) -> NativeApi:

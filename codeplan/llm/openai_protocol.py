@@ -629,11 +629,12 @@ def _all_text(value: msgspec.Raw, depth: int = 0) -> str:
     """The text of a field that holds a text, or parts with texts, nested at most _MAX_NESTING times."""
     if bytes(value) in _NOTHING or depth > _MAX_NESTING:
         return ""
-    if (text := _decode(value, str)) is not None:
+    text: str | None = _decode(value, str)
+    if text is not None:
         return text
     if (parts := _decode(value, list[msgspec.Raw])) is not None:
         return "".join(_all_text(part, depth + 1) for part in parts)
-    fields = _decode(value, dict[str, msgspec.Raw]) or {}
+    fields: dict[str, msgspec.Raw] = _decode(value, dict[str, msgspec.Raw]) or {}
     return next((_all_text(fields[name], depth + 1) for name in _THOUGHT_FIELDS if name in fields), "")
 
 

@@ -175,7 +175,7 @@ def check_plan(
     ``Sandbox.check``.
     ``judge`` may refuse a plan that passed.
     """
-    before = {"kept": kept, "starts_over": starts_over, "set_before": set_before}
+    before: dict[str, Any] = {"kept": kept, "starts_over": starts_over, "set_before": set_before}
     checked = sandbox.check(source, episode.api, fixes=fixes == "on", **before)
     checked = refuse_warnings(checked) if strict else checked
     if judge and isinstance(checked, Plan):

@@ -121,11 +121,11 @@ _ONE_SAMPLE: Final = SampleSettings()
 class Planner:
     """The PlanWriter that asks the model.
 
-    ``task`` is the episode's task or a sub-task of it. ``sandbox`` finds the code in replies. The prompts show worked examples (see ``choose_samples``), then
-    ``skills``. ``asks`` is the maximum number of questions in one run; ``tries`` and ``replans`` are the method's
-    limits; without ``asks`` or ``replans`` the prompts do not mention ``ask_llm`` or ``replan``. ``refine_prompt`` is
-    the form of the prompts for refinements. ``at_entry`` says that a failed step resumes with the variables that it
-    began with, not those at the failure.
+    ``task`` is the episode's task or a sub-task of it. ``sandbox`` finds the code in replies. The prompts show worked
+    examples (see ``choose_samples``), then ``skills``. ``asks`` is the maximum number of questions in one run;
+    ``tries`` and ``replans`` are the method's limits; without ``asks`` or ``replans`` the prompts do not mention
+    ``ask_llm`` or ``replan``. ``refine_prompt`` is the form of the prompts for refinements. ``at_entry`` says that a
+    failed step resumes with the variables that it began with, not those at the failure.
     """
 
     def __init__(

@@ -183,8 +183,8 @@ Role = Literal[
 
 
 class TextBlock(msgspec.Struct, frozen=True):
-    """A text of the environment, the model or the plan; ``role`` says which. A ``reply`` and its ``reasoning`` are shown on
-    demand.
+    """A text of the environment, the model or the plan; ``role`` says which. A ``reply`` and its
+    ``reasoning`` are shown on demand.
     """
 
     role: Role

@@ -607,10 +607,10 @@ def mend(source: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """
     names, aliases = arguments.get("names"), arguments.get("aliases")
     kept, set_before = arguments.get("kept", []), arguments.get("set_before", [])
-    if not all(isinstance(given, list) for given in (names, kept, set_before)) or not isinstance(aliases, dict):
-        raise ValueError(
-            "the analysis needs the arguments 'names', a list, and 'aliases', a dict; 'kept' and 'set_before' are lists"
-        )
+    if not isinstance(names, list) or not isinstance(aliases, dict):
+        raise ValueError("the analysis needs the arguments 'names', a list, and 'aliases', a dict")
+    if not isinstance(kept, list) or not isinstance(set_before, list):
+        raise ValueError("the arguments 'kept' and 'set_before' of the analysis are lists")
     parse_plan(source)
     api = AgentApi(tuple(AgentMethod(str(name), "()") for name in names), aliases=tuple(aliases.items()))
     mended, fixes = mend_plan(source, api, NamesBefore(frozenset(map(str, kept)), frozenset(map(str, set_before))))
@@ -619,7 +619,9 @@ def mend(source: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def mend_plan(
-    source: str, api: AgentApi, before: NamesBefore = NamesBefore()  # noqa: B008  # frozen
+    source: str,
+    api: AgentApi,
+    before: NamesBefore = NamesBefore(),  # noqa: B008  # frozen
 ) -> tuple[str, tuple[Fix, ...]]:
     """Return the plan after all fixes that apply, and the fixes by line. The plan must have passed ``parse_plan``."""
     module, facts = cst.parse_module(source), PlanFacts(source, api, before)

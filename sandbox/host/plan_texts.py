@@ -384,7 +384,8 @@ class PlanTexts:
         found = self._check(source, described, names, starts_over)
         if not fixes or not is_mendable(found):
             return found
-        before = {"kept": [] if starts_over else sorted(names), "set_before": sorted(filter(may_be_variable, set_before))}
+        gone = sorted(filter(may_be_variable, set_before))
+        before = {"kept": [] if starts_over else sorted(names), "set_before": gone}
         mended = self._mend(source, mending_arguments(described) | before)
         if mended is None:
             return found

@@ -193,13 +193,13 @@ def _trim(lines: list[str]) -> list[str]:
 
 
 def add_header(code: str) -> str:
-    """Return the code under a header, if it is the body of ``solution`` without one. Lines of texts stay as they are."""
+    """Return the code under a header, if it is the body of ``solution`` without one. Lines of its texts stay."""
     lines = code.split("\n")
     if defines_solution(code) or not any(_BODY.match(line) for line in lines):
         return code
     inside = lines_in_texts(code)
-    indented = [f"    {line}" if line.strip() and at not in inside else line for at, line in enumerate(lines)]
-    return "\n".join([SOLUTION_HEADER, *(line if line.strip() or at in inside else "" for at, line in enumerate(indented))])
+    body = (line if at in inside else f"    {line}" if line.strip() else "" for at, line in enumerate(lines))
+    return "\n".join([SOLUTION_HEADER, *body])
 
 
 _TOKEN = re.compile(r"#[^\n]*+|\"\"\"|'''|\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\n]|\\.)*+'?", re.DOTALL)
