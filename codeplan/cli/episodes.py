@@ -489,6 +489,8 @@ def _show_event(recorded: list[Event], number: int, as_json: bool) -> None:
     if isinstance(event, ModelCalled):
         for message in event.messages:
             echo(f"{message['role']}:\n{message['content']}\n")
+        if event.completion.reasoning:
+            echo(f"reasoning:\n{event.completion.reasoning}\n")
         echo(f"reply:\n{event.completion.text}")
         return
     display = LiveDisplay(make_console(), plan_before=_plan_before(recorded[:number]))

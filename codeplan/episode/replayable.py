@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any, Final, cast
 
 import msgspec
+from msgspec import structs
 from msgspec.structs import replace
 
 from codeplan.episode.meter import Meter
@@ -410,7 +411,8 @@ class ReplayableModel:
     def ask(
         self, messages: Sequence[Message], purpose: Purpose, prompt: str, stop: Sequence[str], max_tokens: int | None
     ) -> Completion:
-        """The model's answer; see ``Episode.ask``."""
+        """The model's answer; see ``Episode.ask``. Half surrogates are escaped: no request can hold them."""
+        messages = [Message(role=m["role"], content=escape_surrogates(m["content"])) for m in messages]
         length = sum(len(message["content"]) for message in messages)
         if length > MAX_PROMPT_CHARS:
             raise prompt_too_long(length, purpose, made_by_agent=self._is_made_by_agent(purpose))
@@ -474,7 +476,8 @@ class ReplayableModel:
                     text, cut_from = bound_text(completion.text, MAX_REPLY_CHARS)
                     completion = replace(completion, text=text)
             except ModelError as e:
-                about |= {"error": str(e), "usage": e.usage or Usage(), "prompt_too_long": e.prompt_too_long}
+                about |= {"error": escape_surrogates(str(e)), "usage": e.usage or Usage()}
+                about |= {"prompt_too_long": e.prompt_too_long}
                 about |= {"reply_cut": e.reply_cut}
                 self._record(ModelCallFailed(**about, seconds=time.perf_counter() - started))
                 raise
@@ -514,7 +517,8 @@ class ReplayableModel:
                 raise  # a bug of codeplan
             raise broken_model(self._llm.name, e) from e
         _require_recordable(completion, self._llm.name)
-        return completion
+        texts = {name: value for name, value in structs.asdict(completion).items() if isinstance(value, str)}
+        return replace(completion, **{name: escape_surrogates(text) for name, text in texts.items()})
 
     def _is_made_by_agent(self, purpose: Purpose) -> bool:
         """Whether the prompt of a call may contain text that a model, a plan or an action made in this episode.

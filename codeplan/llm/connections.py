@@ -166,7 +166,7 @@ async def follow_within_origin(response: Any) -> None:
     here = response.request.url
     try:
         there = here.join(response.headers["location"])
-    except (ValueError, _http_library().InvalidURL):
+    except (ValueError, _library_of(response).InvalidURL):
         raise ForeignRedirectError("") from None
     if (there.scheme, there.host, there.port) != (here.scheme, here.host, here.port):
         raise ForeignRedirectError(_base_url(there) if there.scheme in ("http", "https") and there.host else "")
@@ -189,7 +189,7 @@ async def bound_body(response: Any) -> None:
     pieces = _decoded(response.stream, encoding, most if response.is_success else MAX_ERROR_BYTES)
     if not response.is_success:
         pieces = _readable_part(pieces)
-    response.stream = _stream_class()(response.stream, pieces)
+    response.stream = _stream_class(_library_of(response))(response.stream, pieces)
 
 
 async def _decoded(stream: AsyncIterable[bytes], encoding: str, most: int) -> AsyncIterator[bytes]:
@@ -223,9 +223,14 @@ async def _readable_part(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         return
 
 
+def _library_of(response: Any) -> Any:
+    """The HTTP library of a response: the clients of different APIs may use different ones."""
+    return import_module(type(response).__module__.partition(".")[0])
+
+
 @cache
-def _stream_class() -> type[Any]:
-    class BoundedStream(_http_library().AsyncByteStream):  # type: ignore[misc]
+def _stream_class(library: Any) -> type[Any]:
+    class BoundedStream(library.AsyncByteStream):  # type: ignore[misc]
         def __init__(self, stream: Any, pieces: AsyncIterator[bytes]) -> None:
             self._stream, self._pieces = stream, pieces
 
@@ -291,6 +296,29 @@ def shared_connection(url: str, key: Secret, headers: Headers, limits: RateLimit
         return found
 
 
+def bounded_http_client() -> Any:
+    """An HTTP client for one call of an API that is not OpenAI's, with the same bounds."""
+    library = import_module("httpx2")
+    return library.AsyncClient(
+        verify=_context_of(library),
+        follow_redirects=True,
+        max_redirects=MAX_REDIRECTS,
+        headers={"Accept-Encoding": ACCEPTED_ENCODINGS},
+        event_hooks={"response": [follow_within_origin, bound_body]},
+    )
+
+
+@cache
+def _context_of(library: Any) -> Any:
+    return library.create_ssl_context()
+
+
+def shared_limiter(url: str, key: Secret, limits: RateLimits) -> RateLimiter:
+    """The process's rate limiter for this address, key and limits."""
+    with _lock:
+        return _limiters.setdefault((url, key, limits), RateLimiter(limits.requests, limits.tokens))
+
+
 def response_class() -> Any:
     """The response class of the HTTP library."""
     return _http_library().Response
@@ -304,10 +332,9 @@ def _http_library() -> Any:
     return import_module("httpx" if int(openai.__version__.partition(".")[0]) < 3 else "httpx2")
 
 
-@cache
 def _ssl_context() -> Any:
     """The shared SSL context: loading it is the slowest part of making a client."""
-    return _http_library().create_ssl_context()
+    return _context_of(_http_library())
 
 
 @cache
@@ -358,6 +385,7 @@ def _make_client(url: str, key: Secret, headers: Headers, errors: ErrorFactory) 
 
 _lock = threading.Lock()
 _connections: dict[tuple[str, Secret, frozenset[tuple[str, Secret]], RateLimits], Connection] = {}
+_limiters: dict[tuple[str, Secret, RateLimits], RateLimiter] = {}
 
 
 def _reset_after_fork() -> None:
@@ -365,6 +393,7 @@ def _reset_after_fork() -> None:
     global _lock, _loop
     _lock, _loop = threading.Lock(), LoopThread()
     _connections.clear()
+    _limiters.clear()
 
 
 if hasattr(os, "register_at_fork"):

@@ -27,8 +27,8 @@ from codeplan.planning.history_text import told_history
 from codeplan.planning.sample_choice import SampleSettings, choose_samples
 from codeplan.planning.untrusted_feedback import tag_mark, words_if_blind
 from codeplan.prompts.templates import Prompts
-from codeplan.sandbox import extract
-from codeplan.sandbox.language.extraction import extract_code, prose_of
+from codeplan.sandbox import Sandbox
+from codeplan.sandbox.language.extraction import add_header, prose_of
 from codeplan.skills.parameter_binding import (
     BindingError,
     ParameterBlock,
@@ -132,17 +132,18 @@ _ONE_SAMPLE: Final = SampleSettings()
 class Planner:
     """The PlanWriter that asks the model.
 
-    ``task`` is the episode's task or a sub-task of it. The prompts show worked examples (see ``choose_samples``), then
-    ``skills``. ``asks`` is the maximum number of questions in one run; ``tries`` and ``replans`` are the method's
-    limits; without ``asks`` or ``replans`` the prompts do not mention ``ask_llm`` or ``replan``. ``refine_prompt`` is
-    the form of the prompts for refinements. ``at_entry`` says that a failed step resumes with the variables that it
-    began with, not those at the failure.
+    ``task`` is the episode's task or a sub-task of it. ``sandbox`` finds the code in replies. The prompts show worked
+    examples (see ``choose_samples``), then ``skills``. ``asks`` is the maximum number of questions in one run;
+    ``tries`` and ``replans`` are the method's limits; without ``asks`` or ``replans`` the prompts do not mention
+    ``ask_llm`` or ``replan``. ``refine_prompt`` is the form of the prompts for refinements. ``at_entry`` says that a
+    failed step resumes with the variables that it began with, not those at the failure.
     """
 
     def __init__(
         self,
         episode: Episode,
         prompts: Prompts,
+        sandbox: Sandbox,
         task: Task | None = None,
         *,
         samples: SampleSettings = _ONE_SAMPLE,
@@ -154,6 +155,7 @@ class Planner:
         at_entry: bool = False,
     ) -> None:
         self._episode, self._prompts, self._refine_prompt = episode, prompts, refine_prompt
+        self._sandbox = sandbox
         task = task or episode.task
         goal = episode.goal_of(task)
         self._limits = {"asks": asks or None, "tries": tries, "replans": replans or None}
@@ -184,7 +186,8 @@ class Planner:
             left = replace(left, asks=None, tries=None, replans=None)
         messages = render_messages(self._prompts, "adaplanner/plan", **self._values, left=left.lines)
         self._conversation = PlanConversation(messages)
-        self._reply = extract(self._converse("adaplanner/plan", "plan", self._conversation))
+        reply = self._converse("adaplanner/plan", "plan", self._conversation)
+        self._reply = add_header(self._sandbox.read_reply(reply))
         return self._reply
 
     def _converse(self, name: str, purpose: Purpose, conversation: PlanConversation) -> str:
@@ -211,8 +214,13 @@ class Planner:
 
     def repair(self, source: str, errors: str, last_run: RunReport | None) -> str:
         self._reply = None
+<<<<<<< HEAD
         values = self._language | self._marked(repair_values(last_run)) | {"done": self._done() if last_run else ()}
         return extract_code(self._converse_anew("check", "check", source=source, errors=errors, **values))
+=======
+        values = self._language | self._marked(repair_values(last_run)) | {"done": self._done if last_run else ()}
+        return self._sandbox.read_reply(self._converse_anew("check", "check", source=source, errors=errors, **values))
+>>>>>>> s3
 
     def _done(self, above: Collection[str] = ()) -> tuple[str, ...]:
         """The calls that were made so far and are not undone, without the lines that stand above; none in a world that
@@ -239,7 +247,7 @@ class Planner:
             self._attempts.append(report.summary)
         else:
             text = self._continue(self._conversation, report, _reply_as_taken(reply, report))
-        self._reply = extract_code(text)
+        self._reply = self._sandbox.read_reply(text)
         return self._reply
 
     def _continue(self, conversation: PlanConversation, report: RunReport, reply: str) -> str:

@@ -37,6 +37,7 @@ from codeplan.planning.resume_point import (
     last_state,
     missing_at_end,
     saved_names,
+    set_names,
     step_after_all,
     unfinished_step,
 )
@@ -376,6 +377,7 @@ class RefinementLoop:
             self.settings.fixes,
             kept={*self.episode.history.variables, *(saved_names(before) if before else ())},
             starts_over=before is not None and not self._resumes(before),
+            set_before=set_names(before.plan) if before else (),
             judge=lambda plan: self._refuse_missing(plan, before),
         )
         self.source = checked.source

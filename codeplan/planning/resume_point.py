@@ -128,6 +128,11 @@ def saved_names(before: PlanAttempt) -> frozenset[str]:
     return frozenset().union(*(c.names for c in (*before.entries.values(), *([last] if last else []))))
 
 
+def set_names(plan: Plan) -> frozenset[str]:
+    """The names that a plan sets, in its steps and outside them."""
+    return frozenset(plan.provides).union(*(step.sets for step in plan.steps))
+
+
 def step_after_all(before: PlanAttempt, plan: Plan) -> int | None:
     """If a run has done all steps of the plan: the number after the last one. None if a step is left to do.
 
