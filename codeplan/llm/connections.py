@@ -260,7 +260,7 @@ class Connection:
     """An endpoint's clients, for use in the background loop only. Callers ask ``limiter`` before each request.
 
     ``stream_modes`` are the ways to ask for replies (``reply_stream``) that the endpoint has taken after it refused
-    another one, by path and model.
+    another one, by path and model. ``has_answered``: it is an endpoint, so a page in place of a reply may pass.
 
     Raises: ModelError: no client can be made, for example because of an unusable proxy in the environment.
     """
@@ -268,6 +268,7 @@ class Connection:
     def __init__(self, url: str, key: Secret, headers: Headers, limits: RateLimits, errors: ErrorFactory) -> None:
         self.limiter = RateLimiter(limits.requests, limits.tokens)
         self.stream_modes: dict[tuple[str, str], Literal["off", "on", "bare"]] = {}
+        self.has_answered = False
         self._make = partial(_make_client, url, key, headers, errors)
         self._clients = [self._make()]
         self._busy = [0]

@@ -76,7 +76,8 @@ class EndpointError(ModelError):
     asks for, None if it asks for none. ``usage`` is what the endpoint reports as spent on the failed attempt.
     ``prompt_too_long``: the model has no room for the prompt. ``reply_cut``: its reply reached the limit of tokens.
     ``max_retries`` is how often a retry may help at most; None: as often as the settings allow. ``wants_field`` is the
-    name that the endpoint has for the limit of tokens, if it refused another one.
+    name that the endpoint has for the limit of tokens, if it refused another one. ``is_page``: it is about an HTML page
+    in place of a reply.
     """
 
     def __init__(
@@ -90,11 +91,12 @@ class EndpointError(ModelError):
         reply_cut: bool = False,
         max_retries: int | None = None,
         wants_field: str = "",
+        is_page: bool = False,
     ) -> None:
         super().__init__(message)
         self.is_transient, self.retry_after, self.usage = is_transient, retry_after, usage
         self.prompt_too_long, self.reply_cut = prompt_too_long, reply_cut
-        self.max_retries, self.wants_field = max_retries, wants_field
+        self.max_retries, self.wants_field, self.is_page = max_retries, wants_field, is_page
 
 
 class ErrorFactory:
@@ -197,7 +199,8 @@ class ErrorFactory:
         if is_html(start):
             title = self.sanitise(read_error(start).message)
             page = f"an HTML page ({in_quotes(title)})" if title else "an HTML page"
-            return self.error(f"answered with {page}, not with a reply of its API; {self._address_advice()}")
+            message = f"answered with {page}, not with a reply of its API; {self._address_advice()}"
+            return self.error(message, is_page=True)
         if start.lstrip().startswith(("data:", "event:", ":")):
             what, tried = "a stream that holds no reply of its API", 1
         else:

@@ -144,6 +144,10 @@ async def _try_once(call: EndpointCall[_Answer], connection: Connection, seconds
     if isinstance(body, EndpointError):
         return body
     outcome = call.parse(body)
+    if not isinstance(outcome, EndpointError):
+        connection.has_answered = True
+    elif outcome.is_page:
+        outcome.is_transient = connection.has_answered
     admitted.tokens = (outcome.usage or NO_USAGE).total_tokens or call.tokens
     return outcome
 

@@ -92,7 +92,7 @@ CAUSES: dict[str, tuple[int, Any, str, int]] = {
     "JSON of another API": (200, {"status": "ok"}, "not a reply of its API", 2),
     "half of JSON": (200, b'{"choices": [', "not a reply of its API", 3),
     "too little memory": (500, {"error": "model requires more system memory (9 GiB) than is available"}, "9 GiB", 1),
-    "what a server cannot": (501, {"error": "streaming only"}, "failed (501): streaming only", 1),
+    "what a server cannot": (501, {"error": "no tools here"}, "failed (501): no tools here", 1),
     "a request that fails always": (
         500,
         {"error": {"message": "This model does not support tools"}},
