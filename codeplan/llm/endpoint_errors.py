@@ -46,6 +46,8 @@ _LASTING_PHRASES: Final = (
     "model not found",
 )
 """Parts of messages, in lower case, of failures (5xx) that a retry of the request would get again."""
+_UNKNOWN_AUTHORITY: Final = frozenset({2, 18, 19, 20, 21})
+"""OpenSSL's codes for certificates of an authority that is not known here."""
 _QUOTA_PHRASES: Final = ("credit balance is too low", "insufficient balance", "insufficient credits")
 _FULL_TOTALS: Final = 1024
 """Contexts hold a multiple of so many tokens."""
@@ -167,9 +169,12 @@ class ErrorFactory:
         why = self.sanitise(_root_message(error))
         if untrusted := _find_cause(error, ssl.SSLCertVerificationError):
             why = self.sanitise(untrusted.verify_message or why)
+            unknown = untrusted.verify_code in _UNKNOWN_AUTHORITY
+            advice = (
+                "set SSL_CERT_FILE to the file with the certificate of its authority, or check" if unknown else "check"
+            )
             return self.error(
-                f"has a certificate that this machine does not trust ({why}); set SSL_CERT_FILE to the file with the "
-                "certificate of its authority, or check the base URL"
+                f"has a certificate that this machine does not trust ({why}); {advice} the base URL, and proxies before it"
             )
         if _find_cause(error, ssl.SSLError):
             return self.error(f"does not speak TLS as asked ({why}); check whether the base URL begins with http://")
@@ -336,9 +341,7 @@ class ErrorFactory:
         if status == 429:
             return f"limits the rate (429){quoted}; ask for less at a time, such as with --set requests_per_minute=N"
         if status >= 500:
-            return (
-                f"failed ({status}){quoted}; {'try again later' if self._may_pass(status, error) else 'see its words'}"
-            )
+            return f"failed ({status}){quoted}; {'try again later' if self._may_pass(status, error) else 'change what it names'}"
         if error.is_page:
             return (
                 f"refused the request ({status}){_page(detail, error)}; check the base URL, and the proxies before it"

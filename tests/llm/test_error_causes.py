@@ -232,7 +232,15 @@ def test_a_certificate_that_is_not_trusted_is_named_with_the_variable_that_helps
         asked = subprocess.run(
             [sys.executable, "-c", ASK, url], env=environment, capture_output=True, text=True, check=False
         )
+        gone = subprocess.run(
+            [sys.executable, "-c", ASK, url],
+            env=environment | {"SSL_CERT_FILE": str(tmp_path / "gone.pem")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     assert (asked.stdout, asked.stderr) == ("Hello.\n", "")
+    assert "the certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be loaded (No such file" in gone.stderr
 
 
 def test_tls_at_a_port_without_it_is_told(endpoint: Endpoint) -> None:
