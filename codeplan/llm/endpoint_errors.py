@@ -169,13 +169,9 @@ class ErrorFactory:
         why = self.sanitise(_root_message(error))
         if untrusted := _find_cause(error, ssl.SSLCertVerificationError):
             why = self.sanitise(untrusted.verify_message or why)
-            unknown = untrusted.verify_code in _UNKNOWN_AUTHORITY
-            advice = (
-                "set SSL_CERT_FILE to the file with the certificate of its authority, or check" if unknown else "check"
-            )
-            return self.error(
-                f"has a certificate that this machine does not trust ({why}); {advice} the base URL, and proxies before it"
-            )
+            own = "set SSL_CERT_FILE to the file with the certificate of its authority, or "
+            advice = f"{own if untrusted.verify_code in _UNKNOWN_AUTHORITY else ''}check the base URL"
+            return self.error(f"has a certificate that this machine does not trust ({why}); {advice}")
         if _find_cause(error, ssl.SSLError):
             return self.error(f"does not speak TLS as asked ({why}); check whether the base URL begins with http://")
         if proxy := _proxy_for(self._address):
@@ -341,7 +337,8 @@ class ErrorFactory:
         if status == 429:
             return f"limits the rate (429){quoted}; ask for less at a time, such as with --set requests_per_minute=N"
         if status >= 500:
-            return f"failed ({status}){quoted}; {'try again later' if self._may_pass(status, error) else 'change what it names'}"
+            advice = "try again later" if self._may_pass(status, error) else "change what it names"
+            return f"failed ({status}){quoted}; {advice}"
         if error.is_page:
             return (
                 f"refused the request ({status}){_page(detail, error)}; check the base URL, and the proxies before it"
