@@ -199,6 +199,8 @@ class ErrorFactory:
             title = self.sanitise(read_error(start).message)
             page = f"an HTML page ({in_quotes(title)})" if title else "an HTML page"
             return self.error(f"answered with {page}, not with a reply of its API; {self._address_advice()}")
+        if (said := _told_error(body)).message:
+            return self._error_in_reply("a reply", said)
         if start.lstrip().startswith(("data:", "event:", ":")):
             what, tried = "a stream that holds no reply of its API", 1
         else:
@@ -415,17 +417,27 @@ def _refuses_system(error: ErrorDetails) -> bool:
 def _fills_context(reply: ModelReply, limit: int | None) -> bool:
     """Whether a reply ended because prompt and reply fill the model's context, not because of a limit of its own.
 
-    It had fewer tokens than the ``limit`` of the request; or, without a limit, hardly any, or both together are a
-    multiple of 1,024 as contexts are. The prompt is then the larger part by far.
+    Both together are a multiple of 1,024, as contexts are. Or the prompt is the larger part by far, and the reply had
+    fewer tokens than the ``limit`` of the request; without a limit, at most one.
     """
     if reply.finish_reason == CONTEXT_FULL:
         return True
     sent, written = reply.usage.input_tokens, reply.usage.output_tokens
-    if reply.finish_reason != "length" or sent is None or written is None or written * 8 > sent:
+    if reply.finish_reason != "length" or sent is None or written is None or (limit is not None and written >= limit):
         return False
-    if limit is not None:
-        return written < limit
-    return written <= 1 or (sent + written + 1) % _FULL_TOTALS <= 2
+    total = sent + written
+    if total >= 2 * _FULL_TOTALS and (total + 1) % _FULL_TOTALS <= 1:
+        return True
+    return written * 8 <= sent and (written <= 1 if limit is None else True)
+
+
+def _told_error(body: bytes) -> ErrorDetails:
+    """What a JSON body without a reply says in place of one, wherever it says it; nothing in a large body."""
+    try:
+        found = msgspec.json.decode(body) if len(body) <= MAX_ERROR_BYTES else None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ErrorDetails()
+    return read_error(found) if isinstance(found, dict) else ErrorDetails()
 
 
 def _is_json(body: bytes) -> bool:
@@ -436,6 +448,7 @@ def _is_json(body: bytes) -> bool:
         return False
 
 
+MAX_ERROR_BYTES: Final = 64 << 10
 _MAX_JSON_BYTES: Final = 1 << 20
 
 
