@@ -28,6 +28,7 @@ from codeplan.llm import endpoint
 from codeplan.llm.endpoint import Headers, Secret
 from codeplan.llm.endpoint_errors import ErrorFactory, ForeignRedirectError, UnacceptableBodyError
 from codeplan.llm.openai_protocol import API_PATHS, EMBEDDINGS_PATH
+from codeplan.untrusted.texts import one_line
 from codeplan.untrusted.values import in_quotes
 
 if TYPE_CHECKING:
@@ -311,7 +312,14 @@ def bounded_http_client() -> Any:
 
 @cache
 def _context_of(library: Any) -> Any:
-    return library.create_ssl_context()
+    """The library's SSL context. Raises ModelError: the certificates that the environment names cannot be loaded."""
+    try:
+        return library.create_ssl_context()
+    except OSError as error:  # ssl.SSLError, too
+        why = one_line(str(error.strerror or error), 200)
+        raise ModelError(
+            f"the certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be loaded ({why}); correct the variable"
+        ) from None
 
 
 def shared_limiter(url: str, key: Secret, limits: RateLimits) -> RateLimiter:

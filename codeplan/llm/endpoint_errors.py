@@ -46,6 +46,8 @@ _LASTING_PHRASES: Final = (
     "model not found",
 )
 """Parts of messages, in lower case, of failures (5xx) that a retry of the request would get again."""
+_UNKNOWN_AUTHORITY: Final = frozenset({2, 18, 19, 20, 21})
+"""OpenSSL's codes for certificates of an authority that is not known here."""
 _QUOTA_PHRASES: Final = ("credit balance is too low", "insufficient balance", "insufficient credits")
 _FULL_TOTALS: Final = 1024
 """Contexts hold a multiple of so many tokens."""
@@ -169,10 +171,9 @@ class ErrorFactory:
         why = self.sanitise(_root_message(error))
         if untrusted := _find_cause(error, ssl.SSLCertVerificationError):
             why = self.sanitise(untrusted.verify_message or why)
-            return self.error(
-                f"has a certificate that this machine does not trust ({why}); set SSL_CERT_FILE to the file with the "
-                "certificate of its authority, or check the base URL"
-            )
+            own = "set SSL_CERT_FILE to the file with the certificate of its authority, or "
+            advice = f"{own if untrusted.verify_code in _UNKNOWN_AUTHORITY else ''}check the base URL"
+            return self.error(f"has a certificate that this machine does not trust ({why}); {advice}")
         if _find_cause(error, ssl.SSLError):
             return self.error(f"does not speak TLS as asked ({why}); check whether the base URL begins with http://")
         if proxy := _proxy_for(self._address):
@@ -201,6 +202,8 @@ class ErrorFactory:
             page = f"an HTML page ({in_quotes(title)})" if title else "an HTML page"
             message = f"answered with {page}, not with a reply of its API; {self._address_advice()}"
             return self.error(message, is_page=True)
+        if (said := _told_error(body)).message:
+            return self._error_in_reply("a reply", said)
         if start.lstrip().startswith(("data:", "event:", ":")):
             what, tried = "a stream that holds no reply of its API", 1
         else:
@@ -339,9 +342,8 @@ class ErrorFactory:
         if status == 429:
             return f"limits the rate (429){quoted}; ask for less at a time, such as with --set requests_per_minute=N"
         if status >= 500:
-            return (
-                f"failed ({status}){quoted}; {'try again later' if self._may_pass(status, error) else 'see its words'}"
-            )
+            advice = "try again later" if self._may_pass(status, error) else "change what it names"
+            return f"failed ({status}){quoted}; {advice}"
         if error.is_page:
             return (
                 f"refused the request ({status}){_page(detail, error)}; check the base URL, and the proxies before it"
@@ -418,17 +420,27 @@ def _refuses_system(error: ErrorDetails) -> bool:
 def _fills_context(reply: ModelReply, limit: int | None) -> bool:
     """Whether a reply ended because prompt and reply fill the model's context, not because of a limit of its own.
 
-    It had fewer tokens than the ``limit`` of the request; or, without a limit, hardly any, or both together are a
-    multiple of 1,024 as contexts are. The prompt is then the larger part by far.
+    Both together are a multiple of 1,024, as contexts are. Or the prompt is the larger part by far, and the reply had
+    fewer tokens than the ``limit`` of the request; without a limit, at most one.
     """
     if reply.finish_reason == CONTEXT_FULL:
         return True
     sent, written = reply.usage.input_tokens, reply.usage.output_tokens
-    if reply.finish_reason != "length" or sent is None or written is None or written * 8 > sent:
+    if reply.finish_reason != "length" or sent is None or written is None or (limit is not None and written >= limit):
         return False
-    if limit is not None:
-        return written < limit
-    return written <= 1 or (sent + written + 1) % _FULL_TOTALS <= 2
+    total = sent + written
+    if total >= 2 * _FULL_TOTALS and (total + 1) % _FULL_TOTALS <= 1:
+        return True
+    return written * 8 <= sent and (written <= 1 if limit is None else True)
+
+
+def _told_error(body: bytes) -> ErrorDetails:
+    """What a JSON body without a reply says in place of one, wherever it says it; nothing in a large body."""
+    try:
+        found = msgspec.json.decode(body) if len(body) <= MAX_ERROR_BYTES else None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ErrorDetails()
+    return read_error(found) if isinstance(found, dict) else ErrorDetails()
 
 
 def _is_json(body: bytes) -> bool:
@@ -439,6 +451,7 @@ def _is_json(body: bytes) -> bool:
         return False
 
 
+MAX_ERROR_BYTES: Final = 64 << 10
 _MAX_JSON_BYTES: Final = 1 << 20
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Protocol, get_type_hints
 import msgspec
 
 from codeplan.budget import sampling_temperature
-from codeplan.errors import UsageError
+from codeplan.errors import ModelError, UsageError
 from codeplan.llm import endpoint, openai_protocol, prices
 from codeplan.llm.connections import RateLimits, bounded_http_client, shared_limiter
 from codeplan.llm.endpoint_errors import EndpointError, ErrorFactory
@@ -405,6 +405,8 @@ class NativeModel:
                 body = await self._api.send(request, Access(self._url, self._key, http, seconds))
         except TimeoutError:
             return self._errors.attempt_timed_out(seconds)
+        except ModelError:  # no HTTP client can be made
+            raise
         except Exception as error:  # what an API sends can raise exceptions of any library below its client
             return self._errors.convert_client_error(error)
         outcome = self._read(body, cuts, limit)

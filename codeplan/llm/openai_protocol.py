@@ -292,7 +292,10 @@ def estimate_tokens(texts: Iterable[str], max_tokens: int | None) -> int:
     return sum(map(len, texts)) // 4 + (max_tokens or 0)
 
 
-_REASONING_START, _REASONING_END = "<think>", "</think>"
+_OPENING = re.compile(r"\s*+<(?:think|thinking|thought)>")
+_NESTED = re.compile(r"(?<![`'\"])<(?:think|thinking|thought)>")
+_CLOSING = re.compile(r"(?<![`'\"])</(?:think|thinking|thought)>")
+"""The tags around reasoning within a text."""
 
 CONTEXT_FULL: Final = "context_full"
 """The finish reason of a reply that ended because the model's context has no more room."""
@@ -302,7 +305,7 @@ _GOOGLES_FILTERS = ("recitation", "blocklist", "prohibited_content", "spii", "la
 _FINISH_REASONS = {
     **dict.fromkeys(("stop", "eos", "eos_token", "stop_sequence", "end_turn", "complete", "completed"), "stop"),
     **dict.fromkeys(("length", "max_tokens", "max_output_tokens", "model_length"), "length"),
-    **dict.fromkeys(("content_filter", "safety", *_GOOGLES_FILTERS), "content_filter"),
+    **dict.fromkeys(("content_filter", "content-filter", "sensitive", "safety", *_GOOGLES_FILTERS), "content_filter"),
     "model_context_window_exceeded": CONTEXT_FULL,
     **dict.fromkeys(("tool_calls", "function_call"), "tool_calls"),
 }
@@ -392,7 +395,7 @@ def read_error(body: Any) -> ErrorDetails:
         return ErrorDetails(_page_title(text), is_page=True)
     code = kind = cause = ""
     status = None
-    for _ in range(_MAX_NESTING):
+    for depth in range(_MAX_NESTING):
         if isinstance(body, list) and len(body) == 1 and isinstance(body[0], dict) and "error" in body[0]:
             body = body[0]  # Google's endpoint
         if not isinstance(body, dict):
@@ -401,7 +404,7 @@ def read_error(body: Any) -> ErrorDetails:
         status = _error_status(body) or status
         cause = _provider_error(body.get("metadata")) or cause
         below = next((body[name] for name in _MESSAGE_FIELDS if body.get(name)), None)
-        body = _by_field(body) if below is None else below
+        body = _by_field(body) if below is None and depth else below
     message = ": ".join(filter(None, (_error_message(body), cause)))
     found = is_html(message)
     return ErrorDetails(_page_title(message) if found else message, code, kind, status, is_page=found)
@@ -527,14 +530,19 @@ def parse_chat(body: bytes) -> ModelReply | None:
     """The reply in a chat completion's body; None if it is not one."""
     read = _decode(body, _Chat)
     error = read and _parse_error(read.error)
-    if read is None or (error is None and read.choices is None):
+    if read is None:
+        return None
+    if error is None and read.choices is None and _decode(read.message, _Message) is not None:  # as Ollama's own API
+        read.choices = [_Choice(read.message)]
+    if error is None and read.choices is None:
         return None
     usage = _parse_usage(read.usage, "prompt", "completion")
     shared: dict[str, Any] = {"usage": usage, "model": _decode(read.model, str) or "", "error": error}
     if not read.choices:
         return ModelReply(**shared)
     choice = read.choices[0]
-    message = choice.message or _Message(choice.text)
+    shared["error"] = error or _parse_error(choice.error)
+    message = _decode(choice.message, _Message) or _Message(choice.message if len(choice.message) else choice.text)
     parts = read_content(message.content)
     text, thought = split_reasoning(parts.text)
     beside = (message.reasoning_content, message.reasoning, message.thinking, message.reasoning_details)
@@ -694,19 +702,19 @@ def _order_vectors(items: Sequence[_Embedding], count: int) -> tuple[tuple[float
 def split_reasoning(text: str | None) -> tuple[str | None, str]:
     """The text without the reasoning that some servers leave at its start, and that reasoning.
 
-    The text is None if nothing else is left.
+    The text is None if nothing else is left. A tag in quotes is part of an answer.
     """
-    if text is None or (_REASONING_START not in text and _REASONING_END not in text):
+    opening = _OPENING.match(text) if text else None
+    closing = _CLOSING.search(text, opening.end()) if text and opening else _CLOSING.search(text or "")
+    if text is None or not (opening or closing):
         return text, ""
-    reasoning, end, answer = text.partition(_REASONING_END)
-    thought = reasoning.lstrip().removeprefix(_REASONING_START)
-    if not end or _REASONING_START in thought:
-        is_thought = text.lstrip().startswith(_REASONING_START)
-        return (None, thought) if is_thought else (text, "")
-    rest = answer.lstrip()
-    if not rest or rest.startswith(_REASONING_START):
+    thought = text[opening.end() if opening else 0 : closing.start() if closing else len(text)]
+    if closing is None:
         return None, thought
-    return rest, thought
+    if _NESTED.search(thought):
+        return (None, thought) if opening else (text, "")
+    rest = text[closing.end() :].lstrip()
+    return (rest if rest and not _OPENING.match(rest) else None), thought
 
 
 def _response_finish_reason(read: _Response) -> str:
@@ -785,13 +793,15 @@ class _Message(msgspec.Struct):
 
 
 class _Choice(msgspec.Struct):
-    message: _Message | None = None
+    message: msgspec.Raw = msgspec.Raw()
     text: msgspec.Raw = msgspec.Raw()
     finish_reason: msgspec.Raw = msgspec.Raw()
+    error: msgspec.Raw = msgspec.Raw()
 
 
 class _Chat(msgspec.Struct):
     choices: list[_Choice] | None = None
+    message: msgspec.Raw = msgspec.Raw()
     model: msgspec.Raw = msgspec.Raw()
     system_fingerprint: msgspec.Raw = msgspec.Raw()
     usage: msgspec.Raw = msgspec.Raw()

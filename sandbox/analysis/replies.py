@@ -530,14 +530,29 @@ def _with_first_comments(module: cst.Module) -> cst.Module:
 
 
 def choose_reading(source: str, arguments: dict[str, Any]) -> int:
-    """Return the number of the first of the ``readings`` of a reply that is Python; -1 if none is."""
+    """Return the number of the first of the ``readings`` of a reply that is Python; -1 if none is.
+
+    One word of prose, or two with a comma between them, is Python as well, but does not count.
+    """
     for number, code in enumerate(readings(source)):
         try:
-            parse_or_repair(add_header(code))
+            tree = parse_or_repair(add_header(code))[1]
         except RejectedPlanError:
             continue
-        return number
+        if not any(map(_is_prose, tree.body)):
+            return number
     return -1
+
+
+def _is_prose(statement: ast.stmt) -> bool:
+    """Return whether a statement outside all functions computes and does nothing, as words do."""
+    match statement:
+        case ast.Expr(value=ast.Constant() | ast.Call() | ast.Await()):
+            return False
+        case ast.Expr() | ast.AnnAssign(value=None):
+            return True
+        case _:
+            return False
 
 
 _GUARD_LINE = re.compile(r"^[ \t]*(?:el)?if\b[^\n]*\bstart_from\b", re.MULTILINE)

@@ -34,7 +34,8 @@ _CODE_LINE = re.compile(
     r"|if start_from\b|[A-Za-z_]\w*+[ \t]*+=[^=])"
 )
 _WORDS = re.compile(r"[^\W\d_]+")
-_THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_THOUGHT_START = re.compile(r"<(?:think(?:ing)?|thought)>", re.IGNORECASE)
+_THOUGHT_END = re.compile(r"(?<![`'\"])</(?:think(?:ing)?|thought)>", re.IGNORECASE)
 _INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060"))
 _SPACES = str.maketrans(dict.fromkeys("\u00a0\u2007\u202f\u3000", " "))
 
@@ -255,10 +256,19 @@ def prose_of(reply: str) -> str:
 
 def _clean_reply(reply: str) -> str:
     """Normalise line ends and indentation; drop reasoning and invisible characters."""
-    thoughts = [m.end() for m in _THOUGHT_END.finditer(reply)]
-    text = reply[thoughts[-1] :] if thoughts else reply
-    text = text.replace("\r\n", "\n").replace("\r", "\n").translate(_INVISIBLE)
+    text = _without_thoughts(reply).replace("\r\n", "\n").replace("\r", "\n").translate(_INVISIBLE)
     return "\n".join(_normalise_indent(line) for line in text.split("\n"))
+
+
+def _without_thoughts(reply: str) -> str:
+    """Return what follows the last thought; if that holds no code, what stands before the first one, too."""
+    ends = [m.end() for m in _THOUGHT_END.finditer(reply)]
+    if not ends:
+        return reply
+    start = _THOUGHT_START.search(reply)
+    before = reply[: start.start()] if start and start.start() < ends[0] else ""
+    after = reply[ends[-1] :]
+    return before + after if holds_code(before) and not holds_code(after) else after
 
 
 def _normalise_indent(line: str) -> str:

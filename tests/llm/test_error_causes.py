@@ -89,6 +89,16 @@ CAUSES: dict[str, tuple[int, Any, str, int]] = {
     "a page as an answer": (200, PAGE, "answered with an HTML page ('Just a moment')", 1),
     "a page without title": (200, b"\n<html>hm</html>", "answered with an HTML page, not with a reply", 1),
     "a comment before a page": (200, b"<!-- x -->\n<html>hm</html>", "answered with an HTML page", 1),
+    "a gateway's words beside a code": (200, {"code": 401, "msg": "the token has expired"}, "the token has expired", 1),
+    "a gateway's words in a status": (200, {"status": "error", "message": "upstream is busy"}, "upstream is busy", 3),
+    "null for choices, with a reason": (200, {"choices": None, "detail": "no worker"}, "no worker", 3),
+    "an error of the choice": (
+        200,
+        reply("Hel", "error", choices=[{"message": {"content": "Hel"}, "error": {"code": 502, "message": "lost it"}}]),
+        "lost it",
+        3,
+    ),
+    "z.AI's filter": (200, reply("", "sensitive"), "content filter", 1),
     "JSON of another API": (200, {"status": "ok"}, "not a reply of its API", 2),
     "half of JSON": (200, b'{"choices": [', "not a reply of its API", 3),
     "too little memory": (500, {"error": "model requires more system memory (9 GiB) than is available"}, "9 GiB", 1),
@@ -155,6 +165,9 @@ USAGES = [
     ("as much as was asked for", "Hel", 30_000, 1_000, 1_000, False),
     ("at a limit of the endpoint", "Hel", 3_000, 100, None, False),
     ("mostly reply", "Hel", 50, 974, None, False),
+    ("thoughts, at the context's end", "", 1_085, 3_011, None, True),
+    ("more was asked for than there is room", "Hel", 1_085, 3_010, 8_000, True),
+    ("a limit of the endpoint, below what was asked for", "Hel", 3_000, 4_000, 8_000, False),
     ("without usage", "Hel", None, None, None, False),
 ]
 
@@ -232,7 +245,15 @@ def test_a_certificate_that_is_not_trusted_is_named_with_the_variable_that_helps
         asked = subprocess.run(
             [sys.executable, "-c", ASK, url], env=environment, capture_output=True, text=True, check=False
         )
+        gone = subprocess.run(
+            [sys.executable, "-c", ASK, url],
+            env=environment | {"SSL_CERT_FILE": str(tmp_path / "gone.pem")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     assert (asked.stdout, asked.stderr) == ("Hello.\n", "")
+    assert "the certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be loaded (No such file" in gone.stderr
 
 
 def test_tls_at_a_port_without_it_is_told(endpoint: Endpoint) -> None:

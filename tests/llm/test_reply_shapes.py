@@ -84,6 +84,22 @@ SHAPES: dict[str, tuple[Any, str, str]] = {
         "Hello.",
         "",
     ),
+    "a text as the message": (reply() | {"choices": [{"message": "Hello.", "finish_reason": "stop"}]}, "Hello.", ""),
+    "a message without choices": (
+        {"model": "m", "message": {"role": "assistant", "content": "Hello."}, "usage": {"prompt_tokens": 9}},
+        "Hello.",
+        "",
+    ),
+    "Gemma's tag": (reply(f"<thought>{THOUGHT}</thought>Hello."), "Hello.", THOUGHT),
+    "a longer tag": (reply(f"<thinking>{THOUGHT}</thinking>\nHello."), "Hello.", THOUGHT),
+    "a tag in quotes": (reply("Write print('</think>')."), "Write print('</think>').", ""),
+    "a tag in quotes behind a thought": (
+        reply(f"<think>{THOUGHT}</think>Write '</think>'."),
+        "Write '</think>'.",
+        THOUGHT,
+    ),
+    "a tag in quotes within a thought": (reply("<think>Not `</think>`.</think>Hello."), "Hello.", "Not `</think>`."),
+    "words before a thought": (reply("Well. <think>hm</think> Hello."), "Well. <think>hm</think> Hello.", ""),
     "counts with a point": (reply(usage={"prompt_tokens": 9.0, "completion_tokens": 3.0}), "Hello.", ""),
     "a number as fingerprint": (reply(system_fingerprint=7), "Hello.", ""),
     "a number as finish reason": (reply(finish_reason=0), "Hello.", ""),  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ import pytest
 
 import codeplan
 from codeplan.cli import main
+from codeplan.recording.events import ModelCalled
 from codeplan.recording.trace import Trace
 from codeplan.report.event_view import event_rows
 from codeplan.types import Claimed, Completion, Message, NotSolved
@@ -93,9 +94,12 @@ def shown(out: Path, capsys: Any) -> str:
     events = Trace.read(out / "trace.jsonl")
     rows = "\n".join(row.text for row in event_rows(events))
     assert main(["replay", str(out)]) in (0, 1)
-    assert main(["report", str(out)]) == 0
+    assert main(["report", str(out), "--out", str(out.parent / "report.html")]) == 0
     assert main(["show", str(out), "--json"]) == 0
     capsys.readouterr()
+    (call, *_) = [event for event in events if isinstance(event, ModelCalled)]
+    assert main(["show", str(out), "--event", str(call.seq)]) == 0
+    assert "reasoning:\nr\\udc80\n\nreply:" in capsys.readouterr().out
     rows.encode()
     return rows
 
