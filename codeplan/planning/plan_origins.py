@@ -10,7 +10,16 @@ import msgspec
 from codeplan.episode.episode import Episode
 from codeplan.errors import SandboxError
 from codeplan.plain_data import unpack
-from codeplan.recording.events import CallAnswered, CallBegun, Event, ModelCalled, PlanDrafted, PlanFixed, PlanOrigins, TurnStarted
+from codeplan.recording.events import (
+    CallAnswered,
+    CallBegun,
+    Event,
+    ModelCalled,
+    PlanDrafted,
+    PlanFixed,
+    PlanOrigins,
+    TurnStarted,
+)
 from codeplan.sandbox import Sandbox
 from codeplan.tools.environment import ToolEnvironment
 from codeplan.tools.flow_checks import FlowChecks

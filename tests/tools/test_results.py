@@ -131,7 +131,7 @@ class Strange:
     [
         (Strange(), r"^a value of the type [\w.]*test_results.Strange, which is not plain data$"),
         ([1, {"a": Strange}], "the type type, which is not plain data"),
-        (b"\xff", "the type bytes, which is not plain data"),
+        (b"\xff", "bytes that are not text in UTF-8; return them as base64 text"),
         (OneArray(20_001), "more than 20,000 values"),
         (endless(), "more than 20,000 values"),
         (loop, "a value that contains itself"),
