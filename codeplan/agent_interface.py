@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple, Protocol
 
 from codeplan.types import AgentApi, AgentAttribute, AgentMethod, AgentParameter
+from codeplan.untrusted.texts import escape_surrogates
 
 plan_place: Final[ContextVar[tuple[int | None, int | None]]] = ContextVar("plan_place", default=(None, None))
 """The step and the line of the plan whose call of its agent is answered now; None without a plan, or if unknown."""
@@ -73,7 +74,7 @@ def agent_api(agent: type) -> AgentApi:
         return declared
     methods = tuple(_method(name, f) for name, f in _members(agent) if inspect.isfunction(f))
     aliases = tuple(getattr(agent, "_aliases", {}).items())
-    return AgentApi(methods, tuple(_attributes(agent)), inspect.getdoc(agent) or "", aliases)
+    return AgentApi(methods, tuple(_attributes(agent)), _doc(agent), aliases)
 
 
 def report_of(agent: Any) -> str:
@@ -129,12 +130,17 @@ def _members(agent: type) -> Iterator[tuple[str, object]]:
     return iter(seen.items())
 
 
+def _doc(described: object) -> str:
+    """The docstring, without indentation; empty if there is none."""
+    return escape_surrogates(inspect.getdoc(described) or "")
+
+
 def _method(name: str, function: object) -> AgentMethod:
     signature = inspect.signature(function)  # type: ignore[arg-type]  # isfunction() does not narrow
     parameters = list(signature.parameters.values())[1:]
     written = [p.replace(annotation=_as_written(p.annotation)) for p in parameters]
     shown = str(signature.replace(parameters=written, return_annotation=_as_written(signature.return_annotation)))
-    return AgentMethod(name, shown, inspect.getdoc(function) or "", tuple(_parameter(p) for p in parameters))
+    return AgentMethod(name, shown, _doc(function), tuple(_parameter(p) for p in parameters))
 
 
 class _AnnotationText(str):
@@ -161,7 +167,7 @@ def _attributes(agent: type) -> Iterator[AgentAttribute]:
     for name, value in _members(agent):
         if isinstance(value, property):
             returns = getattr(value.fget, "__annotations__", {}).get("return", "")
-            found[name] = AgentAttribute(name, _type_name(returns), _first_line(inspect.getdoc(value)))
+            found[name] = AgentAttribute(name, _type_name(returns), _first_line(_doc(value)))
         elif not callable(value) and not isinstance(value, (staticmethod, classmethod)):
             found.setdefault(name, AgentAttribute(name, type(value).__name__))
     for name in _set_in_init(agent):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 
 _T = TypeVar("_T")
+_News = TypeVar("_News")
 
 POLL_SECONDS: Final = 0.2
 """Maximum time in seconds until a waiting thread notices that it is cancelled."""
@@ -83,7 +85,7 @@ class DeadlinePassed(Exception):
     """A call has run past its deadline. It may run on."""
 
 
-def _wait(done: threading.Lock, seconds: float | None) -> None:
+def _wait(done: threading.Lock | threading.Semaphore, seconds: float | None) -> None:
     """Wait until the lock is released, which wakes sooner than a future.
 
     Raises: DeadlinePassed: ``seconds`` are over (None: no limit). KeyboardInterrupt: this thread was interrupted, or
@@ -228,11 +230,39 @@ class LoopThread:
         thread was interrupted or its work cancelled; so is the call. concurrent.futures.CancelledError: the call was
         cancelled in another way.
         """
+        done = threading.Lock()
+        done.acquire()
+        return self._run(awaitable, done, lambda: _wait(done, seconds))
+
+    def run_telling(
+        self, begin: Callable[[Callable[[_News], None]], Awaitable[_T]], listen: Callable[[_News], None]
+    ) -> _T:
+        """As ``run``, of a call that tells something while it runs: ``begin`` makes it from the function that tells.
+
+        ``listen`` is called in this thread while it waits. What it raises cancels the call, and is raised.
+        """
+        news: deque[_News] = deque()
+        woken = threading.Semaphore(0)  # released for each piece of news, and at the end
+
+        def tell(piece: _News) -> None:
+            news.append(piece)
+            woken.release()
+
+        def attend() -> None:
+            _wait(woken, None)
+            while news:
+                listen(news.popleft())
+                _wait(woken, None)
+
+        return self._run(begin(tell), woken, attend)
+
+    def _run(
+        self, awaitable: Awaitable[_T], done: threading.Lock | threading.Semaphore, wait: Callable[[], None]
+    ) -> _T:
+        """Run the call, which releases ``done`` at its end, for which ``wait`` waits."""
         call: Coroutine[Any, Any, _T] = awaitable if isinstance(awaitable, CoroutineType) else _awaited(awaitable)
         loop = self._running_loop()
-        done = threading.Lock()
         tasks: list[asyncio.Task[_T]] = []
-        done.acquire()
 
         def begin() -> None:
             tasks.append(loop.create_task(call))
@@ -245,7 +275,7 @@ class LoopThread:
 
         loop.call_soon_threadsafe(begin)  # before anything that cancels
         try:
-            _wait(done, seconds)
+            wait()
         except BaseException:
             loop.call_soon_threadsafe(lambda: tasks[0].cancel())
             raise

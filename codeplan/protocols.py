@@ -240,6 +240,12 @@ plan wants. The messages say the same in words, so a model need not send it alon
 """
 
 
+reply_listener: Final[ContextVar[Callable[[tuple[int, str]], None] | None]] = ContextVar("reply_listener", default=None)
+"""What hears the reply of a model while it is written: each piece as its place in the reply, from 0 on, and its text. A
+place of 0 means that the reply begins, perhaps anew. To be called in the thread that asks. None: nobody listens.
+"""
+
+
 @runtime_checkable
 class LLM(Protocol):
     """A language model that completes a chat."""

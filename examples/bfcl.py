@@ -106,7 +106,7 @@ def play(conversation: Conversation, model: Any, folder: Path, **options: Any) -
         for turn, message in enumerate(conversation.messages):
             asks = bool(results) and isinstance(results[-1].ending, NeedsInput)
             if asks and message != NEW_TOOLS:
-                results.append(session.answer(message))
+                results[-1] = session.answer(message)  # it goes on in the same turn
             else:
                 added = offered_tools(objects, conversation, turn) if message == NEW_TOOLS else None
                 results.append(session.do(message, tools=added))
@@ -123,7 +123,7 @@ def play(conversation: Conversation, model: Any, folder: Path, **options: Any) -
         conversation.id,
         bool(verdict["valid"]),
         str(verdict.get("error_message", "")),
-        len(results),
+        len(made),
         sum(result.model_calls for result in results),
         sum(each.input_tokens or 0 for each in usage),
         sum(each.output_tokens or 0 for each in usage),

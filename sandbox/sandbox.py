@@ -98,6 +98,7 @@ class Sandbox:
         fixes: bool = True,
         kept: Iterable[str] = (),
         starts_over: bool = False,
+        set_before: Iterable[str] = (),
     ) -> Plan | Rejected:
         """Check ``source`` for an agent with this API, given as data or as the agent's class. Nothing of it runs.
 
@@ -105,7 +106,8 @@ class Sandbox:
         source and its fixes.
 
         ``kept`` are the names of the variables that an earlier run left; names that no plan can have are ignored. The
-        plan may read them as it may read its own, unless the next run ``starts_over``, without them.
+        plan may read them as it may read its own, unless the next run ``starts_over``, without them. ``set_before`` are
+        the names that the plan of that run set: a ``return`` of one that is gone is removed, with a warning.
 
         Raises: UsageError: ``api`` is neither, for example the agent itself.
         """
@@ -114,7 +116,16 @@ class Sandbox:
             raise UsageError(
                 f"check takes the class of an agent or an AgentApi, not an object of the class {name}; give type(agent)"
             )
-        return self._backend.texts.check(source, api, fixes=fixes, kept=kept, starts_over=starts_over)
+        before: dict[str, Any] = {"kept": kept, "starts_over": starts_over, "set_before": set_before}
+        return self._backend.texts.check(source, api, fixes=fixes, **before)
+
+    def read_reply(self, reply: str) -> str:
+        """Return the code in a model's reply with one final newline, or "" if there is none: a plan, or some steps.
+
+        It is that of ``extract_code``, unless that is not Python and the reply can be read in another way that is: as
+        a plan as a whole, or up to a later fence or line of prose. A worker finds out.
+        """
+        return self._backend.texts.read_reply(reply)
 
     def merge_reply(self, reply: str, before: str) -> MergedReply | Rejected | None:
         """Merge the code of a reply into the plan ``before``, if it holds only some steps; None if it is a whole plan.

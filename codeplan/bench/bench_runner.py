@@ -26,6 +26,7 @@ from codeplan.budget import Budget, Spending, TotalBudget
 from codeplan.cancellation import Cancellation, current_cancellation
 from codeplan.errors import BudgetExceeded, Diverged, InfrastructureError, UsageError
 from codeplan.protocols import Environment, has_members, require_members
+from codeplan.recording.event_handlers import EventsOnly
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler
 from codeplan.recording.trace import Trace
 from codeplan.runner import environment_files, episodes, models, recorded_episodes
@@ -166,7 +167,7 @@ def attempt_episode(task: Task, play: Callable[[EventHandler], Result], method: 
             ends.append(event.result)
 
     try:
-        return play(on_event), False
+        return play(EventsOnly(on_event)), False
     except (UsageError, Diverged):
         raise
     except Exception as e:  # a bug in a method or an environment ends its episode, not the bench

@@ -28,6 +28,7 @@ from codeplan.budget import Spending
 from codeplan.cancellation import Cancellation
 from codeplan.errors import Diverged, InfrastructureError, UsageError
 from codeplan.methods.autoplan import batch_name, batch_plan
+from codeplan.recording.event_handlers import EventsOnly
 from codeplan.recording.events import EpisodeEnded, Event, EventHandler
 from codeplan.recording.trace import Trace
 from codeplan.runner import episodes
@@ -126,7 +127,13 @@ class _TrainingWorker:
             refuse_links(place / "episodes", self._folder)
             with self.cancellation.in_force():
                 episodes.learn(
-                    job.env, tasks, job.method, job.model, out=place / "episodes", on_event=self._handle, **settings
+                    job.env,
+                    tasks,
+                    job.method,
+                    job.model,
+                    out=place / "episodes",
+                    on_event=EventsOnly(self._handle),
+                    **settings,
                 )
         except Diverged as e:
             e.add_note(f"the training is in {place}; give the same settings again, or remove that folder to train anew")

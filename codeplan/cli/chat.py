@@ -42,7 +42,7 @@ def chat(
     more: options.Set = None,
     output: OutputOptions,
 ) -> None:
-    """Reach goals that follow one another with your own tools: each line is a message, and one plan goes on from another.
+    """Reach goals that follow one another with your own tools: each line is a message.
 
     The next plan has the variables and values of the plans before it. Ctrl-C ends a turn, Ctrl-D the session; a session
     that was killed goes on in its turn. Without a terminal, each line of standard input is a message.
@@ -60,9 +60,11 @@ def chat(
         raise UsageError("chat takes neither --verify nor --returns: each message is a goal of its own")
     given |= {"instructions": read_instructions(instructions)} if instructions else {}
     arguments = {name: value for name, value in sources.arguments().items() if name not in ("verify", "returns")}
-    with options.run_folder(folder, "chat") as place:
-        with Session(folder=place, on_event=_shows(output), **arguments, **given) as session:
-            last = _talk(session, output)
+    with (
+        options.run_folder(folder, "chat") as place,
+        Session(folder=place, on_event=_shows(output), **arguments, **given) as session,
+    ):
+        last = _talk(session, output)
     if last is not None and last.ending.name in ("waiting", "needs_input"):
         echo_message(f"{last.reason}; go on with: codeplan chat {shell_word(place)}", "codeplan: ", err=True)
         raise typer.Exit(5)
@@ -98,8 +100,8 @@ def _take_up(session: Session) -> Result | None:
     if not turns:
         return None
     echo_message(f"going on after {len(turns)} turn{'s' if len(turns) > 1 else ''}", "codeplan: ", err=True)
-    last = turns[-1]
-    return session.resume() if last.result is None else last.result
+    result = turns[len(turns) - 1].result
+    return session.resume() if result is None else result
 
 
 def _messages() -> Iterator[str]:

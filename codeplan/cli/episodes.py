@@ -86,6 +86,7 @@ def run(
     Exit codes: 0 success, 1 not solved, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted; they speak of the
     episode, whatever becomes of the skill.
     """
+    from codeplan.recording.event_handlers import KeepAndTell
     from codeplan.report.json_output import result_as_json
     from codeplan.runner.episodes import run as run_episode
 
@@ -99,20 +100,12 @@ def run(
         events: list[Event] = []
         show = output.event_handler()
         with playing(f"run: codeplan resume {shell_word(folder)}", as_json=output.as_json):
-            result = run_episode(out=folder, on_event=_both(events.append, show) if target else show, **arguments)
+            result = run_episode(out=folder, on_event=KeepAndTell(events.append, show) if target else show, **arguments)
         acquired: dict[str, Any] = {}
         if target:
             kept = folder if result.trace else None  # an episode from a tape has no folder
             acquired = curation.acquire_from_result(result, events, target, kept, arguments, quiet=output.as_json)
     end_episode(result, {**result_as_json(result), **acquired} if output.as_json else None)
-
-
-def _both(first: Callable[[Event], None], second: Callable[[Event], None]) -> Callable[[Event], None]:
-    def on_event(event: Event) -> None:
-        first(event)
-        second(event)
-
-    return on_event
 
 
 def do(
@@ -333,9 +326,18 @@ class _ResumedEvents:
         self.recorded, self.runs = 0, False
         self._show, self._quiet, self._shown = show, quiet, 0
 
-    def __call__(self, event: Event) -> None:
-        from codeplan.recording.events import EpisodeStarted
+    @property
+    def hears_replies(self) -> bool:
+        from codeplan.recording.event_handlers import hears_replies
 
+        return hears_replies(self._show)
+
+    def __call__(self, event: Event) -> None:
+        from codeplan.recording.events import EpisodeStarted, ReplyWritten
+
+        if isinstance(event, ReplyWritten):
+            self._show(event)
+            return
         self.runs = self.runs or isinstance(event, EpisodeStarted)
         if self.runs and self._shown == self.recorded and not self._quiet:
             with without_line():
@@ -487,6 +489,8 @@ def _show_event(recorded: list[Event], number: int, as_json: bool) -> None:
     if isinstance(event, ModelCalled):
         for message in event.messages:
             echo(f"{message['role']}:\n{message['content']}\n")
+        if event.completion.reasoning:
+            echo(f"reasoning:\n{event.completion.reasoning}\n")
         echo(f"reply:\n{event.completion.text}")
         return
     display = LiveDisplay(make_console(), plan_before=_plan_before(recorded[:number]))

@@ -8,7 +8,7 @@ import os
 import time
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -495,6 +495,10 @@ def serve(
     log: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A new file with a JSON line per request and its usage.")
     ] = None,
+    streams: Annotated[
+        Literal["yes", "no", "only", "bare"],
+        typer.Option(help="Send streams if asked, never, only these, or only these without stream_options."),
+    ] = "yes",
     mistakes: options.Mistakes = None,
     model_seed: options.ModelSeed = None,
 ) -> None:
@@ -510,7 +514,8 @@ def serve(
 
     given = options.collect_settings(None, mistakes=mistakes, model_seed=model_seed)
     model = models.connect("scripted", **given)
-    endpoint = StandInServer(model, latency=latency / 1000, faults=FaultSettings.parse(faults), log=log)
+    faults_made = FaultSettings.parse(faults)
+    endpoint = StandInServer(model, latency=latency / 1000, faults=faults_made, log=log, streams=streams)
     try:
         asyncio.run(_run(endpoint, port))
     except KeyboardInterrupt:

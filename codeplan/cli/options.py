@@ -280,8 +280,7 @@ Readonly = Annotated[
     list[str] | None, typer.Option(metavar="PATTERN", help="For flows: these tools only read; repeatable.")
 ]
 Instructions = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Your own system text, for every prompt that plans or acts for you."),
+    Path | None, typer.Option(metavar="FILE", help="Your own system text, for every prompt that plans or acts for you.")
 ]
 WayOn = Literal["retry", "skip", "stop"]
 

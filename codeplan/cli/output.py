@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, assert_never
 import typer
 
 from codeplan.errors import CodeplanError
-from codeplan.untrusted.texts import echo, echo_message, one_line, shell_word
+from codeplan.untrusted.texts import clean, echo, echo_message, one_line, shell_word
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
     from rich.status import Status
+    from rich.text import Text
 
     from codeplan.bench.store import BenchRecord, EpisodeOutcome
     from codeplan.curation.curation_runner import EpisodeRecord
@@ -58,12 +59,15 @@ DELAY_SECONDS: Final = 0.5
 """How long nothing may happen before the line appears."""
 
 _FRAME_SECONDS: Final = 0.25
+_TAIL_LINES: Final = 3  # of a reply that is being written
+_MAX_TAIL_CHARS: Final = 2_000
 _WITHOUT_PLAN: Final = "The environment works"
 _WITH_PLAN: Final = "The plan or its environment works"
 
 
 class WaitingLine:
-    """The line. It is gone while ``hidden`` prints something, or asks the user.
+    """The line, and below it the last lines of a reply that a model writes just now. It is gone while ``hidden``
+    prints something, or asks the user.
 
     ``working`` is what it says while no model is called.
     """
@@ -72,7 +76,7 @@ class WaitingLine:
         self._console, self._working = console, working
         self._lock = threading.RLock()
         self._began = self._since = time.monotonic()
-        self._purpose = ""
+        self._purpose = self._reply = ""
         self._status: Status | None = None
         self._hidden = 0
         self._ended = threading.Event()
@@ -82,8 +86,13 @@ class WaitingLine:
     def tell(self, purpose: str) -> None:
         """A model is being called for this purpose; an empty text: no longer."""
         with self._lock:
-            self._purpose = purpose
+            self._purpose, self._reply = purpose, ""
             self._restart()
+
+    def tell_reply(self, start: int, text: str) -> None:
+        """The model writes this at this place of its reply."""
+        with self._lock:
+            self._reply = ((self._reply if start else "") + text)[-_MAX_TAIL_CHARS:]
 
     def tell_plan(self) -> None:
         """A plan runs from now on: the line says that the plan or its environment works."""
@@ -127,12 +136,21 @@ class WaitingLine:
                     self._status.start()
                 self._status.update(self._text())
 
-    def _text(self) -> str:
+    def _text(self) -> Text:
+        from rich.text import Text
+
         from codeplan.report.event_view import describe_purpose
 
         now = time.monotonic()
         doing = f"The model is called to {describe_purpose(self._purpose)}" if self._purpose else self._working
-        return f"{doing}: {now - self._since:.0f} s, {now - self._began:.0f} s in all"
+        told = f"{doing}: {now - self._since:.0f} s, {now - self._began:.0f} s in all"
+        return Text("\n".join([told, *reply_tail(self._reply, self._console.width - 2)]))
+
+
+def reply_tail(reply: str, width: int) -> list[str]:
+    """The last lines of a reply that is being written, none longer than ``width``."""
+    lines = [line for line in clean(reply).split("\n") if line.strip()]
+    return [line if len(line) <= width else "…" + line[1 - width :] for line in lines[-_TAIL_LINES:]]
 
 
 _current: WaitingLine | None = None
@@ -171,17 +189,29 @@ def without_line() -> Iterator[None]:
         yield
 
 
-def above_line(show: Callable[[Event], Any]) -> Callable[[Event], None]:
-    """The handler, with the line gone while it prints. The line learns from the events whether a plan runs."""
-    from codeplan.recording.events import PlanStarted
+class AboveLine:
+    """The handler, with the line gone while it prints. The line learns from the events whether a plan runs, and shows
+    the replies of models while they are written.
+    """
 
-    def on_event(event: Event) -> None:
+    def __init__(self, show: Callable[[Event], Any]) -> None:
+        self._show = show
+
+    @property
+    def hears_replies(self) -> bool:
+        return _current is not None
+
+    def __call__(self, event: Event) -> None:
+        from codeplan.recording.events import PlanStarted, ReplyWritten
+
+        if isinstance(event, ReplyWritten):
+            if _current is not None:
+                _current.tell_reply(event.start, event.text)
+            return
         if _current is not None and isinstance(event, PlanStarted):
             _current.tell_plan()
         with without_line():
-            show(event)
-
-    return on_event
+            self._show(event)
 
 
 class EpisodeCounts:
@@ -491,7 +521,7 @@ def make_event_handler(as_json: bool, quiet: bool) -> Callable[[Event], None]:
         if show:
             show(event)
 
-    return above_line(on_event)
+    return AboveLine(on_event)
 
 
 def _display(quiet: bool) -> Callable[[Event], None]:

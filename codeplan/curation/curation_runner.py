@@ -18,6 +18,7 @@ from codeplan.errors import InfrastructureError, UsageError
 from codeplan.llm.callable_model import CallableModel, ModelFunction
 from codeplan.llm.connections import cancel_calls_on_interrupt
 from codeplan.protocols import LLM, Environment
+from codeplan.recording.event_handlers import EventsOnly
 from codeplan.recording.events import Event
 from codeplan.runner import episodes
 from codeplan.runner.setup import accepted_settings
@@ -155,7 +156,7 @@ class CurationRunner:
         out = self._new_folder(task, what)
         ended: EpisodeRecord | None = None
         try:
-            result = run(out=out, on_event=events.append)
+            result = run(out=out, on_event=EventsOnly(events.append))
             ended = EpisodeRecord(result, tuple(events), "" if out is None else str(out))
             self.spending.add(result)
         except InfrastructureError as e:

@@ -151,7 +151,8 @@ class Episode:
         self.record(turn)
         self._turn_start = len(self.trace.events) - 1
         self.history = history.given(turn.variables)
-        self.task = self.env.begin_turn(turn, len(history.turns) + 1, recalls=history.is_long)
+        number = len(history.turns) + 1
+        self.task = self.env.begin_turn(turn, number, recalls=history.is_long, lately=history.tools_of_late)
         if turn.tools is not None:
             self.once_tools = turn.once
             self._once.watch(turn.once)

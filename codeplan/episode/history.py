@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -16,7 +17,7 @@ from codeplan.recording.events import (
     PlanEnded,
     answered_calls,
 )
-from codeplan.sandbox import decode
+from codeplan.sandbox import decode, encode
 from codeplan.tools.call_texts import shown_call, unpacked
 from codeplan.types import ASK_USER, Call, Checkpoint, Result, Value
 from codeplan.untrusted.values import value_text
@@ -26,6 +27,9 @@ MAX_SHOWN_TURNS: Final = 5
 
 MAX_SHOWN_VALUE: Final = 400
 """Maximum length of an answer, or of a turn's value, in a prompt, in characters."""
+
+MAX_LATE_TURNS: Final = 3
+"""How many of the latest turns say which tools may be wanted again."""
 
 MAX_FOUND: Final = 5
 """How many turns ``agent.recall`` finds at most."""
@@ -88,10 +92,28 @@ class History(Value, frozen=True):
             left = _merged(left, {f"returned_{turn.number}": result.value})
         return History((*self.turns, turn), left, self.of_user)
 
+    def complete(self, state: Checkpoint | None, source: str, max_bytes: int) -> Checkpoint | None:
+        """The variables of a plan with those of earlier turns, or of the user, that its text names and are missing.
+
+        What does not fit into ``max_bytes`` is named as dropped.
+        """
+        if not self.variables:
+            return state
+        known = state.names if state else {}
+        names = dict.fromkeys(_WORD.findall(unicodedata.normalize("NFKC", source)))
+        more = {name: self.variables[name] for name in names if name in self.variables and name not in known}
+        return encode((decode(state) if state else {}) | more, max_bytes) if more else state
+
     @property
     def is_long(self) -> bool:
         """Whether prompts cannot show all of it, so that plans have ``agent.recall``."""
         return len(self.turns) > MAX_SHOWN_TURNS or any(turn.is_cut for turn in self.turns)
+
+    @property
+    def tools_of_late(self) -> list[str]:
+        """The tools that the latest turns called, the latest call first."""
+        made = [each.call.name for turn in self.turns[-MAX_LATE_TURNS:] for each in turn.calls]
+        return list(dict.fromkeys(reversed(made)))
 
     def recall(self, what: object) -> object:
         """The whole answer of the call with this number, or what the turns that fit these words said and did.

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, cast
 
 import msgspec
+from msgspec import structs
 from msgspec.structs import replace
 
 from codeplan.episode.meter import Meter
@@ -30,6 +32,7 @@ from codeplan.protocols import (
     JudgesValues,
     ShowsPictures,
     WrapsModel,
+    reply_listener,
 )
 from codeplan.recording.event_handlers import tell_model_call
 from codeplan.recording.events import (
@@ -46,6 +49,7 @@ from codeplan.recording.events import (
     Event,
     ModelCalled,
     ModelCallFailed,
+    ReplyWritten,
     TextsEmbedded,
     ToolFailed,
     ValueJudged,
@@ -407,7 +411,8 @@ class ReplayableModel:
     def ask(
         self, messages: Sequence[Message], purpose: Purpose, prompt: str, stop: Sequence[str], max_tokens: int | None
     ) -> Completion:
-        """The model's answer; see ``Episode.ask``."""
+        """The model's answer; see ``Episode.ask``. Half surrogates are escaped: no request can hold them."""
+        messages = [Message(role=m["role"], content=escape_surrogates(m["content"])) for m in messages]
         length = sum(len(message["content"]) for message in messages)
         if length > MAX_PROMPT_CHARS:
             raise prompt_too_long(length, purpose, made_by_agent=self._is_made_by_agent(purpose))
@@ -466,12 +471,13 @@ class ReplayableModel:
                     if isinstance(self._llm, CountsCalls):
                         self._llm.count_call(messages, purpose=purpose, stop=stop, max_tokens=max_tokens)
                 else:
-                    with tell_model_call(purpose):
+                    with tell_model_call(purpose), self._heard(purpose):
                         completion = self._complete(messages, purpose, stop, max_tokens)
                     text, cut_from = bound_text(completion.text, MAX_REPLY_CHARS)
                     completion = replace(completion, text=text)
             except ModelError as e:
-                about |= {"error": str(e), "usage": e.usage or Usage(), "prompt_too_long": e.prompt_too_long}
+                about |= {"error": escape_surrogates(str(e)), "usage": e.usage or Usage()}
+                about |= {"prompt_too_long": e.prompt_too_long}
                 about |= {"reply_cut": e.reply_cut}
                 self._record(ModelCallFailed(**about, seconds=time.perf_counter() - started))
                 raise
@@ -482,6 +488,22 @@ class ReplayableModel:
         if completion.warning:
             self._record(WarningIssued(message=completion.warning))
         return called
+
+    @contextmanager
+    def _heard(self, purpose: Purpose) -> Iterator[None]:
+        """Inside this context, the handler of events hears the reply while it is written, if it wants to."""
+        if not self._trace.hears_replies:
+            yield
+            return
+
+        def listen(piece: tuple[int, str]) -> None:
+            self._trace.tell_reply(ReplyWritten(purpose=purpose, start=piece[0], text=piece[1]))
+
+        token = reply_listener.set(listen)
+        try:
+            yield
+        finally:
+            reply_listener.reset(token)
 
     def _complete(
         self, messages: Sequence[Message], purpose: Purpose, stop: Sequence[str], max_tokens: int | None
@@ -495,7 +517,8 @@ class ReplayableModel:
                 raise  # a bug of codeplan
             raise broken_model(self._llm.name, e) from e
         _require_recordable(completion, self._llm.name)
-        return completion
+        texts = {name: value for name, value in structs.asdict(completion).items() if isinstance(value, str)}
+        return replace(completion, **{name: escape_surrogates(text) for name, text in texts.items()})
 
     def _is_made_by_agent(self, purpose: Purpose) -> bool:
         """Whether the prompt of a call may contain text that a model, a plan or an action made in this episode.

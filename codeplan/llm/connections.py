@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager, contextmanager
 from functools import cache, partial
 from importlib import import_module
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 import msgspec
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import openai
 
 T = TypeVar("T")
+N = TypeVar("N")
 
 
 def run_and_wait(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -46,6 +47,19 @@ def run_and_wait(coroutine: Coroutine[Any, Any, T]) -> T:
         raise KeyboardInterrupt
     try:
         return _loop.run(coroutine)
+    except concurrent.futures.CancelledError:
+        raise KeyboardInterrupt from None
+
+
+def run_and_hear(begin: Callable[[Callable[[N], None]], Coroutine[Any, Any, T]], listen: Callable[[N], None]) -> T:
+    """As ``run_and_wait``, of a coroutine that tells something meanwhile, which ``listen`` gets in this thread.
+
+    ``begin`` makes the coroutine from the function that tells. What ``listen`` raises cancels it.
+    """
+    if _interrupted.is_set():
+        raise KeyboardInterrupt
+    try:
+        return _loop.run_telling(begin, listen)
     except concurrent.futures.CancelledError:
         raise KeyboardInterrupt from None
 
@@ -128,6 +142,10 @@ MAX_BODY_BYTES: Final = 8 << 20
 """Maximum decompressed size of a body. The longest reply that is used (``MAX_REPLY_CHARS``) takes a fifth of it, even
 with every character escaped."""
 
+MAX_STREAM_BYTES: Final = 64 << 20
+"""Maximum decompressed size of a reply that comes as a stream of events, each with some 300 bytes around a word; of its
+text, as much is kept as of another body."""
+
 MAX_EMBEDDINGS_BYTES: Final = 32 << 20
 """Maximum decompressed size of a body with embeddings: 256 vectors of 4096 numbers take some 23 MB."""
 
@@ -148,7 +166,7 @@ async def follow_within_origin(response: Any) -> None:
     here = response.request.url
     try:
         there = here.join(response.headers["location"])
-    except (ValueError, _http_library().InvalidURL):
+    except (ValueError, _library_of(response).InvalidURL):
         raise ForeignRedirectError("") from None
     if (there.scheme, there.host, there.port) != (here.scheme, here.host, here.port):
         raise ForeignRedirectError(_base_url(there) if there.scheme in ("http", "https") and there.host else "")
@@ -166,11 +184,12 @@ async def bound_body(response: Any) -> None:
     """
     encoding = response.headers.pop("content-encoding", "identity").strip().lower()
     is_embeddings = response.request.url.path.endswith(EMBEDDINGS_PATH)
-    most = MAX_EMBEDDINGS_BYTES if is_embeddings else MAX_BODY_BYTES
+    is_stream = response.headers.get("content-type", "").lower().startswith("text/event-stream")
+    most = MAX_EMBEDDINGS_BYTES if is_embeddings else MAX_STREAM_BYTES if is_stream else MAX_BODY_BYTES
     pieces = _decoded(response.stream, encoding, most if response.is_success else MAX_ERROR_BYTES)
     if not response.is_success:
         pieces = _readable_part(pieces)
-    response.stream = _stream_class()(response.stream, pieces)
+    response.stream = _stream_class(_library_of(response))(response.stream, pieces)
 
 
 async def _decoded(stream: AsyncIterable[bytes], encoding: str, most: int) -> AsyncIterator[bytes]:
@@ -204,9 +223,14 @@ async def _readable_part(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         return
 
 
+def _library_of(response: Any) -> Any:
+    """The HTTP library of a response: the clients of different APIs may use different ones."""
+    return import_module(type(response).__module__.partition(".")[0])
+
+
 @cache
-def _stream_class() -> type[Any]:
-    class BoundedStream(_http_library().AsyncByteStream):  # type: ignore[misc]
+def _stream_class(library: Any) -> type[Any]:
+    class BoundedStream(library.AsyncByteStream):  # type: ignore[misc]
         def __init__(self, stream: Any, pieces: AsyncIterator[bytes]) -> None:
             self._stream, self._pieces = stream, pieces
 
@@ -235,11 +259,15 @@ class RateLimits(msgspec.Struct, frozen=True):
 class Connection:
     """An endpoint's clients, for use in the background loop only. Callers ask ``limiter`` before each request.
 
+    ``stream_modes`` are the ways to ask for replies (``reply_stream``) that the endpoint has taken after it refused
+    another one, by path and model.
+
     Raises: ModelError: no client can be made, for example because of an unusable proxy in the environment.
     """
 
     def __init__(self, url: str, key: Secret, headers: Headers, limits: RateLimits, errors: ErrorFactory) -> None:
         self.limiter = RateLimiter(limits.requests, limits.tokens)
+        self.stream_modes: dict[tuple[str, str], Literal["off", "on", "bare"]] = {}
         self._make = partial(_make_client, url, key, headers, errors)
         self._clients = [self._make()]
         self._busy = [0]
@@ -268,6 +296,29 @@ def shared_connection(url: str, key: Secret, headers: Headers, limits: RateLimit
         return found
 
 
+def bounded_http_client() -> Any:
+    """An HTTP client for one call of an API that is not OpenAI's, with the same bounds."""
+    library = import_module("httpx2")
+    return library.AsyncClient(
+        verify=_context_of(library),
+        follow_redirects=True,
+        max_redirects=MAX_REDIRECTS,
+        headers={"Accept-Encoding": ACCEPTED_ENCODINGS},
+        event_hooks={"response": [follow_within_origin, bound_body]},
+    )
+
+
+@cache
+def _context_of(library: Any) -> Any:
+    return library.create_ssl_context()
+
+
+def shared_limiter(url: str, key: Secret, limits: RateLimits) -> RateLimiter:
+    """The process's rate limiter for this address, key and limits."""
+    with _lock:
+        return _limiters.setdefault((url, key, limits), RateLimiter(limits.requests, limits.tokens))
+
+
 def response_class() -> Any:
     """The response class of the HTTP library."""
     return _http_library().Response
@@ -281,10 +332,9 @@ def _http_library() -> Any:
     return import_module("httpx" if int(openai.__version__.partition(".")[0]) < 3 else "httpx2")
 
 
-@cache
 def _ssl_context() -> Any:
     """The shared SSL context: loading it is the slowest part of making a client."""
-    return _http_library().create_ssl_context()
+    return _context_of(_http_library())
 
 
 @cache
@@ -335,6 +385,7 @@ def _make_client(url: str, key: Secret, headers: Headers, errors: ErrorFactory) 
 
 _lock = threading.Lock()
 _connections: dict[tuple[str, Secret, frozenset[tuple[str, Secret]], RateLimits], Connection] = {}
+_limiters: dict[tuple[str, Secret, RateLimits], RateLimiter] = {}
 
 
 def _reset_after_fork() -> None:
@@ -342,6 +393,7 @@ def _reset_after_fork() -> None:
     global _lock, _loop
     _lock, _loop = threading.Lock(), LoopThread()
     _connections.clear()
+    _limiters.clear()
 
 
 if hasattr(os, "register_at_fork"):

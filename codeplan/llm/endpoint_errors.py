@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 import os
+import socket
+import ssl
 import time
 from collections.abc import Mapping, Sequence
 from email.utils import parsedate_to_datetime
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import msgspec
 
 from codeplan.errors import ModelError
 from codeplan.llm import endpoint
-from codeplan.llm.openai_protocol import EmbeddingReply, ErrorDetails, ModelReply, is_context_overflow, read_error
+from codeplan.llm.openai_protocol import (
+    API_PATHS,
+    CONTEXT_FULL,
+    TOKEN_LIMIT_FIELDS,
+    EmbeddingReply,
+    ErrorDetails,
+    ModelReply,
+    is_context_overflow,
+    is_html,
+    read_error,
+)
 from codeplan.types import NO_USAGE, Usage
 from codeplan.untrusted.values import in_quotes
 
@@ -18,9 +34,23 @@ _Error = TypeVar("_Error", bound=Exception)
 _TRANSIENT_STATUSES = frozenset({408, 409, 425, 429})
 _LASTING_FINISH_REASONS = frozenset({"length", "content_filter", "tool_calls"})
 """Finish reasons that a retry of the request would get again."""
+_FINAL_STATUSES = frozenset({501, 505})
+_LASTING_PHRASES: Final = (
+    "requires more system memory",  # Ollama
+    "not supported",
+    "does not support",
+    "unsupported",
+    "unknown model",
+    "no such model",
+    "invalid model",
+    "model not found",
+)
+"""Parts of messages, in lower case, of failures (5xx) that a retry of the request would get again."""
+_QUOTA_PHRASES: Final = ("credit balance is too low", "insufficient balance", "insufficient credits")
+_FULL_TOTALS: Final = 1024
+"""Contexts hold a multiple of so many tokens."""
 _MAX_QUOTE = 240
 _MAX_SANITISED = 20_000
-_KEY_ADVICE = "set OPENAI_API_KEY to a key that is valid there"
 
 
 class ForeignRedirectError(Exception):
@@ -45,6 +75,8 @@ class EndpointError(ModelError):
     If ``is_transient``, the same request may succeed later. ``retry_after`` is the wait in seconds that the endpoint
     asks for, None if it asks for none. ``usage`` is what the endpoint reports as spent on the failed attempt.
     ``prompt_too_long``: the model has no room for the prompt. ``reply_cut``: its reply reached the limit of tokens.
+    ``max_retries`` is how often a retry may help at most; None: as often as the settings allow. ``wants_field`` is the
+    name that the endpoint has for the limit of tokens, if it refused another one.
     """
 
     def __init__(
@@ -56,10 +88,13 @@ class EndpointError(ModelError):
         usage: Usage = NO_USAGE,
         prompt_too_long: bool = False,
         reply_cut: bool = False,
+        max_retries: int | None = None,
+        wants_field: str = "",
     ) -> None:
         super().__init__(message)
         self.is_transient, self.retry_after, self.usage = is_transient, retry_after, usage
         self.prompt_too_long, self.reply_cut = prompt_too_long, reply_cut
+        self.max_retries, self.wants_field = max_retries, wants_field
 
 
 class ErrorFactory:
@@ -69,10 +104,18 @@ class ErrorFactory:
     """
 
     def __init__(
-        self, address: str, model: str, secrets: Sequence[str], *, has_key: bool, has_price: bool = False
+        self,
+        address: str,
+        model: str,
+        secrets: Sequence[str],
+        *,
+        has_key: bool,
+        has_price: bool = False,
+        key_variable: str = endpoint.MAIN_KEY_VARIABLE,
     ) -> None:
         self._address, self._model, self._secrets, self._has_key = address, model, secrets, has_key
         self._no_usage = NO_USAGE if has_price else Usage()
+        self._key_advice = f"set {key_variable} to a key that is valid there"
 
     def error(self, message: str, **details: Any) -> EndpointError:
         """An error whose sentence starts with the endpoint; ``details`` are EndpointError's keyword arguments."""
@@ -88,6 +131,7 @@ class ErrorFactory:
             usage=usage,
             prompt_too_long=errors[-1].prompt_too_long,
             reply_cut=errors[-1].reply_cut,
+            wants_field=errors[-1].wants_field,
         )
 
     def attempt_timed_out(self, seconds: float) -> EndpointError:
@@ -105,22 +149,39 @@ class ErrorFactory:
         """The exception that a request of the client raised, as one of ours. It is not chained: its text and request
         may contain the key.
         """
-        import openai
-
         if refused := _find_cause(error, UnacceptableBodyError):
             return self.error(str(refused))
         if redirected := _find_cause(error, ForeignRedirectError):
             return self._redirected(redirected.address)
-        if isinstance(error, openai.APIStatusError):
-            return self._status_error(error.status_code, error.body, error.response.headers)
-        if isinstance(error, openai.APITimeoutError):
+        if answered := _answered_error(error):
+            return self.status_error(*answered)
+        if _is_a(error, "APITimeoutError", "TimeoutException"):
             return self.error("could not be reached in time; check the base URL, or try later", is_transient=True)
-        if isinstance(error, openai.APIConnectionError):
-            why = self.sanitise(_root_message(error))
-            advice = "check the base URL, and that its server is running"
-            return self.error(f"cannot be reached ({why}); {advice}", is_transient=True)
+        if _is_a(error, "APIConnectionError", "TransportError"):
+            return self._connection_error(error)
         why = self.sanitise(": ".join(filter(None, (type(error).__name__, _root_message(error)))))
         return self.error(f"could not be used ({why}); check the base URL, and what answers there")
+
+    def _connection_error(self, error: Exception) -> EndpointError:
+        """Why no connection came about, with what can be done about it."""
+        why = self.sanitise(_root_message(error))
+        if untrusted := _find_cause(error, ssl.SSLCertVerificationError):
+            why = self.sanitise(untrusted.verify_message or why)
+            return self.error(
+                f"has a certificate that this machine does not trust ({why}); set SSL_CERT_FILE to the file with the "
+                "certificate of its authority, or check the base URL"
+            )
+        if _find_cause(error, ssl.SSLError):
+            return self.error(f"does not speak TLS as asked ({why}); check whether the base URL begins with http://")
+        if proxy := _proxy_for(self._address):
+            return self.error(
+                f"cannot be reached through the proxy {self.sanitise(proxy.address)} ({why}); check {proxy.variable}, "
+                f"or put {proxy.host} into NO_PROXY"
+            )
+        resolved = _find_cause(error, socket.gaierror)
+        unknown = resolved is not None and resolved.errno == socket.EAI_NONAME
+        advice = "check the base URL" if unknown else "check the base URL, and that its server is running"
+        return self.error(f"cannot be reached ({why}); {advice}", is_transient=not unknown)
 
     def _redirected(self, address: str) -> EndpointError:
         if not address:
@@ -130,13 +191,29 @@ class ErrorFactory:
             "and port; if that address is the right one, give it as the base URL"
         )
 
-    def unreadable_reply(self) -> EndpointError:
-        """The body is not a reply of the API."""
-        return self.error(
-            "answered with something that is not a reply of its API; check that the base URL is the one of the API "
-            "(it often ends in /v1)",
-            is_transient=True,
-        )
+    def unreadable_reply(self, body: bytes = b"") -> EndpointError:
+        """The body is not a reply of the API. If it is whole, the endpoint would send it again."""
+        start = body[:_MAX_SANITISED].decode("utf-8", "replace")
+        if is_html(start):
+            title = self.sanitise(read_error(start).message)
+            page = f"an HTML page ({in_quotes(title)})" if title else "an HTML page"
+            return self.error(f"answered with {page}, not with a reply of its API; {self._address_advice()}")
+        if start.lstrip().startswith(("data:", "event:", ":")):
+            what, tried = "a stream that holds no reply of its API", 1
+        else:
+            what, tried = "something that is not a reply of its API", None
+        message = f"answered with {what}; {self._address_advice()}"
+        return self.error(message, is_transient=True, max_retries=1 if _is_json(body) else tried)
+
+    def _address_advice(self) -> str:
+        """What to do about a base URL that may be the wrong one."""
+        if path := self._path_too_many():
+            return f"the base URL has the path {path} too many: give {self._address.removesuffix(path)}"
+        return "check that the base URL is the one of the API (it often ends in /v1)"
+
+    def _path_too_many(self) -> str:
+        """The end of the base URL that requests add by themselves; empty if it has none."""
+        return next((path for path in API_PATHS if self._address.endswith(path)), "")
 
     def missing_vectors(self, reply: EmbeddingReply) -> EndpointError:
         """The reply does not have one valid vector for each text."""
@@ -145,23 +222,38 @@ class ErrorFactory:
         said = f"sent no whole embeddings from the model {in_quotes(self._model)}; use a model that embeds texts"
         return self.error(said, is_transient=True, usage=reply.usage)
 
-    def incomplete_reply(self, reply: ModelReply) -> EndpointError | None:
-        """Why the reply is not a whole answer; None if it is one."""
+    def incomplete_reply(self, reply: ModelReply, limit: int | None = None) -> EndpointError | None:
+        """Why the reply is not a whole answer; None if it is one. ``limit`` are the tokens that the request allowed."""
         if reply.error is not None:
             return self._error_in_reply("a reply", reply.error)
+        if not reply.refusal and _fills_context(reply, limit):
+            return self._full_context(reply)
         said = self._describe_incomplete(reply)
         if not said:
             return None
         transient = not reply.refusal and reply.finish_reason not in _LASTING_FINISH_REASONS
         cut = not reply.refusal and reply.finish_reason == "length"
-        return self.error(said, is_transient=transient, usage=reply.usage, reply_cut=cut)
+        again = 1 if reply.reasoning and reply.text is None else None
+        return self.error(said, is_transient=transient, usage=reply.usage, reply_cut=cut, max_retries=again)
+
+    def _full_context(self, reply: ModelReply) -> EndpointError:
+        sent, written = reply.usage.input_tokens, reply.usage.output_tokens
+        known = sent is not None and written is not None
+        of_each = f", with {sent:,} tokens of the prompt and {written:,} of the reply" if known else ""
+        said = (
+            f"had no room for the whole reply of {in_quotes(self._model)}: its context is full{of_each}; use "
+            "a model with a larger context, or have its server give it "
+            "more (num_ctx in Ollama, --max-model-len in vLLM, -c in llama.cpp)"
+        )
+        return self.error(said, usage=reply.usage, prompt_too_long=True)
 
     def _error_in_reply(self, wanted: str, error: ErrorDetails) -> EndpointError:
         if is_context_overflow(None, error):
             return self._prompt_too_long("", error)
         quoted = self.sanitise(error.message)
         said = f"answered with an error instead of {wanted}{quoted and f': {quoted}'}"
-        return self.error(said, is_transient=True)
+        transient = error.status is None or self._may_pass(error.status, error)
+        return self.error(said, is_transient=transient and not _is_lasting(error))
 
     def _prompt_too_long(self, status: str, error: ErrorDetails) -> EndpointError:
         quoted = self.sanitise(error.message)
@@ -174,6 +266,14 @@ class ErrorFactory:
         name, reason = self._model, self.sanitise(reply.finish_reason)
         if reply.refusal:
             return f"passed on a refusal of the model {in_quotes(name)}: {self.sanitise(reply.refusal)}"
+        if reply.text is None and reply.reasoning:
+            more = "raise max_tokens, or lower reasoning_effort"
+            if reason == "length":
+                return f"sent no text from the model {in_quotes(name)}: its reasoning took all tokens; {more}"
+            return (
+                f"sent only reasoning and no text from the model {in_quotes(name)}; {more}, or check how its server "
+                "tells reasoning from text"
+            )
         if reason == "length":
             return (
                 f"cut off the reply of {in_quotes(name)} at its limit of tokens; raise max_tokens, or use another model"
@@ -198,32 +298,164 @@ class ErrorFactory:
         """An answer's text without the secrets that a proxy may have put into it."""
         return endpoint.mask(text, self._secrets)
 
-    def _status_error(self, status: int, body: object, headers: Mapping[str, str]) -> EndpointError:
+    def _may_pass(self, status: int, error: ErrorDetails) -> bool:
+        """Whether the same request may succeed later."""
+        if _is_quota(status, error) or status in _FINAL_STATUSES:
+            return False
+        return status in _TRANSIENT_STATUSES or (status >= 500 and not _is_lasting(error))
+
+    def status_error(self, status: int, body: object, headers: Mapping[str, str]) -> EndpointError:
+        """The error for an answer with this HTTP status; ``body`` is JSON data, or text that is not JSON."""
         error = read_error(body)
         if is_context_overflow(status, error):
             return self._prompt_too_long(f" ({status})", error)
-        quota_spent = "insufficient_quota" in (error.code, error.type)
-        transient = (status in _TRANSIENT_STATUSES or status >= 500) and not quota_spent
-        message = self._status_message(status, self.sanitise(error.message), quota_spent)
+        transient = self._may_pass(status, error)
         return self.error(
-            message, is_transient=transient, retry_after=parse_retry_after(headers) if transient else None
+            self._status_message(status, error),
+            is_transient=transient,
+            retry_after=parse_retry_after(headers) if transient else None,
+            wants_field=_wanted_field(error) if status in (400, 422) else "",
         )
 
-    def _status_message(self, status: int, detail: str, quota_spent: bool) -> str:
-        quoted = f": {detail}" if detail else ""
-        if status == 401:  # the endpoint's own words would quote the key
-            return f"refused the key (401); {_KEY_ADVICE}" if self._has_key else f"wants a key (401); {_KEY_ADVICE}"
-        if status == 403:
+    def _status_message(self, status: int, error: ErrorDetails) -> str:
+        detail = self.sanitise(error.message)
+        quoted = f": {detail}" if detail and not error.is_page else ""
+        if status == 401 or (status == 400 and "api key not valid" in error.message.lower()):
+            does = "refused the key" if self._has_key else "wants a key"  # its own words would quote the key
+            return f"{does} ({status}); {self._key_advice}"
+        if status == 403 and not error.is_page:
             return f"forbids this key the model {in_quotes(self._model)} (403); use another key or model"
+        if status in (404, 405) and self._is_wrong_address(error):
+            return f"has no such path ({status}){quoted or _page(detail, error)}; {self._address_advice()}"
         if status == 404:
             return f"knows no model {in_quotes(self._model)} (404){quoted}; check the model's name and the base URL"
-        if quota_spent:
+        if status == 407:
+            return "is behind a proxy that wants a login (407); give it in HTTPS_PROXY, as in http://NAME:PASSWORD@HOST"
+        if _is_quota(status, error):
             return f"says that the quota is used up ({status}){quoted}; check the account's balance and limits"
         if status == 429:
             return f"limits the rate (429){quoted}; ask for less at a time, such as with --set requests_per_minute=N"
         if status >= 500:
-            return f"failed ({status}){quoted}; try again later"
+            return (
+                f"failed ({status}){quoted}; {'try again later' if self._may_pass(status, error) else 'see its words'}"
+            )
+        if error.is_page:
+            return (
+                f"refused the request ({status}){_page(detail, error)}; check the base URL, and the proxies before it"
+            )
+        if _refuses_system(error):
+            return f"refused the request ({status}){quoted}; set system_role=user, for models without a system role"
         return f"refused the request ({status}){quoted}; change the setting that it names"
+
+    def _is_wrong_address(self, error: ErrorDetails) -> bool:
+        """Whether a 404 or 405 is about the address, not about the model."""
+        if error.is_page or self._path_too_many():
+            return True
+        said = f"{error.message} {error.code} {error.type}".lower()
+        if "model" in said or "deployment" in said:
+            return False
+        return not error.message or any(phrase in said for phrase in _NO_SUCH_PATH)
+
+
+_NO_SUCH_PATH: Final = (
+    "not found",
+    "not_found",
+    "page",
+    "route",
+    "path",
+    "url",
+    "endpoint",
+    "cannot post",
+    "method not allowed",
+    "resource",
+)
+"""Parts of messages, in lower case, about an address that does not exist."""
+
+
+def _page(title: str, error: ErrorDetails) -> str:
+    if not error.is_page:
+        return ""
+    return f" with an HTML page ({in_quotes(title)})" if title else " with an HTML page"
+
+
+def _is_quota(status: int, error: ErrorDetails) -> bool:
+    """Whether the account has nothing left to pay with."""
+    said = error.message.lower()
+    spent = "insufficient_quota" in (error.code, error.type) or any(phrase in said for phrase in _QUOTA_PHRASES)
+    return spent or status == 402
+
+
+def _is_lasting(error: ErrorDetails) -> bool:
+    said = error.message.lower()
+    return any(phrase in said for phrase in _LASTING_PHRASES)
+
+
+def _wanted_field(error: ErrorDetails) -> str:
+    """The limit of tokens that the endpoint asks for in place of the one that it was given; empty if it asks for
+    none.
+    """
+    given, other = TOKEN_LIMIT_FIELDS
+    said = error.message.lower()
+    at = {name: said.find(name) for name in (f"'{given}'", f"`{given}`", f'"{given}"', given)}
+    first, second = max(at.values()), said.find(other)
+    refuses = any(word in said for word in ("unsupported", "not supported", "instead", "not permitted", "unrecognized"))
+    if not refuses or max(first, second) < 0:
+        return ""
+    if first >= 0 and second >= 0:
+        return other if "instead" not in said or second > min(n for n in at.values() if n >= 0) else given
+    return given if second >= 0 else other
+
+
+def _refuses_system(error: ErrorDetails) -> bool:
+    """Whether the endpoint refuses the role of the system's message."""
+    said = error.message.lower()
+    return "system" in said and any(word in said for word in ("role", "system message", "systemmessage", "developer"))
+
+
+def _fills_context(reply: ModelReply, limit: int | None) -> bool:
+    """Whether a reply ended because prompt and reply fill the model's context, not because of a limit of its own.
+
+    It had fewer tokens than the ``limit`` of the request; or, without a limit, hardly any, or both together are a
+    multiple of 1,024 as contexts are. The prompt is then the larger part by far.
+    """
+    if reply.finish_reason == CONTEXT_FULL:
+        return True
+    sent, written = reply.usage.input_tokens, reply.usage.output_tokens
+    if reply.finish_reason != "length" or sent is None or written is None or written * 8 > sent:
+        return False
+    if limit is not None:
+        return written < limit
+    return written <= 1 or (sent + written + 1) % _FULL_TOTALS <= 2
+
+
+def _is_json(body: bytes) -> bool:
+    """Whether a body is a whole JSON document of a size that is worth a look."""
+    try:
+        return 0 < len(body) <= _MAX_JSON_BYTES and bool(msgspec.json.decode(body, type=msgspec.Raw))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+
+
+_MAX_JSON_BYTES: Final = 1 << 20
+
+
+class _Proxy(msgspec.Struct, frozen=True):
+    """The proxy for a host: its address without a login, and the variable that names it."""
+
+    address: str
+    variable: str
+    host: str
+
+
+def _proxy_for(url: str) -> _Proxy | None:
+    """The proxy that the environment names for this address; None if requests go there directly."""
+    parts = urlsplit(url)
+    host, proxies = parts.hostname or "", getproxies()
+    scheme = next((name for name in (parts.scheme, "all") if proxies.get(name)), "")
+    if not scheme or not host or proxy_bypass(host):
+        return None
+    variable = next((v for v in (f"{scheme.upper()}_PROXY", f"{scheme}_proxy") if os.environ.get(v)), "the proxy")
+    return _Proxy(endpoint.without_credentials(proxies[scheme]), variable, host)
 
 
 def parse_retry_after(headers: Mapping[str, str]) -> float | None:
@@ -250,6 +482,22 @@ def _root_message(error: BaseException) -> str:
         message = str(cause) or type(cause).__name__
         cause = _cause(cause)
     return message
+
+
+def _is_a(error: BaseException, *names: str) -> bool:
+    """Whether an exception has a class of one of these names: each API's client has its own, named alike."""
+    return any(kind.__name__ in names for kind in type(error).__mro__)
+
+
+def _answered_error(error: Any) -> tuple[int, object, Mapping[str, str]] | None:
+    """The status, the body and the headers of an answer that a client raised as an exception; None without one."""
+    headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    if _is_a(error, "APIStatusError"):
+        return error.status_code, error.body, headers
+    code = getattr(error, "code", None)
+    if _is_a(error, "APIError") and isinstance(code, int):  # Google's
+        return code, getattr(error, "details", None), headers
+    return None
 
 
 def _find_cause(error: BaseException, kind: type[_Error]) -> _Error | None:

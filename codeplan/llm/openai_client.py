@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from codeplan.budget import seconds_left
 from codeplan.errors import UsageError
-from codeplan.llm import endpoint, openai_protocol, prices
-from codeplan.llm.connections import Connection, RateLimits, response_class, run_and_wait, shared_connection
-from codeplan.llm.endpoint_errors import EndpointError, ErrorFactory
+from codeplan.llm import endpoint, openai_protocol, prices, reply_stream
+from codeplan.llm.connections import (
+    Connection,
+    RateLimits,
+    response_class,
+    run_and_hear,
+    run_and_wait,
+    shared_connection,
+)
+from codeplan.llm.endpoint_errors import EndpointError, ErrorFactory, UnacceptableBodyError
 from codeplan.llm.openai_protocol import ModelReply, answer_text
 from codeplan.plugins import MAX_SEED, Setting
-from codeplan.protocols import answer_schema
+from codeplan.protocols import answer_schema, reply_listener
 from codeplan.types import NO_USAGE, Completion, Embeddings, Message, Purpose, Usage
 
 if TYPE_CHECKING:
@@ -35,7 +43,8 @@ _Answer = TypeVar("_Answer", ModelReply, Embeddings)
 class EndpointCall(msgspec.Struct, Generic[_Answer], frozen=True):
     """One request: its path below the base URL, its body, and an estimate of its tokens.
 
-    ``parse`` turns the bytes of the reply into a whole answer, or into the error that they stand for.
+    ``parse`` turns the bytes of the reply into a whole answer, or into the error that they stand for. ``tell`` gets the
+    pieces of its text while it comes, each with its place; None if nobody listens.
     """
 
     path: str
@@ -43,6 +52,7 @@ class EndpointCall(msgspec.Struct, Generic[_Answer], frozen=True):
     tokens: int
     errors: ErrorFactory
     parse: Callable[[bytes], _Answer | EndpointError]
+    tell: Callable[[tuple[int, str]], None] | None = None
 
 
 class RetryPolicy(msgspec.Struct, frozen=True):
@@ -54,7 +64,9 @@ class RetryPolicy(msgspec.Struct, frozen=True):
 
     def pause_before_retry(self, errors: Sequence[EndpointError]) -> float | None:
         """Seconds until the next attempt, with random jitter so that threads spread; None if there is to be none."""
-        if not errors[-1].is_transient or len(errors) > self.max_retries:
+        own = errors[-1].max_retries
+        is_enough = own is not None and sum(error.max_retries is not None for error in errors) > own
+        if not errors[-1].is_transient or is_enough or len(errors) > self.max_retries:
             return None
         longest = min(_FIRST_PAUSE * 2.0 ** min(len(errors) - 1, _MAX_DOUBLINGS), _MAX_PAUSE)
         wait = errors[-1].retry_after
@@ -68,29 +80,49 @@ def call_with_retries(
 
     Raises: EndpointError: no attempt gave a whole answer.
     """
+    return retry_attempts(partial(_try_once, call, connection, policy.timeout), call.errors, policy)
+
+
+def retry_attempts(
+    attempt: Callable[[], Coroutine[Any, Any, _Answer | EndpointError]], factory: ErrorFactory, policy: RetryPolicy
+) -> tuple[_Answer, list[EndpointError]]:
+    """The whole answer of an attempt, and the errors of those before it. Raises as ``call_with_retries``."""
     left = seconds_left()
     seconds = policy.deadline if left is None else max(0.0, min(policy.deadline, left))
-    outcome = run_and_wait(_retry_until_whole(call, connection, policy, seconds))
+<<<<<<< HEAD
+    listener = reply_listener.get()
+    if listener is None or call.path == openai_protocol.EMBEDDINGS_PATH:
+        outcome = run_and_wait(_retry_until_whole(call, connection, policy, seconds))
+    else:
+        outcome = run_and_hear(
+            lambda tell: _retry_until_whole(replace(call, tell=tell), connection, policy, seconds), listener
+        )
+=======
+    outcome = run_and_wait(_retry_until_whole(attempt, factory, policy, seconds))
+>>>>>>> s3
     if isinstance(outcome, EndpointError):
         raise outcome
     return outcome
 
 
 async def _retry_until_whole(
-    call: EndpointCall[_Answer], connection: Connection, policy: RetryPolicy, seconds: float
+    attempt: Callable[[], Coroutine[Any, Any, _Answer | EndpointError]],
+    factory: ErrorFactory,
+    policy: RetryPolicy,
+    seconds: float,
 ) -> tuple[_Answer, list[EndpointError]] | EndpointError:
     errors: list[EndpointError] = []
     until = asyncio.get_running_loop().time() + seconds
     try:
         async with asyncio.timeout_at(until):
-            while isinstance(outcome := await _try_once(call, connection, policy.timeout), EndpointError):
+            while isinstance(outcome := await attempt(), EndpointError):
                 errors.append(outcome)
                 pause = policy.pause_before_retry(errors)
                 if pause is None or asyncio.get_running_loop().time() + pause >= until:
-                    return call.errors.all_attempts_failed(errors)
+                    return factory.all_attempts_failed(errors)
                 await asyncio.sleep(pause)
     except TimeoutError:
-        return call.errors.all_attempts_failed([*errors, call.errors.deadline_exceeded(seconds)])
+        return factory.all_attempts_failed([*errors, factory.deadline_exceeded(seconds)])
     return outcome, errors
 
 
@@ -99,7 +131,7 @@ async def _try_once(call: EndpointCall[_Answer], connection: Connection, seconds
     try:
         async with asyncio.timeout(seconds):
             async with connection.client() as client:
-                body = await _send(call, client, seconds)
+                body = await _send(call, connection, client, seconds)
     except TimeoutError:
         return call.errors.attempt_timed_out(seconds)
     if isinstance(body, EndpointError):
@@ -109,18 +141,73 @@ async def _try_once(call: EndpointCall[_Answer], connection: Connection, seconds
     return outcome
 
 
-async def _send(call: EndpointCall[_Answer], client: openai.AsyncOpenAI, seconds: float) -> bytes | EndpointError:
+async def _send(
+    call: EndpointCall[_Answer], connection: Connection, client: openai.AsyncOpenAI, seconds: float
+) -> bytes | EndpointError:
+    """The body of the reply. An endpoint that refuses the way in which it is asked for is asked in another one."""
+    model = call.path, str(call.body.get("model", ""))
+    known = connection.stream_modes.get(model)
+    chat = call.path == openai_protocol.CHAT_PATH
+    first, *others = reply_stream.modes_to_try(known, listens=call.tell is not None, chat=chat)
+    others = [] if call.path == openai_protocol.EMBEDDINGS_PATH else others
+    outcome = refused = await _send_in_mode(call, first, client, seconds)
+    while others and isinstance(outcome, _RefusedModeError):
+        mode = others.pop(0)
+        outcome = await _send_in_mode(call, mode, client, seconds)
+        if isinstance(outcome, bytes):
+            connection.stream_modes[model] = mode
+    return refused if isinstance(outcome, _RefusedModeError) else outcome
+
+
+class _RefusedModeError(EndpointError):
+    """The endpoint refuses the way in which it was asked for its reply."""
+
+
+async def _send_in_mode(
+    call: EndpointCall[_Answer], mode: reply_stream.StreamMode, client: openai.AsyncOpenAI, seconds: float
+) -> bytes | EndpointError:
     import openai
 
     timeout = openai.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds))
     options: Any = {"timeout": timeout}
-    kind = response_class()
+    body = reply_stream.with_mode(call.body, mode, chat=call.path == openai_protocol.CHAT_PATH)
+    kind: Any = response_class()
     try:
-        reply = await client.post(call.path, cast_to=kind, body=call.body, options=options)
+        reply = await client.post(call.path, cast_to=kind, body=body, options=options, stream=mode != "off")
+        return await _read_body(call, reply, is_read=mode == "off")
+    except openai.APIStatusError as error:
+        failed = call.errors.convert_client_error(error)
+        if failed.prompt_too_long or not reply_stream.refuses_mode(error.status_code, error.response.text):
+            return failed
+        return _RefusedModeError(str(failed), usage=failed.usage or NO_USAGE)
     except Exception as error:  # what the endpoint sends can raise exceptions of any library below the client
         return call.errors.convert_client_error(error)
-    content: bytes = reply.content
-    return content
+
+
+async def _read_body(call: EndpointCall[_Answer], reply: Any, *, is_read: bool) -> bytes:
+    """The body of a response; of a stream, what it would be otherwise. Raises: openai.APIConnectionError: the
+    connection breaks.
+    """
+    import openai
+
+    if call.path == openai_protocol.EMBEDDINGS_PATH:
+        content: bytes = reply.content
+        return content
+    reader = reply_stream.ReplyReader(call.path == openai_protocol.CHAT_PATH, call.tell)
+    if is_read:
+        reader.feed(reply.content)
+        return reader.body()
+    try:
+        async for piece in reply.aiter_bytes():
+            if reader.feed(piece):
+                break
+    except (UnacceptableBodyError, asyncio.CancelledError):
+        raise
+    except Exception as error:
+        raise openai.APIConnectionError(request=reply.request) from error
+    finally:
+        await reply.aclose()
+    return reader.body()
 
 
 class EndpointSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -158,6 +245,10 @@ class EndpointSettings(msgspec.Struct, frozen=True, kw_only=True):
         Literal["max_tokens", "max_completion_tokens"] | None,
         Setting("The name of the token limit in Chat Completions. [what the endpoint takes]", "safe"),
     ] = None
+    system_role: Annotated[
+        Literal["system", "developer", "user"],
+        Setting("The role of the system text; user puts it into the user's first message.", "safe"),
+    ] = "system"
     extra_body: Annotated[
         Mapping[str, Any] | None, Setting("A table that is added to every request.", "trusted", repeat="live")
     ] = None
@@ -212,7 +303,9 @@ class OpenAIModel:
             extra_body=dict(own.extra_body or {}),
             send_stop=own.send_stop,
             json_schema=own.json_schema,
+            system_role=own.system_role,
         )
+        self._request = self._body  # with the name of the token limit that the endpoint asks for
         _check_limits(own)
         self._retry_policy = RetryPolicy(own.timeout, own.deadline, own.max_retries)
         self._rate_limits = RateLimits(own.requests_per_minute, own.tokens_per_minute)
@@ -245,11 +338,28 @@ class OpenAIModel:
 
         Raises: ModelError: there is no whole answer; ``usage`` is what the attempts spent.
         """
+        try:
+            return self._complete(self._request, messages, purpose, stop, max_tokens)
+        except EndpointError as error:
+            if error.wants_field in ("", self._request.max_tokens_field) or self._body.api != "chat":
+                raise
+            self._request = msgspec.structs.replace(self._request, max_tokens_field=error.wants_field)
+        return self._complete(self._request, messages, purpose, stop, max_tokens)
+
+    def _complete(
+        self,
+        settings: openai_protocol.RequestSettings,
+        messages: Sequence[Message],
+        purpose: Purpose,
+        stop: Sequence[str],
+        max_tokens: int | None,
+    ) -> Completion:
         wanted = answer_schema.get() if purpose == "ask" else None
-        request = self._body.build_body(messages, purpose, stop, max_tokens, wanted)
-        parse = partial(self._parse_completion, purpose, (*self._body.stop, *stop), wanted)
+        request = settings.build_body(messages, purpose, stop, max_tokens, wanted)
+        limit = settings.max_tokens if max_tokens is None else max_tokens
+        parse = partial(self._parse_completion, purpose, (*settings.stop, *stop), wanted, limit)
         tokens = openai_protocol.estimate_tokens((m["content"] for m in messages), max_tokens)
-        call = EndpointCall(self._body.path, request, tokens, self._errors, parse)
+        call = EndpointCall(settings.path, request, tokens, self._errors, parse)
         reply, errors = call_with_retries(call, self._connection(), self._retry_policy)
         return self._build_completion(reply, errors)
 
@@ -304,31 +414,35 @@ class OpenAIModel:
     # -------------------------------------------------------------- reading the reply
 
     def _parse_completion(
-        self, purpose: Purpose, stop: Sequence[str], wanted: Mapping[str, Any] | None, body: bytes
+        self, purpose: Purpose, stop: Sequence[str], wanted: Mapping[str, Any] | None, limit: int | None, body: bytes
     ) -> ModelReply | EndpointError:
         """The reply, cut at the stop sequences, with its price; or why it is not a whole answer."""
         reply = (
             openai_protocol.parse_response(body) if self._body.api == "responses" else openai_protocol.parse_chat(body)
         )
         if reply is None:
-            return self._errors.unreadable_reply()
+            return self._errors.unreadable_reply(body)
         text = reply.text and self._errors.mask_answer(reply.text)
         if text and self._body.json_schema and reply.finish_reason in ("", "stop"):
             text = answer_text(purpose, text, wanted)
         usage = self._add_price(reply.usage, reply.model, self.name)
-        reply = openai_protocol.cut_reply(msgspec.structs.replace(reply, text=text, usage=usage), stop)
-        return self._errors.incomplete_reply(reply) or reply
+        thought = self._errors.mask_answer(reply.reasoning)
+        reply = msgspec.structs.replace(reply, text=text, usage=usage, reasoning=thought)
+        reply = openai_protocol.cut_reply(reply, stop)
+        return self._errors.incomplete_reply(reply, limit) or reply
 
     def _parse_vectors(self, count: int, model: str, errors: ErrorFactory, body: bytes) -> Embeddings | EndpointError:
         """The vectors of ``count`` texts with their price, or why the reply does not have them."""
         reply = openai_protocol.parse_embeddings(body, count)
         if reply is None:
-            return errors.unreadable_reply()
+            return errors.unreadable_reply(body)
         reply = msgspec.structs.replace(reply, usage=self._add_price(reply.usage, reply.model, model))
         return errors.missing_vectors(reply) if reply.vectors is None else Embeddings(reply.vectors, reply.usage)
 
     def _add_price(self, usage: Usage, *names: str) -> Usage:
-        return msgspec.structs.replace(usage, money=prices.cost(self._find_price(*filter(None, names)), usage))
+        """The usage with its cost: by the table of prices, or else as the endpoint says it."""
+        cost = prices.cost(self._find_price(*filter(None, names)), usage)
+        return usage if cost is None else msgspec.structs.replace(usage, money=cost)
 
     def _build_completion(self, reply: ModelReply, errors: Sequence[EndpointError]) -> Completion:
         return Completion(
@@ -338,6 +452,7 @@ class OpenAIModel:
             model=self._errors.sanitise(reply.model) or self.name,
             fingerprint=self._errors.sanitise(reply.fingerprint),
             retries=len(errors),
+            reasoning=reply.reasoning,
         )
 
     def _find_price(self, *names: str) -> prices.Price | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -85,19 +87,29 @@ def answer_text(purpose: Purpose, text: str, wanted: Mapping[str, Any] | None = 
     """The text that an answer stands for; the text itself if it does not follow the purpose's schema.
 
     A string becomes its characters, every other answer its Python literal; a list of texts and numbers is also valid
-    JSON. The values of parameters become one JSON object. With a ``wanted`` schema the answer stays JSON.
+    JSON. The values of parameters become one JSON object. With a ``wanted`` schema the answer stays JSON. A byte order
+    mark before it and one fence around it do not count.
     """
     if purpose not in _SCHEMAS or len(text) > _MAX_ANSWER_BYTES:
         return text
+    bare = text.lstrip("\ufeff")
+    fenced = _FENCED.fullmatch(bare)
     try:
-        if wanted is not None:
-            return bytes(msgspec.json.decode(text, type=_WantedAnswer).answer).decode()
-        if purpose == "bind":
-            bindings = msgspec.json.decode(text, type=_Bindings)
-            return json.dumps({b.name: b.value for b in bindings.values}, ensure_ascii=False)
-        return _literal(msgspec.json.decode(text, type=_Answer).answer)
+        return _read_answer(purpose, fenced[1] if fenced else bare, wanted)
     except (msgspec.DecodeError, UnicodeError, RecursionError, ValueError):
         return text
+
+
+_FENCED = re.compile(r"\s*+```[ \t]*+\w*+[ \t]*+\n(.*)```\s*+", re.DOTALL)
+
+
+def _read_answer(purpose: Purpose, text: str, wanted: Mapping[str, Any] | None) -> str:
+    if wanted is not None:
+        return bytes(msgspec.json.decode(text, type=_WantedAnswer).answer).decode()
+    if purpose == "bind":
+        bindings = msgspec.json.decode(text, type=_Bindings)
+        return json.dumps({b.name: b.value for b in bindings.values}, ensure_ascii=False)
+    return _literal(msgspec.json.decode(text, type=_Answer).answer)
 
 
 def _literal(answer: Any) -> str:
@@ -116,8 +128,15 @@ def _item(value: Any) -> str:
 EMBEDDINGS_PATH = "/embeddings"
 """The path for embeddings, below the base URL."""
 
-API_PATHS = ("/chat/completions", "/responses", EMBEDDINGS_PATH, "/models")
+CHAT_PATH = "/chat/completions"
+"""The path of Chat Completions, below the base URL."""
+
+API_PATHS = (CHAT_PATH, "/responses", EMBEDDINGS_PATH, "/models")
 """All paths below the base URL that codeplan asks for."""
+
+
+TOKEN_LIMIT_FIELDS: Final = ("max_tokens", "max_completion_tokens")
+"""The names that Chat Completions has for the limit of tokens; an endpoint may take only one of them."""
 
 
 class RequestSettings(msgspec.Struct, frozen=True):
@@ -138,9 +157,14 @@ class RequestSettings(msgspec.Struct, frozen=True):
     send_stop: bool = False
     json_schema: bool = False
     top_p: float | None = None
+    system_role: str = "system"
 
     def __post_init__(self) -> None:
-        choices = {"api": ("chat", "responses"), "max_tokens_field": ("max_tokens", "max_completion_tokens")}
+        choices = {
+            "api": ("chat", "responses"),
+            "max_tokens_field": TOKEN_LIMIT_FIELDS,
+            "system_role": ("system", "developer", "user"),
+        }
         for field, valid in choices.items():
             if getattr(self, field) not in valid:
                 raise UsageError(
@@ -164,19 +188,21 @@ class RequestSettings(msgspec.Struct, frozen=True):
         api = {} if self.api == "chat" else {"api": self.api}
         stop = {"stop": list(self.stop)} if self.stop else {}
         switches = {name: True for name in ("send_stop", "json_schema") if getattr(self, name)}
+        role = {} if self.system_role == "system" else {"system_role": self.system_role}
         return {
             **api,
             **self._sampling(self.temperature),
             **self._token_limit(self.max_tokens),
             **stop,
             **switches,
+            **role,
             **remove_secrets(self.extra_body),
         }
 
     @property
     def path(self) -> str:
         """The API's path below the base URL."""
-        return "/chat/completions" if self.api == "chat" else "/responses"
+        return CHAT_PATH if self.api == "chat" else "/responses"
 
     def build_body(
         self,
@@ -193,7 +219,7 @@ class RequestSettings(msgspec.Struct, frozen=True):
         chat = self.api == "chat"
         sequences = (*self.stop, *(stop if self.send_stop else ()))
         schema = schema_fields(purpose, self.api, wanted) if self.json_schema else {}
-        sent = [{"role": m["role"], "content": replace_surrogates(m["content"])} for m in messages]
+        sent = [{"role": m["role"], "content": replace_surrogates(m["content"])} for m in self._in_roles(messages)]
         return {
             "model": self.name,
             **({"messages": sent} if chat else {"input": sent, "store": False}),
@@ -202,6 +228,19 @@ class RequestSettings(msgspec.Struct, frozen=True):
             **({"stop": [replace_surrogates(s) for s in sequences]} if sequences and chat and not schema else {}),
             **_add_tables(schema, self.extra_body),
         }
+
+    def _in_roles(self, messages: Sequence[Message]) -> list[dict[str, str]]:
+        """The messages in the roles that the model knows. Without a system role the user's first message begins with
+        the system's text.
+        """
+        if self.system_role != "user":
+            roles = {"system": self.system_role}
+            return [{"role": roles.get(m["role"], m["role"]), "content": m["content"]} for m in messages]
+        told = [m["content"] for m in messages if m["role"] == "system"]
+        rest = [{"role": str(m["role"]), "content": m["content"]} for m in messages if m["role"] != "system"]
+        if rest and rest[0]["role"] == "user":
+            told.append(rest.pop(0)["content"])
+        return [*([{"role": "user", "content": "\n\n".join(told)}] if told else []), *rest]
 
     def _sampling(self, temperature: float | None) -> dict[str, Any]:
         effort = self.reasoning_effort or None
@@ -255,10 +294,16 @@ def estimate_tokens(texts: Iterable[str], max_tokens: int | None) -> int:
 
 _REASONING_START, _REASONING_END = "<think>", "</think>"
 
+CONTEXT_FULL: Final = "context_full"
+"""The finish reason of a reply that ended because the model's context has no more room."""
+
+_GOOGLES_FILTERS = ("recitation", "blocklist", "prohibited_content", "spii", "language", "image_safety")
+
 _FINISH_REASONS = {
     **dict.fromkeys(("stop", "eos", "eos_token", "stop_sequence", "end_turn", "complete", "completed"), "stop"),
     **dict.fromkeys(("length", "max_tokens", "max_output_tokens", "model_length"), "length"),
-    **dict.fromkeys(("content_filter", "safety"), "content_filter"),
+    **dict.fromkeys(("content_filter", "safety", *_GOOGLES_FILTERS), "content_filter"),
+    "model_context_window_exceeded": CONTEXT_FULL,
     **dict.fromkeys(("tool_calls", "function_call"), "tool_calls"),
 }
 """Finish reasons of various servers, and what Chat Completions calls them."""
@@ -326,23 +371,110 @@ _MAX_CHARS: Final = 20_000
 class ErrorDetails(msgspec.Struct, frozen=True):
     """The content of an error, regardless of the place of its fields. A field that is missing or is not a text is
     empty.
+
+    ``status`` is the HTTP status that an error within a reply names. If ``is_page``, the body is an HTML page, and the
+    message is its title.
     """
 
     message: str = ""
     code: str = ""
     type: str = ""
+    status: int | None = None
+    is_page: bool = False
 
 
 def read_error(body: Any) -> ErrorDetails:
     """The content of an error's body: JSON data, or text that is not JSON."""
-    code = kind = ""
+    text = _text(body).lstrip("\ufeff \t\r\n")
+    if text.startswith(("{", "[")):
+        body = _decode(text.encode("utf-8", "replace"), Any) or body
+    elif is_html(text):
+        return ErrorDetails(_page_title(text), is_page=True)
+    code = kind = cause = ""
+    status = None
     for _ in range(_MAX_NESTING):
+        if isinstance(body, list) and len(body) == 1 and isinstance(body[0], dict) and "error" in body[0]:
+            body = body[0]  # Google's endpoint
         if not isinstance(body, dict):
             break
-        code, kind = _text(body.get("code")) or code, _text(body.get("type")) or kind
-        body = body.get("error") or body.get("message") or body.get("detail")
-    message = _text(body)
-    return ErrorDetails("" if "<html" in message.lower() else message, code, kind)
+        code, kind = _text(body.get("code")) or code, _text(body.get("type") or body.get("status")) or kind
+        status = _error_status(body) or status
+        cause = _provider_error(body.get("metadata")) or cause
+        below = next((body[name] for name in _MESSAGE_FIELDS if body.get(name)), None)
+        body = _by_field(body) if below is None else below
+    message = ": ".join(filter(None, (_error_message(body), cause)))
+    found = is_html(message)
+    return ErrorDetails(_page_title(message) if found else message, code, kind, status, is_page=found)
+
+
+_MESSAGE_FIELDS: Final = (
+    "error",
+    "message",
+    "detail",
+    "details",
+    "errors",
+    "msg",
+    "error_description",
+    "title",
+    "reason",
+)
+"""Where servers put an error's words, the most telling field first."""
+
+_MAX_MESSAGES: Final = 5
+"""Of a list of errors, how many are quoted."""
+
+
+def _provider_error(metadata: Any) -> str:
+    """The words of the provider behind a router, which quotes its body as text."""
+    raw = metadata.get("raw") if isinstance(metadata, dict) else None
+    return read_error(raw).message if isinstance(raw, str) else ""
+
+
+def _error_status(body: Mapping[str, Any]) -> int | None:
+    given = (body.get(name) for name in ("code", "status", "status_code"))
+    return next((value for value in given if type(value) is int and 400 <= value < 600), None)
+
+
+def _error_message(body: Any) -> str:
+    """The words of an error. Of a list, such as FastAPI's, each item's words follow the place in the request."""
+    if not isinstance(body, list):
+        return _text(body)
+    return "; ".join(filter(None, map(_listed_error, body[:_MAX_MESSAGES])))[:_MAX_CHARS]
+
+
+def _by_field(body: Mapping[str, Any]) -> list[Any]:
+    """The errors of a table from the request's fields to lists of what is wrong with each."""
+    return [{"loc": [name], "msg": words} for name, words in body.items() if isinstance(words, list)]
+
+
+def _listed_error(item: Any) -> str:
+    if not isinstance(item, dict):
+        return _text(item)
+    words = next((item[name] for name in ("msg", *_MESSAGE_FIELDS) if item.get(name)), None)
+    if isinstance(words, list):
+        words = ", ".join(filter(None, map(_text, words[:_MAX_MESSAGES])))
+    elif isinstance(words, dict):
+        words = next((words[name] for name in _MESSAGE_FIELDS if isinstance(words.get(name), str)), None)
+    place = item.get("loc") or item.get("param") or item.get("field") or item.get("path")
+    steps = place[:_MAX_MESSAGES] if isinstance(place, list) else [place]
+    where = ".".join(str(step) for step in steps if isinstance(step, str | int))
+    return f"{where}: {_text(words)}" if where and _text(words) else _text(words) or where
+
+
+_HTML_STARTS: Final = ("<!doctype html", "<html", "<head", "<body", "<?xml")
+
+
+def is_html(text: str) -> bool:
+    """Whether a body's text is an HTML page."""
+    start = text[:1000].lstrip("\ufeff \t\r\n").lower()
+    return start.startswith(_HTML_STARTS) or (start.startswith("<!--") and "<html" in start)
+
+
+def _page_title(page: str) -> str:
+    """The title of an HTML page; empty without one."""
+    start = page.lower().find("<title>")
+    end = page.find("<", start + 7)
+    return page[start + 7 : end].strip() if 0 <= start < end else ""
 
 
 def is_context_overflow(status: int | None, error: ErrorDetails) -> bool:
@@ -365,6 +497,7 @@ class ModelReply(msgspec.Struct, frozen=True):
     """A reply, whole or not. ``text`` is None if it has none; ``error`` is the body's own error.
 
     ``finish_reason`` uses Chat Completions' terms where there is one; a whole reply has ``"stop"``, or nothing.
+    ``reasoning`` is what the endpoint shows of the model's thoughts, at most MAX_REASONING_CHARS of it.
     """
 
     text: str | None = None
@@ -374,6 +507,11 @@ class ModelReply(msgspec.Struct, frozen=True):
     model: str = ""
     fingerprint: str = ""
     error: ErrorDetails | None = None
+    reasoning: str = ""
+
+
+MAX_REASONING_CHARS: Final = 20_000
+"""How much of a reply's reasoning is kept, in characters."""
 
 
 class EmbeddingReply(msgspec.Struct, frozen=True):
@@ -392,15 +530,22 @@ def parse_chat(body: bytes) -> ModelReply | None:
     if read is None or (error is None and read.choices is None):
         return None
     usage = _parse_usage(read.usage, "prompt", "completion")
-    shared: dict[str, Any] = {"usage": usage, "model": read.model or "", "error": error}
+    shared: dict[str, Any] = {"usage": usage, "model": _decode(read.model, str) or "", "error": error}
     if not read.choices:
         return ModelReply(**shared)
     choice = read.choices[0]
+    message = choice.message or _Message(choice.text)
+    parts = read_content(message.content)
+    text, thought = split_reasoning(parts.text)
+    beside = (message.reasoning_content, message.reasoning, message.thinking, message.reasoning_details)
+    thoughts = [parts.reasoning, next(filter(None, map(_all_text, beside)), ""), thought]
+    reasoned = any(bytes(field) not in _NOTHING for field in beside)
     return ModelReply(
-        text=_message_text(choice.message),
-        refusal=choice.message.refusal or "",
-        finish_reason=_normalise_finish_reason(choice.finish_reason),
-        fingerprint=read.system_fingerprint or "",
+        text=None if (reasoned or parts.reasoning) and not (text or "").strip() else text,
+        refusal=_decode(message.refusal, str) or parts.refusal,
+        finish_reason=normalise_finish_reason(_decode(choice.finish_reason, str)),
+        fingerprint=_decode(read.system_fingerprint, str) or "",
+        reasoning=bound_reasoning(thoughts),
         **shared,
     )
 
@@ -411,16 +556,95 @@ def parse_response(body: bytes) -> ModelReply | None:
     error = read and _parse_error(read.error)
     if read is None or (error is None and read.output is None):
         return None
-    parts = [part for item in read.output or [] if item.type == "message" for part in item.content or []]
-    texts = [part.text or "" for part in parts if part.type == "output_text"]
+    output = read.output or []
+    parts = [read_content(item.content) for item in output if item.type == "message"]
+    texts = [part.text for part in parts if part.text is not None]
+    text, thought = split_reasoning("".join(texts) if texts else None)
+    thoughts = [
+        _all_text(field) for item in output if item.type == "reasoning" for field in (item.summary, item.content)
+    ]
     return ModelReply(
-        text=_strip_reasoning("".join(texts)) if texts else None,
-        refusal="".join(part.refusal or "" for part in parts if part.type == "refusal"),
+        text=text,
+        refusal="".join(part.refusal for part in parts),
         finish_reason=_response_finish_reason(read),
         usage=_parse_usage(read.usage, "input", "output"),
         model=read.model or "",
         error=error,
+        reasoning=bound_reasoning([*thoughts, *(part.reasoning for part in parts), thought]),
     )
+
+
+class MessageContent(msgspec.Struct, frozen=True):
+    """What a message holds: its text (None without any), the model's reasoning in it, and its refusal."""
+
+    text: str | None
+    reasoning: str = ""
+    refusal: str = ""
+
+
+_REASONING_KINDS: Final = ("think", "thought", "reason")
+_TEXT_FIELDS: Final = ("text", "content", "value")
+_THOUGHT_FIELDS: Final = ("thinking", "reasoning", "reasoning_content", "summary", *_TEXT_FIELDS)
+
+
+def read_content(content: msgspec.Raw) -> MessageContent:
+    """The content of a message: a text, one part, or a list of parts of any servers' kinds.
+
+    Parts whose type speaks of thoughts are reasoning; parts without text, such as pictures, are left out.
+    """
+    if bytes(content) in _EMPTY:
+        return MessageContent(None)
+    if (whole := _decode(content, str)) is not None:
+        return MessageContent(whole)
+    texts, thoughts, refusals = list[str](), list[str](), list[str]()
+    for part in _listed(content):
+        if (plain := _decode(part, str)) is not None:
+            texts.append(plain)
+            continue
+        fields = _decode(part, dict[str, msgspec.Raw]) or {}
+        kind = (_decode(fields.get("type", msgspec.Raw()), str) or "").lower()
+        if kind == "refusal":
+            refusals.append(_field_text(fields, ("refusal", "text")) or "")
+        elif any(word in kind for word in _REASONING_KINDS) or _is_thought(fields):
+            thoughts.append(_field_text(fields, _THOUGHT_FIELDS) or "")
+        elif (said := _field_text(fields, _TEXT_FIELDS)) is not None and not kind.startswith("tool"):
+            texts.append(said)
+    return MessageContent("".join(texts) if texts else None, "\n".join(filter(None, thoughts)), "".join(refusals))
+
+
+def _is_thought(fields: Mapping[str, msgspec.Raw]) -> bool:
+    """Whether a part without a type of its own is marked as a thought, as Google does."""
+    return bytes(fields.get("thought", msgspec.Raw())) == b"true" or ("thinking" in fields and "text" not in fields)
+
+
+def _listed(value: msgspec.Raw) -> list[msgspec.Raw]:
+    found = _decode(value, list[msgspec.Raw])
+    return [value] if found is None else found
+
+
+def _field_text(fields: Mapping[str, msgspec.Raw], names: Sequence[str]) -> str | None:
+    """The text in the first of these fields that has one; a text may be nested once more, or in parts."""
+    found = (_all_text(fields[name]) for name in names if name in fields and bytes(fields[name]) != b"null")
+    return next(found, None)
+
+
+def _all_text(value: msgspec.Raw, depth: int = 0) -> str:
+    """The text of a field that holds a text, or parts with texts, nested at most _MAX_NESTING times."""
+    if bytes(value) in _NOTHING or depth > _MAX_NESTING:
+        return ""
+    text: str | None = _decode(value, str)
+    if text is not None:
+        return text
+    if (parts := _decode(value, list[msgspec.Raw])) is not None:
+        return "".join(_all_text(part, depth + 1) for part in parts)
+    fields: dict[str, msgspec.Raw] = _decode(value, dict[str, msgspec.Raw]) or {}
+    return next((_all_text(fields[name], depth + 1) for name in _THOUGHT_FIELDS if name in fields), "")
+
+
+def bound_reasoning(parts: Iterable[str]) -> str:
+    """The parts of a model's reasoning as one text of at most MAX_REASONING_CHARS, without repetitions."""
+    text = "\n".join(dict.fromkeys(part.strip() for part in parts if part.strip()))
+    return text if len(text) <= MAX_REASONING_CHARS else text[: MAX_REASONING_CHARS - 1] + "…"
 
 
 def parse_embeddings(body: bytes, count: int) -> EmbeddingReply | None:
@@ -467,31 +691,33 @@ def _order_vectors(items: Sequence[_Embedding], count: int) -> tuple[tuple[float
     return vectors if all(vector and math.isfinite(sum(vector)) for vector in vectors) else None
 
 
-def _message_text(message: _Message) -> str | None:
-    """The message's text; None if there is only reasoning, which some servers put beside an empty text."""
-    text = _strip_reasoning(message.content)
-    reasoned = {bytes(message.reasoning_content), bytes(message.reasoning)} - _NOTHING
-    return None if reasoned and not (text or "").strip() else text
+def split_reasoning(text: str | None) -> tuple[str | None, str]:
+    """The text without the reasoning that some servers leave at its start, and that reasoning.
 
-
-def _strip_reasoning(text: str | None) -> str | None:
-    """The text without the reasoning that some servers leave at its start; None if nothing else is left."""
+    The text is None if nothing else is left.
+    """
     if text is None or (_REASONING_START not in text and _REASONING_END not in text):
-        return text
+        return text, ""
     reasoning, end, answer = text.partition(_REASONING_END)
-    nested = _REASONING_START in reasoning.lstrip().removeprefix(_REASONING_START)
-    rest = answer.lstrip() if end and not nested else text
-    return None if not rest.strip() or rest.lstrip().startswith(_REASONING_START) else rest
+    thought = reasoning.lstrip().removeprefix(_REASONING_START)
+    if not end or _REASONING_START in thought:
+        is_thought = text.lstrip().startswith(_REASONING_START)
+        return (None, thought) if is_thought else (text, "")
+    rest = answer.lstrip()
+    if not rest or rest.startswith(_REASONING_START):
+        return None, thought
+    return rest, thought
 
 
 def _response_finish_reason(read: _Response) -> str:
     if read.status != "incomplete":
-        return _normalise_finish_reason(read.status)
+        return normalise_finish_reason(read.status)
     reason = _parse_object(read.incomplete_details).get("reason", msgspec.Raw())
-    return _normalise_finish_reason(_decode(reason, str) or "incomplete")
+    return normalise_finish_reason(_decode(reason, str) or "incomplete")
 
 
-def _normalise_finish_reason(reason: str | None) -> str:
+def normalise_finish_reason(reason: str | None) -> str:
+    """The reason in Chat Completions' terms, or as it is."""
     given = reason or ""
     return _FINISH_REASONS.get(given.lower(), given)
 
@@ -506,12 +732,23 @@ def _parse_usage(usage: msgspec.Raw, input_name: str, output_name: str) -> Usage
         written,
         _part_of(sent, _token_count(details[0], "cached_tokens")),
         _part_of(written, _token_count(details[1], "reasoning_tokens")),
+        money=_cost(tokens),
     )
 
 
 def _token_count(tokens: dict[str, msgspec.Raw], name: str) -> int | None:
-    value = _decode(tokens.get(name, msgspec.Raw()), int)
-    return value if value is not None and 0 <= value <= _MAX_COUNT else None
+    value = _decode(tokens.get(name, msgspec.Raw()), int | float)
+    return int(value) if value is not None and 0 <= value <= _MAX_COUNT and value == int(value) else None
+
+
+_MAX_COST = 1e6
+"""The largest cost of a call that is accepted, in US dollars."""
+
+
+def _cost(tokens: dict[str, msgspec.Raw]) -> float | None:
+    """What the endpoint says that the call cost, in US dollars; None if it says nothing, or nothing valid."""
+    value = _decode(tokens.get("cost", msgspec.Raw()), float)
+    return value if value is not None and 0 <= value <= _MAX_COST else None
 
 
 def _part_of(whole: int | None, part: int | None) -> int:
@@ -534,38 +771,37 @@ def _parse_object(value: msgspec.Raw) -> dict[str, msgspec.Raw]:
 # ------------------------------------------------------------------ the fields that are read; others are ignored
 # Fields of unknown types stay undecoded: as Python objects, they could take fifty times the memory of the body.
 
-_NOTHING = frozenset({b"", b"null", b'""', b"[]", b"{}", b"false"})
+_EMPTY = frozenset({b"", b"null"})
+_NOTHING = _EMPTY | {b'""', b"[]", b"{}", b"false"}
 
 
 class _Message(msgspec.Struct):
-    content: str | None = None
-    refusal: str | None = None
+    content: msgspec.Raw = msgspec.Raw()
+    refusal: msgspec.Raw = msgspec.Raw()
     reasoning_content: msgspec.Raw = msgspec.Raw()
     reasoning: msgspec.Raw = msgspec.Raw()
+    thinking: msgspec.Raw = msgspec.Raw()
+    reasoning_details: msgspec.Raw = msgspec.Raw()
 
 
 class _Choice(msgspec.Struct):
-    message: _Message
-    finish_reason: str | None = None
+    message: _Message | None = None
+    text: msgspec.Raw = msgspec.Raw()
+    finish_reason: msgspec.Raw = msgspec.Raw()
 
 
 class _Chat(msgspec.Struct):
     choices: list[_Choice] | None = None
-    model: str | None = None
-    system_fingerprint: str | None = None
+    model: msgspec.Raw = msgspec.Raw()
+    system_fingerprint: msgspec.Raw = msgspec.Raw()
     usage: msgspec.Raw = msgspec.Raw()
     error: msgspec.Raw = msgspec.Raw()
 
 
-class _Part(msgspec.Struct):
-    type: str = ""
-    text: str | None = None
-    refusal: str | None = None
-
-
 class _Item(msgspec.Struct):
     type: str = ""
-    content: list[_Part] | None = None
+    content: msgspec.Raw = msgspec.Raw()
+    summary: msgspec.Raw = msgspec.Raw()
 
 
 class _Response(msgspec.Struct):
@@ -590,8 +826,10 @@ class _Embeddings(msgspec.Struct):
 
 
 def _decode(data: bytes | msgspec.Raw, kind: Any) -> Any:
-    """The value; None if the data is not JSON of this type."""
+    """The value; None if the data is not JSON of this type. A byte order mark before it does not count."""
     try:
+        if isinstance(data, bytes):
+            data = data.removeprefix(codecs.BOM_UTF8)
         return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None

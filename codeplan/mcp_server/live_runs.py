@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from codeplan.errors import UsageError
 from codeplan.mcp_server.answers import RunAnswer
 from codeplan.mcp_server.plan_runner import RunControl
+from codeplan.recording.event_handlers import EventsOnly
 from codeplan.recording.events import Event, StepEntered
 from codeplan.tools.approvals import MAX_APPROVAL_CHARS, Always, ProposedCall
 from codeplan.tools.call_texts import call_text
@@ -54,7 +55,7 @@ class LiveRun(RunControl, Generic[_T]):
         self._is_cancelled = False
         self.thread = threading.Thread(target=self._run, name="codeplan-mcp-run", daemon=True)
         self.approve = self._ask if with_approvals else None
-        self.on_event, self.on_plan = self._take_event, self._take_plan
+        self.on_event, self.on_plan = EventsOnly(self._take_event), self._take_plan
         self.thread.start()
 
     # ------------------------------------------------------------------ in the event loop

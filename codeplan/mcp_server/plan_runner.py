@@ -30,6 +30,7 @@ from codeplan.planning.resume_point import (
     last_attempt,
     last_state,
     saved_names,
+    set_names,
     step_after_all,
     unfinished_step,
 )
@@ -54,7 +55,7 @@ from codeplan.runner.recorded_episodes import resume
 from codeplan.runner.start_state import verify_checkpoint
 from codeplan.runner.tools import OpenTools
 from codeplan.sandbox import Limits, Sandbox
-from codeplan.sandbox.language.extraction import add_header, extract_code, holds_code, in_fence
+from codeplan.sandbox.language.extraction import add_header, holds_code, in_fence
 from codeplan.tools.agent import agent_class_for
 from codeplan.tools.approvals import Approver
 from codeplan.tools.call_texts import shown_call
@@ -227,13 +228,18 @@ class ToolPlanRunner:
 
     def check(self, text: str) -> CheckAnswer:
         """Check a plan; nothing of it runs."""
-        found = self._sandbox.check(add_header(_code(text)), self._api)
+        found = self._sandbox.check(add_header(self._code(text)), self._api)
         changes, plan = fix_texts(found.fixes), found.source if found.fixes else ""
         if isinstance(found, Rejected):
             return CheckAnswer(False, faults=plan_faults(found.diagnostics), changes=changes, plan=plan)
         steps = tuple(CheckedStep(step.number, step.title) for step in found.steps)
         flows = self._preview(found)
         return CheckAnswer(True, steps, warnings=plan_faults(found.warnings), changes=changes, plan=plan, flows=flows)
+
+    def _code(self, text: str) -> str:
+        """The code of a plan's text. Clients may send it as in a reply, in a fence; a fence within the code is none."""
+        is_reply = "```" in text and not holds_code(text.partition("```")[0])
+        return self._sandbox.read_reply(text if is_reply else in_fence(text))
 
     def _preview(self, plan: Plan) -> tuple[str, ...]:
         """What the flows say about each call of a plan that passed the check; empty without flows."""
@@ -246,7 +252,7 @@ class ToolPlanRunner:
 
     def run(self, text: str, goal: str, control: RunControl) -> RunAnswer:
         """Check a plan and run it from its first step."""
-        checked = self._sandbox.check(add_header(_code(text)), self._api)
+        checked = self._sandbox.check(add_header(self._code(text)), self._api)
         if isinstance(checked, Rejected):
             return refusal_answer(checked)
         return self._play(checked, goal.strip() or _NO_GOAL, _Start(), control)
@@ -264,9 +270,11 @@ class ToolPlanRunner:
         past = read_past_run(folder, state, self._sandbox, self._api)
         if past.broken_off and not state.told:
             return self._tell_broken_off(run_id, past, state)
-        taken = take_reply(self._sandbox, _code(text), past.attempt.plan.source)
+        taken = take_reply(self._sandbox, self._code(text), past.attempt.plan.source)
         kept = saved_names(past.attempt)
-        checked = taken.refusal or self._sandbox.check(taken.source, self._api, kept=kept)
+        checked = taken.refusal or self._sandbox.check(
+            taken.source, self._api, kept=kept, set_before=set_names(past.attempt.plan)
+        )
         if isinstance(checked, Rejected):
             return refusal_answer(checked, run_id)
         if past.waits and checked.source == past.attempt.plan.source:
@@ -422,12 +430,6 @@ def require_lengths(plan: str, goal: str = "") -> None:
         raise UsageError(f"the plan has {len(plan):,} characters; write at most {MAX_PLAN_CHARS:,}")
     if len(goal) > MAX_GOAL_CHARS:
         raise UsageError(f"the goal has {len(goal):,} characters; say it in at most {MAX_GOAL_CHARS:,}")
-
-
-def _code(text: str) -> str:
-    """The code of a plan's text. Clients may send it as in a reply, in a fence; a fence within the code is none."""
-    is_reply = "```" in text and not holds_code(text.partition("```")[0])
-    return extract_code(text if is_reply else in_fence(text))
 
 
 MAX_VALUE_BYTES: Final = 64 << 10

@@ -99,6 +99,7 @@ class AdaPlanner:
         planner = Planner(
             episode,
             self.prompts,
+            self.sandbox,
             task,
             samples=self.samples,
             skills=shown,

@@ -128,7 +128,7 @@ class FixedPlan:
             return plan
         self._require_step(plan)
         self.plan = plan
-        agent, ask = episode.agent(), Planner(episode, Prompts.cached(None)).answer_question
+        agent, ask = episode.agent(), Planner(episode, Prompts.cached(None), self.sandbox).answer_question
         run = partial(run_plan, self.sandbox, episode, plan, agent, ask, on_coverage=self._on_coverage)
         begin_plan(self.sandbox, episode, 1, plan, self._start_from, self._checkpoint, from_outside=True)
         try:

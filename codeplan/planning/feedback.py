@@ -9,7 +9,10 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
+from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
+
+from msgspec.structs import replace
 
 from codeplan.episode.episode import Episode
 from codeplan.episode.rewind import actions_since_reset
@@ -28,8 +31,9 @@ from codeplan.recording.events import (
 from codeplan.sandbox import decode
 from codeplan.tools.call_texts import shown_answer, shown_call
 from codeplan.types import Checkpoint, Failed, Finished, Fix, Outcome, Plan, Replan, Stopped, Value
+from codeplan.untrusted.comparison import same_values
 from codeplan.untrusted.texts import excerpt, left_out, one_line, with_count
-from codeplan.untrusted.values import clip_name, value_text, variable_texts
+from codeplan.untrusted.values import clip_name, value_text, variable_texts, whole_value_text
 
 MIN_NAMED: Final = 30
 """Minimum length of an answer with a name, in characters; prompts repeat shorter answers in full."""
@@ -95,6 +99,11 @@ _MIN_REPEATED: Final = 200  # characters of an answer that is shown only where i
 _MAX_SOUGHT_ANSWERS: Final = 200  # answers that are looked for in what was printed
 _MARGIN: Final = "\n    "  # of an answer's second and later lines
 
+AS_ABOVE: Final = "<as above>"
+"""In place of an answer or a printed text that an earlier report of the conversation shows: the answer to the same
+action.
+"""
+
 
 class Exchange(Value, frozen=True):
     """An action with the environment's answer, or a question (``ask_llm``) with the model's.
@@ -159,32 +168,42 @@ def read_run(events: Sequence[Event], *, blind: Collection[str] | None = None) -
 
 class LogText(Value, frozen=True):
     """The log as a prompt shows it. ``shown`` are the answers in it; ``whole`` are those among them that are not
-    cut.
+    cut. ``told`` are the lengths in which it shows long ones, by what was said and the answer.
     """
 
     text: str = ""
     shown: ShownAnswers = ShownAnswers()
     whole: ShownAnswers = ShownAnswers()
+    told: Mapping[tuple[str, str], int] = {}
 
 
-def format_log(exchanges: Sequence[Exchange], max_characters: int, max_newest: int, printed: str = "") -> LogText:
+def format_log(
+    exchanges: Sequence[Exchange],
+    max_characters: int,
+    max_newest: int,
+    printed: str = "",
+    above: Mapping[tuple[str, str], int] = MappingProxyType({}),
+) -> LogText:
     """The exchanges, oldest first, with repetitions shown once; empty if there are none.
 
     The newest answer is shown in up to ``max_newest`` characters. Answers that the plan ``printed`` are shown whole,
     newest first, within a further ``max_newest`` characters. Everything else shares ``max_characters``. If that is not
     enough, the oldest exchanges are left out, and the first line says how much is missing. A long answer that occurs
-    several times is shown only at its last place.
+    several times is shown only at its last place, and not at all if the conversation shows it ``above`` (see
+    ``LogText.told``).
     """
     if not exchanges:
         return LogText()
-    return _LogWriter(exchanges, max_newest, printed).write(max_characters)
+    return _LogWriter(exchanges, max_newest, printed, above).write(max_characters)
 
 
 class _LogWriter:
     """Writes the log of a run. ``_place`` is where each answer is shown, ``_limits`` are those of long ones."""
 
-    def __init__(self, exchanges: Sequence[Exchange], max_newest: int, printed: str) -> None:
-        self._exchanges, self._series = exchanges, _find_series(exchanges)
+    def __init__(
+        self, exchanges: Sequence[Exchange], max_newest: int, printed: str, above: Mapping[tuple[str, str], int]
+    ) -> None:
+        self._exchanges, self._series, self._above = exchanges, _find_series(exchanges), above
         shown = [index for s in self._series for index in range(s.start, s.start + s.period)]
         self._place = {exchanges[i].answer: i for i in shown if exchanges[i].number is not None}
         newest_first = sorted(self._place, key=lambda answer: self._place[answer], reverse=True)[:_MAX_SOUGHT_ANSWERS]
@@ -198,7 +217,7 @@ class _LogWriter:
 
     def write(self, max_characters: int) -> LogText:
         """The log in ``max_characters``, not counting the answers with limits of their own."""
-        room = max_characters + sum(min(len(_indent(a)), limit) for a, limit in self._limits.items())
+        room = max_characters + sum(map(self._own_room, self._limits))
         first, lines = 0, list[str]()
         for index in range(len(self._series) - 1, -1, -1):
             text = self._format_series(index)
@@ -210,7 +229,26 @@ class _LogWriter:
             lines.append(text)
         shown = [answer for answer, place in self._place.items() if place >= first]
         whole = self._answers(answer for answer in shown if self._is_whole(answer))
-        return LogText("\n".join(reversed(lines)), self._answers(shown), whole)
+        return LogText("\n".join(reversed(lines)), self._answers(shown), whole, self._told(shown))
+
+    def _own_room(self, answer: str) -> int:
+        """The length of an answer with a limit of its own; 0 if it is shown above."""
+        place = self._place.get(answer)
+        is_above = place is not None and self._is_above(self._exchanges[place])
+        return 0 if is_above else min(len(_indent(answer)), self._limits[answer])
+
+    def _told(self, shown: Iterable[str]) -> dict[tuple[str, str], int]:
+        """The lengths in which the log shows long answers."""
+        placed = [self._exchanges[self._place[answer]] for answer in shown if len(answer) >= _MIN_REPEATED]
+        return {(e.said, e.answer): self._shown_length(e) for e in placed if not self._is_above(e)}
+
+    def _shown_length(self, exchange: Exchange) -> int:
+        return min(len(_indent(exchange.answer)), self._limit(exchange))
+
+    def _is_above(self, exchange: Exchange) -> bool:
+        """Whether the conversation shows as much of the answer to the same action."""
+        length = self._above.get((exchange.said, exchange.answer))
+        return length is not None and length >= self._shown_length(exchange)
 
     def _is_whole(self, answer: str) -> bool:
         limit = self._limits.get(answer, _MAX_ANSWER)
@@ -245,6 +283,8 @@ class _LogWriter:
         said = f"{label} {_indent(exchange.said, _MAX_SAID)}"
         if self._place[exchange.answer] != index and len(exchange.answer) >= _MIN_REPEATED:
             return f"{said} -> {self._name(exchange.answer)}"
+        if self._is_above(exchange):
+            return f"{said} -> {AS_ABOVE}"
         return f"{said} -> {_indent(exchange.answer, self._limit(exchange))}"
 
     def _limit(self, exchange: Exchange) -> int:
@@ -459,23 +499,63 @@ class RunReport(Value, frozen=True):
         return one_line(f"{done}{self.problem}", _MAX_SUMMARY)
 
 
+class ShownParts(Value, frozen=True):
+    """What reports of a conversation show, which later reports need not repeat.
+
+    ``runs`` are the runs they report on. ``variables`` are the values of variables, or their shapes if the reports are
+    blind; ``gone`` are names that later reports said are gone. ``answers`` are as ``LogText.told``; ``printed`` are
+    long printed texts, and ``done`` lines of calls that were made.
+    """
+
+    runs: tuple[RunReport, ...] = ()
+    variables: Mapping[str, object] = {}
+    gone: frozenset[str] = frozenset()
+    answers: Mapping[tuple[str, str], int] = {}
+    printed: frozenset[str] = frozenset()
+    done: frozenset[str] = frozenset()
+
+    def followed_by(self, later: ShownParts) -> ShownParts:
+        """What is shown together with a later report, whose variables count."""
+        kept = {name: value for name, value in self.variables.items() if name not in later.gone}
+        return ShownParts(
+            self.runs + later.runs,
+            {**kept, **later.variables},
+            answers={**self.answers, **later.answers},
+            printed=self.printed | later.printed,
+            done=self.done | later.done,
+        )
+
+    def has_run(self, report: RunReport) -> bool:
+        """Whether a report on this run is shown."""
+        return any(run is report for run in self.runs)
+
+
 def prompt_values(report: RunReport, attempts: tuple[str, ...]) -> dict[str, object]:
     """The values of ``adaplanner/turn``, within MAX_PART_CHARS. ``attempts`` has a line for each earlier one.
 
     Log, output and variables of a plan that was refused are those of the run before it.
     """
+    return turn_values(report, attempts, ShownParts())[0]
+
+
+def turn_values(
+    report: RunReport, attempts: tuple[str, ...], above: ShownParts
+) -> tuple[dict[str, object], ShownParts]:
+    """As ``prompt_values``, without what is shown ``above`` in the conversation; and the parts that these show."""
     outcome, refused = report.outcome, report
     report = report.last_run or report
+    repeats = above.has_run(report)
     output = excerpt(report.events.printed.strip("\n"), _MAX_SOUGHT, start=0.5)
-    log = format_log(report.events.exchanges, MAX_OLDER_CHARS, MAX_WHOLE_CHARS, output)
+    log = format_log(report.events.exchanges, MAX_OLDER_CHARS, MAX_WHOLE_CHARS, output, above.answers)
     printed = excerpt(log.whole.name_in(output), MAX_PART_CHARS["printed"], start=0.5)
-    return {
+    variables, shown, gone = _describe_variables(report, log.shown.names, printed, above.variables)
+    values = {
         "feedback": excerpt(log.whole.name_in(refused.problem, _MIN_IN_FEEDBACK), MAX_PART_CHARS["feedback"]),
         "failed_line": _failed_line(refused),
-        "log": log.text,
-        "printed": printed,
+        "log": "" if repeats else log.text,
+        "printed": "" if repeats else AS_ABOVE if printed in above.printed else printed,
         "now": _observation_now(report),
-        "variables": _describe_variables(report, log.shown.names, printed),
+        "variables": variables,
         "fixes": _fix_lines(refused.plan.fixes if refused.plan else ()),
         "left": refused.left.lines,
         "attempts": attempts,
@@ -486,12 +566,19 @@ def prompt_values(report: RunReport, attempts: tuple[str, ...]) -> dict[str, obj
         "step": _next_step(outcome),
         "next_start": refused.next_start,
     }
+    long = frozenset({printed} if len(printed) >= _MIN_REPEATED else ())
+    parts = ShownParts(variables=shown, gone=gone)
+    if not repeats:
+        parts = replace(parts, runs=(report,), answers=log.told, printed=long)
+    return values, parts
 
 
-def done_lines(events: Sequence[Event], *, blind: Collection[str] | None = None) -> tuple[str, ...]:
+def done_lines(
+    events: Sequence[Event], *, blind: Collection[str] | None = None, above: Collection[str] = ()
+) -> tuple[str, ...]:
     """The calls that were made in an episode and answered with a value, and those in doubt: equal ones once, with a
     count, in the order in which each was made last. The newest are kept within MAX_DONE_CHARS, and the first line says
-    how many are left out.
+    how many are left out. Lines that stand ``above`` in the conversation are left out, and do not count.
     """
     counts: dict[tuple[str, bool], int] = {}
     for made in answered_calls(events):
@@ -499,18 +586,23 @@ def done_lines(events: Sequence[Event], *, blind: Collection[str] | None = None)
             said = shown_call(made.call) if blind is None else call_shape(made.call, blind)
             key = (one_line(said, _MAX_DONE_CALL), made.answer.in_doubt)
             counts[key] = counts.pop(key, 0) + 1
+    told = {_done_line(*key, count): count for key, count in counts.items()}
+    new = {line: count for line, count in told.items() if line not in above}
     lines: list[str] = []
     room = MAX_DONE_CHARS
-    for (call, in_doubt), count in reversed(counts.items()):
-        times = f" (x {count})" if count > 1 else ""
-        line = call + times + (": in doubt, nobody knows whether it was done" if in_doubt else "")
+    for line in reversed(new):
         room -= len(line) + 1
         if room < 0:
             break
         lines.append(line)
-    missing = sum(list(counts.values())[: len(counts) - len(lines)])
+    missing = sum(list(new.values())[: len(new) - len(lines)])
     head = [left_out(missing, "earlier call")] if missing else []
     return (*head, *reversed(lines))
+
+
+def _done_line(call: str, in_doubt: bool, count: int) -> str:
+    times = f" (x {count})" if count > 1 else ""
+    return call + times + (": in doubt, nobody knows whether it was done" if in_doubt else "")
 
 
 def repair_values(last_run: RunReport | None) -> dict[str, object]:
@@ -561,23 +653,48 @@ def _fix_lines(fixes: tuple[Fix, ...]) -> tuple[str, ...]:
 # ------------------------------------------------------------------ variables
 
 
-def _describe_variables(report: RunReport, answers: Mapping[str, str], printed: str) -> str:
+class _VariableLines(NamedTuple):
+    """The text on variables, those that it shows, and the names that it says are gone."""
+
+    text: str = ""
+    shown: Mapping[str, object] = {}
+    gone: frozenset[str] = frozenset()
+
+
+def _describe_variables(
+    report: RunReport, answers: Mapping[str, str], printed: str, above: Mapping[str, object]
+) -> _VariableLines:
     """The plan's saved variables as lines ``name = value``, then the variables that could not be saved, within
     MAX_PART_CHARS.
 
     ``answers`` are the names of the answers in the log, and ``printed`` is what the prompt shows of the output:
     neither is repeated. Helper functions are left out, and so are names that older plans set and this plan does not
-    contain.
+    contain. A variable that is ``above`` with the same value stands there.
     """
     if report.plan is None:
-        return ""
+        return _VariableLines()
     known = {*_NAME.findall(unicodedata.normalize("NFKC", report.plan.source))}
     values = {name: value for name, value in decode(report.variables).items() if name in known}
-    lost = _lost_lines({n: why for n, why in report.variables.dropped.items() if n not in report.plan.provides})
-    room = MAX_PART_CHARS["variables"] - sum(len(line) + 1 for line in lost) - _MAX_REASON
     if report.is_blind:
-        shapes = (f"{clip_name(name)}: {shape_text(value, known)}" for name, value in values.items())
-        return "\n".join([*shapes, *lost])
+        values = {name: shape_text(value, known) for name, value in values.items()}
+    new = {name: value for name, value in values.items() if name not in above or not _is_same(value, above[name])}
+    dropped = {n: why for n, why in report.variables.dropped.items() if n not in report.plan.provides}
+    gone = above.keys() - values.keys()
+    last = _lines_on_others(len(values) - len(new), len(new), sorted(gone - dropped.keys())) + _lost_lines(dropped)
+    if report.is_blind:
+        shapes = [f"{clip_name(name)}: {shape}" for name, shape in new.items()]
+        return _VariableLines("\n".join([*shapes, *last]), new, frozenset(gone))
+    room = MAX_PART_CHARS["variables"] - sum(len(line) + 1 for line in last) - _MAX_REASON
+    lines, shown = _new_variable_lines(new, room, answers, printed)
+    return _VariableLines("\n".join([*lines, *last]), {name: new[name] for name in shown}, frozenset(gone))
+
+
+def _new_variable_lines(
+    values: Mapping[str, object], room: int, answers: Mapping[str, str], printed: str
+) -> tuple[list[str], Collection[str]]:
+    """The lines of these variables, and the names of those whose values they show."""
+    if not values:
+        return [], ()
     shown = variable_texts(values, room, max_each=_MAX_VALUE, max_string=_MAX_STRING, counts=True, names=answers)
     texts = {
         name: _PRINTED if len(text) >= _MIN_PRINTED and text in printed else text for name, text in shown.texts.items()
@@ -586,7 +703,23 @@ def _describe_variables(report: RunReport, answers: Mapping[str, str], printed: 
     if shown.unshown:
         more = f" and {shown.unnamed:,} more" if shown.unnamed else ""
         lines.append(f"# saved, but not shown: {', '.join(shown.unshown)}{more}")
-    return "\n".join(lines + lost)
+    return lines, texts.keys()
+
+
+def _is_same(value: object, before: object) -> bool:
+    """Whether a variable has the value that it had before, as far as a prompt can tell; large ones within bounds."""
+    texts = [whole_value_text(each, _MAX_VALUE) for each in (value, before)]
+    if None not in texts:
+        return texts[0] == texts[1]
+    return same_values(value, before) and value_text(value, _MAX_VALUE) == value_text(before, _MAX_VALUE)
+
+
+def _lines_on_others(same: int, new: int, gone: Sequence[str]) -> list[str]:
+    """The lines on variables that are as shown above, and on those that are gone."""
+    named = ", ".join(map(clip_name, gone[:_MAX_LOST]))
+    more = f" and {len(gone) - _MAX_LOST:,} more" if len(gone) > _MAX_LOST else ""
+    lines = [f"# {'the others are' if new else 'all'} as above"] if same else []
+    return [*lines, f"# gone: {named}{more}"] if gone else lines
 
 
 def _lost_lines(dropped: Mapping[str, str]) -> list[str]:

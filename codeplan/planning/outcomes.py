@@ -6,10 +6,24 @@ A type checker reports a question that leaves an outcome out. How displays show 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from codeplan.types import Failed, Finished, GaveUp, GiveUp, NotSolved, Outcome, Refused, Rejected, Replan, Stopped
+from codeplan.episode.episode import failed_call
+from codeplan.recording.events import CallDecided, Event, answered_calls
+from codeplan.types import (
+    ASK_USER,
+    Failed,
+    Finished,
+    GaveUp,
+    GiveUp,
+    NotSolved,
+    Outcome,
+    Refused,
+    Rejected,
+    Replan,
+    Stopped,
+)
 from codeplan.untrusted.texts import one_line
 
 _MAX_REASON: Final = 500  # characters of a plan's reason to give up, in the ending
@@ -85,6 +99,23 @@ def run_end(outcome: Outcome) -> RunEnd:
             return RunEnd(kind, outcome.step)
         case Finished():
             return RunEnd(kind)
+
+
+def ended_by_user(outcome: Outcome, events: Sequence[Event]) -> bool:
+    """Whether a run with these events ended with what the user said: a call that the user refused with a reason, or a
+    replan after such a refusal or after an answer.
+    """
+    refused = {e.id for e in events if isinstance(e, CallDecided) and e.by == "approver" and not e.allowed and e.reason}
+    match outcome:
+        case Failed():
+            call = failed_call(events, outcome)
+            return call is not None and call.event.id in refused
+        case Replan():
+            return bool(refused) or any(
+                c.call.name == ASK_USER.name for c in answered_calls(events) if not c.answer.error
+            )
+        case Stopped() | GiveUp() | Finished():
+            return False
 
 
 def gave_up(outcome: GiveUp) -> GaveUp:

@@ -166,14 +166,17 @@ def check_plan(
     strict: bool = False,
     kept: Iterable[str] = (),
     starts_over: bool = False,
+    set_before: Iterable[str] = (),
     judge: Callable[[Plan], Rejected | None] | None = None,
 ) -> Plan | Rejected:
     """Check the episode's plan of this ``number``. The result's source is the mended text.
 
-    With ``strict``, a plan with warnings is refused. ``kept`` and ``starts_over`` are as for ``Sandbox.check``.
+    With ``strict``, a plan with warnings is refused. ``kept``, ``starts_over`` and ``set_before`` are as for
+    ``Sandbox.check``.
     ``judge`` may refuse a plan that passed.
     """
-    checked = sandbox.check(source, episode.api, fixes=fixes == "on", kept=kept, starts_over=starts_over)
+    before: dict[str, Any] = {"kept": kept, "starts_over": starts_over, "set_before": set_before}
+    checked = sandbox.check(source, episode.api, fixes=fixes == "on", **before)
     checked = refuse_warnings(checked) if strict else checked
     if judge and isinstance(checked, Plan):
         checked = judge(checked) or checked

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from msgspec.structs import replace
@@ -14,18 +15,20 @@ from codeplan.planning.feedback import (
     MAX_ATTEMPTS,
     MAX_CONVERSATION_CHARS,
     RunReport,
+    ShownParts,
     done_lines,
     limits_left,
     prompt_values,
     repair_values,
     rewrite_values,
+    turn_values,
 )
 from codeplan.planning.history_text import told_history
 from codeplan.planning.sample_choice import SampleSettings, choose_samples
 from codeplan.planning.untrusted_feedback import tag_mark, words_if_blind
 from codeplan.prompts.templates import Prompts
-from codeplan.sandbox import extract
-from codeplan.sandbox.language.extraction import extract_code, prose_of
+from codeplan.sandbox import Sandbox
+from codeplan.sandbox.language.extraction import add_header, prose_of
 from codeplan.skills.parameter_binding import (
     BindingError,
     ParameterBlock,
@@ -45,14 +48,15 @@ class ConversationTurn(Value, frozen=True):
     """One reply of the model, and the report on its plan.
 
     ``reply`` is the program in the reply, ``plan`` the whole plan that resulted from it, ``told`` the report on the
-    plan's run that the model received, and ``summary`` that report in one line. ``talk`` are the model's questions to
-    the user after it, and the user's answers.
+    plan's run that the model received, and ``summary`` that report in one line. ``shown`` are the parts that the report
+    does not find above it. ``talk`` are the model's questions to the user after it, and the user's answers.
     """
 
     reply: str
     plan: str
     told: str
     summary: str
+    shown: ShownParts = ShownParts()
     talk: tuple[Message, ...] = ()
 
 
@@ -69,18 +73,24 @@ class PlanConversation:
         self._turns: list[ConversationTurn] = []
         self._dropped: list[str] = []
 
-    def add(self, turn: ConversationTurn, tell: Callable[[Sequence[str]], str]) -> None:
-        """Add a turn. If older turns are dropped for it, ``tell`` makes its text from one line for each dropped
-        turn.
+    def add(self, write: Callable[[Sequence[str], ShownParts], ConversationTurn]) -> None:
+        """Add the turn that ``write`` makes from one line for each dropped turn, and from what the others show.
+
+        If older turns are dropped for it, it is written again.
         """
-        self._turns.append(turn)
+        self._turns.append(write((), self._shown))
         if self._length <= MAX_CONVERSATION_CHARS:
             return
         while len(self._turns) > 1 and self._length > MAX_CONVERSATION_CHARS // 2:
             self._dropped.append(self._turns.pop(0).summary)
         if self._dropped:
-            newest = self._turns[-1]
-            self._turns[-1] = ConversationTurn(newest.reply, newest.plan, tell(self._dropped), newest.summary)
+            self._turns.pop()
+            self._turns.append(write(self._dropped, self._shown))
+
+    @property
+    def _shown(self) -> ShownParts:
+        """What the reports so far show."""
+        return reduce(ShownParts.followed_by, (turn.shown for turn in self._turns), ShownParts())
 
     def add_talk(self, talk: Sequence[Message]) -> None:
         """Add a question of the model to the user, and the answer."""
@@ -122,17 +132,18 @@ _ONE_SAMPLE: Final = SampleSettings()
 class Planner:
     """The PlanWriter that asks the model.
 
-    ``task`` is the episode's task or a sub-task of it. The prompts show worked examples (see ``choose_samples``), then
-    ``skills``. ``asks`` is the maximum number of questions in one run; ``tries`` and ``replans`` are the method's
-    limits; without ``asks`` or ``replans`` the prompts do not mention ``ask_llm`` or ``replan``. ``refine_prompt`` is
-    the form of the prompts for refinements. ``at_entry`` says that a failed step resumes with the variables that it
-    began with, not those at the failure.
+    ``task`` is the episode's task or a sub-task of it. ``sandbox`` finds the code in replies. The prompts show worked
+    examples (see ``choose_samples``), then ``skills``. ``asks`` is the maximum number of questions in one run;
+    ``tries`` and ``replans`` are the method's limits; without ``asks`` or ``replans`` the prompts do not mention
+    ``ask_llm`` or ``replan``. ``refine_prompt`` is the form of the prompts for refinements. ``at_entry`` says that a
+    failed step resumes with the variables that it began with, not those at the failure.
     """
 
     def __init__(
         self,
         episode: Episode,
         prompts: Prompts,
+        sandbox: Sandbox,
         task: Task | None = None,
         *,
         samples: SampleSettings = _ONE_SAMPLE,
@@ -144,6 +155,7 @@ class Planner:
         at_entry: bool = False,
     ) -> None:
         self._episode, self._prompts, self._refine_prompt = episode, prompts, refine_prompt
+        self._sandbox = sandbox
         task = task or episode.task
         goal = episode.goal_of(task)
         self._limits = {"asks": asks or None, "tries": tries, "replans": replans or None}
@@ -174,7 +186,8 @@ class Planner:
             left = replace(left, asks=None, tries=None, replans=None)
         messages = render_messages(self._prompts, "adaplanner/plan", **self._values, left=left.lines)
         self._conversation = PlanConversation(messages)
-        self._reply = extract(self._converse("adaplanner/plan", "plan", self._conversation))
+        reply = self._converse("adaplanner/plan", "plan", self._conversation)
+        self._reply = add_header(self._sandbox.read_reply(reply))
         return self._reply
 
     def _converse(self, name: str, purpose: Purpose, conversation: PlanConversation) -> str:
@@ -201,14 +214,22 @@ class Planner:
 
     def repair(self, source: str, errors: str, last_run: RunReport | None) -> str:
         self._reply = None
-        values = self._language | self._marked(repair_values(last_run)) | {"done": self._done if last_run else ()}
+<<<<<<< HEAD
+        values = self._language | self._marked(repair_values(last_run)) | {"done": self._done() if last_run else ()}
         return extract_code(self._converse_anew("check", "check", source=source, errors=errors, **values))
+=======
+        values = self._language | self._marked(repair_values(last_run)) | {"done": self._done if last_run else ()}
+        return self._sandbox.read_reply(self._converse_anew("check", "check", source=source, errors=errors, **values))
+>>>>>>> s3
 
-    @property
-    def _done(self) -> tuple[str, ...]:
-        """The calls that were made so far and are not undone; none in a world that can start over."""
+    def _done(self, above: Collection[str] = ()) -> tuple[str, ...]:
+        """The calls that were made so far and are not undone, without the lines that stand above; none in a world that
+        can start over.
+        """
         episode = self._episode
-        return done_lines(episode.turn_events, blind=words_if_blind(episode)) if episode.acts_for_real else ()
+        if not episode.acts_for_real:
+            return ()
+        return done_lines(episode.turn_events, blind=words_if_blind(episode), above=above)
 
     def _marked(self, values: dict[str, object]) -> dict[str, object]:
         """The values with the mark of the tags around what came from tools; without tools, and blind, it is empty."""
@@ -219,26 +240,29 @@ class Planner:
         reply, self._reply = self._reply, None
         if self._refine_prompt == "fresh-without-plan":
             values = self._values | self._marked(rewrite_values(report))
-            text = self._converse_anew("rewrite", "refine", **values, done=self._done)
+            text = self._converse_anew("rewrite", "refine", **values, done=self._done())
         elif self._refine_prompt == "fresh" or self._conversation is None:
             values = self._values | self._marked(prompt_values(report, _last_attempts(self._attempts)))
-            text = self._converse_anew("refine", "refine", **values, source=report.source, done=self._done)
+            text = self._converse_anew("refine", "refine", **values, source=report.source, done=self._done())
             self._attempts.append(report.summary)
         else:
             text = self._continue(self._conversation, report, _reply_as_taken(reply, report))
-        self._reply = extract_code(text)
+        self._reply = self._sandbox.read_reply(text)
         return self._reply
 
     def _continue(self, conversation: PlanConversation, report: RunReport, reply: str) -> str:
         """The model's reply to the conversation, after the report on the plan of its last ``reply``."""
         name = "adaplanner/turn"
-        told = {"done": self._done, "once": self._episode.once_tools}
 
-        def tell(dropped: Sequence[str]) -> str:
-            values = self._marked(prompt_values(report, _last_attempts(dropped)))
-            return render_text(self._prompts, name, **values, **told)
+        def write(dropped: Sequence[str], above: ShownParts) -> ConversationTurn:
+            values, shown = turn_values(report, _last_attempts(dropped), above)
+            done = self._done(above.done)
+            told = {"done": _after_those_above(done) if above.done else done, "once": self._episode.once_tools}
+            text = render_text(self._prompts, name, **self._marked(values), **told)
+            shown = replace(shown, done=frozenset(done))
+            return ConversationTurn(reply, report.source, text, report.summary, shown)
 
-        conversation.add(ConversationTurn(reply, report.source, tell(()), report.summary), tell)
+        conversation.add(write)
         return self._converse(name, "refine", conversation)
 
     def resume_step(self, previous: str, revised: str) -> int | None:
@@ -262,6 +286,10 @@ def _reply_as_taken(reply: str | None, report: RunReport) -> str:
     """The program of the latest reply; the whole plan if the reply was a repair, or if its steps were renumbered."""
     fixes = report.plan.fixes if report.plan else ()
     return report.source if reply is None or any(fix.rule == "step-guard" for fix in fixes) else reply
+
+
+def _after_those_above(done: Sequence[str]) -> tuple[str, ...]:
+    return ("# those above, and", *done) if done else ("# those above",)
 
 
 def _last_attempts(summaries: Sequence[str]) -> tuple[str, ...]:

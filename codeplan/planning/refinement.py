@@ -17,7 +17,7 @@ from codeplan.episode.episode import Episode
 from codeplan.episode.rewind import actions_since_reset, require_fresh_world, rewind
 from codeplan.errors import SizeExceeded, UsageError
 from codeplan.planning.feedback import Exchange, NextStart, RunEvents, RunReport, limits_left, read_run
-from codeplan.planning.outcomes import RunEnd, describe_outcome, describe_refusal, gave_up, run_end
+from codeplan.planning.outcomes import RunEnd, describe_outcome, describe_refusal, ended_by_user, gave_up, run_end
 from codeplan.planning.plan_run import (
     Fixes,
     TakenReply,
@@ -38,13 +38,14 @@ from codeplan.planning.resume_point import (
     last_state,
     missing_at_end,
     saved_names,
+    set_names,
     step_after_all,
     unfinished_step,
 )
 from codeplan.planning.untrusted_feedback import blind_outcome, words_if_blind
 from codeplan.plugins import Setting
 from codeplan.recording.events import PlanDrafted
-from codeplan.sandbox import Sandbox, decode, encode
+from codeplan.sandbox import Sandbox
 from codeplan.types import (
     Checkpoint,
     Claimed,
@@ -87,8 +88,9 @@ class LoopSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     then relies on refinement alone). ``resume_state`` is what the failed step resumes with: the variables at the
     failure, or those at its entry. ``fixes`` says whether the check mends plans without a model.
     ``after_failure="restart"`` is for comparison: it resets the environment and starts each plan at step 1. A plan's
-    first ``replans`` replans cost no try; each further one does. The loop ends after ``no_progress`` refinements in a
-    row that changed nothing (0: never).
+    first ``replans`` replans cost no try; each further one does. Replans after an answer of the user, and calls that
+    the user refused with a reason, cost neither. The loop ends after ``no_progress`` refinements in a row that changed
+    nothing (0: never).
 
     Raises: UsageError: ``tries`` or ``start_over_from`` is below 1, ``replans`` or ``no_progress`` below 0.
     """
@@ -215,7 +217,6 @@ class RefinementLoop:
         self._allowed_tries = settings.tries
         self._is_blind = episode.is_blind
         self._progress = ProgressMonitor(settings.no_progress)
-        self._history = episode.history.variables
         self._replanned_steps: set[tuple[int, str]] = set()  # steps that asked for a replan, by number and digest
 
     def solve(self) -> Ending:
@@ -280,7 +281,12 @@ class RefinementLoop:
         return None
 
     def _count_attempt(self, ended: Outcome | Rejected) -> None:
-        """Count a used try, or a replan while replans are left. A refused plan is a try."""
+        """Count a used try, or a replan while replans are left. A refused plan is a try.
+
+        What the user says costs neither: the user's patience and the budget in model calls limit it.
+        """
+        if not isinstance(ended, Rejected) and ended_by_user(ended, self.episode.trace.events[self._attempt_start :]):
+            return
         if isinstance(ended, Replan) and self._replans < self.settings.replans:
             self._replans += 1
         else:
@@ -370,8 +376,9 @@ class RefinementLoop:
             self.source,
             self._plan_count,
             self.settings.fixes,
-            kept={*self._history, *(saved_names(before) if before else ())},
+            kept={*self.episode.history.variables, *(saved_names(before) if before else ())},
             starts_over=before is not None and not self._resumes(before),
+            set_before=set_names(before.plan) if before else (),
             judge=lambda plan: self._refuse_missing(plan, before),
         )
         self.source = checked.source
@@ -433,12 +440,8 @@ class RefinementLoop:
         return {step: self._with_history(plan, state) or state for step, state in states.items()}
 
     def _with_history(self, plan: Plan, state: Checkpoint | None) -> Checkpoint | None:
-        """The variables with those of earlier turns, or of the user, that the plan reads and does not have."""
-        known = state.names if state else {}
-        more = {name: self._history[name] for name in plan.kept if name in self._history and name not in known}
-        if not more:
-            return state
-        return encode((decode(state) if state else {}) | more, self.sandbox.limits.checkpoint_bytes)
+        """The variables with those of earlier turns, or of the user, that the plan names and does not have."""
+        return self.episode.history.complete(state, plan.source, self.sandbox.limits.checkpoint_bytes)
 
     @property
     def _starts_over(self) -> bool:

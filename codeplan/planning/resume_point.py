@@ -104,7 +104,7 @@ def _find_missing(
 ) -> MissingVariable | None:
     """The first variable of the run before that is missing at the last possible start; None if none is."""
     starts = [s.number for s in plan.steps if s.number in states and s.number <= candidate][::-1]
-    for start in starts or [plan.steps[0].number]:
+    for start in [*starts, plan.steps[0].number]:
         have = {*plan.provides, *(states[start].names if start in states else ())}
         for step in (s for s in plan.steps if s.number >= start):
             if missing := [name for name in step.needs if name in plan.kept and name not in have]:
@@ -126,6 +126,11 @@ def saved_names(before: PlanAttempt) -> frozenset[str]:
     """The names of the variables that a resumed plan may start with: at the end of the run, or at a step's entry."""
     last = before.outcome.checkpoint
     return frozenset().union(*(c.names for c in (*before.entries.values(), *([last] if last else []))))
+
+
+def set_names(plan: Plan) -> frozenset[str]:
+    """The names that a plan sets, in its steps and outside them."""
+    return frozenset(plan.provides).union(*(step.sets for step in plan.steps))
 
 
 def step_after_all(before: PlanAttempt, plan: Plan) -> int | None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from codeplan.errors import CodeplanError
-from codeplan.recording.events import Event, EventHandler
+from codeplan.recording.events import Event, EventHandler, ReplyWritten
 
 
 class HandlerError(CodeplanError):
@@ -41,6 +41,40 @@ def handler_errors_unwrapped() -> Iterator[None]:
         yield
     except HandlerError as wrapped:
         raise wrapped.error from wrapped.error.__cause__
+
+
+class EventsOnly:
+    """A handler that hears no replies while they are written; endpoints then need not send them piece by piece."""
+
+    hears_replies = False
+
+    def __init__(self, handle: EventHandler) -> None:
+        self._handle = handle
+
+    def __call__(self, event: Event) -> None:
+        self._handle(event)
+
+
+class KeepAndTell:
+    """Hands each event to ``keep``, which hears no replies while they are written, and then to ``tell``."""
+
+    def __init__(self, keep: EventHandler, tell: EventHandler | None) -> None:
+        self._keep, self._tell = keep, tell
+
+    @property
+    def hears_replies(self) -> bool:
+        return hears_replies(self._tell)
+
+    def __call__(self, event: Event) -> None:
+        if not isinstance(event, ReplyWritten):
+            self._keep(event)
+        if self._tell:
+            self._tell(event)
+
+
+def hears_replies(handler: EventHandler | None) -> bool:
+    """Whether a handler hears replies while they are written, as those of users do."""
+    return handler is not None and bool(getattr(handler, "hears_replies", True))
 
 
 ActivityObserver = Callable[[str], None]

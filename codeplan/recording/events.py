@@ -276,13 +276,13 @@ class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
     """The header of a trace: everything needed to run the episode again.
 
     ``settings`` are those given by name; ``model_settings`` come from the model. Neither contains secrets. ``tools``
-    describe the tools of an episode in an environment of tools, ``tools_doc`` is the text that models read above them,
-    ``has_verifier`` says whether it judges values, ``has_flows`` whether flows decide about calls, and ``is_blind``
-    whether prompts for revised plans have shapes in place of what tools answered. ``instructions`` are the user's own
-    system text, and ``returns`` is the type that the value of a plan must have. ``asks_user`` says whether plans may
-    ask the user. ``variables`` are those that the user gave. ``once`` are the tools of which prompts say that their calls are made once. ``carried`` are calls of
-    the episode from which this one was branched off, or that it goes on with: they were made there, and are not made
-    again.
+    describe the tools of an episode in an environment of tools, ``tools_doc`` is the text that models read above
+    them, ``has_verifier`` says whether it judges values, ``has_flows`` whether flows decide about calls, and
+    ``is_blind`` whether prompts for revised plans have shapes in place of what tools answered. ``instructions`` are
+    the user's own system text, and ``returns`` is the type that the value of a plan must have. ``asks_user`` says
+    whether plans may ask the user. ``variables`` are those that the user gave. ``once`` are the tools of which
+    prompts say that their calls are made once. ``carried`` are calls of the episode from which this one was branched
+    off, or that it goes on with: they were made there, and are not made again.
     """
 
     task: Task
@@ -447,7 +447,19 @@ class EpisodeEnded(TraceEvent, frozen=True, tag="episode_ended"):
     broken_off: bool = False
 
 
-Event = (
+class ReplyWritten(TraceEvent, frozen=True, tag="reply_written"):
+    """A piece of the reply that a model writes just now: told, but in no trace, which has the whole reply.
+
+    ``start`` is the place of ``text`` in the reply, in characters. At 0 a reply begins, perhaps anew after a failure.
+    The pieces are as the endpoint sends them: the reply may be cut at a stop sequence, and have secrets masked.
+    """
+
+    purpose: Purpose
+    start: Count
+    text: str
+
+
+RecordedEvent = (
     EpisodeStarted
     | EnvironmentReset
     | CallDecided
@@ -480,6 +492,11 @@ Event = (
     | TurnStarted
     | EpisodeEnded
 )
+
+"""What a trace holds."""
+
+Event = RecordedEvent | ReplyWritten
+"""What a handler of events is called with."""
 
 EventHandler = Callable[[Event], None]
 
@@ -552,8 +569,11 @@ class AnswersCalls(BaseEnvironment, Protocol):
 class TakesTurns(AnswersCalls, Protocol):
     """An environment of tools in which one goal can follow another."""
 
-    def begin_turn(self, turn: TurnStarted, number: int, *, recalls: bool) -> Task:
-        """Offer the tools for the next goal, and return it as a task. ``recalls``: plans may look up earlier turns."""
+    def begin_turn(self, turn: TurnStarted, number: int, *, recalls: bool, lately: Sequence[str]) -> Task:
+        """Offer the tools for the next goal, and return it as a task.
+
+        ``recalls``: plans may look up earlier turns. ``lately`` are the tools that the turns before called.
+        """
         ...
 
 

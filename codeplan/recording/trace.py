@@ -14,6 +14,7 @@ import threading
 import time
 from array import array
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final, TypeVar, cast
 
@@ -24,7 +25,7 @@ from codeplan.durable_files import lock_exclusively
 from codeplan.errors import Diverged, SizeExceeded, TraceExhausted, TraceFailure, TurnOver, UsageError
 from codeplan.plain_data import MAX_VALUES
 from codeplan.recording.event_comparison import describe_difference, describe_kind_mismatch
-from codeplan.recording.event_handlers import guard_handler
+from codeplan.recording.event_handlers import guard_handler, hears_replies
 from codeplan.recording.events import (
     TRACE_FORMAT,
     ApprovalAnswered,
@@ -38,6 +39,8 @@ from codeplan.recording.events import (
     EventHandler,
     ModelCallFailed,
     PlanEnded,
+    RecordedEvent,
+    ReplyWritten,
     SpanClosed,
     TurnStarted,
 )
@@ -246,7 +249,7 @@ def _event_row(event: Event) -> tuple[str, str, str]:
     return str(event.seq), html_text(type(event).__name__), content
 
 
-_decoder = msgspec.json.Decoder(Event)
+_decoder = msgspec.json.Decoder(RecordedEvent)
 
 
 class _FormatLine(msgspec.Struct):
@@ -289,12 +292,12 @@ _E = TypeVar("_E")
 class Trace:
     """Collects the events of one episode: in memory, in a file if ``path`` is given, and for ``on_event``.
 
-    ``path`` must not exist: a trace is never overwritten. ``recording`` holds the events that the episode must repeat:
-    each event must equal the recorded one, except for times, and is not written again. After the recording's end
-    events are new, or, if the trace is not ``live``, a divergence. ``approval`` is the last recorded event if that is
-    the user's own answer about the call that comes next: a trace may be forged, so the one who sets it has verified it.
-    ``last_end`` is the end that a resumed episode had, also one that gives way to what follows. ``size`` counts what the trace holds, and so
-    decides when it is full.
+    ``path`` must not exist: a trace is never overwritten. ``recording`` holds the events that the episode must
+    repeat: each event must equal the recorded one, except for times, and is not written again. After the recording's
+    end events are new, or, if the trace is not ``live``, a divergence. ``approval`` is the last recorded event if
+    that is the user's own answer about the call that comes next: a trace may be forged, so the one who sets it has
+    verified it. ``last_end`` is the end that a resumed episode had, also one that gives way to what follows. ``size``
+    counts what the trace holds, and so decides when it is full.
     Safe to use from several threads.
 
     Raises: UsageError: the file cannot be created.
@@ -312,6 +315,7 @@ class Trace:
         self.events: list[Event] = []
         self.recording = list(recording)
         self._on_event, self._live = guard_handler(on_event), live
+        self._hears_replies = partial(hears_replies, on_event)
         self._lock = threading.Lock()
         self._file = _create(path) if path else None
         self._clock_offset: float | None = None
@@ -495,6 +499,21 @@ class Trace:
         if in_force_here.cancellation is not None:
             raise_if_cancelled()
         return event
+
+    @property
+    def hears_replies(self) -> bool:
+        """Whether somebody wants to be told of replies while they are written."""
+        return self._hears_replies()
+
+    def tell_reply(self, written: ReplyWritten) -> None:
+        """Tell the handler of events of a piece of a reply. It is not kept.
+
+        Raises: KeyboardInterrupt: the episode was cancelled.
+        """
+        if self._on_event:
+            self._on_event(msgspec.structs.replace(written, at=self.now()))
+        if in_force_here.cancellation is not None:
+            raise_if_cancelled()
 
     def require_room(self, calls: int = 1) -> None:
         """Check that this many calls and their answers, however large, can be recorded. Raises: TraceExhausted."""

@@ -168,12 +168,24 @@ PARTS: Final[tuple[Part, ...]] = get_args(Part)
 
 Tone = Literal["heading", "start", "step", "good", "bad", "warning", "quiet", "plain"]
 Role = Literal[
-    "start", "action", "observation", "question", "answer", "reply", "failure", "traceback", "output", "note"
+    "start",
+    "action",
+    "observation",
+    "question",
+    "answer",
+    "reply",
+    "reasoning",
+    "failure",
+    "traceback",
+    "output",
+    "note",
 ]
 
 
 class TextBlock(msgspec.Struct, frozen=True):
-    """A text of the environment, the model or the plan; ``role`` says which. A ``reply`` is shown on demand."""
+    """A text of the environment, the model or the plan; ``role`` says which. A ``reply`` and its
+    ``reasoning`` are shown on demand.
+    """
 
     role: Role
     text: str
@@ -326,7 +338,7 @@ class EventViewer:
                 return EventView(f"Turn: {event.message}", "heading", blocks=(TextBlock("note", before),))
             case events.EpisodeEnded():
                 return EventView(blocks=(ResultBlock(event.result, event.broken_off),))
-            case events.SpanClosed():
+            case events.SpanClosed() | events.ReplyWritten():
                 return EventView()
             case _:
                 assert_never(event)
@@ -342,7 +354,7 @@ def _part(event: Event) -> Part:
             return "actions"
         case events.CallDecided() | events.DoubtDecided() | events.ApprovalAnswered() | events.CallRepeated():
             return "actions"
-        case events.ModelCalled() | events.TextsEmbedded():
+        case events.ModelCalled() | events.TextsEmbedded() | events.ReplyWritten():
             return "model"
         case events.PlanDrafted() | events.PlanFixed() | events.PlanWarned() | events.PlanStarted():
             return "plans"
@@ -473,7 +485,8 @@ def _model_view(event: events.ModelCalled | events.ModelCallFailed | events.Text
             question = TextBlock("question", _last_user_message(event.messages))
             texts = (question, TextBlock("answer", done.text)) if event.purpose == "ask" else ()
             cut = (TextBlock("note", f"finish reason: {done.finish_reason}"),) if done.finish_reason != "stop" else ()
-            blocks = (*(texts or (TextBlock("reply", done.text),)), prompt, *cut)
+            thoughts = (TextBlock("reasoning", done.reasoning),) if done.reasoning else ()
+            blocks = (*thoughts, *(texts or (TextBlock("reply", done.text),)), prompt, *cut)
             aside = _cost(done.usage, event.seconds, done.retries)
             return EventView(f"The model was called to {describe_purpose(event.purpose)}", "quiet", aside, blocks)
 
@@ -587,7 +600,7 @@ def _text(view: EventView) -> str:
 def _parts(block: Block) -> Iterator[tuple[str, str]]:
     """The texts of a block, each with the sign that separates it from what stands before."""
     match block:
-        case TextBlock(role=role, text=text) if role not in ("reply", "traceback"):
+        case TextBlock(role=role, text=text) if role not in ("reply", "reasoning", "traceback"):
             yield _SIGNS.get(role, ":"), text
         case PairsBlock(facts=facts):
             yield from ((";", f"{name}: {value}") for name, value in facts.items())

@@ -130,6 +130,8 @@ class LiveDisplay:
     Raises: InfrastructureError: the output cannot be written.
     """
 
+    hears_replies = False
+
     def __init__(self, console: Console, plan_before: str | None = None, *, failure_in_summary: bool = False) -> None:
         self.console = console
         self._failure_in_summary = failure_in_summary
@@ -263,6 +265,8 @@ class LiveDisplay:
 
 class SummaryDisplay:
     """An event handler that prints warnings and how the episode ended, and nothing else."""
+
+    hears_replies = False
 
     def __init__(self, console: Console) -> None:
         self._display = LiveDisplay(console, failure_in_summary=True)

@@ -21,7 +21,8 @@ from codeplan.llm.callable_model import ModelFunction
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.planning.plan_run import Fixes
 from codeplan.protocols import LLM, BaseEnvironment, Environment
-from codeplan.recording.events import Event, EventHandler
+from codeplan.recording.event_handlers import KeepAndTell
+from codeplan.recording.events import EventHandler
 from codeplan.recording.tape import Tape, TapeRecorder
 from codeplan.recording.trace import Trace
 from codeplan.runner import telemetry
@@ -77,7 +78,7 @@ def run(
         chosen = (
             envs.select(setup.env, id=task, kind=kind, seed=seed) if task is None or isinstance(task, str) else task
         )
-        handler = _combine_handlers(on_event, record.start_episode()) if record else on_event
+        handler = KeepAndTell(record.start_episode(), on_event) if record else on_event
         if tape:
             header = setup.header(chosen, budget or Budget())
             return setup.replay(tape.take_episode(header), handler, header)
@@ -133,7 +134,7 @@ def learn(
             path = Path(out) / f"{next(numbers):03}" / TRACE_NAME
             _refuse_links(path.parent, Path(out))
             header = setup.header(task, budget or Budget())
-            handler = _combine_handlers(on_event, record.start_episode()) if record else on_event
+            handler = KeepAndTell(record.start_episode(), on_event) if record else on_event
             if tape:
                 header, trace = setup.prepare_replay(tape.take_episode(header), handler, header)
             else:
@@ -211,15 +212,6 @@ def execute(
     given: FixedPlan = plugins.build(FixedPlan, {"source": source, **own}, "the method exec")
     result = run(env, task, given, model, **options)
     return Execution(given.outcome, result)
-
-
-def _combine_handlers(first: EventHandler | None, second: EventHandler) -> EventHandler:
-    def handle(event: Event) -> None:
-        second(event)
-        if first:
-            first(event)
-
-    return handle
 
 
 _DEPTH = 3

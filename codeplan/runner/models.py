@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from codeplan import plugins
 from codeplan.errors import UsageError
 from codeplan.llm.callable_model import CallableModel, is_model_function
+from codeplan.llm.native_models import NativeModel, is_native
 from codeplan.llm.openai_client import OpenAIModel
 from codeplan.llm.reply_cache import CachedModel
 from codeplan.llm.routing import ROUTES, RoutedModel
@@ -63,7 +64,8 @@ def setting_names(name: str) -> tuple[str, ...]:
 
 
 def connect(name: str, **given: Any) -> LLM:
-    """Build a model: ``"scripted"`` is the stand-in, any other name a model at an endpoint, unless one was registered.
+    """Build a model: ``"scripted"`` is the stand-in, ``"anthropic:NAME"`` and ``"google:NAME"`` are models at these
+    companies' own APIs, and any other name is one at an endpoint, unless it was registered.
 
     Nothing is sent yet.
 
@@ -136,6 +138,8 @@ def _split_address(spec: str) -> tuple[str, str]:
 
 
 def _model_class(name: str) -> Callable[..., LLM]:
+    if is_native(name):
+        return NativeModel
     if name != "scripted":
         return OpenAIModel
     from codeplan.standin.model import ScriptedModel

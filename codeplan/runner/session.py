@@ -134,12 +134,7 @@ class Session:
         return tuple(map(Turn, messages, results))
 
     def do(
-        self,
-        message: str,
-        *,
-        tools: object = None,
-        returns: Any = None,
-        variables: Mapping[str, Any] | None = None,
+        self, message: str, *, tools: object = None, returns: Any = None, variables: Mapping[str, Any] | None = None
     ) -> Result:
         """Reach the next goal, and return how that ended.
 
@@ -210,16 +205,13 @@ class Session:
         return self._take_up(read_returns(returns, self._offered.api.types), None, answer)
 
     def _take_up(
-        self,
-        wanted: WantedType | None,
-        next_turn: Callable[..., TurnStarted] | None,
-        answer: str | None = None,
+        self, wanted: WantedType | None, next_turn: Callable[..., TurnStarted] | None, answer: str | None = None
     ) -> Result:
         """Go on from the trace: with the next turn, or in the latest."""
         self._leave()
         with ExitStack() as stack:
-            told = _NewEvents(telemetry.with_telemetry(self._on_event))
-            trace = stack.enter_context(closing(Trace.resume(self._path, told)))
+            told = _NewEvents(self._on_event)
+            trace = stack.enter_context(closing(Trace.resume(self._path, telemetry.with_telemetry(told))))
             recording, end = trace.recording, trace.last_end
             told.known = len(recording) - (find_end(recording) is not None)
             header, tools, returned = latest_turn(recording)

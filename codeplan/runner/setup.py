@@ -312,14 +312,7 @@ class EpisodeSetup:
             trace.append(EpisodeEnded(result=active.result))
 
 
-_TURN_ENDS: Final = (
-    TurnOver,
-    BudgetExceeded,
-    SizeExceeded,
-    TraceExhausted,
-    WaitingForAnswer,
-    WaitingForApproval,
-)
+_TURN_ENDS: Final = (TurnOver, BudgetExceeded, SizeExceeded, TraceExhausted, WaitingForAnswer, WaitingForApproval)
 """Errors that end the turn of a session; the next turn goes on from there."""
 
 

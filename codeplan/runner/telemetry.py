@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from codeplan.errors import ModelError
+from codeplan.recording.event_handlers import hears_replies
 from codeplan.recording.events import (
     CallAnswered,
     CallsByAnswer,
@@ -68,6 +69,10 @@ class EpisodeSpans:
         self._token: Token[Context] | None = None
         self._main: dict[str, str] = {}
         self._routes: dict[str, dict[str, str]] = {}
+
+    @property
+    def hears_replies(self) -> bool:
+        return hears_replies(self._on_event)
 
     def __call__(self, event: Event) -> None:
         call = self._calls.take(event)

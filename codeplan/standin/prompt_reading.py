@@ -114,18 +114,27 @@ def read_refinement(messages: Sequence[Message]) -> RefinementPrompt | None:
             plan = reply if plan is None else apply_changes(plan, reply)
     if feedback is None or plan is None:
         return None
-    return RefinementPrompt(plan, _with_answers(feedback, find_section(last, "log") or ""))
+    logs = [find_section(m["content"], "log") or "" for m in messages if m["role"] == "user"]
+    return RefinementPrompt(plan, _with_answers(feedback, [log.split("\n") for log in reversed(logs)]))
 
 
-def _with_answers(feedback: str, log: str) -> str:
-    """The feedback with the answers in place of their names, as the log shows them."""
-    return _ANSWER.sub(lambda name: _find_answer(log.split("\n"), name[1]) or name[0], feedback)
+def _with_answers(feedback: str, logs: Sequence[Sequence[str]]) -> str:
+    """The feedback with the answers in place of their names, as the logs show them, newest first."""
+    return _ANSWER.sub(lambda name: _find_answer(logs, name[1]) or name[0], feedback)
 
 
-def _find_answer(lines: Sequence[str], number: str) -> str:
-    """The answer of the action of this number; empty if the log does not show it."""
-    for index, line in enumerate(lines):
-        if line.startswith((f"{number}. ", f"{number}-")):
+def _find_answer(logs: Sequence[Sequence[str]], number: str) -> str:
+    """The answer of the newest log's action of this number; empty if no log shows it."""
+    found = next((line for line in logs[0] if line.startswith((f"{number}. ", f"{number}-"))), "")
+    said = found.partition(" -> ")[0].partition(". ")[2]
+    answers = (_answer_to(said, lines) for lines in logs) if found else ()
+    return next((answer for answer in answers if answer not in ("", "<as above>")), "")
+
+
+def _answer_to(said: str, lines: Sequence[str]) -> str:
+    """The last answer to an action in a log; empty if it is not there."""
+    for index in range(len(lines) - 1, -1, -1):
+        if lines[index].partition(". ")[2].startswith(f"{said} -> "):
             more = takewhile(lambda following: following.startswith("    "), lines[index + 1 :])
-            return "\n".join([line.partition(" -> ")[2], *(text.removeprefix("    ") for text in more)])
+            return "\n".join([lines[index].partition(" -> ")[2], *(text.removeprefix("    ") for text in more)])
     return ""

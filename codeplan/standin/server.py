@@ -10,9 +10,9 @@ import random
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import msgspec
 
@@ -369,18 +369,31 @@ class RequestLogEntry(msgspec.Struct, kw_only=True):
     usage: dict[str, int] | None = None
 
 
+Streams = Literal["yes", "no", "only", "bare"]
+"""Whether a server sends streams: if asked, never (it refuses a request for one), only these (it refuses others), or
+only these and without ``stream_options``.
+"""
+
+
 class StandInServer:
     """The endpoint, to be started in a running event loop.
 
-    ``latency`` is the time that each answer takes, in seconds. ``log`` is a new file for one JSON line per request.
+    ``latency`` is the time that each answer takes, in seconds; a stream takes it for all of its events. ``log`` is a
+    new file for one JSON line per request.
 
     Raises: UsageError: the log cannot be written.
     """
 
     def __init__(
-        self, model: LLM, *, latency: float = 0.0, faults: FaultSettings | None = None, log: Path | None = None
+        self,
+        model: LLM,
+        *,
+        latency: float = 0.0,
+        faults: FaultSettings | None = None,
+        log: Path | None = None,
+        streams: Streams = "yes",
     ) -> None:
-        self._model, self._latency = model, latency
+        self._model, self._latency, self._streams = model, latency, streams
         self._fault_chooser = FaultChooser(faults or FaultSettings())
         self._log = _open_log(log) if log else None
         self.request_count = 0
@@ -435,22 +448,50 @@ class StandInServer:
         entry.fault = self._fault_chooser.choose_fault(body, request.headers.get(FAULT_HEADER, ""))
         response = self._respond(body, entry)
         delay = self._latency + (self._fault_chooser.faults.slow_by if entry.fault == "slow" else 0.0)
+        if isinstance(response, list):
+            from starlette.responses import StreamingResponse
+
+            return StreamingResponse(self._send_events(response, entry, began, delay), media_type="text/event-stream")
         await asyncio.sleep(max(0.0, began + delay - asyncio.get_running_loop().time()))
         if await request.is_disconnected():
             entry.usage = None
-        entry.seconds = round(asyncio.get_running_loop().time() - began, 6)
-        if self._log:  # before the client can act on the reply
-            files.write_all(self._log, msgspec.json.encode(entry) + b"\n")
+        self._write_log(entry, began)
         return response
 
-    def _respond(self, body: bytes, entry: RequestLogEntry) -> Response:
-        """The response to a request's body; completes the log entry."""
+    async def _send_events(
+        self, events: list[bytes], entry: RequestLogEntry, began: float, seconds: float
+    ) -> AsyncIterator[bytes]:
+        """Send the events, spread over so many seconds."""
+        is_whole = False
+        try:
+            for number, event in enumerate(events, 1):
+                due = began + seconds * number / len(events)
+                await asyncio.sleep(max(0.0, due - asyncio.get_running_loop().time()))
+                if number == len(events):
+                    is_whole = True
+                    self._write_log(entry, began)
+                yield event
+        finally:
+            if not is_whole:  # the client has left
+                entry.usage = None
+                self._write_log(entry, began)
+
+    def _write_log(self, entry: RequestLogEntry, began: float) -> None:
+        """Write the log entry, before the client can act on the reply."""
+        entry.seconds = round(asyncio.get_running_loop().time() - began, 6)
+        if self._log:
+            files.write_all(self._log, msgspec.json.encode(entry) + b"\n")
+
+    def _respond(self, body: bytes, entry: RequestLogEntry) -> Response | list[bytes]:
+        """The response to a request's body, or the events of a stream; completes the log entry."""
         try:
             request = msgspec.json.decode(body, type=dict)
             entry.model, entry.user = read_name(request, "model"), read_name(request, "user")
             entry.stream = request.get("stream") is True
             if entry.fault in ("429", "500"):
                 return self._refuse(entry, int(entry.fault), "a fault made on purpose", "server_error")
+            if refusal := self._refuse_stream(request, entry):
+                return self._refuse(entry, 400, refusal, "invalid_request_error")
             if entry.fault == "garbage":
                 return _response(b"<html>\x00\xff this is no JSON", "text/html")
             if entry.api == "embeddings":
@@ -464,6 +505,18 @@ class StandInServer:
         if entry.fault != "cut":
             entry.usage = {"input_tokens": reply.input_tokens, "output_tokens": reply.output_tokens}
         return _completion_response(reply, request, entry)
+
+    def _refuse_stream(self, request: dict[str, Any], entry: RequestLogEntry) -> str:
+        """Why the way in which the request asks for its reply is refused; empty if it is not."""
+        if entry.api == "embeddings":
+            return ""
+        if self._streams == "no" and entry.stream:
+            return "stream is not supported"
+        if self._streams in ("only", "bare") and not entry.stream:
+            return "this model only supports stream mode; set stream to true"
+        if self._streams == "bare" and "stream_options" in request:
+            return "unrecognized request argument supplied: stream_options"
+        return ""
 
     def _complete(self, messages: list[Message]) -> Completion:
         system, user = ("\n".join(m["content"] for m in messages if m["role"] == role) for role in ("system", "user"))
@@ -484,15 +537,15 @@ def _embeddings_response(request: dict[str, Any], entry: RequestLogEntry) -> Res
     return _response(msgspec.json.encode(body), cut=entry.fault == "cut")
 
 
-def _completion_response(reply: ServerReply, request: dict[str, Any], entry: RequestLogEntry) -> Response:
+def _completion_response(reply: ServerReply, request: dict[str, Any], entry: RequestLogEntry) -> Response | list[bytes]:
     chat, cut = entry.api == "chat", entry.fault == "cut"
     if not entry.stream:
         body = chat_body(reply) if chat else response_body(reply)
         return _response(msgspec.json.encode(body), cut=cut)
     stream_options = request.get("stream_options")
     with_usage = isinstance(stream_options, dict) and stream_options.get("include_usage") is True
-    events = chat_stream(reply, with_usage) if chat else response_stream(reply)
-    return _response(b"".join(events), "text/event-stream", cut=cut)
+    events = list(chat_stream(reply, with_usage) if chat else response_stream(reply))
+    return _response(b"".join(events), "text/event-stream", cut=True) if cut else events
 
 
 def _response(body: bytes, media_type: str = "application/json", *, cut: bool = False) -> Response:

@@ -13,6 +13,7 @@ from codeplan.episode.episode import agent_class
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.planning.outcomes import words_for_test
 from codeplan.protocols import LLM, BaseEnvironment
+from codeplan.recording.event_handlers import EventsOnly
 from codeplan.recording.events import AnsweredCall, Event, ModelCalled, StepEntered, ValueJudged, answered_calls
 from codeplan.runner.episodes import run
 from codeplan.sandbox import Limits, Sandbox
@@ -113,7 +114,7 @@ def run_once(
     checked = check_plan(source, env, limits) if isinstance(source, str) else source
     plan = checked if isinstance(checked, Plan) else checked.source
     method = FixedPlan(plan, limits=limits, pause_at=pause_at, on_pause=on_pause, on_coverage=on_coverage)
-    result = run(env, task, method, model, on_event=events.append)
+    result = run(env, task, method, model, on_event=EventsOnly(events.append))
     source = source if isinstance(source, str) else source.source
     return PlanRun(source, method.plan, method.outcome, result, tuple(events))
 

@@ -39,6 +39,9 @@ MIN_FULL_CHARS = 10_000
 MAX_LINES_CHARS = 10_000
 """Maximum length of all lines for tools that are not shown in full, in characters; tools beyond are only counted."""
 
+LATER_FULL_CHARS = 7_500
+"""Room for tools in full in the later turns of a session, in characters: its first turn has shown more."""
+
 MAX_FOUND_CHARS = 6_000
 """Maximum length of what ``describe`` returns about several tools, in characters."""
 
@@ -73,20 +76,21 @@ _CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _MAX_READ = 2_000  # characters of a description that decide whether it fits
 
 
-def shown_api(toolset: Toolset, goal: str, lately: Sequence[str] = ()) -> AgentApi:
+def shown_api(toolset: Toolset, goal: str, lately: Sequence[str] | None = None) -> AgentApi:
     """The toolset's API with the names of the tools that a prompt shows on one line only, or not at all.
 
-    ``lately`` are names of tools that were used lately, the latest last. They get up to half of the room; the rest goes
-    by the goal. A type that several tools share is shown and counted once.
+    ``lately`` are tools that earlier turns of a session called, the latest first; None: there is no earlier turn. They
+    get up to three quarters of the room, and the goal decides about the rest. A type that several tools share is shown
+    and counted once.
     """
     api = toolset.api
-    if len(_text_of(toolset.tools)) <= MAX_API_CHARS:
+    if len(_text_of(toolset.tools)) <= (MAX_API_CHARS if lately is None else LATER_FULL_CHARS):
         return api
     ranked = rank(toolset.tools, goal)
     lines = sum(len(tool.method.first_line) for tool in ranked)
-    room = _Room(max(MIN_FULL_CHARS, MAX_API_CHARS - lines))
-    used = [tool for name in reversed(lately) if (tool := toolset.get(name))]
-    room.fill(used, room.chars // 2)
+    room = _Room(max(MIN_FULL_CHARS, MAX_API_CHARS - lines) if lately is None else LATER_FULL_CHARS)
+    called = [tool for name in lately or () if (tool := toolset.get(name))]
+    room.fill(called, room.chars * 3 // 4)
     room.fill(ranked, room.chars)
     others = [tool for tool in ranked if tool.name not in room.names]
     listed = _fitting_lines(others)
@@ -298,13 +302,13 @@ class OpenToolCalls:
 
 
 def agent_class_for(
-    toolset: Toolset, goal: str, *, asks_user: bool = False, recalls: bool = False, lately: Sequence[str] = ()
+    toolset: Toolset, goal: str, *, asks_user: bool = False, recalls: bool = False, lately: Sequence[str] | None = None
 ) -> type[ToolAgent]:
-    """The Agent class that offers the tools. If there are many, prompts show those in full that fit the goal, and those
-    that were used ``lately``, the latest last.
+    """The Agent class that offers the tools. If there are many, prompts show those in full that fit the goal.
 
     The same class for the same tools in full, so that its signatures are read once. ``asks_user``: plans may ask the
-    user. ``recalls``: they may look up what earlier turns of a session did, unless a tool has that name.
+    user. ``recalls``: they may look up what earlier turns of a session did, unless a tool has that name. ``lately`` are
+    the tools that these called, the latest first; None: there are none.
     """
     api = msgspec.structs.replace(shown_api(toolset, goal, lately), asks_user=asks_user)
     if recalls and toolset.get(RECALL.name) is None:

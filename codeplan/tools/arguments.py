@@ -26,7 +26,7 @@ import typing_extensions
 from codeplan.errors import AgentError
 from codeplan.tools.failures import failure_sentence
 from codeplan.types import AgentType
-from codeplan.untrusted.texts import message_text, one_line
+from codeplan.untrusted.texts import escape_surrogates, message_text, one_line
 from codeplan.untrusted.values import value_text, whole_value_text
 
 if TYPE_CHECKING:
@@ -309,7 +309,7 @@ def describe(annotation: Any) -> str:
 def _words(*notes: Any) -> str:
     """What the parts of an ``Annotated``, or a field of pydantic, say in words."""
     found = (n if isinstance(n, str) else getattr(n, a, None) for n in notes for a in ("documentation", "description"))
-    return next((text for text in found if isinstance(text, str)), "")
+    return escape_surrogates(next((text for text in found if isinstance(text, str)), ""))
 
 
 def _may_convert(note: object) -> bool:
@@ -394,7 +394,7 @@ def _hint(owner: Any, name: str, annotation: Any) -> Any:
 
 def _doc_lines(cls: type) -> list[str]:
     """The first paragraph of a docstring that the class's author wrote, as comments."""
-    doc = inspect.cleandoc(vars(cls).get("__doc__") or "").partition("\n\n")[0]
+    doc = escape_surrogates(inspect.cleandoc(vars(cls).get("__doc__") or "")).partition("\n\n")[0]
     return [] if doc.startswith(f"{cls.__name__}(") else [f"# {line}" for line in doc.splitlines()]
 
 

@@ -204,6 +204,7 @@ class ToolEnvironment:
     ) -> None:
         require_goal(goal)
         self._goal, self._recalls = goal, False
+        self._lately: tuple[str, ...] | None = None
         self._own_toolset = toolset
         self.use_toolset(toolset)
         self.let_ask(user)
@@ -241,14 +242,15 @@ class ToolEnvironment:
         self._make_agent()
 
     def _make_agent(self) -> None:
-        self.agent = agent_class_for(self.toolset, self._goal, asks_user=self.asks_user, recalls=self._recalls)
+        more = {"asks_user": self.asks_user, "recalls": self._recalls}
+        self.agent = agent_class_for(self.toolset, self._goal, **more, lately=self._lately)
 
-    def begin_turn(self, turn: TurnStarted, number: int, *, recalls: bool) -> Task:
+    def begin_turn(self, turn: TurnStarted, number: int, *, recalls: bool, lately: Sequence[str]) -> Task:
         """Go on with the next goal of a session, and the tools and the type of value that hold from here on.
 
         The tools of a recorded turn that are not those of now are only described: the recording answers their calls.
         """
-        self._goal, self._recalls = turn.message, recalls
+        self._goal, self._recalls, self._lately = turn.message, recalls, tuple(lately)
         if turn.tools is not None:
             self._use_recorded(turn.tools, turn.tools_doc, turn.once)
         self._use_returns(turn.returns)
@@ -879,9 +881,8 @@ def recorded_environment(
     """
     try:
         user = User() if asks_user else None
-        env = ToolEnvironment(
-            goal, recorded_toolset(tools, doc, once), is_blind=is_blind, instructions=instructions, user=user
-        )
+        toolset = recorded_toolset(tools, doc, once)
+        env = ToolEnvironment(goal, toolset, is_blind=is_blind, instructions=instructions, user=user)
         env.has_flows, env.returns = has_flows, returns
         return env
     except (UsageError, ValueError) as e:

@@ -38,7 +38,7 @@ from codeplan.tools.tool import Tool, name_fault
 from codeplan.tools.tool_settings import ToolSettings, ToolsWithSettings, settings_of
 from codeplan.types import AgentMethod, AgentParameter
 from codeplan.untrusted.comparison import nearest_name
-from codeplan.untrusted.texts import MAX_REASON_CHARS, message_text, one_line
+from codeplan.untrusted.texts import MAX_REASON_CHARS, escape_surrogates, message_text, one_line
 from codeplan.untrusted.values import in_quotes, type_name
 
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -297,7 +297,7 @@ def _parameter(p: inspect.Parameter) -> AgentParameter:
 
 def _doc(function: Any, signature: inspect.Signature) -> str:
     """The docstring, and what annotations say about parameters and about what is returned."""
-    doc = inspect.getdoc(_annotated(function)) or ""
+    doc = escape_surrogates(inspect.getdoc(_annotated(function)) or "")
     notes = [f"{p.name}: {note}" for p in signature.parameters.values() if (note := describe(p.annotation))]
     if note := describe(signature.return_annotation):
         notes.append(f"returns: {note}")

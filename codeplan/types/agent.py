@@ -37,11 +37,12 @@ class AgentMethod(Value, frozen=True):
 
     @property
     def first_line(self) -> str:
-        """The method on one line: its name, its parameters' names and its first sentence, shortened."""
+        """The method on one line: its name, its parameters' names, its type and its first sentence, shortened."""
         names = ", ".join(p.name if p.required else f"{p.name}=…" for p in self.parameters)
-        said = self.doc.partition("\n")[0].partition(". ")[0]
+        said, returns = self.doc.partition("\n")[0].partition(". ")[0], self.signature.rpartition(" -> ")[2]
+        shown = f" -> {returns}" if " -> " in self.signature and len(returns) <= _MAX_SENTENCE else ""
         form = f"{self.name}({_shortened(names, max(0, _MAX_NAMES - len(self.name)))})"
-        return f"{form}: {_shortened(said, _MAX_SENTENCE)}"
+        return f"{form}{shown}: {_shortened(said, _MAX_SENTENCE)}"
 
     def explain_misfit(self, keywords: Iterable[str], error: TypeError) -> str:
         """Why a call does not fit: the keywords that the method lacks, otherwise what ``inspect`` said in ``error``.

@@ -95,7 +95,7 @@ class Completion(Value, frozen=True):
 
     ``model`` is the model that the endpoint reports. ``fingerprint`` is the endpoint's, or empty. ``retries`` counts
     the failed attempts before this answer; ``usage`` includes their known usage. ``warning`` is a sentence for readers
-    of the trace, or empty.
+    of the trace, or empty. ``reasoning`` is what the endpoint shows of the model's thoughts, shortened if it is long.
     """
 
     text: str
@@ -105,6 +105,7 @@ class Completion(Value, frozen=True):
     fingerprint: str = ""
     retries: Count = 0
     warning: str = ""
+    reasoning: str = ""
 
 
 class Embeddings(Value, frozen=True):

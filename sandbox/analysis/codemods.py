@@ -6,23 +6,32 @@ import ast
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
+from codeplan.sandbox.language.guard_insertion import find_imports, import_problem
 from codeplan.sandbox.language.name_flow import Function, bound_names, function_names, outer_names, target_names
 from codeplan.sandbox.language.parsing import walk
 from codeplan.sandbox.language.plan_outline import step_number
 from codeplan.sandbox.protocol.limits import MAX_FIX_CHARS
+from codeplan.sandbox.runtime.names import PREDEFINED_NAMES, RESERVED_NAMES
 from codeplan.types import AgentApi, Fix
 
 
-class PlanFacts:
-    """A plan's tree, all of its nodes, and the agent's API."""
+class NamesBefore(NamedTuple):
+    """Names of the run before: variables that it ``kept`` for the next one, and those that its plan ``set``."""
 
-    def __init__(self, source: str, api: AgentApi) -> None:
-        self.tree, self.api = ast.parse(source), api
+    kept: frozenset[str] = frozenset()
+    set: frozenset[str] = frozenset()
+
+
+class PlanFacts:
+    """A plan's tree, all of its nodes, the agent's API, and the names of the run before."""
+
+    def __init__(self, source: str, api: AgentApi, before: NamesBefore = NamesBefore()) -> None:  # noqa: B008  # frozen
+        self.tree, self.api, self.before = ast.parse(source), api, before
         self.nodes = walk(self.tree)
 
     @cached_property
@@ -47,6 +56,18 @@ class PlanFacts:
         scopes = [function_names(n) | outer_names([n]) for n in self.nodes if isinstance(n, Function)]
         inside = [target_names(n.target) for n in self.nodes if isinstance(n, ast.comprehension)]
         return bound_names(self.tree.body).union(*scopes, *inside)
+
+    @cached_property
+    def imported(self) -> frozenset[str]:
+        """The names that allowed imports bind."""
+        names = ((n, a) for n in find_imports(self.nodes) for a in n.names)
+        return frozenset((a.asname or a.name).split(".")[0] for n, a in names if import_problem(n, a) is None)
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """Every name that has a meaning somewhere in the plan."""
+        runtime = PREDEFINED_NAMES | RESERVED_NAMES
+        return self.bound | self.class_names | self.imported | self.before.kept | runtime
 
     @cached_property
     def class_names(self) -> frozenset[str]:

@@ -6,12 +6,14 @@ import ast
 import keyword
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
 
 import libcst as cst
 
 from codeplan.sandbox.analysis.codemods import (
     Codemod,
+    NamesBefore,
     PlanFacts,
     StepGuards,
     guard_bound,
@@ -20,6 +22,7 @@ from codeplan.sandbox.analysis.codemods import (
     parameters_of,
     solution_of,
 )
+from codeplan.sandbox.language.extraction import STALE_RETURN
 from codeplan.sandbox.language.guard_insertion import find_imports, import_problem
 from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow, bound_names, outer_names, scope_nodes
 from codeplan.sandbox.language.parsing import parse_plan, walk
@@ -60,6 +63,96 @@ class AskSpellings(Codemod):
 
 def _is_ask(name: str) -> bool:
     return name.replace("_", "").lower() in ("askllm", "ask")
+
+
+class ToolNames(Codemod):
+    """Rewrites the bare name of one of the agent's methods, such as ``goto(place)``, as ``agent.goto``.
+
+    A name that means something else anywhere in the plan stays.
+    """
+
+    rule = "tool-name"
+
+    def __init__(self, module: cst.Module, facts: PlanFacts) -> None:
+        super().__init__(module, facts)
+        self._meant = _bare_tools(facts)
+        self._other_names: set[cst.CSTNode] = set()
+
+    @staticmethod
+    def may_apply(facts: PlanFacts) -> bool:
+        """Return whether the plan reads such a name."""
+        return bool(_bare_tools(facts))
+
+    def visit_Attribute(self, node: cst.Attribute) -> None:
+        """Remember the attribute's own name."""
+        self._other_names.add(node.attr)
+
+    def visit_Arg(self, node: cst.Arg) -> None:
+        """Remember the parameter's name."""
+        if node.keyword:
+            self._other_names.add(node.keyword)
+
+    def visit_ImportAlias(self, node: cst.ImportAlias) -> bool:
+        """Leave imports alone."""
+        return False
+
+    def visit_ImportFrom_module(self, node: cst.ImportFrom) -> None:
+        """Remember the name of the module."""
+        if node.module:
+            self._other_names.add(node.module)
+
+    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
+        """Rewrite a name that is read."""
+        if original_node.value not in self._meant or original_node in self._other_names:
+            return updated_node
+        name = cst.Name(original_node.value)
+        new = cst.Attribute(cst.Name("agent"), name, lpar=updated_node.lpar, rpar=updated_node.rpar)
+        self.note(original_node, original_node, new)
+        return new
+
+
+def _bare_tools(facts: PlanFacts) -> frozenset[str]:
+    tools = {*facts.api.names, *dict(facts.api.aliases)} - facts.known
+    return frozenset(n.id for n in facts.nodes if isinstance(n, ast.Name) and n.id in tools)
+
+
+class StaleReturn(Codemod):
+    """Removes a ``return`` of names that the plan before set, and that neither this plan nor a kept variable has."""
+
+    rule = STALE_RETURN
+
+    @staticmethod
+    def may_apply(facts: PlanFacts) -> bool:
+        """Return whether names are gone that the plan reads."""
+        return bool(_gone_names(facts))
+
+    def leave_SimpleStatementLine(
+        self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
+    ) -> cst.SimpleStatementLine | cst.RemovalSentinel:
+        """Remove the statement, or leave ``pass`` where a block would be empty."""
+        own = next((block for block in self._blocks if original_node in block), None)
+        if own is None or not _returns(original_node, _gone_names(self.facts)):
+            return updated_node
+        self.note(original_node, original_node.with_changes(leading_lines=[]), "")
+        return cst.RemoveFromParent() if len(own) > 1 else cst.SimpleStatementLine([cst.Pass()])
+
+    @cached_property
+    def _blocks(self) -> list[Sequence[cst.CSTNode]]:
+        """The statements of ``solution``, and those of each step."""
+        solution = solution_of(self.module)
+        if solution is None or not isinstance(solution.body, cst.IndentedBlock):
+            return []
+        steps = [s for s in solution.body.body if isinstance(s, cst.If) and guard_bound(s.test) is not None]
+        return [solution.body.body, *(step.body.body for step in steps)]
+
+
+def _gone_names(facts: PlanFacts) -> frozenset[str]:
+    read = {n.id for n in facts.nodes if isinstance(n, ast.Name)}
+    return frozenset(read & facts.before.set - facts.known)
+
+
+def _returns(line: cst.SimpleStatementLine, names: frozenset[str]) -> bool:
+    return isinstance(line.body[-1], cst.Return) and len(line.body) == 1 and bool(_names_read(_tree(line)) & names)
 
 
 class AgentAliases(Codemod):
@@ -495,7 +588,7 @@ def _names_in_code(nodes: list[ast.AST]) -> frozenset[str]:
 _CODEMODS: tuple[type[Codemod], ...] = (
     *(SolutionName, EarlierSolutions, SolutionSignature),
     *(StepGuards, AssertedTuples),
-    *(AskSpellings, AgentAliases, EndingNames),
+    *(AskSpellings, ToolNames, AgentAliases, EndingNames, StaleReturn),
     *(UnusedImports, HelperFunctions),
 )
 """The rules in their order. Those that add, remove or move lines come after the others as far as they can."""
@@ -507,23 +600,31 @@ cst.parse_module("")  # loads the parser now: the cage can load no modules
 def mend(source: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the plan after all fixes as ``source``, and the ``fixes`` with rule, line, was and now.
 
-    ``arguments``: ``names``, those of the agent's methods and attributes; ``aliases``, other names of its methods.
+    ``arguments``: ``names``, those of the agent's methods and attributes; ``aliases``, other names of its methods;
+    ``kept``, the variables that a run before left, and ``set_before``, the names that its plan set.
 
     Raises: RejectedPlanError: the source is not Python. ValueError: an argument is missing.
     """
     names, aliases = arguments.get("names"), arguments.get("aliases")
+    kept, set_before = arguments.get("kept", []), arguments.get("set_before", [])
     if not isinstance(names, list) or not isinstance(aliases, dict):
         raise ValueError("the analysis needs the arguments 'names', a list, and 'aliases', a dict")
+    if not isinstance(kept, list) or not isinstance(set_before, list):
+        raise ValueError("the arguments 'kept' and 'set_before' of the analysis are lists")
     parse_plan(source)
     api = AgentApi(tuple(AgentMethod(str(name), "()") for name in names), aliases=tuple(aliases.items()))
-    mended, fixes = mend_plan(source, api)
+    mended, fixes = mend_plan(source, api, NamesBefore(frozenset(map(str, kept)), frozenset(map(str, set_before))))
     rows = [{"rule": f.rule, "line": f.line, "was": f.was, "now": f.now} for f in fixes]
     return {"source": mended, "fixes": rows}
 
 
-def mend_plan(source: str, api: AgentApi) -> tuple[str, tuple[Fix, ...]]:
+def mend_plan(
+    source: str,
+    api: AgentApi,
+    before: NamesBefore = NamesBefore(),  # noqa: B008  # frozen
+) -> tuple[str, tuple[Fix, ...]]:
     """Return the plan after all fixes that apply, and the fixes by line. The plan must have passed ``parse_plan``."""
-    module, facts = cst.parse_module(source), PlanFacts(source, api)
+    module, facts = cst.parse_module(source), PlanFacts(source, api, before)
     fixes: list[Fix] = []
     for kind in _CODEMODS:
         if not kind.may_apply(facts):
@@ -534,5 +635,5 @@ def mend_plan(source: str, api: AgentApi) -> tuple[str, tuple[Fix, ...]]:
         if len(fixes) > MAX_FIXES:
             return source, ()
         if codemod.fixes:
-            facts = PlanFacts(module.code, api)
+            facts = PlanFacts(module.code, api, before)
     return (module.code, tuple(sorted(fixes, key=lambda fix: fix.line))) if fixes else (source, ())

@@ -12,7 +12,7 @@ import msgspec
 
 from codeplan.sandbox.analysis.codemods import guard_bound, solution_of, split_chain
 from codeplan.sandbox.language.checking import parse_or_repair
-from codeplan.sandbox.language.extraction import SOLUTION_HEADER
+from codeplan.sandbox.language.extraction import SOLUTION_HEADER, add_header, readings
 from codeplan.sandbox.language.name_flow import analyse_flow, bound_names, parameter_names
 from codeplan.sandbox.language.parsing import RejectedPlanError, has_no_effect, is_name, walk
 from codeplan.sandbox.language.plan_outline import is_solution_call
@@ -527,6 +527,17 @@ def _with_first_comments(module: cst.Module) -> cst.Module:
     first = module.body[0]
     lines = [*module.header, *getattr(first, "leading_lines", ())]
     return module.with_changes(header=[], body=[first.with_changes(leading_lines=lines), *module.body[1:]])
+
+
+def choose_reading(source: str, arguments: dict[str, Any]) -> int:
+    """Return the number of the first of the ``readings`` of a reply that is Python; -1 if none is."""
+    for number, code in enumerate(readings(source)):
+        try:
+            parse_or_repair(add_header(code))
+        except RejectedPlanError:
+            continue
+        return number
+    return -1
 
 
 _GUARD_LINE = re.compile(r"^[ \t]*(?:el)?if\b[^\n]*\bstart_from\b", re.MULTILINE)

@@ -26,6 +26,7 @@ AnalysisFunction: TypeAlias = Callable[[str, dict[str, Any]], Any]
 """Maps a source and arguments to plain data. Raises RejectedPlanError, ValueError."""
 
 ANALYSES: Final[Mapping[str, AnalysisFunction]] = {
+    "choose-reading": replies.choose_reading,
     "generalise": generalise.generalise,
     "lines": plan_shape.runnable_lines,
     "literals": plan_shape.find_literals,

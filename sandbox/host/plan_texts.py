@@ -26,7 +26,7 @@ from codeplan.sandbox.host.worker_process import (
     WorkerKilled,
     repeat_if_killed,
 )
-from codeplan.sandbox.language.extraction import STEPS_ALONE, MergedReply
+from codeplan.sandbox.language.extraction import STALE_RETURN, STEPS_ALONE, MergedReply, extract_code, readings
 from codeplan.sandbox.language.fstring_repair import is_repair_of
 from codeplan.sandbox.language.plan_outline import MAX_STEP
 from codeplan.sandbox.protocol import frames
@@ -215,6 +215,14 @@ def verified_mending(findings: object) -> MendedPlan | None:
     return found if found.fixes else None
 
 
+def with_fix_warnings(plan: Plan) -> Plan:
+    """The plan with a warning for each fix that took something away from what the plan does."""
+    stale = [fix for fix in plan.fixes if fix.rule == STALE_RETURN]
+    said = "was removed: nothing sets its names any more; return what this plan sets"
+    found = [Diagnostic(fix.line, 0, fix.rule, f"`{fix.was}` {said}") for fix in stale]
+    return replace(plan, warnings=(*plan.warnings, *found)) if found else plan
+
+
 _Number = Annotated[int, msgspec.Meta(ge=-1, le=MAX_STEP)]
 
 
@@ -369,16 +377,20 @@ class PlanTexts:
         fixes: bool = True,
         kept: Iterable[str] = (),
         starts_over: bool = False,
+        set_before: Iterable[str] = (),
     ) -> Plan | Rejected:
         """Check and mend a plan; see ``Sandbox.check``. Raises SandboxError if no worker can start."""
         described, names = agent_api(api) if isinstance(api, type) else api, frozenset(filter(may_be_variable, kept))
         found = self._check(source, described, names, starts_over)
         if not fixes or not is_mendable(found):
             return found
-        mended = self._mend(source, described)
+        gone = sorted(filter(may_be_variable, set_before))
+        before = {"kept": [] if starts_over else sorted(names), "set_before": gone}
+        mended = self._mend(source, mending_arguments(described) | before)
         if mended is None:
             return found
-        return replace(self._check(mended.source, described, names, starts_over), fixes=mended.to_fixes())
+        checked = replace(self._check(mended.source, described, names, starts_over), fixes=mended.to_fixes())
+        return with_fix_warnings(checked) if isinstance(checked, Plan) else checked
 
     def merge_reply(self, reply: str, before: str) -> MergedReply | Rejected | None:
         """Merge the code of a reply into the plan ``before``; see ``Sandbox.merge_reply``."""
@@ -388,6 +400,17 @@ class PlanTexts:
             return verified_merging(self.analyse("merge-reply", reply, {"before": before}), reply)
         except SandboxError:
             return Rejected(reply, (NOT_MERGED,))
+
+    def read_reply(self, reply: str) -> str:
+        """Return the code in a reply; see ``Sandbox.read_reply``."""
+        found = readings(reply)
+        if len(found) < 2 or find_unreadable(reply, self.limits):
+            return extract_code(reply)
+        try:
+            number = self.analyse("choose-reading", reply)
+        except SandboxError:
+            return extract_code(reply)
+        return found[number] if type(number) is int and 0 <= number < len(found) else extract_code(reply)
 
     def analyse(self, topic: str, source: str, arguments: Mapping[str, Any] = {}) -> Any | Rejected:
         """Analyse a plan's text; see ``Sandbox.analyse``."""
@@ -415,10 +438,10 @@ class PlanTexts:
 
         return repeat_if_killed(attempt, "a check")
 
-    def _mend(self, source: str, api: AgentApi) -> MendedPlan | None:
+    def _mend(self, source: str, arguments: Mapping[str, Any]) -> MendedPlan | None:
         """The plan after its fixes; None if nothing can be fixed, or if the analysis fails on this source."""
         try:
-            return verified_mending(self.analyse("mend", source, mending_arguments(api)))
+            return verified_mending(self.analyse("mend", source, arguments))
         except SandboxError:
             return None
 

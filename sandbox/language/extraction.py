@@ -1,7 +1,8 @@
 """Extracts a plan's source from a model's reply.
 
 This is plain text work in linear time. It never parses Python, because a reply may be hostile and this runs in the
-host. The result need not be a valid plan; the check reports that.
+host. The result need not be a valid plan; the check reports that. Where the text alone does not tell where the code
+ends, ``readings`` returns several texts, and a worker finds the first that is Python (``Sandbox.read_reply``).
 """
 
 from __future__ import annotations
@@ -42,6 +43,10 @@ STEPS_ALONE: Final = "steps-alone"
 """The check's rule for steps without a plan to merge them into."""
 
 
+STALE_RETURN: Final = "stale-return"
+"""The check's rule for a ``return`` of names that a changed plan no longer sets: it is removed, with a warning."""
+
+
 class MergedReply(Value, frozen=True):
     """The previous plan with the reply's ``steps`` (their numbers) in place of its own."""
 
@@ -64,18 +69,163 @@ def extract_code(reply: str) -> str:
     header and turns tabs in indentation into spaces.
     """
     lines = _clean_reply(reply).split("\n")
-    blocks = _fenced_blocks(lines)
-    body = _choose_blocks(blocks) if blocks else _dedent_lines(_strip_prose(lines))
-    text = "\n".join(line.rstrip() for line in _drop_repeated_headers(body)).strip("\n")
+    return _finish(_likeliest(lines))
+
+
+MAX_READINGS: Final = 24
+"""Into how many texts a reply is read at most."""
+
+
+def readings(reply: str) -> tuple[str, ...]:
+    """Return what the code of ``reply`` may be, at most MAX_READINGS texts; the first of them that is Python is meant.
+
+    Most replies have one. The others hold fences or lines at the left margin in texts in triple quotes, or prose that
+    looks like code. The whole reply comes first if it begins like code; then what ``extract_code`` returns; then longer
+    texts, up to later fences or later prose, the longest first; at last shorter ones, which lack nothing that acts.
+    """
+    lines = _clean_reply(reply).split("\n")
+    likeliest = _likeliest(lines)
+    first = next((line for line in lines if line.strip()), "")
+    whole = [_dedent_lines(lines)] if _begins_code(first) else []
+    longer = _to_later_fences(lines) if _uses_fences(lines) else _to_later_prose(lines)
+    trimmed = [_trim(text) for text in (likeliest, *longer)]
+    shorter = [part for text in (*whole, *longer[:1], likeliest) for part in _without_prose_behind(text)]
+    found = [*whole, likeliest, *longer, *trimmed, *shorter]
+    return tuple(dict.fromkeys(map(_finish, found)))[:MAX_READINGS]
+
+
+def _finish(lines: list[str]) -> str:
+    text = "\n".join(line.rstrip() for line in _drop_repeated_headers(lines)).strip("\n")
     return text + "\n" if text else ""
 
 
+def _likeliest(lines: list[str]) -> list[str]:
+    return _choose_blocks(_fenced_blocks(lines)) if _uses_fences(lines) else _dedent_lines(_strip_prose(lines))
+
+
+def _uses_fences(lines: list[str]) -> bool:
+    """Return whether the code stands in fenced blocks, and not only beside them."""
+    blocks = _fenced_blocks(lines)
+    return bool(blocks) and (any(map(_is_program, blocks)) or not _is_program(_outside_fences(lines)))
+
+
+def _is_program(lines: list[str]) -> bool:
+    return any(_SOLUTION.match(line) or _GUARD.match(line) for line in lines)
+
+
+def _outside_fences(lines: list[str]) -> list[str]:
+    outside, mark = list[str](), ""
+    for line in lines:
+        mark, is_inside = _next_mark(line, mark)
+        if not is_inside:
+            outside.append(line)
+    return outside
+
+
+def _next_mark(line: str, mark: str) -> tuple[str, bool]:
+    """Return the mark of the fence that is open after a line, and whether the line belongs to a block."""
+    fence = _FENCE.match(line)
+    if fence and not mark:
+        return fence.group(1), True
+    if fence and fence.group(1).startswith(mark) and not fence.group(2):
+        return "", True
+    return mark, bool(mark)
+
+
+def _begins_code(line: str) -> bool:
+    return any(sign.match(line) for sign in (_SOLUTION, _BODY, _FUNCTION, _GUARD)) or bool(
+        _CODE_START.match(line.lstrip())
+    )
+
+
+def _to_later_fences(lines: list[str]) -> list[list[str]]:
+    """Return the blocks from each opening fence of a program to each later fence that could close it, longest first.
+
+    Only the first few openings and the last few ends are tried.
+    """
+    found: list[list[str]] = []
+    fences = [(at, fence) for at, line in enumerate(lines) if (fence := _FENCE.match(line))]
+    for number, (start, opening) in enumerate(fences[:_MAX_OPENINGS]):
+        ends = [at for at, f in fences[number + 1 :] if f.group(1).startswith(opening.group(1)) and not f.group(2)]
+        if len(ends) > 1:
+            blocks = [lines[start + 1 : end] for end in (len(lines), *ends[:0:-1][:_MAX_ENDS])]
+            found += [_dedent_lines(block) for block in blocks if _is_program(block)]
+    return sorted(found, key=len, reverse=True)
+
+
+_MAX_OPENINGS: Final = 3
+_MAX_ENDS: Final = 6
+
+
+def _to_later_prose(lines: list[str]) -> list[list[str]]:
+    """Return the code from its start to each later place where prose may begin, the longest first."""
+    rest, first = _from_code(lines)
+    if first is None:
+        return []
+    margin, ends, in_prose = _indent(rest[first]), list[int](), False
+    for at, line in enumerate(rest[first + 1 :], first + 1):
+        is_prose = bool(line.strip()) and _indent(line) <= margin and not _continues_code(line)
+        if is_prose and not in_prose:
+            ends.append(at)
+        in_prose = is_prose or (in_prose and not line.strip())
+    return [_dedent_lines(rest[:end]) for end in (len(rest), *ends[:0:-1][: MAX_READINGS // 2])] if ends else []
+
+
+def _without_prose_behind(lines: list[str]) -> list[list[str]]:
+    """Return the text up to each later line at its margin behind which nothing acts, the longest first."""
+    ends: list[int] = []
+    for at in range(len(lines) - 1, 0, -1):
+        line = lines[at]
+        if _GUARD.match(line) or _FUNCTION.match(line) or _ACTS.match(line) or _ACTION.search(line):
+            break
+        if line.strip() and _indent(line) == 0:
+            ends.append(at)
+    return [lines[:end] for end in ends[: MAX_READINGS // 6]]
+
+
+_ACTS = re.compile(r"[ \t]*+(?:assert|print|return|raise|for|while|if|else|elif|try|except|with|class|async)\b")
+
+
+def _trim(lines: list[str]) -> list[str]:
+    """Return the lines without the indentation of the first one: lines of a text may have less."""
+    margin = _indent(lines[0]) if lines else 0
+    return [line[min(margin, _indent(line)) :] for line in lines]
+
+
 def add_header(code: str) -> str:
-    """Return the code under a header, if it is the body of ``solution`` without one."""
+    """Return the code under a header, if it is the body of ``solution`` without one. Lines of its texts stay."""
     lines = code.split("\n")
     if defines_solution(code) or not any(_BODY.match(line) for line in lines):
         return code
-    return "\n".join([SOLUTION_HEADER, *(f"    {line}" if line.strip() else "" for line in lines)])
+    inside = lines_in_texts(code)
+    body = (line if at in inside else f"    {line}" if line.strip() else "" for at, line in enumerate(lines))
+    return "\n".join([SOLUTION_HEADER, *body])
+
+
+_TOKEN = re.compile(r"#[^\n]*+|\"\"\"|'''|\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\n]|\\.)*+'?", re.DOTALL)
+_TEXT_ENDS: Final = {
+    '"""': re.compile(r'(?:[^\\"]|\\.|"(?!""))*+"""', re.DOTALL),
+    "'''": re.compile(r"(?:[^\\']|\\.|'(?!''))*+'''", re.DOTALL),
+}
+
+
+def lines_in_texts(code: str) -> frozenset[int]:
+    """Return the numbers, from 0, of the lines that begin within a text in triple quotes."""
+    found: set[int] = set()
+    place = line = 0
+    while token := _TOKEN.search(code, place):
+        end = token.end()
+        if ends := _TEXT_ENDS.get(token.group()):
+            closing = ends.match(code, end)
+            if closing is None:
+                break
+            end = closing.end()
+        first = line + code.count("\n", place, token.start())
+        last = first + code.count("\n", token.start(), end)
+        if ends:
+            found.update(range(first + 1, last + 1))
+        place, line = end, last
+    return frozenset(found)
 
 
 def in_fence(code: str) -> str:
@@ -158,18 +308,26 @@ def _holds_definitions(block: list[str]) -> bool:
 
 def _strip_prose(lines: list[str]) -> list[str]:
     """Return the lines from the first to the last line of code."""
+    rest, first = _from_code(lines)
+    return rest if first is None else rest[:first] + _take_until_prose(rest[first:], _indent(rest[first]))
+
+
+def _from_code(lines: list[str]) -> tuple[list[str], int | None]:
+    """Return the lines from the first line of code on, and which of them begins the program.
+
+    Without a program they are all lines, and None.
+    """
     first = next(
         (i for sign in (_SOLUTION, _BODY, _FUNCTION) for i, line in enumerate(lines) if sign.match(line)), None
     )
     if first is None:
-        return lines
+        return lines, None
     start = first
     while start and _leads_to_code(lines[start - 1]):
         start -= 1
     while start < first and not _CODE_START.match(lines[start].lstrip()):
         start += 1
-    margin = _indent(lines[first])
-    return lines[start:first] + _take_until_prose(lines[first:], margin)
+    return lines[start:], first - start
 
 
 def _leads_to_code(line: str) -> bool:

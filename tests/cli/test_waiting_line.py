@@ -8,7 +8,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.endpoint import serve
+from support.served import Serve
 from support.terminals import codeplan_on_terminal
+
+from codeplan.cli.output import reply_tail
+from codeplan.untrusted.texts import clean
+
+__all__ = ["serve"]
 
 pytestmark = pytest.mark.long
 
@@ -46,6 +53,23 @@ def test_a_line_says_what_the_episode_waits_for_and_goes_away(folder: Path) -> N
     shown = codeplan_on_terminal([*RUN, "model.py:slow"], folder)
     assert re.search(WRITING + r"\d+ s, \d+ s in all", shown.text)
     assert not any(WRITING in line.split("\r")[-1] for line in shown.lines[-5:])
+
+
+def test_the_last_lines_of_a_reply_are_shown_while_it_is_written(
+    folder: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", serve(latency=2.0).url)
+    shown = codeplan_on_terminal([*RUN, "some"], folder)
+    below = re.findall(WRITING + r"\d+ s, \d+ s in all\s*\n([^\n]*)", shown.text)
+    plan = re.search(r"^ +\d+  (def solution.*)", shown.text, re.MULTILINE)
+    assert plan and any("[Step" in line or "agent." in line or "start_from" in line for line in below)
+    assert not any(WRITING in line.split("\r")[-1] for line in shown.lines[-5:])
+
+
+def test_the_tail_of_a_reply_fits_the_terminal_and_controls_nothing() -> None:
+    reply = "first\n\nsecond\nthird \x1b[2J\n" + "x" * 99 + "end\n"
+    assert reply_tail(reply, 20) == ["second", clean("third \x1b[2J"), "…" + "x" * 16 + "end"]
+    assert reply_tail("", 20) == []
 
 
 def test_nothing_moves_where_standard_error_is_no_terminal(folder: Path) -> None:

@@ -30,6 +30,7 @@ TARGETS = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILIN
 
 RUN_BY = {
     "README.md": "tests/test_docs.py",
+    "docs/conversations.md": "tests/docs/test_conversations_page.py",
     "docs/envs/alfworld.md": "tests/docs/test_shown_blocks.py",
     "docs/envs/hotpotqa.md": "tests/envs/test_pages.py",
     "docs/flows.md": "tests/docs/test_flows_page.py",

@@ -28,6 +28,7 @@ PAGES = sorted(
 COMMANDS = {page: found for page in PAGES if (found := codeplan_commands((ROOT / page).read_text()))}
 OWN_TESTS = (
     "README.md",
+    "docs/conversations.md",
     "docs/flows.md",
     "docs/tour.md",
     "docs/testing-plans.md",

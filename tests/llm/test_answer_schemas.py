@@ -77,7 +77,6 @@ HOSTILE = {
     "half a pair": '{"answer": "\\ud800"}',
     "two values": '{"answer": 1} {"answer": 2}',
     "a cut text": '{"answer": ["shelf 2", "de',
-    "a fence": '```json\n{"answer": 1}\n```',
     "too large": '{"answer": [' + "0," * 200_000 + "0]}",
     "a list": '[{"answer": 1}]',
 }

@@ -24,7 +24,7 @@ from codeplan.llm.openai_client import OpenAIModel
         (reply(choices=[]), "no text"),
         ({"error": {"message": "out of memory", "code": 500}}, "out of memory"),
         ({"choices": "many"}, "not a reply"),
-        (b"<html>Welcome to the router</html>", "not a reply"),
+        (b"<html>Welcome to the router</html>", "an HTML page, not with a reply"),
         (b'{"choices": [', "not a reply"),
         (b"[" * 100_000, "not a reply"),
     ],

@@ -14,6 +14,7 @@ OPENAI = (
     "the length of the messages."
 )
 TOO_LONG: list[tuple[int, Any]] = [
+    (400, {"error": {"message": ["prompt is too long"], "code": ["context_length_exceeded"]}}),
     (400, {"error": {"message": OPENAI, "type": "invalid_request_error", "code": "context_length_exceeded"}}),
     (400, {"error": {"message": "Too much.", "code": "context_length_exceeded"}}),
     (400, {"error": {"message": "Your input exceeds the context window of this model.", "code": None}}),
@@ -41,7 +42,6 @@ SOMETHING_ELSE: list[tuple[int, Any]] = [
     (404, {"error": {"message": "no model with a maximum context length"}}),
     (429, {"error": {"message": "Request too large for model on tokens per minute", "code": "rate_limit_exceeded"}}),
     (503, {"error": {"message": "prompt is too long"}}),
-    (400, {"error": {"message": ["prompt is too long"], "code": ["context_length_exceeded"]}}),
     (400, {"error": {"error": {"error": {"error": {"error": {"message": "prompt is too long"}}}}}}),
     (400, b"<html>prompt is too long</html>"),
     (400, b""),

@@ -21,7 +21,7 @@ FAIL = ({"error": {"message": "busy"}}, 503)
 
 
 def test_transient_failures_are_retried_and_lasting_ones_are_not(endpoint: Endpoint) -> None:
-    endpoint.answer(*FAIL).answer({"error": {"message": "slow down"}}, 429, Retry_After="0.01").answer(b"<html>")
+    endpoint.answer(*FAIL).answer({"error": {"message": "slow down"}}, 429, Retry_After="0.01").answer(b"<ht")
     endpoint.answer(reply(content=None)).answer(reply())
     answer = endpoint.model(max_retries=4).complete(HELLO, purpose="ask")
     assert (answer.text, answer.retries) == ("Hello.", 4)

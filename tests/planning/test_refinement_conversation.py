@@ -5,28 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from msgspec.structs import replace
 
-from codeplan.planning.feedback import MAX_CONVERSATION_CHARS
+from codeplan.planning.feedback import MAX_CONVERSATION_CHARS, ShownParts
 from codeplan.planning.planner import ConversationTurn, PlanConversation
 
 HALF = MAX_CONVERSATION_CHARS // 2
 
 
 def turn(name: str, length: int = 100) -> ConversationTurn:
-    """A turn whose reply and told take so many characters together."""
-    return ConversationTurn(f"reply {name}", f"plan {name}", "t" * (length - len(f"reply {name}")), f"summary {name}")
+    """A turn whose reply and told take so many characters together, and which shows a variable of its own."""
+    told = "t" * (length - len(f"reply {name}"))
+    return ConversationTurn(f"reply {name}", f"plan {name}", told, f"summary {name}", ShownParts(variables={name: 1}))
 
 
 def conversation(*turns: ConversationTurn) -> tuple[PlanConversation, list[list[str]]]:
     """A conversation with these turns, and the summaries that each text for a shortened one was made from."""
     opened, dropped = PlanConversation([{"role": "system", "content": "s"}, {"role": "user", "content": "task"}]), []
 
-    def tell(summaries: Sequence[str]) -> str:
-        dropped.append(list(summaries))
-        return "told anew"
-
     for each in turns:
-        opened.add(each, tell)
+
+        def write(summaries: Sequence[str], above: ShownParts, each: ConversationTurn = each) -> ConversationTurn:
+            if not summaries:
+                return each
+            dropped.append([*summaries, *(f"above: {name}" for name in above.variables)])
+            return replace(each, told="told anew")
+
+        opened.add(write)
     return opened, dropped
 
 
@@ -59,7 +64,8 @@ def test_the_rest_takes_half_at_most_and_begins_with_a_whole_plan(last: int, kep
     turns = turn("a", HALF), turn("b", HALF // 2), turn("c", HALF // 2), turn("d", last)
     opened, dropped = conversation(*turns)
     assert programs(opened) == [f"```python\n{program}\n```" for program in kept]
-    assert dropped == [["summary a", "summary b", "summary c"][: 4 - len(kept)]]
+    above = ["above: c"][: len(kept) - 1]  # what was dropped is above no longer
+    assert dropped == [["summary a", "summary b", "summary c"][: 4 - len(kept)] + above]
     assert opened.messages[-1]["content"] == "told anew"
 
 

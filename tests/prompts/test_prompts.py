@@ -23,7 +23,18 @@ KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")
 LANGUAGE = ("asks", "replans", "tools", "once", "brief", "at_entry", "asks_user")
 SESSION = ("turns", "left_variables", "history_mark", "recalls")
 CHATS = {
-    "adaplanner/plan": ("api", "advice", "samples", "skills", "observation", "goal", "notes", "left", *SESSION, *LANGUAGE),
+    "adaplanner/plan": (
+        "api",
+        "advice",
+        "samples",
+        "skills",
+        "observation",
+        "goal",
+        "notes",
+        "left",
+        *SESSION,
+        *LANGUAGE,
+    ),
     "adaplanner/check": (
         "source",
         "errors",

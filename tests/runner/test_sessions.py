@@ -21,7 +21,9 @@ from codeplan.types import BudgetSpent, Claimed, NeedsInput, Waiting
 
 
 def plan(body: str) -> str:
-    return f"```python\ndef solution(agent, start_from=1):\n    if start_from <= 1:\n{textwrap.indent(body, ' ' * 8)}\n```"
+    return (
+        f"```python\ndef solution(agent, start_from=1):\n    if start_from <= 1:\n{textwrap.indent(body, ' ' * 8)}\n```"
+    )
 
 
 class Model:
@@ -353,3 +355,22 @@ def test_a_session_that_was_killed_in_a_turn_says_so(start: Start, tmp_path: Pat
     assert session.do("next").value == "next"
     events = codeplan.Trace.read(session.folder / "trace.jsonl")
     assert [sum(isinstance(e, kind) for e in events) for kind in (CallBegun, CallAnswered)] == [2, 1]
+
+
+def test_a_later_turn_shows_in_full_what_was_used_and_what_fits(start: Start) -> None:
+    def make(name: str) -> Callable[[], str]:
+        def tool() -> str:
+            return name
+
+        tool.__name__ = tool.__qualname__ = name
+        tool.__doc__ = f"Work on {name}.\n\n{'Every detail counts. ' * 15}"
+        return tool
+
+    names = [f"{a}_{b}" for a in ("red", "green", "blue", "white", "black") for b in ("oak", "ash", "elm", "fir", "yew")]
+    session = start("return agent.black_yew()", "return 1", tools=[make(name) for name in names])
+    session.do("use the last")
+    session.do("now something with green elm")
+    first, second = (prompt.partition("class Agent")[2] for prompt in prompts(session))
+    assert first.count("def ") == 26
+    assert "def black_yew" in second and "def green_elm" in second
+    assert "# white_oak() -> str: Work on white_oak." in second and second.count("def ") < 26

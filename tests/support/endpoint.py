@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.served import Serve, Served
@@ -30,10 +31,16 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
     thread.start()
     endpoints: list[StandInServer] = []
 
-    def start(faults: str = "", latency: float = 0.0, mistakes: str = "none", port: int = 0) -> Served:
+    def start(
+        faults: str = "", latency: float = 0.0, mistakes: str = "none", port: int = 0, streams: Any = "yes"
+    ) -> Served:
         log = tmp_path / f"requests-{len(endpoints)}.jsonl"
         endpoint = StandInServer(
-            ScriptedModel(mistakes=mistakes), latency=latency, faults=FaultSettings.parse(faults), log=log
+            ScriptedModel(mistakes=mistakes),
+            latency=latency,
+            faults=FaultSettings.parse(faults),
+            log=log,
+            streams=streams,
         )
         endpoints.append(endpoint)
         return Served(asyncio.run_coroutine_threadsafe(endpoint.start(port), loop).result(10), log)

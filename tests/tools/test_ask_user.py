@@ -22,7 +22,7 @@ from codeplan.recording.trace import Trace
 from codeplan.sandbox import Sandbox
 from codeplan.tools import ToolEnvironment, Toolset, python_tools
 from codeplan.tools.questions import User
-from codeplan.types import Claimed, GaveUp, NeedsInput, Plan, Rejected, Waiting
+from codeplan.types import Claimed, GaveUp, NeedsInput, NoProgress, Plan, Rejected, Waiting
 
 
 class Office:
@@ -232,6 +232,50 @@ def test_a_tool_of_that_name_stays_a_tool():
     model = Replies(body)
     assert codeplan.do("ask", tools=ask_user, model=model).value == "no ?"
     assert "ask_user(question, form" not in str(model.asked)
+
+
+# ------------------------------------------------------------------ what the user says costs no try
+
+
+def step(number, *lines):
+    return f"    if start_from <= {number}:\n" + "".join(f"        {line}\n" for line in lines)
+
+
+def test_a_goal_takes_as_many_answers_of_the_user_as_it_needs():
+    asks = [
+        step(n, f"city = ask_user('Stop {n}?')", "agent.book(city)", "replan(f'booked {city}')") for n in range(2, 16)
+    ]
+    replies = [plan("agent.book('base')", "replan('where to?')"), *asks, step(16, "return agent.book('home')")]
+    stops = (f"city {n}" for n in itertools.count())
+    result, _ = do(*replies, ask_user=lambda question: next(stops), tries=1, replans=1)
+    assert (result.value, result.actions) == ("booked home", 16)
+
+
+def test_a_refusal_with_a_reason_is_no_try_caught_or_not_and_one_without_is():
+    cities = [f"city {n}" for n in range(12)]
+    whole = [plan(f"return agent.book({city!r})") for city in cities]
+    caught = [
+        plan("try:", f"    return agent.book({city!r})", "except PermissionError as e:", "    replan(str(e))")
+        for city in cities
+    ]
+    for number, replies in enumerate([whole, caught]):
+        given = {"tries": 1, "replans": 0 if replies is whole else 1, "out": f"run {number}"}
+        result, model = do(*replies, approve=lambda call: call.arguments["city"] == "city 11" or "only 11", **given)
+        assert result.value == "booked city 11"
+        assert "did not approve this call of book: only 11" in model.asked[-1][1][-1]["content"]
+        assert codeplan.replay(f"run {number}") == result
+    result, model = do(*whole, approve=lambda call: False, tries=3, out="other")
+    assert (result.value, result.model_calls) == (None, 3)
+
+
+def test_a_plan_that_fails_by_itself_after_an_answer_has_used_a_try():
+    result, _ = do(*[plan("assert ask_user('Go?') == 'no'")] * 3, ask_user=lambda question: "yes", tries=2)
+    assert (result.value, result.model_calls) == (None, 2)
+
+
+def test_the_same_refusal_of_the_same_call_is_no_progress():
+    result, _ = do(*[plan("return agent.book('Rome')")] * 9, approve=lambda call: "no", tries=2)
+    assert isinstance(result.ending, NoProgress) and result.model_calls == 3
 
 
 # ------------------------------------------------------------------ replies in words

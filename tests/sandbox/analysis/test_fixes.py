@@ -69,6 +69,43 @@ FIXED = {
         "ask-spelling",
     ),
     "an alias": (HEAD + STEP.replace("goto", "go_to"), HEAD + STEP, "agent-alias"),
+    "a method by its bare name": (HEAD + STEP.replace("agent.goto", "goto"), HEAD + STEP, "tool-name"),
+    "a bare name in an f-string": (
+        HEAD + STEP + "    x = f'{report()!r:>9} {holding}'\n",
+        HEAD + STEP + "    x = f'{agent.report()!r:>9} {agent.holding}'\n",
+        "tool-name",
+    ),
+    "a bare name that is passed on": (
+        HEAD + STEP + "    x = [*map(goto, ['a', 'b'])]\n",
+        HEAD + STEP + "    x = [*map(agent.goto, ['a', 'b'])]\n",
+        "tool-name",
+    ),
+    "a bare name in a function and a class of the plan": (
+        "def both(a, b):\n    return goto(place=a), (goto)(b)\n"
+        + HEAD
+        + STEP
+        + "    class C:\n        def f(self): return goto('x')\n",
+        "def both(a, b):\n    return agent.goto(place=a), (agent.goto)(b)\n"
+        + HEAD
+        + STEP
+        + "    class C:\n        def f(self): return agent.goto('x')\n",
+        "tool-name",
+    ),
+    "a bare name beside the same name as an attribute and a keyword": (
+        HEAD + STEP + "    def f(x, **more): return x\n    x = f(goto('a'), goto=2)\n    y = agent.goto('b')\n",
+        HEAD + STEP + "    def f(x, **more): return x\n    x = f(agent.goto('a'), goto=2)\n    y = agent.goto('b')\n",
+        "tool-name",
+    ),
+    "a bare name in a lambda, a comprehension and a default": (
+        HEAD + STEP + "    f = lambda p, g=goto: g(p)\n    x = [goto(p) for p in 'ab' if holding]\n",
+        HEAD + STEP + "    f = lambda p, g=agent.goto: g(p)\n    x = [agent.goto(p) for p in 'ab' if agent.holding]\n",
+        "tool-name",
+    ),
+    "a bare name that is awaited": (
+        "async " + HEAD + STEP + "    x = await goto('a')\n",
+        "async " + HEAD + STEP + "    x = await agent.goto('a')\n",
+        "tool-name",
+    ),
     "an asserted pair": (
         HEAD + STEP.replace("assert agent.goto('desk 1')", "assert(agent.goto('desk 1'), f'no {agent.report()}')"),
         HEAD + STEP.replace("assert agent.goto('desk 1')", "assert agent.goto('desk 1'), f'no {agent.report()}'"),
@@ -117,7 +154,65 @@ def test_a_fix_gives_the_plan_its_form_and_keeps_the_rest(name: str) -> None:
     assert isinstance(left, Rejected) or any(w.rule == "assert-tuple" for w in left.warnings)
 
 
+def test_the_bare_name_of_an_alias_and_one_that_is_imported_from_nowhere_are_mended() -> None:
+    source = (
+        "from tools import goto, report\nimport goto\n"
+        + HEAD
+        + STEP.replace("agent.goto", "go_to")
+        + "    x = goto(report())\n"
+    )
+    found = Sandbox().check(source, API)
+    assert isinstance(found, Plan)
+    assert found.source == HEAD + STEP + "    x = agent.goto(agent.report())\n"
+    assert {f.rule for f in found.fixes} == {"tool-name", "agent-alias", "unused-import"}
+
+
+def test_a_bare_name_that_a_run_before_has_kept_is_its_variable() -> None:
+    source = HEAD + "    if start_from <= 1:\n        assert report() and holding\n"
+    found = Sandbox().check(source, API, kept=["holding"])
+    assert isinstance(found, Plan)
+    assert found.source == source.replace("report(", "agent.report(")
+
+
+GONE = HEAD + "    if start_from <= 1:\n        sent = agent.report()\n        assert sent\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "wanted"),
+    [
+        (GONE + "    return total\n", GONE),
+        (GONE + "        return {'all': total, 'sent': sent}\n", GONE),
+        (GONE + "    # the end\n    return total  # of all\n", GONE),
+        (GONE + "    if start_from <= 2:\n        return total\n", GONE + "    if start_from <= 2:\n        pass\n"),
+    ],
+)
+def test_a_return_of_names_that_a_changed_plan_no_longer_sets_is_removed_with_a_warning(
+    source: str, wanted: str
+) -> None:
+    found = Sandbox().check(source, API, set_before=["total", "sent"])
+    assert isinstance(found, Plan)
+    assert found.source == wanted
+    assert [w.message for w in found.warnings if w.rule == "stale-return"] != []
+    assert isinstance(Sandbox().check(source, API), Rejected)
+    kept = Sandbox().check(source, API, kept=["total"], set_before=["total"])
+    assert isinstance(kept, Plan)
+    assert kept.source == source
+
+
+@pytest.mark.parametrize(
+    "source",
+    [GONE + "    return totl\n", GONE + "    x = total\n    return x\n", GONE.replace("report()", "goto(total)")],
+)
+def test_other_reads_of_names_that_are_gone_are_refused(source: str) -> None:
+    found = Sandbox().check(source, API, set_before=["total", "sent"])
+    assert isinstance(found, Rejected)
+    assert found.source == source
+
+
 LEFT = {
+    "a bare name that a function binds": HEAD + STEP + "    def f(goto): return goto\n    x = goto('a')\n",
+    "a bare name that a class binds": HEAD + STEP + "    class C:\n        def goto(self): return goto('a')\n",
+    "a bare name that is set elsewhere": HEAD + "    x = goto\n" + STEP + "    y = lambda: [goto := 1, 2]\n",
     "a guard of one step alone": HEAD + STEP.replace("<= 1", "== 1"),
     "a guard whose number nobody can tell before a step": HEAD + STEP.replace("<= 1", "<= True") + SECOND,
     "a guard with a negative number before a step": HEAD + STEP.replace("<= 1", "<= -1") + SECOND,

@@ -26,13 +26,15 @@ function unfolding(title, of, aside, ...children) {
   return details;
 }
 
-const TEXT_TAGS = { failure: "pre", traceback: "pre", output: "pre", reply: "pre" };
+const TEXT_TAGS = { failure: "pre", traceback: "pre", output: "pre", reply: "pre", reasoning: "pre" };
+const FOLDED = { reply: "Answer", reasoning: "Reasoning" };
 
 const BLOCKS = {
   text: (block, item, id, at) => {
     const shown = text(block.text, id, item.n, (whole) => whole.blocks[at].text, TEXT_TAGS[block.role], block.role);
     if (block.role === "start") return [h("p", { class: "what" }, "Environment"), shown];
-    return block.role === "reply" ? unfolding("Answer", `event ${item.n}`, null, shown) : shown;
+    const folded = FOLDED[block.role];
+    return folded ? unfolding(folded, `event ${item.n}`, null, shown) : shown;
   },
   plan: (block, item) => {
     const plan = item.state.plan;

@@ -1,0 +1,228 @@
+"""Replies that an endpoint sends while it writes them: server-sent events, put together to the body of a whole reply.
+
+The rest of the client reads that body, and so does not know how the reply came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, Literal
+
+import msgspec
+
+from codeplan.llm.connections import MAX_BODY_BYTES
+from codeplan.llm.endpoint_errors import UnacceptableBodyError
+
+StreamMode = Literal["off", "on", "bare"]
+"""How a request asks for its reply: whole, as a stream with its usage, or as a stream without ``stream_options``."""
+
+_REFUSING_STATUSES: Final = frozenset({400, 404, 405, 406, 415, 422, 501})
+_STREAM_STARTS: Final = tuple(b"deir:")  # of data, event, id, retry, and of a comment; JSON begins with a brace
+_BOM: Final = b"\xef\xbb\xbf"
+_END: Final = b"[DONE]"
+
+
+def modes_to_try(known: StreamMode | None, *, listens: bool, chat: bool) -> tuple[StreamMode, ...]:
+    """The ways to ask for a reply, the first one first; the others are for an endpoint that refuses it.
+
+    ``known`` is the way that this endpoint has taken, after it refused another one. ``listens``: somebody hears the
+    reply while it is written.
+    """
+    first: StreamMode = known or ("on" if listens else "off")
+    others: tuple[StreamMode, ...] = ("off", "on", "bare") if chat else ("off", "on")
+    return (first, *(mode for mode in others if mode != first))
+
+
+def with_mode(body: Mapping[str, Any], mode: StreamMode, *, chat: bool) -> dict[str, Any]:
+    """The body of a request that asks for its reply in this way."""
+    if mode == "off":
+        return dict(body)
+    usage = {"stream_options": {"include_usage": True}} if mode == "on" and chat else {}
+    return {**usage, **body, "stream": True}
+
+
+def refuses_mode(status: int, text: str) -> bool:
+    """Whether an error says that the endpoint refuses streams, takes nothing else, or has no ``stream_options``."""
+    return status in _REFUSING_STATUSES and "stream" in text.lower()
+
+
+class ReplyReader:
+    """Reads the pieces of a body, a stream or not. ``tell`` gets each piece of the reply's text, with its place.
+
+    Raises: UnacceptableBodyError: the reply is too large.
+    """
+
+    def __init__(self, chat: bool, tell: Callable[[tuple[int, str]], None] | None = None) -> None:
+        self._parts: _ChatParts | _ResponseParts = _ChatParts() if chat else _ResponseParts()
+        self._tell, self._told = tell, 0
+        self._is_stream: bool | None = None  # None: nothing was read so far
+        self._whole: list[bytes] = []
+        self._line: list[bytes] = []  # the pieces of a line without its end
+        self._data: list[bytes] = []  # the lines of an event
+        self._size = 0  # of what is kept
+
+    def feed(self, piece: bytes) -> bool:
+        """Read a piece. Returns whether the reply is at its end, whatever else may come."""
+        if self._is_stream is None:
+            piece = piece.removeprefix(_BOM).lstrip()
+            if piece:
+                self._is_stream = piece[0] in _STREAM_STARTS
+        self._count(len(piece))
+        if not self._is_stream:
+            self._whole.append(piece)
+            return False
+        first, *rest = piece.split(b"\n")
+        self._line.append(first)
+        for following in rest:
+            line = b"".join(self._line).removesuffix(b"\r")
+            self._line = [following]
+            if self._take_line(line):
+                return True
+        return False
+
+    def body(self) -> bytes:
+        """The body of the whole reply; empty if the stream ended before it."""
+        if not self._is_stream:
+            return b"".join(self._whole)
+        for line in (b"".join(self._line).removesuffix(b"\r"), b""):
+            self._take_line(line)
+        return self._parts.body()
+
+    def _count(self, size: int) -> None:
+        self._size += size
+        if self._size > MAX_BODY_BYTES:
+            raise UnacceptableBodyError(
+                f"sent a reply of more than {MAX_BODY_BYTES >> 20} MiB, which is not read; ask for less at a time"
+            )
+
+    def _take_line(self, line: bytes) -> bool:
+        name, _, value = line.partition(b":")
+        if name == b"data":
+            self._data.append(value.removeprefix(b" "))
+        if line or not self._data:
+            return False
+        data = b"\n".join(self._data)
+        self._data = []
+        if data.strip() == _END:
+            self._parts.is_whole = True
+            return True
+        text = self._parts.take(data)
+        self._size = sum(map(len, self._line)) + self._parts.size  # the wrapping of events is not kept
+        self._count(0)
+        if text and self._tell:
+            self._tell((self._told, text))
+        self._told += len(text)
+        return self._parts.is_over
+
+
+class _Delta(msgspec.Struct):
+    content: str | list[Any] | None = None
+    refusal: str | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+
+
+class _ChunkChoice(msgspec.Struct):
+    delta: _Delta = msgspec.field(default_factory=_Delta)
+    finish_reason: str | None = None
+
+
+class _Chunk(msgspec.Struct):
+    choices: list[_ChunkChoice] | None = None
+    model: str | None = None
+    system_fingerprint: str | None = None
+    usage: msgspec.Raw = msgspec.Raw()
+    error: msgspec.Raw = msgspec.Raw()
+
+
+class _ChatParts:
+    """The parts of a chat completion. ``is_whole``: its end has come; ``is_over``: nothing else can follow."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.is_whole = self.is_over = False
+        self._texts: dict[str, list[str]] = {}
+        self._contents: list[Any] = []  # parts of a content that is a list
+        self._head: dict[str, Any] = {}
+        self._reason: str | None = None
+
+    def take(self, data: bytes) -> str:
+        """Take an event, and return the text that it adds."""
+        try:
+            chunk = msgspec.json.decode(data, type=_Chunk)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            self.is_over = True  # and not whole
+            return ""
+        said = {"model": chunk.model, "system_fingerprint": chunk.system_fingerprint}
+        raw = {name: part for name in ("usage", "error") if bytes(part := getattr(chunk, name)) not in (b"", b"null")}
+        self._head |= {name: part for name, part in said.items() if part} | raw
+        if "error" in raw:
+            self.is_whole = self.is_over = True
+        return self._take_choice(chunk.choices[0]) if chunk.choices else ""
+
+    def _take_choice(self, choice: _ChunkChoice) -> str:
+        if choice.finish_reason:
+            self._reason, self.is_whole = choice.finish_reason, True
+        content = choice.delta.content
+        if isinstance(content, list):
+            self._contents += content
+            self.size += len(msgspec.json.encode(content))
+            content = "".join(_text_parts(content))
+        elif content and self._contents:
+            self._contents.append({"type": "text", "text": content})
+        for name in ("content", "refusal", "reasoning_content", "reasoning"):
+            text = content if name == "content" else getattr(choice.delta, name)
+            if text is not None:
+                self._texts.setdefault(name, []).append(text)
+                self.size += len(text)
+        return content or ""
+
+    def body(self) -> bytes:
+        if not self.is_whole:
+            return b""
+        if "error" in self._head:
+            return msgspec.json.encode({"error": self._head["error"]})
+        message: dict[str, Any] = {name: "".join(texts) for name, texts in self._texts.items()}
+        if self._contents:
+            message["content"] = self._contents
+        choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": self._reason}
+        return msgspec.json.encode({**self._head, "choices": [choice]})
+
+
+def _text_parts(content: list[Any]) -> Iterator[str]:
+    for part in content:
+        if isinstance(part, dict) and part.get("type") == "text" and isinstance(part.get("text"), str):
+            yield part["text"]
+
+
+class _ResponseEvent(msgspec.Struct):
+    type: str = ""
+    delta: msgspec.Raw = msgspec.Raw()
+    response: msgspec.Raw = msgspec.Raw()
+
+
+class _ResponseParts:
+    """The parts of a reply of the Responses API: its last event has all of it."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.is_whole = self.is_over = False
+        self._body = b""
+
+    def take(self, data: bytes) -> str:
+        """Take an event, and return the text that it adds."""
+        try:
+            event = msgspec.json.decode(data, type=_ResponseEvent)
+            delta = msgspec.json.decode(event.delta, type=str) if event.type == "response.output_text.delta" else ""
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            self.is_over = True
+            return ""
+        if event.type == "error":
+            self._body = msgspec.json.encode({"error": msgspec.Raw(data)})
+        elif event.type in ("response.completed", "response.incomplete", "response.failed"):
+            self._body = bytes(event.response)
+        self.is_whole = self.is_over = bool(self._body)
+        return delta
+
+    def body(self) -> bytes:
+        return self._body

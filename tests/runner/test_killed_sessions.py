@@ -1,0 +1,16 @@
+"""A session that is killed goes on in the turn that was killed, and makes no call twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.killed_sessions import run
+
+
+@pytest.mark.parametrize("kills", [5, pytest.param(25, marks=pytest.mark.long)])
+def test_each_turn_s_call_is_made_once(kills: int, tmp_path: Path) -> None:
+    turns = 2 * kills
+    found = run(kills, turns, tmp_path, seed=kills)
+    assert found.kills == kills
+    assert found.calls == dict.fromkeys(range(turns), 1)
