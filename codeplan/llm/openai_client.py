@@ -80,26 +80,33 @@ def call_with_retries(
 
     Raises: EndpointError: no attempt gave a whole answer.
     """
-    return retry_attempts(partial(_try_once, call, connection, policy.timeout), call.errors, policy)
+    listener = reply_listener.get()
+    if listener is None or call.path == openai_protocol.EMBEDDINGS_PATH:
+        return retry_attempts(partial(_try_once, call, connection, policy.timeout), call.errors, policy)
+
+    def heard(
+        tell: Callable[[tuple[int, str]], None],
+    ) -> Coroutine[Any, Any, tuple[_Answer, list[EndpointError]] | EndpointError]:
+        attempt = partial(_try_once, replace(call, tell=tell), connection, policy.timeout)
+        return _retry_until_whole(attempt, call.errors, policy, _seconds_for(policy))
+
+    return _whole(run_and_hear(heard, listener))
 
 
 def retry_attempts(
     attempt: Callable[[], Coroutine[Any, Any, _Answer | EndpointError]], factory: ErrorFactory, policy: RetryPolicy
 ) -> tuple[_Answer, list[EndpointError]]:
     """The whole answer of an attempt, and the errors of those before it. Raises as ``call_with_retries``."""
+    return _whole(run_and_wait(_retry_until_whole(attempt, factory, policy, _seconds_for(policy))))
+
+
+def _seconds_for(policy: RetryPolicy) -> float:
+    """The time for all attempts: that of the policy, within what the budget leaves."""
     left = seconds_left()
-    seconds = policy.deadline if left is None else max(0.0, min(policy.deadline, left))
-<<<<<<< HEAD
-    listener = reply_listener.get()
-    if listener is None or call.path == openai_protocol.EMBEDDINGS_PATH:
-        outcome = run_and_wait(_retry_until_whole(call, connection, policy, seconds))
-    else:
-        outcome = run_and_hear(
-            lambda tell: _retry_until_whole(replace(call, tell=tell), connection, policy, seconds), listener
-        )
-=======
-    outcome = run_and_wait(_retry_until_whole(attempt, factory, policy, seconds))
->>>>>>> s3
+    return policy.deadline if left is None else max(0.0, min(policy.deadline, left))
+
+
+def _whole(outcome: tuple[_Answer, list[EndpointError]] | EndpointError) -> tuple[_Answer, list[EndpointError]]:
     if isinstance(outcome, EndpointError):
         raise outcome
     return outcome

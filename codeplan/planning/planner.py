@@ -214,13 +214,8 @@ class Planner:
 
     def repair(self, source: str, errors: str, last_run: RunReport | None) -> str:
         self._reply = None
-<<<<<<< HEAD
         values = self._language | self._marked(repair_values(last_run)) | {"done": self._done() if last_run else ()}
-        return extract_code(self._converse_anew("check", "check", source=source, errors=errors, **values))
-=======
-        values = self._language | self._marked(repair_values(last_run)) | {"done": self._done if last_run else ()}
         return self._sandbox.read_reply(self._converse_anew("check", "check", source=source, errors=errors, **values))
->>>>>>> s3
 
     def _done(self, above: Collection[str] = ()) -> tuple[str, ...]:
         """The calls that were made so far and are not undone, without the lines that stand above; none in a world that

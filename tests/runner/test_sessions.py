@@ -366,7 +366,9 @@ def test_a_later_turn_shows_in_full_what_was_used_and_what_fits(start: Start) ->
         tool.__doc__ = f"Work on {name}.\n\n{'Every detail counts. ' * 15}"
         return tool
 
-    names = [f"{a}_{b}" for a in ("red", "green", "blue", "white", "black") for b in ("oak", "ash", "elm", "fir", "yew")]
+    names = [
+        f"{a}_{b}" for a in ("red", "green", "blue", "white", "black") for b in ("oak", "ash", "elm", "fir", "yew")
+    ]
     session = start("return agent.black_yew()", "return 1", tools=[make(name) for name in names])
     session.do("use the last")
     session.do("now something with green elm")
