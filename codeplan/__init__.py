@@ -5,7 +5,7 @@
 
 Episodes:      run, do (with your own tools), execute (a plan of yours), learn, bench.run (many)
 Sessions:      Session (goals that follow one another over one state)
-Tools:         tool: what holds for one of yours, such as a limit of time
+Tools:         tool, Toolset: what holds for one of yours, or for a set of them, such as a limit of time
 Recordings:    resume, replay, fork, approve (a call that waits), Trace
 With await:    arun, ado, abench: the same inside a running event loop, such as a notebook's
 Ports:         Environment, Agent, Method, LLM: what you write to bring your own; bench, envs, sandbox: modules
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from codeplan.runner.tools import do
     from codeplan.tools.approvals import ProposedCall
     from codeplan.tools.tool_settings import tool
+    from codeplan.tools.toolset import Toolset
     from codeplan.types import ActionSpace, Completion, Message, Observation, Result, Task, Usage
 
 __getattr__, __dir__ = lazy_names(
@@ -71,7 +72,7 @@ __getattr__, __dir__ = lazy_names(
         "protocols": "Agent Environment GeneratesTasks LLM",
         "recording": "Event Trace",
         "runner": "Execution Session ado approve arun do execute fork learn replay resume run",
-        "tools": "ProposedCall",
+        "tools": "ProposedCall Toolset",
         "tools.tool_settings": "tool",
         "types": "ActionSpace Completion Message Observation Result Task Usage",
     },
@@ -107,6 +108,7 @@ __all__ = [
     "SandboxError",
     "Session",
     "Task",
+    "Toolset",
     "Trace",
     "TraceFailure",
     "Usage",

@@ -77,6 +77,12 @@ def agent_api(agent: type) -> AgentApi:
     return AgentApi(methods, tuple(_attributes(agent)), _doc(agent), aliases)
 
 
+def report_of(agent: Any) -> str:
+    """What an agent reports. Where a tool has the name ``report``, the agent's own is another."""
+    own = getattr(agent, "_report_", None) or agent.report
+    return str(own())
+
+
 def reduced_api(agent: type, names: Collection[str], doc: str) -> AgentApi:
     """The API of an Agent class with these names alone, described by ``doc``: for the ``_api`` of a subclass.
 
@@ -104,13 +110,15 @@ def describe_api(api: AgentApi) -> str:
     for a in api.attributes:
         note = f"  # {a.doc}" if a.doc else ""
         lines.append(f"    {a.name}: {a.type or 'object'}{note}")
-    brief = {m.name: m for m in api.methods if m.name in api.brief}
-    for m in (m for m in api.methods if m.name not in brief):
+    known, hidden = {m.name: m for m in api.methods}, {*api.brief, *api.unlisted}
+    for m in (m for m in api.methods if m.name not in hidden):
         lines += ["", f"    def {m.name}{_with_self(m.signature)}:"]
         lines += [f"        {line}".rstrip() for line in _docstring(_without_types(m)) or ["..."]]
-    if brief:
-        lines += ["", "    # Further methods; agent.describe(name) returns the whole description of one:"]
-    lines += [f"    # {brief[name].first_line}" for name in api.brief]
+    if hidden:
+        lines += ["", f"    # Further methods; agent.{api.describe}(name) returns the whole description of one:"]
+    lines += [f"    # {known[name].first_line}" for name in api.brief]
+    if api.unlisted:
+        lines.append(f"    # and {len(api.unlisted):,} more; agent.{api.describe}('some words') finds those that fit")
     return "\n".join(lines)
 
 

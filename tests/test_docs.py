@@ -21,7 +21,7 @@ def test_the_own_environment_page_runs_from_top_to_bottom():
 
 def test_the_tools_page_runs_from_top_to_bottom():
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "tools.md").read_text(), re.DOTALL)
-    assert len(blocks) == 11
+    assert len(blocks) == 12
     for block in blocks:
         namespace: dict[str, object] = {"__name__": "page"}
         exec(compile(block, "tools.md", "exec"), namespace)

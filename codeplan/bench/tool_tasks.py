@@ -43,8 +43,8 @@ from codeplan.tools.approvals import GivenPattern, given_patterns, require_calla
 from codeplan.tools.environment import ToolEnvironment, ToolErrors
 from codeplan.tools.failures import failure_sentence, require_failure
 from codeplan.tools.mcp import DEFAULT_SECONDS, ServerAddress, parse_entry, server_of_entry
-from codeplan.tools.python_tools import function_of_file, python_tools
-from codeplan.tools.tool import Toolset
+from codeplan.tools.python_tools import function_of_file
+from codeplan.tools.toolset import Toolset, python_tools
 from codeplan.types import Result, Task
 from codeplan.untrusted.texts import echo
 from codeplan.untrusted.tracebacks import traceback_text

@@ -459,9 +459,9 @@ class Episode:
         if self._agent is None:
             self._agent = build_agent(self.env, self.call if self.has_tools else self.act, self.first_observation)
             if isinstance(self._agent, ToolAgent):
-                self._agent.remember(self.history)
+                self._agent._remember_(self.history)
             if isinstance(self._agent, ToolAgent) and self.keeps_calls_open:
-                self._agent.keep_calls_open(self)
+                self._agent._keep_calls_open_(self)
         return self._agent
 
     def result(self, ending: Ending | str, method: str, claim: bool | None = None) -> Result:

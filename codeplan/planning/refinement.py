@@ -12,6 +12,7 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
+from codeplan.agent_interface import report_of
 from codeplan.episode.episode import Episode
 from codeplan.episode.rewind import actions_since_reset, require_fresh_world, rewind
 from codeplan.errors import SizeExceeded, UsageError
@@ -326,7 +327,7 @@ class RefinementLoop:
             refused = RunReport(source=self.source, problem=problem, left=left, next_start=next_start)
             return msgspec.structs.replace(refused, last_run=self._last_run)
         assert attempt is not None, "a plan that passed the check has run"
-        told = describe_outcome(attempt.outcome, self.agent.report)
+        told = describe_outcome(attempt.outcome, partial(report_of, self.agent))
         observed = self.episode.observation.text
         hides = self._is_blind and not isinstance(attempt.outcome, Finished)  # then it is the verifier's verdict
         self._last_run = RunReport(

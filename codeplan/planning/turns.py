@@ -232,8 +232,6 @@ def _plan_turn(event: Event) -> Turn | None:
 
 
 _MAX_REASON: Final = 500  # characters of a reason to give up, in the ending
-_FOR_PLANS: Final = "report"  # the agent's method that gives assertions their messages
-_DESCRIBE: Final = "describe"
 
 
 class ToolTurns:
@@ -247,15 +245,15 @@ class ToolTurns:
         self._idle = 0
         self.claim: bool | None = None
         api = episode.api
-        methods = tuple(method for method in api.methods if method.name != _FOR_PLANS)
+        methods = tuple(method for method in api.methods if method.name != api.report)  # which is for assertions
         tools = tuple(method.name for method in methods)
         self._finish, self._give_up = _free_name("finish", tools), _free_name("give_up", tools)
         self._special: dict[str, Callable[[JsonCall], str | Ending]] = {
             self._finish: self._take_value,
             self._give_up: self._take_reason,
         }
-        if _DESCRIBE in tools:
-            self._special[_DESCRIBE] = self._describe
+        if api.describe:
+            self._special[api.describe] = self._describe
         self._names = frozenset((*tools, *self._special))
         self._values: dict[str, Any] = {
             "api": api_text(
@@ -316,7 +314,7 @@ class ToolTurns:
         if problem := _misfit(call, ("name",)):
             return problem
         try:
-            return show_value(self._episode.agent().describe(call.arguments.get("name")))
+            return show_value(getattr(self._episode.agent(), call.name)(call.arguments.get("name")))
         except AgentError as error:
             return str(error)
 

@@ -54,12 +54,13 @@ from codeplan.tools.mcp import (
     parse_address,
     read_config,
 )
-from codeplan.tools.python_tools import function_of_file, object_of_file, python_tools, tools_of_file, with_settings
+from codeplan.tools.python_tools import function_of_file, object_of_file, with_settings
 from codeplan.tools.questions import ASKER_FORM, Asker, User
 from codeplan.tools.results import pack_result
 from codeplan.tools.return_types import Misfit, read_returns
-from codeplan.tools.tool import AT_ONCE, DOC, Tool, Toolset, name_fault
+from codeplan.tools.tool import Tool, name_fault
 from codeplan.tools.tool_settings import ErrorTest, ToolSettings, require_error_test, require_timeout
+from codeplan.tools.toolset import DOC, Toolset, at_once_of, python_tools, things_of
 from codeplan.types import AgentTool, Checkpoint, Result, ReturnType
 from codeplan.untrusted.files import read_user_text
 from codeplan.untrusted.values import in_quotes
@@ -70,14 +71,7 @@ def collect_tools(given: object) -> tuple[Tool, ...]:
 
     Raises: UsageError: something in it is no tool.
     """
-    things: Sequence[object] = given if isinstance(given, list | tuple) else (given,)
-    found: list[Tool] = []
-    for thing in things:
-        if isinstance(thing, Toolset):
-            found += thing.tools
-        else:
-            found += tools_of_file(str(thing)) if isinstance(thing, str | Path) else python_tools(thing)
-    return tuple(found)
+    return python_tools(*things_of(given))
 
 
 def read_flows(given: object) -> Flows | None:
@@ -107,12 +101,6 @@ def read_instructions(path: Path) -> str:
     if not text.strip():
         raise UsageError(f"the instructions in {path} are empty; write them there, or leave --instructions out")
     return text
-
-
-def at_once_of(given: object) -> int:
-    """How many calls of these tools run at the same time: the smallest number that one of the Toolsets says."""
-    things: Sequence[object] = given if isinstance(given, list | tuple) else (given,)
-    return min((thing.at_once for thing in things if isinstance(thing, Toolset)), default=AT_ONCE)
 
 
 Feedback = Literal["quoted", "blind"]
@@ -276,7 +264,7 @@ class OpenTools:
         own = self.sources.with_settings(collect_tools(given))
         marked = (_with_patterns(tool, self.sources) for tool in (*own, *self._of_servers))
         denied = [p.pattern for p in self.sources.patterns if p.option == "deny"]
-        return Toolset(marked, self.toolset.doc, at_once_of(given)).without(denied)
+        return Toolset(marked, self.toolset.doc, at_once_of(things_of(given))).without(denied)
 
 
 def open_tools(
@@ -330,7 +318,7 @@ def open_tools(
             else:
                 toolset = Toolset(own)
             marked = (_with_patterns(tool, sources) for tool in toolset.tools)
-            toolset = Toolset(marked, toolset.doc, at_once_of(sources.tools))
+            toolset = Toolset(marked, toolset.doc, at_once_of(things_of(sources.tools)))
             require_fitting((p for p in patterns if p.fits_one(toolset.names) or not elsewhere(p)), toolset.names)
             if flows := sources.read_flows:
                 flows.require_parameters({t.name: [p.name for p in t.method.parameters] for t in toolset.tools})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codeplan.tools.approvals import ProposedCall
 from codeplan.tools.environment import ToolEnvironment
-from codeplan.tools.python_tools import python_tools
-from codeplan.tools.tool import Tool, Toolset
+from codeplan.tools.tool import Tool
+from codeplan.tools.toolset import Toolset, python_tools
 
 __all__ = ["ProposedCall", "Tool", "ToolEnvironment", "Toolset", "python_tools"]

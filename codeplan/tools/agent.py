@@ -1,6 +1,7 @@
-"""Which of many tools a prompt shows in full: those that fit the goal. The others take one line each.
+"""Which of many tools a prompt shows in full: those that fit the goal, and those that were used lately. Of the others
+it shows some on one line each, and how many more there are.
 
-Plans read the rest with ``agent.describe(name)``; the check of a plan knows every signature.
+Plans read the rest with ``agent.describe(words)``; the check of a plan knows every signature.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from itertools import accumulate
 from typing import Any, Final, Protocol, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -21,8 +24,9 @@ from codeplan.plain_data import NotPlainData, pack, unpack
 from codeplan.recording.events import CallAnswered
 from codeplan.tools.call_texts import shown_call, unpacked
 from codeplan.tools.questions import QUESTION
-from codeplan.tools.tool import Tool, Toolset
-from codeplan.types import AgentApi, AgentMethod, AgentParameter, Answer, Call
+from codeplan.tools.tool import Tool, own_method
+from codeplan.tools.toolset import Toolset
+from codeplan.types import AgentApi, AgentMethod, AgentParameter, AgentType, Answer, Call
 from codeplan.untrusted.texts import one_line
 from codeplan.untrusted.values import in_quotes, value_text
 
@@ -32,11 +36,23 @@ MAX_API_CHARS = 40_000
 MIN_FULL_CHARS = 10_000
 """Minimum room for tools in full, in characters, even if the lines for the others fill the rest."""
 
+MAX_LINES_CHARS = 10_000
+"""Maximum length of all lines for tools that are not shown in full, in characters; tools beyond are only counted."""
+
 LATER_FULL_CHARS = 7_500
 """Room for tools in full in the later turns of a session, in characters: its first turn has shown more."""
 
+MAX_FOUND_CHARS = 6_000
+"""Maximum length of what ``describe`` returns about several tools, in characters."""
+
+MAX_FOUND_TOOLS = 5
+"""Maximum number of tools that ``describe`` finds by words."""
+
 DESCRIBE = AgentMethod(
-    "describe", "(name: str) -> str", "A tool's signature and documentation.", (AgentParameter("name"),)
+    "describe",
+    "(name: str) -> str",
+    "A tool's signature and documentation, by its name; for other words, those of the tools that fit them best.",
+    (AgentParameter("name"),),
 )
 """The agent's own method, if not all tools are shown in full."""
 
@@ -61,33 +77,68 @@ _MAX_READ = 2_000  # characters of a description that decide whether it fits
 
 
 def shown_api(toolset: Toolset, goal: str, lately: Sequence[str] | None = None) -> AgentApi:
-    """The toolset's API with the names of the tools that a prompt shows on one line only.
+    """The toolset's API with the names of the tools that a prompt shows on one line only, or not at all.
 
-    ``lately`` are tools that earlier turns of a session called, which come first; None: there is no earlier turn.
+    ``lately`` are tools that earlier turns of a session called, the latest first; None: there is no earlier turn. They
+    get up to three quarters of the room, and the goal decides about the rest. A type that several tools share is shown
+    and counted once.
     """
     api = toolset.api
-    texts = {tool.name: tool_text(tool) for tool in toolset.tools}
-    total = sum(map(len, texts.values()))
-    if total <= (MAX_API_CHARS if lately is None else LATER_FULL_CHARS):
+    if len(_text_of(toolset.tools)) <= (MAX_API_CHARS if lately is None else LATER_FULL_CHARS):
         return api
-    ranked = sorted(rank(toolset.tools, goal), key=lambda tool: tool.name not in (lately or ()))
+    ranked = rank(toolset.tools, goal)
     lines = sum(len(tool.method.first_line) for tool in ranked)
-    room = max(MIN_FULL_CHARS, MAX_API_CHARS - lines) if lately is None else LATER_FULL_CHARS
-    brief: list[Tool] = []
-    for tool in ranked:
-        if len(texts[tool.name]) <= room:
-            room -= len(texts[tool.name])
-        else:
-            brief.append(tool)
-    names = {tool.name for tool in brief}
-    types = dict.fromkeys(t for tool in toolset.tools if tool.name not in names for t in tool.types)
-    methods = (*api.methods, DESCRIBE)
-    return msgspec.structs.replace(api, methods=methods, types=tuple(types), brief=tuple(t.name for t in brief))
+    room = _Room(max(MIN_FULL_CHARS, MAX_API_CHARS - lines) if lately is None else LATER_FULL_CHARS)
+    called = [tool for name in lately or () if (tool := toolset.get(name))]
+    room.fill(called, room.chars * 3 // 4)
+    room.fill(ranked, room.chars)
+    others = [tool for tool in ranked if tool.name not in room.names]
+    listed = _fitting_lines(others)
+    describe = own_method(DESCRIBE, toolset.names)
+    return msgspec.structs.replace(
+        api,
+        methods=(*api.methods, describe),
+        types=tuple(dict.fromkeys(t for tool in toolset.tools if tool.name in room.names for t in tool.types)),
+        brief=tuple(tool.name for tool in others[:listed]),
+        unlisted=tuple(tool.name for tool in others[listed:]),
+        describe=describe.name,
+    )
+
+
+class _Room:
+    """The room for tools in full: ``chars`` are left, for others than ``names``."""
+
+    def __init__(self, chars: int) -> None:
+        self.chars = chars
+        self.names: set[str] = set()
+        self._types: set[AgentType] = set()
+
+    def fill(self, tools: Iterable[Tool], chars: int) -> None:
+        """Take each of the tools that still fits into this many characters."""
+        for tool in tools:
+            types = set(tool.types) - self._types
+            size = len(tool_text(replace(tool, types=tuple(types))))
+            if tool.name not in self.names and size <= chars:
+                chars, self.chars = chars - size, self.chars - size
+                self.names.add(tool.name)
+                self._types |= types
+
+
+def _fitting_lines(tools: Sequence[Tool]) -> int:
+    """How many of the tools get a line each."""
+    sizes = accumulate(len(tool.method.first_line) for tool in tools)
+    return sum(size <= MAX_LINES_CHARS for size in sizes)
+
+
+def _text_of(tools: Sequence[Tool]) -> str:
+    """The tools as a prompt shows them in full, with the types that they share once."""
+    types = dict.fromkeys(each for tool in tools for each in tool.types)
+    return describe_api(AgentApi(tuple(tool.method for tool in tools), types=tuple(types)))
 
 
 def tool_text(tool: Tool) -> str:
     """A tool's signature, documentation and types, as a prompt shows them in full."""
-    return describe_api(AgentApi((tool.method,), types=tool.types))
+    return _text_of((tool,))
 
 
 def rank(tools: Sequence[Tool], goal: str) -> list[Tool]:
@@ -95,6 +146,18 @@ def rank(tools: Sequence[Tool], goal: str) -> list[Tool]:
 
     A word that the goal and a tool share counts more if few tools have it, and twice if it is in the tool's name.
     """
+    scores = _scores(tools, goal)
+    return [tools[at] for at in sorted(range(len(tools)), key=lambda at: -scores[at])]
+
+
+def find_tools(tools: Sequence[Tool], words: str) -> list[Tool]:
+    """The tools that fit the words, best first; at most MAX_FOUND_TOOLS."""
+    scores = _scores(tools, words)
+    best = sorted(range(len(tools)), key=lambda at: -scores[at])[:MAX_FOUND_TOOLS]
+    return [tools[at] for at in best if scores[at] > 0]
+
+
+def _scores(tools: Sequence[Tool], goal: str) -> list[float]:
     words = [(_stems(t.name), _stems(f"{t.name} {t.method.doc[:_MAX_READ]}")) for t in tools]
     frequency = Counter(word for _, found in words for word in found)
     wanted = _stems(goal)
@@ -103,8 +166,7 @@ def rank(tools: Sequence[Tool], goal: str) -> list[Tool]:
         weight = {word: math.log(1 + len(tools) / frequency[word]) for word in wanted & {*names, *found}}
         return sum(weight.values()) + sum(weight[word] for word in wanted.intersection(names))
 
-    scores = [score(names, found) for names, found in words]
-    return [tools[at] for at in sorted(range(len(tools)), key=lambda at: -scores[at])]
+    return [score(names, found) for names, found in words]
 
 
 def _stems(text: str) -> set[str]:
@@ -117,7 +179,11 @@ _MAX_NAME = 100  # characters of a tool's name in a message
 
 
 class ToolAgent:
-    """Base of the Agent classes. The data that a tool returned reaches the plan as data."""
+    """Base of the Agent classes. The data that a tool returned reaches the plan as data.
+
+    Its own names have underscores at both ends, which those of tools have not; ``report`` is that of a tool if one has
+    this name.
+    """
 
     _tools_: Mapping[str, Tool]
 
@@ -127,17 +193,19 @@ class ToolAgent:
         self._open_calls_: OpenToolCalls | None = None
         self._history_: Remembers | None = None
 
-    def remember(self, history: Remembers) -> None:
+    def _remember_(self, history: Remembers) -> None:
         """Let plans look up what earlier turns of a session did."""
         self._history_ = history
 
-    def keep_calls_open(self, gate: CallGate) -> None:
+    def _keep_calls_open_(self, gate: CallGate) -> None:
         """Let calls be begun through ``gate`` without waiting for their answers."""
         self._open_calls_ = OpenToolCalls(self, gate)
 
-    def report(self) -> str:
+    def _report_(self) -> str:
         """The last call and its answer in a sentence."""
         return _sentence(*self._last) if self._last else "No tool was called yet."
+
+    report = _report_
 
     def _call(self, tool: str, arguments: dict[str, Any]) -> Any:
         """Raises: AgentError: the call failed, or was refused."""
@@ -240,26 +308,26 @@ def agent_class_for(
 
     The same class for the same tools in full, so that its signatures are read once. ``asks_user``: plans may ask the
     user. ``recalls``: they may look up what earlier turns of a session did, unless a tool has that name. ``lately`` are
-    the tools that these called; None: there are none.
+    the tools that these called, the latest first; None: there are none.
     """
     api = msgspec.structs.replace(shown_api(toolset, goal, lately), asks_user=asks_user)
     if recalls and toolset.get(RECALL.name) is None:
         api = msgspec.structs.replace(api, methods=(*api.methods, RECALL))
     made = _classes.setdefault(toolset, {})
-    if (key := (api.brief, asks_user, RECALL in api.methods)) not in made:
+    if (key := (api.brief, api.unlisted, asks_user, RECALL in api.methods)) not in made:
         made[key] = _build_class(toolset, api)
     return made[key]
 
 
-_ClassKey: TypeAlias = tuple[tuple[str, ...], bool, bool]
+_ClassKey: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], bool, bool]
 _classes: Final[WeakKeyDictionary[Toolset, dict[_ClassKey, type[ToolAgent]]]] = WeakKeyDictionary()
 
 
 def _build_class(toolset: Toolset, api: AgentApi) -> type[ToolAgent]:
     tools = (*toolset.tools, QUESTION) if api.asks_user else toolset.tools
-    methods = {tool.name: _method(tool) for tool in tools}
-    if api.brief:
-        methods[DESCRIBE.name] = _describe_method(toolset)
+    methods = {api.report: ToolAgent._report_} | {tool.name: _method(tool) for tool in tools}
+    if api.describe:
+        methods[api.describe] = _describe_method(toolset)
     if RECALL in api.methods:
         methods[RECALL.name] = _recall
     return type(
@@ -277,9 +345,14 @@ def _recall(agent: ToolAgent, what: int | str) -> Any:
 def _describe_method(toolset: Toolset) -> Callable[..., Any]:
     def describe(agent: ToolAgent, name: str) -> str:
         tool = toolset.get(name) if isinstance(name, str) else None
-        if tool is None:
-            raise AgentError(f"there is no tool {in_quotes(name)}", "KeyError")
-        return tool_text(tool)
+        if tool is not None:
+            return tool_text(tool)
+        found = find_tools(toolset.tools, name) if isinstance(name, str) else []
+        if not found:
+            raise AgentError(f"there is no tool {in_quotes(name)}, and none fits these words", "KeyError")
+        while len(found) > 1 and len(_text_of(found)) > MAX_FOUND_CHARS:
+            found.pop()
+        return _text_of(found)
 
     return describe
 

@@ -19,7 +19,7 @@ import uuid
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NewType, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, Literal, NewType, TypeVar, get_args, get_origin
 
 import typing_extensions
 
@@ -64,14 +64,33 @@ _MAX_COMMENT: Final = 200
 
 
 class TypeWriter:
-    """Writes annotations as text. ``types`` explains the names in all of them; ``taken`` are names of other types."""
+    """Writes annotations as text. ``types`` explains the names in all of them; ``taken`` are names of other types.
+
+    Members of a union stand in an order of their own where Python's caches of types may have changed the written one
+    (see ``members_of``), so that a signature is the same in whatever order modules were imported.
+    """
 
     def __init__(self, taken: Mapping[str, AgentType] | None = None) -> None:
         self.types: dict[str, AgentType] = dict(taken or {})
         self._names: dict[type, str] = {}
+        self._used: dict[str, set[str]] = {"": set()}  # the names that the text of each type has; "": the latest text
+        self._writing = [""]
 
-    def text(self, annotation: Any) -> str:
-        """The annotation in Python's notation, ``object`` if it allows everything."""
+    def signature(self, signature: inspect.Signature) -> tuple[str, tuple[AgentType, ...]]:
+        """A signature as text, and the types that explain the names in it."""
+        self._used[""] = set()
+        text = signature_text(signature, self)
+        found, left = set[str](), self._used[""]
+        while left:
+            found |= left
+            left = {name for each in left for name in self._used.get(each, ())} - found
+        return text, tuple(each for name, each in self.types.items() if name in found)
+
+    def text(self, annotation: Any, *, is_cached: bool = False) -> str:
+        """The annotation in Python's notation, ``object`` if it allows everything.
+
+        ``is_cached``: it is a part of a type that Python may have taken from its cache.
+        """
         if annotation is None or annotation is type(None):
             return "None"
         if annotation is Any or annotation is object or annotation is inspect.Parameter.empty:
@@ -82,39 +101,41 @@ class TypeWriter:
             return one_line(annotation.__forward_arg__, _MAX_LITERAL)
         if isinstance(annotation, type) and not get_args(annotation):
             return self._class(annotation)
-        return self._form(annotation)
+        return self._form(annotation, is_cached)
 
-    def _form(self, annotation: Any) -> str:
+    def _form(self, annotation: Any, is_cached: bool) -> str:
         origin, arguments = get_origin(annotation), get_args(annotation)
+        write = partial(self.text, is_cached=is_cached or _is_cached(annotation))
         if origin in _WRAPPERS:
-            text = self.text(arguments[0])
+            text = write(arguments[0])
             widened = get_origin(arguments[0]) in _LITERALS and any(map(_may_convert, arguments[1:]))
             return f"{text} | object" if widened else text
-        if origin is typing.Union or origin is types.UnionType:
-            return " | ".join(dict.fromkeys(self.text(a) for a in arguments))
+        if origin in _UNIONS:
+            return " | ".join(dict.fromkeys(map(write, members_of(annotation, is_cached=is_cached))))
         if origin in _LITERALS:
-            return _literal_text(arguments)
+            return _literal_text(members_of(annotation, is_cached=is_cached))
         if origin in UNPACKS:
-            return f"Unpack[{self.text(arguments[0])}]"
+            return f"Unpack[{write(arguments[0])}]"
         if (meant := getattr(annotation, "__supertype__", None) or getattr(annotation, "__value__", None)) is not None:
             return self.text(meant)  # a NewType, or an alias
         if not isinstance(origin, type):
             return "object"
         if issubclass(origin, Awaitable):
-            return self.text(arguments[-1])
+            return write(arguments[-1])
         if issubclass(origin, Generator | AsyncGenerator):
             arguments = arguments[:1]
-        shown = ", ".join("..." if a is Ellipsis else self._argument(a) for a in arguments)
+        parts = (
+            "..." if a is Ellipsis else f"[{', '.join(map(write, a))}]" if isinstance(a, list) else write(a)
+            for a in arguments
+        )
+        shown = ", ".join(parts)
         return f"{_class_name(origin)}[{shown}]" if shown else _class_name(origin)
 
-    def _argument(self, argument: Any) -> str:
-        return f"[{', '.join(map(self.text, argument))}]" if isinstance(argument, list) else self.text(argument)
-
     def _class(self, cls: type) -> str:
-        if cls in _TEXTS:
-            name, text = _TEXTS[cls]
+        if (known := _TEXTS.get(cls) or _table_text(cls)) is not None:
+            name, text = known
             self.types.setdefault(name, AgentType(name, text))
-            return name
+            return self._use(name)
         if issubclass(cls, enum.Enum):
             return self._explain(cls, lambda name: _enum_text(name, cls))
         if (fields := _fields(cls)) is not None:
@@ -126,13 +147,20 @@ class TypeWriter:
     def _explain(self, cls: type, write: Callable[[str], str]) -> str:
         """The name of a class, which is explained once. Two classes of one name get different names."""
         if known := self._names.get(cls):
-            return known
+            return self._use(known)
         name, number = cls.__name__, 2
         while name in self.types:
             name, number = f"{cls.__name__}{number}", number + 1
-        self._names[cls] = name
+        self._names[cls], self._used[name] = name, set()
         self.types[name] = AgentType(name, "")  # it keeps its place, and may contain itself
+        self._writing.append(name)
         self.types[name] = AgentType(name, write(name))
+        self._writing.pop()
+        return self._use(name)
+
+    def _use(self, name: str) -> str:
+        """Keep that what is written now has this name."""
+        self._used[self._writing[-1]].add(name)
         return name
 
     def _dict_text(self, name: str, cls: type, fields: Mapping[str, tuple[Any, str]]) -> str:
@@ -144,6 +172,38 @@ class TypeWriter:
         hints = type_hints(cls)
         parts = ", ".join(self.text(hints.get(field, object)) for field in cls._fields)
         return f"{name} = tuple[{parts}]  # {', '.join(cls._fields)}"
+
+
+_UNIONS: Final = (typing.Union, types.UnionType)
+
+
+def members_of(annotation: Any, *, is_cached: bool = False) -> tuple[Any, ...]:
+    """The members of a union or a literal, in an order that does not depend on what was imported before.
+
+    ``typing`` keeps the types that it has made, and takes ``Dict[str, Union[str, bool]]`` and ``Dict[str, Union[bool,
+    str]]`` for equal: whichever is made first stands for both. Members of ``typing.Union``, and all that are part of a
+    type of ``typing``, are sorted, with None last; those of ``str | bool`` stay as they are written.
+    """
+    found = get_args(annotation)
+    if not is_cached and (get_origin(annotation) in _LITERALS or not _is_cached(annotation)):
+        return found
+    return tuple(sorted(found, key=lambda each: (each is None or each is type(None), _order_key(each))))
+
+
+def _is_cached(annotation: Any) -> bool:
+    """Whether a form is one of ``typing``, whose parts may be those of an equal form made before."""
+    return type(annotation).__module__ in ("typing", "typing_extensions")
+
+
+def _order_key(annotation: Any) -> str:
+    """A text for an annotation that is the same for equal ones. No names are given to classes meanwhile."""
+    if isinstance(annotation, type) and not get_args(annotation):
+        return f"{annotation.__qualname__} {annotation.__module__}"
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is None:
+        return f"{annotation!r} {type(annotation).__name__}"
+    keys = [_order_key(each) for each in arguments]
+    return f"{_order_key(origin)}{sorted(keys) if origin in (*_UNIONS, *_LITERALS) else keys}"
 
 
 def signature_text(signature: inspect.Signature, types: TypeWriter) -> str:
@@ -182,24 +242,56 @@ def certain_type(annotation: Any) -> str:
     return text if len(text) <= MAX_CERTAIN_CHARS else ""
 
 
-def _certain(annotation: Any) -> str:
+def _certain(annotation: Any, is_cached: bool = False) -> str:
     if annotation is None or annotation is type(None):
         return "None"
     if any(annotation is kind for kind in (bool, int, float, str)):
         return str(annotation.__name__)
     origin, arguments = get_origin(annotation), get_args(annotation)
+    inside = is_cached or _is_cached(annotation)
     if origin is typing.Annotated:
-        return _certain(arguments[0]) if all(isinstance(note, str) for note in arguments[1:]) else ""
+        return _certain(arguments[0], inside) if all(isinstance(note, str) for note in arguments[1:]) else ""
     if origin in _LITERALS:
         plain = all(type(value) in (str, int, bool, type(None)) for value in arguments)
-        listed = whole_value_text([*arguments], MAX_CERTAIN_CHARS) if plain else None
+        members = [*members_of(annotation, is_cached=is_cached)]
+        listed = whole_value_text(members, MAX_CERTAIN_CHARS) if plain else None
         return f"Literal{listed}" if listed else ""
-    parts = [_certain(each) for each in arguments]
     if origin is list:
-        return f"list[{parts[0]}]" if any(parts) else ""
-    if origin is typing.Union or origin is types.UnionType:
+        part = _certain(arguments[0], inside) if arguments else ""
+        return f"list[{part}]" if part else ""
+    if origin in _UNIONS:
+        parts = [_certain(each, inside) for each in members_of(annotation, is_cached=is_cached)]
         return " | ".join(dict.fromkeys(parts)) if all(parts) else ""
     return ""
+
+
+def _table_text(cls: type) -> tuple[str, str] | None:
+    """The name of a table's class, and its explanation; None if it is none."""
+    kind = table_kind(cls)
+    if kind is None:
+        return None
+    if kind == "column":
+        return cls.__name__, f"{cls.__name__} = list  # the values, in order"
+    return cls.__name__, f"{cls.__name__} = list[dict]  # the rows; each has the columns' names as keys"
+
+
+@lru_cache(maxsize=1_000)
+def table_kind(cls: type) -> Literal["table", "column"] | None:
+    """Whether a class is a table or a column of pandas, Polars or Arrow, which codeplan does not import."""
+    for base in cls.__mro__:
+        package = base.__module__.partition(".")[0]
+        if found := _TABLES.get((package, base.__name__)):
+            return found
+    return None
+
+
+_TABLES: Final[dict[tuple[str, str], Literal["table", "column"]]] = {
+    ("pandas", "DataFrame"): "table",
+    ("polars", "DataFrame"): "table",
+    ("pyarrow", "Table"): "table",
+    ("pandas", "Series"): "column",
+    ("polars", "Series"): "column",
+}
 
 
 def _default_text(default: object) -> str:

@@ -76,7 +76,8 @@ from codeplan.tools.flow_checks import ALLOWED, FlowChecks, with_marks
 from codeplan.tools.questions import QUESTION, User
 from codeplan.tools.results import full_type_name, pack_result
 from codeplan.tools.return_types import Misfit, WantedType
-from codeplan.tools.tool import Tool, Toolset
+from codeplan.tools.tool import Tool
+from codeplan.tools.toolset import Toolset
 from codeplan.types import ActionSpace, AgentTool, Answer, Call, Checkpoint, Observation, Result, ReturnType, Task
 from codeplan.untrusted.texts import echo, echo_message, escape_surrogates, is_utf8, parser_reason
 from codeplan.untrusted.tracebacks import traceback_text

@@ -12,7 +12,8 @@ from typing import Any, Final, NamedTuple
 from codeplan.flows import UNKNOWN, ArgumentOrigins, Flows, FlowVerdict, Sources
 from codeplan.plain_data import NotPlainData, unpack
 from codeplan.recording.events import CallSite, Event, PlanOrigins, SiteOrigins, answered_calls
-from codeplan.tools.tool import Tool, Toolset
+from codeplan.tools.tool import Tool
+from codeplan.tools.toolset import Toolset
 
 _EVERY = "*"
 ALLOWED: Final = FlowVerdict("allow", {})

@@ -10,15 +10,15 @@ import os
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import redirect_stdout
+from copy import copy
 from dataclasses import replace
 from importlib.machinery import ModuleSpec, PathFinder
 from itertools import count
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Annotated, Any, Final, Optional, TypeGuard, TypeVar, get_args, get_origin
-from weakref import WeakKeyDictionary
+from typing import Annotated, Any, Optional, TypeGuard, TypeVar, get_args, get_origin
 
 from codeplan.errors import AgentError, UsageError
 from codeplan.tools.arguments import (
@@ -30,7 +30,6 @@ from codeplan.tools.arguments import (
     certain_type,
     convert_arguments,
     describe,
-    signature_text,
     type_hints,
 )
 from codeplan.tools.failures import failure_sentence
@@ -39,51 +38,11 @@ from codeplan.tools.tool import Tool, name_fault
 from codeplan.tools.tool_settings import ToolSettings, ToolsWithSettings, settings_of
 from codeplan.types import AgentMethod, AgentParameter
 from codeplan.untrusted.comparison import nearest_name
-from codeplan.untrusted.texts import (
-    MAX_REASON_CHARS,
-    echo_message,
-    escape_surrogates,
-    message_text,
-    one_line,
-    with_article,
-    with_count,
-)
+from codeplan.untrusted.texts import MAX_REASON_CHARS, escape_surrogates, message_text, one_line
 from codeplan.untrusted.values import in_quotes, type_name
 
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-
-
-def python_tools(*things: object) -> tuple[Tool, ...]:
-    """The tools of functions, objects (their public methods) and modules (their public functions), in this order.
-
-    A Tool stands for itself, and an object that can be called but has no public methods for a function. Parameters are
-    described and checked by their annotations; one without an annotation takes any plain data. A parameter that has a
-    default, and a type that plain data cannot stand for, keeps its default.
-
-    Raises: UsageError: something offers no tool, or its signature cannot be read or not be called with plain data.
-    """
-    types = TypeWriter()
-    return tuple(tool for thing in things for tool in _tools_of(thing, types))
-
-
-def _tools_of(thing: object, types: TypeWriter) -> Iterator[Tool]:
-    if isinstance(thing, Tool):
-        yield thing
-        return
-    if isinstance(thing, ToolsWithSettings):
-        for part in thing.thing if isinstance(thing.thing, list | tuple) else (thing.thing,):
-            tools = tools_of_file(str(part)) if isinstance(part, str | Path) else _tools_of(part, types)
-            yield from (with_settings(tool, thing.settings) for tool in tools)
-        return
-    if isinstance(thing, FunctionType) and thing in _plain_tools:
-        yield _plain_tools[thing]
-        return
-    for name, function in _functions_of(thing):
-        tool = _build_tool(name, function, types)
-        if isinstance(thing, FunctionType) and not tool.types:
-            _plain_tools[thing] = tool
-        yield tool
 
 
 def with_settings(tool: Tool, settings: ToolSettings) -> Tool:
@@ -93,11 +52,8 @@ def with_settings(tool: Tool, settings: ToolSettings) -> Tool:
     return tool if filled == own else replace(tool, **filled._asdict())
 
 
-_plain_tools: Final[WeakKeyDictionary[FunctionType, Tool]] = WeakKeyDictionary()
-"""The tools of functions whose signatures use no classes: read once for a function, not for each toolset."""
-
-
-def _functions_of(thing: object) -> list[tuple[str, Callable[..., Any]]]:
+def functions_of(thing: object) -> list[tuple[str, Callable[..., Any]]]:
+    """The functions, by name, that a thing offers as tools. Raises: UsageError: it offers none."""
     if isinstance(thing, ModuleType):
         return _required(
             _module_functions(thing),
@@ -188,19 +144,21 @@ def _without_first(signature: inspect.Signature) -> inspect.Signature:
     return signature.replace(parameters=list(signature.parameters.values())[1:])
 
 
-def _build_tool(name: str, function: Callable[..., Any], types: TypeWriter) -> Tool:
+def build_tool(name: str, function: Callable[..., Any], types: TypeWriter) -> Tool:
+    """The tool of a function. Raises: UsageError: it cannot be one."""
     if isinstance(function, ToolsWithSettings):
-        return with_settings(_build_tool(name, function.thing, types), function.settings)
+        return with_settings(build_tool(name, function.thing, types), function.settings)
     if fault := name_fault(name):
         raise UsageError(f"the function {in_quotes(name)} cannot be a tool: {fault}; rename it")
     if inspect.isfunction(function) and _lacks_its_object(function):
         raise UsageError(f"{function.__qualname__} is a method without its object; give it, or the object's method")
     whole, signature, converters = _read_signature(name, function)
     parameters = tuple(_parameter(p) for p in signature.parameters.values())
-    method = AgentMethod(name, signature_text(signature, types), _doc(function, signature), parameters)
-    call = _PythonCall(name, function, whole, signature, converters)
+    text, named = types.signature(signature)
+    method = AgentMethod(name, text, _doc(function, signature), parameters)
+    call = PythonCall(name, function, whole, signature, converters)
     misfit = ResultType.misfit_of(signature.return_annotation)
-    settings, named = settings_of(function)._asdict(), tuple(types.types.values())
+    settings = settings_of(function)._asdict()
     return Tool(method, call, named, misfit=misfit, is_asynchronous=_is_asynchronous(function), **settings)
 
 
@@ -217,7 +175,7 @@ def _lacks_its_object(function: FunctionType) -> bool:
     return first == "self" and bool(outer) and not outer.endswith("<locals>")
 
 
-class _PythonCall:
+class PythonCall:
     """Calls a function with checked arguments. ``whole`` is its own signature, ``offered`` that without the parameters
     that keep their defaults.
     """
@@ -253,6 +211,12 @@ class _PythonCall:
                 break
             args.append(converted.pop(name))
         return self._function(*args, **converted)
+
+    def with_name(self, name: str) -> PythonCall:
+        """The same call of a tool with another name."""
+        renamed = copy(self)
+        renamed._name = name
+        return renamed
 
     def _require_further(self, keywords: Collection[str]) -> None:
         """Raises: AgentError: ``**kwargs`` would fill a parameter, unchecked or although it keeps its default."""
@@ -332,9 +296,11 @@ def _parameter(p: inspect.Parameter) -> AgentParameter:
 
 
 def _doc(function: Any, signature: inspect.Signature) -> str:
-    """The docstring, and what annotations say about parameters."""
+    """The docstring, and what annotations say about parameters and about what is returned."""
     doc = escape_surrogates(inspect.getdoc(_annotated(function)) or "")
     notes = [f"{p.name}: {note}" for p in signature.parameters.values() if (note := describe(p.annotation))]
+    if note := describe(signature.return_annotation):
+        notes.append(f"returns: {note}")
     return "\n".join([doc, *notes] if doc else notes)
 
 
@@ -343,17 +309,14 @@ _loaded: dict[Path, ModuleType] = {}
 _loading = threading.RLock()  # reentrant: a file may begin an episode with tools of another file
 
 
-def tools_of_file(given: str) -> tuple[Tool, ...]:
-    """The tools of ``FILE.py`` (its own public functions) or ``FILE.py:NAME,…`` (functions and objects).
+def things_of_file(given: str) -> tuple[ModuleType, dict[str, Any]]:
+    """The module of ``FILE.py`` or ``FILE.py:NAME,…``, and the things that it names.
 
-    Raises: UsageError: the file cannot be imported, or offers no such tool.
+    Raises: UsageError: the file cannot be imported, or has no such thing.
     """
     path, names = _split(given)
     module = _load(path)
-    things = [(name, _member(module, path, name)) for name in names]
-    for name, thing in things:
-        _tell_foreign_object(name, thing, module)
-    return python_tools(*(thing for _, thing in things) if names else (module,))
+    return module, {name: _member(module, path, name) for name in names}
 
 
 def function_of_file(given: str, form: str) -> Any:
@@ -369,18 +332,6 @@ def object_of_file(given: str, otherwise: str) -> Any:
     if len(names) != 1:
         raise UsageError(f"{in_quotes(given)} {otherwise}")
     return _member(_load(path), path, names[0])
-
-
-def _tell_foreign_object(name: str, thing: object, module: ModuleType) -> None:
-    """Tell the user how many methods of an object become tools, if its class is not of the file: it may be there for
-    another purpose, such as a path.
-    """
-    kind = type(thing)
-    said = inspect.isroutine(thing) or isinstance(thing, ToolsWithSettings)
-    if said or kind.__module__ in ("builtins", "functools", module.__name__):
-        return
-    tools = with_count(len(python_tools(thing)), "tool")
-    echo_message(f"{name} is {with_article(kind.__name__)}, with its public methods as {tools}", "codeplan: ", err=True)
 
 
 def _split(given: str) -> tuple[Path, list[str]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections import UserString
 from collections.abc import (
     AsyncIterator,
@@ -41,7 +42,7 @@ from codeplan.plain_data import (
     pack_whole,
     unpack,
 )
-from codeplan.tools.arguments import with_readable_dicts
+from codeplan.tools.arguments import table_kind, with_readable_dicts
 from codeplan.untrusted.texts import one_line, with_article
 from codeplan.untrusted.values import value_text
 
@@ -57,7 +58,9 @@ def pack_result(value: object) -> Packed:
     """The packed plain data of a value.
 
     Sets and other collections become lists; dataclasses and models become dicts, members of enums their values, times
-    and paths texts. Raises: NotPlainData: plain data cannot stand for it, or it is too large for a prompt and a trace.
+    and paths texts, tables lists of rows.
+
+    Raises: NotPlainData: plain data cannot stand for it, or it is too large for a prompt and a trace.
     """
     packed = value if type(value) in _AS_IS else _ResultPacker().pack(value, 0)
     if type(packed) not in _SMALL and (size := len(msgspec.json.encode(packed))) > MAX_RESULT_BYTES:
@@ -117,6 +120,8 @@ class _ResultPacker(Packer):
         """The plain data for a time, a path, bytes and the like."""
         from pydantic_core import PydanticSerializationError, to_jsonable_python
 
+        if isinstance(value, bytes | bytearray) and not _is_text(value):
+            raise NotPlainData("bytes that are not text in UTF-8; return them as base64 text, or the path of a file")
         if hasattr(value, "dtype") and isinstance(size := getattr(value, "size", None), int):  # NumPy's, and the like
             if size > self.left:
                 raise NotPlainData(f"more than {MAX_VALUES:,} values")
@@ -126,9 +131,50 @@ class _ResultPacker(Packer):
         except (PydanticSerializationError, ValueError):
             raise NotPlainData(f"a value of the type {full_type_name(value)}, which is not plain data") from None
 
+    def write_table(self, value: Any, depth: int) -> list[Packed]:
+        """The rows of a table as dicts, in their order. An index of pandas that has names becomes columns."""
+        if math.prod(value.shape) > self.left:
+            raise NotPlainData(f"a table of {value.shape[0]:,} x {value.shape[1]:,}, more than {MAX_VALUES:,} values")
+        return self.write_iterable(_rows(value), depth)
+
+    def write_column(self, value: Any, depth: int) -> list[Packed]:
+        """The values of a column, in their order."""
+        if len(value) > self.left:
+            raise NotPlainData(f"more than {MAX_VALUES:,} values")
+        values = value.to_list()
+        return self.write_iterable(map(_cell, values) if _is_of_pandas(type(value)) else values, depth)
+
     def _count_and_pack(self, value: Any, depth: int) -> Packed:
         self.count(1, depth)
         return value if type(value) in _AS_IS else self.pack(value, depth)
+
+
+def _is_text(value: bytes | bytearray) -> bool:
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _rows(table: Any) -> Iterable[dict[Any, Any]]:
+    """The rows of a table of pandas, Polars or Arrow."""
+    if hasattr(table, "to_pylist"):
+        return table.to_pylist()  # type: ignore[no-any-return]
+    if hasattr(table, "to_dicts"):
+        return table.to_dicts()  # type: ignore[no-any-return]
+    if any(name is not None for name in table.index.names):
+        table = table.reset_index()
+    return ({key: _cell(cell) for key, cell in row.items()} for row in table.to_dict("records"))
+
+
+def _cell(value: Any) -> Any:
+    """A cell of pandas, which has NaN in place of values that are missing."""
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _is_of_pandas(cls: type) -> bool:
+    return any(base.__module__.partition(".")[0] == "pandas" for base in cls.__mro__)
 
 
 _Writer: TypeAlias = Callable[[_ResultPacker, Any, int], Any]
@@ -165,6 +211,10 @@ def _writer_of(cls: type) -> _Writer:
     """How values of a class are written. Found once for a class: the checks take microseconds."""
     if exact := _EXACT_WRITERS.get(cls):
         return exact
+    if cls.__name__ in ("NAType", "NaTType") and _is_of_pandas(cls):
+        return lambda writer, value, depth: None
+    if kind := table_kind(cls):
+        return _ResultPacker.write_table if kind == "table" else _ResultPacker.write_column
     if found := next((write for kind, write in _ABSTRACT_WRITERS if issubclass(cls, kind)), None):
         return found
     if dataclasses.is_dataclass(cls):

@@ -5,15 +5,15 @@ from __future__ import annotations
 import inspect
 import keyword
 import unicodedata
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
-from functools import cached_property
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
+
+from msgspec.structs import replace
 
 from codeplan.errors import AgentError, UsageError
-from codeplan.tools.tool_settings import ErrorTest, require_at_once
-from codeplan.types import AgentApi, AgentMethod, AgentParameter, AgentTool, AgentType
+from codeplan.tools.tool_settings import ErrorTest
+from codeplan.types import AgentMethod, AgentParameter, AgentType
 from codeplan.untrusted.values import in_quotes
 
 Need: TypeAlias = Literal["allow", "ask"]
@@ -29,9 +29,6 @@ exception is a failure of the tool, which the developer sees with its traceback.
 
 MAX_TOOL_NAME_CHARS = 100
 """Maximum length of a tool's name, in characters."""
-
-RESERVED_TOOL_NAMES = frozenset({"describe", "report"})
-"""Names of the agent's own methods."""
 
 RESERVED_PARAMETER_NAMES = frozenset({"_agent_", "self"})
 """Names of the agent itself: in a call, and in the description that models read."""
@@ -132,8 +129,6 @@ def name_fault(name: str) -> str:
         return "names that begin with an underscore are private"
     if len(name) > MAX_TOOL_NAME_CHARS:
         return f"it has {len(name):,} characters, more than {MAX_TOOL_NAME_CHARS}"
-    if name in RESERVED_TOOL_NAMES:
-        return "the agent has a method of this name itself"
     return ""
 
 
@@ -163,59 +158,10 @@ def _default(parameter: AgentParameter) -> object:
 REPORT = AgentMethod("report", "() -> str", "The last call and its answer in a sentence.")
 """The agent's own method, which the messages of assertions use."""
 
-DOC = "The tools that you may call. Results are plain data: values of the classes shown here are dicts."
-"""The text that models read above the tools."""
 
-
-AT_ONCE: Final = 8
-"""How many calls run at the same time, unless the user says otherwise."""
-
-
-class Toolset:
-    """Tools with unique names. ``doc`` is the text that models read above them. ``at_once`` is how many calls of all of
-    them together run at the same time, if a plan begins several; None: AT_ONCE.
-
-    Raises: UsageError: there is no tool, or two have the same name; ``at_once`` is not such a number.
-    """
-
-    def __init__(self, tools: Iterable[Tool], doc: str = DOC, at_once: int | None = None) -> None:
-        self.tools = tuple(tools)
-        self.doc = doc
-        self.at_once = require_at_once(at_once) or AT_ONCE
-        self._by_name = {tool.name: tool for tool in self.tools}
-        if not self.tools:
-            raise UsageError("there are no tools; give at least one function, object or file")
-        if len(self._by_name) < len(self.tools):
-            names = [tool.name for tool in self.tools]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise UsageError(f"two tools have the name {in_quotes(twice)}; rename one")
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The tools' names, in order."""
-        return tuple(self._by_name)
-
-    def without(self, denied: Iterable[str]) -> Toolset:
-        """The tools whose names fit none of these patterns. Raises: UsageError: none is left."""
-        patterns = tuple(denied)
-        kept = [tool for tool in self.tools if not any(fnmatchcase(tool.name, pattern) for pattern in patterns)]
-        if len(kept) == len(self.tools):
-            return self
-        if not kept:
-            raise UsageError(f"all tools are denied ({', '.join(map(in_quotes, patterns[:5]))}); deny fewer")
-        return Toolset(kept, self.doc, self.at_once)
-
-    def get(self, name: str) -> Tool | None:
-        """The tool of this name, or None."""
-        return self._by_name.get(name)
-
-    @cached_property
-    def described(self) -> tuple[AgentTool, ...]:
-        """The tools as data, for a trace."""
-        return tuple(AgentTool(tool.method, tool.types) for tool in self.tools)
-
-    @cached_property
-    def api(self) -> AgentApi:
-        """The API that prompt, check and sandbox share."""
-        types = dict.fromkeys(each for tool in self.tools for each in tool.types)
-        return AgentApi((*(tool.method for tool in self.tools), REPORT), doc=self.doc, types=tuple(types))
+def own_method(method: AgentMethod, taken: Container[str]) -> AgentMethod:
+    """A method of the agent's own, under a name that no tool has: underscores are appended until it is free."""
+    name = method.name
+    while name in taken:
+        name += "_"
+    return method if name == method.name else replace(method, name=name)

@@ -8,6 +8,7 @@ from typing import Literal
 from codeplan.types.value import Value
 
 _MAX_SENTENCE = 100
+_MAX_NAMES = 100  # characters of a method's name and parameters, on one line
 _MAX_UNKNOWN = 5  # names of arguments that a method lacks, in one message
 
 
@@ -40,7 +41,8 @@ class AgentMethod(Value, frozen=True):
         names = ", ".join(p.name if p.required else f"{p.name}=…" for p in self.parameters)
         said, returns = self.doc.partition("\n")[0].partition(". ")[0], self.signature.rpartition(" -> ")[2]
         shown = f" -> {returns}" if " -> " in self.signature and len(returns) <= _MAX_SENTENCE else ""
-        return f"{self.name}({names}){shown}: {said[:_MAX_SENTENCE]}{'…' if len(said) > _MAX_SENTENCE else ''}"
+        form = f"{self.name}({_shortened(names, max(0, _MAX_NAMES - len(self.name)))})"
+        return f"{form}{shown}: {_shortened(said, _MAX_SENTENCE)}"
 
     def explain_misfit(self, keywords: Iterable[str], error: TypeError) -> str:
         """Why a call does not fit: the keywords that the method lacks, otherwise what ``inspect`` said in ``error``.
@@ -54,6 +56,10 @@ class AgentMethod(Value, frozen=True):
         if not unknown:
             return str(error)
         return f"{self.name} has no argument {' or '.join(unknown)}; it has {', '.join(own) or 'none'}"
+
+
+def _shortened(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[:length]}…"
 
 
 class AgentAttribute(Value, frozen=True):
@@ -104,7 +110,9 @@ class AgentApi(Value, frozen=True):
 
     ``aliases`` are pairs of another name, under which models look for a method, and the method's name. The check
     rewrites them. ``types`` are the names in signatures that a reader must have explained. ``brief`` names methods that
-    prompts show on one line only. ``asks_user``: plans may ask the user (``ask_user``).
+    prompts show on one line only, and ``unlisted`` those that they do not show. ``describe`` is the name of the method
+    that returns their whole descriptions, if there are any, and ``report`` that of the agent's report. ``asks_user``:
+    plans may ask the user (``ask_user``).
     """
 
     methods: tuple[AgentMethod, ...] = ()
@@ -113,6 +121,9 @@ class AgentApi(Value, frozen=True):
     aliases: tuple[tuple[str, str], ...] = ()
     types: tuple[AgentType, ...] = ()
     brief: tuple[str, ...] = ()
+    unlisted: tuple[str, ...] = ()
+    describe: str = ""
+    report: str = "report"
     asks_user: bool = False
 
     @property

@@ -17,7 +17,7 @@ from codeplan.bench.grid import BenchCell, BenchGrid
 from codeplan.bench.papers import published_results
 from codeplan.bench.store import BenchRecord, EpisodeOutcome, read_bench
 from codeplan.cli.app import main
-from codeplan.tools.python_tools import python_tools
+from codeplan.tools.toolset import python_tools
 from codeplan.types import EnvironmentEnded, NotSolved, Result, Success, Task
 
 ROOT = Path(__file__).parents[2]

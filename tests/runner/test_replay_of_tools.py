@@ -103,7 +103,7 @@ def edited(folder, change):
 
 HOSTILE = {
     "private": {"name": "_act", "signature": "()"},
-    "reserved": {"name": "report", "signature": "()"},
+    "reserved": {"name": "_report_", "signature": "()"},
     "code": {"name": "a(b)\nimport os", "signature": "()"},
     "parameter": {"name": "get", "signature": "()", "parameters": [{"name": "a b"}]},
     "nameless": {"name": "get", "signature": "()", "parameters": [{"name": ""}]},

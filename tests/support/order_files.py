@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from codeplan.tools.environment import ToolEnvironment
-from codeplan.tools.python_tools import python_tools
-from codeplan.tools.tool import Toolset
+from codeplan.tools.toolset import Toolset, python_tools
 
 GOAL = "Write the sum of the totals of all files in the folder orders into the file sum.txt, as a number alone."
 

@@ -21,7 +21,7 @@ from codeplan.recording.events import (
 from codeplan.tools import python_tools
 from codeplan.tools.approvals import Approvals, DoubtRules, ProposedCall
 from codeplan.tools.environment import ToolEnvironment
-from codeplan.tools.tool import Toolset
+from codeplan.tools.toolset import Toolset
 from codeplan.types import Answer, Call
 
 MADE: list[int] = []

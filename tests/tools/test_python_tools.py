@@ -7,6 +7,8 @@ import fractions
 import functools
 import math
 import re
+import subprocess
+import sys
 import types
 import typing
 import zoneinfo
@@ -113,6 +115,17 @@ def tool(function):
 
 def shown(*things):
     return describe_api(Toolset(python_tools(*things)).api)
+
+
+@pytest.fixture
+def run_python():
+    """Runs code in a new interpreter, whose caches of types are empty; returns what it prints."""
+
+    def run(code):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    return run
 
 
 def signature(function):
@@ -423,7 +436,6 @@ class Failing:
 
 
 def takes_store(store: Store): ...
-def report(): ...
 def _private(): ...
 def takes_agent(_agent_): ...
 def takes_self(self, x): ...
@@ -462,7 +474,6 @@ class Broken:
     ("thing", "why"),
     [
         (takes_store, r"plain data cannot stand for the type of its parameter store, .*\.Store; give it a default"),
-        (report, "the agent has a method of this name itself; rename it"),
         (_private, "private"),
         (takes_agent, "has a parameter _agent_, which stands for the agent"),
         (takes_self, "has a parameter self, which stands for the agent"),
@@ -499,6 +510,50 @@ def test_two_tools_of_one_name_are_refused():
         Toolset(python_tools(plain, plain))
     with pytest.raises(UsageError, match="there are no tools"):
         Toolset(())
+
+
+UNIONS = """
+from dataclasses import dataclass
+from typing import Annotated, Dict, List, Literal, Optional, Union
+import typing_extensions
+
+@dataclass
+class A: x: int
+@dataclass
+class B: y: List[Union[{0}, {1}]]
+
+def f(a: Dict[str, Union[{0}, {1}]], b: Optional[Union[{0}, {1}]], c: List[Literal[{2}, {3}]],
+      d: Annotated[Union[{0}, {1}], "a note"], e: List[Union[A, B]] if {4} else List[Union[B, A]],
+      g: List[{0} | {1}], h: Optional[Literal[{2}, {3}]] = None, i: Union[None, {0}, {1}] = None) -> List[B]: ...
+"""
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_signature_is_the_same_in_whatever_order_modules_were_imported(first, run_python):
+    """Python takes equal types of ``typing`` from a cache, with their members in the order of the first of them."""
+    code = (
+        "import sys; from codeplan.tools import python_tools; import msgspec\n"
+        f"texts = {[UNIONS.format('str', 'bool', 1, 2, True), UNIONS.format('bool', 'str', 2, 1, False)]}\n"
+        f"order = [{first}, {1 - first}]\n"
+        "made = {}\n"
+        "for n in order:\n"
+        "    exec(texts[n], made.setdefault(n, {'__name__': '__main__'}))\n"
+        "tool, = python_tools(made[0]['f'])\n"
+        "print(tool.method.signature, [p.type for p in tool.method.parameters], [t.text for t in tool.types])"
+    )
+    assert run_python(code) == (
+        "(a: dict[str, bool | str], b: bool | str | None, c: list[Literal[1, 2]], d: bool | str, e: list[A | B], "
+        "g: list[bool | str], h: Literal[1, 2] | None = None, i: bool | str | None = None) -> list[B] "
+        "['', 'bool | str | None', 'list[Literal[1, 2]]', 'bool | str', '', 'list[bool | str]', "
+        "'Literal[1, 2] | None', 'bool | str | None'] "
+        "['class A(TypedDict):  # a dict\\n    x: int', 'class B(TypedDict):  # a dict\\n    y: list[bool | str]']"
+    )
+
+
+def test_what_is_written_without_typing_keeps_its_order():
+    def f(a: str | int | None, b: list[str | int], c: Literal["low", "high"]): ...
+
+    assert signature(f) == "(a: str | int | None, b: list[str | int], c: Literal['low', 'high'])"
 
 
 # ------------------------------------------------------------------ arguments

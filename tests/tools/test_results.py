@@ -10,11 +10,13 @@ from collections import Counter, OrderedDict, UserString
 from collections.abc import Callable, Iterator
 from enum import Enum
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 from pydantic import BaseModel
 
 from codeplan.plain_data import MAX_DEPTH, MAX_VALUES, NotPlainData, unpack
+from codeplan.tools import python_tools
 from codeplan.tools.results import MAX_RESULT_BYTES, pack_result
 
 
@@ -131,7 +133,7 @@ class Strange:
     [
         (Strange(), r"^a value of the type [\w.]*test_results.Strange, which is not plain data$"),
         ([1, {"a": Strange}], "the type type, which is not plain data"),
-        (b"\xff", "the type bytes, which is not plain data"),
+        (b"\xff", "bytes that are not text in UTF-8; return them as base64 text"),
         (OneArray(20_001), "more than 20,000 values"),
         (endless(), "more than 20,000 values"),
         (loop, "a value that contains itself"),
@@ -181,3 +183,40 @@ def test_every_value_is_counted(build: Callable[[int], object], most: int) -> No
     pack_result(build(most))
     with pytest.raises(NotPlainData, match="more than 20,000 values"):
         pack_result(build(most + 1))
+
+
+def test_a_table_is_its_rows_and_what_pandas_misses_is_none() -> None:
+    pandas = pytest.importorskip("pandas")
+    days = [pandas.Timestamp("2024-05-01"), pandas.NaT]
+    table = pandas.DataFrame({"city": ["Bonn", None], "n": [1, 2], "rate": [0.5, float("nan")], "day": days})
+    rows = [
+        {"city": "Bonn", "n": 1, "rate": 0.5, "day": "2024-05-01T00:00:00"},
+        {"city": None, "n": 2, "rate": None, "day": None},
+    ]
+    assert unpack(pack_result(table)) == rows
+    assert unpack(pack_result({"table": table.set_index("city")})) == {"table": rows}
+    assert unpack(pack_result([table["n"], table["day"]])) == [[1, 2], ["2024-05-01T00:00:00", None]]
+    assert unpack(pack_result([pandas.NA, pandas.NaT])) == [None, None]
+    assert unpack(pack_result(pandas.DataFrame())) == []
+    with pytest.raises(NotPlainData, match="a table of 10,001 x 2, more than 20,000 values"):
+        pack_result(pandas.DataFrame({"a": range(10_001), "b": range(10_001)}))
+
+
+@pytest.mark.parametrize(("package", "make"), [("polars", "DataFrame"), ("pyarrow", "table")])
+def test_a_table_of_other_packages_is_its_rows(package: str, make: str) -> None:
+    made = getattr(pytest.importorskip(package), make)({"city": ["Bonn", None], "rate": [0.5, None]})
+    assert unpack(pack_result(made)) == [{"city": "Bonn", "rate": 0.5}, {"city": None, "rate": None}]
+
+
+def test_a_declared_table_is_told_as_rows_with_its_columns() -> None:
+    pandas = pytest.importorskip("pandas")
+
+    def cities(limit: int = 3) -> None:
+        """The largest cities."""
+
+    cities.__annotations__["return"] = Annotated[pandas.DataFrame, "columns: city (str), n (int)"]
+    (tool,) = python_tools(cities)
+    assert tool.method.signature == "(limit: int = 3) -> DataFrame"
+    assert tool.method.doc == "The largest cities.\nreturns: columns: city (str), n (int)"
+    assert [t.text for t in tool.types] == ["DataFrame = list[dict]  # the rows; each has the columns' names as keys"]
+    assert tool.misfit is not None and tool.misfit(pandas.DataFrame({"a": [1]})) == ""

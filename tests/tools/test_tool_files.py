@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from codeplan.errors import UsageError
-from codeplan.tools.python_tools import function_of_file, tools_of_file
+from codeplan.tools.python_tools import function_of_file
+from codeplan.tools.toolset import tools_of_file
 
 SOURCE = """
 from __future__ import annotations
