@@ -93,7 +93,8 @@ class Episode:
 
     ``observation`` is the latest observation, ``first_observation`` that of the latest reset. ``finished`` is the
     outcome of the latest plan if it ran to its end; its value is the result of the task or of its latest part.
-    ``once_tools`` are the tools of which prompts say that their calls are made once.
+    ``once_tools`` are the tools of which prompts say that their calls are made once, ``new_tools`` those that the user
+    has added for the present turn of a session.
 
     Creating it resets the environment. While the trace replays a recording, the recording answers for environment and
     model; afterwards the episode fast-forwards the environment to the same state and continues live.
@@ -124,6 +125,7 @@ class Episode:
         self._call_count = 0
         self._answer: Answer | None = None  # of the latest call of a tool, if nothing was observed since
         self.history = NO_HISTORY if started is None else NO_HISTORY.given(started.variables)
+        self.new_tools: tuple[str, ...] = ()
         self._turn_start = 0
         self.first_observation = self._reset()
 
@@ -151,9 +153,11 @@ class Episode:
         self.record(turn)
         self._turn_start = len(self.trace.events) - 1
         self.history = history.given(turn.variables)
-        number = len(history.turns) + 1
+        number, before = len(history.turns) + 1, {method.name for method in self.api.methods}
         self.task = self.env.begin_turn(turn, number, recalls=history.is_long, lately=history.tools_of_late)
+        self.new_tools = ()
         if turn.tools is not None:
+            self.new_tools = tuple(tool.method.name for tool in turn.tools if tool.method.name not in before)
             self.once_tools = turn.once
             self._once.watch(turn.once)
         self.meter.begin_turn()

@@ -40,11 +40,12 @@ def told_history(episode: Episode) -> dict[str, object]:
     """
     history = episode.history
     blind = words_of(episode) if episode.is_blind or episode.has_flows else None
-    turns, told = _told_turns(history.turns, blind)
-    newest_first = {name: value for name, value in [*history.variables.items()][::-1] if name not in told}
-    left = _told_variables(newest_first, blind, _shown_answers(history.turns, len(told)))
+    turns, names = _told_turns(history.turns, blind)
+    newest_first = {name: value for name, value in [*history.variables.items()][::-1] if name not in names}
+    left = _told_variables(newest_first, blind, _shown_answers(history.turns, len(names)))
     mark = tag_mark(episode.trace.events[0], (*turns, *left)) if turns or left else ""
-    return {"turns": turns, "left_variables": left, "history_mark": mark, "recalls": history.is_long}
+    told = {"turns": turns, "left_variables": left, "history_mark": mark, "recalls": history.is_long}
+    return {**told, "new_tools": episode.new_tools[:_MAX_CALLS]}
 
 
 def _shown_answers(turns: tuple[PastTurn, ...], count: int) -> dict[str, int]:

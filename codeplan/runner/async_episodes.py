@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import os
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from queue import SimpleQueue
+from typing import Any, Final, TypeVar
 
 from codeplan.cancellation import Cancellation
 from codeplan.episode.method import Method
@@ -60,7 +62,7 @@ async def in_thread(work: Callable[[], _T]) -> _T:
                 outcome.append((None, error))
         _tell(loop, ended)
 
-    threading.Thread(target=work_in_thread, name="codeplan-episode", daemon=True).start()
+    _starter.start(work_in_thread)
     try:
         await asyncio.shield(ended)
     except asyncio.CancelledError:
@@ -71,6 +73,29 @@ async def in_thread(work: Callable[[], _T]) -> _T:
     if error is not None:
         raise error
     return value  # type: ignore[return-value]  # without an error there is a value
+
+
+class _Starter:
+    """Starts threads in a thread of its own: a start waits until the thread runs, and an event loop must not wait."""
+
+    def __init__(self) -> None:
+        self._wanted: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._lock, self._process = threading.Lock(), 0
+
+    def start(self, work: Callable[[], None]) -> None:
+        """Have the work done in a thread of its own, soon."""
+        with self._lock:
+            if self._process != os.getpid():  # the first, or in a fork, which has none of its parent's threads
+                self._process, self._wanted = os.getpid(), SimpleQueue()
+                threading.Thread(target=self._serve, args=(self._wanted,), name="codeplan-starter", daemon=True).start()
+        self._wanted.put(work)
+
+    def _serve(self, wanted: SimpleQueue[Callable[[], None]]) -> None:
+        while True:
+            threading.Thread(target=wanted.get(), name="codeplan-episode", daemon=True).start()
+
+
+_starter: Final = _Starter()
 
 
 def _tell(loop: asyncio.AbstractEventLoop, ended: asyncio.Future[None]) -> None:

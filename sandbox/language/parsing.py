@@ -145,10 +145,10 @@ def fill_locations(node: ast.AST) -> None:
         found += below
 
 
-MAX_SOURCE_BYTES = 64_000
-"""Maximum size of a plan in bytes of UTF-8. Models write two to five thousand."""
+MAX_SOURCE_BYTES = 1 << 20
+"""Maximum size of a plan in bytes of UTF-8, whatever the limit ``source_bytes``. Models write two to five thousand."""
 
-MAX_TREE_NODES = 14_000
+MAX_TREE_NODES = 40_000
 """Maximum number of nodes in a syntax tree. A line of code has about six."""
 
 MAX_TREE_DEPTH = 100

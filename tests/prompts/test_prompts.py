@@ -21,7 +21,7 @@ from codeplan.types import Finished, Stopped
 
 KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")
 LANGUAGE = ("asks", "replans", "tools", "once", "brief", "at_entry", "asks_user")
-SESSION = ("turns", "left_variables", "history_mark", "recalls")
+SESSION = ("turns", "new_tools", "left_variables", "history_mark", "recalls")
 CHATS = {
     "adaplanner/plan": (
         "api",
@@ -60,7 +60,7 @@ CHATS = {
     "adaplanner/ask": ("question",),
     "adaplanner/bind": ("earlier", "parameters", "observation", "goal"),
 }
-LINES = ("notes", "fixes", "left", "attempts", "done", "once", "turns", "left_variables")
+LINES = ("notes", "fixes", "left", "attempts", "done", "once", "turns", "new_tools", "left_variables")
 """Values that are a tuple of lines."""
 UNSHOWN = {*LANGUAGE, "recalls", "ran", "refused", "finished", "replanned", "unfinished", "step", "next_start"}
 """Values that choose between sentences."""

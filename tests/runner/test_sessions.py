@@ -245,6 +245,7 @@ def test_tools_may_change_from_turn_to_turn(start: Start, shop: Shop) -> None:
     session.do("buy")
     assert session.do("refund", tools=refund).value == "refunded order 1"
     session.close()
+    assert "New methods since the last turn: refund." in prompts(session)[-1]
     assert "def buy" not in prompts(session)[-1]
     with start("return agent.refund('o')", tools=refund) as later:
         assert later.do("again").value == "refunded o"
