@@ -18,7 +18,7 @@ from codeplan.bench.bench_runner import attempt_episode
 from codeplan.episode.episode import Episode
 from codeplan.episode.replayable import MAX_OBSERVATION_CHARS, MAX_PROMPT_CHARS, MAX_REPLY_CHARS
 from codeplan.errors import ModelError, SizeExceeded, TraceExhausted, UsageError
-from codeplan.llm.connections import MAX_BODY_BYTES, MAX_EMBEDDINGS_BYTES, MAX_ERROR_BYTES
+from codeplan.llm.connections import MAX_BODY_BYTES, MAX_EMBEDDINGS_BYTES, MAX_ERROR_BYTES, MAX_STREAM_BYTES
 from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.methods.react import ReAct
 from codeplan.methods.reflexion import Reflexion
@@ -397,7 +397,8 @@ def test_the_documentation_names_the_sizes() -> None:
     table = dict(re.findall(r"^\| ((?:an?|the) .*?) \| (.*?) \|", text.partition("## Sizes")[2], re.MULTILINE))
     assert table == {
         "a body of an endpoint, after decompression": (
-            f"{MAX_BODY_BYTES >> 20} MiB; embeddings {MAX_EMBEDDINGS_BYTES >> 20} MiB"
+            f"{MAX_BODY_BYTES >> 20} MiB; embeddings {MAX_EMBEDDINGS_BYTES >> 20} MiB; "
+            f"a stream {MAX_STREAM_BYTES >> 20} MiB, of which {MAX_BODY_BYTES >> 20} MiB are kept"
         ),
         "a body of an error": f"{MAX_ERROR_BYTES >> 10} KiB",
         "a prompt": f"{MAX_PROMPT_CHARS:,} characters",
