@@ -47,7 +47,7 @@ class NativeApi(Protocol):
         """The environment variables that may hold the key, the first one first."""
         ...
 
-    def build_request(self, name: str, told: Conversation, options: RequestOptions) -> dict[str, Any]:
+    def build_request(self, name: str, told: ChatParts, options: RequestOptions) -> dict[str, Any]:
         """The request, as the client takes it."""
         ...
 
@@ -60,14 +60,14 @@ class NativeApi(Protocol):
         ...
 
 
-class Conversation(msgspec.Struct, frozen=True):
+class ChatParts(msgspec.Struct, frozen=True):
     """A chat with its system text apart, as both APIs want it."""
 
     system: str
     messages: tuple[tuple[str, str], ...]
 
     @classmethod
-    def of(cls, messages: Sequence[Message]) -> Conversation:
+    def of(cls, messages: Sequence[Message]) -> ChatParts:
         """The conversation of these messages. A system text alone is the user's."""
         texts = [(str(m["role"]), openai_protocol.replace_surrogates(m["content"])) for m in messages]
         system = "\n\n".join(text for role, text in texts if role == "system")
@@ -103,7 +103,7 @@ class AnthropicApi:
 
     package, url, variables = "anthropic", "https://api.anthropic.com", ("ANTHROPIC_API_KEY",)
 
-    def build_request(self, name: str, told: Conversation, options: RequestOptions) -> dict[str, Any]:
+    def build_request(self, name: str, told: ChatParts, options: RequestOptions) -> dict[str, Any]:
         return {
             "model": name,
             "messages": [{"role": role, "content": text} for role, text in told.messages],
@@ -177,7 +177,7 @@ class GoogleApi:
     package, url = "google.genai", "https://generativelanguage.googleapis.com"
     variables = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
 
-    def build_request(self, name: str, told: Conversation, options: RequestOptions) -> dict[str, Any]:
+    def build_request(self, name: str, told: ChatParts, options: RequestOptions) -> dict[str, Any]:
         roles = {"assistant": "model"}
         return {
             "model": name,
@@ -378,7 +378,7 @@ class NativeModel:
         limit = own.max_tokens if max_tokens is None else max_tokens
         heat = sampling_temperature(own.temperature)
         options = msgspec.structs.replace(own, temperature=heat, max_tokens=limit, stop=sent)
-        request = self._api.build_request(self._bare, Conversation.of(messages), options)
+        request = self._api.build_request(self._bare, ChatParts.of(messages), options)
         tokens = openai_protocol.estimate_tokens((m["content"] for m in messages), max_tokens)
         cuts = (*own.stop, *stop)
 

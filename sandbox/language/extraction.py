@@ -134,9 +134,8 @@ def _next_mark(line: str, mark: str) -> tuple[str, bool]:
 
 
 def _begins_code(line: str) -> bool:
-    return any(sign.match(line) for sign in (_SOLUTION, _BODY, _FUNCTION, _GUARD)) or bool(
-        _CODE_START.match(line.lstrip())
-    )
+    signs = (_SOLUTION.match(line), _BODY.match(line), _FUNCTION.match(line), _GUARD.match(line))
+    return any(signs) or bool(_CODE_START.match(line.lstrip()))
 
 
 def _to_later_fences(lines: list[str]) -> list[list[str]]:
@@ -204,10 +203,8 @@ def add_header(code: str) -> str:
 
 
 _TOKEN = re.compile(r"#[^\n]*+|\"\"\"|'''|\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\n]|\\.)*+'?", re.DOTALL)
-_TEXT_ENDS: Final = {
-    '"""': re.compile(r'(?:[^\\"]|\\.|"(?!""))*+"""', re.DOTALL),
-    "'''": re.compile(r"(?:[^\\']|\\.|'(?!''))*+'''", re.DOTALL),
-}
+_DOUBLE_END = re.compile(r'(?:[^\\"]|\\.|"(?!""))*+"""', re.DOTALL)
+_SINGLE_END = re.compile(r"(?:[^\\']|\\.|'(?!''))*+'''", re.DOTALL)
 
 
 def lines_in_texts(code: str) -> frozenset[int]:
@@ -216,14 +213,15 @@ def lines_in_texts(code: str) -> frozenset[int]:
     place = line = 0
     while token := _TOKEN.search(code, place):
         end = token.end()
-        if ends := _TEXT_ENDS.get(token.group()):
-            closing = ends.match(code, end)
+        is_long = token.group() in ('"""', "'''")
+        if is_long:
+            closing = _DOUBLE_END.match(code, end) if token.group() == '"""' else _SINGLE_END.match(code, end)
             if closing is None:
                 break
             end = closing.end()
         first = line + code.count("\n", place, token.start())
         last = first + code.count("\n", token.start(), end)
-        if ends:
+        if is_long:
             found.update(range(first + 1, last + 1))
         place, line = end, last
     return frozenset(found)

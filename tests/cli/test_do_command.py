@@ -104,7 +104,7 @@ def test_the_summary_of_a_quiet_run_names_the_last_failure(do, folder):
     (folder / "no.py").write_text("def no(call): return 'it is Sunday'\n")
     code, out, _ = do("-q", "--approve", "no.py:no", "--ask", "delete", "--set", "tries=1")
     assert code == 1
-    assert "Reason       no success in 1 try\n" in out
+    assert "Reason       no progress: 2 refinements in a row led to the same end" in out
     refusal = "the user did not approve this call of delete: it is Sunday"
     assert f"Last failure PermissionError of the tool delete in step 1, line 4: {refusal}" in out
 
@@ -200,7 +200,9 @@ def test_a_long_argument_hides_no_other_one(monkeypatch, capsys):
 
 @pytest.fixture
 def on_terminal(folder, endpoint):
-    """Runs the command on a terminal, and answers its question; returns the exit code and what was shown before it."""
+    """Runs the command on a terminal, and answers each question with a line; returns the exit code and what was shown
+    before the last answer.
+    """
 
     def run(answer, typed_ahead=""):
         ours, theirs = pty.openpty()
@@ -212,9 +214,10 @@ def on_terminal(folder, endpoint):
         )
         os.close(theirs)
         shown = b""
-        while b"a reason to refuse: " not in shown:
-            shown += os.read(ours, 1_000)
-        os.write(ours, answer.encode())
+        for asked, line in enumerate(answer.splitlines(keepends=True), 1):
+            while shown.count(b"a reason to refuse: ") < asked:
+                shown += os.read(ours, 1_000)
+            os.write(ours, line.encode())
         code = process.wait(60)
         process.stdout.close()
         os.close(ours)
@@ -223,7 +226,7 @@ def on_terminal(folder, endpoint):
     return run
 
 
-@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 1), ("\n", 1), ("yes\n", 0), ("yellow\n", 1)])
+@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 1), ("\n", 1), ("yes\n", 0), ("yellow\nno\n", 1)])
 def test_on_a_terminal_it_asks(on_terminal, answer, code):
     ended, shown = on_terminal(answer)
     assert (ended, b"The plan calls in step 1, line 4: delete(key='a')" in shown) == (code, True)

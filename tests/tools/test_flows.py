@@ -87,7 +87,7 @@ READ = "bill = agent.read_file('bill.txt')\nsaid = ask_llm('Whom? ' + bill['cont
     ],
 )
 def test_an_argument_from_elsewhere_is_asked_for_with_its_origin(call: str, origins: dict[str, Any]) -> None:
-    done, result, asked = played(READ + call, approve="I do not know them")
+    done, result, asked = played([READ + call, "return 1"], approve="I do not know them")
     assert not done and len(asked) == 1
     (parameter,) = origins
     assert asked[0].origins[parameter] == origins[parameter]
