@@ -18,6 +18,7 @@ from codeplan.recording.events import (
     answered_calls,
 )
 from codeplan.sandbox import decode, encode
+from codeplan.sandbox.runtime.names import PREDEFINED_NAMES
 from codeplan.tools.call_texts import shown_call, unpacked
 from codeplan.types import ASK_USER, Call, Checkpoint, Result, Value
 from codeplan.untrusted.values import value_text
@@ -33,6 +34,9 @@ MAX_LATE_TURNS: Final = 3
 
 MAX_FOUND: Final = 5
 """How many turns ``agent.recall`` finds at most."""
+
+MAX_VARIABLES: Final = 2_000
+"""How many variables a session keeps at most: the latest."""
 
 _MAX_SEARCHED: Final = 4_000  # characters of each value in which words are sought
 _WORD: Final = re.compile(r"\w+")
@@ -100,7 +104,8 @@ class History(Value, frozen=True):
         if not self.variables:
             return state
         known = state.names if state else {}
-        names = dict.fromkeys(_WORD.findall(unicodedata.normalize("NFKC", source)))
+        named = dict.fromkeys(_WORD.findall(unicodedata.normalize("NFKC", source)))
+        names = [name for name in named if name not in PREDEFINED_NAMES]  # max stays Python's own
         more = {name: self.variables[name] for name in names if name in self.variables and name not in known}
         return encode((decode(state) if state else {}) | more, max_bytes) if more else state
 
@@ -144,8 +149,9 @@ NO_HISTORY: Final = History()
 
 
 def _merged(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Both, the new ones last."""
-    return {name: value for name, value in before.items() if name not in new} | dict(new)
+    """Both, the new ones last; beyond MAX_VARIABLES, the oldest are forgotten."""
+    both = [*((name, value) for name, value in before.items() if name not in new), *new.items()]
+    return dict(both[-MAX_VARIABLES:])
 
 
 def _last_variables(events: Sequence[Event]) -> Mapping[str, Any]:

@@ -27,6 +27,7 @@ MAX_VARIABLES_CHARS: Final = 2_500
 _MAX_MESSAGE: Final = 2_000  # characters of a message
 _MAX_CALLS: Final = 30  # calls of a turn
 _MAX_LINE: Final = 90  # characters of an older turn's message
+_MAX_VARIABLES: Final = 200  # of earlier turns that are considered
 _MAX_STRING: Final = 200  # characters of a text within a variable
 
 _Text = Callable[[Any], str]
@@ -41,7 +42,8 @@ def told_history(episode: Episode) -> dict[str, object]:
     history = episode.history
     blind = words_of(episode) if episode.is_blind or episode.has_flows else None
     turns, names = _told_turns(history.turns, blind)
-    newest_first = {name: value for name, value in [*history.variables.items()][::-1] if name not in names}
+    newest = [*history.variables.items()][: -_MAX_VARIABLES - 1 : -1]
+    newest_first = {name: value for name, value in newest if name not in names}
     left = _told_variables(newest_first, blind, _shown_answers(history.turns, len(names)))
     mark = tag_mark(episode.trace.events[0], (*turns, *left)) if turns or left else ""
     told = {"turns": turns, "left_variables": left, "history_mark": mark, "recalls": history.is_long}

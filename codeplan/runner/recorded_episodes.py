@@ -40,6 +40,7 @@ from codeplan.recording.events import (
     ModelCalled,
     PlanDrafted,
     ToolFailed,
+    TurnStarted,
     WarningIssued,
     answered_calls,
 )
@@ -58,7 +59,7 @@ from codeplan.runner.setup import (
     require_handler,
     require_out,
 )
-from codeplan.runner.start_state import recorded_start
+from codeplan.runner.start_state import recorded_start, verify_checkpoint
 from codeplan.runner.tools import (
     ToolSources,
     latest_turn,
@@ -648,6 +649,9 @@ def recorded_setup(
 ) -> EpisodeSetup:
     """What the header names, or what is given instead. ``budget`` is None for a replay."""
     live = budget is not None
+    for event in recording:
+        if isinstance(event, EpisodeStarted | TurnStarted) and event.variables is not None:
+            verify_checkpoint(event.variables, f"the trace's event {event.seq}")
     if budget is not None:
         for event in recording:
             if isinstance(event, EpisodeStarted | EpisodeContinued):

@@ -377,3 +377,23 @@ def test_a_later_turn_shows_in_full_what_was_used_and_what_fits(start: Start) ->
     assert first.count("def ") == 26
     assert "def black_yew" in second and "def green_elm" in second
     assert "# white_oak() -> str: Work on white_oak." in second and second.count("def ") < 26
+
+
+def test_a_variable_never_stands_for_a_builtin(start: Start) -> None:
+    session = start("max = 3\nreturn max", "return max([1, 2])")
+    session.do("keep a maximum")
+    assert session.do("the greater one").value == 2
+
+
+def test_a_forged_trace_is_refused_in_a_sentence(start: Start, shop: Shop, tmp_path: Path) -> None:
+    session = start("return 1", "return 2", variables={"x": [1]})
+    session.do("one"), session.do("two")
+    session.close()
+    trace = tmp_path / "s/trace.jsonl"
+    whole = trace.read_text()
+    for forged in (whole.replace('["list"', '["nothing"', 1), whole.replace('"nodes":[[', '"nodes":[["list",99],[', 1)):
+        assert forged != whole
+        trace.write_text(forged)
+        with pytest.raises(codeplan.CodeplanError) as refused:
+            codeplan.replay(tmp_path / "s")
+        assert "damaged" in str(refused.value)
