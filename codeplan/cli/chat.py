@@ -12,6 +12,7 @@ import typer
 
 from codeplan.cli import options
 from codeplan.cli.commands import DO_SETTINGS, add_command
+from codeplan.cli.episodes import DoubtOptions
 from codeplan.cli.options import OutputOptions, ToolOptions
 from codeplan.cli.output import print_json, show_value, without_line
 from codeplan.untrusted.texts import echo, echo_message, shell_word
@@ -36,6 +37,7 @@ def chat(
     ] = None,
     *,
     sources: ToolOptions,
+    doubts: DoubtOptions,
     model: options.LiveModel = None,
     instructions: options.Instructions = None,
     allow_weak_sandbox: options.AllowWeak = False,
@@ -60,9 +62,10 @@ def chat(
         raise UsageError("chat takes neither --verify nor --returns: each message is a goal of its own")
     given |= {"instructions": read_instructions(instructions)} if instructions else {}
     arguments = {name: value for name, value in sources.arguments().items() if name not in ("verify", "returns")}
+    arguments |= doubts.arguments()
     with (
         options.run_folder(folder, "chat") as place,
-        Session(folder=place, on_event=_shows(output), **arguments, **given) as session,
+        Session(folder=place, on_event=_Turns(output.event_handler()), **arguments, **given) as session,
     ):
         last = _talk(session, output)
     if last is not None and last.ending.name in ("waiting", "needs_input"):
@@ -125,17 +128,24 @@ def _messages() -> Iterator[str]:
             yield line
 
 
-def _shows(output: OutputOptions) -> EventHandler:
-    """The handler that shows what happens in a turn; of its end, ``_show`` shows what counts in a conversation."""
-    from codeplan.recording.events import EpisodeEnded
+class _Turns:
+    """Shows what happens in a turn; of its end, ``_show`` shows what counts in a conversation."""
 
-    show = output.event_handler()
+    def __init__(self, show: EventHandler) -> None:
+        self._show = show
 
-    def on_event(event: Event) -> None:
+    @property
+    def hears_replies(self) -> bool:
+        """Whether replies are shown while they are written."""
+        from codeplan.recording.event_handlers import hears_replies
+
+        return hears_replies(self._show)
+
+    def __call__(self, event: Event) -> None:
+        from codeplan.recording.events import EpisodeEnded
+
         if not isinstance(event, EpisodeEnded):
-            show(event)
-
-    return on_event
+            self._show(event)
 
 
 def _show(result: Result, output: OutputOptions) -> None:

@@ -18,7 +18,8 @@ from codeplan.budget import Budget
 from codeplan.errors import UsageError
 from codeplan.llm.callable_model import ModelFunction
 from codeplan.protocols import LLM
-from codeplan.recording.events import EpisodeEnded, Event, EventHandler, TurnStarted
+from codeplan.recording.event_handlers import hears_replies
+from codeplan.recording.events import EpisodeEnded, Event, EventHandler, ReplyWritten, TurnStarted
 from codeplan.recording.trace import Trace, asks_user, find_end
 from codeplan.runner import telemetry
 from codeplan.runner.approval_answers import take_answer
@@ -270,8 +271,13 @@ class _NewEvents:
     def __init__(self, on_event: EventHandler | None) -> None:
         self._on_event, self.known = on_event, 0
 
+    @property
+    def hears_replies(self) -> bool:
+        """Whether the handler hears replies while they are written."""
+        return hears_replies(self._on_event)
+
     def __call__(self, event: Event) -> None:
-        if self._on_event and event.seq >= self.known:
+        if self._on_event and (isinstance(event, ReplyWritten) or event.seq >= self.known):
             self._on_event(event)
 
 
