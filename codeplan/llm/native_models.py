@@ -16,7 +16,7 @@ from codeplan.errors import ModelError, UsageError
 from codeplan.llm import endpoint, openai_protocol, prices
 from codeplan.llm.connections import RateLimits, bounded_http_client, shared_limiter
 from codeplan.llm.endpoint_errors import EndpointError, ErrorFactory
-from codeplan.llm.openai_client import EndpointSettings, RetryPolicy, retry_attempts
+from codeplan.llm.openai_client import EndpointSettings, RetryPolicy, check_limits, retry_attempts
 from codeplan.llm.openai_protocol import ModelReply
 from codeplan.plugins import Setting
 from codeplan.recording.redaction import remove_secrets
@@ -324,19 +324,18 @@ class NativeModel:
         self._options = RequestOptions(own.temperature, own.top_p, own.max_tokens, stop, dict(own.extra_body or {}))
         self._send_stop = own.send_stop
         openai_protocol.RequestSettings(  # refuses what no API can take
-            *(
-                bare,
-                "chat",
-                own.temperature,
-                None,
-                own.max_tokens,
-                stop,
-                None,
-                "max_tokens",
-                dict(own.extra_body or {}),
-            ),
+            name=bare,
+            api="chat",
+            temperature=own.temperature,
             top_p=own.top_p,
+            seed=None,
+            max_tokens=own.max_tokens,
+            stop=stop,
+            reasoning_effort=None,
+            max_tokens_field="max_tokens",
+            extra_body=dict(own.extra_body or {}),
         )
+        check_limits(own)
         self._policy = RetryPolicy(own.timeout, own.deadline, own.max_retries)
         self._limits = RateLimits(own.requests_per_minute, own.tokens_per_minute)
         self._prices = prices.read_prices(own.prices) if own.prices else None

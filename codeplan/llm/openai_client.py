@@ -317,7 +317,7 @@ class OpenAIModel:
             system_role=own.system_role,
         )
         self._request = self._body  # with the name of the token limit that the endpoint asks for
-        _check_limits(own)
+        check_limits(own)
         self._retry_policy = RetryPolicy(own.timeout, own.deadline, own.max_retries)
         self._rate_limits = RateLimits(own.requests_per_minute, own.tokens_per_minute)
         self._prices = _price_tables(own.prices, is_openai)
@@ -475,7 +475,8 @@ def _add_usage(errors: Sequence[EndpointError], usage: Usage) -> Usage:
     return sum((error.usage or NO_USAGE for error in errors), usage)
 
 
-def _check_limits(own: EndpointSettings) -> None:
+def check_limits(own: Any) -> None:
+    """Check the settings of time, retries and rates. Raises UsageError."""
     for name in ("timeout", "deadline", "requests_per_minute", "tokens_per_minute"):
         value = getattr(own, name)
         if value is not None and not 0 < value < float("inf"):

@@ -102,7 +102,9 @@ def find_resume_point(
 def _find_missing(
     plan: Plan, states: dict[int, Checkpoint], candidate: int, better: int | None
 ) -> MissingVariable | None:
-    """The first variable of the run before that is missing at the last possible start; None if none is."""
+    """The first variable of the run before that is missing at the last possible start, or at the first step, where the
+    plan begins if it cannot go on; None if none is.
+    """
     starts = [s.number for s in plan.steps if s.number in states and s.number <= candidate][::-1]
     for start in [*starts, plan.steps[0].number]:
         have = {*plan.provides, *(states[start].names if start in states else ())}

@@ -403,8 +403,8 @@ class PlanTexts:
 
     def read_reply(self, reply: str) -> str:
         """Return the code in a reply; see ``Sandbox.read_reply``."""
-        found = readings(reply)
-        if len(found) < 2 or find_unreadable(reply, self.limits):
+        found = () if find_unreadable(reply, self.limits) else readings(reply)
+        if len(found) < 2:
             return extract_code(reply)
         try:
             number = self.analyse("choose-reading", reply)

@@ -7,8 +7,10 @@ import ssl
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ import pytest
 from support.reply_server import HELLO, Endpoint, reply
 
 from codeplan.errors import ModelError
-from codeplan.llm.endpoint_errors import EndpointError
+from codeplan.llm.endpoint_errors import EndpointError, parse_retry_after
 from codeplan.llm.openai_client import OpenAIModel
 
 PAGE = b"<!DOCTYPE html>\n<html><head><title>Just a moment...</title></head><body>Wait</body></html>"
@@ -156,6 +158,18 @@ def test_a_base_url_with_a_path_too_many_is_told(endpoint: Endpoint, path: str, 
     endpoint.answer(body, status)
     with pytest.raises(ModelError, match=f"the base URL has the path {path} too many: give {endpoint.url}$"):
         OpenAIModel("tiny", base_url=endpoint.url + path, api_key="x").complete(HELLO, purpose="ask")
+
+
+@pytest.mark.parametrize(("said", "low", "high"), [(40, 35, 40), (-40, 0, 0), (0.4, 0, 1)])
+def test_a_date_says_how_long_to_wait(said: float, low: float, high: float) -> None:
+    waits = parse_retry_after({"retry-after": formatdate(time.time() + said, usegmt=True)})
+    assert waits is not None
+    assert low <= waits <= high
+
+
+@pytest.mark.parametrize("header", ["", "soon", "Wed, 99 Foo", "1e999", "-", "٣٣s"])
+def test_a_wait_that_nobody_can_read_is_none(header: str) -> None:
+    assert parse_retry_after({"retry-after": header}) is None
 
 
 USAGES = [

@@ -268,6 +268,14 @@ def test_a_price_is_found_by_the_models_own_name(endpoint: Endpoint, tmp_path: A
     assert answer.usage.money == 5.0
 
 
+@pytest.mark.parametrize(
+    ("setting", "value"), [("timeout", 0.0), ("max_retries", -1), ("top_p", 2.0), ("extra_body", {"x": float("nan")})]
+)
+def test_a_value_that_no_request_can_have_is_refused(setting: str, value: Any) -> None:
+    with pytest.raises(UsageError, match=setting):
+        connect("google:tiny", api_key="x", **{setting: value})
+
+
 def test_a_setting_that_these_apis_do_not_have_is_refused() -> None:
     with pytest.raises(UsageError, match="has no setting 'json_schema'"):
         connect("anthropic:tiny", json_schema=True)
