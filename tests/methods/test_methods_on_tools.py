@@ -165,7 +165,7 @@ def many_tools():
 def test_many_tools_are_disclosed_as_plans_see_them():
     result, model = do('describe {"name": "tool_150"}', 'describe {"name": "no"}', "finish {}", tools=many_tools())
     system = model.asked[0][1][0]["content"]
-    assert "# tool_150(value): Doubles number 150" in system
+    assert "# tool_150(value) -> int: Doubles number 150" in system
     assert len(system) < 45_000
     assert "def tool_150(self, value: int) -> int:" in last_prompt(model)
     assert "there is no tool 'no'" in last_prompt(model)
@@ -195,7 +195,7 @@ FIRST, SECOND = ['get {"key": "a"}', 'finish {"value": 3}'], ['get {"key": "b"}'
 def test_plan_and_execute_hands_over_what_its_last_step_came_to():
     result, model = do(TWO_STEPS, *FIRST, *SECOND, method="plan-and-execute", verify=is_seven)
     assert (result.success, result.value, result.model_calls) == (True, 7, 5)
-    assert "acts by calls of these tools:\n- get(key): The number in a row" in model.asked[0][1][0]["content"]
+    assert "acts by calls of these tools:\n- get(key) -> int: The number in a row" in model.asked[0][1][0]["content"]
     assert "What the step before came to: 3" in last_prompt(model)
 
 
