@@ -89,7 +89,8 @@ def _turn_text(turn: PastTurn, blind: Collection[str] | None) -> str:
     for call in turn.in_doubt:
         said = shown_call(call) if blind is None else call_shape(call, blind)
         lines.append(f"   {said}: in doubt, nobody knows whether it was done")
-    return "\n".join([*lines, _ending_line(turn, blind)])
+    shown = _shown_answers((turn,), 1) if blind is None else {}
+    return "\n".join([*lines, _ending_line(turn, blind, shown)])
 
 
 def _call_line(made: AnsweredCall, blind: Collection[str] | None) -> str:
@@ -107,9 +108,12 @@ def _call_line(made: AnsweredCall, blind: Collection[str] | None) -> str:
     return f"   {made.event.id}. {shown_call(made.call)} -> {told}"
 
 
-def _ending_line(turn: PastTurn, blind: Collection[str] | None) -> str:
+def _ending_line(turn: PastTurn, blind: Collection[str] | None, shown: Mapping[str, int]) -> str:
+    """How the turn ended; a value that a call above has given is named."""
     result = turn.result
     text: _Text = partial(value_text, max_characters=2 * MAX_SHOWN_VALUE)
+    if (answer := shown.get(value_text(result.value, MAX_SHOWN_VALUE))) is not None:
+        return f"   returned_{turn.number} = <answer {answer}>"
     if blind is not None:
         text = partial(shape_text, words=blind)
     if isinstance(result.ending, Claimed | Success):

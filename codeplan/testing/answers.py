@@ -156,7 +156,7 @@ class RecordedCalls:
     splits = ("test",)
     has_verifier = True
     has_flows = is_blind = False
-    instructions, returns = "", None
+    instructions, returns, variables = "", None, None
     # the recorded answers stand for all calls
     once_tools: frozenset[str] = frozenset()
     carried: tuple[CarriedAnswer, ...] = ()

@@ -1,7 +1,7 @@
 """The purpose of a prompt that came without one."""
 
 import pytest
-from support.standin_prompts import FIRST_CHECK, LANGUAGE, REPORT
+from support.standin_prompts import FIRST_CHECK, LANGUAGE, REPORT, SESSION
 
 from codeplan.prompts.templates import Prompts
 from codeplan.standin.prompt_reading import infer_purpose
@@ -9,7 +9,7 @@ from codeplan.standin.prompt_reading import infer_purpose
 TASK = {"observation": "a room", "goal": "find a mug"}
 FORMS = {"forms": ("go to RECEPTACLE",)}
 ACTS = {**FORMS, "tools": False}
-CODE = {"api": "", "advice": None, "samples": (), "skills": (), "notes": ("be quick",), **LANGUAGE}
+CODE = {"api": "", "advice": None, "samples": (), "skills": (), "notes": ("be quick",), **SESSION, **LANGUAGE}
 EPISODE = {**TASK, "plan": "1. Look.", "transcript": "> look\nA mug.", "outcome": "The task was done."}
 SHOP = {"page": "A page.", "goal": "buy a mug"}
 EMPTY = {"samples": (), "notes": ()}

@@ -14,7 +14,8 @@ from codeplan.standin.plan_edits import apply_changes
 
 PROMPTS = Prompts()
 PLAIN = {"notes": (), "skills": (), "samples": (), "advice": None, "asks": True, "replans": True, "tools": False}
-PLAIN |= {"once": (), "at_entry": False, "asks_user": False}
+PLAIN |= {"once": (), "brief": False, "at_entry": False, "asks_user": False}
+PLAIN |= {"turns": (), "new_tools": (), "left_variables": (), "history_mark": "", "recalls": False}
 REPORT = {
     **{
         "fixes": (),
@@ -38,7 +39,8 @@ REPORT = {
     },
 }
 """What a prompt for a refinement says of a run beside the feedback: nothing."""
-LANGUAGE = {name: PLAIN[name] for name in ("asks", "replans", "tools", "once", "at_entry", "asks_user")}
+SESSION = {name: PLAIN[name] for name in ("turns", "new_tools", "left_variables", "history_mark", "recalls")}
+LANGUAGE = {name: PLAIN[name] for name in ("asks", "replans", "tools", "once", "brief", "at_entry", "asks_user")}
 FIRST_CHECK = LANGUAGE | {
     "ran": False,
     "log": "",
