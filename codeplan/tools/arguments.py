@@ -195,13 +195,16 @@ def _is_cached(annotation: Any) -> bool:
     return type(annotation).__module__ in ("typing", "typing_extensions")
 
 
+_MAX_KEY: Final = 10_000
+
+
 def _order_key(annotation: Any) -> str:
     """A text for an annotation that is the same for equal ones. No names are given to classes meanwhile."""
     if isinstance(annotation, type) and not get_args(annotation):
         return f"{annotation.__qualname__} {annotation.__module__}"
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is None:
-        return f"{annotation!r} {type(annotation).__name__}"
+        return f"{value_text(annotation, _MAX_KEY)} {type(annotation).__name__}"
     keys = [_order_key(each) for each in arguments]
     return f"{_order_key(origin)}{sorted(keys) if origin in (*_UNIONS, *_LITERALS) else keys}"
 

@@ -125,7 +125,8 @@ class _ResultPacker(Packer):
         if hasattr(value, "dtype") and isinstance(size := getattr(value, "size", None), int):  # NumPy's, and the like
             if size > self.left:
                 raise NotPlainData(f"more than {MAX_VALUES:,} values")
-            return self._count_and_pack(value.tolist(), depth + 1)
+            numbers: Any = value
+            return self._count_and_pack(numbers.tolist(), depth + 1)
         try:
             return self._count_and_pack(to_jsonable_python(value), depth + 1)
         except (PydanticSerializationError, ValueError):
