@@ -34,6 +34,7 @@ from codeplan.planning.resume_point import (
     step_after_all,
     unfinished_step,
 )
+from codeplan.recording.event_handlers import KeepAndTell
 from codeplan.recording.events import (
     ApprovalAnswered,
     CallDecided,
@@ -59,6 +60,7 @@ from codeplan.sandbox.language.extraction import add_header, holds_code, in_fenc
 from codeplan.tools.agent import agent_class_for
 from codeplan.tools.approvals import Approver
 from codeplan.tools.call_texts import shown_call
+from codeplan.tools.environment import ToolEnvironment
 from codeplan.tools.flow_checks import FlowChecks, with_marks
 from codeplan.types import (
     AgentApi,
@@ -115,14 +117,21 @@ class PastRun(Value, frozen=True):
         return ", ".join(map(shown_call, calls.all_in_doubt))
 
 
-def read_past_run(folder: Path, state: RunState, sandbox: Sandbox, api: AgentApi, plan: Plan | None = None) -> PastRun:
-    """The run of a folder. ``plan`` is its plan, if this process has just run it.
+def read_past_run(
+    folder: Path,
+    state: RunState,
+    sandbox: Sandbox,
+    api: AgentApi,
+    plan: Plan | None = None,
+    events: Sequence[Event] = (),
+) -> PastRun:
+    """The run of a folder. ``plan`` is its plan, if this process has just run it, and ``events`` are then all of it.
 
     The trace is not trusted: without ``plan``, its plan is checked again, and the variables are decoded safely.
 
     Raises: UsageError: the trace cannot be read, is that of another episode, or its plan does not fit the tools.
     """
-    events = Trace.read(folder / TRACE_NAME)
+    events = events or Trace.read(folder / TRACE_NAME)
     header = events[0] if events else None
     if not isinstance(header, EpisodeStarted) or (header.env, header.method) != ("tools", "exec"):
         raise UsageError(f"{folder.name} is not the run of a plan with tools; name a run that run_plan returned")
@@ -338,6 +347,10 @@ class ToolPlanRunner:
             asks=False,
         )
 
+    def _environment(self, goal: str, control: RunControl, carried: Sequence[CarriedAnswer]) -> ToolEnvironment:
+        """The tools for one run. No prompt shows them, so that the goal does not decide which of them are described."""
+        return self._tools.environment(goal, control.approve, self._loop, carried, shown_for="")
+
     def _answer_of(
         self,
         run_id: str,
@@ -350,11 +363,13 @@ class ToolPlanRunner:
         carried: Sequence[CarriedAnswer] = (),
     ) -> RunAnswer:
         """Have the episode begin or go on, and answer with how it ended."""
+        seen: list[Event] = []
+        tell = KeepAndTell(seen.append, control.on_event)
         try:
-            with closing(self._tools.environment(goal, control.approve, self._loop, carried)) as env:
+            with closing(self._environment(goal, control, carried)) as env:
                 self._prepare_flows(env.flow_checks, plan, state.resumes)
                 given = {"env": env, "model": _Client(), "budget": self._settings.budget}
-                ending: Ending | None = play(**given, on_event=control.on_event).ending
+                ending: Ending | None = play(**given, on_event=tell).ending
         except InfrastructureError:
             if not self._has_started(run_id):
                 raise
@@ -362,7 +377,7 @@ class ToolPlanRunner:
         self._has_answered = True
         outcome = method.outcome if not isinstance(method.outcome, Rejected) else None
         self.folders.write_state(run_id, state)
-        past = read_past_run(self.folders.path(run_id), state, self._sandbox, self._api, plan)
+        past = read_past_run(self.folders.path(run_id), state, self._sandbox, self._api, plan, seen)
         return run_answer(run_id, past, outcome, ending or past.ending, state.resumes, self.folders.path(run_id))
 
     def _prepare_flows(self, checks: FlowChecks | None, plan: Plan, resumes: str | None) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
@@ -24,10 +23,6 @@ MAX_NESTING: Final = 200
 TOO_DEEP: Final = f"values nested deeper than {MAX_NESTING}"
 
 _FEW: Final = 50  # a count that is too high by so little does no harm
-_STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
-_TOKENS: Final = re.compile(rb'(?:[^"]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
-"""The longest start of a text that does not end within a string."""
-
 _PIECE: Final = 64 << 10
 _NESTING_CHANGES: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _OTHER_BYTES: Final = bytes(b for b in range(256) if b not in _NESTING_CHANGES)
@@ -76,14 +71,13 @@ class ValueLimit:
 
 def _without_strings(text: bytes | bytearray) -> Iterator[bytes]:
     """The text without its strings, in pieces: the gaps between all strings take many times the size of the text."""
-    start = 0
+    start, within = 0, False  # whether the piece begins within a string
     while start < len(text):
-        whole = _TOKENS.match(text, start, start + _PIECE)
-        if whole and whole.end() > start:
-            yield _STRING.sub(b"", text[start : whole.end()])
-        else:  # a string that is longer than a piece, or has no end
-            whole = _STRING.match(text, start)
-        start = whole.end() if whole else len(text)
+        piece = text[start : start + _PIECE].replace(rb"\\", b"")
+        start += _PIECE + piece.endswith(b"\\")  # what a last backslash escapes is in the next piece
+        parts = piece.replace(rb"\"", b"").split(b'"')
+        yield b"".join(parts[within::2])
+        within ^= len(parts) % 2 == 0
 
 
 def _count_signs(text: bytes | bytearray) -> int:
