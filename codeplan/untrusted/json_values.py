@@ -30,16 +30,25 @@ _OTHER_BYTES: Final = bytes(b for b in range(256) if b not in _NESTING_CHANGES)
 
 def count_values(text: bytes | bytearray) -> int:
     """At least as many as the values in the text, and not many more. Takes linear time."""
-    most = 1 + _count_signs(text)
-    return most if most <= _FEW else 1 + sum(map(_count_signs, _without_strings(text)))
+    return measure_json(text)[0]
 
 
 def is_too_deep(text: bytes) -> bool:
     """Whether lists and objects in the text are nested deeper than ``MAX_NESTING``. Takes linear time."""
-    if text.count(b"[") + text.count(b"{") <= MAX_NESTING:
-        return False
-    brackets = b"".join(_without_strings(text)).translate(None, _OTHER_BYTES)
-    return max(accumulate(map(_NESTING_CHANGES.__getitem__, brackets)), default=0) > MAX_NESTING
+    return text.count(b"[") + text.count(b"{") > MAX_NESTING and measure_json(text)[1]
+
+
+def measure_json(text: bytes | bytearray) -> tuple[int, bool]:
+    """``count_values`` and ``is_too_deep`` of a text, in one reading."""
+    most = 1 + _count_signs(text)
+    if most <= _FEW:
+        return most, False
+    values, brackets = 1, []
+    for piece in _without_strings(text):
+        values += _count_signs(piece)
+        brackets.append(piece.translate(None, _OTHER_BYTES))
+    changes = map(_NESTING_CHANGES.__getitem__, b"".join(brackets))
+    return values, values > MAX_NESTING and max(accumulate(changes), default=0) > MAX_NESTING
 
 
 def has_more_values(text: bytes | bytearray, most: int) -> bool:
@@ -62,9 +71,10 @@ class ValueLimit:
 
     def check(self, text: bytes, where: str) -> None:
         """Count the next text; ``where`` is for the message. Raises: UsageError: too many values, or too deep."""
-        if is_too_deep(text):
+        values, too_deep = measure_json(text)
+        if too_deep:
             raise UsageError(f"{where}: it holds {TOO_DEEP}")
-        self._left -= count_values(text)
+        self._left -= values
         if self._left < 0:
             raise UsageError(f"{where}: the file holds more than {self._most:,} values up to here, which is too many")
 
