@@ -200,6 +200,8 @@ class OfferedTool(msgspec.Struct, frozen=True):
             return msgspec.convert({n: v for n, v in given.items() if v is not None}, self.arguments)
         except msgspec.ValidationError as e:
             raise UsageError(f"the arguments of {self.name} do not fit: {one_line(f'{e}', 300)}") from None
+        except UnicodeEncodeError:  # half of a surrogate pair where a list or a number is expected
+            raise UsageError(f"the arguments of {self.name} do not fit: one is a text that is not UTF-8") from None
 
 
     def _read_text(self, name: str, value: Any) -> Any:
