@@ -422,6 +422,15 @@ def _show_call(words: str, tool: str, arguments: Mapping[str, Any]) -> None:
         echo_message("Some of the arguments are too long to show; … stands for what is left out.", err=True)
 
 
+def confirm(question: str, otherwise: str) -> bool:
+    """Whether the user says yes. Raises: UsageError: nobody is there to ask; ``otherwise`` says what to do then."""
+    from codeplan.errors import UsageError
+
+    if not on_terminal():
+        raise UsageError(f"there is no terminal to ask at; {otherwise}")
+    return _read_answer(question).lower() in ("y", "yes")
+
+
 def _read_answer(question: str) -> str:
     """Ask in a line. What was typed before the question is discarded: a plan can print one like it."""
     _discard_typed_text()

@@ -335,11 +335,38 @@ class KeepingOptions:
     at_once: Annotated[int, typer.Option(min=1, max=64, metavar="N", help="Plans that run at a time.")] = 4
 
 
+@dataclass(frozen=True)
+class InstallOptions:
+    """Which client's file gets the server."""
+
+    client: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="With install: claude (Desktop), claude-code, cursor, vscode, windsurf, zed or gemini.",
+        ),
+    ] = None
+    project: Annotated[
+        bool, typer.Option("--project", help="With install: the client's file of this folder, not of all folders.")
+    ] = False
+    name: Annotated[str, typer.Option(metavar="NAME", help="With install: the server's name.")] = "codeplan"
+    yes: Annotated[bool, typer.Option("--yes", help="With install: write without asking.")] = False
+
+
+_INSTALL_ONLY = frozenset({"action", "client", "project", "name", "yes"})
+
+
 def serve(
+    context: typer.Context,
     *,
+    action: Annotated[
+        Literal["install"] | None,
+        typer.Argument(metavar="[install]", help="Write this server into a client's own file instead of serving."),
+    ] = None,
     given: ToolSourceOptions,
     each: RunOptions,
     kept: KeepingOptions,
+    into: InstallOptions,
     http: Annotated[
         str | None,
         typer.Option(
@@ -358,8 +385,19 @@ def serve(
     Calls that need approval are put to the client's user, if the client can ask: the calls of MCP servers' tools unless
     --allow names them, and those that --ask names. Otherwise the run waits for codeplan approve.
 
-    Exit codes: 0 the client has left, or the server was interrupted; 2 usage, 4 infrastructure.
+    With install, nothing is served: the file of --client gets this server, with the other options, after you have seen
+    what is written and where.
+
+    Exit codes: 0 the client has left, or the server was interrupted; 1 you said no; 2 usage, 4 infrastructure.
     """
+    if action == "install":
+        given.require_tools()
+        _install(context, given, into, http)
+        return
+    if into != InstallOptions():
+        from codeplan.errors import UsageError
+
+        raise UsageError("--client, --project, --name and --yes belong to codeplan mcp install")
     from codeplan.mcp_server.server import serve as serve_plans
     from codeplan.mcp_server.transports import claim_standard_streams, parse_http_address
     from codeplan.skills.selection import open_store
@@ -380,6 +418,65 @@ def serve(
             anyone = f"anyone who reaches {address.name} can run plans with these tools"
             echo_message(f"{anyone}; there is no login", err=True)
         serve_plans(runner, skills, kept.at_once, where, echo)
+
+
+def _install(context: typer.Context, given: ToolSourceOptions, into: InstallOptions, http: str | None) -> None:
+    """Write this server into a client's file, once the user has seen it. Raises: UsageError."""
+    from codeplan.errors import UsageError
+    from codeplan.mcp_server.clients import CLIENTS, ServerEntry, find_client, plan_change
+    from codeplan.runner.tools import collect_tools
+
+    if http is not None:
+        raise UsageError("clients start an installed server themselves, over standard input; leave --http out")
+    if into.client is None:
+        raise UsageError(f"name the client with --client: {', '.join(CLIENTS)}")
+    client = find_client(into.client)
+    collect_tools(given.tools or [])  # a wrong file is found here, where somebody reads the message
+    command, *args = own_command()
+    server = ServerEntry(into.name, command, (*args, "mcp", *_given_options(context)))
+    change = plan_change(client, server, into.project)
+    if not change.is_needed:
+        echo_message(f"{change.path} has this server already; nothing was written")
+        return
+    echo_message(f"{client.title} reads {change.path}. This is written there; the rest of the file stays as it is:")
+    echo(change.entry)
+    if change.replaces:
+        echo_message(f"It replaces the server {into.name} that is there now.")
+    if not into.yes and not options.confirm("Write it? [y/N] ", "nothing was written: --yes writes it without asking"):
+        echo_message("nothing was written")
+        raise typer.Exit(1)
+    change.write()
+    echo_message(f"written; {client.title} has the server after its next start")
+
+
+def own_command() -> tuple[str, ...]:
+    """The command that starts codeplan from any folder, without this environment's PATH."""
+    program = Path(sys.executable).parent / "codeplan"
+    return (str(program),) if program.is_file() else (sys.executable, "-m", "codeplan")
+
+
+def _given_options(context: typer.Context) -> Iterator[str]:
+    """The options for the server as they were given, with whole paths: clients start it in a folder of their own."""
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if parameter.name in _INSTALL_ONLY or source is None or source.name != "COMMANDLINE":
+            continue
+        value = context.params[parameter.name or ""]
+        for each in value if isinstance(value, list | tuple) else [value]:
+            yield parameter.opts[0]
+            if each is not True:
+                yield _whole_path(each, parameter.opts[0])
+
+
+def _whole_path(value: object, option: str) -> str:
+    """The value of an option, with the whole path of a file or folder that it begins with."""
+    text = str(value)
+    head, colon, rest = text.partition(":")
+    is_path = isinstance(value, Path) or option in _FOLDERS or (option != "--mcp" and Path(head).is_file())
+    return f"{Path(head).absolute()}{colon}{rest}" if is_path else text
+
+
+_FOLDERS = ("--runs", "--library", "--mcp-config")
 
 
 @contextmanager

@@ -6,10 +6,12 @@ from functools import cache
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
+import msgspec.inspect
 from msgspec import Meta
 
 from codeplan.errors import UsageError
 from codeplan.types import Diagnostic, Fix, Value
+from codeplan.untrusted.json_values import has_more_values
 from codeplan.untrusted.texts import one_line
 
 Ended = Literal[
@@ -189,12 +191,40 @@ class OfferedTool(msgspec.Struct, frozen=True):
         return None if self.answer is ToolsText else _object_schema(self.answer)
 
     def read(self, arguments: dict[str, Any] | None) -> Value:
-        """The arguments as a value. Raises: UsageError: one is missing, unknown or of another type."""
+        """The arguments as a value. Some models write null for what they leave out, and JSON in a text for a list.
+
+        Raises: UsageError: one is missing, unknown or of another type.
+        """
+        given = {name: _whole(self._read_text(name, value)) for name, value in (arguments or {}).items()}
         try:
-            return msgspec.convert(arguments or {}, self.arguments)
+            return msgspec.convert({n: v for n, v in given.items() if v is not None}, self.arguments)
         except msgspec.ValidationError as e:
             raise UsageError(f"the arguments of {self.name} do not fit: {one_line(f'{e}', 300)}") from None
+        except UnicodeEncodeError:  # half of a surrogate pair where a list or a number is expected
+            raise UsageError(f"the arguments of {self.name} do not fit: one is a text that is not UTF-8") from None
 
+
+    def _read_text(self, name: str, value: Any) -> Any:
+        """The argument; that in a JSON text, or None for an empty one, if the argument cannot be a text."""
+        if not isinstance(value, str) or name in self._texts or name not in self.arguments.__struct_fields__:
+            return value
+        if not value.strip():
+            return None
+        if has_more_values(value.encode(errors="replace"), MAX_ARGUMENT_VALUES):
+            raise UsageError(f"the argument {name} of {self.name} holds more than {MAX_ARGUMENT_VALUES:,} values")
+        try:
+            return msgspec.json.decode(value)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            return value
+
+    @property
+    def _texts(self) -> frozenset[str]:
+        """The names of the arguments that are texts."""
+        return _text_fields(self.arguments)
+
+
+MAX_ARGUMENT_VALUES: Final = 1_000
+"""Maximum number of values in one argument that comes as a JSON text."""
 
 _READS: Final = {"read_only_hint": True, "open_world_hint": False}
 _ACTS: Final = {"read_only_hint": False, "destructive_hint": True, "idempotent_hint": False, "open_world_hint": True}
@@ -248,6 +278,23 @@ OFFERED: Final = (
     ),
 )
 """All tools of the server. find_skills needs a library."""
+
+
+def _whole(value: Any) -> Any:
+    """The value; 5.0 as 5, which is the same number in JSON."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+@cache
+def _text_fields(kind: type[Value]) -> frozenset[str]:
+    """The names of the fields that take texts."""
+    types = {field.name: field.type for field in msgspec.inspect.type_info(kind).fields}  # type: ignore[attr-defined]
+    return frozenset(name for name, type in types.items() if isinstance(_bare(type), msgspec.inspect.StrType))
+
+
+def _bare(type: msgspec.inspect.Type) -> msgspec.inspect.Type:
+    """A type without its description."""
+    return _bare(type.type) if isinstance(type, msgspec.inspect.Metadata) else type
 
 
 @cache

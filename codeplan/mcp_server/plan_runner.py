@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Final, assert_never
+from typing import Final, Protocol, assert_never
 
 from msgspec.structs import replace
 
@@ -34,6 +36,7 @@ from codeplan.planning.resume_point import (
     step_after_all,
     unfinished_step,
 )
+from codeplan.recording.event_handlers import KeepAndTell
 from codeplan.recording.events import (
     ApprovalAnswered,
     CallDecided,
@@ -59,6 +62,7 @@ from codeplan.sandbox.language.extraction import add_header, holds_code, in_fenc
 from codeplan.tools.agent import agent_class_for
 from codeplan.tools.approvals import Approver
 from codeplan.tools.call_texts import shown_call
+from codeplan.tools.environment import ToolEnvironment
 from codeplan.tools.flow_checks import FlowChecks, with_marks
 from codeplan.types import (
     AgentApi,
@@ -84,6 +88,15 @@ from codeplan.types import (
 )
 from codeplan.untrusted.json_values import json_value
 from codeplan.untrusted.texts import excerpt, one_line, shell_word
+
+
+class PlanCheck(Protocol):
+    """Checks a plan's text, which may read the variables ``kept`` of an earlier run."""
+
+    def __call__(self, source: str, kept: Iterable[str] = ()) -> Plan | Rejected: ...
+
+
+_CheckKey = tuple[str, frozenset[str], frozenset[str]]
 
 
 class PastRun(Value, frozen=True):
@@ -115,20 +128,22 @@ class PastRun(Value, frozen=True):
         return ", ".join(map(shown_call, calls.all_in_doubt))
 
 
-def read_past_run(folder: Path, state: RunState, sandbox: Sandbox, api: AgentApi, plan: Plan | None = None) -> PastRun:
-    """The run of a folder. ``plan`` is its plan, if this process has just run it.
+def read_past_run(
+    folder: Path, state: RunState, check: PlanCheck, plan: Plan | None = None, events: Sequence[Event] = ()
+) -> PastRun:
+    """The run of a folder. ``plan`` is its plan, if this process has just run it, and ``events`` are then all of it.
 
     The trace is not trusted: without ``plan``, its plan is checked again, and the variables are decoded safely.
 
     Raises: UsageError: the trace cannot be read, is that of another episode, or its plan does not fit the tools.
     """
-    events = Trace.read(folder / TRACE_NAME)
+    events = events or Trace.read(folder / TRACE_NAME)
     header = events[0] if events else None
     if not isinstance(header, EpisodeStarted) or (header.env, header.method) != ("tools", "exec"):
         raise UsageError(f"{folder.name} is not the run of a plan with tools; name a run that run_plan returned")
     first = next((i for i, e in enumerate(events) if isinstance(e, PlanStarted)), len(events))
     ran = tuple(events[first:])
-    plan = plan or _recorded_plan(events, folder.name, sandbox, api, state.entries)
+    plan = plan or _recorded_plan(events, folder.name, check, state.entries)
     attempt = last_attempt(ran, plan, state.entries)
     for step, checkpoint in attempt.entries.items():
         verify_checkpoint(checkpoint, f"the variables of step {step} in the run {folder.name}")
@@ -147,11 +162,11 @@ def read_past_run(folder: Path, state: RunState, sandbox: Sandbox, api: AgentApi
 
 
 def _recorded_plan(
-    events: Sequence[Event], run: str, sandbox: Sandbox, api: AgentApi, entries: Mapping[int, Checkpoint]
+    events: Sequence[Event], run: str, check: PlanCheck, entries: Mapping[int, Checkpoint]
 ) -> Plan:
     source = next((e.source for e in reversed(events) if isinstance(e, PlanDrafted | PlanFixed)), "")
     started = [e.checkpoint for e in events if isinstance(e, PlanStarted) and e.checkpoint]
-    checked = sandbox.check(source, api, kept={name for c in (*entries.values(), *started) for name in c.names})
+    checked = check(source, {name for c in (*entries.values(), *started) for name in c.names})
     if not isinstance(checked, Plan):
         raise UsageError(
             f"the plan of the run {run} does not fit the tools any more ({checked.diagnostics[0]}); send it to run_plan"
@@ -161,6 +176,9 @@ def _recorded_plan(
 
 MAX_PLAN_CHARS: Final = 200_000
 """Maximum length of a plan's text, with what is around its code. The sandbox takes 64 KiB of code."""
+
+MAX_CHECKED: Final = 32
+"""How many plans that passed their check are remembered."""
 
 MAX_GOAL_CHARS: Final = 2_000
 """Maximum length of a goal, in characters."""
@@ -215,10 +233,12 @@ class ToolPlanRunner:
     def __init__(self, tools: OpenTools, folders: RunFolders, settings: RunnerSettings) -> None:
         self.toolset, self.folders = tools.toolset, folders
         self._tools, self._settings = tools, settings
-        self._sandbox = Sandbox(settings.limits, allow_weak=settings.allow_weak_sandbox, imports=settings.imports)
+        limits = replace(settings.limits, asks=0)  # there is no model here
+        self._sandbox = Sandbox(limits, allow_weak=settings.allow_weak_sandbox, imports=settings.imports)
+        self._checked: OrderedDict[_CheckKey, Plan] = OrderedDict()
         agent: type = agent_class_for(tools.toolset, "")
         self._api = agent_api(agent)
-        self._loop = LoopThread()
+        self._loop, self._checks = LoopThread(), threading.Lock()
         self._before_data: tuple[str, ...] = ()  # the texts of the plans that clients wrote before they got any answer
         self._has_answered = folders.has_runs
 
@@ -228,13 +248,29 @@ class ToolPlanRunner:
 
     def check(self, text: str) -> CheckAnswer:
         """Check a plan; nothing of it runs."""
-        found = self._sandbox.check(add_header(self._code(text)), self._api)
+        found = self._check(add_header(self._code(text)))
         changes, plan = fix_texts(found.fixes), found.source if found.fixes else ""
         if isinstance(found, Rejected):
             return CheckAnswer(False, faults=plan_faults(found.diagnostics), changes=changes, plan=plan)
         steps = tuple(CheckedStep(step.number, step.title) for step in found.steps)
         flows = self._preview(found)
         return CheckAnswer(True, steps, warnings=plan_faults(found.warnings), changes=changes, plan=plan, flows=flows)
+
+    def _check(self, source: str, kept: Iterable[str] = (), set_before: Iterable[str] = ()) -> Plan | Rejected:
+        """The sandbox's check. A plan that passed is not checked again: a client checks, runs and resumes one text.
+
+        ``kept`` and ``set_before`` are those of ``Sandbox.check``.
+        """
+        key = source, frozenset(kept), frozenset(set_before)
+        if passed := self._checked.get(key):
+            return passed
+        checked = self._sandbox.check(source, self._api, kept=key[1], set_before=key[2])
+        if isinstance(checked, Plan):  # an overloaded machine may be why another is refused
+            with self._checks:
+                self._checked[key] = checked
+                if len(self._checked) > MAX_CHECKED:
+                    self._checked.popitem(last=False)
+        return checked
 
     def _code(self, text: str) -> str:
         """The code of a plan's text. Clients may send it as in a reply, in a fence; a fence within the code is none."""
@@ -252,7 +288,7 @@ class ToolPlanRunner:
 
     def run(self, text: str, goal: str, control: RunControl) -> RunAnswer:
         """Check a plan and run it from its first step."""
-        checked = self._sandbox.check(add_header(self._code(text)), self._api)
+        checked = self._check(add_header(self._code(text)))
         if isinstance(checked, Rejected):
             return refusal_answer(checked)
         return self._play(checked, goal.strip() or _NO_GOAL, _Start(), control)
@@ -267,14 +303,12 @@ class ToolPlanRunner:
         """
         folder = self.folders.find(run_id)
         state = self.folders.read_state(run_id)
-        past = read_past_run(folder, state, self._sandbox, self._api)
+        past = read_past_run(folder, state, self._check)
         if past.broken_off and not state.told:
             return self._tell_broken_off(run_id, past, state)
         taken = take_reply(self._sandbox, self._code(text), past.attempt.plan.source)
         kept = saved_names(past.attempt)
-        checked = taken.refusal or self._sandbox.check(
-            taken.source, self._api, kept=kept, set_before=set_names(past.attempt.plan)
-        )
+        checked = taken.refusal or self._check(taken.source, kept, set_names(past.attempt.plan))
         if isinstance(checked, Rejected):
             return refusal_answer(checked, run_id)
         if past.waits and checked.source == past.attempt.plan.source:
@@ -329,14 +363,12 @@ class ToolPlanRunner:
 
     def _method(self, plan: Plan, step: int, checkpoint: Checkpoint | None) -> FixedPlan:
         return FixedPlan(
-            plan,
-            limits=self._settings.limits,
-            allow_weak_sandbox=self._settings.allow_weak_sandbox,
-            imports=self._settings.imports,
-            start_from=step,
-            checkpoint=checkpoint,
-            asks=False,
+            plan, start_from=step, checkpoint=checkpoint, asks=False, sandbox=self._sandbox
         )
+
+    def _environment(self, goal: str, control: RunControl, carried: Sequence[CarriedAnswer]) -> ToolEnvironment:
+        """The tools for one run. No prompt shows them, so that the goal does not decide which of them are described."""
+        return self._tools.environment(goal, control.approve, self._loop, carried, shown_for="")
 
     def _answer_of(
         self,
@@ -350,11 +382,13 @@ class ToolPlanRunner:
         carried: Sequence[CarriedAnswer] = (),
     ) -> RunAnswer:
         """Have the episode begin or go on, and answer with how it ended."""
+        seen: list[Event] = []
+        tell = KeepAndTell(seen.append, control.on_event)
         try:
-            with closing(self._tools.environment(goal, control.approve, self._loop, carried)) as env:
+            with closing(self._environment(goal, control, carried)) as env:
                 self._prepare_flows(env.flow_checks, plan, state.resumes)
                 given = {"env": env, "model": _Client(), "budget": self._settings.budget}
-                ending: Ending | None = play(**given, on_event=control.on_event).ending
+                ending: Ending | None = play(**given, on_event=tell).ending
         except InfrastructureError:
             if not self._has_started(run_id):
                 raise
@@ -362,7 +396,7 @@ class ToolPlanRunner:
         self._has_answered = True
         outcome = method.outcome if not isinstance(method.outcome, Rejected) else None
         self.folders.write_state(run_id, state)
-        past = read_past_run(self.folders.path(run_id), state, self._sandbox, self._api, plan)
+        past = read_past_run(self.folders.path(run_id), state, self._check, plan, seen)
         return run_answer(run_id, past, outcome, ending or past.ending, state.resumes, self.folders.path(run_id))
 
     def _prepare_flows(self, checks: FlowChecks | None, plan: Plan, resumes: str | None) -> None:

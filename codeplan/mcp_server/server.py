@@ -8,6 +8,7 @@ import logging
 import signal
 import traceback
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -72,6 +73,11 @@ class PlanService:
         self, context: ServerRequestContext[Any], params: PaginatedRequestParams | None
     ) -> ListToolsResult:
         """The tools with their schemas."""
+        return self._listed
+
+    @cached_property
+    def _listed(self) -> ListToolsResult:
+        """The list, made once: the official package asks for it before every call over HTTP."""
         from mcp_types import ListToolsResult, Tool, ToolAnnotations
 
         return ListToolsResult(

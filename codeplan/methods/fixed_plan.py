@@ -37,7 +37,8 @@ class FixedPlan:
     """Checks and runs one plan. The model answers its ``ask_llm``. A ``Plan`` counts as checked.
 
     The plan starts at step ``start_from`` with the variables of ``checkpoint`` (None: with none). With ``strict``, a
-    plan with warnings is refused. ``plan`` and ``outcome`` are None before the run.
+    plan with warnings is refused. ``plan`` and ``outcome`` are None before the run. The ``sandbox`` that checked a plan
+    has its compiled code; None makes one with the other settings.
 
     With ``pause_at``, the run is interrupted where that step begins,
     and resumed there from its checkpoint after ``on_pause`` has acted with the agent: the step is entered twice.
@@ -65,12 +66,13 @@ class FixedPlan:
         pause_at: int | None = None,
         on_pause: Callable[[Any], None] | None = None,
         on_coverage: Callable[[LineCoverage], None] | None = None,
+        sandbox: Sandbox | None = None,
     ) -> None:
         self.source = source if isinstance(source, str) else source.source
         self.plan = source if isinstance(source, Plan) else None
         limits = limits or Limits()
         allowed = limits if asks else replace(limits, asks=0)
-        self.sandbox = Sandbox(allowed, allow_weak=allow_weak_sandbox, backend=backend, imports=imports)
+        self.sandbox = sandbox or Sandbox(allowed, allow_weak=allow_weak_sandbox, backend=backend, imports=imports)
         self._asks = asks
         self.outcome: Outcome | Rejected | None = None
         self._fixes: Fixes = fixes

@@ -47,7 +47,7 @@ from codeplan.recording.events import (
 from codeplan.types import Checkpoint, NeedsInput, Waiting
 from codeplan.types.value import MAX_PART, MAX_ROWS, html_list, html_text, html_value, short_repr
 from codeplan.untrusted import files
-from codeplan.untrusted.json_values import MAX_NESTING, TOO_DEEP, ValueLimit, count_values, is_too_deep
+from codeplan.untrusted.json_values import MAX_NESTING, TOO_DEEP, ValueLimit, measure_json
 from codeplan.untrusted.texts import parser_reason, shell_word, with_count
 from codeplan.untrusted.values import in_quotes
 
@@ -93,7 +93,6 @@ CLOSING_EVENTS: Final = (ModelCallFailed, SpanClosed, EpisodeEnded)
 
 _CLOSING_LINES = (b'{"event":"model_call_failed"', b'{"event":"span_closed"', b'{"event":"episode_ended"')
 
-_FEW_VALUES: Final = 50  # a count that is too high by so little does no harm
 _MAX_FILLED_BYTES: Final = MAX_TRACE_BYTES - 4 * MAX_EVENT_BYTES
 _MAX_FILLED_VALUES: Final = MAX_TRACE_VALUES - 2_000_000
 _ROOM_FOR_CALL: Final = MAX_EVENT_BYTES  # a call's arguments and its answer are smaller, in JSON too
@@ -134,31 +133,29 @@ class TraceSize:
 
     def count(self, event: Event, packed: bytes) -> None:
         """Count an event and its JSON, even if there is no room for it."""
-        self._bytes, self._values, self._saved = self._with(event, packed)
+        self._bytes, self._values, self._saved = self._with(event, packed, measure_json(packed)[0])
 
     def add(self, event: Event, packed: bytes) -> None:
         """Count an event and its JSON if there is room for it, and it can be read again.
 
         Raises: SizeExceeded, TraceExhausted.
         """
-        if packed.count(b"[") + packed.count(b"{") > MAX_NESTING and is_too_deep(packed):
+        values, too_deep = measure_json(packed)
+        if too_deep:
             raise SizeExceeded("event", MAX_NESTING, f"an event of the trace holds {TOO_DEEP}")
-        sums = self._with(event, packed)
+        sums = self._with(event, packed, values)
         _require_room(event, len(packed), *sums)
         self._bytes, self._values, self._saved = sums
 
     def require_room(self, event: Event, packed: bytes) -> None:
         """Check that there is room for an event and its JSON. Raises: SizeExceeded."""
-        _require_room(event, len(packed), *self._with(event, packed))
+        _require_room(event, len(packed), *self._with(event, packed, measure_json(packed)[0]))
 
     def require_free(self, bytes: int, values: int) -> None:
         """Check that there is room for this much more. Raises: TraceExhausted."""
         _require_sums(self._bytes + bytes, self._values + values, self._saved)
 
-    def _with(self, event: Event, packed: bytes) -> tuple[int, int, int]:
-        values = 1 + packed.count(b",") + packed.count(b"[") + packed.count(b"{")  # at least as many as there are
-        if values > _FEW_VALUES:
-            values = count_values(packed)
+    def _with(self, event: Event, packed: bytes, values: int) -> tuple[int, int, int]:
         return self._bytes + len(packed), self._values + values, self._saved + _count_saved_values(event)
 
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, Final, NamedTuple, TypeAlias
+from weakref import WeakSet
 
 import msgspec
 
@@ -358,12 +359,16 @@ def _open(env: str | AnyEnvironment, settings: Mapping[str, Any], resources: Exi
     return made
 
 
+_usable_agents: Final[WeakSet[type]] = WeakSet()  # with many tools, looking at each method takes milliseconds
+
+
 def _require_usable_agent(env: BaseEnvironment) -> None:
-    if isinstance(env.agent, type):
+    if isinstance(env.agent, type) and env.agent not in _usable_agents:
         what = f"the Agent class {env.agent.__name__}"
         require_members(env.agent, Agent, what)
         public = {n: f for n, f in inspect.getmembers_static(env.agent) if not n.startswith("_")}
         require_synchronous(public, what)
+        _usable_agents.add(env.agent)
 
 
 def _connect_model(model: str | LLM | ModelFunction, settings: Mapping[str, Any], offline: bool) -> LLM:

@@ -233,9 +233,11 @@ class OpenTools:
         loop: LoopThread | None = None,
         carried: Sequence[CarriedAnswer] = (),
         user: User | None = None,
+        shown_for: str | None = None,
     ) -> ToolEnvironment:
         """The environment of one episode. ``approve`` decides about calls in place of the user's function.
-        ``carried`` are answers of an episode with which this one goes on. ``user`` is whom plans may ask.
+        ``carried`` are answers of an episode with which this one goes on. ``user`` is whom plans may ask. Of many
+        tools, prompts show those in full that fit ``shown_for``; None: the goal.
 
         Raises: UsageError: the goal is empty, or a pattern is wrong.
         """
@@ -254,6 +256,7 @@ class OpenTools:
             returns=self._returns,
             user=user,
             variables=read_variables(self.sources.variables),
+            shown_for=shown_for,
         )
 
     def toolset_of(self, given: object) -> Toolset:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -310,17 +310,37 @@ def agent_class_for(
     user. ``recalls``: they may look up what earlier turns of a session did, unless a tool has that name. ``lately`` are
     the tools that these called, the latest first; None: there are none.
     """
-    api = msgspec.structs.replace(shown_api(toolset, goal, lately), asks_user=asks_user)
+    api = msgspec.structs.replace(_known_api(toolset, goal, lately), asks_user=asks_user)
     if recalls and toolset.get(RECALL.name) is None:
         api = msgspec.structs.replace(api, methods=(*api.methods, RECALL))
-    made = _classes.setdefault(toolset, {})
-    if (key := (api.brief, api.unlisted, asks_user, RECALL in api.methods)) not in made:
-        made[key] = _build_class(toolset, api)
-    return made[key]
+    key: _ClassKey = (api.brief, api.unlisted, asks_user, RECALL in api.methods)
+    return _remembered(_classes, toolset, key, lambda: _build_class(toolset, api))
 
 
+def _known_api(toolset: Toolset, goal: str, lately: Sequence[str] | None) -> AgentApi:
+    """``shown_api``, read once for equal words: it reads the descriptions of all tools."""
+    key: _ApiKey = (goal, None if lately is None else tuple(lately))
+    return _remembered(_apis, toolset, key, lambda: shown_api(toolset, goal, lately))
+
+
+_MAX_REMEMBERED: Final = 16  # for each toolset: a server may see any number of goals
+_K = TypeVar("_K")
+_V = TypeVar("_V")
 _ClassKey: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], bool, bool]
 _classes: Final[WeakKeyDictionary[Toolset, dict[_ClassKey, type[ToolAgent]]]] = WeakKeyDictionary()
+_ApiKey: TypeAlias = tuple[str, tuple[str, ...] | None]
+_apis: Final[WeakKeyDictionary[Toolset, dict[_ApiKey, AgentApi]]] = WeakKeyDictionary()
+
+
+def _remembered(kept: WeakKeyDictionary[Toolset, dict[_K, _V]], toolset: Toolset, key: _K, make: Callable[[], _V]) -> _V:
+    """The value of a toolset for this key, made if it is not there. The oldest values give way to new ones."""
+    values = kept.setdefault(toolset, {})
+    value = values.get(key)
+    if value is None:
+        value = values.setdefault(key, make())
+        for old in list(values)[:-_MAX_REMEMBERED]:
+            values.pop(old, None)
+    return value
 
 
 def _build_class(toolset: Toolset, api: AgentApi) -> type[ToolAgent]:

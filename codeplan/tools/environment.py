@@ -177,6 +177,7 @@ class ToolEnvironment:
     shapes in place of what tools answered. ``instructions`` are the user's own system text. ``returns`` is
     the type that the values of plans must have; ``typed_value`` is the latest such value, in a tuple, that had it.
     ``user`` answers what plans ask; without one they have no ``ask_user``. Plans have the ``variables`` from the start.
+    Of many tools, prompts show those in full that fit ``shown_for``; None: the goal.
 
     Raises: UsageError: the goal is empty, or is not text in UTF-8; or the instructions are not, or are too long.
     """
@@ -201,9 +202,10 @@ class ToolEnvironment:
         returns: WantedType | None = None,
         user: User | None = None,
         variables: Checkpoint | None = None,
+        shown_for: str | None = None,
     ) -> None:
         require_goal(goal)
-        self._goal, self._recalls = goal, False
+        self._shown_for, self._recalls = goal if shown_for is None else shown_for, False
         self._lately: tuple[str, ...] | None = None
         self._own_toolset = toolset
         self.use_toolset(toolset)
@@ -243,14 +245,14 @@ class ToolEnvironment:
 
     def _make_agent(self) -> None:
         more = {"asks_user": self.asks_user, "recalls": self._recalls}
-        self.agent = agent_class_for(self.toolset, self._goal, **more, lately=self._lately)
+        self.agent = agent_class_for(self.toolset, self._shown_for, **more, lately=self._lately)
 
     def begin_turn(self, turn: TurnStarted, number: int, *, recalls: bool, lately: Sequence[str]) -> Task:
         """Go on with the next goal of a session, and the tools and the type of value that hold from here on.
 
         The tools of a recorded turn that are not those of now are only described: the recording answers their calls.
         """
-        self._goal, self._recalls, self._lately = turn.message, recalls, tuple(lately)
+        self._shown_for, self._recalls, self._lately = turn.message, recalls, tuple(lately)
         if turn.tools is not None:
             self._use_recorded(turn.tools, turn.tools_doc, turn.once)
         self._use_returns(turn.returns)
@@ -816,7 +818,7 @@ def _unpacked(call: Call) -> dict[str, Any]:
 
 def _action_space(toolset: Toolset) -> ActionSpace:
     """The tools for models that plan in words: one line for each, as where there are too many to show them in full."""
-    return ActionSpace(tuple(tool.method.first_line for tool in toolset.tools), calls=MAX_TURNS)
+    return ActionSpace(toolset.first_lines, calls=MAX_TURNS)
 
 
 def require_goal(goal: object) -> None:

@@ -127,6 +127,11 @@ class Toolset:
         return tuple(AgentTool(tool.method, tool.types) for tool in self.tools)
 
     @cached_property
+    def first_lines(self) -> tuple[str, ...]:
+        """Each tool on one line, for models that plan in words."""
+        return tuple(tool.method.first_line for tool in self.tools)
+
+    @cached_property
     def api(self) -> AgentApi:
         """The API that prompt, check and sandbox share. If a tool is called ``report``, the agent's is ``report_``."""
         types = dict.fromkeys(each for tool in self.tools for each in tool.types)

@@ -349,13 +349,19 @@ def create_folder(path: Path | str, below: Path | str | None = None) -> None:
         raise UnsafeFile(describe_mode(mode), path)
 
 
-def write_atomically(path: Path | str, content: bytes | str, below: Path | str | None = None) -> None:
-    """Write a whole file durably. A concurrent reader sees the old file or the new one. Raises: OSError."""
+def write_atomically(
+    path: Path | str, content: bytes | str, below: Path | str | None = None, *, mode: int | None = None
+) -> None:
+    """Write a whole file durably. A concurrent reader sees the old file or the new one; ``mode`` is the new one's, None
+    that of any new file. Raises: OSError.
+    """
     data = content.encode() if isinstance(content, str) else content
     with _parent(path, below) as (folder, name):
         temporary = f".{secrets.token_hex(8)}.tmp"
         try:
             with _writable(folder.open_file(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, path), path) as file:
+                if mode is not None:
+                    os.chmod(file.fileno(), mode)
                 write_all(file, data)
                 os.fsync(file.fileno())
             folder.replace(temporary, name)

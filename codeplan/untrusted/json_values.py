@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
@@ -24,10 +23,6 @@ MAX_NESTING: Final = 200
 TOO_DEEP: Final = f"values nested deeper than {MAX_NESTING}"
 
 _FEW: Final = 50  # a count that is too high by so little does no harm
-_STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
-_TOKENS: Final = re.compile(rb'(?:[^"]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
-"""The longest start of a text that does not end within a string."""
-
 _PIECE: Final = 64 << 10
 _NESTING_CHANGES: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _OTHER_BYTES: Final = bytes(b for b in range(256) if b not in _NESTING_CHANGES)
@@ -35,16 +30,25 @@ _OTHER_BYTES: Final = bytes(b for b in range(256) if b not in _NESTING_CHANGES)
 
 def count_values(text: bytes | bytearray) -> int:
     """At least as many as the values in the text, and not many more. Takes linear time."""
-    most = 1 + _count_signs(text)
-    return most if most <= _FEW else 1 + sum(map(_count_signs, _without_strings(text)))
+    return measure_json(text)[0]
 
 
 def is_too_deep(text: bytes) -> bool:
     """Whether lists and objects in the text are nested deeper than ``MAX_NESTING``. Takes linear time."""
-    if text.count(b"[") + text.count(b"{") <= MAX_NESTING:
-        return False
-    brackets = b"".join(_without_strings(text)).translate(None, _OTHER_BYTES)
-    return max(accumulate(map(_NESTING_CHANGES.__getitem__, brackets)), default=0) > MAX_NESTING
+    return text.count(b"[") + text.count(b"{") > MAX_NESTING and measure_json(text)[1]
+
+
+def measure_json(text: bytes | bytearray) -> tuple[int, bool]:
+    """``count_values`` and ``is_too_deep`` of a text, in one reading."""
+    most = 1 + _count_signs(text)
+    if most <= _FEW:
+        return most, False
+    values, brackets = 1, []
+    for piece in _without_strings(text):
+        values += _count_signs(piece)
+        brackets.append(piece.translate(None, _OTHER_BYTES))
+    changes = map(_NESTING_CHANGES.__getitem__, b"".join(brackets))
+    return values, values > MAX_NESTING and max(accumulate(changes), default=0) > MAX_NESTING
 
 
 def has_more_values(text: bytes | bytearray, most: int) -> bool:
@@ -67,23 +71,23 @@ class ValueLimit:
 
     def check(self, text: bytes, where: str) -> None:
         """Count the next text; ``where`` is for the message. Raises: UsageError: too many values, or too deep."""
-        if is_too_deep(text):
+        values, too_deep = measure_json(text)
+        if too_deep:
             raise UsageError(f"{where}: it holds {TOO_DEEP}")
-        self._left -= count_values(text)
+        self._left -= values
         if self._left < 0:
             raise UsageError(f"{where}: the file holds more than {self._most:,} values up to here, which is too many")
 
 
 def _without_strings(text: bytes | bytearray) -> Iterator[bytes]:
     """The text without its strings, in pieces: the gaps between all strings take many times the size of the text."""
-    start = 0
+    start, within = 0, False  # whether the piece begins within a string
     while start < len(text):
-        whole = _TOKENS.match(text, start, start + _PIECE)
-        if whole and whole.end() > start:
-            yield _STRING.sub(b"", text[start : whole.end()])
-        else:  # a string that is longer than a piece, or has no end
-            whole = _STRING.match(text, start)
-        start = whole.end() if whole else len(text)
+        piece = text[start : start + _PIECE].replace(rb"\\", b"")
+        start += _PIECE + piece.endswith(b"\\")  # what a last backslash escapes is in the next piece
+        parts = piece.replace(rb"\"", b"").split(b'"')
+        yield b"".join(parts[within::2])
+        within ^= len(parts) % 2 == 0
 
 
 def _count_signs(text: bytes | bytearray) -> int:
