@@ -44,7 +44,7 @@ from codeplan.sandbox.protocol.limits import MAX_STEPS
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.parameter_binding import read_parameters
 from codeplan.skills.skill import Skill, SkillOrigin
-from codeplan.skills.skill_folder import DamagedSkill, format_manifest, parse_manifest, require_valid_name
+from codeplan.skills.skill_folder import DamagedSkill, format_manifest, parse_manifest, standard_name
 from codeplan.tools.call_texts import shown_answer
 from codeplan.types import AgentApi, Finished, Outcome, Plan, Rejected, Replan, Stopped, Task, Value, refuse_warnings
 from codeplan.untrusted.values import in_quotes
@@ -248,9 +248,8 @@ def _generalise(
 
 def _build_skill(plan: Plan, task: Task, ran: EpisodeRecord, runner: CurationRunner, sandbox: Sandbox) -> Skill:
     shape = sandbox.analyse("shape", plan.source)
-    kind = re.sub(r"[^a-z0-9_-]", "-", task.kind.lower()) or "skill"
     return Skill(
-        name=require_valid_name(f"{kind[:40]}-{str(shape)[:8]}".lstrip("-_")),
+        name=standard_name(task.kind[:40], str(shape)[:8]),
         env=runner.env,
         plan=plan.source,
         kind=task.kind,
