@@ -96,8 +96,8 @@ def import_skills(library: SkillLibrary, path: Path, sandbox: Sandbox | None = N
     """Add the skills of a zip file or of another library's folder as unpinned candidates, without their evidence.
 
     A folder of skills of other agents (``<name>/SKILL.md``) is read as well: those with a ``plan.py`` become skills
-    over tools. A plan that fails the check for its environment's agent is refused, and so is one that the library has. A skill
-    whose name is taken gets a new one. Raises: UsageError if the file cannot be read.
+    over tools. A plan that fails the check for its environment's agent is refused, and so is one that the library has.
+    A skill whose name is taken gets a new one. Raises: UsageError if the file cannot be read.
     """
     sandbox = sandbox or Sandbox()
     found = _read_folder(path) if path.is_dir() else _read_zip(path)

@@ -34,9 +34,8 @@ class Skill(Value, frozen=True):
 
     ``kind`` is empty if it is for any kind; ``parameters`` are the names that ``parameter_binding`` finds in the plan.
     ``version`` counts from 1 and grows with each change of the plan; evidence counts for one version. ``pinned`` keeps
-    curation from changing its status. ``tools`` are the user's tools that the plan needs, as they were when it solved its
-    task. ``score`` is how well it fits the task it was found for (higher is better), 0
-    outside a search.
+    curation from changing its status. ``score`` is how well it fits the task it was found for (higher is better), 0
+    outside a search. ``tools`` are the user's tools that the plan needs, as they were when it solved its task.
     """
 
     name: str

@@ -235,7 +235,8 @@ def _prose(skill: Skill) -> Iterable[str]:
     yield ""
     yield (
         f"For tasks{kind} in {skill.env}. The plan, [plan.py](plan.py), is a Python function whose numbered steps say "
-        "what to do; `agent` in it has the tools. Its parameters are set at its head; the evidence is in evidence.jsonl."
+        "what to do; `agent` in it has the tools, and its parameters are set at its head. The evidence is in "
+        "evidence.jsonl."
     )
     for heading, items in (("Parameters", skill.parameters), ("Tools", _tool_lines(skill))):
         if items:
@@ -285,9 +286,8 @@ def read_foreign(folder: Path) -> Skill:
         raise DamagedSkill(f"{folder / MANIFEST}: it describes the skill {found.name}; its folder must have its name")
     if not os.path.lexists(folder / PLAN):
         raise DamagedSkill(f"{folder}: it has no {PLAN}; without a plan, a skill is documentation")
-    return msgspec.structs.replace(
-        found.to_skill(_read_plan(folder, found)), env=found.environment if found.digest else TOOLS
-    )
+    env = found.environment if found.digest else TOOLS
+    return msgspec.structs.replace(found.to_skill(_read_plan(folder, found)), env=env)
 
 
 def is_usable(folder: Path) -> bool:

@@ -103,7 +103,10 @@ def _error(problem: str, mark: Any) -> YamlError:
 
 
 def yaml_text(text: str) -> str:
-    """The text as a double-quoted scalar on one line. Three hyphens in it are escaped: some readers end the front matter there."""
+    """The text as a double-quoted scalar on one line.
+
+    Three hyphens in it are escaped, because some readers end the front matter there.
+    """
     written = re.sub("(?<=--)-", r"\\u002d", json.dumps(text, ensure_ascii=False))
     return "".join(_escape(c) for c in written)
 

@@ -505,12 +505,7 @@ def find_unreadable(source: str, limits: Limits) -> Diagnostic | None:
         line = source.count("\n", 0, error.start) + 1
         return Diagnostic(line, 0, "text", "the plan contains half of a surrogate pair, which is not text; remove it")
     if length > limits.source_bytes:
-        return Diagnostic(
-            0,
-            0,
-            "size",
-            f"the plan takes {length:,} bytes; write at most {limits.source_bytes:,} (the limit source_bytes)",
-        )
+        return Diagnostic(0, 0, "size", f"the plan takes {length:,} bytes; write at most {limits.source_bytes:,} (the limit source_bytes)")
     if "\0" in source:
         line = source.count("\n", 0, source.index("\0")) + 1
         return Diagnostic(line, 0, "text", "the plan contains a NUL character; remove it")

@@ -61,7 +61,7 @@ def chat(folder: Path, typed: str, *more: str) -> subprocess.CompletedProcess[st
 def test_each_line_is_a_message_and_the_answer_to_a_question(folder: Path) -> None:
     done = chat(folder, "sum\n\nwhere\nParis\nmore\nfail\n")
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "3\nParis\n[\n  3\n]\n"
+    assert done.stdout == '3\nParis\n[\n  3\n]\n'
     assert "it asks: Where to?" in done.stderr and "no way" in done.stderr
 
 
