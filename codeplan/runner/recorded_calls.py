@@ -71,7 +71,7 @@ class RecordedCalls:
         except (UsageError, NotPlainData, ValueError) as e:
             raise UsageError(f"{what} cannot stand for tools: {parser_reason(e)}") from None
         self.agent, self.described_tools, self.tools_doc = tools.agent, tools.described_tools, tools.tools_doc
-        self.asks_user = tools.asks_user
+        self.asks_user, self.variables = tools.asks_user, header.variables
         self._task, self._result = header.task, result
         self._left: dict[bytes, deque[Answer]] = {}
 

@@ -102,7 +102,7 @@ class FaultyTools:
         self.tasks, self.judge = env.tasks, env.judge
         self.once_tools, self.carried, self.has_flows = env.once_tools, env.carried, env.has_flows
         self.is_blind, self.instructions, self.returns = env.is_blind, env.instructions, env.returns
-        self.asks_user = env.asks_user
+        self.asks_user, self.variables = env.asks_user, env.variables
         self._env, self._message, self._at = env, message, at
         self._count = 0
 
