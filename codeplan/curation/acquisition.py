@@ -3,6 +3,8 @@
 codeplan completes the successful plan, so that it runs from step 1, and generalises it. The plan must then solve its
 own task again.
 
+An episode with the user's own tools is proven on its recorded answers: no tool is called for a trial.
+
 The trace in an episode's folder may come from a stranger. It says which plans ran and what was observed. Nothing else
 in it is trusted: the task must be the environment's own, and the generalised plan must solve it here.
 """
@@ -37,6 +39,7 @@ from codeplan.recording.events import (
 )
 from codeplan.recording.trace import Trace, find_end
 from codeplan.runner.episodes import find_trace
+from codeplan.runner.recorded_calls import RecordedCalls, is_accepted
 from codeplan.runner.recorded_episodes import choose_settings, main_model_name
 from codeplan.runner.setup import accepted_settings
 from codeplan.sandbox import Sandbox
@@ -44,7 +47,7 @@ from codeplan.sandbox.protocol.limits import MAX_STEPS
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.parameter_binding import read_parameters
 from codeplan.skills.skill import Skill, SkillOrigin
-from codeplan.skills.skill_folder import DamagedSkill, format_manifest, parse_manifest, require_valid_name
+from codeplan.skills.skill_folder import TOOLS, DamagedSkill, format_manifest, parse_manifest, standard_name
 from codeplan.tools.call_texts import shown_answer
 from codeplan.types import AgentApi, Finished, Outcome, Plan, Rejected, Replan, Stopped, Task, Value, refuse_warnings
 from codeplan.untrusted.values import in_quotes
@@ -121,11 +124,25 @@ def try_to_acquire(
 
 def find_refusal(episode: EpisodeRecord) -> NothingAcquired | None:
     """Why an episode cannot yield a skill, according to its record; None if it may."""
-    if not episode.result.success:
+    if not _is_solved(episode):
         return NothingAcquired("the task was not solved")
     if not _plan_runs(episode.events):
         return NothingAcquired("no plan solved the task; methods such as react run none")
     return None
+
+
+def _is_solved(episode: EpisodeRecord) -> bool:
+    """Whether the episode succeeded, or, with tools and without a verifier, its plan ran to its end."""
+    return is_accepted(episode.result) if _has_tools(episode) else episode.result.success
+
+
+def _has_tools(episode: EpisodeRecord) -> bool:
+    return _is_of_tools(episode.events[0] if episode.events else None)
+
+
+def _is_of_tools(header: Event | None) -> bool:
+    """Whether the user's own tools were called, and not an environment with another name in their place."""
+    return isinstance(header, EpisodeStarted) and bool(header.tools) and header.env == TOOLS
 
 
 class _Proof(Value, frozen=True):
@@ -248,12 +265,14 @@ def _generalise(
 
 def _build_skill(plan: Plan, task: Task, ran: EpisodeRecord, runner: CurationRunner, sandbox: Sandbox) -> Skill:
     shape = sandbox.analyse("shape", plan.source)
-    kind = re.sub(r"[^a-z0-9_-]", "-", task.kind.lower()) or "skill"
+    header, has_tools = ran.events[0], _has_tools(ran)
+    called = header.tools if has_tools and isinstance(header, EpisodeStarted) else ()
     return Skill(
-        name=require_valid_name(f"{kind[:40]}-{str(shape)[:8]}".lstrip("-_")),
+        name=standard_name((task.goal if has_tools else task.kind)[:40], str(shape)[:8]),
         env=runner.env,
         plan=plan.source,
-        kind=task.kind,
+        kind="" if has_tools else task.kind,
+        tools=tuple(t for t in called if re.search(rf"\b{re.escape(t.method.name)}\b", plan.source)),
         description=_description(plan),
         parameters=tuple(p.name for p in read_parameters(plan.source).parameters),
         origins=(SkillOrigin(task.id, task.goal, runner.model, ran.run),),
@@ -319,11 +338,27 @@ def acquire_from_run(
     header, episode = read_episode(folder)
     if refusal := find_refusal(episode):
         return refusal
-    runner = _build_runner(header, model or main_model_name(header), settings, model_overrides or {}, out, budget)
+    chosen = model or main_model_name(header)
+    if _is_of_tools(header):
+        runner = recorded_runner(episode, chosen, folder=out, budget=budget, **settings)
+        return try_to_acquire(runner, library, episode)
+    runner = _build_runner(header, chosen, settings, model_overrides or {}, out, budget)
     if runner.find_task(header.task.id) != header.task:
         named = in_quotes(header.task.id)
         raise UsageError(f"the trace's task {named} is not the task that {runner.env} has under this id")
     return try_to_acquire(runner, library, episode)
+
+
+def recorded_runner(
+    episode: EpisodeRecord, model: str | LLM | ModelFunction, *, folder: Path | None = None, **settings: Any
+) -> CurationRunner:
+    """The runner for the proof of an episode with tools. Its recorded answers stand for them: nothing real is done.
+
+    Raises: UsageError: the events are not those of a finished episode with tools.
+    """
+    calls = RecordedCalls(episode.events, "the trace")
+    known = {*accepted_settings({"env": calls, "model": model})["model"], *PLAN_SETTINGS}
+    return CurationRunner(calls, model, folder=folder, **{n: v for n, v in settings.items() if n in known})
 
 
 def read_episode(folder: Path | str) -> tuple[EpisodeStarted, EpisodeRecord]:

@@ -15,21 +15,23 @@ import re
 import secrets
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
 import msgspec
 
 from codeplan import envs
+from codeplan.agent_interface import agent_api
 from codeplan.errors import UsageError
 from codeplan.sandbox import Sandbox
 from codeplan.skills import skill_folder
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.parameter_binding import read_parameters
 from codeplan.skills.skill import Skill, SkillOrigin
-from codeplan.skills.skill_folder import DamagedSkill
-from codeplan.types import Rejected, Value, refuse_warnings
+from codeplan.skills.skill_folder import TOOLS, DamagedSkill, standard_name
+from codeplan.tools.environment import recorded_environment
+from codeplan.types import AgentApi, Diagnostic, Rejected, Value, refuse_warnings
 from codeplan.untrusted import files
 from codeplan.untrusted.files import find_folders
 
@@ -38,7 +40,7 @@ MAX_SKILLS = 20_000
 MAX_READ_BYTES = 8 << 20
 """Maximum size of one read from a zip file. Python reads the list of its members at once."""
 
-_MEMBER = re.compile(r"([a-z0-9][a-z0-9_-]*)/([a-z0-9][a-z0-9_-]*)/(SKILL\.md|plan\.py|evidence\.jsonl)")
+_MEMBER = re.compile(r"([a-z0-9][a-z0-9_-]*/){1,2}(SKILL\.md|plan\.py|evidence\.jsonl)")
 _ARCHIVE_ERRORS = (
     *(OSError, EOFError, UnicodeDecodeError, zlib.error),
     *(zipfile.BadZipFile, NotImplementedError, RuntimeError),
@@ -93,8 +95,9 @@ def export_skills(library: SkillLibrary, path: Path, skills: Iterable[Skill]) ->
 def import_skills(library: SkillLibrary, path: Path, sandbox: Sandbox | None = None) -> list[ImportResult]:
     """Add the skills of a zip file or of another library's folder as unpinned candidates, without their evidence.
 
-    A plan that fails the check for its environment's agent is refused, and so is one that the library has. A skill
-    whose name is taken gets a new one. Raises: UsageError if the file cannot be read.
+    A folder of skills of other agents (``<name>/SKILL.md``) is read as well: those with a ``plan.py`` become skills
+    over tools. A plan that fails the check for its environment's agent is refused, and so is one that the library has.
+    A skill whose name is taken gets a new one. Raises: UsageError if the file cannot be read.
     """
     sandbox = sandbox or Sandbox()
     found = _read_folder(path) if path.is_dir() else _read_zip(path)
@@ -131,8 +134,8 @@ def _import_one(
 def _candidate_names(name: str, digest: str) -> Iterator[str]:
     """The names to try: the skill's own, one with its plan's digest, then numbered ones."""
     yield name
-    yield f"{name[:70]}-{digest[:8]}"
-    yield from (f"{name[:60]}-{digest[:8]}-{number}" for number in itertools.count(2))
+    yield standard_name(name, digest[:8])
+    yield from (standard_name(name, f"{digest[:8]}-{number}") for number in itertools.count(2))
 
 
 def _to_candidate(skill: Skill, source: str) -> Skill:
@@ -141,7 +144,8 @@ def _to_candidate(skill: Skill, source: str) -> Skill:
         SkillOrigin(o.task, o.goal, f"{o.model} (imported from {source})"[:500]) for o in skill.origins[:50]
     )
     known = tuple(p.name for p in read_parameters(skill.plan).parameters)
-    return Skill(skill.name, skill.env, skill.plan, skill.kind, skill.description, known, origins=origins)
+    made = Skill(standard_name(skill.name), skill.env, skill.plan, skill.kind, skill.description, known)
+    return msgspec.structs.replace(made, origins=origins, tools=skill.tools)
 
 
 def _refusal_reason(skill: Skill, sandbox: Sandbox) -> str:
@@ -149,23 +153,39 @@ def _refusal_reason(skill: Skill, sandbox: Sandbox) -> str:
     try:
         skill_folder.require_valid_name(skill.name)
         skill_folder.require_valid_name(skill.env, "an environment")
-        with closing(envs.make(skill.env)) as env:
-            checked = refuse_warnings(sandbox.check(skill.plan, env.agent, fixes=False))
+        faults = _find_faults(skill, sandbox)
     except UsageError as e:
         return str(e)
-    return f"its plan is refused: {checked.diagnostics[0]}" if isinstance(checked, Rejected) else ""
+    return f"its plan is refused: {faults[0]}" if faults else ""
+
+
+def _find_faults(skill: Skill, sandbox: Sandbox) -> Sequence[Diagnostic]:
+    """What the check refuses. Where no tools are described, any names may be those of tools, until the plan runs."""
+    any_names = skill.env == TOOLS and not skill.tools
+    checked = refuse_warnings(sandbox.check(skill.plan, AgentApi() if any_names else _skill_api(skill), fixes=False))
+    faults = checked.diagnostics if isinstance(checked, Rejected) else ()
+    return [d for d in faults if not (any_names and d.rule == "agent-method")]
+
+
+def _skill_api(skill: Skill) -> AgentApi:
+    """The agent that the plan is for. Raises: UsageError: there is no such environment, or its tools cannot be."""
+    make = envs.make(skill.env) if skill.env != TOOLS else recorded_environment("check a plan", skill.tools, "")
+    with closing(make) as env:
+        return agent_api(env.agent)
 
 
 def _read_folder(path: Path) -> Iterator[tuple[str, Skill | str]]:
     """The skills of a library's folder; a skill's folder holds its manifest or something of that name."""
-    found = list(itertools.islice(find_folders(path, depth=2), MAX_SKILLS + 1))
-    if len(found) > MAX_SKILLS:
+    places = itertools.chain(find_folders(path, depth=1), find_folders(path, depth=2))
+    found = list(itertools.islice(places, 2 * MAX_SKILLS + 1))
+    if len(found) > 2 * MAX_SKILLS:
         raise _too_many(path)
     for place in found:
         if os.path.lexists(place / skill_folder.MANIFEST):
-            source = f"{place.parent.name}/{place.name}"
+            is_foreign = place.parent == path
+            source = place.name if is_foreign else f"{place.parent.name}/{place.name}"
             try:
-                yield source, skill_folder.read_skill(place)
+                yield source, skill_folder.read_foreign(place) if is_foreign else skill_folder.read_skill(place)
             except DamagedSkill as e:
                 yield source, str(e)
 
@@ -203,9 +223,10 @@ def _read_skill(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], s
         return str(e)
     except _ARCHIVE_ERRORS as e:
         return f"it cannot be unpacked: {e}"
-    if f"{found.environment}/{found.name}" != source:
+    env, _, name = source.rpartition("/")
+    if (found.environment or env, found.name) != (env or found.environment, name):
         return f"its {skill_folder.MANIFEST} belongs to another skill, {found.environment}/{found.name}"
-    return found.to_skill(plan)
+    return msgspec.structs.replace(found.to_skill(plan), env=found.environment or env or TOOLS)
 
 
 def _read_text(archive: zipfile.ZipFile, member: zipfile.ZipInfo | None, most: int) -> str:

@@ -153,9 +153,11 @@ class SkillLibrary:
     # -------------------------------------------------------------- writing
 
     def add(self, skill: Skill) -> Skill:
-        """Add a new skill. Raises: UsageError if the name is taken, or its folder cannot be created."""
+        """Add a new skill. Raises: UsageError: the name is taken or not one of the standard's, or its folder
+        cannot be created.
+        """
         skill_folder.require_valid_name(skill.env, "an environment")
-        place = self._folder(skill.env, skill_folder.require_valid_name(skill.name))
+        place = self._folder(skill.env, skill_folder.require_standard_name(skill.name))
         with self._lock():
             if self.has_name(skill.env, skill.name):
                 raise UsageError(f"{self.path} already has a skill {skill.env}/{skill.name}")

@@ -9,7 +9,7 @@ from typing import Literal, Protocol, runtime_checkable
 import msgspec
 
 from codeplan.statistics import mcnemar_exact, wilson_interval
-from codeplan.types import Task, Value
+from codeplan.types import AgentTool, Task, Value
 
 SkillStatus = Literal["candidate", "active", "retired"]
 """``candidate``: not proven yet; ``active``: shown to planners; ``retired``: never shown again."""
@@ -35,7 +35,7 @@ class Skill(Value, frozen=True):
     ``kind`` is empty if it is for any kind; ``parameters`` are the names that ``parameter_binding`` finds in the plan.
     ``version`` counts from 1 and grows with each change of the plan; evidence counts for one version. ``pinned`` keeps
     curation from changing its status. ``score`` is how well it fits the task it was found for (higher is better), 0
-    outside a search.
+    outside a search. ``tools`` are the user's tools that the plan needs, as they were when it solved its task.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Skill(Value, frozen=True):
     pinned: bool = False
     origins: tuple[SkillOrigin, ...] = ()
     score: float = 0.0
+    tools: tuple[AgentTool, ...] = ()
 
 
 class EvidenceRecord(Value, frozen=True):

@@ -21,12 +21,15 @@ import msgspec
 
 from codeplan import durable_files
 from codeplan.errors import UsageError
+from codeplan.skills.parameter_binding import read_parameters
 from codeplan.skills.skill import EvidenceRecord, Skill, SkillOrigin, SkillStatus, decode_records
+from codeplan.types import AgentTool
 from codeplan.untrusted import files
 from codeplan.untrusted.files import list_folder
 from codeplan.untrusted.texts import parser_reason
 from codeplan.untrusted.toml import parse_toml
 from codeplan.untrusted.values import in_quotes
+from codeplan.untrusted.yaml_text import YamlError, parse_yaml, yaml_text
 
 
 class DamagedSkill(ValueError):
@@ -35,18 +38,28 @@ class DamagedSkill(ValueError):
 
 # ------------------------------------------------------------------ ``SKILL.md``
 
-FENCE = "+++"
+FENCE, OLD_FENCE = "---", "+++"
 MAX_MANIFEST_BYTES = 256 * 1024
 MAX_TEXT_CHARACTERS = 2_000
-"""Longer descriptions and goals are cut."""
+"""Longer goals are cut."""
+
+MAX_DESCRIPTION_CHARACTERS = 1_024
+"""Longer descriptions are cut: the standard's limit."""
+
+TOOLS = "tools"
+"""The environment of skills over the user's own tools, and of skills that other agents wrote."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
+_STANDARD_NAME = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(?:-[a-z0-9]+)*")
+_NO_DESCRIPTION = "A plan that solved a task."
+_OWN = "codeplan-"  # before the names of our fields
 
 _Text = Annotated[str, msgspec.Meta(max_length=MAX_TEXT_CHARACTERS)]
 _Word = Annotated[str, msgspec.Meta(max_length=200)]
+_Parameters = Annotated[tuple[_Word, ...], msgspec.Meta(max_length=200)]
 
 
-class _Origin(msgspec.Struct, forbid_unknown_fields=True):
+class _Origin(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     task: _Text
     goal: _Text = ""
     model: _Text = ""
@@ -54,24 +67,52 @@ class _Origin(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class SkillManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The front matter; ``digest`` is the digest of the plan."""
+    """The front matter; ``digest`` is the digest of the plan.
+
+    In a manifest that another agent wrote, ``environment`` and ``digest`` are empty: they are those of the folder.
+    """
 
     name: _Word
     description: _Text
     environment: _Word
     kind: _Word
-    parameters: Annotated[tuple[_Word, ...], msgspec.Meta(max_length=200)]
+    parameters: _Parameters
     version: Annotated[int, msgspec.Meta(ge=1, le=2**31)]
     status: SkillStatus
     pinned: bool
     digest: _Word
     origins: tuple[_Origin, ...] = ()
+    tools: tuple[AgentTool, ...] = ()
 
     def to_skill(self, plan: str) -> Skill:
         """Return the skill with its plan."""
         origins = tuple(SkillOrigin(o.task, o.goal, o.model, o.run) for o in self.origins)
+        parameters = self.parameters if self.digest else tuple(p.name for p in read_parameters(plan).parameters)[:200]
         state = self.version, self.status, self.pinned, origins
-        return Skill(self.name, self.environment, plan, self.kind, self.description, self.parameters, *state)
+        made = Skill(self.name, self.environment, plan, self.kind, self.description, parameters, *state)
+        return msgspec.structs.replace(made, tools=self.tools)
+
+
+class _OwnFields(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Our fields below ``metadata``, where the standard has texts alone: lists are JSON."""
+
+    environment: _Word
+    kind: _Word
+    parameters: str
+    version: Annotated[int, msgspec.Meta(ge=1, le=2**31)]
+    status: SkillStatus
+    pinned: bool
+    digest: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+    origins: str = "[]"
+    tools: str = "[]"
+
+
+class _StandardFields(msgspec.Struct, frozen=True, rename="kebab"):
+    """The standard's fields. Others may be there, and say nothing here; ``allowed-tools`` allows nothing here."""
+
+    name: _Word
+    description: Annotated[str, msgspec.Meta(max_length=8_000)] = ""
+    metadata: dict[str, Any] = {}
 
 
 def require_valid_name(name: str, what: str = "a skill") -> str:
@@ -81,73 +122,133 @@ def require_valid_name(name: str, what: str = "a skill") -> str:
     return name
 
 
+def require_standard_name(name: str) -> str:
+    """Return a name that the standard allows for a skill. Raises: UsageError for another."""
+    if not _STANDARD_NAME.fullmatch(name):
+        raise UsageError(
+            f"{in_quotes(name, 100)} is not a valid name for a skill; "
+            "use at most 64 of a-z, 0-9 and single hyphens between them"
+        )
+    return name
+
+
+def standard_name(text: str, more: str = "") -> str:
+    """Return a name that the standard allows, made of a text, and of ``more``, which is such a name or empty."""
+    end = f"-{more}" if more else ""
+    words = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[: 64 - len(end)].strip("-")
+    return f"{words or 'skill'}{end}"
+
+
 def plan_digest(plan: str) -> str:
     """Return 16 hexadecimal digits that identify the plan's text."""
     return hashlib.sha256(plan.encode()).hexdigest()[:16]
 
 
 def parse_manifest(text: str) -> SkillManifest:
-    """Parse a file's front matter. Raises: DamagedSkill with the reason."""
+    """Parse a file's front matter: the standard's YAML, or the TOML of older libraries.
+
+    Raises: DamagedSkill with the reason.
+    """
     lines = text.removeprefix("\ufeff").split("\n")
-    fences = [i for i, line in enumerate(lines) if line.strip() == FENCE][:2]
-    if len(fences) < 2 or fences[0]:
-        raise DamagedSkill(f"it does not start with TOML between two lines of {FENCE}")
+    fence = lines[0].strip()
+    end = next((i for i, line in enumerate(lines) if i and line.strip() == fence), None)
+    if fence not in (FENCE, OLD_FENCE) or end is None:
+        raise DamagedSkill(f"it does not start with YAML between two lines of {FENCE}")
+    front = "\n".join([*lines[1:end], ""])
     try:
-        return msgspec.convert(parse_toml("\n".join([*lines[1 : fences[1]], ""])), SkillManifest)
-    except msgspec.ValidationError as e:
+        return _parse_standard(front) if fence == FENCE else msgspec.convert(parse_toml(front), SkillManifest)
+    except msgspec.DecodeError as e:
         raise DamagedSkill(f"its front matter is invalid: {parser_reason(e)}") from None
+    except YamlError as e:
+        raise DamagedSkill(f"its front matter is not YAML: {parser_reason(e)}") from None
     except tomllib.TOMLDecodeError as e:
         raise DamagedSkill(f"its front matter is not TOML: {parser_reason(e)}") from None
 
 
+def _parse_standard(front: str) -> SkillManifest:
+    found = msgspec.convert(parse_yaml(front), _StandardFields)
+    description = "" if found.description == _NO_DESCRIPTION else found.description[:MAX_TEXT_CHARACTERS]
+    own = {n.removeprefix(_OWN): v for n, v in found.metadata.items() if n.startswith(_OWN)}
+    if not own:
+        return _foreign_manifest(found.name, description)
+    fields = msgspec.convert(own, _OwnFields, strict=False)
+    return SkillManifest(
+        name=found.name,
+        description=description,
+        environment=fields.environment,
+        kind=fields.kind,
+        parameters=_parse_json("parameters", fields.parameters, _Parameters),
+        version=fields.version,
+        status=fields.status,
+        pinned=fields.pinned,
+        digest=fields.digest,
+        origins=_parse_json("origins", fields.origins, tuple[_Origin, ...]),
+        tools=_parse_json("tools", fields.tools, tuple[AgentTool, ...]),
+    )
+
+
+def _foreign_manifest(name: str, description: str) -> SkillManifest:
+    """The manifest of a skill that another agent wrote: a candidate, whatever it says."""
+    state: dict[str, Any] = {"environment": "", "kind": "", "parameters": (), "digest": ""}
+    return SkillManifest(name=name, description=description, version=1, status="candidate", pinned=False, **state)
+
+
+def _parse_json(name: str, text: str, wanted: Any) -> Any:
+    try:
+        return msgspec.json.decode(text.encode("utf-8", "replace"), type=wanted)
+    except (msgspec.DecodeError, RecursionError) as e:
+        raise DamagedSkill(f"its front matter is invalid: {_OWN}{name}: {parser_reason(e)}") from None
+
+
 def format_manifest(skill: Skill) -> str:
     """Return the file's text for a skill."""
-    fields = {
-        "name": skill.name,
-        "description": _truncate(skill.description),
+    own = {
         "environment": skill.env,
         "kind": skill.kind,
-        "parameters": list(skill.parameters),
-        "version": skill.version,
+        "parameters": _json(skill.parameters),
+        "version": str(skill.version),
         "status": skill.status,
-        "pinned": skill.pinned,
+        "pinned": "true" if skill.pinned else "false",
         "digest": plan_digest(skill.plan),
     }
-    lines = [FENCE, *_toml_lines(fields)]
-    for origin in skill.origins:
-        known = {n: _truncate(getattr(origin, n)) for n in origin.__struct_fields__ if getattr(origin, n)}
-        lines += ["", "[[origins]]", *_toml_lines(known)]
+    if skill.tools:
+        own["tools"] = _json(skill.tools)
+    if skill.origins:
+        texts = ({n: _truncate(getattr(o, n)) for n in o.__struct_fields__} for o in skill.origins)
+        own["origins"] = _json([_Origin(**known) for known in texts])
+    lines = [FENCE, f"name: {yaml_text(skill.name)}", f"description: {yaml_text(_description(skill))}", "metadata:"]
+    lines += [f"  {_OWN}{name}: {yaml_text(value)}" for name, value in own.items()]
     return "\n".join([*lines, FENCE, "", *_prose(skill), ""])
 
 
+def _description(skill: Skill) -> str:
+    text = _truncate(skill.description)[:MAX_DESCRIPTION_CHARACTERS]
+    return text if text.strip() else _NO_DESCRIPTION
+
+
 def _prose(skill: Skill) -> Iterable[str]:
+    """What the skill says to a reader, and to an agent that cannot run its plan."""
     kind = f" of kind {skill.kind}" if skill.kind else ""
     yield f"# {skill.name}"
     yield ""
-    yield _truncate(skill.description) or "A plan that solved a task."
+    yield _description(skill)
     yield ""
-    yield f"For tasks{kind} in {skill.env}. The plan is in plan.py, the evidence in evidence.jsonl."
+    yield (
+        f"For tasks{kind} in {skill.env}. The plan, [plan.py](plan.py), is a Python function whose numbered steps say "
+        "what to do; `agent` in it has the tools, and its parameters are set at its head. The evidence is in "
+        "evidence.jsonl."
+    )
+    for heading, items in (("Parameters", skill.parameters), ("Tools", _tool_lines(skill))):
+        if items:
+            yield from ("", f"## {heading}", *(f"- `{item}`" for item in items))
 
 
-def _toml_lines(fields: dict[str, Any]) -> Iterable[str]:
-    return (f"{name} = {_toml(value)}" for name, value in fields.items())
+def _tool_lines(skill: Skill) -> list[str]:
+    return [f"{tool.method.name}{tool.method.signature}" for tool in skill.tools]
 
 
-def _toml(value: bool | int | str | list[str]) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, str):
-        return '"' + "".join(_escape(c) for c in value) + '"'
-    return f"[{', '.join(_toml(v) for v in value)}]"
-
-
-def _escape(character: str) -> str:
-    if character in '"\\':
-        return "\\" + character
-    code = ord(character)
-    return f"\\u{code:04x}" if code < 32 or 127 <= code < 160 or code in (0x2028, 0x2029) else character
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()
 
 
 def _truncate(text: str) -> str:
@@ -176,6 +277,17 @@ def read_skill(folder: Path) -> Skill:
         where = f"{found.environment}/{found.name}"
         raise DamagedSkill(f"{folder / MANIFEST}: it describes the skill {where}; a skill's folder must have its name")
     return found.to_skill(_read_plan(folder, found))
+
+
+def read_foreign(folder: Path) -> Skill:
+    """Read a skill in a folder of skills of other agents. Raises: DamagedSkill with the file and the reason."""
+    found = _read_manifest(folder)
+    if found.name != folder.name:
+        raise DamagedSkill(f"{folder / MANIFEST}: it describes the skill {found.name}; its folder must have its name")
+    if not os.path.lexists(folder / PLAN):
+        raise DamagedSkill(f"{folder}: it has no {PLAN}; without a plan, a skill is documentation")
+    env = found.environment if found.digest else TOOLS
+    return msgspec.structs.replace(found.to_skill(_read_plan(folder, found)), env=env)
 
 
 def is_usable(folder: Path) -> bool:
@@ -258,6 +370,8 @@ def repair(folder: Path) -> Skill | None:
     """
     found = _read_manifest(folder)
     plan = _read_plan_file(folder)
+    if not found.digest:
+        return None  # another agent's skill, which nothing has changed here
     if plan is not None and plan_digest(plan) == found.digest:
         _keep_plan(folder, found.to_skill(plan))
         return None
@@ -303,7 +417,7 @@ def _accept_edited_plan(folder: Path, found: SkillManifest, plan: str, before: s
 
 def _read_plan(folder: Path, found: SkillManifest) -> str:
     plan = _read_plan_file(folder)
-    if plan is not None and plan_digest(plan) == found.digest:
+    if plan is not None and found.digest in ("", plan_digest(plan)):
         return plan
     kept = {plan_digest(text): text for text in _kept_plans(folder)}
     if found.digest in kept and (plan is None or plan_digest(plan) in kept):
@@ -323,10 +437,11 @@ def _read_plan_file(folder: Path) -> str | None:
 
 def _read_manifest(folder: Path) -> SkillManifest:
     try:
-        return parse_manifest(_read_text(f"{folder}/{MANIFEST}", MAX_MANIFEST_BYTES, folder))
+        found = parse_manifest(_read_text(f"{folder}/{MANIFEST}", MAX_MANIFEST_BYTES, folder))
     except DamagedSkill as e:
         where = "" if str(folder) in str(e) else f"{folder / MANIFEST}: "
         raise DamagedSkill(f"{where}{e}") from None
+    return found if found.digest else msgspec.structs.replace(found, environment=folder.parent.name)
 
 
 def _version_file(folder: Path, version: int) -> Path:

@@ -13,11 +13,12 @@ from codeplan import envs
 from codeplan.errors import UsageError
 from codeplan.protocols import LLM, BaseEnvironment
 from codeplan.runner.models import connect
+from codeplan.runner.recorded_calls import read_recorded_calls
 from codeplan.sandbox import Limits, decode
 from codeplan.skills import skill_folder
 from codeplan.skills.parameter_binding import bind_parameters
 from codeplan.testing import manifest
-from codeplan.testing.answers import FallbackModel, RecordedCalls, scripted_llm, taped_llm
+from codeplan.testing.answers import FallbackModel, scripted_llm, taped_llm
 from codeplan.testing.faults import FAULTS, InjectedFault, inject_fault, locate_fault
 from codeplan.testing.manifest import (
     MAX_TESTS,
@@ -168,7 +169,7 @@ class CaseRunner:
     def env(self) -> BaseEnvironment:
         """The manifest's environment, built on first use; ``close`` closes it."""
         if self.suite.manifest.calls is not None:
-            return RecordedCalls(self.suite.path.parent / self.suite.manifest.calls)
+            return read_recorded_calls(self.suite.path.parent / self.suite.manifest.calls)
         return envs.make(self.suite.manifest.env, **self.suite.settings)
 
     def close(self) -> None:

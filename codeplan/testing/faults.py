@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, NamedTuple
 from codeplan.envs.household.faults import HOUSEHOLD_FAULTS, EditableHousehold, HouseholdFault
 from codeplan.protocols import LLM, BaseEnvironment, Environment, OffersTools, TakesActions, answer_schema
 from codeplan.recording.events import NO_SITE, CallSite, EventHandler
-from codeplan.testing.answers import RecordedCalls
+from codeplan.runner.recorded_calls import RecordedCalls
 from codeplan.testing.plan_runs import PlanRun
 from codeplan.tools.call_texts import shown_call
 from codeplan.types import Answer, Call, Completion, Message, Observation, Purpose, Task

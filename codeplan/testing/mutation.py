@@ -14,8 +14,8 @@ from typing import NamedTuple
 import msgspec
 
 from codeplan.errors import ModelError, UsageError
+from codeplan.runner.recorded_calls import UnrecordedCall
 from codeplan.sandbox import Limits, Sandbox
-from codeplan.testing.answers import UnrecordedCall
 from codeplan.testing.cases import RESUME, CaseRunner, PlanCase, find_complaints, replace_words
 from codeplan.testing.faults import FAULTS, InjectedFault, locate_fault
 from codeplan.testing.manifest import MutationTarget

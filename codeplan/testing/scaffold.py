@@ -15,7 +15,7 @@ from codeplan.recording.tape import TapeRecorder
 from codeplan.recording.trace import Trace, find_end
 from codeplan.runner.environment_files import require_recorded
 from codeplan.runner.episodes import find_trace
-from codeplan.testing.answers import is_accepted
+from codeplan.runner.recorded_calls import is_accepted
 from codeplan.testing.manifest import MANIFEST_SUFFIX, PLAN_SUFFIX
 from codeplan.tools.environment import ToolEnvironment
 from codeplan.types import Result

@@ -178,14 +178,9 @@ def judge_skill(pick: random.Random, watch: Watch) -> None:
 def _changed_skill_file(pick: random.Random, name: str, data: bytes) -> bytes:
     if not name.endswith("SKILL.md") or pick.random() < 0.2:
         return mutate_bytes(pick, data)
-    _, front, prose = data.decode().split("+++\n", 2)
-    changed = _changed_toml(pick, front, (front,))
-    return (
-        b"+++\n"
-        + (changed if isinstance(changed, bytes) else changed.encode("utf-8", "replace"))
-        + b"+++\n"
-        + prose.encode()
-    )
+    _, front, prose = data.decode().split("---\n", 2)
+    changed = mutate_text(pick, front, (front,))
+    return b"---\n" + changed.encode("utf-8", "replace") + b"---\n" + prose.encode()
 
 
 def _write_zip(pick: random.Random, watch: Watch, files: dict[str, bytes]) -> None:

@@ -45,6 +45,9 @@ _ODD_TEXTS: Final = (
     "<script>alert(1)</script>",
     "[link](javascript:x)",
     "+++",
+    "---",
+    "&a [*a, *a]",
+    "!!python/object:os.system x",
     "```",
 )
 _ODD_NUMBERS: Final = (

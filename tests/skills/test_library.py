@@ -34,7 +34,7 @@ def test_a_skill_is_a_folder_of_texts(library):
     folder = library.path / "household" / "heat-1"
     assert {p.name for p in folder.iterdir()} == {"SKILL.md", "plan.py", "evidence.jsonl", "versions"}
     assert (folder / "plan.py").read_text() == (folder / "versions" / "1.py").read_text() == PLAN
-    assert (folder / "SKILL.md").read_text().startswith('+++\nname = "heat-1"\n')
+    assert (folder / "SKILL.md").read_text().startswith('---\nname: "heat-1"\n')
 
 
 def test_an_added_skill_is_read_back_unchanged(library):
@@ -47,13 +47,13 @@ words = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 @given(words, words, st.lists(words, max_size=4), words)
 def test_every_text_survives_the_front_matter(description, kind, parameters, goal):
     made = Skill(
-        "a", "b", "x", kind, description, tuple(parameters), 3, "retired", True, (SkillOrigin("t", goal, "m"),)
+        "a", "b", "x", kind, description.strip(), tuple(parameters), 3, "retired", True, (SkillOrigin("t", goal, "m"),)
     )
     assert parse_manifest(format_manifest(made)).to_skill("x") == made
 
 
 def test_an_invalid_name_is_refused(library):
-    for name in ("../up", "A", "", ".hidden", "a/b", "x" * 81):
+    for name in ("../up", "A", "", ".hidden", "a/b", "x" * 65, "a_b", "a--b", "a-", "-a"):
         with pytest.raises(UsageError, match="is not a valid name for a skill"):
             library.add(skill(name))
     assert not library.path.exists() or not list(library.path.glob("*/*"))
@@ -82,7 +82,7 @@ def test_a_folder_with_control_characters_in_its_name_is_left_out(library):
     folder = library.path / "household" / "heat-\x1b[2J"
     shutil.copytree(library.path / "household" / "heat-1", folder)
     text = (folder / "SKILL.md").read_text()
-    (folder / "SKILL.md").write_text(text.replace('name = "heat-1"', 'name = "heat-\\u001b[2J"'))
+    (folder / "SKILL.md").write_text(text.replace('name: "heat-1"', 'name: "heat-\\u001b[2J"'))
     opened = SkillLibrary(library.path)
     assert names(opened.entries()) == ["heat-1"]
     assert "is not a valid name for a skill" in opened.faults()[0]
@@ -91,9 +91,11 @@ def test_a_folder_with_control_characters_in_its_name_is_left_out(library):
 @pytest.mark.parametrize(
     ("file", "content", "why"),
     [
-        ("SKILL.md", b"no front matter", "does not start with TOML"),
+        ("SKILL.md", b"no front matter", "does not start with YAML"),
         ("SKILL.md", b"\xff\xfe", "not UTF-8"),
         ("SKILL.md", b'+++\nname = "heat-1"\n+++\n', "is invalid"),
+        ("SKILL.md", b'---\ndescription: "x"\n---\n', "is invalid"),
+        ("SKILL.md", b"---\n" + b"[" * 5000 + b"\n---\n", "not YAML"),
         ("SKILL.md", b"+++\n" + b"a=[" * 5000 + b"\n+++\n", "not TOML"),
         ("SKILL.md", b"+++\nversion = " + b"9" * 5000 + b"\n+++\n", "not TOML"),
         ("plan.py", b"def solution(): pass", "not the plan of version 1"),
@@ -143,7 +145,7 @@ def test_a_folder_whose_name_is_not_utf8_is_left_out(library):
 
 
 @pytest.mark.parametrize(
-    "edit", [lambda t: t.replace("\n", "\r\n"), lambda t: "\ufeff" + t, lambda t: t[: t.rindex("+++") + 3]]
+    "edit", [lambda t: t.replace("\n", "\r\n"), lambda t: "\ufeff" + t, lambda t: t[: t.rindex("---") + 3]]
 )
 def test_changed_line_ends_do_not_damage_front_matter(edit):
     assert parse_manifest(edit(format_manifest(skill()))) == parse_manifest(format_manifest(skill()))
@@ -218,7 +220,7 @@ def test_changes_by_others_are_seen_on_opening(library):
     library.add(skill())
     other = library.path / "household" / "heat-2"
     shutil.copytree(library.path / "household" / "heat-1", other)
-    (other / "SKILL.md").write_text((other / "SKILL.md").read_text().replace('name = "heat-1"', 'name = "heat-2"'))
+    (other / "SKILL.md").write_text((other / "SKILL.md").read_text().replace('name: "heat-1"', 'name: "heat-2"'))
     assert names(SkillLibrary(library.path).entries()) == ["heat-1", "heat-2"]
     shutil.rmtree(other)
     assert names(SkillLibrary(library.path).entries()) == ["heat-1"]

@@ -16,7 +16,7 @@ from codeplan.errors import UsageError
 from codeplan.recording.events import EpisodeEnded
 from codeplan.recording.tape import TapeRecorder
 from codeplan.recording.trace import Trace
-from codeplan.testing.answers import RecordedCalls, UnrecordedCall
+from codeplan.runner.recorded_calls import UnrecordedCall, read_recorded_calls
 from codeplan.testing.manifest import ManifestError
 from codeplan.testing.scaffold import new_test
 from codeplan.types import Answer, Observation
@@ -271,13 +271,13 @@ def changed(events: list[Any], kind: str, **parts: Any) -> list[Any]:
 def test_a_tape_that_cannot_stand_for_tools_says_why(tmp_path, change, said):
     events = Trace.read(record(tmp_path) / "trace.jsonl")
     with pytest.raises(UsageError) as caught:
-        RecordedCalls(tape(tmp_path / "x.tape.jsonl", *change(events)))
+        read_recorded_calls(tape(tmp_path / "x.tape.jsonl", *change(events)))
     assert said in str(caught.value)
 
 
 def test_values_are_compared_as_json_has_them(tmp_path):
     events = Trace.read(record(tmp_path, PLAN.replace("max(counts, key=counts.get)", "(1, True)")) / "trace.jsonl")
-    calls = RecordedCalls(tape(tmp_path / "x.tape.jsonl", events))
+    calls = read_recorded_calls(tape(tmp_path / "x.tape.jsonl", events))
     assert calls.judge((1, True)).success and calls.judge([1, True]).success
     assert not calls.judge([1, 1]).success and not calls.judge(None).success
     assert calls.judge("x" * 300_000).text == "it returned None; the recorded plan returned [1, True]"

@@ -17,6 +17,7 @@ from codeplan.recording.trace import Trace
 from codeplan.runner.settings_files import read_settings_file
 from codeplan.skills.skill_folder import DamagedSkill, parse_manifest
 from codeplan.testing.manifest import read_manifest
+from codeplan.untrusted.yaml_text import yaml_text
 
 HOSTILE = {
     "long": "a" * 100_000,
@@ -54,7 +55,8 @@ def _spec(folder: Path, value: str) -> object:
 
 
 def _skill(folder: Path, value: str) -> object:
-    return parse_manifest(f"+++\nstatus = {json.dumps(value)}\n{json.dumps(value)} = 1\n+++\n")
+    own = f"  codeplan-status: {yaml_text(value)}\n  {yaml_text(f'codeplan-{value}')}: 1\n"
+    return parse_manifest(f"---\nname: a\nmetadata:\n{own}---\n")
 
 
 def _grid(folder: Path, value: str) -> object:
