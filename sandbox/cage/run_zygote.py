@@ -424,6 +424,11 @@ class HostClient:
         self._require_within("ask_bytes", frame.size, self._limits.ask_bytes)
         return self._exchange(frame)
 
+    @property
+    def can_ask(self) -> bool:
+        """Whether a question is left."""
+        return self._asks < self._limits.asks
+
     def print(self, text: str) -> None:
         """Add to the output, up to the limit."""
         self._refuse_after_failure()

@@ -231,6 +231,11 @@ class HostCalls(Protocol):
         """
         ...
 
+    @property
+    def can_ask(self) -> bool:
+        """Whether the plan may ask the model once more."""
+        ...
+
     def print(self, text: str) -> None:
         """Receive a piece of the plan's output."""
         ...

@@ -502,6 +502,13 @@ def _ask_for_form(run: CurrentRun, question: str, data: object, form: Form) -> o
     raise ValueError(f"ask_llm got no answer of the form {in_words(form)[:_MAX_FORM]}: {wrong}")
 
 
+def _read_by_model(run: CurrentRun, question: str, said: str, form: Form) -> object:
+    """What the model reads out of the user's own words, as ``HostCalls.ask`` returns it; it sees nothing else."""
+    if not run.host.can_ask:
+        return ["unknown"]
+    return run.host.ask(f"What does the user answer to this question? {question}", said, form, "")
+
+
 def _make_ask_user(run: CurrentRun, stopper: PlanStopper, scheduler: Scheduler) -> Callable[..., object]:
     """Return ``ask_user``: calls of the agent, until the answer has the form or the host refuses to ask again."""
 
@@ -521,11 +528,15 @@ def _make_ask_user(run: CurrentRun, stopper: PlanStopper, scheduler: Scheduler) 
         require_small(wanted)
         refused = ""
         while True:
+            said = str(call(question, in_words(wanted)[:_MAX_FORM], refused))
             try:
-                answer = read_answer(wanted, str(call(question, in_words(wanted)[:_MAX_FORM], refused)))
+                answer = read_answer(wanted, said)
                 return NotKnown if answer == NOT_KNOWN else fit(wanted, answer)
             except WrongForm as reason:
                 refused = str(reason)
+            match _read_by_model(run, question, said, wanted):
+                case ["known", answer]:
+                    return fit(wanted, answer)
 
     return set_name(ASK_USER, ask_user)
 

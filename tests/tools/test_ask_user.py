@@ -83,13 +83,13 @@ def test_a_question_ends_the_episode_and_an_answer_goes_on_in_the_same_run_of_th
     with pytest.raises(UsageError, match="waits for an answer; go on with: codeplan resume run --answer TEXT"):
         codeplan.approve("run")
     assert go_on(office, answer="Rome").ending == NeedsInput("How many nights?", "int")
-    result = go_on(office, answer="two")
+    result = go_on(office, "NotKnown", answer="some")
     assert result.ending == NeedsInput("How many nights?", "int", "the answer is a str, not an int")
     assert office.booked == [("base", 1)]
 
     result = go_on(office, answer="2")
     assert result.value == [11, "booked Rome"] and office.booked == [("base", 1), ("Rome", 2)]
-    assert (result.actions, result.model_calls, codeplan.replay("run")) == (2, 1, result)
+    assert (result.actions, result.model_calls, codeplan.replay("run")) == (2, 2, result)
     assert len([e for e in Trace.read("run/trace.jsonl") if isinstance(e, PlanStarted)]) == 1
     with pytest.raises(UsageError, match="waits for no approval: it has ended"):
         codeplan.approve("run")
@@ -110,16 +110,35 @@ def test_a_function_answers_and_its_answers_cost_neither_try_nor_action(is_async
         return answer(question)
 
     limits = {"tries": 1, "budget": codeplan.Budget(actions=2)}
-    result, _ = do(ASKS, ask_user=answer_later if is_asynchronous else answer, **limits)
+    result, _ = do(ASKS, "NotKnown", ask_user=answer_later if is_asynchronous else answer, **limits)
     assert result.value == [11, "booked Rome"] and codeplan.replay("run") == result
     form = "How many nights?\n(Answer in this form: int)"
     assert asked == ["Where to?", form, f"{form}\n(the answer is a str, not an int)"]
 
 
+def test_the_model_reads_the_form_out_of_the_user_s_own_words():
+    login = "{'user': str, 'password': str}"
+    result, model = do(
+        plan(f"return ask_user('Your login?', {login})"),
+        '{"user": "john", "password": "j1"}',
+        ask_user=lambda question: "I'm 'john', with the password 'j1'.",
+    )
+    assert result.value == {"user": "john", "password": "j1"} and model.purposes == ["plan", "ask"]
+    assert "I'm 'john', with the password 'j1'." in model.asked[1][1][-1]["content"]
+    assert codeplan.replay("run") == result
+
+
+def test_without_a_question_left_the_user_is_asked_again():
+    answers = iter(["two", "2"])
+    result, model = do(plan("return ask_user('n?', int)"), ask_user=lambda question: next(answers), asks=False)
+    assert result.value == 2 and model.purposes == ["plan"]
+
+
 def test_a_function_that_never_gives_the_form_is_asked_three_times():
     count = itertools.count()
     caught = plan("try:", "    ask_user('n?', int)", "except ValueError as e:", "    return str(e)")
-    result, _ = do(caught, ask_user=lambda question: f"no {next(count)}")
+    unread = ["NotKnown"] * 3
+    result, _ = do(caught, *unread, ask_user=lambda question: f"no {next(count)}")
     assert (result.value, next(count)) == ("ask_user got no answer of the form int: the answer is a str, not an int", 3)
 
 
