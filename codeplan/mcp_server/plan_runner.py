@@ -65,7 +65,6 @@ from codeplan.tools.call_texts import shown_call
 from codeplan.tools.environment import ToolEnvironment
 from codeplan.tools.flow_checks import FlowChecks, with_marks
 from codeplan.types import (
-    AgentApi,
     BudgetSpent,
     Checkpoint,
     Completion,
@@ -161,9 +160,7 @@ def read_past_run(
     return PastRun(header.task.goal, attempt, ran, start, ending, broken_off, waits, carried)
 
 
-def _recorded_plan(
-    events: Sequence[Event], run: str, check: PlanCheck, entries: Mapping[int, Checkpoint]
-) -> Plan:
+def _recorded_plan(events: Sequence[Event], run: str, check: PlanCheck, entries: Mapping[int, Checkpoint]) -> Plan:
     source = next((e.source for e in reversed(events) if isinstance(e, PlanDrafted | PlanFixed)), "")
     started = [e.checkpoint for e in events if isinstance(e, PlanStarted) and e.checkpoint]
     checked = check(source, {name for c in (*entries.values(), *started) for name in c.names})
@@ -362,9 +359,7 @@ class ToolPlanRunner:
         return self._answer_of(run_id, plan, goal, state, method, control, begins, start.carried)
 
     def _method(self, plan: Plan, step: int, checkpoint: Checkpoint | None) -> FixedPlan:
-        return FixedPlan(
-            plan, start_from=step, checkpoint=checkpoint, asks=False, sandbox=self._sandbox
-        )
+        return FixedPlan(plan, start_from=step, checkpoint=checkpoint, asks=False, sandbox=self._sandbox)
 
     def _environment(self, goal: str, control: RunControl, carried: Sequence[CarriedAnswer]) -> ToolEnvironment:
         """The tools for one run. No prompt shows them, so that the goal does not decide which of them are described."""
