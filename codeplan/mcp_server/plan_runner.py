@@ -65,6 +65,7 @@ from codeplan.tools.call_texts import shown_call
 from codeplan.tools.environment import ToolEnvironment
 from codeplan.tools.flow_checks import FlowChecks, with_marks
 from codeplan.types import (
+    AgentApi,
     BudgetSpent,
     Checkpoint,
     Completion,
@@ -234,7 +235,7 @@ class ToolPlanRunner:
         self._sandbox = Sandbox(limits, allow_weak=settings.allow_weak_sandbox, imports=settings.imports)
         self._checked: OrderedDict[_CheckKey, Plan] = OrderedDict()
         agent: type = agent_class_for(tools.toolset, "")
-        self._api = agent_api(agent)
+        self._api = _without_docs(agent_api(agent))
         self._loop, self._checks = LoopThread(), threading.Lock()
         self._before_data: tuple[str, ...] = ()  # the texts of the plans that clients wrote before they got any answer
         self._has_answered = folders.has_runs
@@ -411,6 +412,11 @@ class ToolPlanRunner:
     def _has_started(self, run_id: str) -> bool:
         path = self.folders.path(run_id) / TRACE_NAME
         return path.exists() and any(isinstance(e, PlanStarted) for e in Trace.read(path))
+
+
+def _without_docs(api: AgentApi) -> AgentApi:
+    """The API as a check needs it: checks read no documentation, which would be most of what their workers are sent."""
+    return replace(api, methods=tuple(replace(method, doc="") for method in api.methods))
 
 
 class _Start(Value, frozen=True):
