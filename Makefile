@@ -91,6 +91,7 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/skills.py
 	$(BIN)/python benchmarks/bench.py
 	$(BIN)/python benchmarks/mcp_servers.py
+	$(BIN)/python benchmarks/mcp_server.py
 	$(BIN)/python benchmarks/careless.py
 
 crash: $(VENV)/installed-test

@@ -342,8 +342,7 @@ class InstallOptions:
     client: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME",
-            help="With install: claude (Desktop), claude-code, cursor, vscode, windsurf, zed or gemini.",
+            metavar="NAME", help="With install: claude (Desktop), claude-code, cursor, vscode, windsurf, zed or gemini."
         ),
     ] = None
     project: Annotated[

@@ -203,7 +203,6 @@ class OfferedTool(msgspec.Struct, frozen=True):
         except UnicodeEncodeError:  # half of a surrogate pair where a list or a number is expected
             raise UsageError(f"the arguments of {self.name} do not fit: one is a text that is not UTF-8") from None
 
-
     def _read_text(self, name: str, value: Any) -> Any:
         """The argument; that in a JSON text, or None for an empty one, if the argument cannot be a text."""
         if not isinstance(value, str) or name in self._texts or name not in self.arguments.__struct_fields__:

@@ -161,9 +161,7 @@ def read_past_run(
     return PastRun(header.task.goal, attempt, ran, start, ending, broken_off, waits, carried)
 
 
-def _recorded_plan(
-    events: Sequence[Event], run: str, check: PlanCheck, entries: Mapping[int, Checkpoint]
-) -> Plan:
+def _recorded_plan(events: Sequence[Event], run: str, check: PlanCheck, entries: Mapping[int, Checkpoint]) -> Plan:
     source = next((e.source for e in reversed(events) if isinstance(e, PlanDrafted | PlanFixed)), "")
     started = [e.checkpoint for e in events if isinstance(e, PlanStarted) and e.checkpoint]
     checked = check(source, {name for c in (*entries.values(), *started) for name in c.names})
@@ -237,7 +235,7 @@ class ToolPlanRunner:
         self._sandbox = Sandbox(limits, allow_weak=settings.allow_weak_sandbox, imports=settings.imports)
         self._checked: OrderedDict[_CheckKey, Plan] = OrderedDict()
         agent: type = agent_class_for(tools.toolset, "")
-        self._api = agent_api(agent)
+        self._api = _without_docs(agent_api(agent))
         self._loop, self._checks = LoopThread(), threading.Lock()
         self._before_data: tuple[str, ...] = ()  # the texts of the plans that clients wrote before they got any answer
         self._has_answered = folders.has_runs
@@ -362,9 +360,7 @@ class ToolPlanRunner:
         return self._answer_of(run_id, plan, goal, state, method, control, begins, start.carried)
 
     def _method(self, plan: Plan, step: int, checkpoint: Checkpoint | None) -> FixedPlan:
-        return FixedPlan(
-            plan, start_from=step, checkpoint=checkpoint, asks=False, sandbox=self._sandbox
-        )
+        return FixedPlan(plan, start_from=step, checkpoint=checkpoint, asks=False, sandbox=self._sandbox)
 
     def _environment(self, goal: str, control: RunControl, carried: Sequence[CarriedAnswer]) -> ToolEnvironment:
         """The tools for one run. No prompt shows them, so that the goal does not decide which of them are described."""
@@ -416,6 +412,11 @@ class ToolPlanRunner:
     def _has_started(self, run_id: str) -> bool:
         path = self.folders.path(run_id) / TRACE_NAME
         return path.exists() and any(isinstance(e, PlanStarted) for e in Trace.read(path))
+
+
+def _without_docs(api: AgentApi) -> AgentApi:
+    """The API as a check needs it: checks read no documentation, which would be most of what their workers are sent."""
+    return replace(api, methods=tuple(replace(method, doc="") for method in api.methods))
 
 
 class _Start(Value, frozen=True):

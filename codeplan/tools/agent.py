@@ -332,7 +332,9 @@ _ApiKey: TypeAlias = tuple[str, tuple[str, ...] | None]
 _apis: Final[WeakKeyDictionary[Toolset, dict[_ApiKey, AgentApi]]] = WeakKeyDictionary()
 
 
-def _remembered(kept: WeakKeyDictionary[Toolset, dict[_K, _V]], toolset: Toolset, key: _K, make: Callable[[], _V]) -> _V:
+def _remembered(
+    kept: WeakKeyDictionary[Toolset, dict[_K, _V]], toolset: Toolset, key: _K, make: Callable[[], _V]
+) -> _V:
     """The value of a toolset for this key, made if it is not there. The oldest values give way to new ones."""
     values = kept.setdefault(toolset, {})
     value = values.get(key)

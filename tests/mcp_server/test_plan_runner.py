@@ -9,11 +9,13 @@ from support.plan_server import COUNTS, KIWI, PLAN, STEP_2, Shop, plan_runner
 from codeplan.cli import main
 from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.flows import Flows, goal
-from codeplan.mcp_server.plan_runner import MAX_PRINTED, RunControl, require_lengths
+from codeplan.mcp_server.plan_runner import MAX_CHECKED, MAX_PRINTED, RunControl, require_lengths
 from codeplan.recording.events import PlanDrafted, PlanStarted, StepEntered
 from codeplan.recording.trace import Trace
 from codeplan.runner.recorded_episodes import replay
+from codeplan.runner.tools import ToolSources, open_tools
 from codeplan.sandbox import Limits
+from codeplan.tools.agent import _apis, _classes
 
 ALONE = RunControl()
 
@@ -375,3 +377,45 @@ def test_a_server_that_starts_over_old_runs_trusts_no_clients_text(tmp_path):
         checked = runner.check(plan("agent.send(agent.read())"))
     assert checked.flows[-1] == "line 3: send(to: read) - would be refused: to comes from read"
     assert not post._sent
+
+
+def test_a_plan_is_checked_once_however_often_it_is_sent(runner):
+    plans = []
+    control = RunControl()
+    control.on_plan = plans.append
+    for text in (PLAN, f"```python\n{PLAN}```", KIWI, PLAN):
+        runner.run(text, "", control)
+    first, second, other, last = plans
+    assert first is second is last and other is not first, "one check made these values"
+
+
+def test_the_check_of_a_plan_that_passed_is_forgotten_after_many_others(runner):
+    for number in range(MAX_CHECKED + 5):
+        runner.check(plan(f"assert agent.fruits(), '{number}'"))
+    assert len(runner._checked) == MAX_CHECKED
+
+
+def test_what_a_run_told_is_what_its_trace_holds(runner):
+    told = []
+    control = RunControl()
+    control.on_event = told.append
+    answer = runner.run(KIWI, "count", control)
+    assert told == Trace.read(runner.folders.path(answer.run) / "trace.jsonl")
+
+
+def test_goals_do_not_make_agents_of_many_tools_anew(tmp_path):
+    tools = [_wordy(number) for number in range(300)]
+    with open_tools(ToolSources(tools)) as opened:
+        agents = {opened.environment(f"find invoice {n}", shown_for="").agent for n in range(40)}
+        assert len(agents) == 1 and "describe" in dir(*agents)
+        shown = [opened.environment(f"subject {250 + n}").agent for n in range(40)]
+        assert len(set(shown)) > 16, "prompts show other tools in full for other goals"
+        assert all(len(kept[opened.toolset]) == 16 for kept in (_classes, _apis))
+
+
+def _wordy(number):
+    def tool(query: str) -> str:
+        return query
+
+    tool.__name__, tool.__doc__ = f"tool_{number}", f"Look for subject_{number}. " + "More about it. " * 15
+    return tool

@@ -11,9 +11,12 @@ from mcp_types import ElicitResult
 from support.plan_server import COUNTS, KIWI, PLAN, SELL, STEP_2, Shop, plan_runner
 
 from codeplan import approve, replay
+from codeplan.errors import UsageError
 from codeplan.flows import Flows, goal
 from codeplan.mcp_server import live_runs
+from codeplan.mcp_server.answers import OFFERED
 from codeplan.mcp_server.server import PlanService, make_server
+from codeplan.recording.trace import Trace
 from codeplan.skills import SkillLibrary
 from codeplan.skills.skill import Skill
 
@@ -370,3 +373,65 @@ def test_many_calls_at_once_are_run_or_refused(runner):
     done = [r for r in results if not r.is_error]
     assert len(done) == live_runs.MAX_WAITING + 2 and all(r.structured_content["value"] == COUNTS for r in done)
     assert len(refused) == count - len(done) and set(refused) == {"2 plans run and 200 wait; send this one again later"}
+
+
+MANY = {f"a{i}": i for i in range(1_500)}
+READ = {
+    "null for an optional text": ("run_plan", {"plan": PLAN, "goal": None}),
+    "null for an optional list": ("describe_tools", {"names": None}),
+    "null for an unknown name": ("describe_tools", {"limit": None}),
+    "a list in a JSON text": ("describe_tools", {"names": '["count"]'}),
+    "an indented list in a text": ("describe_tools", {"names": '[\n  "count",\n  "sell"\n]\n'}),
+    "an empty list in a text": ("describe_tools", {"names": "[]"}),
+    "null in a text": ("describe_tools", {"names": "null"}),
+    "an empty text for a list": ("describe_tools", {"names": ""}),
+    "a goal that is JSON": ("run_plan", {"plan": PLAN, "goal": '["count"]'}),
+    "a goal that is null in words": ("run_plan", {"plan": PLAN, "goal": "null"}),
+}
+
+
+@pytest.mark.parametrize(("tool", "arguments"), READ.values(), ids=READ)
+def test_arguments_as_some_models_write_them_are_read(runner, tool, arguments):
+    found = call(runner, tool, arguments)
+    assert not found.is_error, found.content[0].text
+    if tool == "run_plan":
+        assert found.structured_content["value"] == COUNTS
+        header = Trace.read(runner.folders.path(found.structured_content["run"]) / "trace.jsonl")[0]
+        assert header.task.goal == (arguments["goal"] or "what the client's plan does")
+    else:
+        names = json.loads(arguments.get("names") or "null") if arguments.get("names") != [] else None
+        assert ("def report" in found.content[0].text) == (not names)
+
+
+@pytest.mark.parametrize("limit", [2, 2.0, "2", "2.0", " 2 "])
+def test_a_number_may_come_as_a_text(runner, tmp_path, limit):
+    library = SkillLibrary(tmp_path / "skills")
+    for number in range(3):
+        library.add(Skill(f"count-{number}", "tools", PLAN, "goal", f"Counts fruits, way {number}.", status="active"))
+    found = call(runner, "find_skills", {"goal": "count fruits", "limit": limit}, skills=library)
+    assert len(found.structured_content["skills"]) == 2
+
+
+MISFITS = {
+    "null for what is required": ("run_plan", {"plan": None}, "missing required field `plan`"),
+    "a word for a list": ("describe_tools", {"names": "count"}, "Expected `array`"),
+    "an object for a list": ("describe_tools", {"names": '{"count": 1}'}, "Expected `array`"),
+    "a list with null": ("describe_tools", {"names": [None]}, "Expected `str`"),
+    "half a list": ("describe_tools", {"names": '["count"'}, "Expected `array`"),
+    "a list for a text": ("run_plan", {"plan": ["def solution"]}, "Expected `str`"),
+    "a list in a text, too long": ("describe_tools", {"names": json.dumps([*MANY])}, "more than 1,000 values"),
+    "a deep list in a text": ("describe_tools", {"names": "[" * 900 + "]" * 900}, "do not fit"),
+    "an unknown name": ("describe_tools", {"tools": []}, "unknown field"),
+}
+
+
+@pytest.mark.parametrize(("tool", "arguments", "said"), MISFITS.values(), ids=MISFITS)
+def test_arguments_that_cannot_be_meant_are_refused(runner, tool, arguments, said):
+    found = call(runner, tool, arguments)
+    assert found.is_error and said in found.content[0].text
+
+
+def test_half_a_surrogate_pair_for_a_list_is_refused_in_a_sentence():
+    (tool,) = (t for t in OFFERED if t.name == "describe_tools")
+    with pytest.raises(UsageError, match="not UTF-8"):
+        tool.read({"names": "\ud800"})
