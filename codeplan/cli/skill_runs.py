@@ -13,6 +13,7 @@ from codeplan.cli.options import OutputOptions, ToolOptions
 from codeplan.cli.output import end_episode, playing, show_value
 from codeplan.cli.skills import DEFAULT_FOLDER, LibraryFolder, Name, find_skill, open_library
 from codeplan.untrusted.texts import shell_word
+from codeplan.untrusted.values import in_quotes
 
 if TYPE_CHECKING:
     from codeplan.skills.library import SkillLibrary
@@ -61,13 +62,12 @@ def run(
     goal = " ".join([f"run the skill {skill.name}", *(values or ())])[:1_000]
     plan = bind_values(skill, goal, values or ())
     sources.require_tools()
-    given = options.command_run(context)
-    limits = {} if model else {"limits": Limits(asks=0)}
+    given: dict[str, Any] = options.command_run(context) | ({} if model else {"limits": Limits(asks=0)})
     with options.run_folder(out, "skill", skill.name) as folder:
         again = f"run: codeplan resume {shell_word(folder)}; name the tools again, as for this command"
         with playing(again, as_json=output.as_json), options.open_environment(None, sources, goal, folder) as tools:
             _require_tools(skill, tools)
-            result = execute(plan, tools, out=folder, on_event=output.event_handler(), **limits, **given).result
+            result = execute(plan, tools, out=folder, on_event=output.event_handler(), **given).result
     _record_use(opened, skill, result, str(folder))
     if not output.as_json:
         show_value(result)
@@ -110,7 +110,7 @@ def bind_values(skill: Skill, goal: str, given: Sequence[str]) -> str:
     for part in given:
         name, equals, text = part.partition("=")
         if not equals or name not in known:
-            raise UsageError(f"{part!r} sets no parameter; {_usage(skill, known)}")
+            raise UsageError(f"{in_quotes(part, 100)} sets no parameter; {_usage(skill, known)}")
         if name in values:
             raise UsageError(f"{name} has two values; give one")
         values[name] = _parse_value(known[name], text)
@@ -130,12 +130,12 @@ def _parse_value(parameter: SkillParameter, text: str) -> SkillParameterValue:
 
     is_list = isinstance(parameter.value, list)
     try:
-        if is_list:
-            return msgspec.json.decode(text.encode("utf-8", "replace"), type=list[str])
-        return msgspec.convert(text, SkillParameterValue)
+        written = msgspec.json.decode(text.encode("utf-8", "replace"), type=list[str]) if is_list else text
+        value: SkillParameterValue = msgspec.convert(written, SkillParameterValue)
     except (msgspec.DecodeError, RecursionError):
         wanted = 'a list of texts, as in ["a", "b"]' if is_list else "a text of at most 2,000 characters"
         raise UsageError(f"{parameter.name} is {wanted}") from None
+    return value
 
 
 def _usage(skill: Skill, known: Mapping[str, SkillParameter]) -> str:
