@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from codeplan.cli import bench, chat, curation, episodes, machine, plans, results, skills
+from codeplan.cli import bench, chat, curation, episodes, machine, plans, results, skill_runs, skills
 from codeplan.cli.commands import GroupedCommands
 from codeplan.untrusted.texts import echo, echo_message, one_line
 from codeplan.version import VERSION
@@ -46,7 +46,9 @@ def _options(
 
 for _commands in (episodes, chat, plans, bench, results, machine):
     _commands.add_to(app)
-curation.add_to(skills.add_to(app))
+_skills = skills.add_to(app)
+curation.add_to(_skills)
+skill_runs.add_to(_skills)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -122,7 +122,8 @@ def add(
 
     The plan is generalised, checked strictly, and must solve its task again. A trace may come from a stranger: as for
     resume, only harmless settings are taken from it. The model, by default the recorded one, answers the plan's
-    questions. Prompts show the skill only once it is proven on other tasks.
+    questions. Prompts show the skill only once it is proven on other tasks. The plan of an episode of codeplan do runs
+    on the recorded answers of its tools: no tool is called for a trial.
 
     Exit codes: 0 the library has the skill, 1 the episode yields none, 2 usage, 4 the infrastructure failed.
     """
@@ -179,9 +180,30 @@ def acquire_from_result(
     ``folder`` has its trace, and gets those of the proof; None keeps none. Unless ``quiet``, say what became of it: on
     standard error if there is no skill. Returns this for JSON.
     """
+    return _tell_acquired(_try_to_acquire(result, events, library, folder, arguments), library, quiet=quiet)
+
+
+def acquire_from_tools(
+    folder: Path, library: SkillLibrary, arguments: dict[str, Any], *, quiet: bool
+) -> dict[str, Any]:
+    """Like ``acquire_from_result``, for an episode with the user's tools that has just ended in this folder."""
+    from codeplan.curation.acquisition import NothingAcquired, acquire_from_run
+    from codeplan.errors import CodeplanError
+
+    settings = {n: v for n, v in arguments.items() if n not in ("library", "variables", "instructions")}
+    found: AcquiredSkill | NothingAcquired
+    try:
+        found = acquire_from_run(folder, library, out=folder, **settings)
+    except CodeplanError as e:
+        found = NothingAcquired(str(e), broken_off=True)
+    except KeyboardInterrupt:
+        found = NothingAcquired("its proof was interrupted; codeplan skills add tries again", broken_off=True)
+    return _tell_acquired(found, library, quiet=quiet)
+
+
+def _tell_acquired(found: AcquiredSkill | NothingAcquired, library: SkillLibrary, *, quiet: bool) -> dict[str, Any]:
     from codeplan.curation.acquisition import NothingAcquired
 
-    found = _try_to_acquire(result, events, library, folder, arguments)
     failed = isinstance(found, NothingAcquired)
     if not quiet:
         echo_message(_acquisition_sentence(found, library), "codeplan: " * failed, err=failed)
@@ -224,6 +246,9 @@ def _acquisition_sentence(found: AcquiredSkill | NothingAcquired, library: Skill
     if isinstance(found, NothingAcquired):
         return one_line(f"no skill: {found.reason}", 600)
     name = f"{found.skill.env}/{found.skill.name}"
+    if found.is_new and found.skill.tools:
+        try_it = f"codeplan skills run {name} --library {shell_word(library.path)} --tools FILE.py"
+        return f"candidate {name} in {library.path}; {try_it} runs it, and codeplan skills promote shows it to planners"
     if found.is_new:
         test = f"codeplan skills filter {shell_word(found.skill.env)} --library {shell_word(library.path)}"
         return f"candidate {name} in {library.path}; {test} tests it on other tasks"

@@ -125,6 +125,7 @@ def do(
         typer.Option(metavar="FILE.json", help="Values that plans may read by name: a JSON object of them."),
     ] = None,
     allow_weak_sandbox: options.AllowWeak = False,
+    skills: SkillOptions,
     more: options.Set = None,
     out: options.Out = None,
     output: OutputOptions,
@@ -139,6 +140,9 @@ def do(
 
     Without --verify the result is not verified: the episode ends as claimed at best, with exit code 1.
 
+    With --library, plans may use its skills, as far as they need no other tools. With --acquire, a success becomes a
+    candidate of it (as codeplan skills add): the plan runs again on the recorded answers, and no tool is called.
+
     Exit codes: 0 verified, 1 not solved or only claimed, 2 usage, 3 budget spent, 4 infrastructure, 5 waiting for an
     approval or an answer, 130 interrupted.
     """
@@ -151,15 +155,18 @@ def do(
     sources.require_tools()
     given |= {"instructions": read_instructions(instructions)} if instructions else {}
     given |= {"variables": variables_of_file(variables)} if variables else {}
+    given |= {"library": skills.library} if skills.library is not None else {}
+    target = curation.open_target(method, given) if skills.acquire else None
     with options.run_folder(out, "do", goal) as folder:
         again = f"run: codeplan resume {shell_word(folder)}; name the tools again, as for this command"
         arguments = {**sources.arguments(), **given, "method": method, "feedback": feedback}
         show = output.event_handler()
         with playing(again, as_json=output.as_json):
             result = with_plain_value(do_with_tools(goal, out=folder, on_event=show, **arguments))
+        acquired = curation.acquire_from_tools(folder, target, given, quiet=output.as_json) if target else {}
     if not output.as_json:
         show_value(result)
-    document = result_as_json(result) if output.as_json else None
+    document = {**result_as_json(result), **acquired} if output.as_json else None
     end_episode(result, document, unverified=sources.verify is None)
 
 

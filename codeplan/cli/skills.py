@@ -165,6 +165,7 @@ def skill_page(skill: Skill, records: Sequence[EvidenceRecord], figures: SkillSt
         f"kind        {one_line(skill.kind) or 'any'}",
         f"parameters  {one_line(', '.join(skill.parameters), 500) or 'none'}",
     ]
+    lines += [f"needs       {one_line(t.method.name + t.method.signature, 300)}" for t in skill.tools]
     for origin in skill.origins:
         run = f", {origin.run}" if origin.run else ""
         lines.append("from        " + one_line(f"{origin.task} ({origin.goal}) by {origin.model}{run}", 300))

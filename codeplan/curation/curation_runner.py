@@ -17,7 +17,7 @@ from codeplan.budget import Spending
 from codeplan.errors import InfrastructureError, UsageError
 from codeplan.llm.callable_model import CallableModel, ModelFunction
 from codeplan.llm.connections import cancel_calls_on_interrupt
-from codeplan.protocols import LLM, Environment
+from codeplan.protocols import LLM, BaseEnvironment
 from codeplan.recording.event_handlers import EventsOnly
 from codeplan.recording.events import Event
 from codeplan.runner import episodes
@@ -63,7 +63,7 @@ class CurationRunner:
 
     def __init__(
         self,
-        env: str | Environment,
+        env: str | BaseEnvironment,
         model: str | LLM | ModelFunction = "scripted",
         *,
         folder: Path | None = None,
@@ -141,7 +141,7 @@ class CurationRunner:
             return list(pool.map(function, values))
 
     @contextmanager
-    def _open_env(self) -> Iterator[Environment]:
+    def _open_env(self) -> Iterator[BaseEnvironment]:
         """Yield the environment; close it afterwards if it was created here."""
         if not isinstance(self._env, str):
             yield self._env

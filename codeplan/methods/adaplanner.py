@@ -19,7 +19,7 @@ from codeplan.plugins import Setting
 from codeplan.sandbox import BackendName, Limits, Sandbox
 from codeplan.skills.selection import SkillSelector, open_store
 from codeplan.skills.skill import SkillStore
-from codeplan.types import Result, Task
+from codeplan.types import Claimed, Result, Task
 
 SamplesSetting = Annotated[int, Setting("Worked examples in the prompts.", "safe", most=100)]
 SampleKindsSetting = Annotated[str, Setting("Show worked examples of these kinds only; separate with commas.", "safe")]
@@ -115,7 +115,7 @@ class AdaPlanner:
         writer, ask, is_subtask = skill_writer or planner, planner.answer_question, episode.is_subtask(task)
         loop = RefinementLoop(episode, writer, ask, self.sandbox, self.settings, is_subtask)
         result = episode.result(loop.solve(), self.name, loop.claim)
-        if not is_subtask:
+        if not is_subtask and not (episode.has_tools and isinstance(result.ending, Claimed)):  # else nobody judged
             tried, helped = (shown[:1], skill_writer.uses_skill_plan) if skill_writer else (shown, True)
             self.skill_selector.record(tried, episode, episode.success and helped)
         return result

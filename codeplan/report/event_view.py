@@ -326,7 +326,8 @@ class EventViewer:
                 return EventView(f"{event.kind} {event.name}", "heading")
             case events.SkillsChosen():
                 names = ", ".join(f"{c.name} (version {c.version}, score {c.score:.2f})" for c in event.chosen)
-                return EventView(f"Skills for this task: {names or 'none fits'}", "quiet")
+                left_out = "".join(f"; not offered: {one}" for one in event.left_out)
+                return EventView(f"Skills for this task: {names or 'none fits'}{left_out}", "quiet")
             case events.PictureSaved():
                 return EventView(blocks=(PictureBlock(event.file),))
             case events.WarningIssued():

@@ -11,10 +11,11 @@ import msgspec
 from codeplan.episode.episode import Episode
 from codeplan.episode.replayable import find_embedding_model
 from codeplan.errors import UsageError
+from codeplan.protocols import OffersTools
 from codeplan.recording.events import ChosenSkill, SkillsChosen
 from codeplan.skills.embeddings import Embedder, EmbeddingSkillStore
 from codeplan.skills.library import FixedStore, MissingStore, ReadOnlyStore, SkillLibrary
-from codeplan.skills.skill import EvidenceRecord, Skill, SkillStore
+from codeplan.skills.skill import EvidenceRecord, Skill, SkillStore, find_tool_difference
 from codeplan.types import Task
 from codeplan.untrusted.texts import with_article
 from codeplan.untrusted.values import in_quotes
@@ -38,6 +39,10 @@ def open_store(library: SkillStore | str | Path | None, skill: str | None = None
     if not isinstance(library, SkillLibrary):
         raise UsageError(f"the skill {skill} is to be taken from a library; name its folder with library=FOLDER")
     return FixedStore(library.get_by_name(skill))
+
+
+_SPARE_SKILLS = 8
+"""Skills that are looked at beyond the limit, where some may need other tools."""
 
 
 class SkillSelector:
@@ -66,10 +71,12 @@ class SkillSelector:
         episode.replay_embeddings()
         if recorded := episode.trace.next_recorded(SkillsChosen):
             found = [Skill(c.name, env, c.plan, version=c.version, score=c.score) for c in recorded.chosen]
+            left_out = recorded.left_out
         else:
-            found = self._fit_prompt(self._find(self.store, msgspec.structs.replace(task, env=env), episode))
+            fitting, left_out = self._find_fitting(self.store, msgspec.structs.replace(task, env=env), episode)
+            found = self._fit_prompt(fitting)
         choices = tuple(ChosenSkill(s.name, s.version, s.score, s.plan) for s in found)
-        episode.record(SkillsChosen(purpose=purpose, chosen=choices))
+        episode.record(SkillsChosen(purpose=purpose, chosen=choices, left_out=left_out))
         return found
 
     def record(self, skills: Sequence[Skill], episode: Episode, success: bool) -> None:
@@ -82,14 +89,28 @@ class SkillSelector:
             record = EvidenceRecord(task.id, task.seed, episode.llm.name, True, success, skill.version, "use", run)
             self.store.record(skill, record)
 
-    def _find(self, store: SkillStore, task: Task, episode: Episode) -> Sequence[Skill]:
+    def _find_fitting(self, store: SkillStore, task: Task, episode: Episode) -> tuple[list[Skill], tuple[str, ...]]:
+        """The skills that fit the task best and need no other tools than those at hand, and why others are left out."""
+        if not isinstance(episode.env, OffersTools):
+            return list(self._find(store, task, episode, self._limit)), ()
+        fitting: list[Skill] = []
+        left_out: list[str] = []
+        for skill in self._find(store, task, episode, self._limit + _SPARE_SKILLS):
+            difference = find_tool_difference(skill.tools, episode.env.described_tools)
+            if difference:
+                left_out.append(f"{skill.env}/{skill.name}: {difference}")
+            else:
+                fitting.append(skill)
+        return fitting[: self._limit], tuple(left_out)
+
+    def _find(self, store: SkillStore, task: Task, episode: Episode, limit: int) -> Sequence[Skill]:
         """The skills that fit the task best, by words or by embeddings."""
         model = self._embeddings
         if model is None or not isinstance(store, EmbeddingSkillStore):
-            return store.find(task, self._limit)
+            return store.find(task, limit)
         find_embedding_model(episode.llm)  # before anything is asked
         stated = msgspec.structs.replace(task, goal=task.goal or episode.first_observation.text)
-        return store.nearest(stated, self._limit, Embedder(model, lambda texts: episode.embed(texts, model).vectors))
+        return store.nearest(stated, limit, Embedder(model, lambda texts: episode.embed(texts, model).vectors))
 
     def _fit_prompt(self, skills: Sequence[Skill]) -> list[Skill]:
         """The skills, best first, that fit into the prompt."""

@@ -10,6 +10,7 @@ import msgspec
 
 from codeplan.statistics import mcnemar_exact, wilson_interval
 from codeplan.types import AgentTool, Task, Value
+from codeplan.untrusted.values import in_quotes
 
 SkillStatus = Literal["candidate", "active", "retired"]
 """``candidate``: not proven yet; ``active``: shown to planners; ``retired``: never shown again."""
@@ -50,6 +51,27 @@ class Skill(Value, frozen=True):
     origins: tuple[SkillOrigin, ...] = ()
     score: float = 0.0
     tools: tuple[AgentTool, ...] = ()
+
+
+def find_tool_difference(needed: Iterable[AgentTool], offered: Iterable[AgentTool]) -> str:
+    """How the tools at hand differ from those that a skill needs, as a clause; empty if they have their signatures.
+
+    Descriptions may differ: a plan does not depend on them.
+    """
+    there = {tool.method.name: tool for tool in offered}
+    for tool in needed:
+        name = tool.method.name
+        if name not in there:
+            return f"there is no tool {in_quotes(name, 100)}"
+        if _typed_signature(tool) != _typed_signature(there[name]):
+            now, then = (in_quotes(f"{name}{t.method.signature}", 300) for t in (there[name], tool))
+            more = ", with other types" if now == then else ""
+            return f"the tool is {now}, and the skill needs {then}{more}"
+    return ""
+
+
+def _typed_signature(tool: AgentTool) -> tuple[str, frozenset[tuple[str, str]]]:
+    return tool.method.signature, frozenset((t.name, t.text) for t in tool.types)
 
 
 class EvidenceRecord(Value, frozen=True):

@@ -1,0 +1,222 @@
+"""Skills over the user's own tools: proven on recorded answers, offered to the same tools alone, run by hand."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import codeplan
+from codeplan.cli import main
+from codeplan.curation.acquisition import AcquiredSkill, NothingAcquired, acquire_from_run
+from codeplan.recording.events import SkillsChosen
+from codeplan.recording.trace import Trace
+from codeplan.skills.import_export import export_skills, import_skills
+from codeplan.skills.library import SkillLibrary
+
+PLAN = """```python
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        print('[Step 1] read the stock of apples')
+        n = agent.stock("apples")
+        assert n < 10, "there are enough apples"
+    if start_from <= 2:
+        print('[Step 2] order apples')
+        said = agent.order("apples", 10 - n)
+        assert said == "ok", "not ordered"
+    return {"ordered": 10 - n}
+```"""
+GOAL = "Order apples up to 10"
+TOOLS = '''
+def stock(fruit: str) -> int:
+    """How many there are."""
+    return {"apples": 3, "pears": 12}.get(fruit, 0)
+
+def order(fruit: str, count: int) -> str:
+    with open("orders.txt", "a") as file:
+        file.write(f"{fruit} {count} ")
+    return "ok"
+
+def unneeded() -> None: ...
+
+def verify(value):
+    return "ordered" in value
+
+def model(messages):
+    return PLAN
+'''
+
+
+class Shop:
+    def __init__(self):
+        self.orders = []
+
+    def stock(self, fruit: str) -> int:
+        return 3
+
+    def order(self, fruit: str, count: int) -> str:
+        self.orders.append((fruit, count))
+        return "ok"
+
+    def unneeded(self) -> None: ...
+
+
+def play(folder, shop, plan=PLAN, goal=GOAL, **more):
+    return codeplan.do(goal, tools=[shop], model=lambda messages: plan, out=folder, **more)
+
+
+@pytest.fixture
+def acquired(library, tmp_path):
+    """The skill of an episode, and the shop in which that was played."""
+    shop = Shop()
+    play(tmp_path / "run", shop, verify=lambda value: True)
+    found = acquire_from_run(tmp_path / "run", library, model=lambda messages: "no")
+    assert isinstance(found, AcquiredSkill)
+    return found.skill, shop
+
+
+def test_a_success_becomes_a_candidate_that_names_its_tools_and_nothing_is_done_for_its_proof(acquired, library):
+    skill, shop = acquired
+    assert shop.orders == [("apples", 7)]
+    assert (skill.env, skill.status, skill.parameters) == ("tools", "candidate", ("the_item",))
+    assert [f"{t.method.name}{t.method.signature}" for t in skill.tools] == [
+        "stock(fruit: str) -> int",
+        "order(fruit: str, count: int) -> str",
+    ]
+    assert library.get_by_name(skill.name) == skill
+    (record,) = library.read_evidence(skill)
+    assert record.success and record.phase == "acquire"
+
+
+def test_a_claimed_episode_yields_a_skill_and_a_failed_one_does_not(library, tmp_path):
+    play(tmp_path / "claimed", Shop())
+    assert isinstance(acquire_from_run(tmp_path / "claimed", library, model=lambda messages: "no"), AcquiredSkill)
+    play(tmp_path / "failed", Shop(), verify=lambda value: "no", tries=1)
+    found = acquire_from_run(tmp_path / "failed", library, model=lambda messages: "no")
+    assert found == NothingAcquired("the task was not solved")
+
+
+def chosen(folder):
+    return next(e for e in Trace.read(Path(folder) / "trace.jsonl") if isinstance(e, SkillsChosen))
+
+
+def test_a_skill_is_offered_to_the_tools_that_it_needs_alone(acquired, library, tmp_path):
+    skill, _ = acquired
+    library.change(skill, status="active")
+    play(tmp_path / "same", Shop(), library=library)
+    assert [c.name for c in chosen(tmp_path / "same").chosen] == [skill.name]
+
+    class OtherShop(Shop):
+        def stock(self, fruit: str, place: str = "here") -> int:
+            return 3
+
+    play(tmp_path / "other", OtherShop(), library=library)
+    said = chosen(tmp_path / "other")
+    assert said.chosen == ()
+    assert said.left_out == (
+        f"tools/{skill.name}: the tool is \"stock(fruit: str, place: str = 'here') -> int\", and the skill needs "
+        "'stock(fruit: str) -> int'",
+    )
+    assert codeplan.replay(tmp_path / "other").value == {"ordered": 7}
+
+
+def test_an_unverified_use_is_no_evidence(acquired, library, tmp_path):
+    skill, _ = acquired
+    library.change(skill, status="active")
+    play(tmp_path / "unverified", Shop(), library=library)
+    assert len(library.read_evidence(skill)) == 1
+    play(tmp_path / "verified", Shop(), library=library, verify=lambda value: True)
+    assert [r.phase for r in library.read_evidence(skill)] == ["acquire", "use"]
+
+
+def test_exported_skills_over_tools_are_checked_against_their_own_tools(acquired, library, tmp_path):
+    skill, _ = acquired
+    export_skills(library, tmp_path / "a.zip", [skill])
+    other = SkillLibrary(tmp_path / "other")
+    (row,) = import_skills(other, tmp_path / "a.zip")
+    assert other.get_by_name(row.name).tools == skill.tools
+    export_skills(
+        library, tmp_path / "b.zip", [library.change(skill, plan=skill.plan.replace("agent.order", "agent.sell"))]
+    )
+    assert "the agent has no `sell`" in import_skills(other, tmp_path / "b.zip")[0].reason
+
+
+# ------------------------------------------------------------------ the commands
+
+
+@pytest.fixture
+def shop(tmp_path, monkeypatch):
+    """A folder with the user's tools and model."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shop.py").write_text(f"PLAN = {PLAN!r}\n{TOOLS}")
+    return tmp_path
+
+
+USUAL = ("--tools", "shop.py:stock,order", "--library", "lib", "-q")
+VERIFIED = (*USUAL, "--verify", "shop.py:verify")
+
+
+def learn(plan=PLAN):
+    Path("shop.py").write_text(f"PLAN = {plan!r}\n{TOOLS}")
+    main(["do", GOAL, "--model", "shop.py:model", "--acquire", *VERIFIED])
+    (entry,) = SkillLibrary("lib").entries()
+    return entry.name
+
+
+def orders():
+    return Path("orders.txt").read_text()
+
+
+def test_do_acquires_and_run_repeats_with_other_values_without_a_model(shop, capsys):
+    name = learn()
+    assert orders() == "apples 7 "
+    assert f"candidate tools/{name} in lib" in capsys.readouterr().out
+    assert main(["skills", "run", name, "the_item=bananas", *VERIFIED, "--json"]) == 0
+    assert orders() == "apples 7 bananas 10 "
+    said = json.loads(capsys.readouterr().out)
+    assert (said["value"], said["model_calls"], said["usage"]["input_tokens"]) == ({"ordered": 10}, 0, 0)
+    assert main(["skills", "run", name, "the_item=pears", *VERIFIED, "--json"]) == 1
+    assert "there are enough pears" in json.loads(capsys.readouterr().out)["reason"]
+    assert main(["skills", "run", name, "the_item=kiwis", *USUAL]) == 1
+    assert orders() == "apples 7 bananas 10 kiwis 10 "
+
+
+@pytest.mark.parametrize(
+    ("values", "tools", "why"),
+    [
+        ((), "shop.py", "there is no value for the_item; its parameters: the_item=…"),
+        (("the_item=a", "count=1"), "shop.py", "'count=1' sets no parameter"),
+        (("the_item=a", "the_item=b"), "shop.py", "the_item has two values"),
+        (("the_item=" + "a" * 2_001,), "shop.py", "a text of at most 2,000 characters"),
+        (("the_item=\U000e0001",), "shop.py", "characters that a plan cannot hold"),
+        (("the_item=a",), "shop.py:stock", "there is no tool 'order'"),
+    ],
+)
+def test_a_run_that_does_not_fit_is_refused_before_anything_is_done(shop, capsys, values, tools, why):
+    name = learn()
+    code = main(["skills", "run", name, *values, "--tools", tools, "--library", "lib", "-q"])
+    assert (code, orders()) == (2, "apples 7 ")
+    assert why in capsys.readouterr().err
+
+
+def test_a_value_is_a_text_whatever_it_looks_like(shop):
+    name = learn()
+    value = "\"]; agent.order('x', 1) #\n{the_item}"
+    assert main(["skills", "run", name, f"the_item={value}", *VERIFIED]) == 0
+    assert orders() == f"apples 7 {value} 10 "
+
+
+def test_a_retired_skill_does_not_run(shop, capsys):
+    name = learn()
+    main(["skills", "retire", name, "--library", "lib"])
+    assert main(["skills", "run", name, "the_item=a", *USUAL]) == 2
+    assert "is retired" in capsys.readouterr().err
+
+
+def test_a_plan_that_asks_a_model_gets_none(shop, capsys, monkeypatch):
+    name = learn()
+    library = SkillLibrary("lib")
+    plan = library.get_by_name(name).plan
+    library.change(library.get_by_name(name), plan=plan.replace('said == "ok"', 'ask_llm("good?") == "ok"'))
+    capsys.readouterr()
+    assert main(["skills", "run", name, "the_item=a", *VERIFIED, "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["model_calls"] == 0
