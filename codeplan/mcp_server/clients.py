@@ -12,7 +12,7 @@ import re
 import stat
 import sys
 from collections.abc import Iterator, Mapping
-from json.decoder import WHITESPACE, JSONDecoder
+from json.decoder import JSONDecoder
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -28,6 +28,7 @@ MAX_CONFIG_BYTES: Final = 4 << 20
 MAX_NAME_CHARS: Final = 60
 """Maximum length of a server's name, in characters."""
 
+_WHITESPACE: Final = re.compile(r"[ \t\n\r]*+")  # as JSON has it
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
@@ -228,7 +229,7 @@ def _member(text: str, start: int, name: str) -> _Member | None:
 
 
 def _skip(text: str, at: int) -> int:
-    found = WHITESPACE.match(text, at)
+    found = _WHITESPACE.match(text, at)
     return found.end() if found else at
 
 
