@@ -108,6 +108,30 @@ def run(
     end_episode(result, {**result_as_json(result), **acquired} if output.as_json else None)
 
 
+@dataclass(frozen=True)
+class PromptOptions:
+    """What plans and their prompts get beside goal and tools."""
+
+    feedback: Annotated[
+        Literal["quoted", "blind"],
+        typer.Option(help="What revisions see of tools' answers: all of it, quoted, or shapes alone."),
+    ] = "quoted"
+    instructions: options.Instructions = None
+    variables: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.json", help="Values that plans may read by name: a JSON object of them."),
+    ] = None
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of ``codeplan.do``."""
+        from codeplan.runner.start_state import variables_of_file
+        from codeplan.runner.tools import read_instructions
+
+        given: dict[str, Any] = {"feedback": self.feedback}
+        given |= {"instructions": read_instructions(self.instructions)} if self.instructions else {}
+        return given | ({"variables": variables_of_file(self.variables)} if self.variables else {})
+
+
 def do(
     context: typer.Context,
     goal: Annotated[str, typer.Argument(metavar="GOAL", help="What is to be done, in a sentence.")],
@@ -115,15 +139,7 @@ def do(
     sources: ToolOptions,
     method: Method = "adaplanner",
     model: options.LiveModel = None,
-    feedback: Annotated[
-        Literal["quoted", "blind"],
-        typer.Option(help="What revisions see of tools' answers: all of it, quoted, or shapes alone."),
-    ] = "quoted",
-    instructions: options.Instructions = None,
-    variables: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.json", help="Values that plans may read by name: a JSON object of them."),
-    ] = None,
+    prompting: PromptOptions,
     allow_weak_sandbox: options.AllowWeak = False,
     skills: SkillOptions,
     more: options.Set = None,
@@ -147,19 +163,17 @@ def do(
     approval or an answer, 130 interrupted.
     """
     from codeplan.report.json_output import result_as_json
-    from codeplan.runner.start_state import variables_of_file
     from codeplan.runner.tools import do as do_with_tools
-    from codeplan.runner.tools import read_instructions, with_plain_value
+    from codeplan.runner.tools import with_plain_value
 
     given = options.command_run(context)
     sources.require_tools()
-    given |= {"instructions": read_instructions(instructions)} if instructions else {}
-    given |= {"variables": variables_of_file(variables)} if variables else {}
+    prompts = prompting.arguments()
     given |= {"library": skills.library} if skills.library is not None else {}
     target = curation.open_target(method, given) if skills.acquire else None
     with options.run_folder(out, "do", goal) as folder:
         again = f"run: codeplan resume {shell_word(folder)}; name the tools again, as for this command"
-        arguments = {**sources.arguments(), **given, "method": method, "feedback": feedback}
+        arguments = {**sources.arguments(), **given, **prompts, "method": method}
         show = output.event_handler()
         with playing(again, as_json=output.as_json):
             result = with_plain_value(do_with_tools(goal, out=folder, on_event=show, **arguments))

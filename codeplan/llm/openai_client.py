@@ -84,13 +84,13 @@ def call_with_retries(
     if listener is None or call.path == openai_protocol.EMBEDDINGS_PATH:
         return retry_attempts(partial(_try_once, call, connection, policy.timeout), call.errors, policy)
 
-    def heard(
+    def begin(
         tell: Callable[[tuple[int, str]], None],
     ) -> Coroutine[Any, Any, tuple[_Answer, list[EndpointError]] | EndpointError]:
         attempt = partial(_try_once, replace(call, tell=tell), connection, policy.timeout)
         return _retry_until_whole(attempt, call.errors, policy, _seconds_for(policy))
 
-    return _whole(run_and_hear(heard, listener))
+    return _whole(run_and_hear(begin, listener))
 
 
 def retry_attempts(

@@ -47,7 +47,7 @@ METHOD = "adaplanner"
 """The method of sessions: plans are what a later turn can go on from."""
 
 
-class Turn(NamedTuple):
+class SessionTurn(NamedTuple):
     """A turn of a session: the user's message, and how it ended (None: it has not)."""
 
     message: str
@@ -123,7 +123,7 @@ class Session:
         return self._path.parent
 
     @property
-    def turns(self) -> tuple[Turn, ...]:
+    def turns(self) -> tuple[SessionTurn, ...]:
         """The turns so far, with their results."""
         if not self._has_trace:
             return ()
@@ -132,7 +132,7 @@ class Session:
         end = find_end(events)
         messages = [header.task.goal, *(turn.message for turn in starts)]
         results = [*(turn.before for turn in starts), end.result if end else None]
-        return tuple(map(Turn, messages, results))
+        return tuple(map(SessionTurn, messages, results))
 
     def do(
         self, message: str, *, tools: object = None, returns: Any = None, variables: Mapping[str, Any] | None = None

@@ -58,7 +58,10 @@ MAX_CONFIG_BYTES = 1 << 20
 """Maximum size of an ``mcpServers`` file, in bytes."""
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_VARIABLE = re.compile(r"\$\{(\w+)(?::-([^${}]*))?\}")
+_VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^${}]*))?\}")
+_INPUT = re.compile(r"\$\{(input|command|config):([^${}]*)\}")
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|//[^\n]*+|/\*|[^"/]++|.', re.DOTALL)
+_LAST_COMMA = re.compile(r'("(?:[^"\\]++|\\.)*+")|,(?=\s*+[}\]])', re.DOTALL)
 _GENERIC_WORDS = frozenset(
     {"bun", "bunx", "deno", "docker", "exec", "node", "npm", "npx", "pipx", "pnpm", "run", "sudo", "tool", "uv", "uvx"}
     | {"python", "python3", "env", "mcp", "server", "www", "api", "sh", "bash", "main", "index", "dist", "src"}
@@ -105,21 +108,47 @@ def parse_address(text: str) -> ServerAddress:
 
 
 def read_config(path: Path) -> tuple[ServerAddress, ...]:
-    """The servers of a JSON file with ``mcpServers``, as other programs write it; disabled ones are left out.
+    """The servers of a JSON file with ``mcpServers`` or ``servers``, as other programs write it; disabled ones are left
+    out. Editors' files may have comments, and commas at the end of a list.
 
-    ``${NAME}`` and ``${NAME:-default}`` stand for environment variables. Raises: UsageError: it cannot be read, or a
-    server in it is not understood.
+    ``${NAME}``, ``${env:NAME}`` and ``${NAME:-default}`` stand for environment variables. Raises: UsageError: it cannot
+    be read, or a server in it is not understood.
     """
     try:
-        config = msgspec.json.decode(files.read_user_text(path, MAX_CONFIG_BYTES))
+        config = _decode(files.read_user_text(path, MAX_CONFIG_BYTES))
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
     except (msgspec.DecodeError, RecursionError) as error:
         raise UsageError(f"{path} is no JSON: {parser_reason(error)}") from None
-    servers = config.get("mcpServers") if isinstance(config, dict) else None
+    servers = config.get("mcpServers", config.get("servers")) if isinstance(config, dict) else None
     if not isinstance(servers, dict) or not servers:
         raise UsageError(f'{path} names no server; it needs {{"mcpServers": {{"NAME": {{"command": "…"}}}}}}')
     return tuple(_of_file(path, name, entry) for name, entry in servers.items() if not _is_disabled(entry))
+
+
+def _decode(text: str) -> Any:
+    """The JSON of an editor's file. Raises: msgspec.DecodeError, RecursionError: it is none."""
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        if "//" not in text and "/*" not in text and not _LAST_COMMA.search(text):
+            raise
+    return msgspec.json.decode(_LAST_COMMA.sub(lambda found: found[1] or "", _without_comments(text)))
+
+
+def _without_comments(text: str) -> str:
+    kept: list[str] = []
+    at = 0
+    while at < len(text):
+        token = _TOKEN.match(text, at)
+        assert token is not None, "a token is any character at least"
+        at = token.end()
+        if token[0] == "/*":
+            end = text.find("*/", at)
+            at = len(text) if end < 0 else end + 2
+        elif not token[0].startswith("//"):
+            kept.append(token[0])
+    return "".join(kept)
 
 
 def with_unique_names(addresses: Iterable[ServerAddress]) -> tuple[ServerAddress, ...]:
@@ -192,6 +221,9 @@ def parse_entry(where: str, entry: object) -> ServerEntry:
 def _with_variables(value: Any, where: str) -> Any:
     """The value with environment variables in all its texts. Raises: UsageError: one is not set."""
     if isinstance(value, str):
+        if asks := _INPUT.search(value):
+            shown = in_quotes(asks[0])
+            raise UsageError(f"{where} has {shown}, which only an editor can fill in; put ${{env:NAME}} in its place")
         return _VARIABLE.sub(lambda match: _variable(match, where), value)
     if isinstance(value, list):
         return [_with_variables(v, where) for v in value]

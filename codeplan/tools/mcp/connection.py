@@ -13,7 +13,7 @@ from codeplan.errors import AgentError, EnvironmentFailure
 from codeplan.tools.failures import DoubtfulCall
 from codeplan.tools.mcp.addresses import ServerAddress
 from codeplan.tools.mcp.content import NO_WORDS
-from codeplan.tools.mcp.messages import MAX_MESSAGE_BYTES, MAX_MESSAGE_VALUES, FloodError
+from codeplan.tools.mcp.messages import MAX_MESSAGE_BYTES, MAX_MESSAGE_VALUES, UNUSABLE, FloodError
 from codeplan.tools.mcp.transports import ServerProgram, ServerSite
 from codeplan.untrusted.texts import one_line
 from codeplan.version import VERSION
@@ -102,7 +102,8 @@ class ServerConnection:
         except _InputWanted:
             raise AgentError(f"{tool} asks for input before it goes on, and codeplan gives servers none") from None
         except ValueError as error:  # pydantic's too
-            raise AgentError(f"{tool} answered what the protocol does not allow: {_reason(error)}") from None
+            said = f"{tool} answered what the protocol does not allow: {_reason(error)}"
+            raise DoubtfulCall(f"{said}; whether it was done is unknown", "ValueError") from None
 
     async def close(self) -> None:
         """End the server. Safe to call twice."""
@@ -275,6 +276,9 @@ class ToolList:
         """The number of tools in the parts that were read."""
         self.has_more = False
         """Whether the server has further parts, which nothing reads: there are too many tools already."""
+        self.unusable: list[str] = []
+        """The tools that break the protocol, each with the reason."""
+        self._cursors: set[str] = set()
         self._pages = self._characters = self._values = 0
 
     def add(self, page: Any) -> str | None:
@@ -282,12 +286,16 @@ class ToolList:
 
         Raises: FloodError: there are too many parts, or they are too large together.
         """
-        self.tools += page.tools[: MAX_TOOLS - self.count] if self.count < MAX_TOOLS else []
-        self.count += len(page.tools)
+        known = {tool.name for tool in self.tools} if page.next_cursor in self._cursors else ()  # the same part again
+        new = [tool for tool in page.tools if tool.name not in known]
+        self.tools += new[: MAX_TOOLS - self.count] if self.count < MAX_TOOLS else []
+        self.count += len(new)
         self._pages += 1
+        self.unusable += [str(each) for each in (page.meta or {}).get(UNUSABLE, ())][: MAX_TOOLS - len(self.unusable)]
         cursor: str | None = page.next_cursor
-        if cursor is None:
+        if cursor is None or cursor in self._cursors:  # one that comes again leads nowhere else
             return None
+        self._cursors.add(cursor)
         if self.count > MAX_TOOLS:
             self.has_more = True
             return None

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from codeplan.untrusted.json_values import has_more_values
+from codeplan.untrusted.texts import one_line
+from codeplan.untrusted.values import in_quotes
 
 if TYPE_CHECKING:
     from mcp.shared.message import SessionMessage
@@ -125,6 +127,47 @@ def _answered_request(line: bytes) -> RequestId | None:
     return None if head.method is not None else head.id
 
 
+UNUSABLE: Final = "codeplan/unusable"
+"""The key of a list's ``_meta`` for the tools that broke the protocol, each with the reason."""
+
+
+def keep_readable(result: Any) -> None:
+    """Take out of an answer the tools and the parts of content that break the protocol, so that the others stay.
+
+    An answer without any readable part stays as it is.
+    """
+    if not isinstance(result, dict):
+        return
+    if isinstance(tools := result.get("tools"), list):
+        faults = [_fault_of("tools/list", {"tools": [each]}) for each in tools]
+        if any(faults):
+            result["tools"] = [each for each, fault in zip(tools, faults, strict=True) if not fault]
+            named = [each.get("name") if isinstance(each, dict) else None for each in tools]
+            told = [f"{in_quotes(name, 60)}: {fault}" for name, fault in zip(named, faults, strict=True) if fault]
+            meta = result.get("_meta")
+            result["_meta"] = {**(meta if isinstance(meta, dict) else {}), UNUSABLE: told}
+    if isinstance(parts := result.get("content"), list):
+        readable = [part for part in parts if not _fault_of("tools/call", {"content": [part]})]
+        if len(readable) < len(parts) and (readable or result.get("structuredContent")):
+            result["content"] = readable
+
+
+_VERSION: Final = "2025-11-25"  # whose forms hold where a session has agreed on no other
+
+
+def _fault_of(method: str, result: dict[str, Any]) -> str:
+    """Why this is no result of the method in the protocol; empty if it is."""
+    from mcp_types.methods import validate_server_result
+    from pydantic import ValidationError
+
+    try:
+        validate_server_result(method, _VERSION, result)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        return one_line(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}", 200)
+    return ""
+
+
 MAX_MESSAGE_BYTES: Final = 16 << 20
 """Maximum size of one message of a server, in bytes."""
 
@@ -165,6 +208,8 @@ class FloodGate:
         found = None if isinstance(message, Exception) else message.message
         if isinstance(found, JSONRPCResponse | JSONRPCError):
             self._messages = self._bytes = 0
+            if isinstance(found, JSONRPCResponse):
+                keep_readable(found.result)
             return True
         self._messages += 1
         self._bytes += size

@@ -110,6 +110,9 @@ class McpServers:
 
     def _build(self, listed: list[ToolList]) -> list[Tool]:
         self._report_count(listed)
+        for connection, part in zip(self._connections, listed, strict=True):
+            for reason in part.unusable[:MAX_NAMED]:
+                self._notify(f"a tool of the MCP server {connection.address.name} is left out: {reason}")
         found = [(c, tool) for c, part in zip(self._connections, listed, strict=True) for tool in part.tools]
         named = [(c, tool, python_name(tool.name, "tool")) for c, tool in found[:MAX_TOOLS]]
         uses = Counter(name for _, _, name in named)

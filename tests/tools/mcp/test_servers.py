@@ -271,7 +271,7 @@ def test_tools_of_the_same_name_carry_their_servers_names():
             r"the MCP server s cannot be reached at 127\.0\.0\.1:9: [\w ]+; is it running, and is its URL right\?$",
         ),
         (raw(tools="5"), "object is not callable"),
-        (raw(tools="lambda m: {'tools': [], 'nextCursor': 'x'}"), "lists its tools in more than 100 parts"),
+        (raw(tools="lambda m: {'tools': [], 'nextCursor': str(m['id'])}"), "lists its tools in more than 100 parts"),
         (
             raw("echo", INITIALIZE='{"protocolVersion": 5}'),
             r"raw cannot be used: what it sent breaks the protocol at capabilities: Field required$",
@@ -284,8 +284,8 @@ def test_tools_of_the_same_name_carry_their_servers_names():
             "raw cannot be used: Unsupported protocol version",
         ),
         (
-            raw(tools="lambda m: {'tools': [{'name': 5}]}"),
-            r"cannot be used: what it sent breaks the protocol at tools\.0\.inputSchema: Field required$",
+            raw(tools="lambda m: {'tools': 5}"),
+            r"cannot be used: what it sent breaks the protocol at tools: Input should be a valid list$",
         ),
     ],
 )

@@ -1,5 +1,7 @@
 """A server's list of tools is bounded as a whole, and what is made of it takes linear work."""
 
+from itertools import count as count_from
+
 import pytest
 from mcp_types import ListToolsResult, Tool
 from support.mcp_addresses import raw
@@ -14,7 +16,11 @@ from codeplan.tools.mcp.signatures import TypeTable
 VALUES_OF_A_TOOL = 3  # itself, its name and its schema
 
 
+PARTS = count_from(1)
+
+
 def page(count, cursor="next", **fields):
+    cursor = cursor and f"{cursor} {next(PARTS)}"  # one that comes again ends the list
     schema = fields.pop("schema", {})
     tools = [Tool.model_construct(name=f"t{n}", input_schema=schema, **fields) for n in range(count)]
     return ListToolsResult.model_construct(tools=tools, next_cursor=cursor)
@@ -22,9 +28,9 @@ def page(count, cursor="next", **fields):
 
 def test_parts_are_read_while_there_may_be_tools_to_take():
     found = ToolList()
-    assert found.add(page(MAX_TOOLS - 1)) == "next"
-    assert found.add(page(1)) == "next"
-    assert found.add(page(0)) == "next"
+    assert found.add(page(MAX_TOOLS - 1)) is not None
+    assert found.add(page(1)) is not None
+    assert found.add(page(0)) is not None
     assert (len(found.tools), found.count, found.has_more) == (MAX_TOOLS, MAX_TOOLS, False)
     assert found.add(page(3)) is None
     assert (len(found.tools), found.count, found.has_more) == (MAX_TOOLS, MAX_TOOLS + 3, True)
@@ -32,7 +38,7 @@ def test_parts_are_read_while_there_may_be_tools_to_take():
 
 def test_the_first_tools_of_a_large_part_are_kept():
     found = ToolList()
-    assert found.add(page(2)) == "next"
+    assert found.add(page(2)) is not None
     assert found.add(page(3 * MAX_TOOLS, cursor=None)) is None
     assert [tool.name for tool in found.tools[:4]] == ["t0", "t1", "t0", "t1"]
     assert (len(found.tools), found.count, found.has_more) == (MAX_TOOLS, 3 * MAX_TOOLS + 2, False)
@@ -41,7 +47,7 @@ def test_the_first_tools_of_a_large_part_are_kept():
 def test_the_parts_are_counted():
     found = ToolList()
     for _ in range(MAX_PAGES - 1):
-        assert found.add(page(1)) == "next"
+        assert found.add(page(1)) is not None
     with pytest.raises(FloodError, match="in more than 100 parts"):
         found.add(page(1))
     found = ToolList()
@@ -55,13 +61,13 @@ def test_the_parts_are_counted():
 def test_the_values_of_all_parts_but_the_last_are_bounded_together(over, is_too_large, cursor):
     half = MAX_MESSAGE_VALUES // 2 - VALUES_OF_A_TOOL
     found = ToolList()
-    assert found.add(page(1, schema={"enum": [[]] * (half - 1)})) == "next"
+    assert found.add(page(1, schema={"enum": [[]] * (half - 1)})) is not None
     second = page(1, cursor, schema={"enum": [[]] * (half - 1 + over)})
     if is_too_large and cursor:
         with pytest.raises(FloodError, match="a list of tools of more than 16 MiB or 500,000 JSON values"):
             found.add(second)
     else:
-        assert found.add(second) == cursor
+        assert found.add(second) == second.next_cursor
 
 
 @pytest.mark.parametrize("where", ["description", "key", "title"])
@@ -78,14 +84,14 @@ def test_the_characters_of_all_parts_are_bounded_together(over, is_too_large, wh
         with pytest.raises(FloodError, match="more than 16 MiB"):
             found.add(last)
     else:
-        assert found.add(last) == "next"
+        assert found.add(last) is not None
 
 
 def test_a_deeply_nested_schema_is_weighed_without_recursion():
     schema = {}
     for _ in range(5_000):
         schema = {"not": [schema]}
-    assert ToolList().add(page(1, schema=schema)) == "next"
+    assert ToolList().add(page(1, schema=schema)) is not None
 
 
 # ------------------------------------------------------------------ servers
@@ -112,7 +118,7 @@ def test_a_list_without_an_end_is_read_until_there_are_enough_tools():
 
 
 def test_a_list_that_is_too_large_is_a_failure_of_the_server():
-    large = "lambda m: {'tools': [{'name': 't', 'inputSchema': {'type': 'object', 'enum': [0] * 300_000}}], 'nextCursor': 'x'}"
+    large = "lambda m: {'tools': [{'name': 't', 'inputSchema': {'type': 'object', 'enum': [0] * 300_000}}], 'nextCursor': str(m['id'])}"
     with pytest.raises(EnvironmentFailure, match="the MCP server raw sent a list of tools of more than 16 MiB"):
         opened(raw(tools=large))
 
@@ -138,3 +144,11 @@ def test_a_name_that_an_equal_type_gave_back_is_used_again():
     assert table.reserve("Row") == "Row3" and table.text("Row2") == "class Row2:\n    same: int"
     reserved = table.reserve("Row")
     assert table.define(reserved, "Row", f"class {reserved}:\n    taken: int") == "Row"
+
+
+def test_a_cursor_that_comes_again_ends_the_list():
+    found = ToolList()
+    again = page(2)
+    assert found.add(again) is not None
+    assert found.add(again) is None
+    assert [tool.name for tool in found.tools] == ["t0", "t1"]
