@@ -12,7 +12,7 @@ import re
 import stat
 import sys
 from collections.abc import Iterator, Mapping
-from json.decoder import WHITESPACE, JSONDecoder
+from json import JSONDecoder
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -227,8 +227,11 @@ def _member(text: str, start: int, name: str) -> _Member | None:
     return next((member for member in reversed([*_members(text, start)]) if member.name == name), None)
 
 
+_SPACE: Final = re.compile(r"[ \t\r\n]*+")
+
+
 def _skip(text: str, at: int) -> int:
-    found = WHITESPACE.match(text, at)
+    found = _SPACE.match(text, at)
     return found.end() if found else at
 
 
