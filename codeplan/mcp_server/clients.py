@@ -89,7 +89,7 @@ def find_client(name: str) -> McpClient:
     return client
 
 
-class ServerEntry(Value, frozen=True):
+class InstalledServer(Value, frozen=True):
     """A server as clients start it: its name, and its command with arguments."""
 
     name: str
@@ -133,7 +133,7 @@ class ConfigChange(NamedTuple):
             raise UsageError(f"{self.path} cannot be written: {e.strerror}") from None
 
 
-def plan_change(client: McpClient, server: ServerEntry, in_project: bool = False) -> ConfigChange:
+def plan_change(client: McpClient, server: InstalledServer, in_project: bool = False) -> ConfigChange:
     """What adds the server to the client's file. Nothing is written.
 
     Raises: UsageError: the file is not JSON, has comments, or its servers are not an object.

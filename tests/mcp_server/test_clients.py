@@ -12,9 +12,9 @@ import pytest
 
 from codeplan.cli import main
 from codeplan.errors import UsageError
-from codeplan.mcp_server.clients import CLIENTS, ServerEntry, find_client, plan_change
+from codeplan.mcp_server.clients import CLIENTS, InstalledServer, find_client, plan_change
 
-SERVER = ServerEntry("codeplan", "/bin/codeplan", ("mcp", "--tools", "/t/ö.py"))
+SERVER = InstalledServer("codeplan", "/bin/codeplan", ("mcp", "--tools", "/t/ö.py"))
 DATA = {"command": "/bin/codeplan", "args": ["mcp", "--tools", "/t/ö.py"]}
 
 
@@ -139,7 +139,7 @@ def test_a_link_stays_a_link_and_a_private_file_private(home):
 @pytest.mark.parametrize("name", ["", "a b", "../x", "-x", "x" * 61, "é"])
 def test_names_that_a_client_may_refuse_are_refused(name):
     with pytest.raises(UsageError, match="--name takes"):
-        plan_change(find_client("cursor"), ServerEntry(name, "x", ()))
+        plan_change(find_client("cursor"), InstalledServer(name, "x", ()))
 
 
 TOOLS = 'def twice(x: int) -> int:\n    """Twice the number."""\n    return 2 * x\n'
