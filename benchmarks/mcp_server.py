@@ -1,4 +1,4 @@
-"""``codeplan mcp``: ``python benchmarks/mcp_server.py`` prints what many tools cost a run, and how many runs wait at once.
+"""``codeplan mcp``: ``python benchmarks/mcp_server.py`` prints what many tools cost a run, and runs a second at once.
 
 A run with 1,000 tools is compared with one with 10, in turns. Each plan is sent for the first time, so that its check
 counts; a second column sends it again. The runs at the same time have one call that waits half a second, so that N at

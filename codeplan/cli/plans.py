@@ -422,7 +422,7 @@ def serve(
 def _install(context: typer.Context, given: ToolSourceOptions, into: InstallOptions, http: str | None) -> None:
     """Write this server into a client's file, once the user has seen it. Raises: UsageError."""
     from codeplan.errors import UsageError
-    from codeplan.mcp_server.clients import CLIENTS, ClientEntry, find_client, plan_change
+    from codeplan.mcp_server.clients import CLIENTS, InstalledServer, find_client, plan_change
     from codeplan.runner.tools import collect_tools
 
     if http is not None:
@@ -432,7 +432,7 @@ def _install(context: typer.Context, given: ToolSourceOptions, into: InstallOpti
     client = find_client(into.client)
     collect_tools(given.tools or [])  # a wrong file is found here, where somebody reads the message
     command, *args = own_command()
-    server = ClientEntry(into.name, command, (*args, "mcp", *_given_options(context)))
+    server = InstalledServer(into.name, command, (*args, "mcp", *_given_options(context)))
     change = plan_change(client, server, into.project)
     if not change.is_needed:
         echo_message(f"{change.path} has this server already; nothing was written")

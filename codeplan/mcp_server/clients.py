@@ -12,7 +12,7 @@ import re
 import stat
 import sys
 from collections.abc import Iterator, Mapping
-from json.decoder import JSONDecoder
+from json import JSONDecoder
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -28,7 +28,6 @@ MAX_CONFIG_BYTES: Final = 4 << 20
 MAX_NAME_CHARS: Final = 60
 """Maximum length of a server's name, in characters."""
 
-_WHITESPACE: Final = re.compile(r"[ \t\n\r]*+")  # as JSON has it
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
@@ -90,7 +89,7 @@ def find_client(name: str) -> McpClient:
     return client
 
 
-class ClientEntry(Value, frozen=True):
+class InstalledServer(Value, frozen=True):
     """A server as clients start it: its name, and its command with arguments."""
 
     name: str
@@ -134,7 +133,7 @@ class ConfigChange(NamedTuple):
             raise UsageError(f"{self.path} cannot be written: {e.strerror}") from None
 
 
-def plan_change(client: McpClient, server: ClientEntry, in_project: bool = False) -> ConfigChange:
+def plan_change(client: McpClient, server: InstalledServer, in_project: bool = False) -> ConfigChange:
     """What adds the server to the client's file. Nothing is written.
 
     Raises: UsageError: the file is not JSON, has comments, or its servers are not an object.
@@ -228,8 +227,11 @@ def _member(text: str, start: int, name: str) -> _Member | None:
     return next((member for member in reversed([*_members(text, start)]) if member.name == name), None)
 
 
+_SPACE: Final = re.compile(r"[ \t\r\n]*+")
+
+
 def _skip(text: str, at: int) -> int:
-    found = _WHITESPACE.match(text, at)
+    found = _SPACE.match(text, at)
     return found.end() if found else at
 
 

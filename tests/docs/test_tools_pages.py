@@ -64,6 +64,11 @@ def test_the_mcp_server(read: Read, tools: Path, port_8000: int) -> None:
     page = read("docs/mcp-server.md", PATH=NODE_PATH, MCP_INSPECTOR_SECRET_STORE="memory")
     if NODE_MODULES.exists():
         (page.folder / "node_modules").symlink_to(NODE_MODULES)
+    install = page.left[0]
+    assert ".cursor/mcp.json" in page.play("mcp install", code=2)  # there is no terminal to ask at
+    page.type(*install, "--yes")
+    written = json.loads((page.folder / ".reader" / ".cursor" / "mcp.json").read_text())["mcpServers"]["codeplan"]
+    assert written["args"] == ["mcp", "--tools", str(tools), "--allow", "list_*"]
     with page.served("mcp --tools") as url:
         assert url == f"http://127.0.0.1:{port_8000}/mcp"
         assert {tool.name for tool in asyncio.run(tools_of(url))} >= {"describe_tools", "check_plan", "run_plan"}

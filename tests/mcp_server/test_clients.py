@@ -1,6 +1,10 @@
 """Clients' own files: what is added, what stays, and which files are left alone."""
 
+import contextlib
 import json
+import os
+import pty
+import subprocess
 import sys
 from pathlib import Path
 
@@ -8,9 +12,9 @@ import pytest
 
 from codeplan.cli import main
 from codeplan.errors import UsageError
-from codeplan.mcp_server.clients import CLIENTS, ClientEntry, find_client, plan_change
+from codeplan.mcp_server.clients import CLIENTS, InstalledServer, find_client, plan_change
 
-SERVER = ClientEntry("codeplan", "/bin/codeplan", ("mcp", "--tools", "/t/ö.py"))
+SERVER = InstalledServer("codeplan", "/bin/codeplan", ("mcp", "--tools", "/t/ö.py"))
 DATA = {"command": "/bin/codeplan", "args": ["mcp", "--tools", "/t/ö.py"]}
 
 
@@ -135,7 +139,7 @@ def test_a_link_stays_a_link_and_a_private_file_private(home):
 @pytest.mark.parametrize("name", ["", "a b", "../x", "-x", "x" * 61, "é"])
 def test_names_that_a_client_may_refuse_are_refused(name):
     with pytest.raises(UsageError, match="--name takes"):
-        plan_change(find_client("cursor"), ClientEntry(name, "x", ()))
+        plan_change(find_client("cursor"), InstalledServer(name, "x", ()))
 
 
 TOOLS = 'def twice(x: int) -> int:\n    """Twice the number."""\n    return 2 * x\n'
@@ -189,3 +193,23 @@ def test_the_users_files_stand_where_the_clients_look(home):
         "zed": ".config/zed/settings.json",
         "gemini": ".gemini/settings.json",
     }
+
+
+@pytest.mark.parametrize(("typed", "code"), [("y", 0), ("", 1), ("no", 1)])
+def test_somebody_at_a_terminal_is_asked_after_seeing_it(home, typed, code):
+    Path("tools.py").write_text(TOOLS)
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "codeplan", "mcp", "install", "--client", "cursor", "--tools", "tools.py"]
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        seen = b""
+        while b"[y/N]" not in seen:
+            seen += os.read(ours, 4096)
+        os.write(ours, f"{typed}\n".encode())
+        with contextlib.suppress(OSError):  # the terminal ends with the program
+            while part := os.read(ours, 4096):
+                seen += part
+        assert process.wait(60) == code
+    os.close(ours)
+    assert seen.index(b"tools.py") < seen.index(b"[y/N]")
+    assert (home / ".cursor" / "mcp.json").exists() == (code == 0)
