@@ -252,7 +252,8 @@ def _generalise(
     first = next((e.observation.text for e in events if isinstance(e, EnvironmentReset)), "")
     later = "\n".join(shown_answer(made.answer) for made in answered_calls(events))[:_MAX_OBSERVATION_CHARACTERS]
     try:
-        found = sandbox.analyse("generalise", source, {"goal": task.goal or first, "first": first, "later": later})
+        texts = {"goal": task.goal or first, "first": first, "later": later}
+        found = sandbox.analyse("generalise", source, {**texts, "numbers": _is_of_tools(events[0])})
     except (SandboxError, UsageError) as e:
         return NothingAcquired(f"its plan cannot be generalised: {e}")
     if isinstance(found, Rejected):
