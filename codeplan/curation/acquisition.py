@@ -168,7 +168,7 @@ def _prove(
     again = runner.run_plan(plan.source, task, "again")
     if again is None:
         reason = runner.spending.stopped_by or runner.failures[-1]
-        return NothingAcquired(f"its proof was broken off: {reason}", broken_off=True)
+        return NothingAcquired(f"its proof was broken off: {reason}", broken_off=not runner.made_new_call)
     if not again.result.success:
         return NothingAcquired(f"the generalised plan did not solve the task again, from step 1: {again.result.reason}")
     return _Proof(skill, again)

@@ -3,12 +3,20 @@
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import codeplan
 from codeplan.cli import main
-from codeplan.curation.acquisition import AcquiredSkill, NothingAcquired, acquire_from_run
-from codeplan.recording.events import SkillsChosen
+from codeplan.curation.acquisition import (
+    AcquiredSkill,
+    NothingAcquired,
+    acquire_from_run,
+    read_episode,
+    recorded_runner,
+    try_to_acquire,
+)
+from codeplan.recording.events import CallBegun, SkillsChosen
 from codeplan.recording.trace import Trace
 from codeplan.skills.import_export import export_skills, import_skills
 from codeplan.skills.library import SkillLibrary
@@ -93,6 +101,19 @@ def test_a_claimed_episode_yields_a_skill_and_a_failed_one_does_not(library, tmp
     play(tmp_path / "failed", Shop(), verify=lambda value: "no", tries=1)
     found = acquire_from_run(tmp_path / "failed", library, model=lambda messages: "no")
     assert found == NothingAcquired("the task was not solved")
+
+
+def test_a_plan_that_makes_a_call_without_a_recorded_answer_is_no_skill_and_calls_no_tool(library, tmp_path):
+    shop = Shop()
+    play(tmp_path / "run", shop)
+    _, episode = read_episode(tmp_path / "run")
+    ordered = {e.id for e in episode.events if isinstance(e, CallBegun) and e.call.name == "order"}
+    events = tuple(e for e in episode.events if getattr(e, "id", None) not in ordered)
+    cut = msgspec.structs.replace(episode, events=events)
+    found = try_to_acquire(recorded_runner(cut, lambda messages: "no"), library, cut)
+    assert isinstance(found, NothingAcquired) and not found.broken_off
+    assert "which the recorded plan did not call at all" in found.reason
+    assert shop.orders == [("apples", 7)] and library.entries() == []
 
 
 def chosen(folder):
