@@ -13,7 +13,6 @@ from codeplan.cli.options import OutputOptions, ToolOptions
 from codeplan.cli.output import end_episode, playing, show_value
 from codeplan.cli.skills import DEFAULT_FOLDER, LibraryFolder, Name, find_skill, open_library
 from codeplan.untrusted.texts import shell_word
-from codeplan.untrusted.values import in_quotes
 
 if TYPE_CHECKING:
     from codeplan.skills.library import SkillLibrary
@@ -104,6 +103,7 @@ def bind_values(skill: Skill, goal: str, given: Sequence[str]) -> str:
     """
     from codeplan.errors import UsageError
     from codeplan.skills.parameter_binding import bind_parameters, read_parameters
+    from codeplan.untrusted.values import in_quotes
 
     known = {p.name: p for p in read_parameters(skill.plan).parameters}
     values: dict[str, SkillParameterValue] = {}
