@@ -128,14 +128,37 @@ def _parse_value(parameter: SkillParameter, text: str) -> SkillParameterValue:
     from codeplan.errors import UsageError
     from codeplan.skills.parameter_binding import SkillParameterValue
 
-    is_list = isinstance(parameter.value, list)
+    earlier = parameter.value
+    is_text = isinstance(earlier, str)
     try:
-        written = msgspec.json.decode(text.encode("utf-8", "replace"), type=list[str]) if is_list else text
+        written = text if is_text else msgspec.json.decode(text.encode("utf-8", "replace"), type=type(earlier))
         value: SkillParameterValue = msgspec.convert(written, SkillParameterValue)
+        if is_text and _is_date(earlier) and not _is_date(text):
+            raise UsageError(f"{parameter.name} is a date, as in {earlier}")
     except (msgspec.DecodeError, RecursionError):
-        wanted = 'a list of texts, as in ["a", "b"]' if is_list else "a text of at most 2,000 characters"
-        raise UsageError(f"{parameter.name} is {wanted}") from None
+        raise UsageError(f"{parameter.name} is {_wanted(earlier)}") from None
     return value
+
+
+def _wanted(earlier: SkillParameterValue) -> str:
+    match earlier:
+        case list():
+            return 'a list of texts, as in ["a", "b"]'
+        case str():
+            return "a text of at most 2,000 characters"
+        case int():
+            return f"a whole number, as in {earlier}"
+    return f"a number, as in {earlier}"
+
+
+def _is_date(value: object) -> bool:
+    """Whether it is the text of a day, such as 2026-03-01."""
+    from datetime import date
+
+    try:
+        return isinstance(value, str) and date.fromisoformat(value).isoformat() == value
+    except ValueError:
+        return False
 
 
 def _usage(skill: Skill, known: Mapping[str, SkillParameter]) -> str:

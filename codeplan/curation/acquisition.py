@@ -168,7 +168,7 @@ def _prove(
     again = runner.run_plan(plan.source, task, "again")
     if again is None:
         reason = runner.spending.stopped_by or runner.failures[-1]
-        return NothingAcquired(f"its proof was broken off: {reason}", broken_off=True)
+        return NothingAcquired(f"its proof was broken off: {reason}", broken_off=not runner.made_new_call)
     if not again.result.success:
         return NothingAcquired(f"the generalised plan did not solve the task again, from step 1: {again.result.reason}")
     return _Proof(skill, again)
@@ -252,7 +252,8 @@ def _generalise(
     first = next((e.observation.text for e in events if isinstance(e, EnvironmentReset)), "")
     later = "\n".join(shown_answer(made.answer) for made in answered_calls(events))[:_MAX_OBSERVATION_CHARACTERS]
     try:
-        found = sandbox.analyse("generalise", source, {"goal": task.goal or first, "first": first, "later": later})
+        texts = {"goal": task.goal or first, "first": first, "later": later}
+        found = sandbox.analyse("generalise", source, {**texts, "numbers": _is_of_tools(events[0])})
     except (SandboxError, UsageError) as e:
         return NothingAcquired(f"its plan cannot be generalised: {e}")
     if isinstance(found, Rejected):

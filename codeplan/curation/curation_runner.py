@@ -21,6 +21,7 @@ from codeplan.protocols import LLM, BaseEnvironment
 from codeplan.recording.event_handlers import EventsOnly
 from codeplan.recording.events import Event
 from codeplan.runner import episodes
+from codeplan.runner.recorded_calls import UnrecordedCall
 from codeplan.runner.setup import accepted_settings
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import EvidencePhase, EvidenceRecord, Skill
@@ -58,7 +59,8 @@ class CurationRunner:
     ``env`` and ``model`` are names or objects, as in ``codeplan.run``; an environment object runs one episode at a
     time. Each trace gets a folder of its own in ``folder``; None writes none. An infrastructure failure says nothing
     about a skill. The episode then returns None, and ``failures`` holds the reason. Once the budget of ``spending`` is
-    spent, no episode starts: each returns None.
+    spent, no episode starts: each returns None. ``made_new_call`` says whether a plan called what the recorded answers
+    that stand for its tools do not have.
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class CurationRunner:
         self.model = self._model if isinstance(self._model, str) else self._model.name
         self.workers = workers if isinstance(env, str) else 1
         self.failures: list[str] = []
+        self.made_new_call = False
         self.observer = observer
         self.spending = spending or Spending()
         self._folder, self._settings = folder, settings
@@ -162,6 +165,7 @@ class CurationRunner:
         except InfrastructureError as e:
             with self._lock:
                 self.failures.append(f"{task.id}: {e}")
+                self.made_new_call |= isinstance(e, UnrecordedCall)
         if self.observer:
             self.observer.add(ended)
         return ended

@@ -1,7 +1,7 @@
 """Reads the parameters of a plan and sets them to other values. This is text processing; it parses no Python.
 
 ``sandbox.analysis.generalise`` writes the parameters as a block of lines ``name = value`` between two comments. Values
-are JSON: texts or lists of texts.
+are JSON: texts, lists of texts, or numbers.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from codeplan.sandbox.language.extraction import PARAMETERS_CLOSING, PARAMETERS_
 from codeplan.types import Value as Frozen
 
 _Text = Annotated[str, msgspec.Meta(max_length=2_000)]
-SkillParameterValue: TypeAlias = _Text | Annotated[list[_Text], msgspec.Meta(max_length=500)]
+SkillParameterValue: TypeAlias = _Text | Annotated[list[_Text], msgspec.Meta(max_length=500)] | int | float
 
-_ASSIGNMENT = re.compile(r"^(?P<margin> *)(?P<name>[A-Za-z][A-Za-z0-9_]{0,79}) = (?P<value>[\"\[].*)$")
+_ASSIGNMENT = re.compile(r"^(?P<margin> *)(?P<name>[A-Za-z][A-Za-z0-9_]{0,79}) = (?P<value>[\"\[\d-].*)$")
 _DESCRIPTION = re.compile(r"^ *# (?P<name>\w+): (?P<about>.*)$")
 
 
@@ -69,10 +69,25 @@ def parse_values(reply: str, parameters: Sequence[SkillParameter]) -> dict[str, 
     except (msgspec.DecodeError, RecursionError) as e:
         raise BindingError(f"the reply is not a JSON object of texts and lists of texts: {e}") from None
     for p in parameters:
-        if not isinstance(given.get(p.name), type(p.value)):
-            sort = "list of texts" if isinstance(p.value, list) else "text"
+        if not isinstance(given.get(p.name), _accepted(p.value)):
+            sort = _sort_of(p.value)
             raise BindingError(f"the reply gives no {sort} for {p.name}")
     return {p.name: given[p.name] for p in parameters}
+
+
+def _accepted(value: SkillParameterValue) -> tuple[type, ...]:
+    return (int, float) if isinstance(value, float) else (type(value),)
+
+
+def _sort_of(value: SkillParameterValue) -> str:
+    match value:
+        case list():
+            return "list of texts"
+        case str():
+            return "text"
+        case int():
+            return "whole number"
+    return "number"
 
 
 def bind_parameters(plan: str, goal: str, values: Mapping[str, SkillParameterValue]) -> str:

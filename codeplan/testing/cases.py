@@ -16,7 +16,7 @@ from codeplan.runner.models import connect
 from codeplan.runner.recorded_calls import read_recorded_calls
 from codeplan.sandbox import Limits, decode
 from codeplan.skills import skill_folder
-from codeplan.skills.parameter_binding import bind_parameters
+from codeplan.skills.parameter_binding import SkillParameterValue, bind_parameters
 from codeplan.testing import manifest
 from codeplan.testing.answers import FallbackModel, scripted_llm, taped_llm
 from codeplan.testing.faults import FAULTS, InjectedFault, inject_fault, locate_fault
@@ -43,7 +43,7 @@ class WordReplacements(NamedTuple):
     """Words of a plan's text with their replacements, and the values of a skill's parameters."""
 
     names: Mapping[str, str]
-    values: Mapping[str, str | list[str]]
+    values: Mapping[str, SkillParameterValue]
 
 
 def replace_words(source: str, words: WordReplacements, goal: str) -> str:

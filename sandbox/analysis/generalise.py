@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
@@ -19,7 +20,7 @@ from codeplan.sandbox.language.extraction import PARAMETERS_CLOSING, PARAMETERS_
 from codeplan.sandbox.language.parsing import parse_plan
 from codeplan.sandbox.language.plan_outline import outline_plan, step_number
 
-ParameterValue: TypeAlias = str | list[str]
+ParameterValue: TypeAlias = str | list[str] | int | float
 
 _NAME = re.compile(r"\b[A-Za-z][\w-]*(?: [A-Za-z][\w-]*)? \d+\b")
 _COMMON_WORDS = re.compile(
@@ -28,6 +29,8 @@ _COMMON_WORDS = re.compile(
     re.IGNORECASE,
 )
 _MAX_TEXT = 300
+_NUMBER = re.compile(r"(?<![\w.,:/-])(?:0|[1-9]\d{0,14})(?:\.\d{1,9})?(?![\w:/-]|[.,]\d)", re.ASCII)
+"""A number in a goal that is no part of a date, a time, an address or a name."""
 
 
 @dataclass(frozen=True)
@@ -92,15 +95,16 @@ def string_list(node: cst.BaseExpression) -> list[str] | None:
 
 
 def find_parameters(
-    parts: Sequence[tuple[str, cst.CSTNode]], episode: EpisodeTexts, taken: Iterable[str]
+    parts: Sequence[tuple[str, cst.CSTNode]], episode: EpisodeTexts, taken: Iterable[str], numbers: Sequence[str] = ()
 ) -> list[NewParameter]:
     """Return a plan's parameters in the order of first use.
 
-    ``parts`` are its pieces, each with its purpose; ``taken`` are the plan's own names.
+    ``parts`` are its pieces, each with its purpose; ``taken`` are the plan's own names. ``numbers`` are those, as
+    written, that become parameters, too.
     """
     found: dict[str, NewParameter] = {}
     for about, part in parts:
-        for value in _episode_values(part, episode):
+        for value in _episode_values(part, episode, numbers):
             parameter = NewParameter(value, about)
             found.setdefault(parameter.literal, parameter)
     names = set(taken)
@@ -121,7 +125,7 @@ def unused_name(text: str, taken: set[str]) -> str:
     return _unused_the_name(_identifier(text), taken)
 
 
-def _episode_values(part: cst.CSTNode, episode: EpisodeTexts) -> Iterator[ParameterValue]:
+def _episode_values(part: cst.CSTNode, episode: EpisodeTexts, numbers: Sequence[str] = ()) -> Iterator[ParameterValue]:
     inside: set[int] = set()
     for node in walk_cst(part):
         if id(node) in inside:
@@ -130,6 +134,8 @@ def _episode_values(part: cst.CSTNode, episode: EpisodeTexts) -> Iterator[Parame
         if texts and all(episode.in_first_observation(t) for t in texts):
             inside |= {id(n) for n in walk_cst(node)}
             yield texts
+        if isinstance(node, (cst.Integer, cst.Float)) and node.value in numbers:
+            yield node.evaluated_value
         text = string_value(node) if isinstance(node, cst.SimpleString) else None
         if text is None or not 2 <= len(text) <= _MAX_TEXT:
             continue
@@ -137,8 +143,78 @@ def _episode_values(part: cst.CSTNode, episode: EpisodeTexts) -> Iterator[Parame
             yield text
 
 
+def find_numbers(module: cst.Module, solution: cst.FunctionDef, goal: str) -> list[str]:
+    """Return the numbers, as written, that the goal gives once and that the plan has only where a name may stand.
+
+    0 and 1 are never the goal's alone. A number of one digit may be the plan's own by chance, so it must occur once.
+    A number that a text of the plan has, too, stays: the text would keep it.
+    """
+    given = Counter(_NUMBER.findall(goal))
+    used, elsewhere = _NumberFinder(), _NumberFinder()
+    solution.body.visit(used)
+    for statement in module.body:
+        if statement is not solution:
+            statement.visit(elsewhere)
+    barred = used.barred | set(elsewhere.free) | elsewhere.barred
+    alone = (n for n in used.free if given[n] == 1 and n not in barred and float(n) not in (0, 1))
+    return [n for n in alone if (len(n) > 1 or used.free[n] == 1) and json.dumps(json.loads(n)) == n]
+
+
+class _NumberFinder(cst.CSTVisitor):
+    """Counts the numbers that a name may replace, and notes those in other places: texts, patterns, indices.
+
+    What is printed, and the message of an assertion, may keep a number: nothing depends on it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.free: Counter[str] = Counter()
+        self.barred: set[str] = set()
+
+    def visit_Comparison(self, node: cst.Comparison) -> bool:
+        return not _is_step_test(node)
+
+    def visit_Call(self, node: cst.Call) -> bool:
+        return not (isinstance(node.func, cst.Name) and node.func.value == "print")
+
+    def visit_Assert(self, node: cst.Assert) -> bool:
+        node.test.visit(self)
+        return False
+
+    def visit_SimpleString(self, node: cst.SimpleString) -> None:
+        self.barred |= set(_NUMBER.findall(node.raw_value))
+
+    def visit_FormattedStringText(self, node: cst.FormattedStringText) -> None:
+        self.barred |= set(_NUMBER.findall(node.value))
+
+    def visit_FormattedStringExpression(self, node: cst.FormattedStringExpression) -> bool:
+        return self._bar(node)
+
+    def visit_MatchCase(self, node: cst.MatchCase) -> bool:
+        return self._bar(node)
+
+    def visit_SubscriptElement(self, node: cst.SubscriptElement) -> bool:
+        return self._bar(node)
+
+    def visit_Integer(self, node: cst.Integer) -> None:
+        self.free[node.value] += 1
+
+    def visit_Float(self, node: cst.Float) -> None:
+        self.free[node.value] += 1
+
+    def _bar(self, node: cst.CSTNode) -> bool:
+        self.barred |= {n.value for n in walk_cst(node) if isinstance(n, (cst.Integer, cst.Float))}
+        return False
+
+
+def _is_step_test(node: cst.Comparison) -> bool:
+    return isinstance(node.left, cst.Name) and node.left.value == "start_from"
+
+
 def _parameter_name(value: ParameterValue, episode: EpisodeTexts) -> str:
     """Return a parameter's name: by its role in the goal, or else by the kind of thing."""
+    if isinstance(value, (int, float)):
+        return "number"
     if isinstance(value, list):
         return "places" if all(_NAME.fullmatch(v) for v in value) else "choices"
     if episode.in_goal(value):
@@ -175,8 +251,9 @@ _ARGUMENTS = ("goal", "first", "later")
 def generalise(source: str, arguments: dict[str, Any]) -> GeneralisedPlan:
     """Return the plan with parameters and questions in place of what belongs to one episode.
 
-    ``arguments``: ``goal``, the task's sentence; ``first``, the first observation; ``later``, all others, joined. The
-    result has ``source``; ``parameters``, each with ``name``, ``value`` (a text or a list of texts) and ``about``;
+    ``arguments``: ``goal``, the task's sentence; ``first``, the first observation; ``later``, all others, joined;
+    ``numbers``, whether numbers of the goal become parameters, too (they do not if it is missing). The result has
+    ``source``; ``parameters``, each with ``name``, ``value`` (a text, a list of texts, or a number) and ``about``;
     ``asks``, the variables that hold answers. A plan with nothing to generalise, or with parameters already, is
     returned unchanged.
 
@@ -191,7 +268,8 @@ def generalise(source: str, arguments: dict[str, Any]) -> GeneralisedPlan:
     titles = {p.step: step_title(p) for p in outline_plan(tree).steps if p.step is not None}
     pieces = [_plan_piece(s, titles) for s in solution.body.body]
     taken = {n.value for n in walk_cst(module) if isinstance(n, cst.Name)}
-    found = find_parameters([(about, node) for about, node in pieces], episode, taken)
+    numbers = find_numbers(module, solution, episode.goal) if arguments.get("numbers") is True else []
+    found = find_parameters([(about, node) for about, node in pieces], episode, taken, numbers)
     questions = _Questions(found, episode, taken | {p.name for p in found})
     asking = solution.with_changes(body=questions.insert_questions(solution.body))
     replacer = _ValueReplacer(found, questions.names)
@@ -256,9 +334,19 @@ class _ValueReplacer(cst.CSTTransformer):
         self._lists = [(p.value, p.name) for p in found if isinstance(p.value, list)]
         texts = {p.value: p.name for p in found if isinstance(p.value, str)} | asked_for
         self._texts = dict(sorted(texts.items(), key=lambda item: -len(item[0])))
+        self._numbers = {p.value: p.name for p in found if isinstance(p.value, (int, float))}
         choices = "|".join(re.escape(t) for t in self._texts)
         self._within = re.compile(rf"(?<![\w\\]){'(?:' + choices + ')'}(?!\w)") if choices else None
         self._joined = 0  # how many concatenations of texts this is within
+
+    def visit_Comparison(self, node: cst.Comparison) -> bool:
+        return not _is_step_test(node)
+
+    def leave_Integer(self, original_node: cst.Integer, updated_node: cst.Integer) -> cst.BaseExpression:
+        return self._for_number(original_node) or updated_node
+
+    def leave_Float(self, original_node: cst.Float, updated_node: cst.Float) -> cst.BaseExpression:
+        return self._for_number(original_node) or updated_node
 
     def visit_MatchCase(self, node: cst.MatchCase) -> bool:
         return False  # a name in a pattern would capture, not compare
@@ -325,6 +413,10 @@ class _ValueReplacer(cst.CSTTransformer):
         if self._within is None:
             return updated_node
         return cst.Comment(self._within.sub(lambda m: f"<{self._texts[m[0]]}>", original_node.value))
+
+    def _for_number(self, node: cst.Integer | cst.Float) -> cst.Name | None:
+        name = self._numbers.get(node.evaluated_value)
+        return cst.Name(name) if name and json.dumps(node.evaluated_value) == node.value else None
 
     def _for_list(self, node: cst.BaseExpression) -> cst.Name | None:
         texts = string_list(node)

@@ -3,12 +3,20 @@
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import codeplan
 from codeplan.cli import main
-from codeplan.curation.acquisition import AcquiredSkill, NothingAcquired, acquire_from_run
-from codeplan.recording.events import SkillsChosen
+from codeplan.curation.acquisition import (
+    AcquiredSkill,
+    NothingAcquired,
+    acquire_from_run,
+    read_episode,
+    recorded_runner,
+    try_to_acquire,
+)
+from codeplan.recording.events import CallBegun, SkillsChosen
 from codeplan.recording.trace import Trace
 from codeplan.skills.import_export import export_skills, import_skills
 from codeplan.skills.library import SkillLibrary
@@ -77,7 +85,7 @@ def acquired(library, tmp_path):
 def test_a_success_becomes_a_candidate_that_names_its_tools_and_nothing_is_done_for_its_proof(acquired, library):
     skill, shop = acquired
     assert shop.orders == [("apples", 7)]
-    assert (skill.env, skill.status, skill.parameters) == ("tools", "candidate", ("the_item",))
+    assert (skill.env, skill.status, skill.parameters) == ("tools", "candidate", ("the_item", "the_number"))
     assert [f"{t.method.name}{t.method.signature}" for t in skill.tools] == [
         "stock(fruit: str) -> int",
         "order(fruit: str, count: int) -> str",
@@ -93,6 +101,19 @@ def test_a_claimed_episode_yields_a_skill_and_a_failed_one_does_not(library, tmp
     play(tmp_path / "failed", Shop(), verify=lambda value: "no", tries=1)
     found = acquire_from_run(tmp_path / "failed", library, model=lambda messages: "no")
     assert found == NothingAcquired("the task was not solved")
+
+
+def test_a_plan_that_makes_a_call_without_a_recorded_answer_is_no_skill_and_calls_no_tool(library, tmp_path):
+    shop = Shop()
+    play(tmp_path / "run", shop)
+    _, episode = read_episode(tmp_path / "run")
+    ordered = {e.id for e in episode.events if isinstance(e, CallBegun) and e.call.name == "order"}
+    events = tuple(e for e in episode.events if getattr(e, "id", None) not in ordered)
+    cut = msgspec.structs.replace(episode, events=events)
+    found = try_to_acquire(recorded_runner(cut, lambda messages: "no"), library, cut)
+    assert isinstance(found, NothingAcquired) and not found.broken_off
+    assert "which the recorded plan did not call at all" in found.reason
+    assert shop.orders == [("apples", 7)] and library.entries() == []
 
 
 def chosen(folder):
@@ -170,25 +191,27 @@ def test_do_acquires_and_run_repeats_with_other_values_without_a_model(shop, cap
     name = learn()
     assert orders() == "apples 7 "
     assert f"candidate tools/{name} in lib" in capsys.readouterr().out
-    assert main(["skills", "run", name, "the_item=bananas", *VERIFIED, "--json"]) == 0
-    assert orders() == "apples 7 bananas 10 "
+    assert main(["skills", "run", name, "the_item=bananas", "the_number=25", *VERIFIED, "--json"]) == 0
+    assert orders() == "apples 7 bananas 25 "
     said = json.loads(capsys.readouterr().out)
-    assert (said["value"], said["model_calls"], said["usage"]["input_tokens"]) == ({"ordered": 10}, 0, 0)
-    assert main(["skills", "run", name, "the_item=pears", *VERIFIED, "--json"]) == 1
+    assert (said["value"], said["model_calls"], said["usage"]["input_tokens"]) == ({"ordered": 25}, 0, 0)
+    assert main(["skills", "run", name, "the_item=pears", "the_number=10", *VERIFIED, "--json"]) == 1
     assert "there are enough pears" in json.loads(capsys.readouterr().out)["reason"]
-    assert main(["skills", "run", name, "the_item=kiwis", *USUAL]) == 1
-    assert orders() == "apples 7 bananas 10 kiwis 10 "
+    assert main(["skills", "run", name, "the_item=kiwis", "the_number=10", *USUAL]) == 1
+    assert orders() == "apples 7 bananas 25 kiwis 10 "
 
 
 @pytest.mark.parametrize(
     ("values", "tools", "why"),
     [
-        ((), "shop.py", "there is no value for the_item; its parameters: the_item=…"),
+        ((), "shop.py", "there is no value for the_item, the_number; its parameters: the_item=… the_number=…"),
         (("the_item=a", "count=1"), "shop.py", "'count=1' sets no parameter"),
         (("the_item=a", "the_item=b"), "shop.py", "the_item has two values"),
         (("the_item=" + "a" * 2_001,), "shop.py", "a text of at most 2,000 characters"),
-        (("the_item=\U000e0001",), "shop.py", "characters that a plan cannot hold"),
-        (("the_item=a",), "shop.py:stock", "there is no tool 'order'"),
+        (("the_item=\U000e0001", "the_number=2"), "shop.py", "characters that a plan cannot hold"),
+        (("the_item=a", "the_number=ten"), "shop.py", "the_number is a whole number, as in 10"),
+        (("the_item=a", "the_number=2.5"), "shop.py", "the_number is a whole number, as in 10"),
+        (("the_item=a", "the_number=2"), "shop.py:stock", "there is no tool 'order'"),
     ],
 )
 def test_a_run_that_does_not_fit_is_refused_before_anything_is_done(shop, capsys, values, tools, why):
@@ -201,14 +224,26 @@ def test_a_run_that_does_not_fit_is_refused_before_anything_is_done(shop, capsys
 def test_a_value_is_a_text_whatever_it_looks_like(shop):
     name = learn()
     value = "\"]; agent.order('x', 1) #\n{the_item}"
-    assert main(["skills", "run", name, f"the_item={value}", *VERIFIED]) == 0
+    assert main(["skills", "run", name, f"the_item={value}", "the_number=10", *VERIFIED]) == 0
     assert orders() == f"apples 7 {value} 10 "
+
+
+def test_a_date_stays_a_date(shop, capsys):
+    dated = PLAN.replace('said == "ok"', 'said == "ok" and "2026-03-01"')
+    Path("shop.py").write_text(f"PLAN = {dated!r}\n{TOOLS}")
+    main(["do", f"{GOAL} by 2026-03-01", "--model", "shop.py:model", "--acquire", *VERIFIED])
+    (entry,) = SkillLibrary("lib").entries()
+    assert SkillLibrary("lib").get_by_name(entry.name).parameters == ("the_item", "the_number", "the_item_2")
+    given = ("skills", "run", entry.name, "the_item=a", "the_number=10")
+    assert main([*given, "the_item_2=2026-02-30", *VERIFIED]) == 2
+    assert "the_item_2 is a date, as in 2026-03-01" in capsys.readouterr().err
+    assert main([*given, "the_item_2=2026-02-28", *VERIFIED]) == 0
 
 
 def test_a_retired_skill_does_not_run(shop, capsys):
     name = learn()
     main(["skills", "retire", name, "--library", "lib"])
-    assert main(["skills", "run", name, "the_item=a", *USUAL]) == 2
+    assert main(["skills", "run", name, "the_item=a", "the_number=10", *USUAL]) == 2
     assert "is retired" in capsys.readouterr().err
 
 
@@ -218,5 +253,5 @@ def test_a_plan_that_asks_a_model_gets_none(shop, capsys, monkeypatch):
     plan = library.get_by_name(name).plan
     library.change(library.get_by_name(name), plan=plan.replace('said == "ok"', 'ask_llm("good?") == "ok"'))
     capsys.readouterr()
-    assert main(["skills", "run", name, "the_item=a", *VERIFIED, "--json"]) == 1
+    assert main(["skills", "run", name, "the_item=a", "the_number=10", *VERIFIED, "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["model_calls"] == 0

@@ -184,3 +184,49 @@ def test_plans_that_do_different_things_have_different_shapes(one, other):
 def test_keyword_names_are_the_plans_own_if_the_function_is():
     plan = "def solution(agent, start_from=1):\n    def f({0}):\n        return {0}\n    print(f({0}=1), sep='')\n"
     assert shape(plan.format("a")) == shape(plan.format("b"))
+
+
+# ------------------------------------------------------------------ numbers
+
+
+def with_numbers(goal, *lines):
+    body = "".join(f"        {line}\n" for line in lines)
+    source = f"def solution(agent, start_from=1):\n    if start_from <= 12:\n{body}"
+    return SANDBOX.analyse("generalise", source, {"goal": goal, "first": "", "later": "", "numbers": True})
+
+
+def test_a_number_of_the_goal_becomes_a_parameter_wherever_the_plan_has_it():
+    found = with_numbers(
+        "order up to 12 at 2.50",
+        "n = 12 - agent.stock(12)",
+        "print('12 in all')",
+        "agent.pay(2.50, 0, 1)",
+        "agent.go(2.5)",
+    )
+    assert [(p["name"], p["value"]) for p in found["parameters"]] == [("the_number", 12)]
+    assert "n = the_number - agent.stock(the_number)" in found["source"]
+    assert "if start_from <= 12:" in found["source"] and "agent.pay(2.50, 0, 1)" in found["source"]
+
+
+@pytest.mark.parametrize(
+    ("goal", "line"),
+    [
+        ("do it 12 times", "x = f'{12 + 1}'"),
+        ("do it 12 times", "agent.say('about 12', 12)"),
+        ("do it 12 times", "agent.say(f'{x} or 12', 12)"),
+        ("do it 12 times", "x = agent.rows[12]"),
+        ("from 12 to 12", "agent.go(12)"),
+        ("on 2026-12-12, at 12:30, in room-12", "agent.go(12)"),
+        ("do it 3 times", "agent.go(3, 3)"),
+        ("do it 1 time", "agent.go(1)"),
+        ("do it -12 times", "agent.go(12)"),
+        ("do 12,000 things", "agent.go(12)"),
+    ],
+)
+def test_a_number_that_may_be_the_plans_own_stays(goal, line):
+    found = with_numbers(goal, line)
+    assert not [p for p in found["parameters"] if isinstance(p["value"], int | float)]
+
+
+def test_without_being_asked_numbers_stay():
+    assert general(["agent.go(12)"], goal="go 12 times")["parameters"] == []
