@@ -25,6 +25,19 @@ def silent(_):
     return None
 
 
+def chart(_):
+    """An answer with a part of a kind that the protocol does not have."""
+    return {"content": [{"type": "chart", "data": [1, 2]}, {"type": "text", "text": "12"}]}
+
+
+def chart_alone(_):
+    return {"content": [{"type": "chart", "data": [1, 2]}]}
+
+
+def structured_alone(_):
+    return {"content": [{"type": "chart"}], "structuredContent": {"n": 12}}
+
+
 def progress(arguments, token):
     """Report progress ``reports`` times, every 0.4 s, and then answer."""
     for step in range(arguments["reports"]):

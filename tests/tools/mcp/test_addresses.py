@@ -102,3 +102,36 @@ def test_two_servers_of_one_name_are_told_apart():
         "x_2",
         "x_3",
     ]
+
+
+EDITORS = """{
+  // the servers of this folder
+  "servers": {
+    "one": {"command": "x", "args": ["https://a/*b*/", "//c",], /* no comment: "y" */ },
+  },
+}"""
+
+
+def test_editors_files_have_comments_and_a_key_of_their_own(tmp_path):
+    path = tmp_path / "mcp.json"
+    path.write_text(EDITORS)
+    (server,) = read_config(path)
+    assert (server.name, server.command) == ("one", ("x", "https://a/*b*/", "//c"))
+
+
+@pytest.mark.parametrize(
+    "text", ['{"servers": {"a": {"command": "x" "y"}}} // z', '{"servers": /* ', '{"servers": "//', "//"]
+)
+def test_what_is_no_json_without_its_comments_is_refused(tmp_path, text):
+    path = tmp_path / "mcp.json"
+    path.write_text(text)
+    with pytest.raises(UsageError, match="is no JSON"):
+        read_config(path)
+
+
+def test_variables_have_two_spellings_and_what_an_editor_asks_for_is_refused(read, monkeypatch):
+    monkeypatch.setenv("TOKEN", "t")
+    (server,) = read({"a": {"command": "x", "env": {"A": "${TOKEN}", "B": "${env:TOKEN}", "C": "${env:NONE:-c}"}}})
+    assert server.env == {"A": "t", "B": "t", "C": "c"}
+    with pytest.raises(UsageError, match=r"which only an editor can fill in; put \$\{env:NAME\} in its place"):
+        read({"a": {"command": "x", "args": ["${input:key}"]}})

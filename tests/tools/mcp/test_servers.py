@@ -202,8 +202,38 @@ def test_words_of_a_failure_are_bounded():
     assert kind == "RuntimeError" and 2_000 < len(message) < 2_100
 
 
-def test_an_answer_that_is_none_is_an_error_of_the_call():
-    assert "answered what the protocol does not allow" in fault_of("nonsense")[1]
+def test_an_answer_that_is_none_leaves_the_call_in_doubt():
+    for tool in ("nonsense", "chart_alone"):
+        said = fault_of(tool)[1]
+        assert "answered what the protocol does not allow" in said and "whether it was done is unknown" in said
+
+
+def test_readable_parts_of_a_broken_answer_are_the_answer():
+    assert (one_tool("chart"), one_tool("structured_alone")) == ("12", {"n": 12})
+
+
+@pytest.mark.parametrize(
+    ("odd", "why"),
+    [
+        ("{'name': 'odd'}", "inputSchema: Field required"),
+        ("{'name': 'odd', 'inputSchema': {}}", "inputSchema.type"),
+        (
+            "{'name': 'odd', 'inputSchema': {'type': 'object', 'properties': {'required': ['a']}}}",
+            "properties.required",
+        ),
+        ("{'name': 'odd', 'inputSchema': 'object'}", "inputSchema"),
+        ("{'name': 'odd', 'inputSchema': None}", "inputSchema"),
+        ("{'inputSchema': {'type': 'object'}}", "name: Field required"),
+        ("5", "valid dictionary"),
+    ],
+)
+def test_a_tool_that_breaks_the_protocol_leaves_the_others(odd, why):
+    notes = []
+    good = "{'name': 'good', 'inputSchema': {'type': 'object'}}"
+    with opened(raw(tools=f"[{odd}, {good}]"), notify=notes.append) as servers:
+        assert [tool.name for tool in servers.tools] == ["good"]
+    (note,) = notes
+    assert note.startswith("a tool of the MCP server raw is left out") and why in note
 
 
 def test_a_server_cannot_ask_for_a_model():
