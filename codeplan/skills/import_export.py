@@ -30,10 +30,12 @@ from codeplan.skills.library import SkillLibrary
 from codeplan.skills.parameter_binding import read_parameters
 from codeplan.skills.skill import Skill, SkillOrigin
 from codeplan.skills.skill_folder import TOOLS, DamagedSkill, standard_name
-from codeplan.tools.environment import recorded_environment
+from codeplan.tools.environment import ToolEnvironment, recorded_toolset
+from codeplan.tools.questions import User
 from codeplan.types import AgentApi, Diagnostic, Rejected, Value, refuse_warnings
 from codeplan.untrusted import files
 from codeplan.untrusted.files import find_folders
+from codeplan.untrusted.texts import parser_reason
 
 MAX_SKILLS = 20_000
 
@@ -169,9 +171,16 @@ def _find_faults(skill: Skill, sandbox: Sandbox) -> Sequence[Diagnostic]:
 
 def _skill_api(skill: Skill) -> AgentApi:
     """The agent that the plan is for. Raises: UsageError: there is no such environment, or its tools cannot be."""
-    make = envs.make(skill.env) if skill.env != TOOLS else recorded_environment("check a plan", skill.tools, "")
-    with closing(make) as env:
-        return agent_api(env.agent)
+    if skill.env != TOOLS:
+        with closing(envs.make(skill.env)) as env:
+            return agent_api(env.agent)
+    try:
+        tools = ToolEnvironment("check a plan", recorded_toolset(skill.tools, "", ()), user=User())
+    except (UsageError, ValueError) as e:
+        raise UsageError(f"its tools cannot be those of a plan: {parser_reason(e)}") from None
+    agent: type = tools.agent
+    with closing(tools):
+        return agent_api(agent)
 
 
 def _read_folder(path: Path) -> Iterator[tuple[str, Skill | str]]:

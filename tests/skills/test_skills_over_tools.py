@@ -161,6 +161,16 @@ def test_exported_skills_over_tools_are_checked_against_their_own_tools(acquired
     assert "the agent has no `sell`" in import_skills(other, tmp_path / "b.zip")[0].reason
 
 
+@pytest.mark.parametrize("name", ["__class__", "a b", "import", ""])
+def test_a_strangers_tools_with_names_that_no_tool_has_are_refused(acquired, library, tmp_path, name):
+    skill, _ = acquired
+    hostile = msgspec.structs.replace(skill.tools[0].method, name=name)
+    tools = (msgspec.structs.replace(skill.tools[0], method=hostile),)
+    export_skills(library, tmp_path / "a.zip", [msgspec.structs.replace(skill, tools=tools)])
+    (row,) = import_skills(SkillLibrary(tmp_path / "other"), tmp_path / "a.zip")
+    assert row.name == "" and "its tools cannot be those of a plan" in row.reason
+
+
 # ------------------------------------------------------------------ the commands
 
 
