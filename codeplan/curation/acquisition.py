@@ -268,12 +268,13 @@ def _build_skill(plan: Plan, task: Task, ran: EpisodeRecord, runner: CurationRun
     shape = sandbox.analyse("shape", plan.source)
     header, has_tools = ran.events[0], _has_tools(ran)
     called = header.tools if has_tools and isinstance(header, EpisodeStarted) else ()
+    words = frozenset(re.findall(r"\w+", plan.source))
     return Skill(
         name=standard_name((task.goal if has_tools else task.kind)[:40], str(shape)[:8]),
         env=runner.env,
         plan=plan.source,
         kind="" if has_tools else task.kind,
-        tools=tuple(t for t in called if re.search(rf"\b{re.escape(t.method.name)}\b", plan.source)),
+        tools=tuple(t for t in called if t.method.name in words),
         description=_description(plan),
         parameters=tuple(p.name for p in read_parameters(plan.source).parameters),
         origins=(SkillOrigin(task.id, task.goal, runner.model, ran.run),),

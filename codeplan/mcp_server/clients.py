@@ -176,7 +176,7 @@ def _read(path: Path) -> str | None:
         raise UsageError(f"{path} cannot be read: {e.strerror}") from None
 
 
-_STRING_OR_COMMENT: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"|(//|/\*)', re.DOTALL)
+_STRING_OR_COMMENT: Final = re.compile(r'"(?:[^"\\]++|\\.?+)*+"?+|(//|/\*)', re.DOTALL)
 
 
 def _require_object(text: str) -> None:

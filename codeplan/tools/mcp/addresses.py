@@ -60,8 +60,8 @@ MAX_CONFIG_BYTES = 1 << 20
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^${}]*))?\}")
 _INPUT = re.compile(r"\$\{(input|command|config):([^${}]*)\}")
-_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|//[^\n]*+|/\*|[^"/]++|.', re.DOTALL)
-_LAST_COMMA = re.compile(r'("(?:[^"\\]++|\\.)*+")|,(?=\s*+[}\]])', re.DOTALL)
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.?+)*+"?+|//[^\n]*+|/\*|[^"/]++|.', re.DOTALL)
+_LAST_COMMA = re.compile(r'("(?:[^"\\]++|\\.?+)*+"?+)|,(?=\s*+[}\]])', re.DOTALL)
 _GENERIC_WORDS = frozenset(
     {"bun", "bunx", "deno", "docker", "exec", "node", "npm", "npx", "pipx", "pnpm", "run", "sudo", "tool", "uv", "uvx"}
     | {"python", "python3", "env", "mcp", "server", "www", "api", "sh", "bash", "main", "index", "dist", "src"}
