@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import fractions
+import pathlib
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
@@ -95,7 +96,7 @@ def scalar_text(value: Any, room: int, max_string: int | None) -> str:
 
 _SHOWN_BY_REPR: Final[frozenset[type]] = frozenset(
     {datetime.date, datetime.datetime, datetime.time, datetime.timedelta, decimal.Decimal, fractions.Fraction}
-    | {NotKnownType}
+    | {pathlib.PurePosixPath, pathlib.PureWindowsPath, NotKnownType}
 )
 _MAX_EXCESS: Final = 100  # characters by which a text may exceed the room, so that the writer marks where it is cut
 

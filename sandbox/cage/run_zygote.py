@@ -267,7 +267,7 @@ class PlanExecution:
         if self._returned is None or self._returned[0] is None:
             return None
         with self._calls.closed():
-            saved = encode({RETURNED_NAME: plain_value(self._returned[0])}, self._limits.checkpoint_bytes)
+            saved = encode({RETURNED_NAME: plain_value(self._returned[0], texts=True)}, self._limits.checkpoint_bytes)
         dropped = {name: why + user_imports.plain_data_hint() for name, why in saved.dropped.items()}
         return frames.CheckpointTable(saved.names, saved.nodes, dropped)
 

@@ -27,7 +27,7 @@ from codeplan.sandbox.host.worker_process import (
     repeat_if_killed,
 )
 from codeplan.sandbox.language.extraction import STALE_RETURN, STEPS_ALONE, MergedReply, extract_code, readings
-from codeplan.sandbox.language.fstring_repair import is_repair_of
+from codeplan.sandbox.language.fstring_repair import expand_indentation, is_repair_of
 from codeplan.sandbox.language.plan_outline import MAX_STEP
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.frames import PlanRow, ProtocolError, RejectionFrame, StepRow
@@ -59,7 +59,8 @@ def verified_plan(row: PlanRow, source: str) -> Plan:
     Raises ProtocolError unless it has the source (or its f-strings were repaired), steps that are numbered from 1 and
     follow one another within the source, and names that are identifiers.
     """
-    if row.source != source and not is_repair_of(row.source, source):
+    given = (source, expand_indentation(source))
+    if row.source not in given and not any(is_repair_of(row.source, text) for text in given):
         raise ProtocolError("the plan has another source than the one to check")
     last_line = 0
     for number, step in enumerate(row.steps, 1):

@@ -18,8 +18,8 @@ from codeplan.sandbox.language.argument_types import constant_of, may_fit
 from codeplan.sandbox.language.compilation import Program, build_program
 from codeplan.sandbox.language.digest import step_digests, step_title
 from codeplan.sandbox.language.extraction import SOLUTION_HEADER, holds_code
-from codeplan.sandbox.language.fstring_repair import repair_fstrings
-from codeplan.sandbox.language.guard_insertion import ImportStatement, find_imports
+from codeplan.sandbox.language.fstring_repair import expand_indentation, repair_fstrings
+from codeplan.sandbox.language.guard_insertion import ImportBinding, ImportStatement, find_imports, import_bindings
 from codeplan.sandbox.language.layout_tree import parse_layout
 from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow
 from codeplan.sandbox.language.parsing import DiagnosticCollector, RejectedPlanError, is_name, parse_plan, walk
@@ -28,6 +28,7 @@ from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.forms import FORM_USAGE
 from codeplan.sandbox.protocol.frames import PlanRow, diagnostic_rows
 from codeplan.sandbox.protocol.limits import MAX_CODE_BYTES, MAX_NAME_CHARS, MAX_OUTLINE_BYTES
+from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, missing_member
 from codeplan.sandbox.runtime.names import (
     ASK_USER,
     ENDING_NAMES,
@@ -144,6 +145,27 @@ def check_agent_calls(nodes: list[ast.AST], api: AgentApi, problems: DiagnosticC
 
 
 _FORM_PLACES: Final = {"ask_llm": 2, "ask": 2, ASK_USER: 1}
+
+
+def check_module_members(
+    nodes: list[ast.AST], bindings: Iterable[ImportBinding], problems: DiagnosticCollector
+) -> None:
+    """Refuse what ``os`` and ``os.path`` lack before anything runs: models write it to reach files."""
+    whole = {b.name: ".".join(filter(None, (b.module, b.member))) for b in bindings}
+    modules = {name: module for name, module in whole.items() if module in ("os", "os.path")}
+    for node in nodes if modules else ():
+        module = _os_module(node.value, modules) if isinstance(node, ast.Attribute) else None
+        if isinstance(node, ast.Attribute) and module and node.attr not in ALLOWED_MODULES[module]:
+            problems.add(node, "import", f"`{module}` {missing_member(module, node.attr)}")
+
+
+def _os_module(node: ast.expr, modules: dict[str, str]) -> str | None:
+    match node:
+        case ast.Name(id=name):
+            return modules.get(name)
+        case ast.Attribute(value=ast.Name(id=name), attr="path") if modules.get(name) == "os":
+            return "os.path"
+    return None
 
 
 def check_forms(nodes: list[ast.AST], problems: DiagnosticCollector) -> None:
@@ -514,7 +536,8 @@ def check_and_compile(
 ) -> tuple[Plan, Program] | Rejected:
     """Check a plan against the language and the agent's API, and compile it.
 
-    The Plan keeps the given source, unless an f-string's inner quotes had to change for this Python.
+    The Plan keeps the given source, unless an f-string's inner quotes had to change for this Python, or tabs and
+    spaces were mixed in its indentation.
     """
     try:
         source, tree = parse_or_repair(source)
@@ -524,7 +547,7 @@ def check_and_compile(
     if not holds_code(source):
         return Rejected(source, (_NO_PYTHON,))
     try:
-        parse_layout(source, tree)
+        source, tree = _with_layout(source, tree)
     except RejectedPlanError as refused:
         return Rejected(source, refused.diagnostics)
     problems = DiagnosticCollector(source)
@@ -532,6 +555,7 @@ def check_and_compile(
     check_structure(tree, source.split("\n"), problems)
     check_agent_calls(nodes, api, problems)
     check_forms(nodes, problems)
+    check_module_members(nodes, import_bindings(find_imports(nodes)), problems)
     flows = [analyse_flow(p.body) for p in outline.parts]
     imported = find_imports(nodes)
     names = PlanNames(imported, outline, flows, before, frozenset({ASK_USER} if api.asks_user else ()))
@@ -550,6 +574,22 @@ def check_and_compile(
     _check_name_lengths(plan, problems)
     program = build_program(imported, outline, flows, problems)
     return Rejected(source, problems.sorted()) if problems else (plan, program)
+
+
+def _with_layout(source: str, tree: ast.Module) -> tuple[str, ast.Module]:
+    """Return a source that libcst reads as CPython does: this one, or with spaces for the tabs of its indentation."""
+    try:
+        parse_layout(source, tree)
+    except RejectedPlanError:
+        spaced = expand_indentation(source)
+        if spaced == source:
+            raise
+        again = parse_plan(spaced)
+        if ast.dump(again) != ast.dump(tree):  # a text of several lines had tabs, too
+            raise
+        parse_layout(spaced, again)
+        return spaced, again
+    return source, tree
 
 
 def parse_or_repair(source: str) -> tuple[str, ast.Module]:

@@ -27,6 +27,18 @@ def repair_fstrings(source: str) -> str:
     return "".join(scanner.out)
 
 
+def expand_indentation(source: str) -> str:
+    """Return the source with spaces for the tabs before each line's first character, as CPython counts them."""
+    if "\t" not in source:
+        return source
+    lines = source.split("\n")
+    return "\n".join(line[: _indent(line)].expandtabs(8) + line[_indent(line) :] for line in lines)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))
+
+
 def is_repair_of(repaired: str, source: str) -> bool:
     """Return whether two sources differ by no more than a repair changes. Linear, and neither source is parsed.
 

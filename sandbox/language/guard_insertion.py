@@ -26,7 +26,7 @@ from codeplan.sandbox.language.parsing import (
     with_location,
 )
 from codeplan.sandbox.runtime.classes import CLASS_MARK
-from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, PREDEFINED_MEMBERS, REFUSED_MODULES
+from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, PREDEFINED_MEMBERS, REFUSED_MODULES, missing_member
 from codeplan.sandbox.runtime.names import (
     ANNOTATION_MODULES,
     DEFINABLE_DUNDERS,
@@ -74,7 +74,7 @@ def import_problem(node: ImportStatement, alias: ast.alias) -> str | None:
         if fault := _find_private_part(module if isinstance(node, ast.Import) else f"{module}.{alias.name}"):
             return fault
     elif isinstance(node, ast.ImportFrom) and alias.name not in ALLOWED_MODULES[module]:
-        return f"`{module}` has no `{alias.name}` here; it has: {', '.join(sorted(ALLOWED_MODULES[module]))}"
+        return f"`{module}` {missing_member(module, alias.name)}"
     name = alias.asname or alias.name
     if is_reserved(name) or (name in RESERVED_NAMES and name not in (alias.name, "ask", "ask_llm")):
         return f"an import cannot be called `{name}`; use another name"

@@ -1,9 +1,9 @@
 """Saves a plan's variables as data, a flat table of tagged nodes that nothing can execute.
 
 Only exact types are saved: None, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, Counter,
-OrderedDict, deque and defaultdict (over a builtin type); dates and times, Decimal, Fraction and NotKnown; and objects
-of a plan's own classes, by the class's name and their fields. Aliases and cycles are kept, also between variables. A
-variable that contains anything else is dropped as a whole, and listed with the reason.
+OrderedDict, deque and defaultdict (over a builtin type); dates, times, paths, Decimal, Fraction and NotKnown; and
+objects of a plan's own classes, by the class's name and their fields. Aliases and cycles are kept, also between
+variables. A variable that contains anything else is dropped as a whole, and listed with the reason.
 
 None, bools, ints below 2**53, finite floats and texts are nodes by themselves. Every other node is a list of a tag
 (see ``table``), then the node numbers of its parts or one text.
@@ -15,6 +15,7 @@ import datetime
 import decimal
 import fractions
 import math
+import pathlib
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Annotated, Any, Final, NamedTuple, Protocol, TypeAlias
@@ -427,6 +428,8 @@ _VALUE_TEXTS: Final[dict[type, _ValueText]] = {
     datetime.time: _ValueText("time", _zoned_text, datetime.time.fromisoformat),
     datetime.timedelta: _ValueText("timedelta", _duration_text, lambda t: datetime.timedelta(*map(int, t.split()))),
     decimal.Decimal: _ValueText("decimal", str, decimal.Decimal),
+    pathlib.PurePosixPath: _ValueText("path", str, pathlib.PurePosixPath),
+    pathlib.PureWindowsPath: _ValueText("windows_path", str, pathlib.PureWindowsPath),
     fractions.Fraction: _ValueText("fraction", str, fractions.Fraction),
     NotKnownType: _ValueText("constant", lambda value: "NotKnown", lambda name: NotKnown),
 }

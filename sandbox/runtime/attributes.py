@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import Field
 from functools import cache, partial
+from pathlib import PurePath
 from types import (
     AsyncGeneratorType,
     BuiltinFunctionType,
@@ -39,7 +40,7 @@ from codeplan.sandbox.runtime.classes import (
     visible_type,
 )
 from codeplan.sandbox.runtime.guards import SizeGuard, set_name
-from codeplan.sandbox.runtime.module_names import split_names
+from codeplan.sandbox.runtime.module_names import NO_FILES, split_names
 from codeplan.sandbox.runtime.module_types import (
     ERROR_ATTRIBUTES,
     MODULE_ATTRIBUTES,
@@ -153,7 +154,7 @@ ALLOWED_ATTRIBUTES: dict[type, frozenset[str]] = {
     type({}.items()): frozenset({"isdisjoint"}),
     type({}.keys()): frozenset({"isdisjoint"}),
     Counter: public_names(Counter),
-    defaultdict: public_names(defaultdict, "default_factory"),
+    defaultdict: public_names(defaultdict),
     OrderedDict: public_names(OrderedDict),
     deque: public_names(deque),
     re.Pattern: split_names("findall finditer flags fullmatch groups match pattern search split sub subn"),
@@ -323,6 +324,8 @@ def _rare_attribute(value: Any, name: str, texts: TextMethods) -> object:
     if name.startswith("__") and (method := read_of_data(value, name)) is not None:
         return method
     hint = "; use str() for its message" if isinstance(value, BaseException) else ""
+    if isinstance(value, PurePath):
+        hint = f"; {NO_FILES}"
     if kind is dict and name in value:
         hint = f"; it has a key of this name: write ['{name}']"
     raise AttributeError(f"'{_QUALIFIED_NAMES.get(kind, kind.__name__)}' object has no attribute '{name}'{hint}")

@@ -10,6 +10,7 @@ import copy
 import datetime
 import decimal
 import operator
+import pathlib
 import re
 import types
 import uuid
@@ -28,7 +29,18 @@ from codeplan.untrusted.values import NotKnownType
 _ATOMS: Final[frozenset[type]] = frozenset(
     {type(None), type(...), type(NotImplemented), bool, int, float, complex, str, bytes, range, type, slice, property}
     | {datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone, zoneinfo.ZoneInfo}
-    | {decimal.Decimal, Fraction, uuid.UUID, re.Pattern, re.Match, re.RegexFlag, ModuleFacade, AgentProxy}
+    | {
+        decimal.Decimal,
+        Fraction,
+        uuid.UUID,
+        pathlib.PurePosixPath,
+        pathlib.PureWindowsPath,
+        re.Pattern,
+        re.Match,
+        re.RegexFlag,
+        ModuleFacade,
+        AgentProxy,
+    }
     | {NotKnownType}
     | {types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType}
     | {types.WrapperDescriptorType, types.MethodWrapperType, types.GenericAlias, type(Fraction)}

@@ -112,6 +112,12 @@ _MEMBERS: dict[str, str] = {
         "setitem sub "
         "truediv truth xor"
     ),
+    "os": "linesep path sep",
+    "os.path": (
+        "altsep basename commonpath commonprefix curdir dirname extsep isabs join normcase normpath pardir pathsep sep "
+        "split splitdrive splitext"
+    ),
+    "pathlib": "Path PurePath PurePosixPath PureWindowsPath",
     "pprint": "isreadable isrecursive pformat pp pprint saferepr",
     "queue": "Empty Full LifoQueue PriorityQueue Queue SimpleQueue",
     "random": (
@@ -246,6 +252,14 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         )
     },
     "json": {_FOR_CLASSES: "JSONDecoder detect_encoding"},
+    "os.path": {
+        _FILES: (
+            "abspath exists expanduser expandvars getatime getctime getmtime getsize isdevdrive isdir isfile "
+            "isjunction islink ismount isreserved lexists realpath relpath samefile sameopenfile samestat"
+        ),
+        _MACHINE: "defpath devnull splitroot supports_unicode_filenames ALLOW_MISSING",
+    },
+    "pathlib": {_FILES: "PosixPath UnsupportedOperation WindowsPath"},
     "pprint": {_FILES: "PrettyPrinter"},
     "queue": {"ends waits of other threads": "ShutDown"},
     "random": {
@@ -288,7 +302,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
     "warnings": {_FILES: "formatwarning showwarning", _DOOR: "deprecated warn_explicit"},
     "zoneinfo": {_MACHINE: "InvalidTZPathWarning TZPATH reset_tzpath"},
 }
-"""What plans lack of a module, by the reason. ``ast`` and ``sys`` have only what is named above."""
+"""What plans lack of a module, by the reason. ``ast``, ``os`` and ``sys`` have only what is named above."""
 
 
 def _members(module: str) -> frozenset[str]:
@@ -305,12 +319,20 @@ PREDEFINED_MODULES = frozenset({"ast", "asyncio", "collections", "json", "math",
 PREDEFINED_MEMBERS = frozenset({"Counter", "OrderedDict", "defaultdict", "deque"})
 """The members of ``collections`` that a plan may also use without an import."""
 
-_NO_FILES = "plans cannot reach files; use the agent's methods, and keep data in variables"
+NO_FILES = "plans cannot reach files; use the agent's methods, and keep data in variables"
+_FILE_MODULES = frozenset({"os", "os.path", "pathlib"})
 _NO_NETWORK = "plans cannot reach the network; use the agent's methods"
 _NO_PROCESSES = "plans start no processes and no threads"
 
+
+def missing_member(module: str, name: str) -> str:
+    """Say that a module of plans lacks a member, what it has, and what to use where it would be for files."""
+    hint = f"; {NO_FILES}" if module in _FILE_MODULES else ""
+    return f"has no `{name}` here; it has: {', '.join(sorted(ALLOWED_MODULES[module]))}{hint}"
+
+
 REFUSED_MODULES: dict[str, str] = {
-    **dict.fromkeys(("glob", "os", "os.path", "pathlib", "shutil", "tempfile", "zipfile", "sqlite3"), _NO_FILES),
+    **dict.fromkeys(("glob", "shutil", "tempfile", "zipfile", "sqlite3"), NO_FILES),
     **dict.fromkeys(("http", "requests", "httpx", "socket", "ssl", "urllib.request", "aiohttp"), _NO_NETWORK),
     **dict.fromkeys(("multiprocessing", "signal", "subprocess", "threading"), _NO_PROCESSES),
     **dict.fromkeys(("pickle", "marshal", "shelve"), "write json.dumps and json.loads"),

@@ -16,6 +16,7 @@ import hashlib
 import hmac
 import io
 import itertools
+import pathlib
 import random
 import re
 import statistics
@@ -50,6 +51,10 @@ _CALENDAR = split_names(
 )
 _TEXT_CALENDAR = _CALENDAR | split_names(
     "formatday formatmonth formatmonthname formatweek formatweekday formatweekheader formatyear"
+)
+_PATH = split_names(
+    "anchor as_posix as_uri drive is_absolute is_relative_to joinpath match name parent parents parts relative_to root "
+    "stem suffix suffixes with_name with_stem with_suffix"
 )
 
 MODULE_ATTRIBUTES: dict[type, frozenset[str]] = {
@@ -89,6 +94,8 @@ MODULE_ATTRIBUTES: dict[type, frozenset[str]] = {
         "close closed flush getvalue newlines read readable readline readlines seek seekable tell truncate writable "
         "write writelines"
     ),
+    **dict.fromkeys((pathlib.PurePosixPath, pathlib.PureWindowsPath), _PATH),
+    type(pathlib.PurePath("/").parents): split_names("count index"),
     random.Random: public_names(random.Random, "VERSION"),
     re.RegexFlag: split_names("name value"),
     statistics.LinearRegression: _NAMED_TUPLE | split_names("intercept slope"),
@@ -152,4 +159,4 @@ ERROR_ATTRIBUTES: dict[type[Exception], frozenset[str]] = {
 """Readable attributes of exceptions, also of subclasses: plain data. ``obj`` and tracebacks are none."""
 
 VISIBLE_TYPES |= {bytearray, datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone}
-VISIBLE_TYPES |= {decimal.Decimal, Fraction, uuid.UUID, ChainMap}
+VISIBLE_TYPES |= {pathlib.PurePosixPath, pathlib.PureWindowsPath, decimal.Decimal, Fraction, uuid.UUID, ChainMap}

@@ -16,6 +16,7 @@ import importlib
 import json
 import math
 import operator
+import pathlib
 import pprint
 import random
 import re
@@ -108,6 +109,7 @@ class ModuleMaker:
             "large_language_model": lambda: dict.fromkeys(("ask", "ask_llm"), self._functions["ask_llm"]),
             "math": lambda: _math_members(self._size_guard),
             "operator": self._operator_members,
+            "pathlib": lambda: dict.fromkeys(("Path", "PurePath"), pathlib.PurePosixPath),
             "pprint": self._pprint_members,
             "random": self._random_members,
             "re": _re_members,

@@ -452,11 +452,11 @@ def _make_agent_reader(
 
 
 def _plain_argument(function: str, argument: object) -> object:
-    """Return an argument as plain data: dataclasses become dicts, members of an Enum their values."""
+    """Return an argument as plain data: dataclasses become dicts, members of an Enum their values, dates texts."""
     problem = find_non_plain(argument, ARGUMENT_RULES)
     if problem is None:
         return argument
-    plain = plain_value(argument)
+    plain = plain_value(argument, texts=True)
     problem = find_non_plain(plain, ARGUMENT_RULES)
     if problem is not None:
         advice = f"give it texts, numbers, lists and dicts{plain_data_hint()}"

@@ -8,7 +8,11 @@ plan's own code runs for it, except hashes and comparisons of keys.
 from __future__ import annotations
 
 import dataclasses
+import datetime
+import decimal
 import enum
+import pathlib
+import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import MemberDescriptorType
@@ -132,34 +136,46 @@ class PlanObjects(SavedObjects):
         return tuple.__new__(kind, fields.values())
 
 
-def plain_value(value: Any) -> Any:
+_TEXT_OF: Final[dict[type, Callable[[Any], str]]] = {
+    **{kind: kind.isoformat for kind in (datetime.date, datetime.datetime, datetime.time)},
+    **dict.fromkeys((decimal.Decimal, uuid.UUID, pathlib.PurePosixPath, pathlib.PureWindowsPath), str),
+}
+"""The texts of values that are no plain data, as a tool's own results have them."""
+
+
+def plain_value(value: Any, *, texts: bool = False) -> Any:
     """Return a value as plain data for readers that have not the plan's classes.
 
     A dataclass becomes a dict, a named tuple a tuple, a member of an Enum its value. Objects of other classes stay.
+    With ``texts``, dates, times, Decimals, UUIDs and paths become texts.
     """
-    if not any(is_plan_class(type(part)) for part in iterate_scalars(value)) and not is_plan_class(type(value)):
+    if not any(_is_no_data(type(part), texts) for part in (value, *iterate_scalars(value))):
         return value
-    return _plain(value, 0)
+    return _plain(value, 0, texts)
 
 
-def _plain(value: Any, depth: int) -> Any:
+def _is_no_data(kind: type, texts: bool) -> bool:
+    return is_plan_class(kind) or (texts and kind in _TEXT_OF)
+
+
+def _plain(value: Any, depth: int, texts: bool) -> Any:
     kind = type(value)
     if depth > MAX_DEPTH:
         return value
     if is_plan_class(kind):
-        return _plain_object(value, kind, depth)
+        return _plain_object(value, kind, depth, texts)
     if kind in (list, tuple):
-        return kind(_plain(part, depth + 1) for part in value)
+        return kind(_plain(part, depth + 1, texts) for part in value)
     if kind is dict:
-        return {_plain(key, depth + 1): _plain(part, depth + 1) for key, part in value.items()}
-    return value
+        return {_plain(key, depth + 1, texts): _plain(part, depth + 1, texts) for key, part in value.items()}
+    return _TEXT_OF[kind](value) if texts and kind in _TEXT_OF else value
 
 
-def _plain_object(value: Any, kind: type, depth: int) -> Any:
+def _plain_object(value: Any, kind: type, depth: int, texts: bool) -> Any:
     if isinstance(kind, enum.EnumType):
-        return _plain(object.__getattribute__(value, "__dict__").get(_ENUM_VALUE), depth + 1)
+        return _plain(object.__getattribute__(value, "__dict__").get(_ENUM_VALUE), depth + 1, texts)
     if _is_named_tuple(kind):
-        return tuple(_plain(part, depth + 1) for part in tuple.__iter__(value))
+        return tuple(_plain(part, depth + 1, texts) for part in tuple.__iter__(value))
     if dataclasses.is_dataclass(kind):
-        return {name: _plain(part, depth + 1) for name, part in _attributes(value, kind).items()}
+        return {name: _plain(part, depth + 1, texts) for name, part in _attributes(value, kind).items()}
     return value

@@ -44,7 +44,7 @@ def annotated(reply: str) -> str:
 
 def imported(reply: str) -> str:
     return reply.replace(
-        "def solution(", "import os, sys\nfrom typing import Any\nimport numpy as np\ndef solution(", 1
+        "def solution(", "import glob, sys\nfrom typing import Any\nimport numpy as np\ndef solution(", 1
     )
 
 

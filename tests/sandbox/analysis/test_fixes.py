@@ -48,13 +48,13 @@ FIXED = {
     "steps with gaps": (HEAD + STEP + SECOND.replace("<= 2", "<= 5"), HEAD + STEP + SECOND, "step-guard"),
     "an unused import": ("import numpy as np\n" + HEAD + STEP, HEAD + STEP, "unused-import"),
     "an unused import beside a used one": (
-        "import os, re\n" + HEAD + STEP,
+        "import glob, re\n" + HEAD + STEP,
         "import re\n" + HEAD + STEP,
         "unused-import",
     ),
     "an import for annotations": (
-        "from pathlib import Path\n" + HEAD + "    p: Path = 'x'\n" + STEP,
-        HEAD + "    p: Path = 'x'\n" + STEP,
+        "from shutil import Error\n" + HEAD + "    p: Error = 'x'\n" + STEP,
+        HEAD + "    p: Error = 'x'\n" + STEP,
         "unused-import",
     ),
     "a star import": ("from agent import *\n" + HEAD + STEP, HEAD + STEP, "unused-import"),
@@ -222,7 +222,7 @@ LEFT = {
     "a parameter without a value": "def solution(agent, room, start_from=1):\n" + STEP,
     "any parameters": "def solution(agent, *rest):\n" + STEP,
     "two functions that take the agent": "def a(agent):\n    pass\ndef b(agent):\n    pass\n",
-    "an import that is used": "import os\n" + HEAD + STEP + "    os.getcwd()\n",
+    "an import that is used": "import glob\n" + HEAD + STEP + "    glob.glob()\n",
     "an import as a name of the runtime": "import re as _getattr_\n" + HEAD + STEP,
     "a variable called replan beside the function": HEAD + "    replan = 0\n" + STEP + "    replan('why')\n",
     "a class that calls the agent as it is defined": HEAD + "    if start_from <= 1:\n        class P:\n"
@@ -255,7 +255,7 @@ def test_a_plan_with_nothing_to_fix_stays_as_it_is() -> None:
 
 
 def test_a_refused_plan_shows_what_was_fixed_before() -> None:
-    found = Sandbox().check("def solution(agent):\n    import os\n" + STEP + "    x = os.getcwd()\n", API)
+    found = Sandbox().check("def solution(agent):\n    import glob\n" + STEP + "    x = glob.glob()\n", API)
     assert isinstance(found, Rejected)
     assert [f.rule for f in found.fixes] == ["solution-signature"]
     assert found.source.startswith(HEAD)

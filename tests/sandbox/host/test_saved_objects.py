@@ -161,6 +161,19 @@ def test_a_reader_without_the_classes_sees_objects_by_their_fields():
     assert value_text(variables["x"], 200) == "[Item(name='a', tags=[], parent=None), Color.RED, Point(x=1, y=0)]"
 
 
+def test_an_agent_and_a_caller_get_dates_exact_numbers_and_paths_as_texts():
+    clerk = Clerk()
+    values = (
+        "[datetime.date(2024, 5, 1), datetime.datetime(2024, 5, 1, 12, 30), {'p': Path('a') / 'b'}, Decimal('1.50')]"
+    )
+    text = f"def solution(agent, start_from=1):\n    agent.give({values})\n    return datetime.date(2024, 5, 1)\n"
+    head = "import datetime\nfrom decimal import Decimal\nfrom pathlib import Path\n"
+    outcome = Sandbox().run(check(head + text), clerk, str)
+    assert clerk.given == [["2024-05-01", "2024-05-01T12:30:00", {"p": "a/b"}, "1.50"]]
+    assert isinstance(outcome, Finished), outcome
+    assert outcome.value == "2024-05-01"
+
+
 def test_an_agent_and_a_caller_get_plain_data():
     clerk = Clerk()
     text = f"{CLASSES}def solution(agent, start_from=1):\n    agent.give([Item('a'), Color.RED, Point(1)])\n    return Item('b')\n"

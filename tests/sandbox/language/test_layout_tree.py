@@ -158,6 +158,19 @@ def test_a_text_that_only_python_can_read_is_refused() -> None:
     assert [(d.rule, d.line, d.message) for d in found.diagnostics] == [("syntax", 4, message)]
 
 
+TABBED = plan("    if start_from <= 2:\n\t    assert 1\n\t    print(TEXT)\n")
+
+
+def test_tabs_and_spaces_that_only_python_can_read_become_spaces() -> None:
+    found = Sandbox().check(TABBED.replace("TEXT", r"'a\tb'"), API)
+    assert isinstance(found, Plan)
+    assert "\n            assert 1\n            print('a" in found.source
+
+
+def test_a_text_that_would_lose_its_tabs_is_refused() -> None:
+    assert isinstance(Sandbox().check(TABBED.replace("TEXT", "'''a\n\tb'''"), API), Rejected)
+
+
 @pytest.mark.parametrize(
     ("source", "line"),
     [

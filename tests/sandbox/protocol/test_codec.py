@@ -9,6 +9,7 @@ import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import PurePosixPath, PureWindowsPath
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -437,11 +438,13 @@ EXACT = [
     Decimal("1.50"),
     Decimal("-Infinity"),
     Fraction(-1, 3),
+    PurePosixPath("a/b.txt"),
+    PureWindowsPath("c:/x"),
 ]
 
 
 @pytest.mark.parametrize("value", EXACT, ids=repr)
-def test_dates_and_exact_numbers_are_saved_also_as_keys(value):
+def test_dates_paths_and_exact_numbers_are_saved_also_as_keys(value):
     decoded = decode(encode({"x": {value: [value]}}, ROOM))["x"]
     assert decoded == {value: [value]}
     assert type(next(iter(decoded))) is type(value)

@@ -27,7 +27,7 @@ from codeplan.sandbox.runtime.namespace import PlanRuntime
 
 PYENV = Path("/root/.pyenv/versions")
 VERSIONS = ((3, 11), (3, 12), (3, 13))
-OWN = {"ast", "asyncio", "concurrent", "concurrent.futures", "large_language_model", "sys", "urllib"}
+OWN = {"ast", "asyncio", "concurrent", "concurrent.futures", "large_language_model", "os", "sys", "urllib"}
 """Modules of which plans have only what they name."""
 
 LIST_NAMES = """
@@ -166,6 +166,12 @@ PRINTED = {
         "29 Monday 1",
     ),
     "html": ("import html\nprint(html.escape('<a>'))", "&lt;a&gt;"),
+    "paths": (
+        "import os\nfrom pathlib import Path, PureWindowsPath\np = Path('a') / 'b.tar.gz'\n"
+        "print(p, p.stem, p.suffix, p.parent.name, list(p.parents)[1], p.with_suffix('.md').name, sorted([p, Path('a')])[0])\n"
+        "print(os.path.join('a', 'b'), os.path.splitext('x.y'), PureWindowsPath('c:/x/y').parts[1])",
+        "a/b.tar.gz b.tar .gz a . b.tar.md a\na/b ('x', '.y') x",
+    ),
     "uuid": ("import uuid\nprint(uuid.uuid5(uuid.NAMESPACE_DNS, 'a').version, len(uuid.uuid4().hex))", "5 32"),
     "json": (
         "import json, io\nf = io.StringIO()\njson.dump({'a': 1.5}, f)\nf.seek(0)\n"
@@ -284,6 +290,22 @@ def test_attributes_by_a_plans_text_are_those_of_the_guard() -> None:
         assert "has no" in message(f"import operator\noperator.{get}(agent)")
     assert "private" in message("import operator\noperator.attrgetter('report.__globals__')(agent)")
     assert "has no attribute 'func'" in message("import operator\noperator.attrgetter('func')('a'.format)")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *("import os\nos.listdir('.')", "import os as o\no.path.exists('a')", "import os.path\nos.path.abspath('a')"),
+        *("from os import path as p\np.isfile('a')", "from os import listdir", "from pathlib import PosixPath"),
+    ],
+)
+def test_what_would_reach_files_is_refused_before_anything_runs(body: str) -> None:
+    said = " ".join(d.message for d in refused(plan(body)).diagnostics)
+    assert "plans cannot reach files; use the agent's methods" in said
+
+
+def test_a_path_reaches_no_file() -> None:
+    assert "plans cannot reach files; use the" in message("from pathlib import Path\nPath('a').read_text()")
 
 
 @pytest.mark.parametrize("module", sorted(REFUSED_MODULES))
