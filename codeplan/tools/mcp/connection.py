@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import urlsplit
@@ -13,7 +13,7 @@ from codeplan.errors import AgentError, EnvironmentFailure
 from codeplan.tools.failures import DoubtfulCall
 from codeplan.tools.mcp.addresses import ServerAddress
 from codeplan.tools.mcp.content import NO_WORDS
-from codeplan.tools.mcp.messages import MAX_MESSAGE_BYTES, MAX_MESSAGE_VALUES, UNUSABLE, FloodError
+from codeplan.tools.mcp.messages import MAX_MESSAGE_BYTES, MAX_MESSAGE_VALUES, FloodError
 from codeplan.tools.mcp.transports import ServerProgram, ServerSite
 from codeplan.untrusted.texts import one_line
 from codeplan.version import VERSION
@@ -164,8 +164,10 @@ class ServerConnection:
         found = ToolList()
         cursor = None
         try:
-            while (cursor := found.add(await self._page(cursor))) is not None:
-                pass
+            while True:
+                page = await self._page(cursor)
+                if (cursor := found.add(page, self._transport.left_out)) is None:
+                    break
         except FloodError as flood:
             raise self._failure(str(flood)) from None
         return found
@@ -281,8 +283,10 @@ class ToolList:
         self._cursors: set[str] = set()
         self._pages = self._characters = self._values = 0
 
-    def add(self, page: Any) -> str | None:
+    def add(self, page: Any, left_out: Sequence[str] = ()) -> str | None:
         """Keep a part's tools. Returns the cursor of the next part; None if no other is to be read.
+
+        ``left_out`` are those that it lost because they break the protocol, each with the reason.
 
         Raises: FloodError: there are too many parts, or they are too large together.
         """
@@ -291,7 +295,7 @@ class ToolList:
         self.tools += new[: MAX_TOOLS - self.count] if self.count < MAX_TOOLS else []
         self.count += len(new)
         self._pages += 1
-        self.unusable += [str(each) for each in (page.meta or {}).get(UNUSABLE, ())][: MAX_TOOLS - len(self.unusable)]
+        self.unusable += left_out[: MAX_TOOLS - len(self.unusable)]
         cursor: str | None = page.next_cursor
         if cursor is None or cursor in self._cursors:  # one that comes again leads nowhere else
             return None

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import signal
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, Final
 
@@ -61,6 +61,7 @@ class ServerProgram:
         self._address = address
         self._process: asyncio.subprocess.Process | None = None
         self._errors = bytearray()
+        self._gate = FloodGate()
         self.fault = ""
         """Why the connection ended, in words that follow the server's name; empty if it is open."""
         self.has_exited = False
@@ -70,6 +71,11 @@ class ServerProgram:
     def is_over(self) -> bool:
         """Whether the connection has ended."""
         return bool(self.fault)
+
+    @property
+    def left_out(self) -> Sequence[str]:
+        """The tools that the last list lost because they break the protocol, each with the reason."""
+        return self._gate.left_out
 
     @property
     def last_words(self) -> str:
@@ -156,14 +162,13 @@ class ServerProgram:
         import anyio
 
         assert process.stdout is not None
-        gate = FloodGate()
         with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             try:
                 while True:
                     line = await process.stdout.readuntil(b"\n")
                     require_size(line)
                     message = read_message(line)
-                    if gate.lets_pass(message, len(line)):
+                    if self._gate.lets_pass(message, len(line)):
                         await received.send(message)
             except asyncio.IncompleteReadError:
                 await self._note_end(process)
@@ -297,6 +302,11 @@ class ServerSite:
     def has_exited(self) -> bool:
         """Always false: whether a site's program still runs cannot be seen from here."""
         return False
+
+    @property
+    def left_out(self) -> Sequence[str]:
+        """The tools that the last list lost because they break the protocol, each with the reason."""
+        return self._stream.gate.left_out if self._stream else ()
 
     @property
     def last_words(self) -> str:
