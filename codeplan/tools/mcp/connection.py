@@ -13,6 +13,7 @@ from codeplan.errors import AgentError, EnvironmentFailure
 from codeplan.tools.failures import DoubtfulCall
 from codeplan.tools.mcp.addresses import ServerAddress
 from codeplan.tools.mcp.content import NO_WORDS
+from codeplan.tools.mcp.http_answers import CURRENT_REPORT, HttpReport
 from codeplan.tools.mcp.messages import MAX_MESSAGE_BYTES, MAX_MESSAGE_VALUES, FloodError
 from codeplan.tools.mcp.transports import ServerProgram, ServerSite
 from codeplan.untrusted.texts import one_line
@@ -64,6 +65,8 @@ class ServerConnection:
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._stop = asyncio.Event()
         self._transport = self._new_transport()
+        report = HttpReport()
+        before = CURRENT_REPORT.set(report)
         self._task = asyncio.ensure_future(self._hold(ready))
         try:
             async with asyncio.timeout(START_SECONDS):
@@ -75,19 +78,37 @@ class ServerConnection:
         except TimeoutError:
             failure = self._failure(f"does not answer within {START_SECONDS:g} s")
         except Exception as error:  # the official client raises many types of exceptions for a server's answers
-            failure = self._failure(self._transport.fault or self._unusable(error))
+            failure = self._failure(self._transport.fault or self._unusable(error, report))
+        finally:
+            CURRENT_REPORT.reset(before)
         await self.close()
         raise failure
 
     async def call(self, tool: str, wire_name: str, arguments: dict[str, Any]) -> CallToolResult:
-        """Call a tool; ``tool`` is its name for the plan.
+        """Call a tool; ``tool`` is its name for the plan. If it is certain that the call was not done, because the site
+        has forgotten the session or could not be reached, it is made once more.
 
         Raises: AgentError: the server refuses the call. DoubtfulCall: it does not answer in time, or ended during the
         call. EnvironmentFailure: it has ended, and cannot be started again.
         """
+        report = HttpReport()
+        for _ in range(2):
+            report = HttpReport()
+            CURRENT_REPORT.set(report)
+            await self.require_open()
+            try:
+                return await self._call_once(tool, wire_name, arguments, report)
+            except AgentError:
+                if not report.is_not_done:
+                    raise
+        why = self._transport.fault if report.has_lost_session else "cannot be reached"
+        raise AgentError(f"the MCP server {self.address.name} {why or 'ended'} again; {tool} was not done")
+
+    async def _call_once(
+        self, tool: str, wire_name: str, arguments: dict[str, Any], report: HttpReport
+    ) -> CallToolResult:
         from mcp import MCPError
 
-        await self.require_open()
         transport = self._transport  # that of this call, even if another call replaces a lost one
         limit = _CallLimit(self._seconds)
         try:
@@ -96,9 +117,11 @@ class ServerConnection:
         except TimeoutError:
             raise self._no_answer(tool, limit) from None
         except MCPError as error:
+            if report.is_error or report.is_in_doubt:
+                raise _refused_by_status(tool, report) from None
             if transport.is_over or self.is_lost:
                 raise self._lost(tool, transport) from None
-            raise self._refused(tool, error) from None
+            raise _refused(tool, error) from None
         except _InputWanted:
             raise AgentError(f"{tool} asks for input before it goes on, and codeplan gives servers none") from None
         except ValueError as error:  # pydantic's too
@@ -127,16 +150,18 @@ class ServerConnection:
         return self._transport.is_over or self._task is None or self._task.done()
 
     async def require_open(self) -> None:
-        """Start the server again if it has ended since the last call: no call is in doubt.
+        """Start the server again if it has ended since the last call: no call is in doubt. A session that a site has
+        forgotten does not count as its end.
 
         Raises: EnvironmentFailure: it has ended too often, or does not start.
         """
         async with self._opening:
             if not self.is_lost:
                 return
-            if not self._restarts_left:
-                raise self._failure(f"{self._transport.fault or 'ended'} again")
-            self._restarts_left -= 1
+            if not self._transport.has_lost_session:
+                if not self._restarts_left:
+                    raise self._failure(f"{self._transport.fault or 'ended'} again")
+                self._restarts_left -= 1
             await self.close()
             await self.open()
 
@@ -192,21 +217,6 @@ class ServerConnection:
     def _new_transport(self) -> ServerProgram | ServerSite:
         return ServerProgram(self.address) if self.address.command else ServerSite(self.address, self._seconds)
 
-    def _refused(self, tool: str, error: MCPError) -> AgentError:
-        """The error of a call that the server answered with one.
-
-        CONNECTION_CLOSED is also the official client's word for an answer that a site cut off, and PARSE_ERROR for one
-        that cannot be read: it may be a result.
-        """
-        from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, PARSE_ERROR
-
-        said = _said(error, 2 * _MAX_REASON_CHARS) or NO_WORDS
-        status = self._last_words if self.address.url else ""
-        if error.code in (CONNECTION_CLOSED, PARSE_ERROR):
-            return DoubtfulCall(f"{tool} failed: {said}{status}; whether it was done is unknown", "ConnectionError")
-        kind = "ValueError" if error.code in (INVALID_PARAMS, METHOD_NOT_FOUND) else "RuntimeError"
-        return AgentError(f"{tool} failed: {said}{status}", kind)
-
     def _no_answer(self, tool: str, limit: _CallLimit) -> DoubtfulCall:
         return DoubtfulCall(f"{tool} did not answer {limit.text}; whether it was done is unknown", "TimeoutError")
 
@@ -217,8 +227,10 @@ class ServerConnection:
             "ConnectionError",
         )
 
-    def _unusable(self, error: Exception) -> str:
+    def _unusable(self, error: Exception, report: HttpReport) -> str:
         """Why the server cannot be used, in words that follow its name."""
+        if report.is_error:
+            return f"cannot be used: {report.sentence(opening=True)}"
         if self.address.url:
             from httpx2 import ConnectError, TimeoutException
             from mcp import MCPError
@@ -324,6 +336,29 @@ class ToolList:
             elif fields := value if isinstance(value, dict) else getattr(value, "__dict__", None):
                 self._characters += sum(map(len, fields))
                 rest += (part for part in fields.values() if part is not None)
+
+
+def _refused(tool: str, error: MCPError) -> AgentError:
+    """The error of a call that the server answered with one.
+
+    CONNECTION_CLOSED is also the official client's word for an answer that a site cut off, and PARSE_ERROR for one that
+    cannot be read: it may be a result.
+    """
+    from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, PARSE_ERROR
+
+    said = _said(error, 2 * _MAX_REASON_CHARS) or NO_WORDS
+    if error.code in (CONNECTION_CLOSED, PARSE_ERROR):
+        return DoubtfulCall(f"{tool} failed: {said}; whether it was done is unknown", "ConnectionError")
+    kind = "ValueError" if error.code in (INVALID_PARAMS, METHOD_NOT_FOUND) else "RuntimeError"
+    return AgentError(f"{tool} failed: {said}", kind)
+
+
+def _refused_by_status(tool: str, report: HttpReport) -> AgentError:
+    """The error of a call that a site answered with an error of HTTP, or with something that is no answer."""
+    said = f"{tool} failed: {report.sentence()}"
+    if report.is_in_doubt:
+        return DoubtfulCall(f"{said}; whether it was done is unknown", "ConnectionError")
+    return AgentError(said)
 
 
 def _in_brackets(last_words: str) -> str:

@@ -16,6 +16,7 @@ import msgspec
 
 from codeplan.errors import EnvironmentFailure
 from codeplan.tools.mcp.addresses import ServerAddress
+from codeplan.tools.mcp.http_answers import CURRENT_REPORT, note_response
 from codeplan.tools.mcp.messages import (
     MAX_MESSAGE_BYTES,
     FloodError,
@@ -66,6 +67,8 @@ class ServerProgram:
         """Why the connection ended, in words that follow the server's name; empty if it is open."""
         self.has_exited = False
         """Whether the connection ended because the program did."""
+        self.has_lost_session = False
+        """Always false: a program has one session."""
 
     @property
     def is_over(self) -> bool:
@@ -283,9 +286,9 @@ class ServerSite:
     def __init__(self, address: ServerAddress, seconds: float) -> None:
         self._address, self._seconds = address, seconds
         self._stream: GatedStream | None = None
-        self._has_session = False
         self._fault = ""
-        self._status = 0
+        self.has_lost_session = False
+        """Whether the site does not know the session any more."""
 
     @property
     def fault(self) -> str:
@@ -310,8 +313,8 @@ class ServerSite:
 
     @property
     def last_words(self) -> str:
-        """The status of the last response, if that was an error."""
-        return f"HTTP status {self._status}" if self._status >= 400 else ""
+        """Always empty: each request has a report of its own."""
+        return ""
 
     def kill(self) -> None:
         """There is no program to kill."""
@@ -322,37 +325,10 @@ class ServerSite:
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[tuple[Any, Any]]:
         """Open the connection; the session ends afterwards."""
-        import httpx2
         from mcp.client.streamable_http import streamable_http_client
 
-        bounded = _bounded_stream_class(httpx2)
-
-        async def check(response: Any) -> None:
-            if response.request.method == "POST":  # many servers have no stream for GET, and say 405
-                self._status = response.status_code
-            if response.status_code == 404 and self._has_session:
-                self._fault = "has forgotten the session"
-            self._has_session |= "mcp-session-id" in response.headers
-            encoding = response.headers.get("content-encoding", "identity")
-            if encoding != "identity":
-                self._fault = "sent a compressed message, which is not read"
-                raise httpx2.DecodingError(f"the encoding {in_quotes(encoding, 40)} was not asked for")
-            is_events = response.headers.get("content-type", "").lower().startswith("text/event-stream")
-            if is_events:
-                response.encoding = "utf-8"  # whatever the site says: in other encodings, values are not counted
-            response.stream = bounded(response.stream, is_events, self._refuse)
-
-        async def leave_time(request: Any) -> None:
-            # read, because the content of a request that was redirected is a stream
-            if request.method == "POST" and msgspec.json.decode(await request.aread(), type=_Sent).id is not None:
-                request.extensions["timeout"] = {**request.extensions["timeout"], "read": None}
-
-        headers = {**self._address.headers, "accept-encoding": "identity"}
-        timeout = httpx2.Timeout(_CONNECT_SECONDS, read=self._seconds)
-        limits = httpx2.Limits(keepalive_expiry=_KEPT_SECONDS)
-        hooks: dict[str, list[Callable[..., Any]]] = {"request": [leave_time], "response": [check]}
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=timeout, limits=limits, event_hooks=hooks) as client,
+            self._http_client() as client,
             streamable_http_client(self._address.url, http_client=client, max_sse_event_size=MAX_MESSAGE_BYTES) as (
                 messages,
                 sent,
@@ -360,6 +336,66 @@ class ServerSite:
         ):
             self._stream = GatedStream(messages)
             yield self._stream, sent
+
+    def _http_client(self) -> Any:
+        """A client whose responses are bounded, and reported to the requests' tasks."""
+        import httpx2
+
+        bounded = _bounded_stream_class(httpx2)
+
+        async def check(response: Any) -> None:
+            encoding = response.headers.get("content-encoding", "identity")
+            if encoding != "identity":
+                self._fault = "sent a compressed message, which is not read"
+                raise httpx2.DecodingError(f"the encoding {in_quotes(encoding, 40)} was not asked for")
+            is_events = response.headers.get("content-type", "").lower().startswith("text/event-stream")
+            is_events = is_events and response.status_code < 400  # an error's body is bounded as a whole
+            if is_events:
+                response.encoding = "utf-8"  # whatever the site says: in other encodings, values are not counted
+            response.stream = bounded(response.stream, is_events, self._refuse)
+            await self._report(response)
+
+        async def leave_time(request: Any) -> None:
+            # read, because the content of a request that was redirected is a stream
+            if request.method == "POST" and _request_id(await request.aread()) is not None:
+                request.extensions["timeout"] = {**request.extensions["timeout"], "read": None}
+
+        return _client_class(httpx2)(
+            headers={**self._address.headers, "accept-encoding": "identity"},
+            timeout=httpx2.Timeout(_CONNECT_SECONDS, read=self._seconds),
+            limits=httpx2.Limits(keepalive_expiry=_KEPT_SECONDS),
+            event_hooks={"request": [leave_time], "response": [check]},
+        )
+
+    async def _report(self, response: Any) -> None:
+        """Tell the task whose request this answers. Streams for GET are nobody's, and many servers have none."""
+        report, request = CURRENT_REPORT.get(), response.request
+        if report is None or request.method != "POST" or (number := _request_id(await request.aread())) is None:
+            return
+        if response.status_code >= 400:
+            await response.aread()
+        note_response(report, response, number)
+        if report.has_lost_session:
+            self.has_lost_session, self._fault = True, "has forgotten the session"
+
+
+def _request_id(content: bytes) -> Any:
+    return msgspec.json.decode(content, type=_Sent).id
+
+
+def _client_class(httpx: Any) -> type[Any]:
+    class Client(httpx.AsyncClient):  # type: ignore[misc]
+        """Reports the requests that could not be sent because there was no connection."""
+
+        async def send(self, request: Any, **options: Any) -> Any:
+            try:
+                return await super().send(request, **options)
+            except (httpx.ConnectError, httpx.ConnectTimeout):
+                if report := CURRENT_REPORT.get():
+                    report.is_sent = False
+                raise
+
+    return Client
 
 
 def _bounded_stream_class(httpx: Any) -> type[Any]:
