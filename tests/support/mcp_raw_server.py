@@ -21,6 +21,16 @@ def text(words, **more):
     return {"content": [{"type": "text", "text": words}], **more}
 
 
+OFFERED = ["change", "old"]
+
+
+def change(arguments):
+    """Offer other tools from now on, and say so."""
+    OFFERED[:] = arguments["names"]
+    send({"method": "notifications/tools/list_changed"})
+    return text("changed")
+
+
 def silent(_):
     return None
 

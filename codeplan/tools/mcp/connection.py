@@ -58,6 +58,8 @@ class ServerConnection:
         self._client: Client | None = None
         self._task: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
+        self.listed = ToolList()
+        """The tools that the server offers now."""
         self._opening = asyncio.Lock()  # several runs of plans may find the server lost at the same time
 
     async def open(self) -> ToolList:
@@ -71,7 +73,8 @@ class ServerConnection:
         try:
             async with asyncio.timeout(START_SECONDS):
                 await ready
-                return await self._list_tools()
+                self.listed = await self._list_tools()
+                return self.listed
         except EnvironmentFailure:
             await self.close()
             raise
@@ -94,8 +97,11 @@ class ServerConnection:
         report = HttpReport()
         for _ in range(2):
             report = HttpReport()
-            CURRENT_REPORT.set(report)
             await self.require_open()
+            await self.list_again()
+            if self.listed.is_without(wire_name):
+                raise AgentError(f"the MCP server {self.address.name} does not offer {tool} any more", "ValueError")
+            CURRENT_REPORT.set(report)
             try:
                 return await self._call_once(tool, wire_name, arguments, report)
             except AgentError:
@@ -127,6 +133,20 @@ class ServerConnection:
         except ValueError as error:  # pydantic's too
             said = f"{tool} answered what the protocol does not allow: {_reason(error)}"
             raise DoubtfulCall(f"{said}; whether it was done is unknown", "ValueError") from None
+
+    async def list_again(self) -> None:
+        """List the tools again if the server says that they have changed. A list that does not come changes nothing.
+
+        Raises: EnvironmentFailure: it is too large.
+        """
+        from mcp import MCPError
+
+        gate = self._transport.gate
+        if gate.has_changed_list and not self.is_lost:
+            gate.has_changed_list = False
+            with contextlib.suppress(MCPError, TimeoutError, ValueError):
+                async with asyncio.timeout(self._seconds):
+                    self.listed = await self._list_tools()
 
     async def close(self) -> None:
         """End the server. Safe to call twice."""
@@ -191,7 +211,7 @@ class ServerConnection:
         try:
             while True:
                 page = await self._page(cursor)
-                if (cursor := found.add(page, self._transport.left_out)) is None:
+                if (cursor := found.add(page, self._transport.gate.left_out)) is None:
                     break
         except FloodError as flood:
             raise self._failure(str(flood)) from None
@@ -322,6 +342,10 @@ class ToolList:
             most = f"{MAX_MESSAGE_BYTES >> 20} MiB or {MAX_MESSAGE_VALUES:,} JSON values"
             raise FloodError(f"sent a list of tools of more than {most}")
         return cursor
+
+    def is_without(self, name: str) -> bool:
+        """Whether the server does not offer the tool. Of a list that is cut off, nobody knows."""
+        return self.count <= MAX_TOOLS and all(tool.name != name for tool in self.tools)
 
     def _weigh(self, tools: list[Any]) -> None:
         """Count the values and characters in tools, without recursion: their schemas may be nested deeply."""

@@ -232,6 +232,8 @@ class FloodGate:
         self._messages = self._bytes = 0
         self.left_out: tuple[str, ...] = ()
         """The tools that the last list of tools lost because they break the protocol, each with the reason."""
+        self.has_changed_list = False
+        """Whether the server says that its tools are others than those that it listed."""
 
     def lets_pass(self, message: SessionMessage | Exception, size: int = 0) -> bool:
         """Whether the message is useful. Raises: FloodError: there were too many useless ones."""
@@ -250,14 +252,16 @@ class FloodGate:
         if self._messages > MAX_UNSOLICITED or self._bytes > MAX_UNSOLICITED_BYTES:
             raise FloodError(f"sent more than {MAX_UNSOLICITED:,} messages that nobody asked for")
         is_notification = isinstance(found, JSONRPCNotification | None)
+        if found is not None and is_notification and found.method == "notifications/tools/list_changed":
+            self.has_changed_list = True
         return not is_notification or (found is not None and found.method == "notifications/progress")
 
 
 class GatedStream:
-    """A stream of messages from a site, with a FloodGate. A flood ends it."""
+    """A stream of messages from a site, through a FloodGate. A flood ends it."""
 
-    def __init__(self, stream: Any) -> None:
-        self._stream, self.gate = stream, FloodGate()
+    def __init__(self, stream: Any, gate: FloodGate) -> None:
+        self._stream, self._gate = stream, gate
         self.flood: FloodError | None = None
         self.is_over = False
         """Whether no message comes any more."""
@@ -275,7 +279,7 @@ class GatedStream:
         while True:
             try:
                 message = await self._stream.receive()
-                if self.gate.lets_pass(message):
+                if self._gate.lets_pass(message):
                     return mark_as_servers_own(message, (REQUEST_TIMEOUT,))
             except FloodError as flood:
                 self.flood, self.is_over = flood, True

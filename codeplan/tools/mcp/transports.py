@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import signal
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, Final
 
@@ -62,7 +62,8 @@ class ServerProgram:
         self._address = address
         self._process: asyncio.subprocess.Process | None = None
         self._errors = bytearray()
-        self._gate = FloodGate()
+        self.gate = FloodGate()
+        """What the server sent."""
         self.fault = ""
         """Why the connection ended, in words that follow the server's name; empty if it is open."""
         self.has_exited = False
@@ -74,11 +75,6 @@ class ServerProgram:
     def is_over(self) -> bool:
         """Whether the connection has ended."""
         return bool(self.fault)
-
-    @property
-    def left_out(self) -> Sequence[str]:
-        """The tools that the last list lost because they break the protocol, each with the reason."""
-        return self._gate.left_out
 
     @property
     def last_words(self) -> str:
@@ -171,7 +167,7 @@ class ServerProgram:
                     line = await process.stdout.readuntil(b"\n")
                     require_size(line)
                     message = read_message(line)
-                    if self._gate.lets_pass(message, len(line)):
+                    if self.gate.lets_pass(message, len(line)):
                         await received.send(message)
             except asyncio.IncompleteReadError:
                 await self._note_end(process)
@@ -285,6 +281,8 @@ class ServerSite:
 
     def __init__(self, address: ServerAddress, seconds: float) -> None:
         self._address, self._seconds = address, seconds
+        self.gate = FloodGate()
+        """What the server sent."""
         self._stream: GatedStream | None = None
         self._fault = ""
         self.has_lost_session = False
@@ -305,11 +303,6 @@ class ServerSite:
     def has_exited(self) -> bool:
         """Always false: whether a site's program still runs cannot be seen from here."""
         return False
-
-    @property
-    def left_out(self) -> Sequence[str]:
-        """The tools that the last list lost because they break the protocol, each with the reason."""
-        return self._stream.gate.left_out if self._stream else ()
 
     @property
     def last_words(self) -> str:
@@ -334,7 +327,7 @@ class ServerSite:
                 sent,
             ),
         ):
-            self._stream = GatedStream(messages)
+            self._stream = GatedStream(messages, self.gate)
             yield self._stream, sent
 
     def _http_client(self) -> Any:
