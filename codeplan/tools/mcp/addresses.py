@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -78,7 +78,7 @@ class ServerAddress:
 
     ``name`` is a Python name, which tells tools of the same name apart. ``env`` is added to the few environment
     variables that a server gets; ``headers`` are sent with each request. Both may hold secrets, so neither is ever
-    shown.
+    shown. ``is_sse`` says that the URL speaks the old transport, with server-sent events; otherwise that is found out.
     """
 
     name: str
@@ -87,6 +87,7 @@ class ServerAddress:
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     cwd: str | None = None
+    is_sse: bool = False
 
 
 def parse_address(text: str) -> ServerAddress:
@@ -156,7 +157,7 @@ def with_unique_names(addresses: Iterable[ServerAddress]) -> tuple[ServerAddress
     named: dict[str, ServerAddress] = {}
     for given in addresses:
         name = unique_name(given.name, named)
-        named[name] = ServerAddress(name, given.command, given.url, given.env, given.headers, given.cwd)
+        named[name] = replace(given, name=name)
     return tuple(named.values())
 
 
@@ -199,12 +200,13 @@ def _of_file(path: Path, name: str, entry: object) -> ServerAddress:
 def server_of_entry(where: str, name: str, entry: object) -> ServerAddress:
     """The server of one entry of ``mcpServers``, as data; messages name it by ``where``. Raises as ``read_config``."""
     found = parse_entry(where, _with_variables(entry, where))
-    if found.url and found.type not in ("", *_HTTP_TYPES):
-        raise UsageError(f"{where} has the type {in_quotes(found.type)}; codeplan connects to streamable HTTP only")
+    if found.url and found.type not in ("", "sse", *_HTTP_TYPES):
+        raise UsageError(f"{where} has the type {in_quotes(found.type)}; for a url it is http or sse")
     if found.url and not found.url.startswith(("http://", "https://")):
         raise UsageError(f"{where} has a url that begins with neither http:// nor https://")
     command = (found.command, *found.args) if found.command else ()
-    return ServerAddress(python_name(name, "server"), command, found.url, found.env, found.headers, found.cwd)
+    is_sse = bool(found.url) and found.type == "sse"
+    return ServerAddress(python_name(name, "server"), command, found.url, found.env, found.headers, found.cwd, is_sse)
 
 
 def parse_entry(where: str, entry: object) -> ServerEntry:

@@ -54,6 +54,7 @@ class ServerConnection:
         self.address = address
         self._seconds = seconds
         self._restarts_left = restarts
+        self._is_sse = address.is_sse
         self._transport: ServerProgram | ServerSite = self._new_transport()
         self._client: Client | None = None
         self._task: asyncio.Task[None] | None = None
@@ -63,11 +64,27 @@ class ServerConnection:
         self._opening = asyncio.Lock()  # several runs of plans may find the server lost at the same time
 
     async def open(self) -> ToolList:
-        """Start the server, and list its tools. Raises: EnvironmentFailure: it does not start, or answers nonsense."""
+        """Start the server, and list its tools. A site that knows no streamable HTTP is tried by the old transport.
+
+        Raises: EnvironmentFailure: it does not start, or answers nonsense.
+        """
+        report = HttpReport()
+        try:
+            return await self._open(report)
+        except EnvironmentFailure as failure:
+            if self._is_sse or report.status not in (404, 405):
+                raise
+            self._is_sse = True
+            try:
+                return await self._open(HttpReport())
+            except EnvironmentFailure:
+                self._is_sse = False
+                raise failure from None
+
+    async def _open(self, report: HttpReport) -> ToolList:
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._stop = asyncio.Event()
         self._transport = self._new_transport()
-        report = HttpReport()
         before = CURRENT_REPORT.set(report)
         self._task = asyncio.ensure_future(self._hold(ready))
         try:
@@ -235,7 +252,9 @@ class ServerConnection:
         )
 
     def _new_transport(self) -> ServerProgram | ServerSite:
-        return ServerProgram(self.address) if self.address.command else ServerSite(self.address, self._seconds)
+        if self.address.command:
+            return ServerProgram(self.address)
+        return ServerSite(self.address, self._seconds, is_sse=self._is_sse)
 
     def _no_answer(self, tool: str, limit: _CallLimit) -> DoubtfulCall:
         return DoubtfulCall(f"{tool} did not answer {limit.text}; whether it was done is unknown", "TimeoutError")
@@ -250,7 +269,7 @@ class ServerConnection:
     def _unusable(self, error: Exception, report: HttpReport) -> str:
         """Why the server cannot be used, in words that follow its name."""
         if report.is_error:
-            return f"cannot be used: {report.sentence(opening=True)}"
+            return f"cannot be used: {report.sentence(opening=not self._is_sse)}"
         if self.address.url:
             from httpx2 import ConnectError, TimeoutException
             from mcp import MCPError

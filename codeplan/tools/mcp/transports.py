@@ -26,6 +26,7 @@ from codeplan.tools.mcp.messages import (
     read_message,
     require_size,
 )
+from codeplan.tools.mcp.old_transport import connect_by_old_transport
 from codeplan.untrusted.texts import one_line
 from codeplan.untrusted.values import in_quotes
 
@@ -276,11 +277,12 @@ class ServerSite:
     """A server at a URL as a transport of the official client: ``connect`` yields its streams.
 
     ``seconds`` is how long a response may pause that answers no request. How long a request may take is the session's
-    matter: for the official client, a response that pauses for too long breaks the whole connection.
+    matter: for the official client, a response that pauses for too long breaks the whole connection. ``is_sse`` says
+    that it speaks the old transport.
     """
 
-    def __init__(self, address: ServerAddress, seconds: float) -> None:
-        self._address, self._seconds = address, seconds
+    def __init__(self, address: ServerAddress, seconds: float, *, is_sse: bool) -> None:
+        self._address, self._seconds, self._is_sse = address, seconds, is_sse
         self.gate = FloodGate()
         """What the server sent."""
         self._stream: GatedStream | None = None
@@ -320,12 +322,14 @@ class ServerSite:
         """Open the connection; the session ends afterwards."""
         from mcp.client.streamable_http import streamable_http_client
 
+        url = self._address.url
         async with (
             self._http_client() as client,
-            streamable_http_client(self._address.url, http_client=client, max_sse_event_size=MAX_MESSAGE_BYTES) as (
-                messages,
-                sent,
-            ),
+            (
+                connect_by_old_transport(client, url)
+                if self._is_sse
+                else streamable_http_client(url, http_client=client, max_sse_event_size=MAX_MESSAGE_BYTES)
+            ) as (messages, sent),
         ):
             self._stream = GatedStream(messages, self.gate)
             yield self._stream, sent
@@ -367,6 +371,8 @@ class ServerSite:
             return
         if response.status_code >= 400:
             await response.aread()
+        elif self._is_sse:  # the answer comes in the stream
+            return
         note_response(report, response, number)
         if report.has_lost_session:
             self.has_lost_session, self._fault = True, "has forgotten the session"

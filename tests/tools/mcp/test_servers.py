@@ -487,6 +487,25 @@ def test_a_server_at_a_url(website):
             call(servers, "find", subject="birds")
 
 
+def test_an_official_server_with_the_old_transport(tmp_path, unused_port):
+    program = tmp_path / "old.py"
+    program.write_text(
+        "from mcp.server.mcpserver import MCPServer\n"
+        "server = MCPServer('old', log_level='ERROR')\n"
+        "@server.tool()\n"
+        "def add(a: int, b: int) -> int:\n"
+        "    return a + b\n"
+        f"server.run('sse', port={unused_port})\n"
+    )
+    with subprocess.Popen([sys.executable, str(program)], stderr=subprocess.DEVNULL) as process:
+        try:
+            wait_for(unused_port)
+            with opened(ServerAddress("old", url=f"http://127.0.0.1:{unused_port}/sse")) as servers:
+                assert call(servers, "add", a=1, b=2) == 3
+        finally:
+            process.kill()
+
+
 def test_a_server_that_asks_the_user_gets_no_input(tmp_path):
     program = tmp_path / "asking.py"
     program.write_text(
