@@ -59,7 +59,7 @@ MAX_CONFIG_BYTES = 1 << 20
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^${}]*))?\}")
-_INPUT = re.compile(r"\$\{(input|command|config):([^${}]*)\}")
+_EDITORS_OWN = re.compile(r"\$\{(?:(?!env:)\w+:(?!-)[^${}]*|/)\}")
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.?+)*+"?+|//[^\n]*+|/\*|[^"/]++|.', re.DOTALL)
 _LAST_COMMA = re.compile(r'("(?:[^"\\]++|\\.?+)*+"?+)|,(?=\s*+[}\]])', re.DOTALL)
 _GENERIC_WORDS = frozenset(
@@ -67,6 +67,8 @@ _GENERIC_WORDS = frozenset(
     | {"python", "python3", "env", "mcp", "server", "www", "api", "sh", "bash", "main", "index", "dist", "src"}
     | {"bin", "build", "lib", "out", "modules", "mjs", "cjs", "ts"}
 )
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_OTHER_FIELDS = {"serverUrl": "url", "httpUrl": "url", "transport": "type"}
 _NAME_PARTS = re.compile(r"[^0-9A-Za-z]+")
 _SCRIPTS = (".py", ".js", ".mjs", ".cjs", ".ts")
 _HTTP_TYPES = ("http", "streamable-http", "streamableHttp")
@@ -121,10 +123,17 @@ def read_config(path: Path) -> tuple[ServerAddress, ...]:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
     except (msgspec.DecodeError, RecursionError) as error:
         raise UsageError(f"{path} is no JSON: {parser_reason(error)}") from None
-    servers = config.get("mcpServers", config.get("servers")) if isinstance(config, dict) else None
+    servers = _servers_in(config)
     if not isinstance(servers, dict) or not servers:
         raise UsageError(f'{path} names no server; it needs {{"mcpServers": {{"NAME": {{"command": "…"}}}}}}')
     return tuple(_of_file(path, name, entry) for name, entry in servers.items() if not _is_disabled(entry))
+
+
+def _servers_in(config: Any) -> Any:
+    """The servers where programs keep them: in an editor's settings, they are in ``mcp``."""
+    places = (config, config.get("mcp")) if isinstance(config, dict) else ()
+    named = (place.get(key) for place in places if isinstance(place, dict) for key in ("mcpServers", "servers"))
+    return next(filter(None, named), None)
 
 
 def _decode(text: str) -> Any:
@@ -190,7 +199,7 @@ class ServerEntry(msgspec.Struct):
 
 
 def _is_disabled(entry: object) -> bool:
-    return isinstance(entry, dict) and entry.get("disabled") is True
+    return isinstance(entry, dict) and (entry.get("disabled") is True or entry.get("enabled") is False)
 
 
 def _of_file(path: Path, name: str, entry: object) -> ServerAddress:
@@ -202,15 +211,30 @@ def server_of_entry(where: str, name: str, entry: object) -> ServerAddress:
     found = parse_entry(where, _with_variables(entry, where))
     if found.url and found.type not in ("", "sse", *_HTTP_TYPES):
         raise UsageError(f"{where} has the type {in_quotes(found.type)}; for a url it is http or sse")
-    if found.url and not found.url.startswith(("http://", "https://")):
+    if found.url and not found.url.lower().startswith(("http://", "https://")):
         raise UsageError(f"{where} has a url that begins with neither http:// nor https://")
     command = (found.command, *found.args) if found.command else ()
     is_sse = bool(found.url) and found.type == "sse"
-    return ServerAddress(python_name(name, "server"), command, found.url, found.env, found.headers, found.cwd, is_sse)
+    headers = {header: _header_value(where, header, value) for header, value in found.headers.items()}
+    return ServerAddress(python_name(name, "server"), command, found.url, found.env, headers, found.cwd, is_sse)
+
+
+def _header_value(where: str, name: str, value: str) -> str:
+    """The value without the blanks around it, which files with keys often have. Raises: UsageError: it cannot be sent.
+
+    The client's own error would show the value, which may be a key.
+    """
+    value = value.strip()
+    if not _HEADER_NAME.fullmatch(name) or not (value.isascii() and (value.isprintable() or not value)):
+        raise UsageError(f"{where} has the header {in_quotes(name)}, whose name or value cannot be sent")
+    return value
 
 
 def parse_entry(where: str, entry: object) -> ServerEntry:
     """The entry with its types checked; variables stay as they are. Raises: UsageError: it is not understood."""
+    if isinstance(entry, dict):  # as some programs name the fields
+        entry = {_OTHER_FIELDS.get(field, field): value for field, value in entry.items()}
+        entry = {k: v.strip() if k == "url" and isinstance(v, str) else v for k, v in entry.items()}
     try:
         found = msgspec.convert(entry, ServerEntry)
     except msgspec.ValidationError as error:
@@ -223,8 +247,8 @@ def parse_entry(where: str, entry: object) -> ServerEntry:
 def _with_variables(value: Any, where: str) -> Any:
     """The value with environment variables in all its texts. Raises: UsageError: one is not set."""
     if isinstance(value, str):
-        if asks := _INPUT.search(value):
-            shown = in_quotes(asks[0])
+        if own := _EDITORS_OWN.search(value):
+            shown = in_quotes(own[0])
             raise UsageError(f"{where} has {shown}, which only an editor can fill in; put ${{env:NAME}} in its place")
         return _VARIABLE.sub(lambda match: _variable(match, where), value)
     if isinstance(value, list):

@@ -223,6 +223,9 @@ class ServerConnection:
             self._client = None
 
     async def _list_tools(self) -> ToolList:
+        from mcp import MCPError
+        from mcp_types import METHOD_NOT_FOUND
+
         found = ToolList()
         cursor = None
         try:
@@ -232,6 +235,10 @@ class ServerConnection:
                     break
         except FloodError as flood:
             raise self._failure(str(flood)) from None
+        except MCPError as error:  # a server of prompts, for example
+            report = CURRENT_REPORT.get() or HttpReport()
+            if error.code != METHOD_NOT_FOUND or found.count or report.is_error:
+                raise
         return found
 
     async def _page(self, cursor: str | None) -> ListToolsResult:

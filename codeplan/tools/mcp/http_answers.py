@@ -96,7 +96,7 @@ def note_response(report: HttpReport, response: Any, request_id: object) -> None
     kind = one_line(response.headers.get("content-type", ""), 60)
     if response.status_code < 400:
         if not kind.lower().startswith(("application/json", "text/event-stream")):
-            report.words = f"an answer of the type {kind}" if kind else "an empty answer"
+            report.words = f"an answer of the type {kind}" if kind else "an answer without a type"
         return
     said = _decode(response.content)
     report.is_answer = isinstance(said.error, dict) and said.id is not None and said.id == request_id

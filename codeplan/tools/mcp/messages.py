@@ -134,6 +134,8 @@ def keep_readable(result: Any) -> tuple[str, ...]:
     """
     if not isinstance(result, dict):
         return ()
+    if "tools" in result and result["tools"] is None:
+        result["tools"] = []
     left_out = _keep_tools(result) if isinstance(result.get("tools"), list) else ()
     if "content" in result or result.get("structuredContent") is not None:
         _keep_content(result)
@@ -144,6 +146,7 @@ def _keep_tools(result: dict[str, Any]) -> tuple[str, ...]:
     left_out = []
     kept = []
     for tool in result["tools"]:
+        _fill_in(tool)
         fault = _fault_of("tools/list", {"tools": [tool]})
         if fault and isinstance(tool, dict) and "outputSchema" in tool:  # results are read without it too
             plain = {name: value for name, value in tool.items() if name != "outputSchema"}
@@ -153,7 +156,20 @@ def _keep_tools(result: dict[str, Any]) -> tuple[str, ...]:
         else:
             kept.append(tool)
     result["tools"] = kept
+    if not isinstance(result.get("nextCursor"), str | None):
+        fault = _fault_of("tools/list", {"tools": [], "nextCursor": result.pop("nextCursor")})
+        left_out.append(f"all after the first {len(kept):,}: {fault}")
     return tuple(left_out)
+
+
+def _fill_in(tool: Any) -> None:
+    """Write no properties as {}: servers in Go send null, those in PHP an empty list."""
+    schema = tool.get("inputSchema") if isinstance(tool, dict) else None
+    if isinstance(schema, dict):
+        if "properties" in schema and schema["properties"] in (None, []):
+            schema["properties"] = {}
+        if "required" in schema and schema["required"] is None:
+            del schema["required"]
 
 
 def _keep_content(result: dict[str, Any]) -> None:

@@ -133,6 +133,8 @@ class McpServers:
         for connection, part in zip(self._connections, listed, strict=True):
             for reason in part.unusable[:MAX_NAMED]:
                 self._notify(f"a tool of the MCP server {connection.address.name} is left out: {reason}")
+            if not part.count and not part.unusable:
+                self._notify(f"the MCP server {connection.address.name} offers no tools")
         found = [(c, tool) for c, part in zip(self._connections, listed, strict=True) for tool in part.tools]
         named = [(c, tool, python_name(tool.name, "tool")) for c, tool in found[:MAX_TOOLS]]
         uses = Counter(name for _, _, name in named)

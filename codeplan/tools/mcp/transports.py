@@ -137,7 +137,8 @@ class ServerProgram:
         env = {name: os.environ[name] for name in _INHERITED if name in os.environ} | dict(self._address.env)
         program = self._address.command[0]
         if shutil.which(program, path=env.get("PATH")) is None:
-            raise self._failure(f"there is no program {in_quotes(program)}")
+            advice = "; write what follows the program's name in args" if " " in program else ""
+            raise self._failure(f"there is no program {in_quotes(program)}{advice}")
         command = ("/bin/sh", "-c", _SCRIPT, "sh", f"{watched}", *self._address.command)
         try:
             return await asyncio.create_subprocess_exec(
