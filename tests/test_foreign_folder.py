@@ -33,6 +33,7 @@ COMMANDS: dict[str, list[list[str]]] = {
         ["look", "--tools", "plan.py", "-q", "--json"],
         ["look", "--tools", "plan.py", "--verify", "evil.py:verify"],
     ],
+    "chat": [["--tools", "plan.py", "--model", "gpt-4.1"], ["runs/honest", "--tools", "plan.py", "--model", "gpt-4.1"]],
     "mcp": [
         ["--tools", "plan.py", "--runs", "runs"],
         ["--tools", "plan.py", "--library", "skills"],
@@ -65,6 +66,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "sandbox audit": [[]],
     "skills add": [[f"runs/{name}", "--library", "made/library"] for name in RUNS],
     "skills list": [[]],
+    "skills run": [["evil", "--tools", "plan.py"]],
     "skills show": [["evil"], ["other"]],
     "skills diff": [["evil", "other"]],
     "skills search": [["look"]],

@@ -19,6 +19,7 @@ from support.page_reader import ROOT, Read
 from support.reply_server import Endpoint, endpoint, reply
 from support.scienceworld_engine import needs_engine
 from support.served import Serve
+from support.shop import GOAL, PLAN, TOOLS
 from support.shown_commands import code_blocks
 
 from codeplan.envs.hotpotqa.wikipedia import WIKIPEDIA_API_URL, PageRevision, WikiCache
@@ -124,6 +125,8 @@ def test_models(read: Read, serve: Serve, port_8000: int, tmp_path: Path) -> Non
     for model in ("gpt-4.1", "qwen3", "gpt-5", "gpt-4.1", "gpt-4.1"):
         page.play(f"run household --model {model}")
     assert {entry["model"] for entry in local.log} == {"qwen3"}
+    for model in ("anthropic", "google"):
+        assert "no key for the model" in page.play(f"run household --model {model}:", code=2)
     page.play("doctor --online")
     (tmp_path / "codeplan.toml").write_text(settings)
     assert "gpt-4.1-mini" in page.play("trust")
@@ -134,6 +137,7 @@ def test_models(read: Read, serve: Serve, port_8000: int, tmp_path: Path) -> Non
     page.type("trust", "FOLDER/codeplan.toml")
     page.play("trust --forget FOLDER")
     assert "FOLDER" not in page.type("trust", "--list")
+    assert "no key for the model" in page.play("run household --model anthropic:", code=2)
     with page.served("serve-scripted") as url, urllib.request.urlopen(f"{url}/models") as answer:
         assert json.load(answer)["data"]
     assert page.has("requests.jsonl")
@@ -162,7 +166,7 @@ def test_the_sandbox_audit(read: Read, tmp_path: Path) -> None:
     assert not page.left
 
 
-def test_skills(read: Read) -> None:
+def test_skills(read: Read, endpoint: Endpoint) -> None:
     page = read("docs/skills.md")
     assert "active" in page.play("skills discover")
     page.play("skills list")
@@ -171,6 +175,12 @@ def test_skills(read: Read) -> None:
     run = page.left[0][-1]
     page.type("run", "household", "--kind", "clean", "--seed", "3", "--out", run)
     page.play("skills add")
+    (page.folder / "shop.py").write_text(TOOLS)
+    endpoint.answer(reply(PLAN))
+    page.play(f"do {GOAL}", OPENAI_BASE_URL=endpoint.url)
+    assert "the_number" in page.play("skills show order-apples")
+    page.play("skills run order-apples")
+    assert (page.folder / "orders.txt").read_text() == "apples 7 pears 13 "
     assert not page.left
 
 

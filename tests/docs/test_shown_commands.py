@@ -49,7 +49,7 @@ def test_readmes_commands_run_as_printed(tmp_path: Path, endpoint: Endpoint, ser
     endpoint.answer(reply(f"```python\n{named_files(README)['plan.py']}```"))
     household = serve()
     commands = codeplan_commands(README)
-    assert len(commands) == 16
+    assert len(commands) == 17
     for arguments in commands:
         url = endpoint.url if arguments[0] == "do" else household.url
         done = run_codeplan(arguments, tmp_path, OPENAI_BASE_URL=url)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from support.shop import GOAL, PLAN, TOOLS
 
 import codeplan
 from codeplan.cli import main
@@ -20,38 +21,6 @@ from codeplan.recording.events import CallBegun, SkillsChosen
 from codeplan.recording.trace import Trace
 from codeplan.skills.import_export import export_skills, import_skills
 from codeplan.skills.library import SkillLibrary
-
-PLAN = """```python
-def solution(agent, start_from=1):
-    if start_from <= 1:
-        print('[Step 1] read the stock of apples')
-        n = agent.stock("apples")
-        assert n < 10, "there are enough apples"
-    if start_from <= 2:
-        print('[Step 2] order apples')
-        said = agent.order("apples", 10 - n)
-        assert said == "ok", "not ordered"
-    return {"ordered": 10 - n}
-```"""
-GOAL = "Order apples up to 10"
-TOOLS = '''
-def stock(fruit: str) -> int:
-    """How many there are."""
-    return {"apples": 3, "pears": 12}.get(fruit, 0)
-
-def order(fruit: str, count: int) -> str:
-    with open("orders.txt", "a") as file:
-        file.write(f"{fruit} {count} ")
-    return "ok"
-
-def unneeded() -> None: ...
-
-def verify(value):
-    return "ordered" in value
-
-def model(messages):
-    return PLAN
-'''
 
 
 class Shop:
