@@ -103,6 +103,7 @@ class Session:
                 self._sources = sources_of_recording(Trace.read(self._path), self._sources)
             self._tools = stack.enter_context(open_tools(self._sources, self._path.parent))
             self._offered = self._tools.toolset
+            self._given: object = self._sources.tools
             self._stack = stack.pop_all()
 
     def __enter__(self) -> Session:
@@ -146,8 +147,9 @@ class Session:
         """
         require_goal(message)
         with self._lock:
-            if tools is not None:
-                self._offered = self._tools.toolset_of(tools)
+            self._given = self._given if tools is None else tools
+            if self._tools.refresh() or tools is not None:
+                self._offered = self._tools.toolset_of(self._given)
             wanted = read_returns(returns, self._offered.api.types)
             given = read_variables(variables)
             if not self._has_trace:

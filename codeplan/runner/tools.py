@@ -221,9 +221,15 @@ class OpenTools:
     """
 
     def __init__(
-        self, toolset: Toolset, sources: ToolSources, verifier: Verifier | None, of_servers: Sequence[Tool] = ()
+        self,
+        toolset: Toolset,
+        sources: ToolSources,
+        verifier: Verifier | None,
+        of_servers: Sequence[Tool] = (),
+        servers: McpServers | None = None,
     ) -> None:
         self.toolset, self.sources, self._verifier, self._of_servers = toolset, sources, verifier, tuple(of_servers)
+        self._servers = servers
         self._returns = read_returns(sources.returns, toolset.api.types)
 
     def environment(
@@ -258,6 +264,18 @@ class OpenTools:
             variables=read_variables(self.sources.variables),
             shown_for=shown_for,
         )
+
+    def refresh(self) -> bool:
+        """Take over the tools that servers offer now. Returns whether there are others than before; of a list without
+        any tool, it takes over nothing.
+
+        Raises: EnvironmentFailure: a server's list is too large.
+        """
+        if self._servers is None or not self._servers.refresh() or not self._servers.tools:
+            return False
+        self._of_servers = self.sources.with_settings(self._servers.tools)
+        self.toolset = self.toolset_of(self.sources.tools)
+        return True
 
     def toolset_of(self, given: object) -> Toolset:
         """Other tools of the user's own, in place of those that the sources name, beside those of the servers.
@@ -305,6 +323,7 @@ def open_tools(
     def opening() -> Iterator[OpenTools]:
         with ExitStack() as stack:
             of_servers: tuple[Tool, ...] = ()
+            servers: McpServers | None = None
             if addresses:
                 names, types = [tool.name for tool in own], {t.name: t.text for tool in own for t in tool.types}
                 servers = McpServers(
@@ -326,7 +345,7 @@ def open_tools(
             if flows := sources.read_flows:
                 flows.require_parameters({t.name: [p.name for p in t.method.parameters] for t in toolset.tools})
             denied = [p.pattern for p in patterns if p.option == "deny"]
-            yield OpenTools(toolset.without(denied), sources, verifier, of_servers)
+            yield OpenTools(toolset.without(denied), sources, verifier, of_servers, servers)
 
     return opening()
 

@@ -21,6 +21,16 @@ def text(words, **more):
     return {"content": [{"type": "text", "text": words}], **more}
 
 
+OFFERED = ["change", "old"]
+
+
+def change(arguments):
+    """Offer other tools from now on, and say so."""
+    OFFERED[:] = arguments["names"]
+    send({"method": "notifications/tools/list_changed"})
+    return text("changed")
+
+
 def silent(_):
     return None
 
@@ -36,6 +46,20 @@ def chart_alone(_):
 
 def structured_alone(_):
     return {"content": [{"type": "chart"}], "structuredContent": {"n": 12}}
+
+
+ANSWERS = {
+    "content_null": {"content": None, "structuredContent": {"n": 12}},
+    "content_missing": {"structuredContent": {"n": 12}},
+    "empty_object": {"content": [{"type": "chart"}], "structuredContent": {}},
+    "structured_list": {"content": [], "structuredContent": [1, 2]},
+    "structured_list_beside_text": {"content": [{"type": "text", "text": "12"}], "structuredContent": [1, 2]},
+    "odd_hint": {"content": [{"type": "text", "text": "12", "annotations": {"priority": 7}}]},
+    "link_without_name": {"content": [{"type": "text", "text": "12"}, {"type": "resource_link", "uri": "note://1"}]},
+    "nothing": {"content": []},
+    "content_null_alone": {"content": None},
+    "empty": {},
+}
 
 
 def progress(arguments, token):
@@ -149,7 +173,10 @@ def answer(message, tools):
         send({"id": number, "result": {"tools": tools} if isinstance(tools, list) else tools(message)})
     elif method == "tools/call":
         arguments = message["params"].get("arguments", {})
-        act = globals().get(message["params"]["name"], lambda given: text(json.dumps(given)))
+        name = message["params"]["name"]
+        act = (
+            (lambda _: ANSWERS[name]) if name in ANSWERS else globals().get(name, lambda given: text(json.dumps(given)))
+        )
         token = message["params"].get("_meta", {}).get("progressToken")
         result = act(arguments, token) if act is progress else act(arguments)
         if result is not None:

@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -59,7 +59,7 @@ MAX_CONFIG_BYTES = 1 << 20
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^${}]*))?\}")
-_INPUT = re.compile(r"\$\{(input|command|config):([^${}]*)\}")
+_EDITORS_OWN = re.compile(r"\$\{(?:(?!env:)\w+:(?!-)[^${}]*|/)\}")
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.?+)*+"?+|//[^\n]*+|/\*|[^"/]++|.', re.DOTALL)
 _LAST_COMMA = re.compile(r'("(?:[^"\\]++|\\.?+)*+"?+)|,(?=\s*+[}\]])', re.DOTALL)
 _GENERIC_WORDS = frozenset(
@@ -67,6 +67,8 @@ _GENERIC_WORDS = frozenset(
     | {"python", "python3", "env", "mcp", "server", "www", "api", "sh", "bash", "main", "index", "dist", "src"}
     | {"bin", "build", "lib", "out", "modules", "mjs", "cjs", "ts"}
 )
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_OTHER_FIELDS = {"serverUrl": "url", "httpUrl": "url", "transport": "type"}
 _NAME_PARTS = re.compile(r"[^0-9A-Za-z]+")
 _SCRIPTS = (".py", ".js", ".mjs", ".cjs", ".ts")
 _HTTP_TYPES = ("http", "streamable-http", "streamableHttp")
@@ -78,7 +80,7 @@ class ServerAddress:
 
     ``name`` is a Python name, which tells tools of the same name apart. ``env`` is added to the few environment
     variables that a server gets; ``headers`` are sent with each request. Both may hold secrets, so neither is ever
-    shown.
+    shown. ``is_sse`` says that the URL speaks the old transport, with server-sent events; otherwise that is found out.
     """
 
     name: str
@@ -87,6 +89,7 @@ class ServerAddress:
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     cwd: str | None = None
+    is_sse: bool = False
 
 
 def parse_address(text: str) -> ServerAddress:
@@ -120,10 +123,17 @@ def read_config(path: Path) -> tuple[ServerAddress, ...]:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
     except (msgspec.DecodeError, RecursionError) as error:
         raise UsageError(f"{path} is no JSON: {parser_reason(error)}") from None
-    servers = config.get("mcpServers", config.get("servers")) if isinstance(config, dict) else None
+    servers = _servers_in(config)
     if not isinstance(servers, dict) or not servers:
         raise UsageError(f'{path} names no server; it needs {{"mcpServers": {{"NAME": {{"command": "…"}}}}}}')
     return tuple(_of_file(path, name, entry) for name, entry in servers.items() if not _is_disabled(entry))
+
+
+def _servers_in(config: Any) -> Any:
+    """The servers where programs keep them: in an editor's settings, they are in ``mcp``."""
+    places = (config, config.get("mcp")) if isinstance(config, dict) else ()
+    named = (place.get(key) for place in places if isinstance(place, dict) for key in ("mcpServers", "servers"))
+    return next(filter(None, named), None)
 
 
 def _decode(text: str) -> Any:
@@ -156,7 +166,7 @@ def with_unique_names(addresses: Iterable[ServerAddress]) -> tuple[ServerAddress
     named: dict[str, ServerAddress] = {}
     for given in addresses:
         name = unique_name(given.name, named)
-        named[name] = ServerAddress(name, given.command, given.url, given.env, given.headers, given.cwd)
+        named[name] = replace(given, name=name)
     return tuple(named.values())
 
 
@@ -189,7 +199,7 @@ class ServerEntry(msgspec.Struct):
 
 
 def _is_disabled(entry: object) -> bool:
-    return isinstance(entry, dict) and entry.get("disabled") is True
+    return isinstance(entry, dict) and (entry.get("disabled") is True or entry.get("enabled") is False)
 
 
 def _of_file(path: Path, name: str, entry: object) -> ServerAddress:
@@ -199,16 +209,32 @@ def _of_file(path: Path, name: str, entry: object) -> ServerAddress:
 def server_of_entry(where: str, name: str, entry: object) -> ServerAddress:
     """The server of one entry of ``mcpServers``, as data; messages name it by ``where``. Raises as ``read_config``."""
     found = parse_entry(where, _with_variables(entry, where))
-    if found.url and found.type not in ("", *_HTTP_TYPES):
-        raise UsageError(f"{where} has the type {in_quotes(found.type)}; codeplan connects to streamable HTTP only")
-    if found.url and not found.url.startswith(("http://", "https://")):
+    if found.url and found.type not in ("", "sse", *_HTTP_TYPES):
+        raise UsageError(f"{where} has the type {in_quotes(found.type)}; for a url it is http or sse")
+    if found.url and not found.url.lower().startswith(("http://", "https://")):
         raise UsageError(f"{where} has a url that begins with neither http:// nor https://")
     command = (found.command, *found.args) if found.command else ()
-    return ServerAddress(python_name(name, "server"), command, found.url, found.env, found.headers, found.cwd)
+    is_sse = bool(found.url) and found.type == "sse"
+    headers = {header: _header_value(where, header, value) for header, value in found.headers.items()}
+    return ServerAddress(python_name(name, "server"), command, found.url, found.env, headers, found.cwd, is_sse)
+
+
+def _header_value(where: str, name: str, value: str) -> str:
+    """The value without the blanks around it, which files with keys often have. Raises: UsageError: it cannot be sent.
+
+    The client's own error would show the value, which may be a key.
+    """
+    value = value.strip()
+    if not _HEADER_NAME.fullmatch(name) or not (value.isascii() and (value.isprintable() or not value)):
+        raise UsageError(f"{where} has the header {in_quotes(name)}, whose name or value cannot be sent")
+    return value
 
 
 def parse_entry(where: str, entry: object) -> ServerEntry:
     """The entry with its types checked; variables stay as they are. Raises: UsageError: it is not understood."""
+    if isinstance(entry, dict):  # as some programs name the fields
+        entry = {_OTHER_FIELDS.get(field, field): value for field, value in entry.items()}
+        entry = {k: v.strip() if k == "url" and isinstance(v, str) else v for k, v in entry.items()}
     try:
         found = msgspec.convert(entry, ServerEntry)
     except msgspec.ValidationError as error:
@@ -221,8 +247,8 @@ def parse_entry(where: str, entry: object) -> ServerEntry:
 def _with_variables(value: Any, where: str) -> Any:
     """The value with environment variables in all its texts. Raises: UsageError: one is not set."""
     if isinstance(value, str):
-        if asks := _INPUT.search(value):
-            shown = in_quotes(asks[0])
+        if own := _EDITORS_OWN.search(value):
+            shown = in_quotes(own[0])
             raise UsageError(f"{where} has {shown}, which only an editor can fill in; put ${{env:NAME}} in its place")
         return _VARIABLE.sub(lambda match: _variable(match, where), value)
     if isinstance(value, list):

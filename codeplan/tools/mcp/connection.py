@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import urlsplit
@@ -13,7 +13,8 @@ from codeplan.errors import AgentError, EnvironmentFailure
 from codeplan.tools.failures import DoubtfulCall
 from codeplan.tools.mcp.addresses import ServerAddress
 from codeplan.tools.mcp.content import NO_WORDS
-from codeplan.tools.mcp.messages import MAX_MESSAGE_BYTES, MAX_MESSAGE_VALUES, UNUSABLE, FloodError
+from codeplan.tools.mcp.http_answers import CURRENT_REPORT, HttpReport
+from codeplan.tools.mcp.messages import MAX_MESSAGE_BYTES, MAX_MESSAGE_VALUES, FloodError
 from codeplan.tools.mcp.transports import ServerProgram, ServerSite
 from codeplan.untrusted.texts import one_line
 from codeplan.version import VERSION
@@ -53,41 +54,84 @@ class ServerConnection:
         self.address = address
         self._seconds = seconds
         self._restarts_left = restarts
+        self._is_sse = address.is_sse
         self._transport: ServerProgram | ServerSite = self._new_transport()
         self._client: Client | None = None
         self._task: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
+        self.listed = ToolList()
+        """The tools that the server offers now."""
         self._opening = asyncio.Lock()  # several runs of plans may find the server lost at the same time
 
     async def open(self) -> ToolList:
-        """Start the server, and list its tools. Raises: EnvironmentFailure: it does not start, or answers nonsense."""
+        """Start the server, and list its tools. A site that knows no streamable HTTP is tried by the old transport.
+
+        Raises: EnvironmentFailure: it does not start, or answers nonsense.
+        """
+        report = HttpReport()
+        try:
+            return await self._open(report)
+        except EnvironmentFailure as failure:
+            if self._is_sse or report.status not in (404, 405):
+                raise
+            self._is_sse = True
+            try:
+                return await self._open(HttpReport())
+            except EnvironmentFailure:
+                self._is_sse = False
+                raise failure from None
+
+    async def _open(self, report: HttpReport) -> ToolList:
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._stop = asyncio.Event()
         self._transport = self._new_transport()
+        before = CURRENT_REPORT.set(report)
         self._task = asyncio.ensure_future(self._hold(ready))
         try:
             async with asyncio.timeout(START_SECONDS):
                 await ready
-                return await self._list_tools()
+                self.listed = await self._list_tools()
+                return self.listed
         except EnvironmentFailure:
             await self.close()
             raise
         except TimeoutError:
             failure = self._failure(f"does not answer within {START_SECONDS:g} s")
         except Exception as error:  # the official client raises many types of exceptions for a server's answers
-            failure = self._failure(self._transport.fault or self._unusable(error))
+            failure = self._failure(self._transport.fault or self._unusable(error, report))
+        finally:
+            CURRENT_REPORT.reset(before)
         await self.close()
         raise failure
 
     async def call(self, tool: str, wire_name: str, arguments: dict[str, Any]) -> CallToolResult:
-        """Call a tool; ``tool`` is its name for the plan.
+        """Call a tool; ``tool`` is its name for the plan. If it is certain that the call was not done, because the site
+        has forgotten the session or could not be reached, it is made once more.
 
         Raises: AgentError: the server refuses the call. DoubtfulCall: it does not answer in time, or ended during the
         call. EnvironmentFailure: it has ended, and cannot be started again.
         """
+        report = HttpReport()
+        for _ in range(2):
+            report = HttpReport()
+            await self.require_open()
+            await self.list_again()
+            if self.listed.is_without(wire_name):
+                raise AgentError(f"the MCP server {self.address.name} does not offer {tool} any more", "ValueError")
+            CURRENT_REPORT.set(report)
+            try:
+                return await self._call_once(tool, wire_name, arguments, report)
+            except AgentError:
+                if not report.is_not_done:
+                    raise
+        why = self._transport.fault if report.has_lost_session else "cannot be reached"
+        raise AgentError(f"the MCP server {self.address.name} {why or 'ended'} again; {tool} was not done")
+
+    async def _call_once(
+        self, tool: str, wire_name: str, arguments: dict[str, Any], report: HttpReport
+    ) -> CallToolResult:
         from mcp import MCPError
 
-        await self.require_open()
         transport = self._transport  # that of this call, even if another call replaces a lost one
         limit = _CallLimit(self._seconds)
         try:
@@ -96,14 +140,30 @@ class ServerConnection:
         except TimeoutError:
             raise self._no_answer(tool, limit) from None
         except MCPError as error:
+            if report.is_error or report.is_in_doubt:
+                raise _refused_by_status(tool, report) from None
             if transport.is_over or self.is_lost:
                 raise self._lost(tool, transport) from None
-            raise self._refused(tool, error) from None
+            raise _refused(tool, error) from None
         except _InputWanted:
             raise AgentError(f"{tool} asks for input before it goes on, and codeplan gives servers none") from None
         except ValueError as error:  # pydantic's too
             said = f"{tool} answered what the protocol does not allow: {_reason(error)}"
             raise DoubtfulCall(f"{said}; whether it was done is unknown", "ValueError") from None
+
+    async def list_again(self) -> None:
+        """List the tools again if the server says that they have changed. A list that does not come changes nothing.
+
+        Raises: EnvironmentFailure: it is too large.
+        """
+        from mcp import MCPError
+
+        gate = self._transport.gate
+        if gate.has_changed_list and not self.is_lost:
+            gate.has_changed_list = False
+            with contextlib.suppress(MCPError, TimeoutError, ValueError):
+                async with asyncio.timeout(self._seconds):
+                    self.listed = await self._list_tools()
 
     async def close(self) -> None:
         """End the server. Safe to call twice."""
@@ -127,16 +187,18 @@ class ServerConnection:
         return self._transport.is_over or self._task is None or self._task.done()
 
     async def require_open(self) -> None:
-        """Start the server again if it has ended since the last call: no call is in doubt.
+        """Start the server again if it has ended since the last call: no call is in doubt. A session that a site has
+        forgotten does not count as its end.
 
         Raises: EnvironmentFailure: it has ended too often, or does not start.
         """
         async with self._opening:
             if not self.is_lost:
                 return
-            if not self._restarts_left:
-                raise self._failure(f"{self._transport.fault or 'ended'} again")
-            self._restarts_left -= 1
+            if not self._transport.has_lost_session:
+                if not self._restarts_left:
+                    raise self._failure(f"{self._transport.fault or 'ended'} again")
+                self._restarts_left -= 1
             await self.close()
             await self.open()
 
@@ -161,13 +223,22 @@ class ServerConnection:
             self._client = None
 
     async def _list_tools(self) -> ToolList:
+        from mcp import MCPError
+        from mcp_types import METHOD_NOT_FOUND
+
         found = ToolList()
         cursor = None
         try:
-            while (cursor := found.add(await self._page(cursor))) is not None:
-                pass
+            while True:
+                page = await self._page(cursor)
+                if (cursor := found.add(page, self._transport.gate.left_out)) is None:
+                    break
         except FloodError as flood:
             raise self._failure(str(flood)) from None
+        except MCPError as error:  # a server of prompts, for example
+            report = CURRENT_REPORT.get() or HttpReport()
+            if error.code != METHOD_NOT_FOUND or found.count or report.is_error:
+                raise
         return found
 
     async def _page(self, cursor: str | None) -> ListToolsResult:
@@ -188,22 +259,9 @@ class ServerConnection:
         )
 
     def _new_transport(self) -> ServerProgram | ServerSite:
-        return ServerProgram(self.address) if self.address.command else ServerSite(self.address, self._seconds)
-
-    def _refused(self, tool: str, error: MCPError) -> AgentError:
-        """The error of a call that the server answered with one.
-
-        CONNECTION_CLOSED is also the official client's word for an answer that a site cut off, and PARSE_ERROR for one
-        that cannot be read: it may be a result.
-        """
-        from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, PARSE_ERROR
-
-        said = _said(error, 2 * _MAX_REASON_CHARS) or NO_WORDS
-        status = self._last_words if self.address.url else ""
-        if error.code in (CONNECTION_CLOSED, PARSE_ERROR):
-            return DoubtfulCall(f"{tool} failed: {said}{status}; whether it was done is unknown", "ConnectionError")
-        kind = "ValueError" if error.code in (INVALID_PARAMS, METHOD_NOT_FOUND) else "RuntimeError"
-        return AgentError(f"{tool} failed: {said}{status}", kind)
+        if self.address.command:
+            return ServerProgram(self.address)
+        return ServerSite(self.address, self._seconds, is_sse=self._is_sse)
 
     def _no_answer(self, tool: str, limit: _CallLimit) -> DoubtfulCall:
         return DoubtfulCall(f"{tool} did not answer {limit.text}; whether it was done is unknown", "TimeoutError")
@@ -215,8 +273,10 @@ class ServerConnection:
             "ConnectionError",
         )
 
-    def _unusable(self, error: Exception) -> str:
+    def _unusable(self, error: Exception, report: HttpReport) -> str:
         """Why the server cannot be used, in words that follow its name."""
+        if report.is_error:
+            return f"cannot be used: {report.sentence(opening=not self._is_sse)}"
         if self.address.url:
             from httpx2 import ConnectError, TimeoutException
             from mcp import MCPError
@@ -281,8 +341,10 @@ class ToolList:
         self._cursors: set[str] = set()
         self._pages = self._characters = self._values = 0
 
-    def add(self, page: Any) -> str | None:
+    def add(self, page: Any, left_out: Sequence[str] = ()) -> str | None:
         """Keep a part's tools. Returns the cursor of the next part; None if no other is to be read.
+
+        ``left_out`` are those that it lost because they break the protocol, each with the reason.
 
         Raises: FloodError: there are too many parts, or they are too large together.
         """
@@ -291,7 +353,7 @@ class ToolList:
         self.tools += new[: MAX_TOOLS - self.count] if self.count < MAX_TOOLS else []
         self.count += len(new)
         self._pages += 1
-        self.unusable += [str(each) for each in (page.meta or {}).get(UNUSABLE, ())][: MAX_TOOLS - len(self.unusable)]
+        self.unusable += left_out[: MAX_TOOLS - len(self.unusable)]
         cursor: str | None = page.next_cursor
         if cursor is None or cursor in self._cursors:  # one that comes again leads nowhere else
             return None
@@ -307,6 +369,10 @@ class ToolList:
             raise FloodError(f"sent a list of tools of more than {most}")
         return cursor
 
+    def is_without(self, name: str) -> bool:
+        """Whether the server does not offer the tool. Of a list that is cut off, nobody knows."""
+        return self.count <= MAX_TOOLS and all(tool.name != name for tool in self.tools)
+
     def _weigh(self, tools: list[Any]) -> None:
         """Count the values and characters in tools, without recursion: their schemas may be nested deeply."""
         rest: list[Any] = list(tools)
@@ -320,6 +386,29 @@ class ToolList:
             elif fields := value if isinstance(value, dict) else getattr(value, "__dict__", None):
                 self._characters += sum(map(len, fields))
                 rest += (part for part in fields.values() if part is not None)
+
+
+def _refused(tool: str, error: MCPError) -> AgentError:
+    """The error of a call that the server answered with one.
+
+    CONNECTION_CLOSED is also the official client's word for an answer that a site cut off, and PARSE_ERROR for one that
+    cannot be read: it may be a result.
+    """
+    from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, PARSE_ERROR
+
+    said = _said(error, 2 * _MAX_REASON_CHARS) or NO_WORDS
+    if error.code in (CONNECTION_CLOSED, PARSE_ERROR):
+        return DoubtfulCall(f"{tool} failed: {said}; whether it was done is unknown", "ConnectionError")
+    kind = "ValueError" if error.code in (INVALID_PARAMS, METHOD_NOT_FOUND) else "RuntimeError"
+    return AgentError(f"{tool} failed: {said}", kind)
+
+
+def _refused_by_status(tool: str, report: HttpReport) -> AgentError:
+    """The error of a call that a site answered with an error of HTTP, or with something that is no answer."""
+    said = f"{tool} failed: {report.sentence()}"
+    if report.is_in_doubt:
+        return DoubtfulCall(f"{said}; whether it was done is unknown", "ConnectionError")
+    return AgentError(said)
 
 
 def _in_brackets(last_words: str) -> str:

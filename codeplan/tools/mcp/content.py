@@ -139,11 +139,21 @@ def _file(tool: str, block: Any, store: FileStore) -> dict[str, Any]:
 
 def _stored(tool: str, data: str, mime_type: str, store: FileStore) -> dict[str, Any]:
     try:
-        content = base64.b64decode(data, validate=True)
+        content = _decode(data)
     except (binascii.Error, ValueError):
         raise AgentError(f"{tool} returned a file that is not encoded in base64") from None
     path = store.add(content, mime_type)
     return {"mime_type": _short(mime_type), "bytes": len(content), **({"path": path} if path else {})}
+
+
+def _decode(data: str) -> bytes:
+    """The bytes of base64 as servers write it: in lines, as a data URL, in the alphabet for URLs, or without its end.
+
+    Raises: ValueError: it is none.
+    """
+    head, comma, rest = data.partition(",") if data.startswith("data:") else ("", "", data)
+    plain = "".join((rest if comma or not head else data).split()).replace("-", "+").replace("_", "/").rstrip("=")
+    return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
 
 
 def _short(mime_type: str) -> str:

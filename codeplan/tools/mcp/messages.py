@@ -127,29 +127,75 @@ def _answered_request(line: bytes) -> RequestId | None:
     return None if head.method is not None else head.id
 
 
-UNUSABLE: Final = "codeplan/unusable"
-"""The key of a list's ``_meta`` for the tools that broke the protocol, each with the reason."""
-
-
-def keep_readable(result: Any) -> None:
+def keep_readable(result: Any) -> tuple[str, ...]:
     """Take out of an answer the tools and the parts of content that break the protocol, so that the others stay.
 
-    An answer without any readable part stays as it is.
+    An answer without any readable part stays as it is. Returns the tools that are left out, each with the reason.
     """
     if not isinstance(result, dict):
-        return
-    if isinstance(tools := result.get("tools"), list):
-        faults = [_fault_of("tools/list", {"tools": [each]}) for each in tools]
-        if any(faults):
-            result["tools"] = [each for each, fault in zip(tools, faults, strict=True) if not fault]
-            named = [each.get("name") if isinstance(each, dict) else None for each in tools]
-            told = [f"{in_quotes(name, 60)}: {fault}" for name, fault in zip(named, faults, strict=True) if fault]
-            meta = result.get("_meta")
-            result["_meta"] = {**(meta if isinstance(meta, dict) else {}), UNUSABLE: told}
-    if isinstance(parts := result.get("content"), list):
-        readable = [part for part in parts if not _fault_of("tools/call", {"content": [part]})]
-        if len(readable) < len(parts) and (readable or result.get("structuredContent")):
-            result["content"] = readable
+        return ()
+    if "tools" in result and result["tools"] is None:
+        result["tools"] = []
+    left_out = _keep_tools(result) if isinstance(result.get("tools"), list) else ()
+    if "content" in result or result.get("structuredContent") is not None:
+        _keep_content(result)
+    return left_out
+
+
+def _keep_tools(result: dict[str, Any]) -> tuple[str, ...]:
+    left_out = []
+    kept = []
+    for tool in result["tools"]:
+        _fill_in(tool)
+        fault = _fault_of("tools/list", {"tools": [tool]})
+        if fault and isinstance(tool, dict) and "outputSchema" in tool:  # results are read without it too
+            plain = {name: value for name, value in tool.items() if name != "outputSchema"}
+            tool, fault = (plain, "") if not _fault_of("tools/list", {"tools": [plain]}) else (tool, fault)
+        if fault:
+            left_out.append(f"{in_quotes(tool.get('name') if isinstance(tool, dict) else None, 60)}: {fault}")
+        else:
+            kept.append(tool)
+    result["tools"] = kept
+    if not isinstance(result.get("nextCursor"), str | None):
+        fault = _fault_of("tools/list", {"tools": [], "nextCursor": result.pop("nextCursor")})
+        left_out.append(f"all after the first {len(kept):,}: {fault}")
+    return tuple(left_out)
+
+
+def _fill_in(tool: Any) -> None:
+    """Write no properties as {}: servers in Go send null, those in PHP an empty list."""
+    schema = tool.get("inputSchema") if isinstance(tool, dict) else None
+    if isinstance(schema, dict):
+        if "properties" in schema and schema["properties"] in (None, []):
+            schema["properties"] = {}
+        if "required" in schema and schema["required"] is None:
+            del schema["required"]
+
+
+def _keep_content(result: dict[str, Any]) -> None:
+    """Keep the readable parts of a call's answer. Structured content alone is an answer, also an empty object."""
+    structured = result.get("structuredContent")
+    parts = result.get("content")
+    if not isinstance(parts, list):
+        if structured is None:
+            return
+        parts = []
+    readable = [part for each in parts if (part := _readable(each)) is not None]
+    if structured is not None and not isinstance(structured, dict):  # the protocol knows objects alone
+        del result["structuredContent"]
+        readable = readable or [{"type": "text", "text": json.dumps(structured, ensure_ascii=False)}]
+    if readable or not parts or isinstance(structured, dict):
+        result["content"] = readable
+
+
+def _readable(part: Any) -> Any:
+    """The part, without hints for a client that break the protocol; None if it cannot be read."""
+    if not _fault_of("tools/call", {"content": [part]}):
+        return part
+    if not isinstance(part, dict):
+        return None
+    plain = {name: value for name, value in part.items() if name not in ("annotations", "_meta")}
+    return None if _fault_of("tools/call", {"content": [plain]}) else plain
 
 
 _VERSION: Final = "2025-11-25"  # whose forms hold where a session has agreed on no other
@@ -200,6 +246,10 @@ class FloodGate:
 
     def __init__(self) -> None:
         self._messages = self._bytes = 0
+        self.left_out: tuple[str, ...] = ()
+        """The tools that the last list of tools lost because they break the protocol, each with the reason."""
+        self.has_changed_list = False
+        """Whether the server says that its tools are others than those that it listed."""
 
     def lets_pass(self, message: SessionMessage | Exception, size: int = 0) -> bool:
         """Whether the message is useful. Raises: FloodError: there were too many useless ones."""
@@ -209,21 +259,25 @@ class FloodGate:
         if isinstance(found, JSONRPCResponse | JSONRPCError):
             self._messages = self._bytes = 0
             if isinstance(found, JSONRPCResponse):
-                keep_readable(found.result)
+                left_out = keep_readable(found.result)
+                if "tools" in found.result:
+                    self.left_out = left_out
             return True
         self._messages += 1
         self._bytes += size
         if self._messages > MAX_UNSOLICITED or self._bytes > MAX_UNSOLICITED_BYTES:
             raise FloodError(f"sent more than {MAX_UNSOLICITED:,} messages that nobody asked for")
         is_notification = isinstance(found, JSONRPCNotification | None)
+        if found is not None and is_notification and found.method == "notifications/tools/list_changed":
+            self.has_changed_list = True
         return not is_notification or (found is not None and found.method == "notifications/progress")
 
 
 class GatedStream:
-    """A stream of messages from a site, with a FloodGate. A flood ends it."""
+    """A stream of messages from a site, through a FloodGate. A flood ends it."""
 
-    def __init__(self, stream: Any) -> None:
-        self._stream, self._gate = stream, FloodGate()
+    def __init__(self, stream: Any, gate: FloodGate) -> None:
+        self._stream, self._gate = stream, gate
         self.flood: FloodError | None = None
         self.is_over = False
         """Whether no message comes any more."""

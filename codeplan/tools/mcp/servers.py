@@ -68,14 +68,16 @@ class McpServers:
         self.tools: tuple[Tool, ...] = ()
         self._connections = [ServerConnection(a, seconds, restarts) for a in with_unique_names(addresses)]
         self._store = FileStore(folder)
+        self._given_names, self._given_types = frozenset(taken), dict(taken_types or {})
         self._taken, self._table = set(taken), TypeTable(taken_types)
+        self._listed: list[ToolList] = []
         self._notify = notify or _to_standard_error
         self._loop = LoopThread()
 
     def __enter__(self) -> McpServers:
         try:
-            listed = self._loop.run(self._open())
-            self.tools = tuple(self._build(listed))
+            self._listed = self._loop.run(self._open())
+            self.tools = tuple(self._build(self._listed))
             if not self.tools:
                 raise UsageError("the MCP servers offer no tool that can be used")
         except BaseException:
@@ -87,6 +89,21 @@ class McpServers:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def refresh(self) -> bool:
+        """Take over what servers offer now, if one has said that its tools have changed, or was started again with
+        others. Tools that are in use stay as they are. Returns whether ``tools`` are others now.
+
+        Raises: EnvironmentFailure: a list is too large.
+        """
+        self._loop.run(self._list_again())
+        listed = [connection.listed for connection in self._connections]
+        if all(new is old or new.tools == old.tools for new, old in zip(listed, self._listed, strict=True)):
+            return False
+        self._listed = listed
+        self._taken, self._table = set(self._given_names), TypeTable(self._given_types)
+        self.tools = tuple(self._build(listed))
+        return True
 
     def close(self) -> None:
         """End all servers; kill them if this is interrupted. Safe to call twice."""
@@ -105,6 +122,9 @@ class McpServers:
                 raise outcome
         return [outcome for outcome in found if not isinstance(outcome, BaseException)]
 
+    async def _list_again(self) -> None:
+        await asyncio.gather(*(c.list_again() for c in self._connections))
+
     async def _close(self) -> None:
         await asyncio.gather(*(c.close() for c in self._connections), return_exceptions=True)
 
@@ -113,6 +133,8 @@ class McpServers:
         for connection, part in zip(self._connections, listed, strict=True):
             for reason in part.unusable[:MAX_NAMED]:
                 self._notify(f"a tool of the MCP server {connection.address.name} is left out: {reason}")
+            if not part.count and not part.unusable:
+                self._notify(f"the MCP server {connection.address.name} offers no tools")
         found = [(c, tool) for c, part in zip(self._connections, listed, strict=True) for tool in part.tools]
         named = [(c, tool, python_name(tool.name, "tool")) for c, tool in found[:MAX_TOOLS]]
         uses = Counter(name for _, _, name in named)

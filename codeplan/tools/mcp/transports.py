@@ -16,6 +16,7 @@ import msgspec
 
 from codeplan.errors import EnvironmentFailure
 from codeplan.tools.mcp.addresses import ServerAddress
+from codeplan.tools.mcp.http_answers import CURRENT_REPORT, note_response
 from codeplan.tools.mcp.messages import (
     MAX_MESSAGE_BYTES,
     FloodError,
@@ -25,6 +26,7 @@ from codeplan.tools.mcp.messages import (
     read_message,
     require_size,
 )
+from codeplan.tools.mcp.old_transport import connect_by_old_transport
 from codeplan.untrusted.texts import one_line
 from codeplan.untrusted.values import in_quotes
 
@@ -61,10 +63,14 @@ class ServerProgram:
         self._address = address
         self._process: asyncio.subprocess.Process | None = None
         self._errors = bytearray()
+        self.gate = FloodGate()
+        """What the server sent."""
         self.fault = ""
         """Why the connection ended, in words that follow the server's name; empty if it is open."""
         self.has_exited = False
         """Whether the connection ended because the program did."""
+        self.has_lost_session = False
+        """Always false: a program has one session."""
 
     @property
     def is_over(self) -> bool:
@@ -131,7 +137,8 @@ class ServerProgram:
         env = {name: os.environ[name] for name in _INHERITED if name in os.environ} | dict(self._address.env)
         program = self._address.command[0]
         if shutil.which(program, path=env.get("PATH")) is None:
-            raise self._failure(f"there is no program {in_quotes(program)}")
+            advice = "; write what follows the program's name in args" if " " in program else ""
+            raise self._failure(f"there is no program {in_quotes(program)}{advice}")
         command = ("/bin/sh", "-c", _SCRIPT, "sh", f"{watched}", *self._address.command)
         try:
             return await asyncio.create_subprocess_exec(
@@ -156,14 +163,13 @@ class ServerProgram:
         import anyio
 
         assert process.stdout is not None
-        gate = FloodGate()
         with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             try:
                 while True:
                     line = await process.stdout.readuntil(b"\n")
                     require_size(line)
                     message = read_message(line)
-                    if gate.lets_pass(message, len(line)):
+                    if self.gate.lets_pass(message, len(line)):
                         await received.send(message)
             except asyncio.IncompleteReadError:
                 await self._note_end(process)
@@ -272,15 +278,18 @@ class ServerSite:
     """A server at a URL as a transport of the official client: ``connect`` yields its streams.
 
     ``seconds`` is how long a response may pause that answers no request. How long a request may take is the session's
-    matter: for the official client, a response that pauses for too long breaks the whole connection.
+    matter: for the official client, a response that pauses for too long breaks the whole connection. ``is_sse`` says
+    that it speaks the old transport.
     """
 
-    def __init__(self, address: ServerAddress, seconds: float) -> None:
-        self._address, self._seconds = address, seconds
+    def __init__(self, address: ServerAddress, seconds: float, *, is_sse: bool) -> None:
+        self._address, self._seconds, self._is_sse = address, seconds, is_sse
+        self.gate = FloodGate()
+        """What the server sent."""
         self._stream: GatedStream | None = None
-        self._has_session = False
         self._fault = ""
-        self._status = 0
+        self.has_lost_session = False
+        """Whether the site does not know the session any more."""
 
     @property
     def fault(self) -> str:
@@ -300,8 +309,8 @@ class ServerSite:
 
     @property
     def last_words(self) -> str:
-        """The status of the last response, if that was an error."""
-        return f"HTTP status {self._status}" if self._status >= 400 else ""
+        """Always empty: each request has a report of its own."""
+        return ""
 
     def kill(self) -> None:
         """There is no program to kill."""
@@ -312,44 +321,81 @@ class ServerSite:
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[tuple[Any, Any]]:
         """Open the connection; the session ends afterwards."""
-        import httpx2
         from mcp.client.streamable_http import streamable_http_client
+
+        url = self._address.url
+        async with (
+            self._http_client() as client,
+            (
+                connect_by_old_transport(client, url)
+                if self._is_sse
+                else streamable_http_client(url, http_client=client, max_sse_event_size=MAX_MESSAGE_BYTES)
+            ) as (messages, sent),
+        ):
+            self._stream = GatedStream(messages, self.gate)
+            yield self._stream, sent
+
+    def _http_client(self) -> Any:
+        """A client whose responses are bounded, and reported to the requests' tasks."""
+        import httpx2
 
         bounded = _bounded_stream_class(httpx2)
 
         async def check(response: Any) -> None:
-            if response.request.method == "POST":  # many servers have no stream for GET, and say 405
-                self._status = response.status_code
-            if response.status_code == 404 and self._has_session:
-                self._fault = "has forgotten the session"
-            self._has_session |= "mcp-session-id" in response.headers
             encoding = response.headers.get("content-encoding", "identity")
             if encoding != "identity":
                 self._fault = "sent a compressed message, which is not read"
                 raise httpx2.DecodingError(f"the encoding {in_quotes(encoding, 40)} was not asked for")
             is_events = response.headers.get("content-type", "").lower().startswith("text/event-stream")
+            is_events = is_events and response.status_code < 400  # an error's body is bounded as a whole
             if is_events:
                 response.encoding = "utf-8"  # whatever the site says: in other encodings, values are not counted
             response.stream = bounded(response.stream, is_events, self._refuse)
+            await self._report(response)
 
         async def leave_time(request: Any) -> None:
             # read, because the content of a request that was redirected is a stream
-            if request.method == "POST" and msgspec.json.decode(await request.aread(), type=_Sent).id is not None:
+            if request.method == "POST" and _request_id(await request.aread()) is not None:
                 request.extensions["timeout"] = {**request.extensions["timeout"], "read": None}
 
-        headers = {**self._address.headers, "accept-encoding": "identity"}
-        timeout = httpx2.Timeout(_CONNECT_SECONDS, read=self._seconds)
-        limits = httpx2.Limits(keepalive_expiry=_KEPT_SECONDS)
-        hooks: dict[str, list[Callable[..., Any]]] = {"request": [leave_time], "response": [check]}
-        async with (
-            httpx2.AsyncClient(headers=headers, timeout=timeout, limits=limits, event_hooks=hooks) as client,
-            streamable_http_client(self._address.url, http_client=client, max_sse_event_size=MAX_MESSAGE_BYTES) as (
-                messages,
-                sent,
-            ),
-        ):
-            self._stream = GatedStream(messages)
-            yield self._stream, sent
+        return _client_class(httpx2)(
+            headers={**self._address.headers, "accept-encoding": "identity"},
+            timeout=httpx2.Timeout(_CONNECT_SECONDS, read=self._seconds),
+            limits=httpx2.Limits(keepalive_expiry=_KEPT_SECONDS),
+            event_hooks={"request": [leave_time], "response": [check]},
+        )
+
+    async def _report(self, response: Any) -> None:
+        """Tell the task whose request this answers. Streams for GET are nobody's, and many servers have none."""
+        report, request = CURRENT_REPORT.get(), response.request
+        if report is None or request.method != "POST" or (number := _request_id(await request.aread())) is None:
+            return
+        if response.status_code >= 400:
+            await response.aread()
+        elif self._is_sse:  # the answer comes in the stream
+            return
+        note_response(report, response, number)
+        if report.has_lost_session:
+            self.has_lost_session, self._fault = True, "has forgotten the session"
+
+
+def _request_id(content: bytes) -> Any:
+    return msgspec.json.decode(content, type=_Sent).id
+
+
+def _client_class(httpx: Any) -> type[Any]:
+    class Client(httpx.AsyncClient):  # type: ignore[misc]
+        """Reports the requests that could not be sent because there was no connection."""
+
+        async def send(self, request: Any, **options: Any) -> Any:
+            try:
+                return await super().send(request, **options)
+            except (httpx.ConnectError, httpx.ConnectTimeout):
+                if report := CURRENT_REPORT.get():
+                    report.is_sent = False
+                raise
+
+    return Client
 
 
 def _bounded_stream_class(httpx: Any) -> type[Any]:

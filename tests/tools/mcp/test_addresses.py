@@ -85,7 +85,7 @@ def test_disabled_servers_and_a_byte_order_mark_are_left_out(read):
         ('{"mcpServers": {"x": {"command": 5}}}', "is not understood"),
         ('{"mcpServers": {"x": {"command": "a", "args": "b"}}}', "is not understood"),
         ('{"mcpServers": {"x": {"url": "ftp://b"}}}', "begins with neither"),
-        ('{"mcpServers": {"x": {"url": "http://b", "type": "sse"}}}', "streamable HTTP only"),
+        ('{"mcpServers": {"x": {"url": "http://b", "type": "websocket"}}}', "for a url it is http or sse"),
         ('{"mcpServers": {"x": {"command": "${NOT_SET_ANYWHERE}"}}}', "NOT_SET_ANYWHERE, which is not set"),
     ],
 )

@@ -5,61 +5,12 @@ import json
 import socket
 import threading
 import time
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from support.mcp_site import Site, site, text
 
 from codeplan.errors import AgentError, EnvironmentFailure
-from codeplan.tools.mcp import McpServers, ServerAddress
-
-TOOL = {"name": "look", "inputSchema": {"type": "object"}}
-
-
-class Site(BaseHTTPRequestHandler):
-    """Answers the handshake and the list of tools; ``server.call(self, id)`` answers a call."""
-
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self):
-        message = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self.server.seen.append((message.get("method"), dict(self.headers)))
-        method, number = message.get("method"), message.get("id")
-        if method == "tools/call":
-            return self.server.call(self, number)
-        if method == "initialize":
-            info = {"name": "site", "version": "1"}
-            result = {"protocolVersion": message["params"]["protocolVersion"], "capabilities": {}, "serverInfo": info}
-            return self.answer(number, result, **{"mcp-session-id": "s1"})
-        if method == "tools/list":
-            return self.answer(number, {"tools": [TOOL]})
-        return self.send(202 if number is None else 404, b"")
-
-    def do_GET(self):
-        self.send(405, b"")
-
-    def do_DELETE(self):
-        self.server.seen.append(("DELETE", {}))
-        self.send(200, b"")
-
-    def answer(self, number, result, **headers):
-        self.send(200, json.dumps({"jsonrpc": "2.0", "id": number, "result": result}).encode(), **headers)
-
-    def send(self, status, body, **headers):
-        self.send_response(status)
-        for name, value in {"content-type": "application/json", "content-length": len(body), **headers}.items():
-            self.send_header(name, str(value))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
-
-
-class Refusal(Site):
-    def do_POST(self):
-        self.rfile.read(int(self.headers["content-length"]))
-        self.send(401, b"{}")
+from codeplan.tools.mcp import McpServers
 
 
 class Moved(Site):
@@ -92,15 +43,6 @@ class Impatient(Site):
         self.close_connection = True
 
 
-@contextmanager
-def site(call, kind=Site):
-    with ThreadingHTTPServer(("127.0.0.1", 0), kind) as server:
-        server.call, server.seen = call, []
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server, ServerAddress("site", url=f"http://127.0.0.1:{server.server_port}/mcp", headers={"X-Key": "k"})
-        server.shutdown()
-
-
 def fault_of(call, seconds=20):
     with (
         site(call) as (_, address),
@@ -125,10 +67,6 @@ def pour(handler, kind, chunk, *headers):
         pass
 
 
-def text(words):
-    return {"content": [{"type": "text", "text": words}]}
-
-
 def test_a_call_carries_the_headers_and_the_session_ends():
     with site(lambda handler, n: handler.answer(n, text("hi"))) as (server, address):
         with McpServers([address]) as servers:
@@ -149,14 +87,6 @@ def test_a_body_that_is_too_large_is_not_read():
 def test_a_compressed_body_is_not_unpacked():
     body = gzip.compress(b"x" * (64 << 20))
     assert "sent a compressed message" in fault_of(lambda h, n: h.send(200, body, **{"content-encoding": "gzip"}))
-
-
-def test_a_site_that_refuses_the_key_is_named_with_the_status():
-    with (
-        site(None, Refusal) as (_, address),
-        pytest.raises(EnvironmentFailure, match=r"the MCP server site cannot be used: .*HTTP status 401"),
-    ):
-        McpServers([address]).__enter__()
 
 
 def test_a_list_of_tools_that_does_not_come_is_not_blamed_on_the_missing_stream():
@@ -200,12 +130,6 @@ def test_an_answer_that_is_none_is_an_error_of_the_call(status, body, headers):
     assert fault_of(lambda handler, _: handler.send(status, body, **headers))
 
 
-@pytest.mark.parametrize("status", [401, 500])
-def test_a_failed_call_names_the_status(status):
-    fault = fault_of(lambda handler, _: handler.send(status, b"{}"))
-    assert fault.startswith("look failed: ") and fault.endswith(f" (its last words: HTTP status {status})")
-
-
 def test_an_answer_that_cannot_be_read_is_not_quoted():
     words = "Failed to parse JSON response; whether it was done is unknown"
     assert fault_of(lambda handler, _: handler.send(200, b"{secret")) == f"look failed: {words}"
@@ -218,19 +142,6 @@ def test_a_site_that_does_not_answer_is_named_so():
         with pytest.raises(EnvironmentFailure, match=r"the MCP server site does not answer in time$"):
             McpServers([address], seconds=1).__enter__()
         server.hanging.set()
-
-
-def test_a_session_that_is_forgotten_is_opened_again_for_the_next_call():
-    answers = []
-
-    def call(handler, number):
-        answers.append(number)
-        return handler.send(404, b"") if len(answers) == 1 else handler.answer(number, text("again"))
-
-    with site(call) as (_, address), McpServers([address]) as servers:
-        with pytest.raises(AgentError, match="the MCP server site has forgotten the session during look"):
-            servers.tools[0].call({})
-        assert servers.tools[0].call({}) == "again"
 
 
 def test_a_connection_that_its_server_is_about_to_close_is_not_used_again():

@@ -203,13 +203,46 @@ def test_words_of_a_failure_are_bounded():
 
 
 def test_an_answer_that_is_none_leaves_the_call_in_doubt():
-    for tool in ("nonsense", "chart_alone"):
+    for tool in ("nonsense", "chart_alone", "content_null_alone", "empty"):
         said = fault_of(tool)[1]
         assert "answered what the protocol does not allow" in said and "whether it was done is unknown" in said
 
 
 def test_readable_parts_of_a_broken_answer_are_the_answer():
     assert (one_tool("chart"), one_tool("structured_alone")) == ("12", {"n": 12})
+
+
+@pytest.mark.parametrize(
+    ("tool", "value"),
+    [
+        ("content_null", {"n": 12}),
+        ("content_missing", {"n": 12}),
+        ("empty_object", {}),
+        ("structured_list", "[1, 2]"),
+        ("structured_list_beside_text", "12"),
+        ("odd_hint", "12"),
+        ("link_without_name", "12"),
+        ("nothing", ""),
+    ],
+)
+def test_what_can_be_read_of_an_answer_is_read(tool, value):
+    assert one_tool(tool) == value
+
+
+@pytest.mark.parametrize("forged", [5, ["'good' is dangerous"], None])
+def test_a_server_cannot_say_itself_which_tools_are_left_out(forged):
+    notes = []
+    good = "{'name': 'good', 'inputSchema': {'type': 'object'}}"
+    listed = f"lambda _: {{'tools': [{good}], '_meta': {{'codeplan/unusable': {forged!r}}}}}"
+    with opened(raw(tools=listed), notify=notes.append) as servers:
+        assert ([tool.name for tool in servers.tools], notes) == (["good"], [])
+
+
+def test_a_broken_schema_of_results_leaves_the_tool():
+    odd = "{'name': 'odd', 'inputSchema': {'type': 'object'}, 'outputSchema': {'type': 'array'}}"
+    notes = []
+    with opened(raw(tools=f"[{odd}]"), notify=notes.append) as servers:
+        assert (call(servers, "odd"), notes) == ("{}", [])
 
 
 @pytest.mark.parametrize(
@@ -221,6 +254,7 @@ def test_readable_parts_of_a_broken_answer_are_the_answer():
             "{'name': 'odd', 'inputSchema': {'type': 'object', 'properties': {'required': ['a']}}}",
             "properties.required",
         ),
+        ("{'name': 'odd', 'inputSchema': {'anyOf': [{'type': 'object'}]}}", "inputSchema.type: Field required"),
         ("{'name': 'odd', 'inputSchema': 'object'}", "inputSchema"),
         ("{'name': 'odd', 'inputSchema': None}", "inputSchema"),
         ("{'inputSchema': {'type': 'object'}}", "name: Field required"),
@@ -234,6 +268,7 @@ def test_a_tool_that_breaks_the_protocol_leaves_the_others(odd, why):
         assert [tool.name for tool in servers.tools] == ["good"]
     (note,) = notes
     assert note.startswith("a tool of the MCP server raw is left out") and why in note
+    assert "'odd'" in note or "'name'" not in odd
 
 
 def test_a_server_cannot_ask_for_a_model():
@@ -450,6 +485,25 @@ def test_a_server_at_a_url(website):
         process.wait()
         with pytest.raises(EnvironmentFailure, match="the MCP server library"):
             call(servers, "find", subject="birds")
+
+
+def test_an_official_server_with_the_old_transport(tmp_path, unused_port):
+    program = tmp_path / "old.py"
+    program.write_text(
+        "from mcp.server.mcpserver import MCPServer\n"
+        "server = MCPServer('old', log_level='ERROR')\n"
+        "@server.tool()\n"
+        "def add(a: int, b: int) -> int:\n"
+        "    return a + b\n"
+        f"server.run('sse', port={unused_port})\n"
+    )
+    with subprocess.Popen([sys.executable, str(program)], stderr=subprocess.DEVNULL) as process:
+        try:
+            wait_for(unused_port)
+            with opened(ServerAddress("old", url=f"http://127.0.0.1:{unused_port}/sse")) as servers:
+                assert call(servers, "add", a=1, b=2) == 3
+        finally:
+            process.kill()
 
 
 def test_a_server_that_asks_the_user_gets_no_input(tmp_path):
