@@ -3,12 +3,14 @@
 ``bench_spec``       cells and tasks, from flags or a file         ``store``    the folder with the outcomes
 ``bench_runner``     runs the remaining episodes within a budget   ``engines``  threads, processes, Dask, Ray
 ``cell_comparison``  compares two cells task by task               ``papers``   published results
+``figures``          rows for tables and data frames
 ``own_bench``        a bench of one call, from Python      ``trainings``  plans that are learnt first
 """
 
 from __future__ import annotations
 
 from codeplan.bench.bench_runner import BenchOutcome, abench, run, run_bench
+from codeplan.bench.figures import frame
 from codeplan.bench.grid import BenchCell, BenchGrid
 from codeplan.bench.metrics import KindSummary, summarise_results
 from codeplan.bench.store import BenchRecord, EpisodeOutcome, read_bench
@@ -23,6 +25,7 @@ __all__ = [
     "KindSummary",
     "TotalBudget",
     "abench",
+    "frame",
     "read_bench",
     "run",
     "run_bench",

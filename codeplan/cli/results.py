@@ -1,4 +1,4 @@
-"""``codeplan papers``, ``compare``, ``report``, ``view`` and ``learn``: what benches and trainings found."""
+"""``codeplan papers``, ``compare``, ``export``, ``report``, ``view``, ``learn``: what benches and trainings found."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ def add_to(app: typer.Typer) -> None:
     """Add this module's commands."""
     add_command(app, "papers", papers, "codeplan papers adapt-table2")
     add_command(app, "compare", compare, "codeplan compare runs/one runs/two --format latex")
+    add_command(app, "export", export, "codeplan export runs/bench -o episodes.csv")
     add_command(app, "report", report, "codeplan report runs/bench -o page.html")
     add_command(app, "view", view, "codeplan view runs/bench")
     add_command(app, "learn", learn, "codeplan learn household -n 6 --out learnt")
@@ -106,6 +107,27 @@ def compare(
         echo("\n\n".join(bench_table_text(table, width) for table in tables))
     else:
         echo(format_tables(tables, form or "markdown"), end="")
+
+
+def export(
+    bench: Annotated[Path, typer.Argument(metavar="BENCH", help="The folder of a bench.")],
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", metavar="FILE", help="The new file: .csv, .jsonl, or .parquet (extra frames)."),
+    ],
+    rows: Annotated[
+        str, typer.Option("--rows", metavar="KIND", help="A row for each of: episodes, calls, model_calls, plans.")
+    ] = "episodes",
+) -> None:
+    """Write a bench's figures as one table: a row for each episode, call, model call or plan.
+
+    The columns are always the same; numbers are numbers, and what an episode lacks is empty.
+    """
+    from codeplan.bench.figures import write_rows
+    from codeplan.bench.store import read_bench
+
+    count = write_rows(read_bench(bench), out, rows)  # type: ignore[arg-type]
+    echo(f"{out}: {with_count(count, 'row')}")
 
 
 Runs = Annotated[

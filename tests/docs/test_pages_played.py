@@ -89,6 +89,8 @@ def test_benches(read: Read, serve: Serve, tmp_path: Path) -> None:
     page.play("bench household -n 2 --cache replies --out second")
     for engine in ("ray", "dask"):
         page.skip(f"bench grid.toml --engine {engine}")  # needs a cluster: test_bench_page.py
+    assert "30 rows" in page.play("export adaplanner -o episodes.csv")
+    page.play("export adaplanner -o calls.jsonl --rows calls")
     page.play("papers")
     page.interrupt("bench paper:adapt-table2", lambda: page.has("table2/runs/*/*/trace.jsonl"))
     page.play("papers adapt-table2 --bench table2")
