@@ -81,6 +81,8 @@ class ServerAddress:
     ``name`` is a Python name, which tells tools of the same name apart. ``env`` is added to the few environment
     variables that a server gets; ``headers`` are sent with each request. Both may hold secrets, so neither is ever
     shown. ``is_sse`` says that the URL speaks the old transport, with server-sent events; otherwise that is found out.
+
+    Raises: UsageError: a header cannot be sent; blanks around its value, as files with keys have them, are left out.
     """
 
     name: str
@@ -90,6 +92,16 @@ class ServerAddress:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     cwd: str | None = None
     is_sse: bool = False
+
+    def __post_init__(self) -> None:
+        headers = {name: value.strip() for name, value in self.headers.items()}
+        for name, value in headers.items():  # the HTTP client's own error would show the value
+            if not _HEADER_NAME.fullmatch(name) or not (value.isascii() and value.isprintable()):
+                sentence = (
+                    f"the MCP server {self.name} has the header {in_quotes(name)}, whose name or value cannot be sent"
+                )
+                raise UsageError(sentence)
+        object.__setattr__(self, "headers", headers)
 
 
 def parse_address(text: str) -> ServerAddress:
@@ -215,19 +227,7 @@ def server_of_entry(where: str, name: str, entry: object) -> ServerAddress:
         raise UsageError(f"{where} has a url that begins with neither http:// nor https://")
     command = (found.command, *found.args) if found.command else ()
     is_sse = bool(found.url) and found.type == "sse"
-    headers = {header: _header_value(where, header, value) for header, value in found.headers.items()}
-    return ServerAddress(python_name(name, "server"), command, found.url, found.env, headers, found.cwd, is_sse)
-
-
-def _header_value(where: str, name: str, value: str) -> str:
-    """The value without the blanks around it, which files with keys often have. Raises: UsageError: it cannot be sent.
-
-    The client's own error would show the value, which may be a key.
-    """
-    value = value.strip()
-    if not _HEADER_NAME.fullmatch(name) or not (value.isascii() and (value.isprintable() or not value)):
-        raise UsageError(f"{where} has the header {in_quotes(name)}, whose name or value cannot be sent")
-    return value
+    return ServerAddress(python_name(name, "server"), command, found.url, found.env, found.headers, found.cwd, is_sse)
 
 
 def parse_entry(where: str, entry: object) -> ServerEntry:

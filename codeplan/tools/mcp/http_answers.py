@@ -115,7 +115,7 @@ def _decode(body: bytes) -> _Error:
 
 
 def _words(said: _Error, kind: str, response: Any) -> str:
-    """What the site says; with 429 and 503, also when it may be asked again. A web page says nothing of use."""
+    """What the site says, with its headers on logins and on when it may be asked again. A web page says nothing."""
     error = said.error.get("message") if isinstance(said.error, dict) else said.error
     detail = said.detail
     if isinstance(detail, list) and detail and isinstance(detail[0], dict):  # as FastAPI lists faults
@@ -126,4 +126,6 @@ def _words(said: _Error, kind: str, response: Any) -> str:
     words = one_line(": ".join(parts), MAX_WORDS)
     wait = response.headers.get("retry-after", "")
     again = f"it may be asked again in {wait} s" if wait.isdecimal() and len(wait) < 7 else ""
-    return "; ".join(part for part in (words, again) if part)
+    has_login = response.status_code == 401 and "resource_metadata" in response.headers.get("www-authenticate", "")
+    login = "it offers a login by OAuth, which codeplan does not do" if has_login else ""
+    return "; ".join(part for part in (words, login, again) if part)

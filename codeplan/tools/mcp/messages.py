@@ -152,7 +152,8 @@ def _keep_tools(result: dict[str, Any]) -> tuple[str, ...]:
             plain = {name: value for name, value in tool.items() if name != "outputSchema"}
             tool, fault = (plain, "") if not _fault_of("tools/list", {"tools": [plain]}) else (tool, fault)
         if fault:
-            left_out.append(f"{in_quotes(tool.get('name') if isinstance(tool, dict) else None, 60)}: {fault}")
+            name = in_quotes(tool.get("name") if isinstance(tool, dict) else None, 60)
+            left_out.append(f"{name}: {fault.removeprefix('tools.0.')}")
         else:
             kept.append(tool)
     result["tools"] = kept

@@ -75,13 +75,14 @@ async def _read(events: Any, received: Any) -> None:
     import anyio
     import httpx2
 
-    with contextlib.suppress(
-        anyio.BrokenResourceError, anyio.ClosedResourceError, httpx2.HTTPError, httpx2.StreamError, UnreadableAnswer
-    ):
-        async for event in events:
-            if event.event == "message" and event.data:
-                await received.send(read_message(event.data.encode("utf-8", "replace")))
-    received.close()
+    ends = (anyio.BrokenResourceError, anyio.ClosedResourceError, httpx2.HTTPError, httpx2.StreamError)
+    try:
+        with contextlib.suppress(*ends, UnreadableAnswer):
+            async for event in events:
+                if event.event == "message" and event.data:
+                    await received.send(read_message(event.data.encode("utf-8", "replace")))
+    finally:
+        received.close()  # calls that wait for an answer end now
 
 
 class _Poster:

@@ -78,6 +78,12 @@ def test_a_servers_own_answer_is_a_plain_error_whatever_the_status(status):
         ),
         (429, {"error": {"message": "slow down"}}, {"retry-after": "7"}, "slow down; it may be asked again in 7 s"),
         (401, {"error": "invalid_token", "error_description": "it expired"}, {}, "invalid_token: it expired"),
+        (
+            401,
+            b"",
+            {"www-authenticate": 'Bearer resource_metadata="https://a"'},
+            "login by OAuth, which codeplan does not",
+        ),
         (501, b"<html>", HTML, "HTTP status 501 (Not Implemented)"),
         (418, b"\x1b[2J{" * 1_000, {}, "HTTP status 418"),
         (418, b"[" * 100_000, {}, "HTTP status 418"),

@@ -233,13 +233,12 @@ def test_a_whole_command_line_in_command_is_told_how_to_write_it():
 
 
 @pytest.mark.parametrize("value", ["Bearer sesame\n", " Bearer sesame"])
-def test_blanks_around_a_header_are_taken_off(tmp_path, value):
-    (address,) = config(tmp_path, {"mcpServers": {"a": {"url": "http://a", "headers": {"Authorization": value}}}})
-    assert address.headers == {"Authorization": "Bearer sesame"}
+def test_blanks_around_a_header_are_taken_off(value):
+    assert ServerAddress("a", url="http://a", headers={"X": value}).headers == {"X": "Bearer sesame"}
 
 
 @pytest.mark.parametrize(
-    "headers", [{"Authorization": "Bearer ses\name"}, {"X-Key": "sesäme\u2028"}, {"X Key": "sesame"}]
+    "headers", [{"X-Key": "ses\name"}, {"X-Key": "sesäme"}, {"X-Key": "ses\0me"}, {"X Key": "sesame"}]
 )
 def test_a_header_that_cannot_be_sent_is_refused_without_its_value(tmp_path, headers):
     with pytest.raises(UsageError) as caught:
