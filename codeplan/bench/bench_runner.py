@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing
 from functools import partial
@@ -19,13 +21,24 @@ from codeplan import plugins
 from codeplan.bench.bench_spec import BenchSpec, ResolvedBench, resolve_bench
 from codeplan.bench.engines import Engine, make_engine
 from codeplan.bench.grid import BenchCell, BenchGrid
-from codeplan.bench.store import BenchRecord, BenchStore, EpisodeOutcome, episode_folder, order_outcomes, read_bench
+from codeplan.bench.store import (
+    GRID_FILE,
+    RESULTS_FILE,
+    RUNS_FOLDER,
+    BenchRecord,
+    BenchStore,
+    EpisodeOutcome,
+    episode_folder,
+    order_outcomes,
+    read_bench,
+)
 from codeplan.bench.tool_tasks import TasksOnTools
 from codeplan.bench.trainings import TrainingObserver, run_trainings
 from codeplan.budget import Budget, Spending, TotalBudget
 from codeplan.cancellation import Cancellation, current_cancellation
 from codeplan.errors import BudgetExceeded, Diverged, InfrastructureError, UsageError
-from codeplan.protocols import Environment, has_members, require_members
+from codeplan.llm.callable_model import ModelFunction
+from codeplan.protocols import LLM, Environment, has_members, require_members
 from codeplan.recording.event_handlers import EventsOnly
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler
 from codeplan.recording.trace import Trace
@@ -309,9 +322,11 @@ def run_bench(
     with the same folder. Trainings run before all episodes; ``budget`` limits both together, and ``training_observer``
     receives the trainings' episodes.
 
-    Raises: UsageError: a setting is wrong, the folder holds another bench, or a bench with trainings has no folder.
+    Raises: UsageError: a setting is wrong, the folder holds another bench, or a bench with trainings has no folder. If
+        that happens before an episode has ended, a new folder is left as it was.
     """
     _require_files(plan, folder, worker_settings)
+    is_new = folder is not None and not (folder.is_dir() and any(folder.iterdir()))
     with ExitStack() as stack:
         store = stack.enter_context(BenchStore(folder, plan.grid)) if folder else None
         bench = read_bench(folder) if folder else BenchRecord(Path(), plan.grid)
@@ -330,8 +345,22 @@ def run_bench(
                 on_outcome(outcome)
 
         worker = EpisodeWorker(folder=where, settings=settings, **worker_settings)
-        stopped = _run_jobs(remaining_jobs(plan.grid, outcomes), worker, engine, spending, keep)
+        try:
+            stopped = _run_jobs(remaining_jobs(plan.grid, outcomes), worker, engine, spending, keep)
+        except UsageError:
+            if folder and is_new and not outcomes:
+                _empty(folder)
+            raise
     return BenchOutcome(BenchRecord(bench.folder, plan.grid, order_outcomes(plan.grid, outcomes)), stopped)
+
+
+def _empty(folder: Path) -> None:
+    """Remove what a bench has written into its new folder."""
+    for name in (GRID_FILE, RESULTS_FILE):
+        (folder / name).unlink(missing_ok=True)
+    shutil.rmtree(folder / RUNS_FOLDER, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        folder.rmdir()
 
 
 def _require_files(plan: ResolvedBench, folder: Path | None, worker_settings: Mapping[str, Any]) -> None:
@@ -373,7 +402,7 @@ def _run_jobs(
 def run(
     env: str | Environment | Callable[[], Environment],
     method: str | Sequence[str] = "adaplanner",
-    model: str | Sequence[str] = "scripted",
+    model: str | LLM | ModelFunction | Sequence[str | LLM | ModelFunction] = "scripted",
     *,
     split: str | None = None,
     kind: str | None = None,
@@ -389,8 +418,9 @@ def run(
     """Play an environment's tasks with each method and each model, in threads of this process.
 
     ``env`` is the name of a suite or an environment, an environment's class or another function that makes one, or an
-    object. An object plays one episode after the other; the others play ``jobs`` at a time (default 2). ``split``,
-    ``kind`` and ``n`` select tasks: at most ``n`` of each kind. ``budget`` is for each episode, ``bench_budget`` for
+    object. An object plays one episode after the other; the others play ``jobs`` at a time (default 2). ``model`` is a
+    name, a function of messages, a codeplan.LLM, or a list of these with different names. ``split``, ``kind`` and ``n``
+    select tasks: at most ``n`` of each kind. ``budget`` is for each episode, ``bench_budget`` for
     all. ``out`` is the bench's folder, in which an unfinished bench continues; None writes nothing. ``on_outcome`` is
     called with each episode that ends. ``settings`` are those of ``codeplan.run``, for all cells.
 
@@ -403,7 +433,7 @@ def run(
     spec = BenchSpec(
         suites=(name,),
         methods=_listed("method", method),
-        models=_listed("model", model),
+        models=_model_names(model),
         common=settings,
         repeats=repeats,
         split=split,
@@ -436,6 +466,18 @@ def _require_whole(**numbers: object) -> None:
     for name, number in numbers.items():
         if number is not None and (type(number) is not int or number < 1):
             raise UsageError(f"{name} is {in_quotes(number)}; give a whole number from 1 up")
+
+
+def _model_names(given: object) -> tuple[str, ...]:
+    """The names of the models, which this process then knows.
+
+    Raises: UsageError: one is no model, or two share a name.
+    """
+    several = given if isinstance(given, Sequence) and not isinstance(given, str) else (given,)
+    names = tuple(each if isinstance(each, str) else models.register(models.as_model(each)) for each in several)
+    if twice := next((name for name, count in Counter(names).items() if count > 1), None):
+        raise UsageError(f"two models of this bench are called {in_quotes(twice)}; give one another name")
+    return names
 
 
 def _listed(what: str, given: object) -> tuple[str, ...]:

@@ -223,6 +223,7 @@ def untrusted_settings(spec: BenchSpec) -> dict[str, Any]:
 def _untrusted_of_grid(spec: BenchSpec) -> dict[str, Any]:
     models_used = [_split_entry(entry, "model")[0] for entry in spec.models]
     found: dict[str, Any] = {"models": models_used} if {*models_used} != {"scripted"} else {}
+    found |= {"suites": [*spec.suites]} if any(map(_is_file, spec.suites)) else {}
     declared = _declared_settings(spec, models_used)
     entries = [_split_entry(entry, what)[2] for what in ("method", "model") for entry in getattr(spec, f"{what}s")]
     of_trainings = (spec.learn.settings,) if spec.learn else ()
@@ -234,7 +235,8 @@ def _untrusted_of_grid(spec: BenchSpec) -> dict[str, Any]:
 
 def _declared_settings(spec: BenchSpec, models_used: list[str]) -> dict[str, list[SettingSpec]]:
     """The declarations of all settings that the bench's environments, methods and models take, by name."""
-    envs = () if spec.tool_tasks else {resolve_suite(suite).env for suite in spec.suites}
+    of_package = [suite for suite in spec.suites if not _is_file(suite)]
+    envs = () if spec.tool_tasks else {resolve_suite(suite).env for suite in of_package}
     methods = {_split_entry(entry, "method")[0] for entry in spec.methods}
     factories = [load_factory("codeplan.envs", env) for env in envs]
     factories += [load_factory("codeplan.methods", method) for method in methods]
@@ -243,6 +245,11 @@ def _declared_settings(spec: BenchSpec, models_used: list[str]) -> dict[str, lis
     for setting in itertools.chain(*map(setting_specs, factories), of_models):
         found.setdefault(setting.name, []).append(setting)
     return found
+
+
+def _is_file(name: str) -> bool:
+    """Whether an entry of a grid is ``FILE.py:NAME``: code, which only a file that the user trusts may name."""
+    return ".py:" in name
 
 
 def resolve_bench(

@@ -93,12 +93,15 @@ class EngineOptions:
 
 @dataclass(frozen=True)
 class PlayerOptions:
-    """The method and the model that play."""
+    """The methods and the models that play, each with each."""
 
     method: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The method, as 'codeplan methods' lists it. [adaplanner]")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A method, as 'codeplan methods' lists it; repeatable. [adaplanner]"),
     ] = None
-    model: Annotated[str | None, typer.Option("--model", metavar="NAME", help=options.MODEL_HELP)] = None
+    model: Annotated[
+        list[str] | None, typer.Option("--model", metavar="NAME", help=f"{options.MODEL_HELP} Repeatable.")
+    ] = None
     more: options.Set = None
 
 
@@ -203,21 +206,37 @@ def _ask(
     suite: str, settings: dict[str, Any], selection: SelectionOptions, players: PlayerOptions
 ) -> tuple[BenchRequest, dict[str, Any]]:
     """The bench that the command asks for, and what its workers need to know of the user's files and tasks."""
-    from codeplan.runner.environment_files import absolute_form, is_environment_file, use_environment
-    from codeplan.runner.models import is_model_file, use_model
-
-    model = players.model
-    of_files = {
-        "files": (absolute_form(suite),) if is_environment_file(suite) else (),
-        "model_files": (absolute_form(model),) if model and is_model_file(model) else (),
-    }
-    suite = use_environment(suite, many_times=True)
+    own = NamedFiles()
     chosen = {
         name: getattr(selection, name) for name in ("split", "kind", "n", "repeats", "trainings", "attack", "flows")
     }
-    chosen |= {"method": players.method, "model": use_model(model) if model else model}
-    asked = ask_bench(suite, settings, {name: value for name, value in chosen.items() if value is not None})
-    return asked, {**of_files, "tool_tasks": asked.tool_tasks}
+    chosen |= {"method": players.method, "model": players.model and [*map(own.model, players.model)]}
+    suite = own.environment(suite)
+    asked = ask_bench(suite, settings, {name: value for name, value in chosen.items() if value is not None}, own)
+    return asked, {"files": (*own.files,), "model_files": (*own.model_files,), "tool_tasks": asked.tool_tasks}
+
+
+class NamedFiles:
+    """The files of environments and models that the user named, or a grid that the user trusts: workers need them."""
+
+    def __init__(self) -> None:
+        self.files: list[str] = []
+        self.model_files: list[str] = []
+
+    def environment(self, given: str) -> str:
+        """The name of the environment of ``FILE.py:NAME``, which this process knows from now on; another text stays."""
+        from codeplan.runner.environment_files import absolute_form, is_environment_file, use_environment
+
+        self.files += [absolute_form(given)] if is_environment_file(given) else []
+        return use_environment(given, many_times=True)
+
+    def model(self, given: str) -> str:
+        """The name of the model of ``FILE.py:NAME``, likewise."""
+        from codeplan.runner.environment_files import absolute_form
+        from codeplan.runner.models import is_model_file, use_model
+
+        self.model_files += [absolute_form(given)] if is_model_file(given) else []
+        return use_model(given)
 
 
 @contextlib.contextmanager
@@ -310,11 +329,15 @@ class BenchRequest(NamedTuple):
     tool_tasks: TasksOnTools | None = None
 
 
-def ask_bench(suite: str, settings: dict[str, Any], selection: dict[str, Any]) -> BenchRequest:
+def ask_bench(
+    suite: str, settings: dict[str, Any], selection: dict[str, Any], own: NamedFiles | None = None
+) -> BenchRequest:
     """The bench that a command asks for.
 
     ``settings`` are those of options; ``selection`` has those of split, kind, n, repeats, trainings, attack, flows,
-    method and model that were given. Raises: UsageError: they do not fit the suite.
+    method and model (lists of names) that were given. ``own`` takes the files that a grid names.
+
+    Raises: UsageError: they do not fit the suite.
     """
     from codeplan.bench.agentdojo import NAME as AGENTDOJO
     from codeplan.bench.bench_spec import resolve_bench
@@ -332,7 +355,7 @@ def ask_bench(suite: str, settings: dict[str, Any], selection: dict[str, Any]) -
     if suite == AGENTDOJO:
         spec = _from_agentdojo(config, settings, selection)
     elif suite.endswith(".toml"):
-        spec = _from_file(suite, settings, selection)
+        spec = _from_file(suite, settings, selection, own or NamedFiles())
     else:
         spec = _from_flags(suite, config, settings, selection)
 
@@ -343,21 +366,19 @@ def ask_bench(suite: str, settings: dict[str, Any], selection: dict[str, Any]) -
 
 
 def _refuse_several_names(suite: str, selection: dict[str, Any]) -> None:
-    """Raise UsageError if an option names several methods or models, which only a file can."""
+    """Raise UsageError if an option names several methods or models at once."""
     from codeplan.errors import UsageError
 
     for option in ("method", "model"):
-        given = selection.get(option, "")
-        if "," not in given or "://" in given:
+        given = next((name for name in selection.get(option, ()) if "," in name and "://" not in name), None)
+        if given is None:
             continue
-        line = f"{option}s = {json.dumps([name.strip() for name in given.split(',')])}"
+        names = [name.strip() for name in given.split(",")]
         if suite.endswith(".toml"):
+            line = f"{option}s = {json.dumps(names)}"
             raise UsageError(f"--{option} takes one name; for several, omit the option and write into {suite}: {line}")
-        lines = f"suites = {json.dumps([suite])} and {line}"
-        raise UsageError(
-            f"--{option} takes one name; for several, write a file grid.toml with the lines {lines}, "
-            "and run: codeplan bench grid.toml"
-        )
+        repeated = " ".join(f"--{option} {shell_word(name)}" for name in names)
+        raise UsageError(f"--{option} takes one name; repeat it for several: {repeated}")
 
 
 def _from_paper(name: str, config: UserConfig, settings: dict[str, Any], selection: dict[str, Any]) -> BenchRequest:
@@ -370,7 +391,10 @@ def _from_paper(name: str, config: UserConfig, settings: dict[str, Any], selecti
     for option in ("split", "method"):
         if option in selection:
             raise UsageError(f"paper:{name} sets the {option} itself; omit --{option}")
-    model, _ = options.select_model(config, selection.pop("model", None), {})
+    models = selection.pop("model", [None])
+    if len(models) > 1:
+        raise UsageError(f"paper:{name} is played with one model; name one")
+    model, _ = options.select_model(config, models[0], {})
     given = dict(settings)
     if any(row.second_model for part in experiment.parts for row in part.rows):
         selection["second_model"] = given.pop("executor_model", None)
@@ -388,10 +412,10 @@ def _from_flags(suite: str, config: UserConfig, common: dict[str, Any], selectio
     from codeplan.bench.bench_spec import BenchSpec
 
     given = dict(selection)
-    name, _ = options.select_model(config, given.pop("model", None), {})
-    methods = (given.pop("method", "adaplanner"),)
+    models = tuple(options.select_model(config, name, {})[0] for name in given.pop("model", [None]))
+    methods = tuple(given.pop("method", ["adaplanner"]))
     return BenchSpec(
-        suites=(suite,), methods=methods, models=(name,), common=common, budget=options.make_budget(config), **given
+        suites=(suite,), methods=methods, models=models, common=common, budget=options.make_budget(config), **given
     )
 
 
@@ -411,7 +435,7 @@ def _from_agentdojo(config: UserConfig, common: dict[str, Any], selection: dict[
     return replace(_from_flags(NAME, config, common, given), suites=tasks.suites, tool_tasks=tasks)
 
 
-def _from_file(file: str, common: dict[str, Any], selection: dict[str, Any]) -> BenchSpec:
+def _from_file(file: str, common: dict[str, Any], selection: dict[str, Any], own: NamedFiles) -> BenchSpec:
     """The bench that a file describes. Settings from options apply to all its cells.
 
     Tasks on tools are played with any method and model; a grid names its own.
@@ -426,10 +450,27 @@ def _from_file(file: str, common: dict[str, Any], selection: dict[str, Any]) -> 
     real = Path(file).resolve()
     spec = read_spec(Path(file), lambda sha256: settings_files.is_trusted(real, sha256))
     if spec.tool_tasks and "split" not in given:
-        given |= {f"{name}s": (given.pop(name),) for name in ("method", "model") if name in given}
+        given |= {f"{name}s": tuple(given.pop(name)) for name in ("method", "model") if name in given}
     elif given:
         raise UsageError(f"{file} defines the bench; set {next(iter(given))} there instead of giving the option")
-    return replace(spec, common={**spec.common, **common}, **given)
+    spec = replace(spec, common={**spec.common, **common}, **given)
+    return spec if spec.tool_tasks else _with_own_files(spec, real.parent, own)
+
+
+def _with_own_files(spec: BenchSpec, folder: Path, own: NamedFiles) -> BenchSpec:
+    """The spec with the names of the environments and models of ``FILE.py:NAME``, beside the grid's file.
+
+    They run with the user's rights: ``read_spec`` has asked for trust.
+    """
+    from msgspec.structs import replace
+
+    def model(entry: str | dict[str, Any]) -> str | dict[str, Any]:
+        name = entry["name"] if isinstance(entry, dict) else entry
+        found = own.model(str(folder / name) if ".py:" in name else name)
+        return {**entry, "name": found} if isinstance(entry, dict) else found
+
+    suites = tuple(own.environment(str(folder / suite) if ".py:" in suite else suite) for suite in spec.suites)
+    return replace(spec, suites=suites, models=tuple(map(model, spec.models)))
 
 
 _HEADS = ("cell", "episodes", "calls", "tokens", "US $", "seen")

@@ -176,7 +176,13 @@ def use_model(given: str) -> str:
     found = model_of_file(given)
     if isinstance(found, type):
         raise UsageError(f"{in_quotes(given)} is a class; {_FORM}")
+    return register(as_model(found, f"the model {in_quotes(given)}"))
+
+
+def as_model(found: Any, what: str = "the model") -> LLM:
+    """A model of the user's: a function of messages, or an LLM. Raises: UsageError: it is neither."""
     if is_model_function(found):
-        return register(CallableModel(found))
-    require_members(found, LLM, f"the model {in_quotes(given)}")
-    return register(found)
+        return CallableModel(found)
+    require_members(found, LLM, what)
+    model: LLM = found
+    return model

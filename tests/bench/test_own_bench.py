@@ -13,6 +13,8 @@ from codeplan.bench import TotalBudget
 from codeplan.envs.household import Household
 from codeplan.errors import UsageError
 
+SHORT = codeplan.Budget(model_calls=1)
+
 
 class Kitchen(Household):
     """The household under a name that no package registers."""
@@ -55,11 +57,38 @@ def test_a_class_plays_several_episodes_at_a_time() -> None:
     assert all(one.result.success for one in outcome.bench.outcomes)
 
 
+def one_plan(messages: list[codeplan.Message]) -> str:
+    return "```python\ndef solution(agent, start_from=1):\n    if start_from <= 1:\n        assert False, 'no'\n```"
+
+
+def another_plan(messages: list[codeplan.Message]) -> str:
+    return one_plan(messages).replace("no", "nothing")
+
+
+def test_functions_are_models_of_a_bench() -> None:
+    outcome = codeplan.bench.run("household", model=[one_plan, another_plan], kind="clean", n=1, budget=SHORT)
+    assert [one.result.model for one in outcome.bench.outcomes] == ["one_plan", "another_plan"]
+    assert {one.result.model_calls for one in outcome.bench.outcomes} == {1}
+
+
+def test_a_wrong_use_leaves_no_folder(tmp_path: Path) -> None:
+    class Bare(Kitchen):
+        name = "bare"
+
+        @property
+        def space(self) -> Any:
+            raise AttributeError("space")
+
+    with pytest.raises(codeplan.UsageError, match="does not describe its actions"):
+        codeplan.bench.run(Bare, "react", kind="clean", n=1, out=tmp_path / "bench")
+    assert not (tmp_path / "bench").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"model": lambda messages: ""}, "a bench takes the name of a model, or several names, not a function"),
-        ({"model": [3]}, "a bench takes the name of a model, or several names, not a list"),
+        ({"model": [3]}, "the model has no attribute"),
+        ({"model": [one_plan, one_plan]}, "two models of this bench are called 'one_plan'; give one another name"),
         ({"method": {"react": 1}}, "a bench takes the name of a method, or several names, not a dict"),
         ({"jobs": 0}, "jobs is 0; give a whole number from 1 up"),
         ({"repeats": "2"}, "repeats is '2'; give a whole number from 1 up"),

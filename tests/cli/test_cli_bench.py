@@ -97,7 +97,7 @@ def test_broken_off_attempts_replay_from_the_tape(capsys):
     [
         (["bench", "houshold"], "did you mean 'household'"),
         (["bench", "none.toml"], "cannot be read"),
-        (["bench", "household", "--method", "adapt,react"], 'suites = ["household"] and methods = ["adapt", "react"]'),
+        (["bench", "household", "--method", "adapt,react"], "repeat it for several: --method adapt --method react"),
         (["bench", "my.toml", "--model", "a, b"], 'write into my.toml: models = ["a", "b"]'),
         (["compare", "nowhere"], "there is no bench"),
         (["compare", "nowhere", "--format", "word"], "there is no format"),

@@ -1,6 +1,7 @@
 """Environments in the user's own files on the command line: run, bench, recordings and tests of plans."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from support.reply_server import endpoint as endpoint
 from support.reply_server import reply
 
 from codeplan import envs, plugins
+from codeplan.bench import read_bench
 from codeplan.cli import main
 from codeplan.errors import UsageError
 from codeplan.recording.trace import Trace
@@ -21,6 +23,8 @@ def solution(agent, start_from=1):
                 break
         assert 'ball' in agent.open(box), f'Error in [Step 1]: no ball. {agent.report()}'
 """
+FUNCTION_MODEL = f'def answer(messages):\n    return """```python\n{PLAN}```"""\n'
+
 MORE = """
 import sys
 from typing import Annotated
@@ -250,6 +254,28 @@ def test_a_recording_of_an_unknown_environment_says_how_to_name_it(run, monkeypa
     assert err.startswith("codeplan: there is no environment 'crates', which the trace names; ")
     assert err.endswith("never taken from a trace: --env FILE.py:NAME, or in Python env=…\n")
     assert run(*command, "--env", "mine.py:Crates")[0] == 0
+
+
+def test_a_grid_that_the_user_trusts_names_files_beside_it(folder, capsys):
+    """The trust is asked before a file is imported."""
+    Path("models.py").write_text("open('loaded', 'w').close()\n" + FUNCTION_MODEL)
+    Path("grid.toml").write_text('suites = ["mine.py:Crates"]\nmodels = ["models.py:answer"]\nn = 1\n')
+    code = main(["bench", "grid.toml", "--out", "bench"])
+    assert (code, Path("loaded").exists(), Path("bench").exists()) == (2, False, False)
+    assert "sets what only a file that you trust may set: models, suites" in capsys.readouterr().err
+    assert main(["trust", "grid.toml"]) == 0
+    assert not Path("loaded").exists()
+    os.mkdir("elsewhere")
+    os.chdir("elsewhere")
+    assert main(["bench", "../grid.toml", "--out", "bench", "--engine", "processes"]) == 0
+    assert [one.result.model for one in read_bench("bench").outcomes] == ["answer"] * 1
+
+
+def test_options_that_repeat_make_a_grid(folder):
+    Path("models.py").write_text(FUNCTION_MODEL + FUNCTION_MODEL.replace("answer", "another"))
+    several = ("--model", "models.py:answer", "--model", "models.py:another")
+    assert main(["bench", "mine.py:Crates", "-n", "1", *several, "--out", "bench"]) == 0
+    assert [cell.model for cell in read_bench("bench").cells] == ["answer", "another"]
 
 
 def test_no_recording_names_a_file(run, folder):
