@@ -19,7 +19,7 @@ import msgspec
 
 from codeplan import plugins
 from codeplan.bench.bench_spec import BenchSpec, ResolvedBench, resolve_bench
-from codeplan.bench.engines import Engine, make_engine
+from codeplan.bench.engines import Engine, default_jobs, make_engine
 from codeplan.bench.grid import BenchCell, BenchGrid
 from codeplan.bench.store import (
     GRID_FILE,
@@ -418,11 +418,12 @@ def run(
     """Play an environment's tasks with each method and each model, in threads of this process.
 
     ``env`` is the name of a suite or an environment, an environment's class or another function that makes one, or an
-    object. An object plays one episode after the other; the others play ``jobs`` at a time (default 2). ``model`` is a
-    name, a function of messages, a codeplan.LLM, or a list of these with different names. ``split``, ``kind`` and ``n``
-    select tasks: at most ``n`` of each kind. ``budget`` is for each episode, ``bench_budget`` for
-    all. ``out`` is the bench's folder, in which an unfinished bench continues; None writes nothing. ``on_outcome`` is
-    called with each episode that ends. ``settings`` are those of ``codeplan.run``, for all cells.
+    object. An object plays one episode after the other; the others play ``jobs`` at a time (by default one for
+    each processor, 2 to 8). ``model`` is a name, a function of messages, a codeplan.LLM, or a list of these with
+    different names. ``split``, ``kind`` and ``n`` select tasks: at most ``n`` of each kind. ``budget`` is for each
+    episode, ``bench_budget`` for all. ``out`` is the bench's folder, in which an unfinished bench continues; None
+    writes nothing. ``on_outcome`` is called with each episode that ends. ``settings`` are those of ``codeplan.run``,
+    for all cells.
 
     Raises: UsageError: the input is wrong, such as several jobs for one object.
     """
@@ -443,7 +444,7 @@ def run(
     )
     return run_bench(
         resolve_bench(spec, environments=environments),
-        make_engine("threads", jobs or (1 if environments else 2)),
+        make_engine("threads", jobs or (1 if environments else default_jobs())),
         Path(out) if out else None,
         budget=bench_budget,
         observer=lambda bench: contextlib.nullcontext(on_outcome),

@@ -20,6 +20,7 @@ from codeplan import plugins
 from codeplan.cancellation import Cancellation
 from codeplan.errors import InfrastructureError, UsageError
 from codeplan.llm.connections import cancel_calls_on_interrupt
+from codeplan.sandbox.host.plan_texts import usable_processors
 from codeplan.untrusted.values import in_quotes
 
 J = TypeVar("J")
@@ -285,6 +286,11 @@ _REMOTE: dict[str, Callable[[int, str | None], Engine]] = {"dask": DaskEngine, "
 
 ENGINE_NAMES = (*_LOCAL, *_REMOTE)
 """The names of the engines."""
+
+
+def default_jobs() -> int:
+    """How many episodes run at a time where the user does not say: one for each processor, 2 to 8."""
+    return max(2, min(8, usable_processors()))
 
 
 def make_engine(name: str, workers: int, address: str | None = None) -> Engine:

@@ -78,7 +78,7 @@ class SelectionOptions:
 class EngineOptions:
     """What runs the episodes, and where."""
 
-    jobs: Annotated[int, typer.Option("-j", "--jobs", metavar="N", min=1, help="Episodes at a time.")] = 2
+    jobs: options.Jobs = None
     engine: Annotated[
         str, typer.Option("--engine", metavar="E", help="What runs the episodes: threads, processes, dask or ray.")
     ] = "threads"
@@ -266,7 +266,8 @@ def _run(
         raise UsageError("tasks on tools go on no tape; replay the trace of one with: codeplan replay RUN")
     if uses_tape and engine.engine != "threads":
         raise UsageError("tapes need the engine threads; omit --engine")
-    runs_on, budget = engines.make_engine(engine.engine, engine.jobs, engine.address), total.budget()
+    jobs, budget = engine.jobs or engines.default_jobs(), total.budget()
+    runs_on = engines.make_engine(engine.engine, jobs, engine.address)
     if budget.money is not None or any(cell.budget.money is not None for cell in plan.grid.cells):
         warn_unpriced_models(plan.unpriced_models)
     observers: dict[str, Any] = {"observer": bench_progress, "training_observer": learning_progress}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 COMMAND_GROUPS: Final = {
     "Episodes": ("run", "do", "chat", "resume", "approve", "replay", "show", "fork"),
     "Plans": ("check", "exec", "mcp", "test", "mutate", "new-test"),
-    "Experiments": ("bench", "papers", "compare", "report", "view", "learn", "skills"),
+    "Experiments": ("bench", "papers", "compare", "export", "report", "view", "learn", "skills"),
     "What there is": ("envs", "tasks", "methods"),
     "This machine": ("doctor", "sandbox", "trust", "serve-scripted"),
 }

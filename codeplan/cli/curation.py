@@ -67,7 +67,7 @@ class EpisodeOptions:
     base_url: options.BaseUrl = None
     cache: options.Cache = None
     more: options.Set = None
-    jobs: Annotated[int, typer.Option("-j", "--jobs", metavar="N", min=1, help="Episodes at a time.")] = 2
+    jobs: options.Jobs = None
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="The folder for the episodes' traces. [one in runs/]")
     ] = None
@@ -78,6 +78,7 @@ class EpisodeOptions:
         self, command: str, env: str, tapes: dict[str, Any], spending: Spending, subfolder: str = ""
     ) -> Iterator[CurationRunner]:
         """The runner of the episodes, with a folder for their traces. Episodes from a tape leave no traces."""
+        from codeplan.bench.engines import default_jobs
         from codeplan.curation.curation_runner import CurationRunner
         from codeplan.errors import UsageError
         from codeplan.untrusted.files import refuse_links
@@ -93,7 +94,8 @@ class EpisodeOptions:
         given |= {"budget": options.make_budget(config), **tapes}
         kept = contextlib.nullcontext(None) if tapes["tape"] else options.run_folder(out, "skills", command, env)
         with kept as folder, interruptible(f"; {_WAYS_ON[command]}"), curation_progress() as bar:
-            yield CurationRunner(env, name, folder=folder, workers=self.jobs, observer=bar, spending=spending, **given)
+            workers = self.jobs or default_jobs()
+            yield CurationRunner(env, name, folder=folder, workers=workers, observer=bar, spending=spending, **given)
 
 
 def add_to(group: typer.Typer) -> None:

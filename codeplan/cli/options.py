@@ -91,6 +91,10 @@ Run = Annotated[
 ]
 Port = Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="The port on 127.0.0.1; 0 takes a free one.")]
 Json = Annotated[bool, typer.Option("--json", help="Print only JSON to standard output.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option("-j", "--jobs", metavar="N", min=1, help="Episodes at a time. [one for each processor, 2 to 8]"),
+]
 Data = Annotated[
     str | None, typer.Option("--data", metavar="FOLDER", help="The folder of the environment's data, if it needs one.")
 ]

@@ -265,7 +265,7 @@ def test_a_refused_plan_is_a_list_of_diagnostics_in_json(cli, plan):
     assert ran.json[0]["line"] == 4
 
 
-BARE = IDLE.replace("def solution(agent, start_from=1):", "import os\ndef solution(agent):")
+BARE = IDLE.replace("def solution(agent, start_from=1):", "import glob\ndef solution(agent):")
 
 
 def test_a_plan_is_mended_and_each_fix_is_shown(cli, plan):
@@ -276,7 +276,7 @@ def test_a_plan_is_mended_and_each_fix_is_shown(cli, plan):
         first
         == "plan.py:2: mended: `def solution(agent):` became `def solution(agent, start_from=1):` [solution-signature]"
     )
-    assert second == "plan.py:1: mended: `import os` was removed [unused-import]"
+    assert second == "plan.py:1: mended: `import glob` was removed [unused-import]"
     assert last == "plan.py: accepted"
     assert Path("plan.py").read_text() == BARE
 
