@@ -16,9 +16,17 @@ from typing import BinaryIO
 
 from codeplan.errors import UsageError
 from codeplan.untrusted import files
+from codeplan.untrusted.values import type_name
 
 _SECONDS = 2.0
 _POLL_SECONDS = 0.02
+
+
+def require_path(given: object, what: str) -> str:
+    """The path as a text. Raises: UsageError: it is none; the message says what it should be the path of."""
+    if isinstance(given, str | os.PathLike) and isinstance(path := os.fspath(given), str):
+        return path
+    raise UsageError(f"name {what} by its path, not by a value of the type {type_name(given)}")
 
 
 def lock_exclusively(file: BinaryIO, refusal: str) -> BinaryIO:

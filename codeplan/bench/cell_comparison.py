@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from statistics import fmean
 
 from msgspec.structs import replace
@@ -22,6 +23,7 @@ from codeplan.bench.metrics import (
 )
 from codeplan.bench.papers import PublishedResults, published_results
 from codeplan.bench.store import GRID_FILE, BenchRecord, read_bench
+from codeplan.durable_files import require_path
 from codeplan.errors import UsageError
 from codeplan.statistics import RateDifference, bootstrap_mean, mcnemar_exact, paired_difference, tasks_needed
 from codeplan.types import Value
@@ -97,7 +99,7 @@ class BenchOverview(Value, frozen=True):
     kinds_left_out: int = 0
 
 
-def build_overview(first: str, second: str | None = None, metrics: Sequence[str] = ()) -> BenchOverview:
+def build_overview(first: Path | str, second: Path | str | None = None, metrics: Sequence[str] = ()) -> BenchOverview:
     """Compare ``FOLDER`` or ``FOLDER:CELL`` with another; for a folder alone, each cell with the first of its suite.
 
     ``CELL`` is a cell's name, or a part that no other cell's name has. ``metrics`` are the columns, each with its
@@ -205,7 +207,7 @@ def _mean_differences(
             yield MeanDifference(name, first, second, RateDifference(second - first, low, high))
 
 
-def _cell_pairs(first: str, second: str | None) -> list[tuple[ComparedCell, ...]]:
+def _cell_pairs(first: Path | str, second: Path | str | None) -> list[tuple[ComparedCell, ...]]:
     """The cells to compare, in pairs; the only cell of a suite has no partner."""
     ours = _find_cells(first)
     if second is None:
@@ -233,9 +235,9 @@ def _distinct_labels(first: ComparedCell, second: ComparedCell) -> tuple[Compare
     return ComparedCell(first.bench, first.cell, a), ComparedCell(second.bench, second.cell, b)
 
 
-def _find_cells(spec: str) -> list[ComparedCell]:
+def _find_cells(spec: Path | str) -> list[ComparedCell]:
     """The cells that ``FOLDER`` or ``FOLDER:CELL`` names."""
-    folder, part = _split_spec(spec)
+    folder, part = _split_spec(require_path(spec, "a bench (FOLDER, or FOLDER:CELL)"))
     bench = read_bench(folder)
     found = [c for c in bench.cells if c.name == part] or [c for c in bench.cells if part in c.name]
     if part and len(found) != 1:

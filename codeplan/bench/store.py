@@ -21,7 +21,7 @@ import msgspec
 from msgspec.structs import replace
 
 from codeplan.bench.grid import BenchCell, BenchGrid, find_excess, require_contained, require_sound, total_episodes
-from codeplan.durable_files import lock_exclusively
+from codeplan.durable_files import lock_exclusively, require_path
 from codeplan.errors import TraceFailure, UsageError
 from codeplan.runner.episodes import describe_episode_folder
 from codeplan.types import NO_USAGE, Result, Task, Value
@@ -131,7 +131,7 @@ def read_bench(folder: Path | str) -> BenchRecord:
 
     Each episode's folder is where a bench puts it. The paths in the results are not trusted.
     """
-    folder = Path(folder)
+    folder = Path(require_path(folder, "a bench's folder"))
     try:
         text = files.read_bytes(folder / GRID_FILE, MAX_BENCH_BYTES)
         ValueLimit(MAX_BENCH_VALUES).check(text, str(folder / GRID_FILE))

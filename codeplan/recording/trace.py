@@ -21,7 +21,7 @@ from typing import BinaryIO, Final, TypeVar, cast
 import msgspec
 
 from codeplan.cancellation import in_force_here, raise_if_cancelled
-from codeplan.durable_files import lock_exclusively
+from codeplan.durable_files import lock_exclusively, require_path
 from codeplan.errors import Diverged, SizeExceeded, TraceExhausted, TraceFailure, TurnOver, UsageError
 from codeplan.plain_data import MAX_VALUES
 from codeplan.recording.event_comparison import describe_difference, describe_kind_mismatch
@@ -281,6 +281,9 @@ def _check_format(line: bytes | msgspec.Raw, where: str) -> None:
         )
 
 
+TRACE_NAME = "trace.jsonl"
+"""The name of an episode's trace in its folder."""
+
 _encoder = msgspec.json.Encoder()
 
 _E = TypeVar("_E")
@@ -393,11 +396,12 @@ class Trace:
 
     @staticmethod
     def read(path: Path | str) -> Recording:
-        """All events of a trace file, without a torn last line.
+        """All events of a trace, without a torn last line; ``path`` is the file, or the episode's folder.
 
         Raises: UsageError: the file cannot be read, or another line (the message names it) is damaged or out of order.
         """
-        return Recording(_read_lines(path)[0])
+        named = require_path(path, "a trace, or an episode's folder,")
+        return Recording(_read_lines(os.path.join(named, TRACE_NAME) if os.path.isdir(named) else named)[0])
 
     @staticmethod
     def read_resumable(path: Path) -> list[Event]:

@@ -14,6 +14,7 @@ import msgspec
 from codeplan import envs, plugins
 from codeplan.agent_interface import agent_api
 from codeplan.budget import Budget, Spending
+from codeplan.durable_files import require_path
 from codeplan.episode.episode import Episode, agent_class
 from codeplan.episode.method import Learner, Method
 from codeplan.errors import BudgetExceeded, UsageError
@@ -24,6 +25,7 @@ from codeplan.protocols import LLM, BaseEnvironment, Environment
 from codeplan.recording.event_handlers import KeepAndTell
 from codeplan.recording.events import EventHandler
 from codeplan.recording.tape import Tape, TapeRecorder
+from codeplan.recording.trace import TRACE_NAME as TRACE_NAME
 from codeplan.recording.trace import Trace
 from codeplan.runner import telemetry
 from codeplan.runner.setup import ActiveEpisode, EpisodeSetup, require_handler, require_out
@@ -34,9 +36,6 @@ from codeplan.untrusted import files
 from codeplan.untrusted.files import find_files
 from codeplan.untrusted.texts import shell_word
 from codeplan.untrusted.values import in_quotes
-
-TRACE_NAME = "trace.jsonl"
-"""The name of an episode's trace in its folder."""
 
 
 def run(
@@ -225,7 +224,7 @@ def find_trace(run: Path | str) -> Path:
 
     Raises: UsageError: there is no such folder, or no trace in it; the message names an episode further down.
     """
-    folder = Path(run)
+    folder = Path(require_path(run, "an episode's folder"))
     if folder.name == TRACE_NAME and not os.path.isdir(folder):
         folder = folder.parent
     trace = folder / TRACE_NAME

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,9 +14,11 @@ from codeplan import envs
 from codeplan.bench.cell_comparison import build_overview
 from codeplan.bench.grid import BenchCell, BenchGrid
 from codeplan.bench.metrics import measure_episode
-from codeplan.bench.store import BenchStore, EpisodeOutcome
+from codeplan.bench.store import BenchStore, EpisodeOutcome, read_bench
 from codeplan.bench.tables import TABLE_FORMATS, BenchTable, build_tables, format_latex, format_markdown, format_tables
 from codeplan.errors import UsageError
+from codeplan.recording.trace import Trace
+from codeplan.runner.episodes import find_trace
 from codeplan.types import NotSolved, Result, Success, Task, Usage
 
 TASKS = tuple(Task(f"t/{i}", kind="odd" if i % 2 else "even") for i in range(20))
@@ -155,3 +159,10 @@ def test_the_name_of_a_cell_and_of_a_folder_may_hold_colons(tmp_path: Path) -> N
         build_overview(f"{folder}:qwen3:9b")
     with pytest.raises(UsageError, match="no cell called 'xxx"):
         build_overview(f"{folder}:{'x' * 300}")
+
+
+@pytest.mark.parametrize("read", [Trace.read, find_trace, read_bench, build_overview])
+def test_what_is_named_by_a_path_refuses_a_value_in_one_sentence(tmp_path: Path, read: Callable[[Any], object]) -> None:
+    record = read_bench(bench(tmp_path, {"a": "1"}))
+    with pytest.raises(UsageError, match=r"^name .* by its path, not by a value of the type BenchRecord$"):
+        read(record)

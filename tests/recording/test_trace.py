@@ -26,6 +26,7 @@ def written(path):
 def test_what_is_written_is_read_back(tmp_path):
     trace = written(tmp_path / "run" / "trace.jsonl")
     assert Trace.read(trace.path) == Trace.read(str(trace.path)) == trace.events
+    assert Trace.read(tmp_path / "run") == trace.events
     assert [e.seq for e in trace.events] == [0, 1, 2, 3, 4]
     assert all(e.span == 3 and e.at > 0 for e in trace.events)
 
