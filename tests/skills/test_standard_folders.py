@@ -105,7 +105,7 @@ def test_a_folder_of_skills_of_other_agents_is_imported(library, tmp_path, packe
     theirs = tmp_path / "theirs"
     foreign(theirs / "plan-trip")
     foreign(theirs / "only-words", None, FOREIGN.replace("plan-trip", "only-words"))
-    foreign(theirs / "hostile", "import os\n" + TRIP, FOREIGN.replace("plan-trip", "hostile"))
+    foreign(theirs / "hostile", "import glob\n" + TRIP, FOREIGN.replace("plan-trip", "hostile"))
     if packed:
         with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
             for path in sorted(theirs.rglob("*.*")):
