@@ -10,6 +10,7 @@ import pytest
 from support.corpora import (
     Program,
     Unreachable,
+    basic_problems,
     comparable,
     doctests,
     fetch_package,
@@ -83,6 +84,17 @@ def test_the_cases_of_another_interpreter_end_as_in_cpython(tmp_path):
     count, different = differing(p for p in programs if not any(word in p.definitions for word in HOSTILE))
     assert count > 100
     assert len(different) <= 0.03 * count, different
+
+
+@pytest.mark.filterwarnings("ignore:invalid escape sequence")
+def test_basic_problems_end_as_in_cpython():
+    """Set CODEPLAN_MBPP to a copy of sanitized-mbpp.json, which is in no package."""
+    file = os.environ.get("CODEPLAN_MBPP")
+    if not file:
+        pytest.skip("CODEPLAN_MBPP names no copy of sanitized-mbpp.json")
+    count, different = differing(basic_problems(Path(file)))
+    assert count == 427
+    assert len(different) <= 2, different
 
 
 def test_a_folder_of_algorithms_ends_as_in_cpython():

