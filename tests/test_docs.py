@@ -40,7 +40,7 @@ def test_the_examples_in_python_run_as_they_stand(page):
 
 def test_the_page_on_python_runs_block_by_block(capsys):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(), re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     for block in blocks:
         exec(compile(block, "python.md", "exec"), {"__name__": "page"})
     shown = capsys.readouterr().out
