@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from codeplan.protocols import BaseEnvironment, Environment
 from codeplan.types import Claimed, Success
 
 ROOT = Path(__file__).parent.parent
@@ -61,3 +62,10 @@ def test_the_places_that_the_architecture_page_names_exist():
     )
     assert len(places) > 20
     assert [p for p in places if not (ROOT / p).exists()] == []
+
+
+def test_the_pages_count_the_members_of_an_environment():
+    members = {n for n in [*dir(Environment), *BaseEnvironment.__annotations__] if not n.startswith("_")}
+    assert len(members) == 6
+    for page in ("faq.md", "own-environment.md"):
+        assert "is a class with six members" in (ROOT / "docs" / page).read_text()
