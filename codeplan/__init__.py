@@ -3,7 +3,7 @@
     import codeplan
     result = codeplan.run("household", "clean/3")
 
-Episodes:      run, do (with your own tools), execute (a plan of yours), learn, bench.run (many)
+Episodes:      run, do (with your own tools), execute (a plan of yours), check, learn, bench.run (many)
 Sessions:      Session (goals that follow one another over one state)
 Tools:         tool, Toolset: what holds for one of yours, or for a set of them, such as a limit of time
 Recordings:    resume, replay, fork, approve (a call that waits), Trace
@@ -49,7 +49,8 @@ if TYPE_CHECKING:
     from codeplan.recording.trace import Trace
     from codeplan.runner.approval_answers import approve
     from codeplan.runner.async_episodes import ado, arun
-    from codeplan.runner.episodes import Execution, execute, learn, run
+    from codeplan.runner.episodes import learn, run
+    from codeplan.runner.given_plans import Execution, check, execute
     from codeplan.runner.recorded_episodes import fork, replay, resume
     from codeplan.runner.session import Session
     from codeplan.runner.tools import do
@@ -71,7 +72,7 @@ __getattr__, __dir__ = lazy_names(
         ),
         "protocols": "Agent Environment GeneratesTasks LLM",
         "recording": "Event Trace",
-        "runner": "Execution Session ado approve arun do execute fork learn replay resume run",
+        "runner": "Execution Session ado approve arun check do execute fork learn replay resume run",
         "tools": "ProposedCall Toolset",
         "tools.tool_settings": "tool",
         "types": "ActionSpace Completion Message Observation Result Task Usage",
@@ -120,6 +121,7 @@ __all__ = [
     "agent_api",
     "approve",
     "arun",
+    "check",
     "do",
     "execute",
     "fork",

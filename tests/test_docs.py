@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from codeplan.protocols import BaseEnvironment, Environment
 from codeplan.types import Claimed, Success
 
 ROOT = Path(__file__).parent.parent
@@ -40,7 +41,7 @@ def test_the_examples_in_python_run_as_they_stand(page):
 
 def test_the_page_on_python_runs_block_by_block(capsys):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(), re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     for block in blocks:
         exec(compile(block, "python.md", "exec"), {"__name__": "page"})
     shown = capsys.readouterr().out
@@ -61,3 +62,10 @@ def test_the_places_that_the_architecture_page_names_exist():
     )
     assert len(places) > 20
     assert [p for p in places if not (ROOT / p).exists()] == []
+
+
+def test_the_pages_count_the_members_of_an_environment():
+    members = {n for n in [*dir(Environment), *BaseEnvironment.__annotations__] if not n.startswith("_")}
+    assert len(members) == 6
+    for page in ("faq.md", "own-environment.md"):
+        assert "is a class with six members" in (ROOT / "docs" / page).read_text()

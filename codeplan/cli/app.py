@@ -24,6 +24,7 @@ app = typer.Typer(
     help="Check, run, refine and resume Python plans written by a language model, in a locked sandbox.",
     epilog="Example: codeplan run household",
     pretty_exceptions_enable=False,
+    suggest_commands=False,  # SuggestingGroup does
     rich_markup_mode=None,  # plain text: half the start-up time and half the lines
     context_settings={"help_option_names": ["-h", "--help"]},
 )

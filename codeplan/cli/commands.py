@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 if TYPE_CHECKING:
-    from typer._click.core import Context
+    from typer._click.core import Command, Context
     from typer._click.formatting import HelpFormatter
 
     from codeplan.plugins import SettingSpec
@@ -29,7 +29,20 @@ COMMAND_GROUPS: Final = {
 """The commands, by group."""
 
 
-class GroupedCommands(TyperGroup):
+class SuggestingGroup(TyperGroup):
+    """A group of commands that suggests the nearest for one that there is not, for short names as well."""
+
+    def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Command | None, list[str]]:
+        """Find the command; a wrong name is a usage error."""
+        from codeplan.untrusted.comparison import nearest_name
+
+        near = None if args[0] in self.commands or args[0].startswith("-") else nearest_name(args[0], self.commands)
+        if near:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {near!r}?")
+        return super().resolve_command(ctx, args)
+
+
+class GroupedCommands(SuggestingGroup):
     """The group of all commands. Help lists a command that is in no group under "More"."""
 
     def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
@@ -42,7 +55,7 @@ class GroupedCommands(TyperGroup):
                     formatter.write_dl(rows)
 
 
-class WholeSummaries(TyperGroup):
+class WholeSummaries(SuggestingGroup):
     """A group of commands whose help never shortens a summary, and is what the group prints without a command."""
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:

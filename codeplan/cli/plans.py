@@ -21,8 +21,7 @@ from codeplan.untrusted.texts import echo, echo_message, one_line, shell_word, w
 
 if TYPE_CHECKING:
     from codeplan.mcp_server.plan_runner import RunnerSettings, ToolPlanRunner
-    from codeplan.planning.plan_run import Fixes
-    from codeplan.runner.episodes import Execution
+    from codeplan.runner.given_plans import Execution
     from codeplan.sandbox import Sandbox
     from codeplan.testing.mutation import MutationScore
     from codeplan.tools import ToolEnvironment
@@ -76,12 +75,13 @@ def check(
 
     Exit codes: 0 accepted, 1 refused, 2 usage, 4 infrastructure.
     """
+    from codeplan.runner.given_plans import check_on
     from codeplan.sandbox import Sandbox
     from codeplan.types import Rejected, refuse_warnings
 
     sandbox = Sandbox(allow_weak=allow_weak_sandbox, imports=imports)
     with options.open_environment(env, sources, "check a plan", flows=flows) as environment:
-        outcome = _check(read_plan(plan), environment, sandbox, fixes)
+        outcome = check_on(read_plan(plan), environment, sandbox, fixes)
         calls = _preview(outcome, environment, sandbox)
     outcome = refuse_warnings(outcome) if strict else outcome
     written = fix and _write_plan(plan, outcome)
@@ -140,7 +140,7 @@ def execute(
     Exit codes: 0 success, 1 not solved, 2 usage, 3 budget spent, 4 infrastructure, 5 waiting for an approval, 130
     interrupted. With --out, the command writes a trace.
     """
-    from codeplan.runner.episodes import execute as execute_plan
+    from codeplan.runner.given_plans import execute as execute_plan
 
     source = read_plan(plan)
     given, on_event = asdict(how) | options.command_run(context), output.event_handler()
@@ -191,15 +191,6 @@ def _bytes(path: str) -> bytes:
     except (OSError, ValueError) as e:
         why = getattr(e, "strerror", None) or "not a path"
         raise UsageError(f"cannot read the plan {path}: {why}") from None
-
-
-def _check(source: str, env: str | ToolEnvironment, sandbox: Sandbox, fixes: Fixes) -> Plan | Rejected:
-    from codeplan import envs
-    from codeplan.agent_interface import agent_api
-    from codeplan.episode.episode import agent_class
-
-    with closing(envs.make(env) if isinstance(env, str) else env) as environment:
-        return sandbox.check(source, agent_api(agent_class(environment)), fixes=fixes == "on")
 
 
 def _preview(outcome: Plan | Rejected, env: str | ToolEnvironment, sandbox: Sandbox) -> list[CallPreview]:

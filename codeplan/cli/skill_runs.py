@@ -53,7 +53,7 @@ def run(
     approval or an answer, 130 interrupted.
     """
     from codeplan.report.json_output import result_as_json
-    from codeplan.runner.episodes import execute
+    from codeplan.runner.given_plans import execute
     from codeplan.sandbox import Limits
 
     opened = open_library(library)

@@ -20,7 +20,7 @@ from codeplan.llm.connections import cancel_calls_on_interrupt
 from codeplan.protocols import LLM, BaseEnvironment
 from codeplan.recording.event_handlers import EventsOnly
 from codeplan.recording.events import Event
-from codeplan.runner import episodes
+from codeplan.runner import episodes, given_plans
 from codeplan.runner.recorded_calls import UnrecordedCall
 from codeplan.runner.setup import accepted_settings
 from codeplan.skills.library import SkillLibrary
@@ -121,7 +121,7 @@ class CurationRunner:
         """Run a given plan once from step 1; the model answers its questions."""
 
         def run(**kept: Any) -> Result:
-            return episodes.execute(source, self._env, task, self._model, **kept, **self._plan_settings).result
+            return given_plans.execute(source, self._env, task, self._model, **kept, **self._plan_settings).result
 
         return self._run(task, label, run)
 

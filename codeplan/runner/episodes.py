@@ -9,9 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from codeplan import envs, plugins
+from codeplan import envs
 from codeplan.agent_interface import agent_api
 from codeplan.budget import Budget, Spending
 from codeplan.durable_files import require_path
@@ -20,7 +18,6 @@ from codeplan.episode.method import Learner, Method
 from codeplan.errors import BudgetExceeded, UsageError
 from codeplan.llm.callable_model import ModelFunction
 from codeplan.methods.fixed_plan import FixedPlan
-from codeplan.planning.plan_run import Fixes
 from codeplan.protocols import LLM, BaseEnvironment, Environment
 from codeplan.recording.event_handlers import KeepAndTell
 from codeplan.recording.events import EventHandler
@@ -29,9 +26,7 @@ from codeplan.recording.trace import TRACE_NAME as TRACE_NAME
 from codeplan.recording.trace import Trace
 from codeplan.runner import telemetry
 from codeplan.runner.setup import ActiveEpisode, EpisodeSetup, require_handler, require_out
-from codeplan.runner.start_state import Start, read_start, require_step
-from codeplan.sandbox import BackendName, Limits
-from codeplan.types import Outcome, Rejected, Result, Task
+from codeplan.types import Result, Task
 from codeplan.untrusted import files
 from codeplan.untrusted.files import find_files
 from codeplan.untrusted.texts import shell_word
@@ -161,56 +156,6 @@ def _refuse_links(folder: Path, out: Path) -> None:
         files.refuse_links(folder, out)
     except OSError as e:
         raise UsageError(f"the trace cannot be written to {folder}: {e.strerror}") from None
-
-
-class Execution(msgspec.Struct, frozen=True):
-    """The outcome of a plan (None if a spent budget ended it), and the episode's result."""
-
-    outcome: Outcome | Rejected | None
-    result: Result
-
-    def __repr__(self) -> str:
-        return f"Execution(outcome={self.outcome!r}, result={self.result!r})"
-
-    def _repr_html_(self) -> str:
-        """The outcome above the result, for a notebook."""
-        return (self.outcome._repr_html_() if self.outcome else "") + self.result._repr_html_()
-
-
-def execute(
-    source: str,
-    env: str | BaseEnvironment,
-    task: Task | str | None = None,
-    model: str | LLM | ModelFunction = "scripted",
-    *,
-    limits: Limits | None = None,
-    allow_weak_sandbox: bool = False,
-    backend: BackendName = "auto",
-    imports: str | tuple[str, ...] = "",
-    fixes: Fixes = "on",
-    strict: bool = False,
-    start_from: int | None = None,
-    checkpoint: Start | None = None,
-    **options: Any,
-) -> Execution:
-    """Check a plan and run it once, without planning or refining; ``model`` answers its ``ask_llm``.
-
-    ``fixes="off"`` keeps the check from mending the plan; ``strict`` refuses a plan with warnings. The plan starts at
-    step ``start_from`` (None: at its first) with the variables of ``checkpoint``: a Checkpoint, plain values by name,
-    or a file of either kind that ``codeplan.runner.start_state`` describes. ``options`` are the other parameters of
-    ``run``, and ``imports`` packages that the plan may import. Raises as ``run``; a refused plan is an outcome.
-    """
-    if checkpoint is not None and start_from is None:
-        raise UsageError("variables to start with need a step to start from: give start_from (--start-from K)")
-    own: dict[str, Any] = {"limits": limits, "allow_weak_sandbox": allow_weak_sandbox, "backend": backend}
-    own |= {"imports": imports, "fixes": fixes, "strict": strict}
-    own |= {} if start_from is None else {"start_from": require_step(start_from)}
-    if checkpoint is not None and start_from is not None:
-        most = limits if isinstance(limits, Limits) else Limits()
-        own["checkpoint"] = read_start(checkpoint, start_from, most.checkpoint_bytes)
-    given: FixedPlan = plugins.build(FixedPlan, {"source": source, **own}, "the method exec")
-    result = run(env, task, given, model, **options)
-    return Execution(given.outcome, result)
 
 
 _DEPTH = 3

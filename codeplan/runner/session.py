@@ -85,7 +85,6 @@ class Session:
         variables: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> None:
-        require_model(model)
         require_handler(on_event)
         if odd := next((name for name in ("verify", "method", "out", "returns") if name in options), None):
             raise UsageError(f"a session takes no {odd}{_INSTEAD.get(odd, '')}")
@@ -101,7 +100,9 @@ class Session:
             self._path = Path(folder or stack.enter_context(TemporaryDirectory(prefix="codeplan-"))) / TRACE_NAME
             if self._has_trace:
                 self._sources = sources_of_recording(Trace.read(self._path), self._sources)
-            self._tools = stack.enter_context(open_tools(self._sources, self._path.parent))
+            opening = open_tools(self._sources, self._path.parent)
+            require_model(model)  # what the user named is looked at before what they left out
+            self._tools = stack.enter_context(opening)
             self._offered = self._tools.toolset
             self._given: object = self._sources.tools
             self._stack = stack.pop_all()

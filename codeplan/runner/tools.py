@@ -605,7 +605,6 @@ def do(
         UsageError: the input is wrong.
         InfrastructureError: the model, a server, the verifier or the sandbox failed. A spent budget is a Result.
     """
-    require_model(model)
     if out is not None:
         require_out(out)
     require_handler(on_event)
@@ -632,6 +631,7 @@ def do(
         variables=variables,
     )
     env = EnvironmentToOpen(open_goal(goal, sources, out, sources.user()))
+    require_model(model)  # what the user named is looked at before what they left out
     with EpisodeSetup(env, method, model, settings) as setup:
         if variables is not None and setup.method.name != "adaplanner":
             raise UsageError(f"variables are for plans, and the method {setup.method.name} takes none; take adaplanner")

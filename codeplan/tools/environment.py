@@ -758,14 +758,16 @@ class ToolEnvironment:
             raise EnvironmentFailure(f"the function that approves calls failed: {failure_sentence(error)}") from error
 
     def _call_for_verifier(self, tool: Tool, /, *args: Any, **kwargs: Any) -> object:
-        """Call a tool outside the episode, for a verifier that inspects the world. An asynchronous verifier awaits
-        it.
+        """Call a tool outside the episode, for a verifier that inspects the world. It gets the same plain data as a
+        plan. An asynchronous verifier awaits it.
+
+        Raises: AgentError: the result is no plain data.
         """
         bound = tool.signature.bind(None, *args, **kwargs).arguments
         result = tool.call({name: value for name, value in bound.items() if name != "_agent_"})
         if not self._loop.is_current:
-            return self._finish(result)
-        return _collect(result) if isinstance(result, AsyncIterator) else result
+            return _plain(tool, self._finish(result))
+        return _plain_later(tool, result) if _is_asynchronous(result) else _plain(tool, result)
 
     def _finish(self, result: object, seconds: float | None = None) -> object:
         """Wait for an asynchronous result. Raises: DeadlinePassed: ``seconds`` are over; None: no limit."""
@@ -774,6 +776,18 @@ class ToolEnvironment:
         if isinstance(result, Awaitable):
             return self._loop.run(result, seconds)
         return self._loop.run(_collect(result), seconds) if isinstance(result, AsyncIterator) else result
+
+
+def _plain(tool: Tool, result: object) -> object:
+    """The plain data that a plan gets of this result. Raises: AgentError: there is none."""
+    try:
+        return unpack(pack_result(result))
+    except NotPlainData as reason:
+        raise AgentError(f"{tool.name} returned {reason}", "ValueError") from None
+
+
+async def _plain_later(tool: Tool, result: Any) -> object:
+    return _plain(tool, await (_collect(result) if isinstance(result, AsyncIterator) else result))
 
 
 def _is_asynchronous(result: object) -> bool:

@@ -110,8 +110,9 @@ def describe_changes(before: str, after: str) -> str:
 
 def nearest_name(name: str, valid: Iterable[str]) -> str | None:
     """The name among ``valid`` that is most like ``name``; None if none is like it."""
+    likeness = 0.5 if len(name) == 2 else 0.6  # of two letters one may be wrong
     near = difflib.get_close_matches(
-        name[:_MAX_NAME_CHARACTERS], [v for v in valid if len(v) <= _MAX_NAME_CHARACTERS], 1
+        name[:_MAX_NAME_CHARACTERS], [v for v in valid if len(v) <= _MAX_NAME_CHARACTERS], 1, likeness
     )
     return near[0] if near else None
 

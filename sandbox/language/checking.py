@@ -461,8 +461,8 @@ def find_warnings(outline: PlanOutline, nodes: list[ast.AST], warnings: Diagnost
     testing = testing_functions(nodes)
     for step in outline.steps:
         if not has_test(step.body, testing):
-            example = f"assert <what must hold now>, f'Error in [Step {step.step}]: … {{agent.report()}}'"
-            warnings.add(step.node, "step-assertion", f"step {step.step} has no assertion; end it with `{example}`")
+            message = f"step {step.step} has no assertion; end it with `assert <what must hold now>`"
+            warnings.add(step.node, "step-assertion", message)
     for node in nodes:
         if isinstance(node, ast.Assert) and always_holds(node.test):
             pair = isinstance(node.test, ast.Tuple) and len(node.test.elts) == 2 and node.msg is None

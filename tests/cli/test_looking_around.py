@@ -279,3 +279,31 @@ def test_a_reader_that_closes_the_output_leaves_an_episode_that_can_be_resumed(t
 def test_a_usage_error_names_the_help_of_its_command(given, place, capsys):
     assert main(given.split()) == 2
     assert capsys.readouterr().err.split("; see ")[1] == f"'{place} --help'\n"
+
+
+@pytest.mark.parametrize(("typed", "near"), [("dp", "do"), ("rnu", "run"), ("skills lst", "list")])
+def test_a_wrong_command_gets_the_nearest_as_a_suggestion(cli, typed, near):
+    ran = cli(*typed.split())
+    assert (ran.code, ran.out) == (2, "")
+    assert f"Did you mean '{near}'?" in ran.err
+
+
+def test_a_command_like_none_gets_no_suggestion(cli):
+    assert cli("zq").err == "codeplan: No such command 'zq'; see 'codeplan --help'\n"
+
+
+@pytest.mark.parametrize("command", [["do", "x"], ["chat"]])
+def test_a_missing_file_of_tools_is_told_before_the_stand_in(cli, command):
+    ran = cli(*command, "--tools", "nope.py")
+    assert ran.code == 2
+    assert ran.err.startswith("codeplan: there is no file 'nope.py'")
+
+
+def test_no_warning_about_assertions_demands_a_message(cli):
+    Path("plan.py").write_text(
+        "def solution(agent, start_from=1):\n    if start_from <= 1:\n        agent.goto('desk 1')\n"
+    )
+    advice = cli("check", "plan.py", "--env", "household").out
+    assert "end it with `assert <what must hold now>` [step-assertion]" in advice
+    Path("plan.py").write_text(Path("plan.py").read_text() + "        assert agent.location\n")
+    assert cli("check", "plan.py", "--env", "household", "--strict").code == 0

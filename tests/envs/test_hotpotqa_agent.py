@@ -6,7 +6,7 @@ from support.scripted_agents import scripted
 from codeplan.envs.hotpotqa.agent import HotpotQAAgent, PaperHotpotQAAgent
 from codeplan.envs.hotpotqa.environment import HotpotQA
 from codeplan.prompts.templates import Prompts
-from codeplan.runner.episodes import execute
+from codeplan.runner.given_plans import execute
 from codeplan.types import Finished, Observation, Stopped
 
 FIRST = Observation("Question: Where was Ada born?")

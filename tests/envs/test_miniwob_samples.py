@@ -11,7 +11,7 @@ from codeplan.envs.miniwob.environment import MiniWob
 from codeplan.envs.miniwob.tasks import FEEDBACK_TASKS
 from codeplan.planning.sample_choice import SampleSettings, choose_samples
 from codeplan.prompts.templates import Prompts
-from codeplan.runner.episodes import execute
+from codeplan.runner.given_plans import execute
 from codeplan.sandbox import Sandbox
 from codeplan.types import Completion, Plan
 

@@ -10,7 +10,7 @@ from codeplan.envs.household.environment import Household
 from codeplan.envs.miniwob.agent import PaperMiniWobAgent
 from codeplan.envs.miniwob.environment import MiniWob
 from codeplan.prompts.templates import Prompts
-from codeplan.runner.episodes import execute
+from codeplan.runner.given_plans import execute
 from codeplan.sandbox import Sandbox
 from codeplan.standin.household import sort_by_likelihood
 from codeplan.types import Completion, Failed, Plan

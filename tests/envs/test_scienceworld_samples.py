@@ -9,7 +9,7 @@ from codeplan.agent_interface import agent_api
 from codeplan.envs.scienceworld.agent import ScienceWorldAgent
 from codeplan.envs.scienceworld.environment import VARIATIONS, ScienceWorld, find_task
 from codeplan.prompts.templates import PACKAGE_FOLDER, Prompts
-from codeplan.runner.episodes import execute
+from codeplan.runner.given_plans import execute
 from codeplan.sandbox import Sandbox
 from codeplan.testing.cases import CaseRunner, PlanSuite
 from codeplan.types import Plan, Task

@@ -8,7 +8,8 @@ from codeplan.envs.textcraft.agent import TextCraftAgent
 from codeplan.envs.textcraft.environment import TextCraft, recipe_book
 from codeplan.errors import AgentError
 from codeplan.prompts.templates import Prompts
-from codeplan.runner.episodes import execute, run
+from codeplan.runner.episodes import run
+from codeplan.runner.given_plans import execute
 from codeplan.standin.model import ScriptedModel
 from codeplan.types import Finished, Observation
 

@@ -9,7 +9,7 @@ from codeplan.envs.webshop.environment import WebShop, WebShopSettings
 from codeplan.envs.webshop.goals import Product
 from codeplan.errors import AgentError
 from codeplan.prompts.templates import Prompts
-from codeplan.runner.episodes import execute
+from codeplan.runner.given_plans import execute
 from codeplan.standin.model import ScriptedModel
 
 

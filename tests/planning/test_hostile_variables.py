@@ -14,7 +14,8 @@ from support.foreign_values import VALUES, as_plan, count_steps
 from codeplan.planning.feedback import MAX_PART_CHARS
 from codeplan.report.json_output import MAX_VARIABLES_BYTES, outcome_as_json
 from codeplan.report.pages import html_page
-from codeplan.runner.episodes import execute, run
+from codeplan.runner.episodes import run
+from codeplan.runner.given_plans import execute
 from codeplan.testing.cases import CaseRunner, PlanSuite, format_report
 from codeplan.types import Failed
 

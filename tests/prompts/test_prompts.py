@@ -10,7 +10,7 @@ import pytest
 from codeplan import envs
 from codeplan.planning.sample_choice import WorkedExample
 from codeplan.prompts.templates import PromptError, Prompts
-from codeplan.runner.episodes import execute
+from codeplan.runner.given_plans import execute
 from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES
 from codeplan.sandbox.runtime.names import GUARDED_BUILTINS, PLAIN_BUILTINS, RUNTIME_NAMES
 from codeplan.skills.parameter_binding import SkillParameter

@@ -18,7 +18,8 @@ from codeplan.report.json_output import outcome_as_json
 from codeplan.report.live import LiveDisplay
 from codeplan.report.pages.episode_pages import plan_rows
 from codeplan.report.pages.trace_index import TraceIndex
-from codeplan.runner.episodes import execute, run
+from codeplan.runner.episodes import run
+from codeplan.runner.given_plans import execute
 from codeplan.testing.cases import find_complaints, format_report
 from codeplan.testing.manifest import Expectations
 from codeplan.testing.plan_runs import run_once

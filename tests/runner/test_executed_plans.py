@@ -299,3 +299,58 @@ def test_a_replay_reads_the_times_and_draws_the_numbers_of_the_run(tmp_path):
     first = play(CLOCKS, out=tmp_path)
     assert again(tmp_path) == first.result
     assert abs(float(first.outcome.output.split()[0]) - start_of(tmp_path).at) < 0.01
+
+
+# ------------------------------------------------------------------ on tools
+
+
+ON_TOOLS = """\
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        weight = agent.weigh('ball')
+        assert weight == 2, 'Error in [Step 1]'
+        return weight
+"""
+
+
+def weigh(thing: str) -> int:
+    """The weight of a thing."""
+    return {"ball": 2}[thing]
+
+
+def test_a_plan_is_checked_on_tools_as_by_the_command(tmp_path, capsys):
+    (tmp_path / "tools.py").write_text('def weigh(thing: str) -> int:\n    "The weight."\n    return 2\n')
+    (tmp_path / "plan.py").write_text(ON_TOOLS.replace("agent.weigh", "agent.weight"))
+    tools = str(tmp_path / "tools.py")
+    assert main(["check", str(tmp_path / "plan.py"), "--tools", tools, "--json"]) == 1
+    refused = codeplan.check((tmp_path / "plan.py").read_text(), tools=tools)
+    assert isinstance(refused, Rejected)
+    assert [d["message"] for d in json.loads(capsys.readouterr().out)] == [d.message for d in refused.diagnostics]
+    assert isinstance(codeplan.check(ON_TOOLS, tools=weigh, strict=True), Plan)
+    assert isinstance(codeplan.check(PLAN, Boxes()), Plan)
+
+
+def test_a_plan_is_executed_on_tools_with_a_verifier(tmp_path):
+    execution = codeplan.execute(ON_TOOLS, tools=weigh, verify=lambda value: value == 2, out=tmp_path / "run")
+    assert isinstance(execution.outcome, Finished)
+    assert execution.result.success
+    assert replay(tmp_path / "run") == execution.result
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({}, "give an environment"),
+        ({"env": "household", "tools": weigh}, "tools is for tools"),
+        ({"env": "household", "allow": ["x"]}, "allow is for tools"),
+    ],
+)
+@pytest.mark.parametrize("use", [codeplan.check, codeplan.execute])
+def test_a_plan_acts_in_an_environment_or_on_tools(use, given, wanted):
+    with pytest.raises(UsageError, match=wanted):
+        use(PLAN, **given)
+
+
+def test_the_check_names_a_parameter_that_it_does_not_have():
+    with pytest.raises(UsageError, match="no parameter 'stict'"):
+        codeplan.check(ON_TOOLS, tools=weigh, stict=True)

@@ -6,7 +6,8 @@ from codeplan.errors import InfrastructureError, UsageError
 from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted
 from codeplan.recording.trace import Trace
-from codeplan.runner.episodes import execute, run
+from codeplan.runner.episodes import run
+from codeplan.runner.given_plans import execute
 from codeplan.types import Failed, Rejected
 
 OPEN = "def solution(agent, start_from=1):\n    print(agent.open({}))\n"

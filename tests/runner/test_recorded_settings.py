@@ -11,7 +11,8 @@ from codeplan.cli.app import main
 from codeplan.errors import UsageError
 from codeplan.recording.events import EpisodeStarted
 from codeplan.recording.trace import Trace
-from codeplan.runner.episodes import execute, run
+from codeplan.runner.episodes import run
+from codeplan.runner.given_plans import execute
 from codeplan.runner.recorded_episodes import check_budget, choose_settings, replay, resume
 from codeplan.types import Task
 

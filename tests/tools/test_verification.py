@@ -1,5 +1,7 @@
 """What a verifier may say, and what of it counts."""
 
+from dataclasses import dataclass
+
 import pytest
 
 import codeplan
@@ -71,3 +73,50 @@ def test_a_final_verdict_ends_the_episode_without_another_call_of_the_model():
 
     result = codeplan.do("add", tools=[len], verify=Verifier(lambda value: "it is 4", final=True), model=model)
     assert (result.ending, result.value, len(prompts)) == (EnvironmentEnded(), 3, 1)
+
+
+@dataclass
+class Order:
+    number: int
+    parts: tuple[str, ...]
+
+
+def orders() -> list[Order]:
+    """All orders."""
+    return [Order(1, ("lid", "box"))]
+
+
+async def orders_later() -> list[Order]:
+    """All orders, a moment later."""
+    return orders()
+
+
+async def orders_in_turn():
+    """All orders, one after the other."""
+    for order in orders():
+        yield order
+
+
+async def verify_later(value, tools):
+    return value == tools.orders() == await tools.orders_later() == await tools.orders_in_turn()
+
+
+@pytest.mark.parametrize(
+    "verify",
+    [lambda value, tools: value == tools.orders() == tools.orders_later() == tools.orders_in_turn(), verify_later],
+)
+def test_tools_answer_a_verifier_with_the_plain_data_that_a_plan_gets(verify):
+    plan = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        return agent.orders()\n"
+    result = codeplan.execute(plan, tools=[orders, orders_later, orders_in_turn], verify=verify).result
+    assert result.success, result.reason
+    assert result.value == [{"number": 1, "parts": ["lid", "box"]}]
+
+
+def test_what_is_no_plain_data_fails_the_verifier_by_the_tools_name():
+    def handle():
+        """A handle."""
+        return object()
+
+    plan = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        return 1\n"
+    with pytest.raises(VerifierBroken, match="handle returned"):
+        codeplan.execute(plan, tools=handle, verify=lambda value, tools: tools.handle() is None)
