@@ -10,6 +10,7 @@ import ast
 import posixpath
 import re
 from collections.abc import Callable
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,9 @@ API_MODULES = [
     "codeplan.skills",
 ]
 """The modules that users import from; each has a page with the names of its ``__all__``."""
+
+FIRST_NAMES = ("do", "run", "Session", "Toolset", "tool", "check", "execute", "resume", "replay", "fork", "approve")
+"""The names that a reader meets first, wherever a module has them."""
 
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s#]*)(#[^)\s]*)?\)")
 _FENCE = re.compile(r"^\s*(```|~~~)")
@@ -86,8 +90,16 @@ def api_text(module: str) -> str:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__"
     )
     first = (ast.get_docstring(tree) or "").partition("\n")[0]
-    entries = "\n\n".join(f"::: {module}.{name}" for name in names if not name.startswith("__"))
+    shown = [name for name in names if not name.startswith("__")]
+    entries = "\n\n".join(f"::: {module}.{name}" for name in sorted(shown, key=_reading_order))
     return f"# {module}\n{first}\n\n{entries}\n"
+
+
+def _reading_order(name: str) -> tuple[int, int]:
+    """Where a name stands on its module's page: what people begin with, then functions, values and errors."""
+    is_error = name.endswith(("Error", "Failure", "Warning"))
+    place = FIRST_NAMES.index(name) if name in FIRST_NAMES else len(FIRST_NAMES)
+    return place, 2 * is_error + name[0].isupper()
 
 
 def outside_code(markdown: str, change: Callable[[str], str]) -> str:
@@ -121,9 +133,17 @@ def site_links(text: str, source: str, site_path: str) -> str:
             return f"{label} (`{file}` in the repository)" if label != file else f"`{file}`"
         else:
             return link[0]  # broken: MkDocs says so
-        return f"{mark}[{label}]({posixpath.relpath(place, posixpath.dirname(site_path) or '.')}{anchor})"
+        shown = page_title(ROOT / file) if label in (target, posixpath.basename(target)) else label
+        return f"{mark}[{shown}]({posixpath.relpath(place, posixpath.dirname(site_path) or '.')}{anchor})"
 
     return _LINK.sub(rewritten, text)
+
+
+@cache
+def page_title(file: Path) -> str:
+    """The title of a page: a link that shows the file's name shows it on the site."""
+    first = file.read_text("utf-8").lstrip().partition("\n")[0]
+    return first.removeprefix("# ").strip() if first.startswith("# ") else file.name
 
 
 def separate_blocks(text: str) -> str:

@@ -320,10 +320,9 @@ def run_bench(
 
     ``worker_settings`` are the other fields of EpisodeWorker. An interrupted bench continues when this is called again
     with the same folder. Trainings run before all episodes; ``budget`` limits both together, and ``training_observer``
-    receives the trainings' episodes.
+    receives the trainings' episodes. After a UsageError before an episode has ended, a new folder is as it was.
 
-    Raises: UsageError: a setting is wrong, the folder holds another bench, or a bench with trainings has no folder. If
-        that happens before an episode has ended, a new folder is left as it was.
+    Raises: UsageError: a setting is wrong, the folder holds another bench, or a bench with trainings has no folder.
     """
     _require_files(plan, folder, worker_settings)
     is_new = folder is not None and not (folder.is_dir() and any(folder.iterdir()))
