@@ -35,10 +35,11 @@ class SuggestingGroup(TyperGroup):
     def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Command | None, list[str]]:
         """Find the command; a wrong name is a usage error."""
         from codeplan.untrusted.comparison import nearest_name
+        from codeplan.untrusted.values import in_quotes
 
         near = None if args[0] in self.commands or args[0].startswith("-") else nearest_name(args[0], self.commands)
         if near:
-            ctx.fail(f"No such command {args[0]!r}. Did you mean {near!r}?")
+            ctx.fail(f"No such command {in_quotes(args[0])}. Did you mean {in_quotes(near)}?")
         return super().resolve_command(ctx, args)
 
 

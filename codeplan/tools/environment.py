@@ -121,6 +121,9 @@ class Verifier:
         return escape_surrogates(verdict[:MAX_VERDICT_CHARS]) if isinstance(verdict, str) else verdict
 
 
+GOAL = "goal"
+"""The kind of the tasks that are the user's own goals."""
+
 ToolErrors = Literal["plan", "stop"]
 """What a tool's exception does: the plan gets it as an error, or the episode ends."""
 
@@ -210,7 +213,7 @@ class ToolEnvironment:
         self._own_toolset = toolset
         self.use_toolset(toolset)
         self.let_ask(user)
-        self._task = Task(id="goal", env=self.name, kind="goal", goal=goal.strip())
+        self._task = Task(id="goal", env=self.name, kind=GOAL, goal=goal.strip())
         self.has_verifier, self.has_flows = verifier is not None, flows is not None
         self.is_blind, self.instructions = is_blind, checked_instructions(instructions)
         self.returns, self._wanted = returns.described if returns else None, returns
@@ -261,7 +264,7 @@ class ToolEnvironment:
             self.flow_checks.begin_turn(turn.message)
         self.leave_open()
         self._over, self._in_doubt = False, None
-        self._task = Task(id=f"turn-{number}", env=self.name, kind="goal", goal=turn.message.strip())
+        self._task = Task(id=f"turn-{number}", env=self.name, kind=GOAL, goal=turn.message.strip())
         return self._task
 
     def begin_as_recorded(self, header: EpisodeStarted) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -19,6 +20,7 @@ from codeplan.cli.app import main
 from codeplan.errors import UsageError
 from codeplan.report.pages.overview import build_overview, cost_curve, cost_unit, refinement_curve
 from codeplan.report.pages.report_source import ReportSource
+from codeplan.runner.tools import do
 from codeplan.statistics import wilson_interval
 from codeplan.types import InfrastructureFailed, Result, Success, Task
 
@@ -249,3 +251,50 @@ def test_a_bench_with_very_many_repeats_looks_for_no_episode_that_has_no_folder(
     for name in ("t-r99999999999999999999", "t-r-1", "other", "t-r٣"):
         write(tmp_path / "runs" / "c" / name, started(), acted())
     assert [(e.task, e.repeat) for e in ReportSource(tmp_path).read().episodes] == begun
+
+
+def pears() -> int:
+    """The pears that there are."""
+    return 3
+
+
+def apples() -> int:
+    """The apples that there are."""
+    return 2
+
+
+def test_runs_on_tools_are_one_task_only_with_one_goal_and_the_same_tools(tmp_path: Path) -> None:
+    source = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        return agent.report()\n"
+
+    def model(messages: object) -> str:
+        return f"```python\n{source}```"
+
+    def verify(value: object) -> bool:
+        return True
+
+    for name, goal, tools, judge in (
+        ("a", "Count", pears, verify),
+        ("b", "Count", pears, verify),
+        ("c", "Fly to Saturn", pears, verify),
+        ("d", "Count", apples, verify),
+        ("e", "Count", pears, None),
+    ):
+        do(goal, tools=tools, verify=judge, model=model, out=tmp_path / name)
+    read = ReportSource(tmp_path).read()
+    a, b, *others = [run.task.id for run in read.episodes]
+    assert a == b
+    assert len({a, *others}) == 4
+    shown = build_overview(read)
+    for row, folder in zip(shown["episodes"], "abcde", strict=True):
+        assert re.fullmatch(rf"{folder}, \d{{4}}-\d\d-\d\d \d\d:\d\d UTC", row[2])
+    assert [row[3] for row in shown["episodes"]] == ["Count", "Count", "Fly to Saturn", "Count", "Count"]
+
+
+def test_other_goals_are_no_repetitions_of_one_task(tmp_path: Path) -> None:
+    for name, goal, success in (("a", "Count", True), ("b", "Fly to Saturn", False)):
+        start = started("goal", env="tools")
+        start = replace(start, task=Task("goal", env="tools", kind="goal", goal=goal))
+        write(tmp_path / name, start, ended(start, success=success))
+    (column,) = build_overview(ReportSource(tmp_path).read())["columns"]
+    assert column["passes"] == []
+    assert column["rate"][:2] == [1, 2]

@@ -202,7 +202,7 @@ def _rate(of: CellStatistics) -> list[float]:
 
 def _episode(run: ReportEpisode, column: int, kind: int) -> list[Any]:
     """The row that the client reads (``FIELDS`` in overview.js)."""
-    row = [column, kind, label(run.task.id, 80), label(run.task.goal), run.state]
+    row = [column, kind, label(run.name, 80), label(run.task.goal), run.state]
     if run.result is None or run.measures is None:
         return [*row, "", *[None] * 8, run.repeat]
     m = run.measures

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -22,6 +24,7 @@ from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event
 from codeplan.report.event_view import end_state
 from codeplan.report.pages.trace_index import UnreadableEvent, decode_event
 from codeplan.runner.episodes import TRACE_NAME
+from codeplan.tools.environment import GOAL, ToolEnvironment
 from codeplan.types import Result, Task
 from codeplan.untrusted.files import find_files, is_regular_file, list_folder, open_to_read
 from codeplan.untrusted.texts import one_line
@@ -150,6 +153,17 @@ class ReportEpisode(msgspec.Struct, frozen=True):
     codeplan_version: str = ""
 
     @property
+    def name(self) -> str:
+        """What its row and page are called: its task, or for a goal with the user's tools its folder and start."""
+        if not _is_goal(self.task):
+            return self.task.id
+        place = self.folder.relative_to(self.root) if self.root else Path()
+        shown = str(place) if place.parts else self.folder.resolve().name
+        if self.started_at is None:
+            return shown
+        return f"{shown}, {datetime.fromtimestamp(self.started_at, UTC):%Y-%m-%d %H:%M} UTC"
+
+    @property
     def state(self) -> EpisodeState:
         """The state of the episode."""
         if self.outcome is None:
@@ -271,10 +285,11 @@ class FolderSource:
     def _found(
         self, folder: Path, column: ReportColumn, start: EpisodeStarted, end: EpisodeEnded | None
     ) -> ReportEpisode:
+        task = _told_apart(start)
         if end is None:
-            return _dated(ReportEpisode(folder, column.name, start.task, root=self.folder), start, None)
+            return _dated(ReportEpisode(folder, column.name, task, root=self.folder), start, None)
         place = str(folder.relative_to(self.folder))
-        outcome = EpisodeOutcome(column.name, start.task, 0, place, end.result, broken=end.broken_off)
+        outcome = EpisodeOutcome(column.name, task, 0, place, end.result, broken=end.broken_off)
         return self._run(folder, column.name, outcome, column.cell)
 
     def _ends_of(self, path: Path) -> FirstAndLastEvent:
@@ -321,6 +336,20 @@ def _found_episodes(bench: store.BenchRecord, cell: BenchCell) -> list[tuple[Tas
         if number is not None and repeat < bench.grid.repeats:
             found.append((repeat, number))
     return [(tasks[number], repeat) for repeat, number in sorted(found)]
+
+
+def _is_goal(task: Task) -> bool:
+    return (task.env, task.kind) == (ToolEnvironment.name, GOAL)
+
+
+def _told_apart(start: EpisodeStarted) -> Task:
+    """The task of a run outside a bench. Goals with the user's tools all have one id; here they are the same task only
+    with the same goal, tools and type of value, and if all or none have a verifier.
+    """
+    if not _is_goal(start.task):
+        return start.task
+    same = msgspec.json.encode([start.task.goal, start.tools, start.has_verifier, start.returns], order="sorted")
+    return replace(start.task, id=f"{GOAL}-{hashlib.sha256(same).hexdigest()[:16]}")
 
 
 def _dated(run: ReportEpisode, start: EpisodeStarted | None, end: EpisodeEnded | None) -> ReportEpisode:
