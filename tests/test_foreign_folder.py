@@ -31,7 +31,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "run": [["household", "-q"], ["household", "--method", "react", "-q", "--json"]],
     "do": [
         ["look", "--tools", "plan.py", "-q", "--json"],
-        ["look", "--tools", "plan.py", "--verify", "evil.py:verify"],
+        ["look", "--tools", "plan.py", "--verify", "plan.py:solution"],
     ],
     "chat": [["--tools", "plan.py", "--model", "gpt-4.1"], ["runs/honest", "--tools", "plan.py", "--model", "gpt-4.1"]],
     "mcp": [

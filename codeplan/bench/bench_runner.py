@@ -50,6 +50,7 @@ from codeplan.runner.setup import ending_from_exception
 from codeplan.types import InfrastructureFailed, Result, Task, Value
 from codeplan.types.value import html_text
 from codeplan.untrusted import files
+from codeplan.untrusted.files import list_folder
 from codeplan.untrusted.texts import with_article
 from codeplan.untrusted.values import in_quotes, value_text
 
@@ -325,7 +326,7 @@ def run_bench(
     Raises: UsageError: a setting is wrong, the folder holds another bench, or a bench with trainings has no folder.
     """
     _require_files(plan, folder, worker_settings)
-    is_new = folder is not None and not (folder.is_dir() and any(folder.iterdir()))
+    is_new = folder is not None and not (folder.is_dir() and files.list_folder(folder))
     with ExitStack() as stack:
         store = stack.enter_context(BenchStore(folder, plan.grid)) if folder else None
         bench = read_bench(folder) if folder else BenchRecord(Path(), plan.grid)

@@ -40,7 +40,12 @@ def test_an_api_page_has_each_public_name_of_its_module(docs_site):
     for module in docs_site.API_MODULES:
         shown = re.findall(r"^::: (\S+)$", docs_site.api_text(module), re.MULTILINE)
         public = [name for name in import_module(module).__all__ if not name.startswith("__")]
-        assert shown == [f"{module}.{name}" for name in public]
+        assert sorted(shown) == [f"{module}.{name}" for name in sorted(public)]
+    assert re.findall(r"^::: codeplan\.(\S+)$", docs_site.api_text("codeplan"), re.MULTILINE)[:3] == [
+        "do",
+        "run",
+        "Session",
+    ]
 
 
 @pytest.mark.parametrize(

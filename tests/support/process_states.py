@@ -32,9 +32,13 @@ def _wait(pid: int, states: str) -> None:
 def _thread_states(pid: int) -> list[str]:
     """The states of the threads, as in proc(5); of threads and processes that are gone there is none."""
     found: list[str] = []
-    for stat in Path(f"/proc/{pid}/task").glob("*/stat"):
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+    for thread in threads:
         try:
-            found.append(stat.read_text().rpartition(")")[2].split()[0])
+            found.append(Path(f"/proc/{pid}/task/{thread}/stat").read_text().rpartition(")")[2].split()[0])
         except (FileNotFoundError, ProcessLookupError):
             continue
     return found
