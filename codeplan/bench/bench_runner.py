@@ -50,7 +50,6 @@ from codeplan.runner.setup import ending_from_exception
 from codeplan.types import InfrastructureFailed, Result, Task, Value
 from codeplan.types.value import html_text
 from codeplan.untrusted import files
-from codeplan.untrusted.files import list_folder
 from codeplan.untrusted.texts import with_article
 from codeplan.untrusted.values import in_quotes, value_text
 

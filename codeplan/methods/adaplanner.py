@@ -110,7 +110,9 @@ class AdaPlanner:
             at_entry=self.settings.resume_state == "entry",
         )
         skill_writer = (
-            SkillPlanWriter(planner, shown[0], episode.goal_of(task)) if self.settings.reuse and shown else None
+            SkillPlanWriter(planner, shown[0], episode.goal_of(task), acts=episode.has_tools)
+            if self.settings.reuse and shown
+            else None
         )
         writer, ask, is_subtask = skill_writer or planner, planner.answer_question, episode.is_subtask(task)
         loop = RefinementLoop(episode, writer, ask, self.sandbox, self.settings, is_subtask)

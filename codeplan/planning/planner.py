@@ -32,6 +32,7 @@ from codeplan.sandbox.language.extraction import add_header, prose_of
 from codeplan.skills.parameter_binding import (
     BindingError,
     ParameterBlock,
+    bind_by_rule,
     bind_parameters,
     parse_values,
     read_parameters,
@@ -267,7 +268,9 @@ class Planner:
     def bind(self, block: ParameterBlock) -> str:
         """The model's reply to the question for the values that a plan's parameters have for this task."""
         values = {name: self._values[name] for name in ("observation", "goal")}
-        return self._ask("bind", "bind", earlier=block.goal, parameters=block.parameters, **values)
+        return self._ask(
+            "bind", "bind", earlier=block.goal, parameters=block.parameters, acts=self._episode.has_tools, **values
+        )
 
     def answer_question(self, question: str) -> str:
         """The model's answer to a plan's ``ask_llm``."""
@@ -330,18 +333,22 @@ class BindingPlanWriter(PlanWriter, Protocol):
 class SkillPlanWriter:
     """A PlanWriter whose first plan is a skill's. After its first failure, ``planner`` takes over.
 
-    ``uses_skill_plan`` is True until then.
+    ``uses_skill_plan`` is True until then. With ``acts``, calls are real: a plan without parameters, which nothing
+    compares with the goal, is not run; a goal in the plan's own words needs no model; and the planner is told what a
+    failed plan has done.
     """
 
-    def __init__(self, planner: BindingPlanWriter, skill: Skill, goal: str) -> None:
-        self._planner, self._skill, self._goal = planner, skill, goal
+    def __init__(self, planner: BindingPlanWriter, skill: Skill, goal: str, *, acts: bool = False) -> None:
+        self._planner, self._skill, self._goal, self._acts = planner, skill, goal, acts
         self.uses_skill_plan = True
 
     def draft(self) -> str:
         """The skill's plan with the task's values; a new plan if the reply has no valid values."""
         block = read_parameters(self._skill.plan)
         if not block.parameters:
-            return self._skill.plan
+            return self._draft_new_plan() if self._acts else self._skill.plan
+        if self._acts and (sure := bind_by_rule(self._skill.plan, self._goal)):
+            return bind_parameters(self._skill.plan, self._goal, sure)
         try:
             values = parse_values(self._planner.bind(block), block.parameters)
         except BindingError:
@@ -353,8 +360,11 @@ class SkillPlanWriter:
         return self._draft_new_plan() if self.uses_skill_plan else self._planner.repair(source, errors, last_run)
 
     def refine(self, report: RunReport) -> str:
-        """A new plan if the skill's fails; then the planner's refinement."""
-        return self._draft_new_plan() if self.uses_skill_plan else self._planner.refine(report)
+        """A new plan if the skill's fails; then, or if calls are real, the planner's refinement."""
+        if self.uses_skill_plan and not self._acts:
+            return self._draft_new_plan()
+        self.uses_skill_plan = False
+        return self._planner.refine(report)
 
     def resume_step(self, previous: str, revised: str) -> int | None:
         """The planner's answer."""
