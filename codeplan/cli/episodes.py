@@ -57,12 +57,27 @@ def add_to(app: typer.Typer) -> None:
 
 @dataclass(frozen=True)
 class SkillOptions:
-    """The skills that an episode uses, and whether it adds one."""
+    """The skills that an episode uses, and whether it runs or adds one."""
 
     library: Annotated[
         str | None, typer.Option(metavar="DIR", help="A skill library: its skills are shown to a method that plans.")
     ] = None
+    reuse: Annotated[
+        bool, typer.Option("--reuse", help="Run the plan of the skill that fits best first, and plan only if it fails.")
+    ] = False
     acquire: Annotated[bool, typer.Option("--acquire", help="Make a success a candidate skill of the library.")] = False
+
+    def arguments(self, method: str) -> dict[str, Any]:
+        """The settings of the method. Raises: UsageError: it has no such settings, or there is no library to reuse."""
+        from codeplan.errors import UsageError
+        from codeplan.runner.setup import accepted_settings
+
+        if self.reuse and self.library is None:
+            raise UsageError("--reuse runs the plan of a skill; name their library with --library DIR")
+        if self.reuse and "reuse" not in accepted_settings({"method": method})["method"]:
+            raise UsageError(f"the method {method} runs no skills' plans; leave --reuse out, or --method")
+        given = {"library": self.library} if self.library is not None else {}
+        return given | ({"reuse": True} if self.reuse else {})
 
 
 def run(
@@ -91,7 +106,7 @@ def run(
     from codeplan.runner.episodes import run as run_episode
 
     given = options.command_run(context)
-    given |= {"library": skills.library} if skills.library is not None else {}
+    given |= skills.arguments(method)
     target = curation.open_target(method, given) if skills.acquire else None
     name = (env, what.task) if what.task else (env, what.kind, what.seed)
     given |= {"env": env, "task": what.task, "kind": what.kind, "seed": what.seed, "method": method}
@@ -156,8 +171,10 @@ def do(
 
     Without --verify the result is not verified: the episode ends as claimed at best, with exit code 1.
 
-    With --library, plans may use its skills, as far as they need no other tools. With --acquire, a success becomes a
-    candidate of it (as codeplan skills add): the plan runs again on the recorded answers, and no tool is called.
+    With --library, plans may use its skills, as far as they need no other tools. With --reuse, a goal that an active
+    skill knows runs its plan with the goal's values, without a model call; one call asks where that is not sure. With
+    --acquire, a success becomes a candidate of the library (as codeplan skills add): the plan runs again on the
+    recorded answers, no tool is called, and one model call asks how else people state the goal.
 
     Exit codes: 0 verified, 1 not solved or only claimed, 2 usage, 3 budget spent, 4 infrastructure, 5 waiting for an
     approval or an answer, 130 interrupted.
@@ -169,7 +186,7 @@ def do(
     given = options.command_run(context)
     sources.require_tools()
     prompts = prompting.arguments()
-    given |= {"library": skills.library} if skills.library is not None else {}
+    given |= skills.arguments(method)
     target = curation.open_target(method, given) if skills.acquire else None
     with options.run_folder(out, "do", goal) as folder:
         again = f"run: codeplan resume {shell_word(folder)}; name the tools again, as for this command"

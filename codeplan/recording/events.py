@@ -392,12 +392,14 @@ class ChosenSkill(msgspec.Struct, frozen=True):
 class SkillsChosen(TraceEvent, frozen=True, tag="skills_chosen"):
     """The skills found for the task, best first. ``purpose`` says what they are for.
 
-    ``left_out`` names those that fit the task and not the tools at hand, each with the reason.
+    ``left_out`` names those that fit the task and not the tools at hand, each with the reason. ``bound`` is the plan of
+    the first with the task's values, if a rule is sure of these; otherwise empty.
     """
 
     purpose: Purpose | Literal["reuse"]
     chosen: tuple[ChosenSkill, ...]
     left_out: tuple[str, ...] = ()
+    bound: str = ""
 
 
 class PictureSaved(TraceEvent, frozen=True, tag="picture_saved"):
