@@ -140,6 +140,7 @@ def add(
         found = acquire_from_run(run, opened, model=model, out=folder, **given)
     if isinstance(found, NothingAcquired) and found.broken_off:
         raise InfrastructureError(f"no skill: {found.reason}")
+    _write_test(found, opened)
     if as_json:
         print_json(_acquisition_document(found))
     else:
@@ -200,7 +201,22 @@ def acquire_from_tools(
         found = NothingAcquired(str(e), broken_off=True)
     except KeyboardInterrupt:
         found = NothingAcquired("its proof was interrupted; codeplan skills add tries again", broken_off=True)
+    _write_test(found, library)
     return _tell_acquired(found, library, quiet=quiet)
+
+
+def _write_test(found: AcquiredSkill | NothingAcquired, library: SkillLibrary) -> None:
+    """Put a test of its recorded success beside a new plan over tools; say so if it cannot be."""
+    from codeplan.curation.acquisition import NothingAcquired
+    from codeplan.errors import CodeplanError
+    from codeplan.testing.scaffold import write_skill_test
+
+    if isinstance(found, NothingAcquired) or not (found.skill.tools and found.proof and (found.is_new or found.mends)):
+        return
+    try:
+        write_skill_test(library.path / found.skill.env / found.skill.name, Path(found.proof))
+    except CodeplanError as e:
+        echo_message(f"the skill has no test: {one_line(str(e), 300)}", "codeplan: ", err=True)
 
 
 def _tell_acquired(found: AcquiredSkill | NothingAcquired, library: SkillLibrary, *, quiet: bool) -> dict[str, Any]:

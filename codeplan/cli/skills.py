@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +16,7 @@ from codeplan.cli import options
 from codeplan.cli.commands import add_command, add_group
 from codeplan.cli.options import require_no_link
 from codeplan.cli.output import print_json, print_output
-from codeplan.untrusted.texts import clean, echo, echo_message, one_line, with_count
+from codeplan.untrusted.texts import clean, echo, echo_message, one_line, shell_word, with_count
 from codeplan.untrusted.values import in_quotes
 
 if TYPE_CHECKING:
@@ -375,9 +378,36 @@ def stats(
         print_faults(opened)
 
 
-def promote(name: Name, library: LibraryFolder = DEFAULT_FOLDER) -> None:
-    """Make a skill active by hand: prompts show it from now on, whatever its evidence says."""
+def promote(
+    name: Name,
+    library: LibraryFolder = DEFAULT_FOLDER,
+    untested: Annotated[bool, typer.Option("--untested", help="Even if its test fails.")] = False,
+) -> None:
+    """Make a skill active by hand: prompts show it from now on, whatever its evidence says.
+
+    A skill over tools has a test of its recorded success, which must pass: its plan runs on recorded answers.
+    """
+    if not untested:
+        _require_test(open_library(library), name)
     _set_status(library, name, "active")
+
+
+def _require_test(library: SkillLibrary, name: str) -> None:
+    """Run the test in the skill's folder, if there is one. Raises: UsageError: it fails."""
+    from codeplan.errors import UsageError
+    from codeplan.testing.scaffold import SKILL_TEST
+
+    skill = find_skill(library, name)
+    test = library.path / skill.env / skill.name / SKILL_TEST
+    if not os.path.lexists(test):
+        return
+    # -P: Python must not import what lies in the current folder
+    done = subprocess.run([sys.executable, "-P", "-m", "codeplan", "test", str(test)], capture_output=True)
+    if done.returncode:
+        raise UsageError(
+            f"the test of {skill.env}/{skill.name} fails; codeplan test {shell_word(test)} shows why, and "
+            "--untested promotes the skill all the same"
+        )
 
 
 def retire(name: Name, library: LibraryFolder = DEFAULT_FOLDER) -> None:

@@ -77,7 +77,8 @@ class AcquiredSkill(Value, frozen=True):
     """The skill acquired from a success. If not ``is_new``, the library already had it and recorded a further
     origin; if ``was_known``, it had this very episode as an origin, and recorded nothing. ``mends`` is the version that
     failed, if the skill has a new one now. ``usage`` is that of the call that asked how else its goal is said; None
-    without such a call, and then ``unsaid`` is why, as a clause.
+    without such a call, and then ``unsaid`` is why, as a clause. ``proof`` is the folder of the episode in which the
+    skill's plan ran again; empty without a trace.
     """
 
     skill: Skill
@@ -86,6 +87,7 @@ class AcquiredSkill(Value, frozen=True):
     mends: int = 0
     usage: Usage | None = None
     unsaid: str = ""
+    proof: str = ""
 
 
 class NothingAcquired(Value, frozen=True):
@@ -147,6 +149,7 @@ def try_to_acquire(
                 if reused
                 else _add_or_merge(library, proven.skill, sandbox)
             )
+            found = msgspec.structs.replace(found, proof=proven.again.run)
             if not found.was_known:
                 runner.record_evidence(library, found.skill, proven.again, "acquire")
             return _ask_phrases(found, library, runner) if found.is_new and found.skill.tools else found
@@ -290,7 +293,9 @@ def _generalise(
         return NothingAcquired(f"its plan cannot be generalised: {e}")
     if isinstance(found, Rejected):
         return NothingAcquired(f"its plan cannot be generalised: {found.diagnostics[0]}")
-    strictly = refuse_warnings(sandbox.check(found["source"], api))
+    # a plan that was a skill's before has that one's goal in the comment
+    stated = bind_parameters(found["source"], task.goal, {}) if _is_of_tools(events[0]) else found["source"]
+    strictly = refuse_warnings(sandbox.check(stated, api))
     if isinstance(strictly, Rejected):
         return NothingAcquired(f"the strict check refuses the generalised plan: {strictly.diagnostics[0]}")
     return strictly
@@ -367,8 +372,7 @@ def _mend(library: SkillLibrary, there: Skill, made: Skill, sandbox: Sandbox) ->
     origins = tuple(dict.fromkeys([*there.origins, *made.origins]))[:MAX_ORIGINS]
     if sandbox.analyse("shape", there.plan) == sandbox.analyse("shape", made.plan):
         return AcquiredSkill(library.change(there, origins=origins), is_new=False)
-    plan = bind_parameters(made.plan, made.origins[0].goal, {})  # the model may have copied another goal
-    mended = library.change(there, plan=plan, origins=origins, tools=made.tools)
+    mended = library.change(there, plan=made.plan, origins=origins, tools=made.tools)
     return AcquiredSkill(mended, is_new=False, mends=there.version)
 
 
