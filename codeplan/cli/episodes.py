@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
@@ -12,7 +12,16 @@ import typer
 from codeplan.cli import commands, curation, options
 from codeplan.cli.commands import add_command, given_limits
 from codeplan.cli.options import OutputOptions, TapeOptions, TaskOptions, ToolOptions
-from codeplan.cli.output import end_episode, make_console, playing, print_json, print_output, show_value, without_line
+from codeplan.cli.output import (
+    end_episode,
+    make_console,
+    playing,
+    print_json,
+    print_json_list,
+    print_output,
+    show_value,
+    without_line,
+)
 from codeplan.untrusted.texts import echo, echo_message, shell_word, with_count
 
 if TYPE_CHECKING:
@@ -486,14 +495,14 @@ def show(
     if event is not None:
         _show_event(recorded, event, as_json)
         return
-    rows = [row for row in event_rows(recorded) if row.part in (only or PARTS)]
+    rows = (row for row in event_rows(recorded) if row.part in (only or PARTS))
     if as_json:
-        print_json(rows)
+        print_json_list(rows)
     else:
         _print_rows(rows, len(str(len(recorded))), folder)
 
 
-def _print_rows(rows: list[EventRow], width: int, run: Path) -> None:
+def _print_rows(rows: Iterable[EventRow], width: int, run: Path) -> None:
     """Print a line for each event; a terminal cuts it at its edge, and a last line says how to see it all."""
     from rich.text import Text
 
@@ -508,12 +517,13 @@ def _print_rows(rows: list[EventRow], width: int, run: Path) -> None:
         echo_message(f"in full: codeplan show {shell_word(run)} --event N", err=True)
 
 
-def _show_event(recorded: list[Event], number: int, as_json: bool) -> None:
+def _show_event(recorded: Sequence[Event], number: int, as_json: bool) -> None:
     """Print an event as a live display shows it; a call of a model with its messages and its reply.
 
     A call of a plan and its answer are shown together.
     """
     from codeplan.errors import UsageError
+    from codeplan.recording.event_log import events_of
     from codeplan.recording.events import CallAnswered, CallBegun, ModelCalled
     from codeplan.report.event_view import event_rows
     from codeplan.report.live import LiveDisplay
@@ -535,15 +545,17 @@ def _show_event(recorded: list[Event], number: int, as_json: bool) -> None:
     if not isinstance(event, CallBegun | CallAnswered):
         display(event)
         return
-    of_call = [e for e in recorded if isinstance(e, CallBegun | CallAnswered) and e.id == event.id]
+    of_call = [e for e in events_of(recorded, CallBegun, CallAnswered) if e.id == event.id]
     for part in of_call:
         display(part)
     if not isinstance(of_call[-1], CallAnswered):  # a display waits for the answer
         echo("\n".join(row.text for row in event_rows(of_call)))
 
 
-def _plan_before(earlier: list[Event]) -> str | None:
+def _plan_before(earlier: Sequence[Event]) -> str | None:
     """The source of the plan that was there before an event; None if there was none."""
+    from codeplan.recording.event_log import latest_of
     from codeplan.recording.events import PlanDrafted, PlanFixed
 
-    return next((e.source for e in reversed(earlier) if isinstance(e, PlanDrafted | PlanFixed)), None)
+    plan = latest_of(earlier, PlanDrafted, PlanFixed)
+    return plan.source if plan else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from codeplan import plugins
@@ -155,7 +155,7 @@ def _write_new(path: Path, text: str) -> None:
         files.write_all(file, text.encode())
 
 
-def _first_and_last(events: list[Event], run: Path) -> tuple[EpisodeStarted, Result]:
+def _first_and_last(events: Sequence[Event], run: Path) -> tuple[EpisodeStarted, Result]:
     """Return the first event and the last event's result."""
     end = find_end(events)
     if end is None or not isinstance(events[0], EpisodeStarted):
@@ -173,7 +173,7 @@ def _has_own_tools(header: EpisodeStarted) -> bool:
 
 
 def _manifest(
-    header: EpisodeStarted, settings: str, result: Result, events: list[Event], parts: Mapping[str, str]
+    header: EpisodeStarted, settings: str, result: Result, events: Sequence[Event], parts: Mapping[str, str]
 ) -> str:
     """Return the manifest's text. It limits actions and asks only if the plan succeeded without refinement."""
     success = is_accepted(result) if parts["calls"] else result.success
@@ -202,7 +202,7 @@ def _settings(header: EpisodeStarted) -> tuple[str, list[str]]:
     ]
 
 
-def _record_tape(path: Path, events: list[Event]) -> None:
+def _record_tape(path: Path, events: Sequence[Event]) -> None:
     recorder = TapeRecorder(path)
     try:
         on_event = recorder.start_episode()
