@@ -54,7 +54,11 @@ COMMANDS: dict[str, list[list[str]]] = {
     "new-test": [[f"runs/{name}", "-o", f"made/{name}"] for name in RUNS],
     "bench": [["household", "-n", "1", "--kind", "pick", "--engine", "processes", "-j", "1"], ["grid.toml"]],
     "papers": [[], ["adapt-table2"], ["adapt-table2", "--bench", "runs"]],
-    "export": [["runs", "-o", "new.csv"], ["runs", "-o", "new.jsonl", "--rows", "calls"]],
+    "export": [
+        ["runs", "-o", "new.csv"],
+        ["runs", "-o", "new.jsonl", "--rows", "calls"],
+        ["runs", "-o", "x.jsonl", "--for", "sft"],
+    ],
     "compare": [["runs", "runs/honest"]],
     "report": [["runs"]],
     "view": [["runs"]],

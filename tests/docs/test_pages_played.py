@@ -90,6 +90,8 @@ def test_benches(read: Read, serve: Serve, tmp_path: Path) -> None:
         page.skip(f"bench grid.toml --engine {engine}")  # needs a cluster: test_bench_page.py
     assert "30 rows" in page.play("export adaplanner -o episodes.csv")
     page.play("export adaplanner -o calls.jsonl --rows calls")
+    assert "30 examples" in page.play("export adaplanner -o chats.jsonl --for sft")
+    page.play("export adaplanner -o pairs.jsonl --for preferences")
     page.play("papers")
     page.interrupt("bench paper:adapt-table2", lambda: page.has("table2/runs/*/*/trace.jsonl"))
     page.play("papers adapt-table2 --bench table2")
