@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from functools import cache
 from typing import Annotated, Final, NamedTuple, TypeAlias
 
@@ -22,6 +22,7 @@ from codeplan.skills.parameter_binding import (
     MAX_GOAL,
     SkillParameter,
     SkillParameterValue,
+    is_date,
     read_parameters,
     without_parameters,
 )
@@ -319,7 +320,7 @@ def _read_value(own: SkillParameterValue, span: Sequence[_Token], goal: str) -> 
         return type(own)(text) if is_number else None
     if not isinstance(own, str):
         return None
-    if _is_date(own):
+    if is_date(own):
         return _read_date(text)
     quoted = len(span) == 1 and _is_quoted(text)
     if not quoted and not _is_name(own, span, goal):
@@ -352,13 +353,6 @@ def _follows_title(goal: str, first: _Token) -> bool:
 
 def _sort(text: str) -> tuple[bool, bool, bool]:
     return text.isdigit(), any(c.isdigit() for c in text), "@" in text
-
-
-def _is_date(text: str) -> bool:
-    try:
-        return date.fromisoformat(text).isoformat() == text
-    except ValueError:
-        return False
 
 
 def _read_date(text: str) -> str | None:
