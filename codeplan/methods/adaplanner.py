@@ -96,7 +96,7 @@ class AdaPlanner:
         """Plan, run, refine and resume until the task succeeds or the tries are used up."""
         record_notices(self.sandbox, episode)
         goal = episode.goal_of(task)
-        shown, bound = self.skill_selector.select(task, episode, "reuse" if self.settings.reuse else "plan")
+        shown, reuses, bound = self.skill_selector.select(task, episode, "reuse" if self.settings.reuse else "plan")
         planner = Planner(
             episode,
             self.prompts,
@@ -110,11 +110,7 @@ class AdaPlanner:
             refine_prompt=self.settings.refine_prompt,
             at_entry=self.settings.resume_state == "entry",
         )
-        skill_writer = (
-            SkillPlanWriter(planner, shown[0], goal, bound=bound, acts=episode.has_tools)
-            if self.settings.reuse and shown
-            else None
-        )
+        skill_writer = SkillPlanWriter(planner, shown[0], goal, bound=bound, acts=episode.has_tools) if reuses else None
         writer, ask, is_subtask = skill_writer or planner, planner.answer_question, episode.is_subtask(task)
         loop = RefinementLoop(episode, writer, ask, self.sandbox, self.settings, is_subtask)
         result = episode.result(loop.solve(), self.name, loop.claim)

@@ -120,6 +120,14 @@ def bind_by_rule(skill: Skill, goal: str) -> dict[str, SkillParameterValue] | No
     return found[0] if len(found) == 1 else None
 
 
+def shares_words(skill: Skill, goal: str) -> bool:
+    """Whether the goal has a word of the skill's goal, of its phrases or of their interchangeable words."""
+    known = {item for items in _phrases(skill, {}) for item in items if isinstance(item, str)}
+    known |= {_stem(t.text) for t in _meaningful(read_parameters(skill.plan).goal)}
+    known |= {_stem(word) for group in skill.words for word in group}
+    return any(_stem(t.text) in known - _LIMITS for t in _meaningful(goal[:MAX_GOAL]))
+
+
 def find_phrase(skill: Skill, goal: str, values: Mapping[str, SkillParameterValue]) -> str | None:
     """The goal as a phrase: with the names of the parameters in braces in place of these values of theirs.
 
