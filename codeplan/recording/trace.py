@@ -26,7 +26,7 @@ from codeplan.errors import Diverged, SizeExceeded, TraceExhausted, TraceFailure
 from codeplan.plain_data import MAX_VALUES
 from codeplan.recording.event_comparison import describe_difference, describe_kind_mismatch
 from codeplan.recording.event_handlers import guard_handler, hears_replies
-from codeplan.recording.event_log import EpisodeEvents, Events, StoredEvents, TraceFile, decoder, with_event
+from codeplan.recording.event_log import EpisodeEvents, Events, JoinedEvents, StoredEvents, TraceFile, decoder
 from codeplan.recording.events import (
     TRACE_FORMAT,
     ApprovalAnswered,
@@ -373,7 +373,7 @@ class Trace:
         kept = self.recording[:-1] if isinstance(self.recording[-1], EpisodeEnded) else self.recording
         self._written, self._cuts = self._sizes[len(kept) - 1], True
         self._turn = msgspec.structs.replace(turn, seq=len(kept), at=kept[-1].at)
-        self.recording = with_event(kept, self._turn)
+        self.recording = JoinedEvents(kept, [self._turn])
 
     def take_end_back(self) -> None:
         """Let a session go on after its end, which stood last; the next event replaces it, in the file as well."""
@@ -632,7 +632,8 @@ def check_order(event: Event, before: Sequence[Event], path: Path | str, line: i
 def write_trace(path: Path, events: Sequence[Event]) -> None:
     """Write a trace file of these events. Raises: UsageError: the file exists already."""
     with _create(path) as file:
-        files.write_all(file, b"".join(_encoder.encode(e) + b"\n" for e in events))
+        for event in events:
+            files.write_all(file, _encoder.encode(event) + b"\n")
 
 
 def _create(path: Path) -> BinaryIO:
