@@ -239,7 +239,7 @@ class JoinedEvents(Events):
 
     def event(self, number: int) -> Event:
         count = self._count
-        return self._first[number] if number < count else self._then[number - count]
+        return self._first[number] if number < count else _event(self._then, number - count)
 
     def scan(self, numbers: range) -> Iterator[Event]:
         return chain.from_iterable(_scan(events, part) for events, part, _ in self._parts(numbers))
@@ -261,11 +261,15 @@ class JoinedEvents(Events):
 
 
 class EpisodeEvents(JoinedEvents):
-    """The events of an episode so far: as many of its ``recording`` as it has repeated, then the ``new`` ones."""
+    """The events of an episode so far: as many of its ``recording`` as it has repeated, then the ``new`` ones.
+
+    ``left`` is how many of the recording it has not repeated.
+    """
 
     def __init__(self, recording: Sequence[Event], new: StoredEvents | None = None) -> None:
         self._new: list[Event] | StoredEvents = [] if new is None else new
         super().__init__(recording, self._new, count=0)
+        self.left = len(recording)
 
     @property
     def recording(self) -> Sequence[Event]:
@@ -274,11 +278,17 @@ class EpisodeEvents(JoinedEvents):
 
     @recording.setter
     def recording(self, events: Sequence[Event]) -> None:
-        self._first = events
+        self._first, self.left = events, len(events) - self._count
+
+    @property
+    def next_recorded(self) -> Event:
+        """The next event of the recording, which has one."""
+        return self._first[self._count]
 
     def repeat(self) -> None:
         """Count the next event of the recording."""
         self._count += 1
+        self.left -= 1
 
     def append(self, event: Event, line: bytes, start: int) -> None:
         """Add a new event, whose line stands at this place in the file, if there is one."""
@@ -293,6 +303,11 @@ class EpisodeEvents(JoinedEvents):
             self._new.pop()
         else:
             self._count -= 1
+            self.left += 1
+
+
+def _event(events: Sequence[Event], number: int) -> Event:
+    return events.event(number) if isinstance(events, Events) else events[number]
 
 
 def _scan(events: Sequence[Event], numbers: range) -> Iterator[Event]:
