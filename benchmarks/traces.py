@@ -1,9 +1,8 @@
 """The memory of a long episode: ``python benchmarks/traces.py [CALLS]`` prints peaks as ratios, long to short.
 
 An episode with CALLS calls of a tool that answers with fifty rows, and one with a hundredth of them, are played, shown,
-replayed and reported, each by a process of its own. A peak is the most that the process had in memory, its workers left
-out; a ratio near one means that memory does not grow with the trace. Of the processor's time, the figure is that for a
-call: long and short should cost the same.
+replayed, branched and reported, each by a process of its own. A peak is that of this process or of a worker of it; a
+ratio near one means that memory does not grow with the trace. The processor's time is that of both.
 """
 
 from __future__ import annotations
@@ -65,6 +64,7 @@ def play(folder: Path, calls: int) -> dict[str, Use]:
         "show --json": ("show", run, "--json"),
         "show --event": ("show", run, "--event", calls),
         "replay": ("replay", run, "--set", LIMITS),
+        "fork": ("fork", run, "--at", 2 * calls, "--tools", tools, "--out", folder / "branch", "--set", LIMITS, "-q"),
         "report": ("report", run, "--out", folder / "report"),
     }
     return {name: use_of(*command) for name, command in commands.items()}
