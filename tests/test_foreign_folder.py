@@ -75,6 +75,8 @@ COMMANDS: dict[str, list[list[str]]] = {
     "skills show": [["evil"], ["other"]],
     "skills diff": [["evil", "other"]],
     "skills search": [["look"]],
+    "skills match": [["look"]],
+    "skills say": [["evil", "look for it"]],
     "skills stats": [[]],
     "skills promote": [["evil"]],
     "skills retire": [["evil"]],

@@ -95,7 +95,8 @@ class AdaPlanner:
     def solve(self, task: Task, episode: Episode) -> Result:
         """Plan, run, refine and resume until the task succeeds or the tries are used up."""
         record_notices(self.sandbox, episode)
-        shown = self.skill_selector.select(task, episode, "reuse" if self.settings.reuse else "plan")
+        goal = episode.goal_of(task)
+        shown, bound = self.skill_selector.select(task, episode, "reuse" if self.settings.reuse else "plan")
         planner = Planner(
             episode,
             self.prompts,
@@ -110,7 +111,7 @@ class AdaPlanner:
             at_entry=self.settings.resume_state == "entry",
         )
         skill_writer = (
-            SkillPlanWriter(planner, shown[0], episode.goal_of(task), acts=episode.has_tools)
+            SkillPlanWriter(planner, shown[0], goal, bound=bound, acts=episode.has_tools)
             if self.settings.reuse and shown
             else None
         )
@@ -119,5 +120,8 @@ class AdaPlanner:
         result = episode.result(loop.solve(), self.name, loop.claim)
         if not is_subtask and not (episode.has_tools and isinstance(result.ending, Claimed)):  # else nobody judged
             tried, helped = (shown[:1], skill_writer.uses_skill_plan) if skill_writer else (shown, True)
-            self.skill_selector.record(tried, episode, episode.success and helped)
+            why = skill_writer.failure if skill_writer else ""
+            self.skill_selector.record(tried, episode, episode.success and helped, why)
+            if skill_writer and skill_writer.asked_values and episode.has_tools and episode.success and helped:
+                self.skill_selector.learn(shown[0], goal, skill_writer.asked_values, episode)
         return result
