@@ -30,7 +30,8 @@ def needs_space(method: object) -> bool:
 
     The environment then describes them by its attribute ``space``.
     """
-    return getattr(method, "needs_space", False) or (hasattr(method, "executor") and needs_space(method.executor))
+    executor = getattr(method, "executor", None)
+    return getattr(method, "needs_space", False) or (executor is not None and needs_space(executor))
 
 
 EpisodeOpener = Callable[[Task], AbstractContextManager[Episode]]
