@@ -278,7 +278,8 @@ class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
 
     ``settings`` are those given by name; ``model_settings`` come from the model. Neither contains secrets. ``tools``
     describe the tools of an episode in an environment of tools, ``tools_doc`` is the text that models read above
-    them, ``has_verifier`` says whether it judges values, ``has_flows`` whether flows decide about calls, and
+    them, ``has_verifier`` says whether a verifier judges values (``verifier`` is its name with a digest of its source;
+    empty in older traces), ``has_flows`` whether flows decide about calls, and
     ``is_blind`` whether prompts for revised plans have shapes in place of what tools answered. ``instructions`` are
     the user's own system text, and ``returns`` is the type that the value of a plan must have. ``asks_user`` says
     whether plans may ask the user. ``variables`` are those that the user gave. ``once`` are the tools of which
@@ -298,6 +299,7 @@ class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
     tools: tuple[AgentTool, ...] = ()
     tools_doc: str = ""
     has_verifier: bool = False
+    verifier: str = ""
     has_flows: bool = False
     is_blind: bool = False
     instructions: str = ""
