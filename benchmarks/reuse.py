@@ -4,8 +4,8 @@
     python benchmarks/reuse.py --missed   also the goals that went to the model, and those taken for another job
     python benchmarks/reuse.py --asks     print each skill's question for other phrases, for somebody to answer
 
-The tasks in reuse_tasks.json: jobs over small tools, each with a first goal, five goals of other people for the same job
-with other values, and twenty that are about the same things and must not run its plan. The replies to the question for
+The tasks in reuse_tasks.json: jobs over small tools, each with a first goal, five goals of others for the same job with
+other values, and twenty that are about the same things and must not run its plan. The replies to the question for
 phrases are a strong model's, played by hand from the prompt's text alone before it saw any later goal; whoever wrote
 the goals did not know how they are recognised. A plan's calls are counted as a goal's own if they have its values.
 """
@@ -209,9 +209,8 @@ def print_table(counted: Counter[str], tasks: int) -> None:
     print(f"{counted['goals']} goals for the same jobs: {counted['without a model']} ran without a model call")
     print(f"model calls: {counted['model calls']} with the library, {counted['calls without']} without")
     ratio = counted["characters"] / max(1, counted["characters without"])
-    print(
-        f"characters of prompts: {counted['characters']:,} with, {counted['characters without']:,} without ({ratio:.2f})"
-    )
+    with_it, without = counted["characters"], counted["characters without"]
+    print(f"characters of prompts: {with_it:,} with, {without:,} without ({ratio:.2f})")
     print(f"at most {counted['most calls more']} calls more for a goal")
     print(f"runs with other calls than the goal's: {counted['wrong']}")
     print(f"{counted['others']} goals for other jobs: {counted['others taken']} taken for a skill's")
