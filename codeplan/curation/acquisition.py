@@ -36,6 +36,7 @@ from codeplan.recording.events import (
     PlanStarted,
     StepEntered,
     answered_calls,
+    standing_events,
 )
 from codeplan.recording.trace import Trace, find_end
 from codeplan.runner.episodes import find_trace
@@ -209,10 +210,13 @@ def _step_numbers(run: _PlanRun) -> list[int]:
 
 
 def _plan_runs(events: Sequence[Event]) -> list[_PlanRun]:
-    """The runs since the environment was last reset. Raises: UsageError: a run's plan or start is impossible."""
+    """The runs since the environment was last reset that its present state comes from.
+
+    Raises: UsageError: a run's plan or start is impossible.
+    """
     sources: dict[int, str] = {}
     runs: list[_PlanRun] = []
-    for event in events:
+    for event in standing_events(events):
         match event:
             case EnvironmentReset():
                 runs = []

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from codeplan.episode.episode import Episode
 from codeplan.errors import UsageError
-from codeplan.recording.events import CallBegun, EnvironmentReset
+from codeplan.recording.events import CallBegun, EnvironmentReset, standing_events
 from codeplan.types import Call
 
 
 def actions_since_reset(episode: Episode) -> tuple[Call, ...]:
-    """All actions since the latest reset, in order."""
+    """All actions since the latest reset that the present state comes from, in order."""
     actions: dict[int, Call] = {}  # a call that was made again has begun twice
-    for event in reversed(episode.trace.events):
+    for event in reversed(standing_events(episode.trace.events)):
         if isinstance(event, EnvironmentReset):
             break
         if isinstance(event, CallBegun):

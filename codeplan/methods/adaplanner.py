@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,7 +19,7 @@ from codeplan.planning.sample_choice import SampleOrigin, SampleSettings, Sample
 from codeplan.plugins import Setting
 from codeplan.sandbox import BackendName, Limits, Sandbox
 from codeplan.skills.selection import SkillSelector, open_store
-from codeplan.skills.skill import SkillStore
+from codeplan.skills.skill import Skill, SkillStore
 from codeplan.types import Claimed, Result, Task
 
 SamplesSetting = Annotated[int, Setting("Worked examples in the prompts.", "safe", most=100)]
@@ -94,8 +95,19 @@ class AdaPlanner:
 
     def solve(self, task: Task, episode: Episode) -> Result:
         """Plan, run, refine and resume until the task succeeds or the tries are used up."""
+        shown = self.choose_skills(task, episode)
+        loop = self.make_loop(task, episode, shown)
+        result = episode.result(loop.solve(), self.name, loop.claim)
+        self.record_skills(shown, loop, result)
+        return result
+
+    def choose_skills(self, task: Task, episode: Episode) -> tuple[Skill, ...]:
+        """The skills for the task's prompts. Records them, and before them how the sandbox differs from the usual."""
         record_notices(self.sandbox, episode)
-        shown = self.skill_selector.select(task, episode, "reuse" if self.settings.reuse else "plan")
+        return tuple(self.skill_selector.select(task, episode, "reuse" if self.settings.reuse else "plan"))
+
+    def make_loop(self, task: Task, episode: Episode, shown: Sequence[Skill]) -> RefinementLoop:
+        """The loop for the task, with these skills in its prompts. It has not begun."""
         planner = Planner(
             episode,
             self.prompts,
@@ -115,9 +127,13 @@ class AdaPlanner:
             else None
         )
         writer, ask, is_subtask = skill_writer or planner, planner.answer_question, episode.is_subtask(task)
-        loop = RefinementLoop(episode, writer, ask, self.sandbox, self.settings, is_subtask)
-        result = episode.result(loop.solve(), self.name, loop.claim)
-        if not is_subtask and not (episode.has_tools and isinstance(result.ending, Claimed)):  # else nobody judged
-            tried, helped = (shown[:1], skill_writer.uses_skill_plan) if skill_writer else (shown, True)
-            self.skill_selector.record(tried, episode, episode.success and helped)
-        return result
+        return RefinementLoop(episode, writer, ask, self.sandbox, self.settings, is_subtask)
+
+    def record_skills(self, shown: Sequence[Skill], loop: RefinementLoop, result: Result) -> None:
+        """Record whether the skills helped, if somebody judged the loop's plan."""
+        episode = loop.episode
+        if loop.is_subtask or (episode.has_tools and isinstance(result.ending, Claimed)):
+            return
+        writer = loop.writer if isinstance(loop.writer, SkillPlanWriter) else None
+        tried, helped = (shown[:1], writer.uses_skill_plan) if writer else (shown, True)
+        self.skill_selector.record(tried, episode, episode.success and helped)

@@ -317,6 +317,14 @@ class EnvironmentReset(TraceEvent, frozen=True, tag="environment_reset"):
     cut_from: Count = 0
 
 
+class EnvironmentRestored(TraceEvent, frozen=True, tag="environment_restored"):
+    """The environment went back to where it stood after the event with the number ``to``. What came in between has no
+    effect on what follows (``standing_events``).
+    """
+
+    to: Count
+
+
 class ModelCalled(TraceEvent, frozen=True, tag="model_called"):
     """One complete model call. ``prompt`` names the template and its digest; empty without a template.
 
@@ -466,6 +474,7 @@ class ReplyWritten(TraceEvent, frozen=True, tag="reply_written"):
 RecordedEvent = (
     EpisodeStarted
     | EnvironmentReset
+    | EnvironmentRestored
     | CallDecided
     | CallRepeated
     | ApprovalAnswered
@@ -694,3 +703,18 @@ def answered_calls(events: Iterable[Event]) -> Iterator[AnsweredCall]:
     for event in events:
         if (call := calls.take(event)) is not None and isinstance(event, CallAnswered):
             yield AnsweredCall(call, event)
+
+
+def standing_events(events: Sequence[Event]) -> list[Event]:
+    """The events that led to the present state: without those whose effect an EnvironmentRestored undid, and without
+    these themselves. ``events`` are those of an episode from its start.
+    """
+    path, at = list[Event](), len(events) - 1
+    while at >= 0:
+        event = events[at]
+        if isinstance(event, EnvironmentRestored):
+            at = min(event.to, at - 1)  # a forged trace may point forward
+        else:
+            path.append(event)
+            at -= 1
+    return path[::-1]

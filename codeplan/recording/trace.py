@@ -32,6 +32,7 @@ from codeplan.recording.events import (
     CallDecided,
     CallRepeated,
     DoubtDecided,
+    EnvironmentRestored,
     EpisodeContinued,
     EpisodeEnded,
     EpisodeStarted,
@@ -528,8 +529,9 @@ class Trace:
         """Unix time in seconds, without the gap between the recording's end and its resumption."""
         position = len(self.events)
         if position < len(self.recording):
-            # An EpisodeEnded has its own time; any other event began at the end of the event before it.
-            ends = isinstance(self.recording[position], EpisodeEnded)
+            # These have their own time: they may follow the end of a budget's seconds. Others began when the event
+            # before them ended.
+            ends = isinstance(self.recording[position], EpisodeEnded | SpanClosed | EnvironmentRestored)
             return self.recording[position if ends else max(position - 1, 0)].at
         if self._clock_offset is None:
             self._clock_offset = time.time() - self.recording[-1].at if self.recording else 0.0
