@@ -46,6 +46,14 @@ def lock_exclusively(file: BinaryIO, refusal: str) -> BinaryIO:
     return file
 
 
+def unlock(file: BinaryIO) -> None:
+    """Let others lock a file of which this process keeps the lock."""
+    if sys.platform != "win32":
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_UN)
+
+
 def wait_for_lock(file: BinaryIO) -> None:
     """Lock the file for this process, however long another one holds it."""
     if sys.platform == "win32":

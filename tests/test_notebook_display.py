@@ -147,7 +147,7 @@ def test_an_outcome_is_shown_without_checkpoints_and_output() -> None:
     assert repr(ended) == "Finished(step=2, value=7)"
 
 
-def test_a_trace_that_was_read_is_a_list_with_a_short_repr(tmp_path: Path) -> None:
+def test_a_trace_that_was_read_is_a_sequence_with_a_short_repr(tmp_path: Path) -> None:
     codeplan.run("household", "clean/3", out=tmp_path)
     events = codeplan.Trace.read(tmp_path / "trace.jsonl")
     assert events == list(events)

@@ -3,8 +3,8 @@
 ``bench_spec``       cells and tasks, from flags or a file         ``store``    the folder with the outcomes
 ``bench_runner``     runs the remaining episodes within a budget   ``engines``  threads, processes, Dask, Ray
 ``cell_comparison``  compares two cells task by task               ``papers``   published results
-``figures``          rows for tables and data frames
-``own_bench``        a bench of one call, from Python      ``trainings``  plans that are learnt first
+``figures``          rows for tables and data frames      ``training_examples``  chats, and pairs of plans
+``trainings``        plans that are learnt first
 """
 
 from __future__ import annotations

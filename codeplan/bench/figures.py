@@ -190,7 +190,12 @@ def write_rows(bench: BenchRecord, path: Path, rows: Rows = "episodes") -> int:
     if form not in _WRITERS:
         raise UsageError(f"{path}: there is no form {in_quotes(form)}; end the name with .csv, .jsonl or .parquet")
     found = [*rows_of(bench, rows)]
-    data = _WRITERS[form](found)
+    create_export(path, _WRITERS[form](found))
+    return len(found)
+
+
+def create_export(path: Path, data: bytes) -> None:
+    """Write a new file. Raises: UsageError: it exists or cannot be written."""
     try:
         with files.create_file(path) as file:
             files.write_all(file, data)
@@ -198,7 +203,6 @@ def write_rows(bench: BenchRecord, path: Path, rows: Rows = "episodes") -> int:
         raise UsageError(f"{path} exists already and is not overwritten; name another file") from None
     except OSError as e:
         raise UsageError(f"{path} cannot be written: {e.strerror}") from None
-    return len(found)
 
 
 def _flat(row: Row) -> Row:

@@ -140,6 +140,7 @@ def add(
         found = acquire_from_run(run, opened, model=model, out=folder, **given)
     if isinstance(found, NothingAcquired) and found.broken_off:
         raise InfrastructureError(f"no skill: {found.reason}")
+    _write_test(found, opened)
     if as_json:
         print_json(_acquisition_document(found))
     else:
@@ -192,15 +193,30 @@ def acquire_from_tools(
     from codeplan.curation.acquisition import NothingAcquired, acquire_from_run
     from codeplan.errors import CodeplanError
 
-    settings = {n: v for n, v in arguments.items() if n not in ("library", "variables", "instructions")}
+    settings = {n: v for n, v in arguments.items() if n not in ("library", "reuse", "variables", "instructions")}
     found: AcquiredSkill | NothingAcquired
     try:
-        found = acquire_from_run(folder, library, out=folder, **settings)
+        found = acquire_from_run(folder, library, out=folder, mends=True, **settings)
     except CodeplanError as e:
         found = NothingAcquired(str(e), broken_off=True)
     except KeyboardInterrupt:
         found = NothingAcquired("its proof was interrupted; codeplan skills add tries again", broken_off=True)
+    _write_test(found, library)
     return _tell_acquired(found, library, quiet=quiet)
+
+
+def _write_test(found: AcquiredSkill | NothingAcquired, library: SkillLibrary) -> None:
+    """Put a test of its recorded success beside a new plan over tools; say so if it cannot be."""
+    from codeplan.curation.acquisition import NothingAcquired
+    from codeplan.errors import CodeplanError
+    from codeplan.testing.scaffold import write_skill_test
+
+    if isinstance(found, NothingAcquired) or not (found.skill.tools and found.proof and (found.is_new or found.mends)):
+        return
+    try:
+        write_skill_test(library.path / found.skill.env / found.skill.name, Path(found.proof))
+    except CodeplanError as e:
+        echo_message(f"the skill has no test: {one_line(str(e), 300)}", "codeplan: ", err=True)
 
 
 def _tell_acquired(found: AcquiredSkill | NothingAcquired, library: SkillLibrary, *, quiet: bool) -> dict[str, Any]:
@@ -238,7 +254,8 @@ def _acquisition_document(found: AcquiredSkill | NothingAcquired) -> dict[str, A
     if isinstance(found, NothingAcquired):
         return {"skill": None, "status": None, "is_new": False, "reason": found.reason}
     skill = found.skill
-    return {"skill": f"{skill.env}/{skill.name}", "status": skill.status, "is_new": found.is_new, "reason": ""}
+    document = {"skill": f"{skill.env}/{skill.name}", "status": skill.status, "is_new": found.is_new, "reason": ""}
+    return document | {"mends": found.mends, "phrases": len(skill.said), "usage": found.usage}
 
 
 def _acquisition_sentence(found: AcquiredSkill | NothingAcquired, library: SkillLibrary) -> str:
@@ -248,9 +265,18 @@ def _acquisition_sentence(found: AcquiredSkill | NothingAcquired, library: Skill
     if isinstance(found, NothingAcquired):
         return one_line(f"no skill: {found.reason}", 600)
     name = f"{found.skill.env}/{found.skill.name}"
+    if found.mends:
+        now = f"{found.skill.name}@{found.mends} {found.skill.name} --library {shell_word(library.path)}"
+        return (
+            f"version {found.skill.version} of {name}, a candidate, has the plan that reached the goal; "
+            f"codeplan skills diff {now} shows what changed, and codeplan skills promote takes it into use"
+        )
     if found.is_new and found.skill.tools:
         try_it = f"codeplan skills run {name} --library {shell_word(library.path)} --tools FILE.py"
-        return f"candidate {name} in {library.path}; {try_it} runs it, and codeplan skills promote shows it to planners"
+        said = f"it knows {with_count(len(found.skill.said), 'further phrase')} for its goal"
+        said = f"it is found by its own words alone: {one_line(found.unsaid, 200)}" if found.unsaid else said
+        use = "runs it, and codeplan skills promote takes it into use"
+        return f"candidate {name} in {library.path}; {said}; {try_it} {use}"
     if found.is_new:
         test = f"codeplan skills filter {shell_word(found.skill.env)} --library {shell_word(library.path)}"
         return f"candidate {name} in {library.path}; {test} tests it on other tasks"

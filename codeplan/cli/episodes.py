@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
@@ -12,7 +12,16 @@ import typer
 from codeplan.cli import commands, curation, options
 from codeplan.cli.commands import add_command, given_limits
 from codeplan.cli.options import OutputOptions, TapeOptions, TaskOptions, ToolOptions
-from codeplan.cli.output import end_episode, make_console, playing, print_json, print_output, show_value, without_line
+from codeplan.cli.output import (
+    end_episode,
+    make_console,
+    playing,
+    print_json,
+    print_json_list,
+    print_output,
+    show_value,
+    without_line,
+)
 from codeplan.untrusted.texts import echo, echo_message, shell_word, with_count
 
 if TYPE_CHECKING:
@@ -57,12 +66,27 @@ def add_to(app: typer.Typer) -> None:
 
 @dataclass(frozen=True)
 class SkillOptions:
-    """The skills that an episode uses, and whether it adds one."""
+    """The skills that an episode uses, and whether it runs or adds one."""
 
     library: Annotated[
         str | None, typer.Option(metavar="DIR", help="A skill library: its skills are shown to a method that plans.")
     ] = None
+    reuse: Annotated[
+        bool, typer.Option("--reuse", help="Run the plan of the skill that fits best first, and plan only if it fails.")
+    ] = False
     acquire: Annotated[bool, typer.Option("--acquire", help="Make a success a candidate skill of the library.")] = False
+
+    def arguments(self, method: str) -> dict[str, Any]:
+        """The settings of the method. Raises: UsageError: it has no such settings, or there is no library to reuse."""
+        from codeplan.errors import UsageError
+        from codeplan.runner.setup import accepted_settings
+
+        if self.reuse and self.library is None:
+            raise UsageError("--reuse runs the plan of a skill; name their library with --library DIR")
+        if self.reuse and "reuse" not in accepted_settings({"method": method})["method"]:
+            raise UsageError(f"the method {method} runs no skills' plans; leave --reuse out, or --method")
+        given = {"library": self.library} if self.library is not None else {}
+        return given | ({"reuse": True} if self.reuse else {})
 
 
 def run(
@@ -91,7 +115,7 @@ def run(
     from codeplan.runner.episodes import run as run_episode
 
     given = options.command_run(context)
-    given |= {"library": skills.library} if skills.library is not None else {}
+    given |= skills.arguments(method)
     target = curation.open_target(method, given) if skills.acquire else None
     name = (env, what.task) if what.task else (env, what.kind, what.seed)
     given |= {"env": env, "task": what.task, "kind": what.kind, "seed": what.seed, "method": method}
@@ -156,8 +180,10 @@ def do(
 
     Without --verify the result is not verified: the episode ends as claimed at best, with exit code 1.
 
-    With --library, plans may use its skills, as far as they need no other tools. With --acquire, a success becomes a
-    candidate of it (as codeplan skills add): the plan runs again on the recorded answers, and no tool is called.
+    With --library, plans may use its skills, as far as they need no other tools. With --reuse, a goal that an active
+    skill knows runs its plan with the goal's values, without a model call; one call asks where that is not sure. With
+    --acquire, a success becomes a candidate of the library (as codeplan skills add): the plan runs again on the
+    recorded answers, no tool is called, and one model call asks how else people state the goal.
 
     Exit codes: 0 verified, 1 not solved or only claimed, 2 usage, 3 budget spent, 4 infrastructure, 5 waiting for an
     approval or an answer, 130 interrupted.
@@ -169,7 +195,7 @@ def do(
     given = options.command_run(context)
     sources.require_tools()
     prompts = prompting.arguments()
-    given |= {"library": skills.library} if skills.library is not None else {}
+    given |= skills.arguments(method)
     target = curation.open_target(method, given) if skills.acquire else None
     with options.run_folder(out, "do", goal) as folder:
         again = f"run: codeplan resume {shell_word(folder)}; name the tools again, as for this command"
@@ -469,14 +495,14 @@ def show(
     if event is not None:
         _show_event(recorded, event, as_json)
         return
-    rows = [row for row in event_rows(recorded) if row.part in (only or PARTS)]
+    rows = (row for row in event_rows(recorded) if row.part in (only or PARTS))
     if as_json:
-        print_json(rows)
+        print_json_list(rows)
     else:
         _print_rows(rows, len(str(len(recorded))), folder)
 
 
-def _print_rows(rows: list[EventRow], width: int, run: Path) -> None:
+def _print_rows(rows: Iterable[EventRow], width: int, run: Path) -> None:
     """Print a line for each event; a terminal cuts it at its edge, and a last line says how to see it all."""
     from rich.text import Text
 
@@ -491,12 +517,13 @@ def _print_rows(rows: list[EventRow], width: int, run: Path) -> None:
         echo_message(f"in full: codeplan show {shell_word(run)} --event N", err=True)
 
 
-def _show_event(recorded: list[Event], number: int, as_json: bool) -> None:
+def _show_event(recorded: Sequence[Event], number: int, as_json: bool) -> None:
     """Print an event as a live display shows it; a call of a model with its messages and its reply.
 
     A call of a plan and its answer are shown together.
     """
     from codeplan.errors import UsageError
+    from codeplan.recording.event_log import events_of
     from codeplan.recording.events import CallAnswered, CallBegun, ModelCalled
     from codeplan.report.event_view import event_rows
     from codeplan.report.live import LiveDisplay
@@ -518,15 +545,17 @@ def _show_event(recorded: list[Event], number: int, as_json: bool) -> None:
     if not isinstance(event, CallBegun | CallAnswered):
         display(event)
         return
-    of_call = [e for e in recorded if isinstance(e, CallBegun | CallAnswered) and e.id == event.id]
+    of_call = [e for e in events_of(recorded, CallBegun, CallAnswered) if e.id == event.id]
     for part in of_call:
         display(part)
     if not isinstance(of_call[-1], CallAnswered):  # a display waits for the answer
         echo("\n".join(row.text for row in event_rows(of_call)))
 
 
-def _plan_before(earlier: list[Event]) -> str | None:
+def _plan_before(earlier: Sequence[Event]) -> str | None:
     """The source of the plan that was there before an event; None if there was none."""
+    from codeplan.recording.event_log import latest_of
     from codeplan.recording.events import PlanDrafted, PlanFixed
 
-    return next((e.source for e in reversed(earlier) if isinstance(e, PlanDrafted | PlanFixed)), None)
+    plan = latest_of(earlier, PlanDrafted, PlanFixed)
+    return plan.source if plan else None

@@ -372,10 +372,23 @@ def make_console() -> Console:
 
 def print_json(value: Any) -> None:
     """Print plain data, and the frozen values in it, as JSON in ASCII."""
+    echo(_json_text(value))
+
+
+def print_json_list(values: Iterable[Any]) -> None:
+    """Print as ``print_json`` prints a list of the values, one after the other: there may be very many."""
+    before = "["
+    for value in values:
+        echo(f"{before}\n  " + _json_text(value).replace("\n", "\n  "), end="")
+        before = ","
+    echo("[]" if before == "[" else "\n]")
+
+
+def _json_text(value: Any) -> str:
     from codeplan.report.json_output import to_plain_data
 
     text = json.dumps(to_plain_data(value), indent=2)
-    echo(text.replace("\x7f", "\\u007f"))  # the one control character that JSON in ASCII may hold
+    return text.replace("\x7f", "\\u007f")  # the one control character that JSON in ASCII may hold
 
 
 def print_output(document: Any, as_json: bool, lines: Callable[[], Iterable[str]]) -> None:

@@ -116,17 +116,30 @@ def export(
         typer.Option("--out", "-o", metavar="FILE", help="The new file: .csv, .jsonl, or .parquet (extra frames)."),
     ],
     rows: Annotated[
-        str, typer.Option("--rows", metavar="KIND", help="A row for each of: episodes, calls, model_calls, plans.")
-    ] = "episodes",
+        str | None,
+        typer.Option("--rows", metavar="KIND", help="A row for each of: episodes, calls, model_calls, plans."),
+    ] = None,
+    training: Annotated[
+        str | None,
+        typer.Option("--for", metavar="TRAINING", help="Examples for a training in place of rows: sft, preferences."),
+    ] = None,
 ) -> None:
     """Write a bench's figures as one table: a row for each episode, call, model call or plan.
 
-    The columns are always the same; numbers are numbers, and what an episode lacks is empty.
+    The columns are always the same; numbers are numbers, and what an episode lacks is empty. With --for, write the
+    conversations in which plans solved their tasks, or pairs of a failed plan and the one that solved the task.
     """
     from codeplan.bench.figures import write_rows
     from codeplan.bench.store import read_bench
+    from codeplan.bench.training_examples import write_examples
+    from codeplan.errors import UsageError
 
-    count = write_rows(read_bench(bench), out, rows)  # type: ignore[arg-type]
+    if training and rows:
+        raise UsageError("--for writes examples, --rows a table; give one of them")
+    if training:
+        echo(f"{out}: {with_count(write_examples(read_bench(bench), out, training), 'example')}")  # type: ignore[arg-type]
+        return
+    count = write_rows(read_bench(bench), out, rows or "episodes")  # type: ignore[arg-type]
     echo(f"{out}: {with_count(count, 'row')}")
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,12 +16,14 @@ from codeplan.cli import options
 from codeplan.cli.commands import add_command, add_group
 from codeplan.cli.options import require_no_link
 from codeplan.cli.output import print_json, print_output
-from codeplan.untrusted.texts import clean, echo, echo_message, one_line, with_count
+from codeplan.untrusted.texts import clean, echo, echo_message, one_line, shell_word, with_count
+from codeplan.untrusted.values import in_quotes
 
 if TYPE_CHECKING:
     from codeplan.curation.filtering import FilterOutcome, LibraryComparison, SkillCheck
     from codeplan.skills.index import IndexEntry
     from codeplan.skills.library import SkillLibrary
+    from codeplan.skills.selection import SureSkill
     from codeplan.skills.skill import EvidenceRecord, Skill, SkillStatistics, SkillStatus
 
 
@@ -112,7 +117,8 @@ def figures_table(rows: Sequence[SkillStatistics]) -> list[str]:
     if not rows:
         return ["no skills"]
     head = ["skill", "status", "with", "95 %", "without", "95 %", "wins", "losses", "p", "e"]
-    return _table(head, [_figures(f) for f in rows])
+    failed = [f"{f.env}/{f.skill} failed last: {one_line(f.last_failure, 300)}" for f in rows if f.last_failure]
+    return [*_table(head, [_figures(f) for f in rows]), *failed]
 
 
 def _figures(f: SkillStatistics) -> list[str]:
@@ -165,6 +171,8 @@ def skill_page(skill: Skill, records: Sequence[EvidenceRecord], figures: SkillSt
         f"kind        {one_line(skill.kind) or 'any'}",
         f"parameters  {one_line(', '.join(skill.parameters), 500) or 'none'}",
     ]
+    lines += [f"said as     {one_line(phrase, 300)}" for phrase in skill.said]
+    lines += [f"same words  {one_line(', '.join(group), 300)}" for group in skill.words]
     lines += [f"needs       {one_line(t.method.name + t.method.signature, 300)}" for t in skill.tools]
     for origin in skill.origins:
         run = f", {origin.run}" if origin.run else ""
@@ -179,7 +187,8 @@ def skill_page(skill: Skill, records: Sequence[EvidenceRecord], figures: SkillSt
 def _record(t: EvidenceRecord) -> str:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(t.at)) if 0 < t.at < 1e11 else "-"
     with_it, came = "with" if t.shown else "without", "solved" if t.success else "failed"
-    return f"{when}  v{t.version}  {t.phase:7}  {with_it:7}  {came}  " + one_line(f"{t.task}, {t.model}, {t.run}", 200)
+    told = ", ".join((t.task, t.model, t.run)) + (f": {t.reason}" if t.reason else "")
+    return f"{when}  v{t.version}  {t.phase:7}  {with_it:7}  {came}  {one_line(told, 300)}"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -219,6 +228,9 @@ def add_to(app: typer.Typer) -> typer.Typer:
     add_command(group, "show", show, "codeplan skills show heat-d71c11ea")
     add_command(group, "diff", diff, "codeplan skills diff heat-d71c11ea@1 heat-d71c11ea")
     add_command(group, "search", search, "codeplan skills search 'a hot apple in the fridge'")
+    add_command(group, "match", match, "codeplan skills match 'Order pears up to 25'")
+    say_example = "codeplan skills say order-1a2b3c4d 'Buy {the_item} until there are {the_number}'"
+    add_command(group, "say", say, say_example)
     add_command(group, "stats", stats, "codeplan skills stats --json")
     add_command(group, "promote", promote, "codeplan skills promote heat-d71c11ea")
     add_command(group, "retire", retire, "codeplan skills retire heat-d71c11ea")
@@ -298,6 +310,59 @@ def search(
     print_output(found, as_json, lambda: entries_table(found, scores=True))
 
 
+def match(
+    goal: Annotated[str, typer.Argument(metavar="GOAL", help="A goal, as for codeplan do.")],
+    library: LibraryFolder = DEFAULT_FOLDER,
+    as_json: options.Json = False,
+) -> None:
+    """Show the active skill that codeplan do --reuse would run for a goal without a model, and the values.
+
+    Nothing runs. Whether the tools at hand are those that the skill needs is not looked at.
+
+    Exit codes: 0 one skill is sure, 1 none or several.
+    """
+    from codeplan.skills.selection import match_goal
+
+    found = match_goal(open_library(library), goal)
+    document = [{"skill": f"{skill.env}/{skill.name}", "values": values} for skill, values in found]
+    print_output(document, as_json, lambda: _matches(found))
+    raise typer.Exit(0 if len(found) == 1 else 1)
+
+
+def _matches(found: Sequence[SureSkill]) -> list[str]:
+    lines = [
+        f"{skill.env}/{skill.name} {' '.join(f'{name}={in_quotes(value)}' for name, value in values.items())}"
+        for skill, values in found
+    ]
+    return lines or ["no active skill is sure of this goal; codeplan do --reuse asks the model"]
+
+
+def say(
+    name: Name,
+    phrases: Annotated[
+        list[str], typer.Argument(metavar="PHRASE", help="Other words for its goal, with {PARAMETER} for each value.")
+    ],
+    library: LibraryFolder = DEFAULT_FOLDER,
+) -> None:
+    """Teach a skill how else its goal is stated, so that codeplan do --reuse knows it without a model."""
+    from codeplan.errors import UsageError
+    from codeplan.skills.phrases import MAX_PHRASES, valid_phrases
+
+    opened = open_library(library)
+    skill = find_skill(opened, name)
+    for phrase in phrases:
+        if not valid_phrases(skill.parameters, [phrase]):
+            names = ", ".join(f"{{{p}}}" for p in skill.parameters) or "a parameter, and this skill has none"
+            raise UsageError(
+                f"the phrase {in_quotes(phrase, 200)} needs each of these once, with words between them: {names}"
+            )
+    said = valid_phrases(skill.parameters, [*skill.said, *phrases])
+    if len({*skill.said, *phrases}) > MAX_PHRASES:
+        raise UsageError(f"{skill.name} would have more than {MAX_PHRASES} phrases; delete some in its SKILL.md")
+    opened.change(skill, said=said)
+    echo(f"{skill.env}/{skill.name} knows {with_count(len(said), 'further phrase')}")
+
+
 def stats(
     env: EnvFilter = None, status: Status = None, library: LibraryFolder = DEFAULT_FOLDER, as_json: options.Json = False
 ) -> None:
@@ -313,9 +378,36 @@ def stats(
         print_faults(opened)
 
 
-def promote(name: Name, library: LibraryFolder = DEFAULT_FOLDER) -> None:
-    """Make a skill active by hand: prompts show it from now on, whatever its evidence says."""
+def promote(
+    name: Name,
+    library: LibraryFolder = DEFAULT_FOLDER,
+    untested: Annotated[bool, typer.Option("--untested", help="Even if its test fails.")] = False,
+) -> None:
+    """Make a skill active by hand: prompts show it from now on, whatever its evidence says.
+
+    A skill over tools has a test of its recorded success, which must pass: its plan runs on recorded answers.
+    """
+    if not untested:
+        _require_test(open_library(library), name)
     _set_status(library, name, "active")
+
+
+def _require_test(library: SkillLibrary, name: str) -> None:
+    """Run the test in the skill's folder, if there is one. Raises: UsageError: it fails."""
+    from codeplan.errors import UsageError
+    from codeplan.testing.scaffold import SKILL_TEST
+
+    skill = find_skill(library, name)
+    test = library.path / skill.env / skill.name / SKILL_TEST
+    if not os.path.lexists(test):
+        return
+    # -P: Python must not import what lies in the current folder
+    done = subprocess.run([sys.executable, "-P", "-m", "codeplan", "test", str(test)], capture_output=True)
+    if done.returncode:
+        raise UsageError(
+            f"the test of {skill.env}/{skill.name} fails; codeplan test {shell_word(test)} shows why, and "
+            "--untested promotes the skill all the same"
+        )
 
 
 def retire(name: Name, library: LibraryFolder = DEFAULT_FOLDER) -> None:

@@ -23,8 +23,9 @@ import msgspec
 from codeplan import plugins
 from codeplan.budget import Budget
 from codeplan.curation.curation_runner import PLAN_SETTINGS, CurationRunner, EpisodeRecord
-from codeplan.errors import SandboxError, UsageError
+from codeplan.errors import ModelError, SandboxError, UsageError
 from codeplan.llm.callable_model import ModelFunction
+from codeplan.planning.asking import load_prompts, render_messages
 from codeplan.protocols import LLM
 from codeplan.recording.events import (
     EnvironmentReset,
@@ -34,6 +35,7 @@ from codeplan.recording.events import (
     PlanEnded,
     PlanFixed,
     PlanStarted,
+    SkillsChosen,
     StepEntered,
     answered_calls,
     standing_events,
@@ -46,11 +48,24 @@ from codeplan.runner.setup import accepted_settings
 from codeplan.sandbox import Sandbox
 from codeplan.sandbox.protocol.limits import MAX_STEPS
 from codeplan.skills.library import SkillLibrary
-from codeplan.skills.parameter_binding import read_parameters
+from codeplan.skills.parameter_binding import bind_parameters, read_parameters
+from codeplan.skills.phrases import own_phrase, parse_phrases
 from codeplan.skills.skill import Skill, SkillOrigin
 from codeplan.skills.skill_folder import TOOLS, DamagedSkill, format_manifest, parse_manifest, standard_name
 from codeplan.tools.call_texts import shown_answer
-from codeplan.types import AgentApi, Finished, Outcome, Plan, Rejected, Replan, Stopped, Task, Value, refuse_warnings
+from codeplan.types import (
+    AgentApi,
+    Finished,
+    Outcome,
+    Plan,
+    Rejected,
+    Replan,
+    Stopped,
+    Task,
+    Usage,
+    Value,
+    refuse_warnings,
+)
 from codeplan.untrusted.values import in_quotes
 
 _MAX_OBSERVATION_CHARACTERS = 200_000
@@ -61,12 +76,19 @@ MAX_ORIGINS = 50
 
 class AcquiredSkill(Value, frozen=True):
     """The skill acquired from a success. If not ``is_new``, the library already had it and recorded a further
-    origin; if ``was_known``, it had this very episode as an origin, and recorded nothing.
+    origin; if ``was_known``, it had this very episode as an origin, and recorded nothing. ``mends`` is the version that
+    failed, if the skill has a new one now. ``usage`` is that of the call that asked how else its goal is said; None
+    without such a call, and then ``unsaid`` is why, as a clause. ``proof`` is the folder of the episode in which the
+    skill's plan ran again; empty without a trace.
     """
 
     skill: Skill
     is_new: bool
     was_known: bool = False
+    mends: int = 0
+    usage: Usage | None = None
+    unsaid: str = ""
+    proof: str = ""
 
 
 class NothingAcquired(Value, frozen=True):
@@ -100,11 +122,18 @@ def acquire_skill(
 
 
 def try_to_acquire(
-    runner: CurationRunner, library: SkillLibrary, episode: EpisodeRecord, sandbox: Sandbox | None = None
+    runner: CurationRunner,
+    library: SkillLibrary,
+    episode: EpisodeRecord,
+    sandbox: Sandbox | None = None,
+    *,
+    mends: bool = False,
 ) -> AcquiredSkill | NothingAcquired:
     """Add the candidate that a successful episode yields to the library, or say why it yields none.
 
     If the library has a skill of the same shape, that one gets a further origin instead; a retired one stays retired.
+    With ``mends``, for an episode of the user's own, the skill over tools whose plan it reused gets its plan as a new
+    version, a candidate. A stranger's episode must not: it would put an active skill out of use.
 
     Raises: UsageError: the events contradict one another, or the library cannot be written.
     """
@@ -115,10 +144,16 @@ def try_to_acquire(
     for source in _complete_plans(episode.events, sandbox):
         proven = _prove(source, episode, runner, sandbox, api)
         if isinstance(proven, _Proof):
-            found = _add_or_merge(library, proven.skill, sandbox)
+            reused = _reused_skill(library, episode, proven.skill) if mends else None
+            found = (
+                _mend(library, reused, proven.skill, sandbox)
+                if reused
+                else _add_or_merge(library, proven.skill, sandbox)
+            )
+            found = msgspec.structs.replace(found, proof=proven.again.run)
             if not found.was_known:
                 runner.record_evidence(library, found.skill, proven.again, "acquire")
-            return found
+            return _ask_phrases(found, library, runner) if found.is_new and found.skill.tools else found
         refusals.append(proven)
     return next((r for r in refusals if r.broken_off), refusals[0])
 
@@ -262,7 +297,9 @@ def _generalise(
         return NothingAcquired(f"its plan cannot be generalised: {e}")
     if isinstance(found, Rejected):
         return NothingAcquired(f"its plan cannot be generalised: {found.diagnostics[0]}")
-    strictly = refuse_warnings(sandbox.check(found["source"], api))
+    # a plan that was a skill's before has that one's goal in the comment
+    stated = bind_parameters(found["source"], task.goal, {}) if _is_of_tools(events[0]) else found["source"]
+    strictly = refuse_warnings(sandbox.check(stated, api))
     if isinstance(strictly, Rejected):
         return NothingAcquired(f"the strict check refuses the generalised plan: {strictly.diagnostics[0]}")
     return strictly
@@ -285,10 +322,62 @@ def _build_skill(plan: Plan, task: Task, ran: EpisodeRecord, runner: CurationRun
     )
 
 
+def _ask_phrases(found: AcquiredSkill, library: SkillLibrary, runner: CurationRunner) -> AcquiredSkill:
+    """Ask the model once how else people say the skill's goal, so that later goals need no model."""
+    try:
+        skill, usage = ask_phrases(found.skill, runner)
+    except (UsageError, ModelError) as e:
+        return msgspec.structs.replace(found, unsaid=str(e))
+    if skill is not found.skill:
+        skill = library.change(found.skill, said=skill.said, words=skill.words)
+    return msgspec.structs.replace(found, skill=skill, usage=usage)
+
+
+def ask_phrases(skill: Skill, runner: CurationRunner) -> tuple[Skill, Usage | None]:
+    """Ask the model how else people say the goal of a skill over tools; its phrases, and what the call used.
+
+    Raises: UsageError: the goal does not show where each parameter's value stands, or the model cannot be reached.
+        ModelError: as ``LLM.complete``.
+    """
+    phrase = own_phrase(skill)
+    if not skill.parameters or not phrase:
+        raise UsageError("its goal does not show, once each, where the values of its parameters stand")
+    if runner.model == "scripted":
+        raise UsageError("the stand-in knows no other words")
+    called = [f"{t.method.name}{t.method.signature}" for t in skill.tools]
+    parameters = read_parameters(skill.plan).parameters
+    prompts = load_prompts(None, "adaplanner")
+    messages = render_messages(prompts, "adaplanner/phrases", goal=phrase, parameters=parameters, called=called)
+    completion = runner.ask(messages, "bind")
+    return parse_phrases(completion.text, skill), completion.usage
+
+
 def _description(plan: Plan) -> str:
     """The plan in one line: its own comment, or the titles of its steps."""
     own = re.search(r"^ *# *General plan: *(.+)$", plan.source, re.MULTILINE)
     return (own[1] if own else "; ".join(s.title for s in plan.steps if s.title))[:500]
+
+
+def _reused_skill(library: SkillLibrary, episode: EpisodeRecord, made: Skill) -> Skill | None:
+    """The library's skill over tools whose plan the episode ran first, if what it made has the same parameters."""
+    chosen = next((e for e in episode.events if isinstance(e, SkillsChosen)), None)
+    if not _has_tools(episode) or chosen is None or chosen.purpose != "reuse" or not chosen.chosen:
+        return None
+    first = chosen.chosen[0]
+    with contextlib.suppress(UsageError):
+        there = library.get(TOOLS, first.name)
+        is_current = there.version == first.version and there.plan == first.plan
+        return there if is_current and not there.pinned and there.parameters == made.parameters else None
+    return None
+
+
+def _mend(library: SkillLibrary, there: Skill, made: Skill, sandbox: Sandbox) -> AcquiredSkill:
+    """Give a skill the plan that its own became, as a new version, or only a further origin if it is of its shape."""
+    origins = tuple(dict.fromkeys([*there.origins, *made.origins]))[:MAX_ORIGINS]
+    if sandbox.analyse("shape", there.plan) == sandbox.analyse("shape", made.plan):
+        return AcquiredSkill(library.change(there, origins=origins), is_new=False)
+    mended = library.change(there, plan=made.plan, origins=origins, tools=made.tools)
+    return AcquiredSkill(mended, is_new=False, mends=there.version)
 
 
 def _add_or_merge(library: SkillLibrary, skill: Skill, sandbox: Sandbox) -> AcquiredSkill:
@@ -330,6 +419,7 @@ def acquire_from_run(
     out: Path | None = None,
     budget: Budget | None = None,
     model_overrides: Mapping[str, Any] | None = None,
+    mends: bool = False,
     **settings: Any,
 ) -> AcquiredSkill | NothingAcquired:
     """Like ``try_to_acquire``, for the finished episode whose trace is in ``folder``.
@@ -347,7 +437,7 @@ def acquire_from_run(
     chosen = model or main_model_name(header)
     if _is_of_tools(header):
         runner = recorded_runner(episode, chosen, folder=out, budget=budget, **settings)
-        return try_to_acquire(runner, library, episode)
+        return try_to_acquire(runner, library, episode, mends=mends)
     runner = _build_runner(header, chosen, settings, model_overrides or {}, out, budget)
     if runner.find_task(header.task.id) != header.task:
         named = in_quotes(header.task.id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import partial
@@ -20,12 +20,12 @@ from codeplan.llm.connections import cancel_calls_on_interrupt
 from codeplan.protocols import LLM, BaseEnvironment
 from codeplan.recording.event_handlers import EventsOnly
 from codeplan.recording.events import Event
-from codeplan.runner import episodes, given_plans
+from codeplan.runner import episodes, given_plans, models
 from codeplan.runner.recorded_calls import UnrecordedCall
 from codeplan.runner.setup import accepted_settings
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import EvidencePhase, EvidenceRecord, Skill
-from codeplan.types import AgentApi, Result, Task, Value
+from codeplan.types import AgentApi, Completion, Message, Purpose, Result, Task, Value
 from codeplan.untrusted import files
 
 PLAN_SETTINGS = ("budget", "limits", "allow_weak_sandbox", "backend", "record", "tape")
@@ -124,6 +124,14 @@ class CurationRunner:
             return given_plans.execute(source, self._env, task, self._model, **kept, **self._plan_settings).result
 
         return self._run(task, label, run)
+
+    def ask(self, messages: Sequence[Message], purpose: Purpose) -> Completion:
+        """The model's reply, outside an episode. Raises: UsageError, ModelError."""
+        model = self._model
+        if isinstance(model, str):
+            taken = accepted_settings({"model": model})["model"]
+            model = models.connect(model, **{n: v for n, v in self._settings.items() if n in taken})
+        return model.complete(messages, purpose=purpose)
 
     def record_evidence(
         self, library: SkillLibrary, skill: Skill, episode: EpisodeRecord, phase: EvidencePhase, *, shown: bool = True

@@ -21,6 +21,7 @@ from codeplan.episode.replayable import ReplayableEnvironment, ReplayableModel, 
 from codeplan.errors import AgentError, EnvironmentFailure, EpisodeOver, SizeExceeded, UsageError
 from codeplan.plain_data import pack, unpack
 from codeplan.protocols import LLM, ActsForReal, BaseEnvironment, JudgesValues, OffersTools, TakesActions
+from codeplan.recording.event_log import latest_of, places_of
 from codeplan.recording.events import (
     AnsweredCall,
     CallAnswered,
@@ -524,7 +525,7 @@ class Episode:
         events = self._standing_events
         ending = explain_end(ending, events)
         finished = self.finished if isinstance(self.env, JudgesValues) else None
-        plans = (e.source for e in reversed(events) if isinstance(e, PlanDrafted | PlanFixed))
+        plan = latest_of(events, PlanDrafted, PlanFixed)
         return Result(
             task=self.task,
             ending=ending,
@@ -538,7 +539,7 @@ class Episode:
             usage=self.meter.usage,
             seconds=round(self.meter.seconds, 4),
             trace=str(self.trace.path) if self.trace.path else None,
-            plan=next(plans, None),
+            plan=plan.source if plan else None,
             claim=claim,
             depth=self.meter.depth,
             failure=last_failure(events, ending),
@@ -609,7 +610,7 @@ def last_failure(events: Sequence[Event], ending: Ending) -> LastFailure | None:
     if isinstance(ending, EnvironmentEnded) and (failed := _ending_failure(events)):
         step, line = _place_of_call(events, failed.id)
         return LastFailure(failed.error, failed.message, step, line, failed.tool)
-    for at in range(len(events) - 1, -1, -1):
+    for at in places_of(events, PlanEnded):
         match events[at]:
             case PlanEnded(outcome=Failed() as end):
                 call = failed_call(events[:at], end)
@@ -624,12 +625,12 @@ def failed_call(events: Sequence[Event], end: Failed) -> AnsweredCall | None:
 
     It is the last call that the plan got an answer to, and the plan ended with the error of that answer.
     """
-    started = max((at for at, event in enumerate(events) if isinstance(event, PlanStarted)), default=0)
-    last = max((at for at, event in enumerate(events) if isinstance(event, CallAnswered)), default=-1)
+    started = next(places_of(events, PlanStarted), 0)
+    last = next(places_of(events, CallAnswered), -1)
     if last < started:
         return None
-    together = _ids_open_at_end(events[started : last + 1])
-    calls = [call for call in answered_calls(events[started:]) if call.event.id in together]
+    first, together = _ids_open_at_end(events[started : last + 1])
+    calls = [call for call in answered_calls(events[started + first :]) if call.event.id in together]
     return next((call for call in reversed(calls) if _ended_with(call.answer, end)), None)
 
 
@@ -642,10 +643,13 @@ def _ended_with(answer: Answer, end: Failed) -> bool:
     return error.error == end.error and end.message in texts
 
 
-def _ids_open_at_end(events: Sequence[Event]) -> set[int]:
-    """The calls that were open at the same time as the last one, directly or one after the other."""
-    ids, open_calls = set[int](), set[int]()
+def _ids_open_at_end(events: Sequence[Event]) -> tuple[int, set[int]]:
+    """The calls that were open at the same time as the last one, directly or one after the other, and the place where
+    the first of them began.
+    """
+    ids, open_calls, place = set[int](), set[int](), len(events)
     for event in reversed(events):
+        place -= 1
         if isinstance(event, CallAnswered):
             ids.add(event.id)
             open_calls.add(event.id)
@@ -653,7 +657,7 @@ def _ids_open_at_end(events: Sequence[Event]) -> set[int]:
             open_calls.remove(event.id)
             if not open_calls:
                 break
-    return ids
+    return place, ids
 
 
 def show_failed_tool(events: Sequence[Event], end: Failed, recorded: int) -> None:

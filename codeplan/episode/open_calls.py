@@ -168,7 +168,7 @@ class OpenCalls:
                 each.is_decided = event.allowed
                 if event.arguments is not None:
                     each.made = replace(each.call, arguments=event.arguments)
-            case ApprovalAnswered() if event is self._trace.approval:
+            case ApprovalAnswered() if event == self._trace.approval:
                 each.site = each.site._replace(answer=event)
         self._record(cast(Event, event))
         if isinstance(event, CallDecided):

@@ -201,7 +201,7 @@ class ReplayableEnvironment:
         begun, repeated, made, answer = False, False, call, None
         while event := self._trace.peek_recorded(*_CALL_EVENTS):
             changes: dict[str, Any] = {} if isinstance(event, WarningIssued) else {"id": id}
-            answer = self._trace.approval if event is self._trace.approval else None
+            answer = self._trace.approval if event == self._trace.approval else None
             repeated = repeated or isinstance(event, CallRepeated)
             if isinstance(event, CallBegun):
                 begun, changes["call"] = True, made

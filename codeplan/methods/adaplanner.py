@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,8 +17,8 @@ from codeplan.planning.refinement import LoopSettings, RefinementLoop
 from codeplan.planning.sample_choice import SampleOrigin, SampleSettings, SampleTable
 from codeplan.plugins import Setting
 from codeplan.sandbox import BackendName, Limits, Sandbox
-from codeplan.skills.selection import SkillSelector, open_store
-from codeplan.skills.skill import Skill, SkillStore
+from codeplan.skills.selection import SkillSelection, SkillSelector, open_store
+from codeplan.skills.skill import SkillStore
 from codeplan.types import Claimed, Result, Task
 
 SamplesSetting = Annotated[int, Setting("Worked examples in the prompts.", "safe", most=100)]
@@ -95,19 +94,20 @@ class AdaPlanner:
 
     def solve(self, task: Task, episode: Episode) -> Result:
         """Plan, run, refine and resume until the task succeeds or the tries are used up."""
-        shown = self.choose_skills(task, episode)
-        loop = self.make_loop(task, episode, shown)
+        skills = self.choose_skills(task, episode)
+        loop = self.make_loop(task, episode, skills)
         result = episode.result(loop.solve(), self.name, loop.claim)
-        self.record_skills(shown, loop, result)
+        self.record_skills(task, skills, loop, result)
         return result
 
-    def choose_skills(self, task: Task, episode: Episode) -> tuple[Skill, ...]:
+    def choose_skills(self, task: Task, episode: Episode) -> SkillSelection:
         """The skills for the task's prompts. Records them, and before them how the sandbox differs from the usual."""
         record_notices(self.sandbox, episode)
-        return tuple(self.skill_selector.select(task, episode, "reuse" if self.settings.reuse else "plan"))
+        return self.skill_selector.select(task, episode, "reuse" if self.settings.reuse else "plan")
 
-    def make_loop(self, task: Task, episode: Episode, shown: Sequence[Skill]) -> RefinementLoop:
+    def make_loop(self, task: Task, episode: Episode, skills: SkillSelection) -> RefinementLoop:
         """The loop for the task, with these skills in its prompts. It has not begun."""
+        shown, bound = skills
         planner = Planner(
             episode,
             self.prompts,
@@ -122,18 +122,20 @@ class AdaPlanner:
             at_entry=self.settings.resume_state == "entry",
         )
         skill_writer = (
-            SkillPlanWriter(planner, shown[0], episode.goal_of(task), acts=episode.has_tools)
+            SkillPlanWriter(planner, shown[0], episode.goal_of(task), bound=bound, acts=episode.has_tools)
             if self.settings.reuse and shown
             else None
         )
         writer, ask, is_subtask = skill_writer or planner, planner.answer_question, episode.is_subtask(task)
         return RefinementLoop(episode, writer, ask, self.sandbox, self.settings, is_subtask)
 
-    def record_skills(self, shown: Sequence[Skill], loop: RefinementLoop, result: Result) -> None:
+    def record_skills(self, task: Task, skills: SkillSelection, loop: RefinementLoop, result: Result) -> None:
         """Record whether the skills helped, if somebody judged the loop's plan."""
-        episode = loop.episode
+        episode, shown = loop.episode, skills[0]
         if loop.is_subtask or (episode.has_tools and isinstance(result.ending, Claimed)):
             return
         writer = loop.writer if isinstance(loop.writer, SkillPlanWriter) else None
         tried, helped = (shown[:1], writer.uses_skill_plan) if writer else (shown, True)
-        self.skill_selector.record(tried, episode, episode.success and helped)
+        self.skill_selector.record(tried, episode, episode.success and helped, writer.failure if writer else "")
+        if writer and writer.asked_values and episode.has_tools and episode.success and helped:
+            self.skill_selector.learn(shown[0], episode.goal_of(task), writer.asked_values, episode)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import copy
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Final, Protocol, runtime_checkable
 
 from codeplan.budget import temperature_in
@@ -30,7 +30,7 @@ from codeplan.plugins import Setting
 from codeplan.prompts.templates import Prompts
 from codeplan.recording.events import EpisodeContinued
 from codeplan.sandbox import Sandbox
-from codeplan.skills.skill import Skill
+from codeplan.skills.selection import SkillSelection
 from codeplan.types import BudgetSpent, Ending, NotSolved, Result, Task, TrialEnded
 from codeplan.untrusted.texts import MAX_REASON_CHARS, message_text, one_line, with_count
 from codeplan.untrusted.values import in_quotes
@@ -59,15 +59,15 @@ class PlansInCode(Protocol):
         """As a Method's."""
         ...
 
-    def choose_skills(self, task: Task, episode: Episode) -> tuple[Skill, ...]:
+    def choose_skills(self, task: Task, episode: Episode) -> SkillSelection:
         """The skills for the task's prompts. Begins the work on a task, and records what it must."""
         ...
 
-    def make_loop(self, task: Task, episode: Episode, shown: Sequence[Skill]) -> RefinementLoop:
+    def make_loop(self, task: Task, episode: Episode, skills: SkillSelection) -> RefinementLoop:
         """The loop for the task, with these skills in its prompts. It has not begun."""
         ...
 
-    def record_skills(self, shown: Sequence[Skill], loop: RefinementLoop, result: Result) -> None:
+    def record_skills(self, task: Task, skills: SkillSelection, loop: RefinementLoop, result: Result) -> None:
         """Record whether the skills helped, if somebody judged the loop's plan."""
         ...
 
@@ -328,7 +328,7 @@ class _Search:
         if spent is not None:
             ending = BudgetSpent(spent.kind, spent.limit, str(spent))
         result = self._episode.result(ending, method, best.loop.claim)
-        self._executor.record_skills(self._skills, best.loop, result)
+        self._executor.record_skills(self._task, self._skills, best.loop, result)
         return result
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable
 from typing import Final, Literal, TypeAlias
 
@@ -236,8 +237,8 @@ def progress_note(episode: Episode) -> str | None:
         return str(Turn(status, episode.act(status).text))
     if episode.has_tools and episode.finished and episode.finished.value is not None:
         return f"What the step before came to: {show_value(episode.finished.value)}"
-    last = next(iter([*answered_calls(episode.trace.events)][-1:]), None)
-    return str(call_turn(last.call, last.answer)) if last else None
+    last = deque(answered_calls(episode.trace.events), 1)
+    return str(call_turn(last[0].call, last[0].answer)) if last else None
 
 
 def judge_parts(episode: Episode, ending: Ending) -> Ending:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from codeplan.episode.episode import failed_call
+from codeplan.recording.event_log import events_of
 from codeplan.recording.events import CallDecided, Event, answered_calls
 from codeplan.types import (
     ASK_USER,
@@ -105,7 +106,8 @@ def ended_by_user(outcome: Outcome, events: Sequence[Event]) -> bool:
     """Whether a run with these events ended with what the user said: a call that the user refused with a reason, or a
     replan after such a refusal or after an answer.
     """
-    refused = {e.id for e in events if isinstance(e, CallDecided) and e.by == "approver" and not e.allowed and e.reason}
+    decided = events_of(events, CallDecided)
+    refused = {e.id for e in decided if e.by == "approver" and not e.allowed and e.reason}
     match outcome:
         case Failed():
             call = failed_call(events, outcome)

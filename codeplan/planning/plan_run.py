@@ -12,6 +12,7 @@ from codeplan.episode.episode import Episode, show_failed_tool
 from codeplan.errors import EpisodeOver
 from codeplan.planning.plan_origins import note_origins
 from codeplan.recording.event_comparison import TIMING_LIMITS
+from codeplan.recording.event_log import events_of
 from codeplan.recording.events import (
     PlanEnded,
     PlanFixed,
@@ -127,7 +128,7 @@ def run_plan(
 def _is_recorded_to_its_end(episode: Episode) -> bool:
     """Whether the recording answers all calls of the plan that starts now."""
     trace = episode.trace
-    return any(isinstance(event, PlanEnded) for event in trace.recording[len(trace.events) :])
+    return any(events_of(trace.recording[len(trace.events) :], PlanEnded))
 
 
 def ending_of_value(episode: Episode, outcome: Outcome) -> Ending | None:
@@ -196,7 +197,7 @@ def record_notices(sandbox: Sandbox, episode: Episode) -> None:
         while (warning := trace.peek_recorded(WarningIssued)) is not None:
             episode.record(warning)
         return
-    said = {event.message for event in trace.events if isinstance(event, WarningIssued)}
+    said = {event.message for event in events_of(trace.events, WarningIssued)}
     for notice in notices:
         if notice not in said:
             episode.record(WarningIssued(message=notice))

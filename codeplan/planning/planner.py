@@ -32,7 +32,7 @@ from codeplan.sandbox.language.extraction import add_header, prose_of
 from codeplan.skills.parameter_binding import (
     BindingError,
     ParameterBlock,
-    bind_by_rule,
+    SkillParameterValue,
     bind_parameters,
     parse_values,
     read_parameters,
@@ -333,27 +333,32 @@ class BindingPlanWriter(PlanWriter, Protocol):
 class SkillPlanWriter:
     """A PlanWriter whose first plan is a skill's. After its first failure, ``planner`` takes over.
 
-    ``uses_skill_plan`` is True until then. With ``acts``, calls are real: a plan without parameters, which nothing
-    compares with the goal, is not run; a goal in the plan's own words needs no model; and the planner is told what a
-    failed plan has done.
+    ``uses_skill_plan`` is True until then. ``bound`` is the plan with the task's values, if these are known; otherwise
+    the model gives them, and ``asked_values`` are those. ``failure`` says how the skill's plan failed. With ``acts``,
+    calls are real: a plan without parameters, which nothing compares with the goal, is not run; and the planner is told
+    what a failed plan has done.
     """
 
-    def __init__(self, planner: BindingPlanWriter, skill: Skill, goal: str, *, acts: bool = False) -> None:
-        self._planner, self._skill, self._goal, self._acts = planner, skill, goal, acts
+    def __init__(
+        self, planner: BindingPlanWriter, skill: Skill, goal: str, *, bound: str = "", acts: bool = False
+    ) -> None:
+        self._planner, self._skill, self._goal, self._bound, self._acts = planner, skill, goal, bound, acts
         self.uses_skill_plan = True
+        self.asked_values: dict[str, SkillParameterValue] = {}
+        self.failure = ""
 
     def draft(self) -> str:
         """The skill's plan with the task's values; a new plan if the reply has no valid values."""
+        if self._bound:
+            return self._bound
         block = read_parameters(self._skill.plan)
         if not block.parameters:
             return self._draft_new_plan() if self._acts else self._skill.plan
-        if self._acts and (sure := bind_by_rule(self._skill.plan, self._goal)):
-            return bind_parameters(self._skill.plan, self._goal, sure)
         try:
-            values = parse_values(self._planner.bind(block), block.parameters)
+            self.asked_values = parse_values(self._planner.bind(block), block.parameters)
         except BindingError:
             return self._draft_new_plan()
-        return bind_parameters(self._skill.plan, self._goal, values)
+        return bind_parameters(self._skill.plan, self._goal, self.asked_values)
 
     def repair(self, source: str, errors: str, last_run: RunReport | None) -> str:
         """A new plan if the check refuses the skill's; then the planner's repair."""
@@ -361,6 +366,7 @@ class SkillPlanWriter:
 
     def refine(self, report: RunReport) -> str:
         """A new plan if the skill's fails; then, or if calls are real, the planner's refinement."""
+        self.failure = self.failure or report.summary
         if self.uses_skill_plan and not self._acts:
             return self._draft_new_plan()
         self.uses_skill_plan = False

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from codeplan.episode.episode import Episode
+from codeplan.recording.event_log import events_of
 from codeplan.recording.events import Event, PlanDrafted, PlanFixed
 from codeplan.tools.call_texts import unpacked
 from codeplan.types import Answer, Call, Failed, Outcome, Replan
@@ -65,7 +66,7 @@ def words_if_blind(episode: Episode) -> frozenset[str] | None:
 
 def words_of(episode: Episode) -> frozenset[str]:
     """The words of an episode's plans and tools."""
-    plans = (event.source for event in episode.trace.events if isinstance(event, PlanDrafted | PlanFixed))
+    plans = (event.source for event in events_of(episode.trace.events, PlanDrafted, PlanFixed))
     types = (each.text for each in episode.api.types)
     return known_words(*plans, *(f"{m.name} {m.signature} {m.doc}" for m in episode.api.methods), *types)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Final, Literal, NamedTuple, Protocol, cast, runtime_checkable
 
@@ -400,12 +401,14 @@ class ChosenSkill(msgspec.Struct, frozen=True):
 class SkillsChosen(TraceEvent, frozen=True, tag="skills_chosen"):
     """The skills found for the task, best first. ``purpose`` says what they are for.
 
-    ``left_out`` names those that fit the task and not the tools at hand, each with the reason.
+    ``left_out`` names those that fit the task and not the tools at hand, each with the reason. ``bound`` is the plan of
+    the first with the task's values, if a rule is sure of these; otherwise empty.
     """
 
     purpose: Purpose | Literal["reuse"]
     chosen: tuple[ChosenSkill, ...]
     left_out: tuple[str, ...] = ()
+    bound: str = ""
 
 
 class PictureSaved(TraceEvent, frozen=True, tag="picture_saved"):
@@ -526,23 +529,10 @@ class CallSite(NamedTuple):
     answer: ApprovalAnswered | None = None
 
     @property
-    def plan(self) -> str:
-        """The source of the plan that makes the call; empty if there was none."""
-        return next((e.source for e in reversed(self.events) if isinstance(e, PlanDrafted | PlanFixed)), "")
-
-    @property
     def place(self) -> str:
         """The step and the line in words; empty if both are unknown."""
         parts = {"step": self.step, "line": self.line}
         return ", ".join(f"{name} {number}" for name, number in parts.items() if number is not None)
-
-    def earlier_answers(self, call: Call) -> list[Answer]:
-        """The answers to equal calls before this one that were made."""
-        key = call_key(call)
-        unmade = {e.id for e in self.events if isinstance(e, CallDecided) and not e.allowed}
-        unmade |= {e.id for e in self.events if isinstance(e, CallRepeated)}
-        made = (a for a in answered_calls(self.events) if a.call.name == call.name and a.event.id not in unmade)
-        return [each.answer for each in made if call_key(each.call) == key]
 
 
 def call_key(call: Call) -> Hashable:
@@ -718,3 +708,50 @@ def standing_events(events: Sequence[Event]) -> list[Event]:
             path.append(event)
             at -= 1
     return path[::-1]
+
+
+class EarlierCalls:
+    """What the ``events`` of an episode so far say about its plan and its calls. Each of them is looked at once.
+
+    There may be very many calls, so it keeps only the places of their events.
+    """
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        self.events, self._seen, self._plan = events, 0, ""
+        self._begun: dict[int, tuple[int, int]] = {}  # the hash and the place of each open call
+        self._unmade: set[int] = set()
+        self._answered: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)  # the places, by the calls' hash
+
+    @property
+    def plan(self) -> str:
+        """The source of the latest plan; empty if there was none."""
+        self._follow()
+        return self._plan
+
+    def answers_to(self, call: Call) -> list[Answer]:
+        """The answers to equal calls that were made."""
+        self._follow()
+        key = call_key(call)
+        pairs = [(self.events[begun], self.events[answered]) for begun, answered in self._answered.get(hash(key), ())]
+        return [
+            answered.answer
+            for begun, answered in pairs
+            if isinstance(begun, CallBegun) and isinstance(answered, CallAnswered) and call_key(begun.call) == key
+        ]
+
+    def _follow(self) -> None:
+        start, self._seen = self._seen, len(self.events)
+        for place, event in enumerate(self.events[start:], start):
+            match event:
+                case PlanDrafted() | PlanFixed():
+                    self._plan = event.source
+                case CallDecided(allowed=False) | CallRepeated():
+                    self._unmade.add(event.id)
+                case CallBegun():
+                    self._begun[event.id] = hash(call_key(event.call)), place
+                case TurnStarted():
+                    self._begun.clear()
+                case CallAnswered() if event.id in self._begun:
+                    hashed, begun = self._begun.pop(event.id)
+                    if event.id not in self._unmade:
+                        self._answered[hashed].append((begun, place))

@@ -26,6 +26,7 @@ from codeplan.errors import Diverged, SizeExceeded, TraceExhausted, TraceFailure
 from codeplan.plain_data import MAX_VALUES
 from codeplan.recording.event_comparison import describe_difference, describe_kind_mismatch
 from codeplan.recording.event_handlers import guard_handler, hears_replies
+from codeplan.recording.event_log import EpisodeEvents, Events, StoredEvents, TraceFile, decoder, with_event
 from codeplan.recording.events import (
     TRACE_FORMAT,
     ApprovalAnswered,
@@ -40,16 +41,15 @@ from codeplan.recording.events import (
     EventHandler,
     ModelCallFailed,
     PlanEnded,
-    RecordedEvent,
     ReplyWritten,
     SpanClosed,
     TurnStarted,
 )
 from codeplan.types import Checkpoint, NeedsInput, Waiting
-from codeplan.types.value import MAX_PART, MAX_ROWS, html_list, html_text, html_value, short_repr
+from codeplan.types.value import short_repr
 from codeplan.untrusted import files
 from codeplan.untrusted.json_values import MAX_NESTING, TOO_DEEP, ValueLimit, measure_json
-from codeplan.untrusted.texts import parser_reason, shell_word, with_count
+from codeplan.untrusted.texts import parser_reason, shell_word
 from codeplan.untrusted.values import in_quotes
 
 MAX_EVENT_BYTES: Final = 8 << 20
@@ -216,8 +216,8 @@ def _is_interruption(event: Event) -> bool:
     return isinstance(event, ModelCallFailed | SpanClosed | CallDecided | CallRepeated | DoubtDecided)
 
 
-def drop_interruption(events: list[Event], sizes: array[int]) -> tuple[list[Event], int]:
-    """The events from which an episode can continue, and their size in the file.
+def drop_interruption(events: Sequence[Event], sizes: array[int]) -> tuple[Sequence[Event], int]:
+    """The events from which an episode can continue, and their size in the file; ``sizes`` are those up to each event.
 
     Drops the end that an interruption wrote, or that waits for the user, a failed last call (the model is asked
     again), a last decision about a tool's call (the call was not made, so the decision is taken again), and trailing
@@ -227,27 +227,6 @@ def drop_interruption(events: list[Event], sizes: array[int]) -> tuple[list[Even
     while count and _is_interruption(events[count - 1]):
         count -= 1
     return events[:count], sizes[count - 1] if count else 0
-
-
-class Recording(list[Event]):
-    """The events of a trace. It is a list that shows itself briefly, and as a numbered table in a notebook."""
-
-    def __repr__(self) -> str:
-        return f"<{with_count(len(self), 'event')} of a trace>"
-
-    def _repr_html_(self) -> str:
-        """The first MAX_ROWS events as a table, for a notebook."""
-        rows = map(_event_row, self[:MAX_ROWS])
-        return html_list(with_count(len(self), "event"), ("seq", "Event", "Content"), rows, len(self) - MAX_ROWS)
-
-
-def _event_row(event: Event) -> tuple[str, str, str]:
-    shown = event._shown().items()
-    content = "<br>".join(f"{html_text(name)}: {html_value(part, MAX_PART)}" for name, part in shown)
-    return str(event.seq), html_text(type(event).__name__), content
-
-
-_decoder = msgspec.json.Decoder(RecordedEvent)
 
 
 class _FormatLine(msgspec.Struct):
@@ -261,7 +240,7 @@ def decode_event(line: bytes | msgspec.Raw, where: str, what: str) -> Event:
     Raises: UsageError: the line is damaged, or the header of a trace in another format.
     """
     try:
-        event: Event = _decoder.decode(line)
+        event: Event = decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
         _check_format(line, where)
         raise UsageError(f"{where} is no {what}: {parser_reason(e)}") from None
@@ -313,17 +292,21 @@ class Trace:
         size: TraceSize | None = None,
     ) -> None:
         self.path = path
-        self.events: list[Event] = []
-        self.recording = list(recording)
         self._on_event, self._live = guard_handler(on_event), live
         self._hears_replies = partial(hears_replies, on_event)
         self._lock = threading.Lock()
         self._file = _create(path) if path else None
+        self._stored: list[StoredEvents] = []
+        recorded = recording if isinstance(recording, Events) else list(recording)
+        self.events = EpisodeEvents(recorded)
+        if path and self._file:
+            self._keep_in(TraceFile(self._file, path))
         self._clock_offset: float | None = None
         self._size = size or TraceSize()
         self.approval: ApprovalAnswered | None = None
         self._last_start = 0  # of the recording's last event in the file, in bytes
-        self._kept_bytes: int | None = None  # the file is cut to this size before the first event is written
+        self._written = 0  # the size of the file up to the last event that counts, in bytes
+        self._cuts = False  # the file is cut to that size before the next event is written
         self._sizes = array("Q")  # of the file up to each recorded event
         self._continuation: EpisodeContinued | None = None
         self._end_start = 0  # of the episode's end in the file, in bytes
@@ -334,7 +317,16 @@ class Trace:
         return short_repr(self, {"path": self.path and str(self.path), "events": len(self.events)})
 
     def _repr_html_(self) -> str:
-        return Recording(self.events)._repr_html_()
+        return self.events._repr_html_()
+
+    @property
+    def recording(self) -> Sequence[Event]:
+        """The events that the episode must repeat."""
+        return self.events.recording
+
+    @recording.setter
+    def recording(self, events: Sequence[Event]) -> None:
+        self.events.recording = events
 
     @classmethod
     def resume(cls, path: Path, on_event: EventHandler | None = None) -> Trace:
@@ -347,7 +339,8 @@ class Trace:
         """
         file = _open(path)
         try:
-            every, sizes = _parse_lines(file, path)
+            every = _parse_lines(file, path)
+            sizes = every.ends
             events, size = drop_interruption(every, sizes)
             if os.fstat(file.fileno()).st_size:  # an episode killed at once leaves an empty file
                 _require_start(events, path)
@@ -355,7 +348,9 @@ class Trace:
             file.close()
             raise
         trace = cls(None, on_event, events)
-        trace.path, trace._file, trace._kept_bytes, trace._sizes = path, file, size, sizes
+        trace.path, trace._file, trace._written, trace._cuts, trace._sizes = path, file, size, True, sizes
+        trace._keep_in(every.file)
+        trace._stored.append(every)
         end = every[-1] if every else None
         trace.last_end = end if isinstance(end, EpisodeEnded) else None
         trace._end_start = sizes[-2] if len(sizes) > 1 else 0
@@ -367,7 +362,8 @@ class Trace:
 
         As with ``resume``, the file changes only when the episode comes to its first new event.
         """
-        self.recording, self._kept_bytes = drop_interruption(self.recording[:-1], self._sizes)
+        self.recording, self._written = drop_interruption(self.recording[:-1], self._sizes)
+        self._cuts = True
         self._continuation = continuation
 
     def start_turn(self, turn: TurnStarted) -> None:
@@ -376,17 +372,17 @@ class Trace:
         As with ``resume``, the file changes only when the session comes to it.
         """
         kept = self.recording[:-1] if isinstance(self.recording[-1], EpisodeEnded) else self.recording
-        self._kept_bytes = self._sizes[len(kept) - 1]
+        self._written, self._cuts = self._sizes[len(kept) - 1], True
         self._turn = msgspec.structs.replace(turn, seq=len(kept), at=kept[-1].at)
-        self.recording = [*kept, self._turn]
+        self.recording = with_event(kept, self._turn)
 
     def take_end_back(self) -> None:
         """Let a session go on after its end, which stood last; the next event replaces it, in the file as well."""
         assert isinstance(self.events[-1], EpisodeEnded), "a session's trace has an end after each turn"
         self.events.pop()
-        if self.recording and len(self.recording) > len(self.events):
-            self.recording.pop()
-        self._kept_bytes = self._end_start
+        if len(self.recording) > len(self.events):
+            self.recording = self.recording[:-1]
+        self._written, self._cuts = self._end_start, True
 
     def next_continuation(self) -> EpisodeContinued | None:
         """The event with which the episode goes on after an earlier end, if that end was here; it is written."""
@@ -396,25 +392,28 @@ class Trace:
         return event and cast(EpisodeContinued, self.append(event))
 
     @staticmethod
-    def read(path: Path | str) -> Recording:
+    def read(path: Path | str) -> Events:
         """All events of a trace, without a torn last line; ``path`` is the file, or the episode's folder.
+
+        Of a long trace, most events are read again whenever they are wanted; a slice is a view.
 
         Raises: UsageError: the file cannot be read, or another line (the message names it) is damaged or out of order.
         """
         named = require_path(path, "a trace, or an episode's folder,")
-        return Recording(_read_lines(os.path.join(named, TRACE_NAME) if os.path.isdir(named) else named)[0])
+        return _read_lines(os.path.join(named, TRACE_NAME) if os.path.isdir(named) else named)
 
     @staticmethod
-    def read_resumable(path: Path) -> list[Event]:
+    def read_resumable(path: Path) -> Sequence[Event]:
         """The events as from ``read``, without the end that an interruption wrote."""
-        return drop_interruption(*_read_lines(path))[0]
+        events = _read_lines(path)
+        return drop_interruption(events, events.ends)[0]
 
     @staticmethod
-    def read_replayable(path: Path) -> list[Event]:
+    def read_replayable(path: Path) -> Sequence[Event]:
         """The events as from ``read_resumable``, with the end if the episode waits for the user."""
-        events, sizes = _read_lines(path)
+        events = _read_lines(path)
         waits = bool(events) and (is_waiting(events[-1]) or asks_user(events[-1]))
-        return events if waits else drop_interruption(events, sizes)[0]
+        return events if waits else drop_interruption(events, events.ends)[0]
 
     def digest_before_last(self) -> bytes:
         """The SHA-256 of the file up to the last event of the recording."""
@@ -486,16 +485,16 @@ class Trace:
                 event = self._match_recorded(msgspec.structs.replace(event, span=span))
                 packed = _encoder.encode(event)
                 self._size.count(event, packed)
-                if event is self._turn:
-                    self._write(packed)
+                if self._turn is not None and event.seq == self._turn.seq:
+                    self._write(packed + b"\n")
+                self.events.repeat()
             else:
                 event = msgspec.structs.replace(event, seq=len(self.events), at=self.now(), span=span)
                 packed = _encoder.encode(event)
                 self._size.add(event, packed)
-                if isinstance(event, EpisodeEnded) and self._file is not None:
-                    self._end_start = self._file.tell() if self._kept_bytes is None else self._kept_bytes
-                self._write(packed)
-            self.events.append(event)
+                line, self._end_start = packed + b"\n", self._written
+                self._write(line)
+                self.events.append(event, line, self._end_start)
         if self._on_event:
             self._on_event(event)
         if in_force_here.cancellation is not None:
@@ -541,7 +540,7 @@ class Trace:
         """Close the file. Safe to call twice."""
         if self._file:
             os.fsync(self._file.fileno())
-            self._file.close()
+            self._stored[0].file.close(self._stored)
             self._file = None
 
     def _match_recorded(self, event: Event) -> Event:
@@ -554,19 +553,23 @@ class Trace:
             raise Diverged(f"event {recorded.seq} is not what was recorded: {differs}")
         return recorded
 
-    def _write(self, packed: bytes) -> None:
+    def _keep_in(self, file: TraceFile) -> None:
+        """Keep the new events in this file, all but the latest there alone."""
+        self._stored = [StoredEvents(file)]
+        self.events = EpisodeEvents(self.recording, self._stored[0])
+
+    def _write(self, line: bytes) -> None:
         if self._file is None:
             return
         try:
-            if self._kept_bytes is not None:
-                self._file.truncate(self._kept_bytes)
-                self._file.seek(self._kept_bytes)
-                self._kept_bytes = None
-            left = memoryview(packed + b"\n")
-            while left:  # one write may take only a part
-                left = left[self._file.write(left) :]
+            if self._cuts:
+                self._file.truncate(self._written)
+                self._file.seek(self._written)
+                self._cuts = False
+            files.write_all(self._file, line)
         except OSError as e:
             raise TraceFailure(f"the trace {self.path} cannot be written: {e.strerror}") from e
+        self._written += len(line)
 
 
 def _require_turn_goes_on(recorded: Event) -> None:
@@ -585,10 +588,10 @@ def replace_end(path: Path, make: Callable[[Sequence[Event], int, bytes], Event]
     cannot be written.
     """
     with _open(path) as file:
-        every, sizes = _parse_lines(file, path)
+        every = _parse_lines(file, path)
         if not every or not is_waiting(every[-1]):
             raise UsageError(_no_question(every, path))
-        events, size = drop_interruption(every, sizes)
+        events, size = drop_interruption(every, every.ends)
         event = make(every, len(events), _digest_of_start(file, size))
         try:
             file.truncate(size)
@@ -655,12 +658,18 @@ def _lock_trace(file: BinaryIO, path: Path) -> BinaryIO:
     return lock_exclusively(file, f"the episode of {path} is still running; wait for its end, or stop it first")
 
 
-def _read_lines(path: Path | str) -> tuple[list[Event], array[int]]:
+def _read_lines(path: Path | str) -> StoredEvents:
     try:
-        with files.open_to_read(path) as file:
-            return _parse_lines(file, path)
+        file = files.open_to_read(path)
     except OSError as e:
         raise UsageError(f"the trace {path} cannot be read: {e.strerror}") from None
+    try:
+        events = _parse_lines(file, path)
+    except BaseException:
+        file.close()
+        raise
+    events.file.close([events])
+    return events
 
 
 def _require_start(events: Sequence[Event], path: Path) -> None:
@@ -669,22 +678,21 @@ def _require_start(events: Sequence[Event], path: Path) -> None:
         raise UsageError(f"the trace {path} does not begin with the start of an episode; it cannot be continued")
 
 
-def _parse_lines(file: BinaryIO, path: Path | str) -> tuple[list[Event], array[int]]:
-    """The events, and for each the size of the file up to its line's end. The whole file is never in memory."""
-    events: list[Event] = []
-    sizes = array("Q", [0])
+def _parse_lines(file: BinaryIO, path: Path | str) -> StoredEvents:
+    """The events of an open file. Never is the whole file in memory, nor all events of a long one."""
+    events = StoredEvents(TraceFile(file, path))
     checked = LineSizes()
+    size = 0
     try:
-        for line in _whole_lines(file, path):
-            number = len(events) + 1
+        for number, line in enumerate(_whole_lines(file, path), 1):
             checked.check(line.removesuffix(b"\n"), f"{path}, line {number}")
             event = decode_event(line, f"{path}, line {number}", "event of a trace")
             check_order(event, events, path, number)
-            events.append(event)
-            sizes.append(sizes[-1] + len(line))
+            events.append(event, line, size)
+            size += len(line)
     except OSError as e:
         raise UsageError(f"the trace {path} cannot be read: {e.strerror}") from None
-    return events, sizes[1:]
+    return events
 
 
 def _whole_lines(file: BinaryIO, path: Path | str) -> Iterator[bytes]:

@@ -6,12 +6,13 @@ Only this module knows the kinds of events. The terminal (``codeplan.report.live
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, Literal, NamedTuple, assert_never, get_args
 
 import msgspec
 
 from codeplan.recording import events
+from codeplan.recording.event_log import events_of
 from codeplan.recording.events import (
     ApprovalAnswered,
     CallAnswered,
@@ -571,23 +572,33 @@ class EventRow(msgspec.Struct, frozen=True):
     text: str
 
 
-def event_rows(recorded: Iterable[Event]) -> Iterator[EventRow]:
-    """Yield the row of each event, in order.
+def event_rows(recorded: Sequence[Event]) -> Iterator[EventRow]:
+    """Yield the row of each event, in order. Reads the events twice, and keeps none of them.
 
     The ends of spans have none, nor have calls whose answer follows, nor a step's title that the plan prints again.
     """
-    found = tuple(recorded)
-    answered = {event.id for event in found if isinstance(event, CallAnswered)}
+    left_open = _calls_left_open(recorded)
     viewer = EventViewer()
     step_title = ""
-    for event in found:
+    for event in recorded:
         if isinstance(event, events.StepEntered):
             step_title = f"[Step {event.step}] {event.title}"
         elif isinstance(event, events.TextPrinted) and event.text.strip() == step_title:
             continue
         row = EventRow(event.seq, _part(event), one_line(_text(viewer.view(event)), MAX_LINE))
-        if not isinstance(event, SpanClosed) and not (isinstance(event, CallBegun) and event.id in answered):
+        if not isinstance(event, SpanClosed) and not (isinstance(event, CallBegun) and event.id not in left_open):
             yield row
+
+
+def _calls_left_open(recorded: Sequence[Event]) -> set[int]:
+    """The calls that were begun and never answered."""
+    left_open: set[int] = set()
+    for event in events_of(recorded, CallBegun, CallAnswered):
+        if isinstance(event, CallBegun):
+            left_open.add(event.id)
+        else:
+            left_open.discard(event.id)
+    return left_open
 
 
 _SIGNS: Final = {"action": ">", "answer": "->", "observation": "->", "output": "|"}

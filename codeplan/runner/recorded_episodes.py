@@ -24,6 +24,7 @@ from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.plugins import MAX_FOREIGN_CHARS, SettingSpec, build, setting_specs
 from codeplan.protocols import LLM, ActsForReal, BaseEnvironment, Environment
+from codeplan.recording.event_log import events_of
 from codeplan.recording.events import (
     ApprovalAnswered,
     CallBegun,
@@ -522,10 +523,9 @@ def _continuation(
     return EpisodeContinued(ended=end.result.reason, budget=spent, tries=tries)
 
 
-def current_budget(recording: Iterable[Event]) -> Budget:
+def current_budget(recording: Sequence[Event]) -> Budget:
     """The budget that a recorded episode has at its end."""
-    budgets = [e.budget for e in recording if isinstance(e, EpisodeStarted | EpisodeContinued)]
-    return budgets[-1]
+    return [e.budget for e in events_of(recording, EpisodeStarted, EpisodeContinued)][-1]
 
 
 def _raised(recorded: Budget, kind: str, given: Budget) -> Budget:
@@ -535,7 +535,9 @@ def _raised(recorded: Budget, kind: str, given: Budget) -> Budget:
     return replace(recorded, **higher | {kind: getattr(given, kind)})
 
 
-def _confirm_success(header: EpisodeStarted, recording: list[Event], env: AnyEnvironment | None, **given: Any) -> None:
+def _confirm_success(
+    header: EpisodeStarted, recording: Sequence[Event], env: AnyEnvironment | None, **given: Any
+) -> None:
     """Have the user's verifier judge the value of an episode that has ended; the trace answers everything else.
 
     Raises: Diverged: it does not confirm the recorded success, or the recording has another end than it leads to.
@@ -578,7 +580,7 @@ def _live_environment(
     return env
 
 
-def _branch(recording: list[Event], at: int, plan: str | None, answer: str | None) -> list[Event]:
+def _branch(recording: Sequence[Event], at: int, plan: str | None, answer: str | None) -> Sequence[Event]:
     """The events that the branch begins with."""
     if plan is None and answer is None:
         return recording[:at]
@@ -596,7 +598,9 @@ _WITHIN_CALL = (CallDecided, ApprovalAnswered, CallRepeated, CallBegun, DoubtDec
 """What may stand before the answer of a call; a warning may stand elsewhere, too, and is then issued again."""
 
 
-def _with_later_calls(branch: list[Event], recording: Sequence[Event], idempotent: Iterable[str]) -> list[Event]:
+def _with_later_calls(
+    branch: Sequence[Event], recording: Sequence[Event], idempotent: Iterable[str]
+) -> Sequence[Event]:
     """The branch with the calls in its header that the recorded episode answered later, or left in doubt.
 
     Raises: UsageError: they are too large for a header.
@@ -625,13 +629,13 @@ def _with_later_calls(branch: list[Event], recording: Sequence[Event], idempoten
     return [header, *branch[1:]]
 
 
-def _header(recording: list[Event] | tuple[Event, ...], folder: Path | str) -> EpisodeStarted:
+def _header(recording: Sequence[Event], folder: Path | str) -> EpisodeStarted:
     if not recording or not isinstance(recording[0], EpisodeStarted):
         raise UsageError(f"the trace in {folder} has no header; it cannot run again")
     return recording[0]
 
 
-def _silent_model(header: EpisodeStarted, recording: list[Event]) -> OfflineModel:
+def _silent_model(header: EpisodeStarted, recording: Sequence[Event]) -> OfflineModel:
     """The model of a replay, named as at the episode's end: a resumed episode may continue with another model."""
     end = recording[-1]
     return OfflineModel((isinstance(end, EpisodeEnded) and end.result.model) or header.model)
@@ -639,7 +643,7 @@ def _silent_model(header: EpisodeStarted, recording: list[Event]) -> OfflineMode
 
 def recorded_setup(
     header: EpisodeStarted,
-    recording: list[Event] | tuple[Event, ...],
+    recording: Sequence[Event],
     env: AnyEnvironment | None,
     method: Method | None,
     model: str | LLM | ModelFunction | None,
@@ -649,13 +653,12 @@ def recorded_setup(
 ) -> EpisodeSetup:
     """What the header names, or what is given instead. ``budget`` is None for a replay."""
     live = budget is not None
-    for event in recording:
-        if isinstance(event, EpisodeStarted | TurnStarted) and event.variables is not None:
+    for event in events_of(recording, EpisodeStarted, TurnStarted):
+        if event.variables is not None:
             verify_checkpoint(event.variables, f"the trace's event {event.seq}")
     if budget is not None:
-        for event in recording:
-            if isinstance(event, EpisodeStarted | EpisodeContinued):
-                check_budget(event.budget, budget)
+        for begun in events_of(recording, EpisodeStarted, EpisodeContinued):
+            check_budget(begun.budget, budget)
     if not live and env is None and header.env == ToolEnvironment.name and header.tools:
         what = (header.task.goal, header.tools, header.tools_doc, header.once)
         env = recorded_environment(
@@ -695,9 +698,9 @@ def _missing_library(header: EpisodeStarted, method: str, chosen: Mapping[str, A
     return {"library": MissingStore("the library of the recording")}
 
 
-def _recorded_plan(recording: list[Event] | tuple[Event, ...], settings: dict[str, Any]) -> FixedPlan:
+def _recorded_plan(recording: Sequence[Event], settings: dict[str, Any]) -> FixedPlan:
     """The plan of an episode without planning; takes its own settings out of the ``settings``."""
-    source = next((e.source for e in recording if isinstance(e, PlanDrafted)), None)
+    source = next((e.source for e in events_of(recording, PlanDrafted)), None)
     if source is None:
         raise UsageError("the episode ended before its plan was recorded; run it again")
     own = {s.name: settings.pop(s.name) for s in setting_specs(FixedPlan) if s.trust and s.name in settings}

@@ -16,6 +16,7 @@ import msgspec
 
 from codeplan.errors import UsageError
 from codeplan.plain_data import NotPlainData, unpack
+from codeplan.recording.event_log import events_of
 from codeplan.recording.events import Event, PlanRejected, PlanStarted, StepEntered
 from codeplan.recording.trace import MAX_LINE_BYTES, MAX_TRACE_BYTES, LineSizes, decode_event
 from codeplan.sandbox import CheckpointError, Limits, decode, encode
@@ -170,7 +171,7 @@ def recorded_start(recording: Sequence[Event]) -> Checkpoint | None:
 
     Raises: UsageError: the recording ends before the plan starts, or its variables are not those of a plan.
     """
-    started = next((e for e in recording if isinstance(e, PlanStarted | PlanRejected)), None)
+    started = next(events_of(recording, PlanStarted, PlanRejected), None)
     if started is None:
         raise UsageError("the episode ended before its plan started; run it again")
     if isinstance(started, PlanRejected) or started.checkpoint is None:

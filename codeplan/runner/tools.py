@@ -19,6 +19,7 @@ from codeplan.flows import Flows, flows_of_file
 from codeplan.llm.callable_model import ModelFunction
 from codeplan.plain_data import NotPlainData, unpack
 from codeplan.protocols import LLM, BaseEnvironment
+from codeplan.recording.event_log import events_of
 from codeplan.recording.events import CarriedAnswer, EpisodeStarted, Event, EventHandler, TurnStarted
 from codeplan.runner.episodes import run_live
 from codeplan.runner.setup import EnvironmentToOpen, EpisodeSetup, require_handler, require_out
@@ -441,9 +442,8 @@ def latest_turn(recording: Sequence[Event]) -> tuple[EpisodeStarted, tuple[Agent
     header = recording[0]
     assert isinstance(header, EpisodeStarted), "an episode begins with its header"
     tools, returns = header.tools, header.returns
-    for event in recording:
-        if isinstance(event, TurnStarted):
-            tools, returns = tools if event.tools is None else event.tools, event.returns
+    for event in events_of(recording, TurnStarted):
+        tools, returns = tools if event.tools is None else event.tools, event.returns
     return header, tools, returns
 
 

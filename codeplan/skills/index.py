@@ -173,7 +173,8 @@ class SkillIndex:
         place, state = (skill.env, skill.name, skill.kind), (skill.status, skill.pinned, skill.version)
         row = (number, *place, *state, skill.description, digest, *msgspec.structs.astuple(evidence))
         number = self._db.execute(f"insert into skills values ({', '.join('?' * len(row))})", row).lastrowid
-        goals = "\n".join(dict.fromkeys(o.goal for o in skill.origins if o.goal))
+        known = [*(o.goal for o in skill.origins if o.goal), *skill.said, *(" ".join(group) for group in skill.words)]
+        goals = "\n".join(dict.fromkeys(known))
         text = (number, _tags(skill), skill.name, skill.description, goals)
         self._db.execute("insert into texts (rowid, tags, name, description, goals) values (?, ?, ?, ?, ?)", text)
         runs = {o.run for o in skill.origins} | {t.run for t in records}

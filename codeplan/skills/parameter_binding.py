@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from datetime import date
-from typing import Annotated, Final, TypeAlias, cast
+from typing import Annotated, Final, TypeAlias
 
 import msgspec
 
@@ -61,144 +60,11 @@ def read_parameters(plan: str) -> ParameterBlock:
     return ParameterBlock(goal, tuple(found))
 
 
-_LIMITS = frozenset(
-    [
-        "all",
-        "also",
-        "although",
-        "and",
-        "any",
-        "anything",
-        "before",
-        "both",
-        "but",
-        "each",
-        "either",
-        "else",
-        "every",
-        "everything",
-        "except",
-        "first",
-        "half",
-        "if",
-        "instead",
-        "it",
-        "last",
-        "less",
-        "more",
-        "neither",
-        "never",
-        "no",
-        "nobody",
-        "none",
-        "nor",
-        "not",
-        "nothing",
-        "only",
-        "or",
-        "other",
-        "others",
-        "plus",
-        "same",
-        "some",
-        "than",
-        "that",
-        "the",
-        "them",
-        "then",
-        "these",
-        "this",
-        "those",
-        "unless",
-        "until",
-        "what",
-        "whatever",
-        "when",
-        "whoever",
-        "without",
-    ]
-)
-"""Words that say more about a goal than a value does: a goal with one in the place of a value is no such goal."""
-
-_TOKEN = re.compile(r"\w+|[^\w\s]")
-
-
-def bind_by_rule(plan: str, goal: str) -> dict[str, SkillParameterValue] | None:
-    """The values of a plan's parameters for a goal in the plan's own words, with other values in their places.
-
-    None if the rule is not sure of it. Every other word must be equal and stand in the same order, and a value must
-    have as many words as the plan's own, of the same sort: words, numbers, the same signs between them. A list, a value
-    that the plan's goal has not exactly once, and one that the plan also has elsewhere are never sure.
-    """
-    block = read_parameters(plan)
-    known, new = _tokens(block.goal), _tokens(goal)
-    places = {p.name: _find_value(p.value, known) for p in block.parameters}
-    if not places or None in places.values() or len(known) != len(new) or _leaves_values(plan, block):
-        return None
-    spans = [span for span in places.values() if span is not None]
-    inside = {i for span in spans for i in span}
-    equal = all(known[i][0].casefold() == new[i][0].casefold() for i in range(len(known)) if i not in inside)
-    if not equal or len(inside) != sum(map(len, spans)) or len(block.goal) >= MAX_GOAL:
-        return None
-    values = {p.name: _read_value(p.value, known, new, places[p.name] or range(0), goal) for p in block.parameters}
-    return None if None in values.values() else cast("dict[str, SkillParameterValue]", values)
-
-
-def _tokens(text: str) -> list[tuple[str, int, int]]:
-    """The words and signs of a text with their places, without a full stop at the end."""
-    found = [(m[0], m.start(), m.end()) for m in _TOKEN.finditer(text)]
-    while found and found[-1][0] in (".", "!"):
-        found.pop()
-    return found
-
-
-def _find_value(value: SkillParameterValue, goal: list[tuple[str, int, int]]) -> range | None:
-    """The tokens of the goal that are the value; None unless it stands there once."""
-    words = [] if isinstance(value, list) else [token for token, _, _ in _tokens(str(value))]
-    size = len(words)
-    found = [i for i in range(len(goal) - size + 1) if [t for t, _, _ in goal[i : i + size]] == words]
-    return range(found[0], found[0] + size) if words and len(found) == 1 else None
-
-
-def _leaves_values(plan: str, block: ParameterBlock) -> bool:
-    """Whether the plan has a value of its parameters outside of their block."""
+def without_parameters(plan: str) -> str:
+    """The plan without its block and the comment before it."""
     lines = plan.split("\n")
     span = _block_lines(lines)
-    rest = [
-        t
-        for t, _, _ in _tokens("\n".join(line for i, line in enumerate(lines) if i not in span and i != span.start - 1))
-    ]
-    values = [[t for t, _, _ in _tokens(str(p.value))] for p in block.parameters]
-    return any(v == rest[i : i + len(v)] for v in values for i in range(len(rest) - len(v) + 1))
-
-
-def _read_value(
-    own: SkillParameterValue,
-    known: list[tuple[str, int, int]],
-    new: list[tuple[str, int, int]],
-    place: range,
-    goal: str,
-) -> SkillParameterValue | None:
-    """The value in this place of the new goal; None if it is not of the sort of the plan's own."""
-    for i in place:
-        was, now = known[i][0], new[i][0]
-        same_sort = was == now or (was[0].isalnum() and now[0].isalnum() and was.isdigit() == now.isdigit())
-        if not same_sort or now.casefold() in _LIMITS:
-            return None
-    text = goal[new[place.start][1] : new[place.stop - 1][2]]
-    if isinstance(own, str):
-        return text if not _is_date(own) or _is_date(text) else None
-    if not isinstance(own, int | float):
-        return None
-    number = type(own)(text) if re.fullmatch(r"\d{1,15}(?:\.\d{1,15})?", text) else None
-    return number if str(number) == text else None
-
-
-def _is_date(text: str) -> bool:
-    try:
-        return date.fromisoformat(text).isoformat() == text
-    except ValueError:
-        return False
+    return "\n".join([*lines[: max(0, span.start - 1)], *lines[span.stop :]]) if span else plan
 
 
 def parse_values(reply: str, parameters: Sequence[SkillParameter]) -> dict[str, SkillParameterValue]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -15,9 +15,12 @@ from codeplan.protocols import OffersTools
 from codeplan.recording.events import ChosenSkill, SkillsChosen
 from codeplan.skills.embeddings import Embedder, EmbeddingSkillStore
 from codeplan.skills.library import FixedStore, MissingStore, ReadOnlyStore, SkillLibrary
+from codeplan.skills.parameter_binding import SkillParameterValue, bind_parameters
+from codeplan.skills.phrases import MAX_PHRASES, bind_by_rule, find_phrase
 from codeplan.skills.skill import EvidenceRecord, Skill, SkillStore, find_tool_difference
+from codeplan.skills.skill_folder import TOOLS
 from codeplan.types import Task
-from codeplan.untrusted.texts import with_article
+from codeplan.untrusted.texts import excerpt, with_article
 from codeplan.untrusted.values import in_quotes
 
 
@@ -41,8 +44,36 @@ def open_store(library: SkillStore | str | Path | None, skill: str | None = None
     return FixedStore(library.get_by_name(skill))
 
 
+_MAX_REASON = 500
+"""Length of a failure's reason in the evidence, in characters."""
+
 _SPARE_SKILLS = 8
 """Skills that are looked at beyond the limit, where some may need other tools."""
+
+
+class SkillSelection(NamedTuple):
+    """The skills for a task, best first; ``bound`` is the plan of the first with the task's values, if a rule is sure
+    of these, otherwise empty.
+    """
+
+    skills: tuple[Skill, ...] = ()
+    bound: str = ""
+
+
+def match_goal(store: SkillStore, goal: str) -> list[SureSkill]:
+    """The active skills over the user's tools that are sure of a goal. Only one alone runs without a model."""
+    return _find_sure(store.find(Task(id=TOOLS, env=TOOLS, goal=goal), _SPARE_SKILLS), goal)
+
+
+class SureSkill(NamedTuple):
+    """A skill that is sure of a goal by rule, and the values of its parameters."""
+
+    skill: Skill
+    values: dict[str, SkillParameterValue]
+
+
+def _find_sure(skills: Sequence[Skill], goal: str) -> list[SureSkill]:
+    return [SureSkill(s, values) for s in skills if (values := bind_by_rule(s, goal))]
 
 
 class SkillSelector:
@@ -63,31 +94,48 @@ class SkillSelector:
         if embeddings is not None:
             _check_embeddings(embeddings, store)
 
-    def select(self, task: Task, episode: Episode, purpose: Literal["plan", "reuse"]) -> list[Skill]:
-        """Return the skills for the task, best first. Records the choice, or follows the recorded one."""
+    def select(self, task: Task, episode: Episode, purpose: Literal["plan", "reuse"]) -> SkillSelection:
+        """Return the skills for the task. Records the choice, or follows the recorded one."""
         if self.store is None:
-            return []
+            return SkillSelection()
         env = episode.env.name
         episode.replay_embeddings()
         if recorded := episode.trace.next_recorded(SkillsChosen):
             found = [Skill(c.name, env, c.plan, version=c.version, score=c.score) for c in recorded.chosen]
-            left_out = recorded.left_out
+            left_out, bound = recorded.left_out, recorded.bound
         else:
             fitting, left_out = self._find_fitting(self.store, msgspec.structs.replace(task, env=env), episode)
-            found = self._fit_prompt(fitting)
+            goal = episode.goal_of(task)
+            sure = _find_sure(fitting, goal) if purpose == "reuse" and episode.has_tools else []
+            if len(sure) == 1:
+                fitting = [sure[0].skill, *(s for s in fitting if s is not sure[0].skill)]
+            found = self._fit_prompt(fitting[: self._limit])
+            runs = len(sure) == 1 and found[:1] == [sure[0].skill]
+            bound = bind_parameters(found[0].plan, goal, sure[0].values) if runs else ""
         choices = tuple(ChosenSkill(s.name, s.version, s.score, s.plan) for s in found)
-        episode.record(SkillsChosen(purpose=purpose, chosen=choices, left_out=left_out))
-        return found
+        episode.record(SkillsChosen(purpose=purpose, chosen=choices, left_out=left_out, bound=bound))
+        return SkillSelection(tuple(found), bound)
 
-    def record(self, skills: Sequence[Skill], episode: Episode, success: bool) -> None:
-        """Record the episode's outcome as evidence for each skill; a replay records nothing."""
+    def learn(self, skill: Skill, goal: str, values: Mapping[str, SkillParameterValue], episode: Episode) -> None:
+        """Keep a goal that the skill has reached with these values as a further phrase; a replay keeps nothing."""
+        if isinstance(self.store, SkillLibrary) and not episode.trace.is_replaying:
+            current = self.store.get(skill.env, skill.name)
+            phrase = find_phrase(current, goal, values) if current.version == skill.version else None
+            if phrase and phrase not in current.said and len(current.said) < MAX_PHRASES:
+                self.store.change(current, said=(*current.said, phrase))
+
+    def record(self, skills: Sequence[Skill], episode: Episode, success: bool, reason: str = "") -> None:
+        """Record the episode's outcome as evidence for each skill; a replay records nothing.
+
+        ``reason`` says why the plan of the only one failed.
+        """
         if self.store is None or not skills or episode.trace.is_replaying:
             return
         run = str(episode.trace.path.parent) if episode.trace.path else ""
         task = episode.task
         for skill in skills:
             record = EvidenceRecord(task.id, task.seed, episode.llm.name, True, success, skill.version, "use", run)
-            self.store.record(skill, record)
+            self.store.record(skill, msgspec.structs.replace(record, reason=excerpt(reason, _MAX_REASON)))
 
     def _find_fitting(self, store: SkillStore, task: Task, episode: Episode) -> tuple[list[Skill], tuple[str, ...]]:
         """The skills that fit the task best and need no other tools than those at hand, and why others are left out."""
@@ -101,7 +149,7 @@ class SkillSelector:
                 left_out.append(f"{skill.env}/{skill.name}: {difference}")
             else:
                 fitting.append(skill)
-        return fitting[: self._limit], tuple(left_out)
+        return fitting, tuple(left_out)
 
     def _find(self, store: SkillStore, task: Task, episode: Episode, limit: int) -> Sequence[Skill]:
         """The skills that fit the task best, by words or by embeddings."""

@@ -36,7 +36,9 @@ class Skill(Value, frozen=True):
     ``kind`` is empty if it is for any kind; ``parameters`` are the names that ``parameter_binding`` finds in the plan.
     ``version`` counts from 1 and grows with each change of the plan; evidence counts for one version. ``pinned`` keeps
     curation from changing its status. ``score`` is how well it fits the task it was found for (higher is better), 0
-    outside a search. ``tools`` are the user's tools that the plan needs, as they were when it solved its task.
+    outside a search. ``tools`` are the user's tools that the plan needs, as they were when it solved its task. ``said``
+    are other phrases for its goal, with parameters' names in braces; ``words`` are groups of words that mean the same
+    in them (``skills.phrases``).
     """
 
     name: str
@@ -51,6 +53,8 @@ class Skill(Value, frozen=True):
     origins: tuple[SkillOrigin, ...] = ()
     score: float = 0.0
     tools: tuple[AgentTool, ...] = ()
+    said: tuple[str, ...] = ()
+    words: tuple[tuple[str, ...], ...] = ()
 
 
 def find_tool_difference(needed: Iterable[AgentTool], offered: Iterable[AgentTool]) -> str:
@@ -78,8 +82,8 @@ class EvidenceRecord(Value, frozen=True):
     """One episode with, or without, a skill in its prompt.
 
     ``version`` is the skill's; ``shown`` is whether the episode had it; ``run`` is the episode's folder, empty without
-    a trace; ``at`` is Unix time. Two records of one task, seed, model and phase, one with the skill and one without,
-    are a pair.
+    a trace; ``at`` is Unix time; ``reason`` says why the skill's own plan failed, as in a tool's new error. Two records
+    of one task, seed, model and phase, one with the skill and one without, are a pair.
     """
 
     task: str
@@ -91,6 +95,7 @@ class EvidenceRecord(Value, frozen=True):
     phase: EvidencePhase = "use"
     run: str = ""
     at: float = 0.0
+    reason: str = ""
 
 
 _decoder = msgspec.json.Decoder(EvidenceRecord)
@@ -217,7 +222,8 @@ class SkillStatistics(Value, frozen=True):
     """One version of a skill: episodes ``shown`` with it and ``baseline`` without, successes, and Wilson intervals.
 
     ``wins`` and ``losses`` are the discordant pairs; ``p_value`` is McNemar's exact p, ``e_value`` the evidence that
-    the skill helps. ``failing`` means that most of its latest episodes failed.
+    the skill helps. ``failing`` means that most of its latest episodes failed. ``last_failure`` is why its own plan
+    failed last, as in a tool's new error; empty if it has not.
     """
 
     skill: str
@@ -235,13 +241,16 @@ class SkillStatistics(Value, frozen=True):
     p_value: float
     e_value: float
     failing: bool
+    last_failure: str = ""
 
 
 def skill_statistics(skill: Skill, records: Sequence[EvidenceRecord]) -> SkillStatistics:
     """Return the statistics of the skill's current version."""
     t = summarise_evidence(records, skill.version)
+    failures = [r.reason for r in records if r.version == skill.version and not r.success and r.reason]
     return SkillStatistics(
         **msgspec.structs.asdict(t),
+        last_failure=failures[-1] if failures else "",
         skill=skill.name,
         env=skill.env,
         version=skill.version,

@@ -22,6 +22,7 @@ import msgspec
 from codeplan import durable_files
 from codeplan.errors import UsageError
 from codeplan.skills.parameter_binding import read_parameters
+from codeplan.skills.phrases import MAX_PHRASES, MAX_WORD_GROUPS, Phrase, WordGroup
 from codeplan.skills.skill import EvidenceRecord, Skill, SkillOrigin, SkillStatus, decode_records
 from codeplan.types import AgentTool
 from codeplan.untrusted import files
@@ -57,6 +58,8 @@ _OWN = "codeplan-"  # before the names of our fields
 _Text = Annotated[str, msgspec.Meta(max_length=MAX_TEXT_CHARACTERS)]
 _Word = Annotated[str, msgspec.Meta(max_length=200)]
 _Parameters = Annotated[tuple[_Word, ...], msgspec.Meta(max_length=200)]
+_Phrases = Annotated[tuple[Phrase, ...], msgspec.Meta(max_length=MAX_PHRASES)]
+_Words = Annotated[tuple[WordGroup, ...], msgspec.Meta(max_length=MAX_WORD_GROUPS)]
 
 
 class _Origin(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -83,6 +86,8 @@ class SkillManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     digest: _Word
     origins: tuple[_Origin, ...] = ()
     tools: tuple[AgentTool, ...] = ()
+    said: _Phrases = ()
+    words: _Words = ()
 
     def to_skill(self, plan: str) -> Skill:
         """Return the skill with its plan."""
@@ -90,7 +95,7 @@ class SkillManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
         parameters = self.parameters if self.digest else tuple(p.name for p in read_parameters(plan).parameters)[:200]
         state = self.version, self.status, self.pinned, origins
         made = Skill(self.name, self.environment, plan, self.kind, self.description, parameters, *state)
-        return msgspec.structs.replace(made, tools=self.tools)
+        return msgspec.structs.replace(made, tools=self.tools, said=self.said, words=self.words)
 
 
 class _OwnFields(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -105,6 +110,8 @@ class _OwnFields(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     digest: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
     origins: str = "[]"
     tools: str = "[]"
+    said: str = "[]"
+    words: str = "[]"
 
 
 class _StandardFields(msgspec.Struct, frozen=True, rename="kebab"):
@@ -184,6 +191,8 @@ def _parse_standard(front: str) -> SkillManifest:
         digest=fields.digest,
         origins=_parse_json("origins", fields.origins, tuple[_Origin, ...]),
         tools=_parse_json("tools", fields.tools, tuple[AgentTool, ...]),
+        said=_parse_json("said", fields.said, _Phrases),
+        words=_parse_json("words", fields.words, _Words),
     )
 
 
@@ -213,6 +222,7 @@ def format_manifest(skill: Skill) -> str:
     }
     if skill.tools:
         own["tools"] = _json(skill.tools)
+    own |= {name: _json(value) for name, value in (("said", skill.said), ("words", skill.words)) if value}
     if skill.origins:
         texts = ({n: _truncate(getattr(o, n)) for n in o.__struct_fields__} for o in skill.origins)
         own["origins"] = _json([_Origin(**known) for known in texts])
@@ -238,7 +248,7 @@ def _prose(skill: Skill) -> Iterable[str]:
         "what to do; `agent` in it has the tools, and its parameters are set at its head. The evidence is in "
         "evidence.jsonl."
     )
-    for heading, items in (("Parameters", skill.parameters), ("Tools", _tool_lines(skill))):
+    for heading, items in (("Parameters", skill.parameters), ("Tools", _tool_lines(skill)), ("Said as", skill.said)):
         if items:
             yield from ("", f"## {heading}", *(f"- `{item}`" for item in items))
 

@@ -347,7 +347,7 @@ def _problems_of_plan(manifest: PlanManifest, path: Path) -> Iterator[tuple[Toml
     given = [name for name in ("plan", "skill", "sample") if getattr(manifest, name) is not None]
     if len(given) != 1:
         yield (given[1] if given else "plan",), "give exactly one of: plan (its file), skill (its folder), sample"
-    if manifest.skill is not None and not _is_folder(path.parent / manifest.skill, path.parent):
+    if manifest.skill not in (None, ".") and not _is_folder(path.parent / manifest.skill, path.parent):
         yield ("skill",), f"there is no folder {in_quotes(manifest.skill)} beside the manifest"
     if manifest.plan is not None and not files.is_regular_file(path.parent / manifest.plan, path.parent):
         yield ("plan",), f"there is no file {in_quotes(manifest.plan)} beside the manifest"

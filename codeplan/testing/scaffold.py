@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from codeplan import plugins
@@ -25,9 +25,9 @@ from codeplan.untrusted.toml import parse_toml
 
 _MANIFEST = """\
 # Written from a recorded episode. 'codeplan test' runs it.
-plan = {plan}
+{plan}
 env = {env}
-{calls}faults = "none" # "all" also tests the plan under injected faults
+{calls}faults = {faults}
 {settings}{answers}
 [expect]
 success = {success}
@@ -40,6 +40,8 @@ expect = {{ {expect} }}
 _CALLS = """\
 calls = {} # this tape answers in place of the tools: no tool is called
 """
+
+_NO_FAULTS = '"none" # "all" also tests the plan under injected faults'
 
 _MORE = """
 # More tasks of the same kind, to try the plan on:
@@ -85,7 +87,8 @@ def new_test(run: Path, out: Path, on_left_out: Callable[[list[str]], None] | No
     parts = {"answers": _ANSWERS.format(json.dumps(tape.name)) if asked else ""}
     parts["calls"] = _CALLS.format(json.dumps(tape.name)) if calls else ""
     parts["more"] = "" if calls else _MORE.format(kind=json.dumps(result.task.kind))
-    text = _manifest(header, settings, result, events, plan.name, parts)
+    parts |= {"plan": f"plan = {json.dumps(plan.name)}", "faults": _NO_FAULTS}
+    text = _manifest(header, settings, result, events, parts)
     _check_toml(text, run)
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -98,6 +101,40 @@ def new_test(run: Path, out: Path, on_left_out: Callable[[list[str]], None] | No
     if left_out and on_left_out:
         on_left_out(left_out)
     return written
+
+
+SKILL_TEST = f"recorded{MANIFEST_SUFFIX}"
+"""The manifest in the folder of a skill over tools: its plan must do again what its recorded success did."""
+
+_SKILL_TAPE = "recorded.tape.jsonl"
+
+
+def write_skill_test(skill: Path, run: Path) -> None:
+    """Write the manifest and the tape of a skill's plan into its folder, in place of those of an earlier version.
+
+    ``run`` is the folder of the episode that proved the plan, whose tools' answers are on the tape. The plan is also
+    tested with each tool's error. Raises: UsageError: the trace cannot be used, or the files cannot be written.
+    """
+    path = find_trace(run)
+    events = Trace.read(path)
+    header, result = _first_and_last(events, path.parent)
+    asked = any(isinstance(e, ModelCalled) and e.purpose == "ask" for e in events)
+    parts = {
+        "plan": 'skill = "."',
+        "calls": _CALLS.format(json.dumps(_SKILL_TAPE)),
+        "faults": '["tool-error"]',
+        "answers": _ANSWERS.format(json.dumps(_SKILL_TAPE)) if asked else "",
+        "more": "",
+    }
+    text = _manifest(header, "", result, events, parts)
+    _check_toml(text, path.parent)
+    try:
+        for name in (SKILL_TEST, _SKILL_TAPE):
+            (skill / name).unlink(missing_ok=True)
+        _record_tape(skill / _SKILL_TAPE, events)
+        _write_new(skill / SKILL_TEST, text)
+    except OSError as e:
+        raise UsageError(f"the skill's test cannot be written to {skill}: {e.strerror}") from None
 
 
 def _file_name(name: str) -> str:
@@ -118,7 +155,7 @@ def _write_new(path: Path, text: str) -> None:
         files.write_all(file, text.encode())
 
 
-def _first_and_last(events: list[Event], run: Path) -> tuple[EpisodeStarted, Result]:
+def _first_and_last(events: Sequence[Event], run: Path) -> tuple[EpisodeStarted, Result]:
     """Return the first event and the last event's result."""
     end = find_end(events)
     if end is None or not isinstance(events[0], EpisodeStarted):
@@ -136,7 +173,7 @@ def _has_own_tools(header: EpisodeStarted) -> bool:
 
 
 def _manifest(
-    header: EpisodeStarted, settings: str, result: Result, events: list[Event], plan: str, parts: Mapping[str, str]
+    header: EpisodeStarted, settings: str, result: Result, events: Sequence[Event], parts: Mapping[str, str]
 ) -> str:
     """Return the manifest's text. It limits actions and asks only if the plan succeeded without refinement."""
     success = is_accepted(result) if parts["calls"] else result.success
@@ -144,7 +181,6 @@ def _manifest(
     steps = list(dict.fromkeys(e.step for e in events if isinstance(e, StepEntered)))
     expect = f"steps = {steps}" + (f", actions = {result.actions}, asks = {result.asks}" if straight else "")
     return _MANIFEST.format(
-        plan=json.dumps(plan),
         env=json.dumps(header.env),
         settings=f"\n[settings]\n{settings}" if settings else "",
         success=str(success).lower(),
@@ -166,7 +202,7 @@ def _settings(header: EpisodeStarted) -> tuple[str, list[str]]:
     ]
 
 
-def _record_tape(path: Path, events: list[Event]) -> None:
+def _record_tape(path: Path, events: Sequence[Event]) -> None:
     recorder = TapeRecorder(path)
     try:
         on_event = recorder.start_episode()

@@ -42,6 +42,7 @@ from codeplan.recording.events import (
     CallSite,
     CarriedAnswer,
     DoubtDecided,
+    EarlierCalls,
     EpisodeStarted,
     EventHandler,
     ToolFailed,
@@ -227,6 +228,7 @@ class ToolEnvironment:
         self._threads = CallThreads()
         self._misfits: set[str] = set()  # tools that returned another type than declared
         self._begun = self._over = False
+        self._earlier = EarlierCalls(())
         self._in_doubt: Call | None = None
         self._waiting: list[_Request] = []  # calls that are decided, and not made yet
         self._running: dict[int, _RunningCall] = {}
@@ -749,8 +751,9 @@ class ToolEnvironment:
 
         def proposed() -> ProposedCall:
             tool, site = asked.tool, asked.site
-            earlier = tuple(map(_with_plain_value, site.earlier_answers(asked.call)))
-            place = (site.step, site.line, site.plan)
+            calls = self._calls_before(site)
+            earlier = tuple(map(_with_plain_value, calls.answers_to(asked.call)))
+            place = (site.step, site.line, calls.plan)
             shown = (verdict.origins, verdict.why)
             return ProposedCall(tool.name, _unpacked(asked.call), tool.hint, *place, earlier, *shown)
 
@@ -759,6 +762,11 @@ class ToolEnvironment:
         except BaseException as error:
             require_failure(error)
             raise EnvironmentFailure(f"the function that approves calls failed: {failure_sentence(error)}") from error
+
+    def _calls_before(self, site: CallSite) -> EarlierCalls:
+        if self._earlier.events is not site.events:
+            self._earlier = EarlierCalls(site.events)
+        return self._earlier
 
     def _call_for_verifier(self, tool: Tool, /, *args: Any, **kwargs: Any) -> object:
         """Call a tool outside the episode, for a verifier that inspects the world. It gets the same plain data as a

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,15 +10,17 @@ from dataclasses import replace
 from glob import escape
 from typing import Any, Final, NamedTuple
 
-from codeplan.flows import UNKNOWN, ArgumentOrigins, Flows, FlowVerdict, Sources
+from codeplan.flows import UNKNOWN, ArgumentOrigins, Flows, FlowVerdict, Source, Sources
 from codeplan.plain_data import NotPlainData, unpack
-from codeplan.recording.events import CallSite, Event, PlanOrigins, SiteOrigins, answered_calls
+from codeplan.recording.events import CallAnswered, CallsByAnswer, CallSite, Event, PlanOrigins, SiteOrigins
 from codeplan.tools.tool import Tool
 from codeplan.tools.toolset import Toolset
+from codeplan.types import Answer, Call
 
 _EVERY = "*"
 ALLOWED: Final = FlowVerdict("allow", {})
 """The verdict on a call that flows do not decide about."""
+_MAX_KEPT: Final = 64  # characters of a text from an answer that is kept as it is
 _MIN_ECHO: Final = 3  # characters of a text that a longer one may be made of
 
 
@@ -39,6 +42,7 @@ class FlowChecks:
         self.known: tuple[str, ...] | None = None
         self._judged: PlanOrigins | None = None
         self._allowed: dict[tuple[object, ...], FlowVerdict] = {}
+        self._values = _KnownValues("", ())
 
     def begin_turn(self, message: str) -> None:
         """Take the user's next message in a session, which is as good as the goal."""
@@ -64,7 +68,9 @@ class FlowChecks:
         if not verdict.findings:
             self._allowed[place] = verdict
             return verdict
-        return self.flows.judge(tool.name, arguments, found, _KnownValues(self.words, site.events).has)
+        if not self._values.are_of(self.words, site.events):
+            self._values = _KnownValues(self.words, site.events)
+        return self.flows.judge(tool.name, arguments, found, self._values.has)
 
     def preview(self, toolset: Toolset) -> list[CallPreview]:
         """What would happen to each call of the plan, if no value stood in the goal or in an answer."""
@@ -155,6 +161,11 @@ class _KnownValues:
 
     def __init__(self, goal: str, events: Sequence[Event]) -> None:
         self._goal, self._events = goal, events
+        self._answers: dict[Source, _Answers] = {}
+
+    def are_of(self, goal: str, events: Sequence[Event]) -> bool:
+        """Whether they are those of this goal and these events, to which more may have been added."""
+        return self._events is events and self._goal == goal
 
     def has(self, value: object, sources: Sources) -> bool:
         """Whether all parts of the value stand in the goal, or in an answer that the sources name."""
@@ -168,18 +179,61 @@ class _KnownValues:
             return False
         if sources.has("goal") and _stands_in(part, self._goal):
             return True
-        return any(_is_same(part, known) for known in self._answers(sources))
+        return any(self._of(source).have(part) for source in sources.each if source.kind == "tool")
 
-    def _answers(self, sources: Sources) -> Iterator[object]:
-        named = [source for source in sources.each if source.kind == "tool"]
-        if not named:
+    def _of(self, source: Source) -> _Answers:
+        if source not in self._answers:
+            self._answers[source] = _Answers(source, self._goal)
+        self._answers[source].follow(self._events)
+        return self._answers[source]
+
+
+class _Answers:
+    """The texts and numbers that stand in the answers of a source. Each event is looked at once."""
+
+    def __init__(self, source: Source, goal: str) -> None:
+        self._source, self._goal = source, goal
+        self._calls, self._seen = CallsByAnswer(), 0
+        self._texts: set[str | bytes] = set()
+        self._numbers: set[float] = set()
+        self._written: set[float] = set()  # numbers that stand there as texts
+
+    def have(self, part: object) -> bool:
+        """Whether a text is one of theirs, or a number is; text and number are equal if the text is the number."""
+        number = _number(part)
+        if isinstance(part, str):
+            return _text_key(part) in self._texts or number in self._numbers
+        return number in self._numbers or number in self._written
+
+    def follow(self, events: Sequence[Event]) -> None:
+        """Take the answers among the events that are new."""
+        start, self._seen = self._seen, len(events)
+        for event in events[start:]:
+            call = self._calls.take(event)
+            if call is not None and isinstance(event, CallAnswered):
+                self._take(call, event.answer)
+
+    def _take(self, call: Call, answer: Answer) -> None:
+        path = self._source.path
+        if not self._source.covers(".".join((f"tool:{call.name}", *path))):
             return
-        for made in answered_calls(self._events):
-            given = [part for part in _parts(_unpacked(made.call.arguments)) if not _stands_in(part, self._goal)]
-            for source in (s for s in named if s.covers(".".join((f"tool:{made.call.name}", *s.path)))):
-                for known in _parts_at(_unpacked(made.answer.value), source.path):
-                    if not any(_echoes(known, each) for each in given):  # a tool may answer with what it was given
-                        yield known
+        given = [part for part in _parts(_unpacked(call.arguments)) if not _stands_in(part, self._goal)]
+        for known in _parts_at(_unpacked(answer.value), path):
+            if not any(_echoes(known, each) for each in given):  # a tool may answer with what it was given
+                self._add(known)
+
+    def _add(self, known: object) -> None:
+        number = _number(known)
+        if isinstance(known, str):
+            self._texts.add(_text_key(known))
+        if number is not None:
+            (self._written if isinstance(known, str) else self._numbers).add(number)
+
+
+def _text_key(text: str) -> str | bytes:
+    """The text without spaces around it; of a long one, of which there may be many, a digest."""
+    text = text.strip()
+    return text if len(text) <= _MAX_KEPT else hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def _unpacked(packed: Any) -> Any:

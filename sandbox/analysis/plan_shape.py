@@ -91,9 +91,15 @@ class _ShapeWriter:
 
 
 def _is_value(node: ast.expr) -> bool:
-    """Return whether it is a valid parameter value: a text or a list of texts."""
+    """Return whether it is a valid parameter value: a text, a list of texts, or a number."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return _is_number(node.operand)
     parts = node.elts if isinstance(node, ast.List) else [node]
-    return all(isinstance(p, ast.Constant) and isinstance(p.value, str) for p in parts)
+    return _is_number(node) or all(isinstance(p, ast.Constant) and isinstance(p.value, str) for p in parts)
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
 
 
 def runnable_lines(source: str, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -19,8 +19,7 @@ from support.page_reader import ROOT, Read
 from support.reply_server import Endpoint, endpoint, reply
 from support.scienceworld_engine import needs_engine
 from support.served import Serve
-from support.shop import GOAL, PLAN, TOOLS
-from support.shown_commands import code_blocks
+from support.shown_commands import code_blocks, named_files
 
 from codeplan.envs.hotpotqa.wikipedia import WIKIPEDIA_API_URL, PageRevision, WikiCache
 
@@ -91,6 +90,8 @@ def test_benches(read: Read, serve: Serve, tmp_path: Path) -> None:
         page.skip(f"bench grid.toml --engine {engine}")  # needs a cluster: test_bench_page.py
     assert "30 rows" in page.play("export adaplanner -o episodes.csv")
     page.play("export adaplanner -o calls.jsonl --rows calls")
+    assert "30 examples" in page.play("export adaplanner -o chats.jsonl --for sft")
+    page.play("export adaplanner -o pairs.jsonl --for preferences")
     page.play("papers")
     page.interrupt("bench paper:adapt-table2", lambda: page.has("table2/runs/*/*/trace.jsonl"))
     page.play("papers adapt-table2 --bench table2")
@@ -168,8 +169,20 @@ def test_the_sandbox_audit(read: Read, tmp_path: Path) -> None:
     assert not page.left
 
 
-def test_skills(read: Read, endpoint: Endpoint) -> None:
+def test_skills(read: Read) -> None:
     page = read("docs/skills.md")
+    text = (ROOT / "docs/skills.md").read_text()
+    for name, content in named_files(text).items():
+        (page.folder / name).write_text(content)
+    assert "knows 2 further phrases" in page.play("do Order apples")
+    assert "the_number" in page.play("skills show")
+    page.play("skills promote")
+    again = page.play("do Please buy pears")
+    assert "Model calls  0" in again and "0 in + 0 out" in again
+    assert "the_item='plums'" in page.play("skills match")
+    page.play("skills match", code=1)
+    page.play("skills run")
+    assert (page.folder / "orders.txt").read_text() == "7 apples\n13 pears\n5 plums\n"
     assert "active" in page.play("skills discover")
     page.play("skills list")
     for _ in range(3):
@@ -177,12 +190,6 @@ def test_skills(read: Read, endpoint: Endpoint) -> None:
     run = page.left[0][-1]
     page.type("run", "household", "--kind", "clean", "--seed", "3", "--out", run)
     page.play("skills add")
-    (page.folder / "shop.py").write_text(TOOLS)
-    endpoint.answer(reply(PLAN))
-    page.play(f"do {GOAL}", OPENAI_BASE_URL=endpoint.url)
-    assert "the_number" in page.play("skills show order-apples")
-    page.play("skills run order-apples")
-    assert (page.folder / "orders.txt").read_text() == "apples 7 pears 13 "
     assert not page.left
 
 

@@ -58,11 +58,13 @@ CHATS = {
     ),
     "adaplanner/resume": ("previous", "revised"),
     "adaplanner/ask": ("question",),
-    "adaplanner/bind": ("earlier", "parameters", "observation", "goal"),
+    "adaplanner/bind": ("earlier", "parameters", "observation", "goal", "acts"),
+    "adaplanner/phrases": ("goal", "parameters", "called"),
+    "search/rate": ("observation", "goal", "plan", "transcript", "done", "steps"),
 }
-LINES = ("notes", "fixes", "left", "attempts", "done", "once", "turns", "new_tools", "left_variables")
+LINES = ("notes", "fixes", "left", "attempts", "done", "once", "turns", "new_tools", "left_variables", "called")
 """Values that are a tuple of lines."""
-UNSHOWN = {*LANGUAGE, "recalls", "ran", "refused", "finished", "replanned", "unfinished", "step", "next_start"}
+UNSHOWN = {*LANGUAGE, "acts", "recalls", "ran", "refused", "finished", "replanned", "unfinished", "step", "next_start"}
 """Values that choose between sentences."""
 PROMPTS = Prompts()
 PLANS = ["adaplanner/plan", "adaplanner/check", "adaplanner/refine", "adaplanner/rewrite"]

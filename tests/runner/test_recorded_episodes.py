@@ -37,7 +37,7 @@ def recorded(folder, *replies, task="ball/2", **settings):
     """A whole episode on disk: three plans, the last of which asks and wins."""
     replies = replies or (OPEN.format(1), OPEN.format(3), ASK, "2")
     run(Boxes(), task, model=Replies(*replies), out=folder, **settings)
-    return Trace.read(folder / "trace.jsonl")
+    return list(Trace.read(folder / "trace.jsonl"))
 
 
 def cut(folder, lines, torn=b""):

@@ -219,6 +219,51 @@ def test_a_date_stays_a_date(shop, capsys):
     assert main([*given, "the_item_2=2026-02-28", *VERIFIED]) == 0
 
 
+def test_a_skill_brings_a_test_that_must_pass_before_it_is_promoted(shop, capsys):
+    name = learn()
+    folder = Path("lib/tools") / name
+    assert main(["test", "lib", "-q"]) == 0
+    assert "3 passed" in capsys.readouterr().out
+    assert main(["skills", "promote", name, "--library", "lib"]) == 0
+    (folder / "plan.py").write_text((folder / "plan.py").read_text().replace("n < the_number", "n > the_number"))
+    main(["skills", "rebuild", "--library", "lib"])
+    assert main(["skills", "promote", name, "--library", "lib"]) == 2
+    assert f"the test of tools/{name} fails; codeplan test {folder}/recorded.plan.toml" in capsys.readouterr().err
+    assert SkillLibrary("lib").get("tools", name).status == "candidate"
+    assert main(["skills", "promote", name, "--library", "lib", "--untested"]) == 0
+    assert orders() == "apples 7 "
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("match", "Order pears up to 25"), 0, "the_item='pears' the_number=25"),
+        (("match", "Order everything up to 25"), 1, "no active skill is sure of this goal"),
+        (("say", "NAME", "Get {the_item}"), 2, "needs each of these once, with words between them: {the_item}, {the_n"),
+        (("say", "NAME", "Get {the_item} until {the_number}"), 0, "knows 1 further phrase"),
+    ],
+)
+def test_phrases_are_shown_and_taught(shop, capsys, arguments, code, said):
+    name = learn()
+    main(["skills", "promote", name, "--library", "lib"])
+    assert main(["skills", *(name if a == "NAME" else a for a in arguments), "--library", "lib"]) == code
+    assert said in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        (("--reuse",), "--reuse runs the plan of a skill"),
+        (("--reuse", "--library", "lib", "--method", "react"), "react"),
+    ],
+)
+def test_reuse_without_a_library_or_with_a_method_that_runs_no_plans_is_refused(shop, capsys, more, why):
+    learn()
+    assert main(["do", GOAL, "--model", "shop.py:model", "--tools", "shop.py:stock,order", *more]) == 2
+    assert why in capsys.readouterr().err
+    assert orders() == "apples 7 "
+
+
 def test_a_retired_skill_does_not_run(shop, capsys):
     name = learn()
     main(["skills", "retire", name, "--library", "lib"])

@@ -189,6 +189,13 @@ def test_keyword_names_are_the_plans_own_if_the_function_is():
 # ------------------------------------------------------------------ numbers
 
 
+@pytest.mark.parametrize("other", ["25", "-3", "2.5", "'ten'"])
+def test_the_shape_ignores_numbers_that_are_parameters_alone(other):
+    plan = f"def solution(agent, start_from=1):\n    {PARAMETERS_OPENING} x\n    n = {{0}}\n    {PARAMETERS_CLOSING}\n    agent.f(n, {{1}})\n"
+    assert shape(plan.format("10", "1")) == shape(plan.format(other, "1"))
+    assert shape(plan.format("10", "1")) != shape(plan.format("10", "2"))
+
+
 def with_numbers(goal, *lines):
     body = "".join(f"        {line}\n" for line in lines)
     source = f"def solution(agent, start_from=1):\n    if start_from <= 12:\n{body}"

@@ -1,0 +1,297 @@
+"""The events of a trace, of which a long one keeps most in its file alone.
+
+A value takes many times the memory of its text. So the latest events stay in memory, and of the others only their
+places in the file; they are decoded again when somebody asks for them. Everything is a sequence, and a slice of it is a
+view.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO, Final, TypeVar, get_args, overload
+
+import msgspec
+
+from codeplan.durable_files import unlock
+from codeplan.errors import TraceFailure
+from codeplan.recording.events import Event, RecordedEvent
+from codeplan.types.value import MAX_PART, MAX_ROWS, html_list, html_text, html_value
+from codeplan.untrusted.texts import with_count
+
+KEPT_BYTES: Final = 1 << 20 if hasattr(os, "pread") else 1 << 62
+"""The latest events with this much JSON, in bytes, stay in memory. A shorter trace is never read again."""
+
+_KINDS: Final[tuple[type, ...]] = get_args(RecordedEvent)
+_NUMBERS: Final = {kind: number for number, kind in enumerate(_KINDS)}
+_READ_AGAIN: Final = 2  # events that were read last: a replay asks several times for one and the one before
+
+decoder: Final = msgspec.json.Decoder(RecordedEvent)
+
+_E = TypeVar("_E")
+_F = TypeVar("_F")
+
+
+class Events(Sequence[Event]):
+    """Events of a trace, in order. They show themselves briefly, and as a numbered table in a notebook."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def event(self, number: int) -> Event:
+        """The event at this place, which counts from 0."""
+        raise NotImplementedError
+
+    def scan(self, numbers: range) -> Iterator[Event]:
+        """The events at these places, in this order."""
+        return map(self.event, numbers)
+
+    def find(self, kinds: tuple[type, ...], numbers: range) -> Iterator[int]:
+        """Those of these places that have an event of these kinds, in this order."""
+        raise NotImplementedError
+
+    @overload
+    def __getitem__(self, at: int) -> Event: ...
+    @overload
+    def __getitem__(self, at: slice) -> Events: ...
+    def __getitem__(self, at: int | slice) -> Event | Events:
+        places = range(len(self))[at]
+        return self.event(places) if isinstance(places, int) else EventSlice(self, places)
+
+    def __iter__(self) -> Iterator[Event]:
+        return self.scan(range(len(self)))
+
+    def __reversed__(self) -> Iterator[Event]:
+        return self.scan(range(len(self))[::-1])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Events | list | tuple):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    def __repr__(self) -> str:
+        return f"<{with_count(len(self), 'event')} of a trace>"
+
+    def _repr_html_(self) -> str:
+        """The first MAX_ROWS events as a table, for a notebook."""
+        rows = map(_event_row, self[:MAX_ROWS])
+        return html_list(with_count(len(self), "event"), ("seq", "Event", "Content"), rows, len(self) - MAX_ROWS)
+
+
+def _event_row(event: Event) -> tuple[str, str, str]:
+    shown = event._shown().items()
+    content = "<br>".join(f"{html_text(name)}: {html_value(part, MAX_PART)}" for name, part in shown)
+    return str(event.seq), html_text(type(event).__name__), content
+
+
+@overload
+def events_of(events: Sequence[Event], kind: type[_E], /) -> Iterator[_E]: ...
+@overload
+def events_of(events: Sequence[Event], kind: type[_E], other: type[_F], /) -> Iterator[_E | _F]: ...
+def events_of(events: Sequence[Event], /, *kinds: type[Any]) -> Iterator[Any]:
+    """The events of one kind or two, in order. Of a long trace, the others are not read."""
+    return map(events.__getitem__, _find(events, range(len(events)), kinds))
+
+
+@overload
+def latest_of(events: Sequence[Event], kind: type[_E], /) -> _E | None: ...
+@overload
+def latest_of(events: Sequence[Event], kind: type[_E], other: type[_F], /) -> _E | _F | None: ...
+def latest_of(events: Sequence[Event], /, *kinds: type[Any]) -> Any:
+    """The latest event of one kind or two; None if there is none."""
+    return next(map(events.__getitem__, places_of(events, *kinds)), None)
+
+
+def places_of(events: Sequence[Event], *kinds: type) -> Iterator[int]:
+    """The places of the events of these kinds, the latest first."""
+    return _find(events, range(len(events))[::-1], kinds)
+
+
+class EventSlice(Events):
+    """A part of other events, by their places there."""
+
+    def __init__(self, source: Events, places: range) -> None:
+        self._source, self._places = source, places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def event(self, number: int) -> Event:
+        return self._source.event(self._places[number])
+
+    def scan(self, numbers: range) -> Iterator[Event]:
+        return self._source.scan(self._in_source(numbers))
+
+    def find(self, kinds: tuple[type, ...], numbers: range) -> Iterator[int]:
+        return map(self._places.index, self._source.find(kinds, self._in_source(numbers)))
+
+    def _in_source(self, numbers: range) -> range:
+        first, step = self._places.start, self._places.step
+        return range(first + numbers.start * step, first + numbers.stop * step, numbers.step * step)
+
+
+class TraceFile:
+    """An open trace file, from which events are read again. Several sequences of events may share it."""
+
+    def __init__(self, file: BinaryIO, path: Path | str) -> None:
+        self._file, self._path = file, path
+
+    def line(self, start: int, end: int, hashed: int) -> bytes:
+        """The line at this place. Raises: TraceFailure: it cannot be read, or has another hash."""
+        try:
+            line = os.pread(self._file.fileno(), end - start, start)
+        except (OSError, ValueError) as e:
+            raise TraceFailure(f"the trace {self._path} cannot be read: {getattr(e, 'strerror', e)}") from None
+        if hash(line) != hashed:
+            raise TraceFailure(f"the trace {self._path} was changed while it was in use; nothing else may write to it")
+        return line
+
+    def close(self, events: Iterable[StoredEvents]) -> None:
+        """Close the file now, or once nobody has those of its events that are in the file alone."""
+        if all(each.is_kept for each in events):
+            self._file.close()
+            return
+        unlock(self._file)
+        weakref.finalize(self, self._file.close)
+
+
+class StoredEvents(Events):
+    """Events of an open trace file; ``ends`` are the places where their lines end.
+
+    Other programs, a tool of a plan among them, may change the file meanwhile. An event is therefore taken from it only
+    if its line has the hash that it had when it was checked or written; the key of these hashes is this process's own.
+    """
+
+    def __init__(self, file: TraceFile) -> None:
+        self.file = file
+        self._start = 0
+        self.ends, self._hashes, self._kinds = array("Q"), array("q"), bytearray()
+        self._kept: dict[int, Event] = {}  # the first event, and those from _oldest on
+        self._oldest = self._kept_bytes = 0
+        self._again: dict[int, Event] = {}
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether all events are in memory."""
+        return len(self._kept) == len(self.ends)
+
+    def append(self, event: Event, line: bytes, start: int) -> None:
+        """Add the next event; its line, with the line's end, stands in the file from ``start`` on."""
+        if not self.ends:
+            self._start = start
+        self._kept[len(self.ends)] = event
+        self._kept_bytes += len(line)
+        self.ends.append(start + len(line))
+        self._hashes.append(hash(line))
+        self._kinds.append(_NUMBERS[type(event)])
+        while self._kept_bytes > KEPT_BYTES and self._oldest < len(self.ends) - 1:
+            self._kept_bytes -= self._size(self._oldest)
+            if self._oldest:  # prompts look at the header again and again
+                del self._kept[self._oldest]
+            self._oldest += 1
+
+    def pop(self) -> None:
+        """Take the last event back."""
+        last = len(self.ends) - 1
+        self._again.pop(last, None)
+        if self._kept.pop(last, None) is not None and last >= self._oldest:
+            self._kept_bytes -= self._size(last)
+        self._oldest = min(self._oldest, last)
+        for column in (self.ends, self._hashes, self._kinds):
+            column.pop()
+
+    def find(self, kinds: tuple[type, ...], numbers: range) -> Iterator[int]:
+        wanted = {_NUMBERS[kind] for kind in _KINDS if issubclass(kind, kinds)}
+        return (n for n in numbers if self._kinds[n] in wanted)
+
+    def event(self, number: int) -> Event:
+        event = self._kept.get(number) or self._again.get(number)
+        return self._read(number) if event is None else event
+
+    def _size(self, number: int) -> int:
+        return self.ends[number] - self._begin(number)
+
+    def _begin(self, number: int) -> int:
+        return self.ends[number - 1] if number else self._start
+
+    def _read(self, number: int) -> Event:
+        line = self.file.line(self._begin(number), self.ends[number], self._hashes[number])
+        event: Event = decoder.decode(line)
+        if len(self._again) >= _READ_AGAIN:
+            self._again.pop(next(iter(self._again)), None)
+        self._again[number] = event
+        return event
+
+
+def with_event(events: Sequence[Event], event: Event) -> Events:
+    """The events with one more at their end."""
+    longer = EpisodeEvents(events, repeated=len(events))
+    longer.append(event, b"", 0)
+    return longer
+
+
+class EpisodeEvents(Events):
+    """The events of an episode so far: as many of its ``recording`` as it has repeated, then the ``new`` ones."""
+
+    def __init__(self, recording: Sequence[Event], new: StoredEvents | None = None, *, repeated: int = 0) -> None:
+        self.recording, self._repeated = recording, repeated
+        self._new: list[Event] | StoredEvents = [] if new is None else new
+
+    def __len__(self) -> int:
+        return self._repeated + len(self._new)
+
+    def repeat(self) -> None:
+        """Count the next event of the recording."""
+        self._repeated += 1
+
+    def append(self, event: Event, line: bytes, start: int) -> None:
+        """Add a new event, whose line stands at this place in the file, if there is one."""
+        if isinstance(self._new, StoredEvents):
+            self._new.append(event, line, start)
+        else:
+            self._new.append(event)
+
+    def pop(self) -> None:
+        """Take the last event back."""
+        if self._new:
+            self._new.pop()
+        else:
+            self._repeated -= 1
+
+    def event(self, number: int) -> Event:
+        old = self._repeated
+        return self.recording[number] if number < old else self._new[number - old]
+
+    def scan(self, numbers: range) -> Iterator[Event]:
+        return chain.from_iterable(_scan(events, part) for events, part, _ in self._parts(numbers))
+
+    def find(self, kinds: tuple[type, ...], numbers: range) -> Iterator[int]:
+        for events, part, first in self._parts(numbers):
+            yield from (place + first for place in _find(events, part, kinds))
+
+    def _parts(self, numbers: range) -> Iterator[tuple[Sequence[Event], range, int]]:
+        """These places as places in the recording and among the new events, in their order, with the first of each."""
+        old = self._repeated
+        end = min(old, numbers.stop) if numbers.step > 0 else max(old - 1, numbers.stop)
+        first = len(range(numbers.start, end, numbers.step))
+        for part in (numbers[:first], numbers[first:]):
+            if part and part[0] < old:
+                yield self.recording, part, 0
+            elif part:
+                yield self._new, range(part.start - old, part.stop - old, part.step), old
+
+
+def _scan(events: Sequence[Event], numbers: range) -> Iterator[Event]:
+    return events.scan(numbers) if isinstance(events, Events) else map(events.__getitem__, numbers)
+
+
+def _find(events: Sequence[Event], numbers: range, kinds: tuple[type, ...]) -> Iterator[int]:
+    if isinstance(events, Events):
+        return events.find(kinds, numbers)
+    return (n for n in numbers if isinstance(events[n], kinds))

@@ -1,0 +1,371 @@
+"""Recognises a goal that a skill's plan can do with other values, by rule: no model is asked.
+
+A skill knows its own goal and further phrases, in which a parameter's name in braces stands for its value. A goal is
+one of them if it has the same words in the same order, and a value of the right sort in each parameter's place. Words
+that a skill knows as interchangeable count as the same, capitals, plurals, articles and courtesies do not count, and
+any other word makes it another goal. Plan caches that match by similarity (Zhang et al., "Agentic Plan Caching", arXiv
+2506.14852) take wrong plans too; here calls are real, so the rule abstains unless it is sure.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from functools import cache
+from typing import Annotated, Final, NamedTuple, TypeAlias
+
+import msgspec
+
+from codeplan.skills.parameter_binding import (
+    MAX_GOAL,
+    SkillParameter,
+    SkillParameterValue,
+    read_parameters,
+    without_parameters,
+)
+from codeplan.skills.skill import Skill
+
+MAX_PHRASES: Final = 60
+MAX_WORD_GROUPS: Final = 60
+MAX_GROUP: Final = 20
+MAX_WORD: Final = 60
+
+Phrase: TypeAlias = Annotated[str, msgspec.Meta(max_length=MAX_GOAL)]
+_Word = Annotated[str, msgspec.Meta(max_length=MAX_WORD)]
+WordGroup: TypeAlias = Annotated[tuple[_Word, ...], msgspec.Meta(max_length=MAX_GROUP)]
+
+_TOKEN = re.compile(r"\"[^\"]*\"|“[^“”]*”|\w+(?:[-@./:'’+&]\w+)*|[^\w\s]")
+_PLACE = re.compile(r"\{(\w{1,80})\}")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", text))
+
+
+_FILLERS = _words("a an the my our your please kindly just")
+_MARKS = frozenset(".,;:!?\"'()“”‘’")
+
+_OPENINGS = (
+    "could you, can you, would you, will you, i want to, i want you to, i need to, i need you to, i would like to, "
+    "i would like you to, i'd like to, i'd like you to, we need to, we want to, let's, let us, go ahead and, "
+    "make sure to, hi, hello, hey, thanks, thank you"
+)
+_CLOSINGS = "thanks, thank you, for me, for us, now, right now"
+_POLITE = tuple(
+    tuple(sorted((tuple(p.split()) for p in phrases.split(", ")), key=len, reverse=True))
+    for phrases in (_OPENINGS, _CLOSINGS)
+)
+
+_LIMITS = _words(
+    """
+    all also although and another any anybody anyone anything as at because before both but by each either else
+    every everybody everyone everything except few first for from half he her here hers him his how i if in
+    instead into it its last least less many me mine more most much neither never next no nobody none nor not
+    nothing of off on once one only or other others out over per plus previous same she some somebody someone
+    something than that their them then there these they this those to today tomorrow twice under unless until
+    up us via we what whatever when where which who whoever whom whose with without yesterday you
+    """
+)
+"""Words that say more about a goal than a value does: one in a value's place makes it another goal."""
+
+
+class _Token(NamedTuple):
+    text: str
+    start: int
+    end: int
+    number: int  # among all tokens of the text
+
+
+class _Place(NamedTuple):
+    """A parameter's place in a phrase."""
+
+    name: str
+
+
+_MAX_WAYS = 8
+"""A phrase that fits in so many ways says nothing."""
+
+_Items: TypeAlias = tuple["str | _Place", ...]
+_Binding: TypeAlias = tuple[tuple[str, int, int], ...]  # a parameter's name, and the tokens that are its value
+
+
+def bind_by_rule(skill: Skill, goal: str) -> dict[str, SkillParameterValue] | None:
+    """The values of the parameters with which the skill's plan does the goal; None if the rule is not sure of it.
+
+    A value has the sort of the plan's own: a number, a date, a word, a name with digits, an address. It is one word,
+    or several with capitals, or in quotes. Lists are never sure, nor is a plan that also has a value elsewhere than
+    among its parameters.
+    """
+    block = read_parameters(skill.plan)
+    if not block.parameters or len(goal) > MAX_GOAL or _leaves_values(skill.plan, block.parameters):
+        return None
+    same = _interchangeable(skill.words)
+    tokens = _meaningful(goal)
+    words = [_canonical(t.text, same) for t in tokens]
+    there = set(words)
+    own = {p.name: p for p in block.parameters}
+    found: list[dict[str, SkillParameterValue]] = []
+    for items in _phrases(skill, same):
+        if all(isinstance(i, _Place) or i in there for i in items):
+            ways = _align(items, words, {n: _sizes(p.value) for n, p in own.items()})
+            if len(ways) == _MAX_WAYS:
+                return None
+            for binding in ways:
+                values = _read_values(binding, own, tokens, goal)
+                if values is not None and values not in found:
+                    found.append(values)
+    return found[0] if len(found) == 1 else None
+
+
+def find_phrase(skill: Skill, goal: str, values: Mapping[str, SkillParameterValue]) -> str | None:
+    """The goal as a phrase: with the names of the parameters in braces in place of these values of theirs.
+
+    None if it has a value not exactly once, or if the skill would not recognise the goal by this phrase.
+    """
+    spans: list[tuple[int, int, str]] = []
+    for name in skill.parameters:
+        places = list(_find_value(values.get(name, ""), _tokens(goal)))
+        if len(places) != 1:
+            return None
+        first, last = places[0][0], places[0][-1]
+        spans.append((first.start, last.end, name))
+    phrase = goal
+    for start, end, name in sorted(spans, reverse=True):
+        phrase = f"{phrase[:start]}{{{name}}}{phrase[end:]}"
+    known = valid_phrases(skill.parameters, [phrase])
+    learnt = msgspec.structs.replace(skill, said=(*skill.said, *known))
+    return phrase if known and bind_by_rule(learnt, goal) == dict(values) else None
+
+
+def own_phrase(skill: Skill) -> str:
+    """The skill's own goal as a phrase; empty if it does not show where each value stands."""
+    block = read_parameters(skill.plan)
+    phrase = block.goal if len(block.goal) < MAX_GOAL else ""
+    for p in block.parameters:
+        places = list(_find_value(p.value, _tokens(phrase)))
+        if len(places) != 1:
+            return ""
+        phrase = f"{phrase[: places[0][0].start]}{{{p.name}}}{phrase[places[0][-1].end :]}"
+    return phrase
+
+
+class _Said(msgspec.Struct):
+    said: tuple[str, ...] = ()
+    words: tuple[tuple[str, ...], ...] = ()
+
+
+def parse_phrases(reply: str, skill: Skill) -> Skill:
+    """The skill with the phrases and words of a model's reply, a JSON object; without those that are not usable."""
+    start, end = reply.find("{"), reply.rfind("}")
+    try:
+        found = msgspec.json.decode(reply[start : end + 1].encode("utf-8", "replace"), type=_Said)
+    except (msgspec.DecodeError, RecursionError):
+        return skill
+    groups = (tuple(dict.fromkeys(w for w in group if 0 < len(w) <= MAX_WORD))[:MAX_GROUP] for group in found.words)
+    words = tuple(group for group in groups if len(group) > 1)[:MAX_WORD_GROUPS]
+    said = valid_phrases(skill.parameters, [*skill.said, *found.said])
+    return msgspec.structs.replace(skill, said=said, words=(*skill.words, *words)[:MAX_WORD_GROUPS])
+
+
+def valid_phrases(parameters: Sequence[str], phrases: Iterable[str]) -> tuple[str, ...]:
+    """Those phrases that have each parameter once, no two side by side, and words of their own; each once."""
+    return tuple(
+        dict.fromkeys(
+            p
+            for p in (" ".join(phrase.split()) for phrase in phrases)
+            if len(p) <= MAX_GOAL and sorted(_PLACE.findall(p)) == sorted(parameters) and _has_words(_items(p, {}))
+        )
+    )[:MAX_PHRASES]
+
+
+def _has_words(items: _Items) -> bool:
+    side_by_side = any(isinstance(a, _Place) and isinstance(b, _Place) for a, b in itertools.pairwise(items))
+    return not side_by_side and any(isinstance(i, str) for i in items)
+
+
+# ------------------------------------------------------------------ phrases
+
+
+def _phrases(skill: Skill, same: Mapping[str, str]) -> Iterator[_Items]:
+    """The skill's own goal, if it shows where the values stand, and its other phrases."""
+    for phrase in valid_phrases(skill.parameters, [own_phrase(skill), *skill.said]):
+        yield _items(phrase, same)
+
+
+def _items(phrase: str, same: Mapping[str, str]) -> _Items:
+    """The words of a phrase in canonical form, and the places of its parameters."""
+    names = _PLACE.findall(phrase)
+    marked = _PLACE.sub(" \ue000 ", phrase.replace("\ue000", ""))  # a private character stands for a place
+    left = iter(names)
+    return tuple(_Place(next(left)) if t.text == "\ue000" else _canonical(t.text, same) for t in _meaningful(marked))
+
+
+def _interchangeable(groups: Iterable[Sequence[str]]) -> dict[str, str]:
+    """The word that stands for each word of a group; a word in two groups stands for itself."""
+    found: dict[str, str] = {}
+    twice: set[str] = set()
+    for group in groups:
+        words = [_stem(w) for w in group if len(w.split()) == 1]
+        for word in words:
+            twice |= {word} & found.keys()
+            found.setdefault(word, words[0])
+    return {w: stands for w, stands in found.items() if w not in twice and stands not in twice}
+
+
+def _canonical(word: str, same: Mapping[str, str]) -> str:
+    stem = _stem(word)
+    return same.get(stem, stem)
+
+
+def _stem(word: str) -> str:
+    """The word without capitals, possessive and plural."""
+    word = word.casefold().replace("’", "'").removesuffix("'s")
+    plural = len(word) > 3 and word.isalpha() and word.endswith("s") and not word.endswith(("ss", "us", "is"))
+    return word[:-1] if plural else word
+
+
+def _tokens(text: str) -> list[_Token]:
+    return [_Token(m[0], m.start(), m.end(), i) for i, m in enumerate(_TOKEN.finditer(text))]
+
+
+def _meaningful(text: str) -> list[_Token]:
+    """The tokens of a text without marks, articles and courtesies."""
+    left = [t for t in _tokens(text) if t.text not in _MARKS and t.text.casefold() not in _FILLERS]
+    words = [t.text.casefold().replace("’", "'") for t in left]
+    first, last, (openings, closings) = 0, len(words), _POLITE
+    while size := next((len(p) for p in openings if tuple(words[first : first + len(p)]) == p), 0):
+        first += size
+    while size := next((len(p) for p in closings if tuple(words[max(first, last - len(p)) : last]) == p), 0):
+        last -= size
+    return left[first:last]
+
+
+# ------------------------------------------------------------------ values
+
+
+def _find_value(value: SkillParameterValue, tokens: Sequence[_Token]) -> Iterator[Sequence[_Token]]:
+    """Where the value stands among the tokens, in quotes or without."""
+    words = [] if isinstance(value, list) else [t.text for t in _tokens(str(value))]
+    for i in range(len(tokens) if words else 0):
+        if [t.text for t in tokens[i : i + len(words)]] == words:
+            yield tokens[i : i + len(words)]
+        elif _is_quoted(tokens[i].text) and tokens[i].text[1:-1] == value:
+            yield tokens[i : i + 1]
+
+
+def _is_quoted(word: str) -> bool:
+    return len(word) > 1 and word[0] in '"“'
+
+
+def _leaves_values(plan: str, parameters: Sequence[SkillParameter]) -> bool:
+    """Whether the plan also has a text of its parameters elsewhere, or a list: its other values may belong to it.
+
+    A number is a parameter only if the plan has it nowhere else.
+    """
+    words = re.findall(r"\w+", without_parameters(plan))
+    for p in parameters:
+        own = [] if isinstance(p.value, int | float) else re.findall(r"\w+", str(p.value))
+        if isinstance(p.value, list) or any(own == words[i : i + len(own)] for i in range(len(words)) if own):
+            return True
+    return False
+
+
+def _sizes(value: SkillParameterValue) -> range:
+    """How many tokens a value may have that stands for this one."""
+    own = len(_tokens(str(value)))
+    return range(1, 2) if not isinstance(value, str) else range(1, max(4, own) + 1)
+
+
+def _align(items: _Items, words: Sequence[str], sizes: Mapping[str, range]) -> list[_Binding]:
+    """The first ways in which all words are those of the phrase, with tokens for each place."""
+
+    @cache
+    def rest(item: int, word: int) -> tuple[_Binding, ...]:
+        if item == len(items):
+            return ((),) if word == len(words) else ()
+        place = items[item]
+        if isinstance(place, str):
+            return rest(item + 1, word + 1) if word < len(words) and words[word] == place else ()
+        ways = (
+            ((place.name, word, word + size), *more)
+            for size in sizes[place.name]
+            if word + size <= len(words)
+            for more in rest(item + 1, word + size)
+        )
+        return tuple(way for way, _ in zip(ways, range(_MAX_WAYS), strict=False))
+
+    return list(rest(0, 0))
+
+
+def _read_values(
+    binding: _Binding, own: Mapping[str, SkillParameter], tokens: Sequence[_Token], goal: str
+) -> dict[str, SkillParameterValue] | None:
+    """The values in these places; None if one is not of the sort of the plan's own."""
+    found: dict[str, SkillParameterValue] = {}
+    for name, start, end in binding:
+        value = _read_value(own[name].value, tokens[start:end], goal)
+        if value is None:
+            return None
+        found[name] = value
+    return found
+
+
+def _read_value(own: SkillParameterValue, span: Sequence[_Token], goal: str) -> SkillParameterValue | None:
+    text = goal[span[0].start : span[-1].end]
+    if isinstance(own, int | float):
+        is_number = re.fullmatch(r"[0-9]{1,15}(?:\.[0-9]{1,15})?", text) and (isinstance(own, float) or "." not in text)
+        return type(own)(text) if is_number else None
+    if not isinstance(own, str):
+        return None
+    if _is_date(own):
+        return _read_date(text)
+    quoted = len(span) == 1 and _is_quoted(text)
+    if not quoted and not _is_name(own, span, goal):
+        return None
+    text = text[1:-1] if quoted else text
+    return text if text.strip() and _sort(text) == _sort(own) else None
+
+
+def _is_name(own: str, span: Sequence[_Token], goal: str) -> bool:
+    """Whether the tokens stand side by side and name one thing, as the plan's own value does."""
+    words, known = [t.text for t in span], [t.text for t in _tokens(own)]
+    if span[-1].number - span[0].number != len(span) - 1 or _follows_title(goal, span[0]):
+        return False
+    if _signs(words) != _signs(known) or any(w.casefold() in _LIMITS for w in words):
+        return False
+    names = [w for w in words if w[0].isalnum()]
+    return len(names) == 1 or all(w[0].isupper() or w[0].isdigit() for w in names)
+
+
+def _signs(words: Sequence[str]) -> list[tuple[int, str]]:
+    """The signs among the words, and where they stand: the # in #12."""
+    return [(i, w) for i, w in enumerate(words) if not w[0].isalnum()]
+
+
+def _follows_title(goal: str, first: _Token) -> bool:
+    """Whether an article in capitals stands before the value, and may belong to it: The Hague."""
+    before = _tokens(goal[: first.start])
+    return len(before) > 1 and before[-1].text.casefold() in _FILLERS and before[-1].text[0].isupper()
+
+
+def _sort(text: str) -> tuple[bool, bool, bool]:
+    return text.isdigit(), any(c.isdigit() for c in text), "@" in text
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
+def _read_date(text: str) -> str | None:
+    """The date as in 2026-03-01, from this form or with the month's name; None for another text."""
+    for form in ("%Y-%m-%d", "%d %B %Y", "%B %d %Y", "%B %d, %Y"):
+        try:
+            return datetime.strptime(text, form).date().isoformat()
+        except ValueError:
+            continue
+    return None

@@ -1,0 +1,147 @@
+"""A goal in a skill's own words, or in those that it was taught, is recognised by rule; any other is not."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codeplan.skills.parameter_binding import PARAMETERS_CLOSING, PARAMETERS_OPENING
+from codeplan.skills.phrases import MAX_PHRASES, bind_by_rule, find_phrase, own_phrase, parse_phrases, valid_phrases
+from codeplan.skills.skill import Skill
+
+
+def skill(goal, values, said=(), words=(), more=""):
+    lines = "".join(f"    {name} = {msgspec.json.encode(value).decode()}\n" for name, value in values.items())
+    plan = (
+        f"def solution(agent, start_from=1):\n    {PARAMETERS_OPENING} {goal}\n{lines}    {PARAMETERS_CLOSING}\n{more}"
+    )
+    return Skill("one", "tools", plan, parameters=tuple(values), said=said, words=words)
+
+
+ORDER = skill(
+    "Order apples up to 10",
+    {"the_item": "apples", "the_number": 10},
+    said=("Buy {the_item} until there are {the_number}", "Of {the_item} have {the_number}"),
+    words=(("order", "purchase"), ("stock", "inventory")),
+)
+MOVE = skill("Move 30 from savings to checking", {"n": 30, "one": "savings", "other": "checking"})
+REFUND = skill("Refund #W52 by 2026-03-01", {"id": "#W52", "day": "2026-03-01"})
+MAIL = skill("Mail the report to bob@example.com", {"address": "bob@example.com"})
+MEET = skill("Meet Ann Lee", {"who": "Ann Lee"}, said=("An appointment with {who}",))
+
+
+@pytest.mark.parametrize(
+    ("known", "goal", "values"),
+    [
+        (ORDER, "order pears up to 25", {"the_item": "pears", "the_number": 25}),
+        (ORDER, "Could you please purchase the pears up to 7? Thank you!", {"the_item": "pears", "the_number": 7}),
+        (ORDER, "Buy kiwis until there are 3.", {"the_item": "kiwis", "the_number": 3}),
+        (ORDER, "Order Granny Smith up to 5", {"the_item": "Granny Smith", "the_number": 5}),
+        (ORDER, 'Order "pears and plums" up to 5', {"the_item": "pears and plums", "the_number": 5}),
+        (MOVE, "Move 5 from checking to holidays", {"n": 5, "one": "checking", "other": "holidays"}),
+        (REFUND, "Refund #W7 by 5 May 2027", {"id": "#W7", "day": "2027-05-05"}),
+        (REFUND, "refund #W7 by May 5, 2027", {"id": "#W7", "day": "2027-05-05"}),
+        (MAIL, "Mail report to eve@example.org", {"address": "eve@example.org"}),
+        (MEET, "Meet Bob", {"who": "Bob"}),
+        (MEET, "an appointment with Bob Ray Jones, please", {"who": "Bob Ray Jones"}),
+    ],
+)
+def test_other_values_in_the_same_words_are_bound(known, goal, values):
+    assert bind_by_rule(known, goal) == values
+
+
+@pytest.mark.parametrize(
+    ("known", "goal"),
+    [
+        (ORDER, "Order pears"),
+        (ORDER, "Order up to 5"),
+        (ORDER, "Cancel pears up to 5"),
+        (ORDER, "Do not order pears up to 5"),
+        (ORDER, "Order pears up to 5 and tell Bob"),
+        (ORDER, "Order pears and plums up to 5"),
+        (ORDER, "Order fresh pears up to 5"),
+        (ORDER, "Order everything up to 5"),
+        (ORDER, "Order them up to 5"),
+        (ORDER, "Order pears up to five"),
+        (ORDER, "Order pears up to 2.5"),
+        (ORDER, "Order pears up to -5"),
+        (ORDER, "Order pears up to 5 %"),
+        (ORDER, "Order 7 up to 5"),
+        (ORDER, "Order bob@example.com up to 5"),
+        (ORDER, "Order pears up to 5. Order plums up to 5"),
+        (ORDER, "Buy pears up to 5"),
+        (ORDER, "up to 5 pears, order"),
+        (ORDER, "Order pears up to " + "5" * 16),
+        (ORDER, "Order pears up to 5" + " " * 300),
+        (MOVE, "Move 5 to checking from savings"),
+        (MOVE, "Move 5 from savings"),
+        (MOVE, "Move half from savings to checking"),
+        (REFUND, "Refund W7 by 2027-05-05"),
+        (REFUND, "Refund #W7 by 2027-02-30"),
+        (REFUND, "Refund #W7 by tomorrow"),
+        (MAIL, "Mail the report to Bob"),
+        (MAIL, "Mail the report to a@example.org and b@example.org"),
+        (MEET, "Meet everyone"),
+        (MEET, "Meet Bob and Eve"),
+        (MEET, "Meet The Hague"),
+        (MEET, ""),
+    ],
+)
+def test_a_goal_that_says_anything_else_is_not_bound(known, goal):
+    assert bind_by_rule(known, goal) is None
+
+
+def test_a_plan_that_has_a_value_elsewhere_too_is_never_sure():
+    more = "    agent.mail('about apples')\n"
+    values = {"the_item": "apples"}
+    assert bind_by_rule(skill("Order apples", values), "Order pears")
+    assert bind_by_rule(skill("Order apples", values, more=more), "Order pears") is None
+
+
+def test_lists_and_plans_without_parameters_are_never_sure():
+    assert (
+        bind_by_rule(skill("Order apples", {"the_items": ["apples"]}, said=("Order {the_items}",)), "Order pears")
+        is None
+    )
+    assert bind_by_rule(skill("Order apples", {}), "Order apples") is None
+
+
+def test_a_goal_that_fits_in_two_ways_is_not_bound():
+    two = skill("Give Ann from Bob", {"a": "Ann", "b": "Bob"}, said=("Give {b} from {a}",))
+    assert bind_by_rule(two, "Give Eve from Joe") is None
+
+
+def test_a_word_in_two_groups_stands_for_itself():
+    both = skill("Order apples", {"a": "apples"}, words=(("order", "buy"), ("buy", "acquire")))
+    assert bind_by_rule(both, "Buy pears") is None
+    assert bind_by_rule(both, "Order pears") == {"a": "pears"}
+
+
+@given(st.text('ab c.7"{}', max_size=30), st.text('ab c.7"{}', max_size=30))
+def test_what_is_bound_stands_in_the_goal(phrase, goal):
+    values = bind_by_rule(skill("Take b", {"x": "b"}, said=(phrase,)), goal)
+    assert values is None or str(values["x"]) in goal
+
+
+def test_phrases_have_each_parameter_once_and_words_between():
+    wrong = ["buy {a}", "{a} {b}", "buy {a} {b}", "buy {a} and {b} and {a}", "{a} is {c}", "x" * 300 + " {a} in {b}"]
+    assert valid_phrases(("a", "b"), [*wrong, "buy  {a} for {b}", "buy {a} for {b}"]) == ("buy {a} for {b}",)
+    assert len(valid_phrases(("a",), [f"buy {{a}} {i}" for i in range(MAX_PHRASES + 1)])) == MAX_PHRASES
+
+
+def test_a_reply_teaches_phrases_and_words():
+    taught = parse_phrases('Here: {"said": ["Get {a}", "Get it"], "words": [["get", "fetch", "get"], ["one"]]}', ORDER)
+    assert (taught.said, taught.words) == (ORDER.said, (*ORDER.words, ("get", "fetch")))
+    one = skill("Order apples", {"a": "apples"})
+    assert parse_phrases('{"said": ["Get {a}"]}', one).said == ("Get {a}",)
+    assert all(parse_phrases(reply, one) is one for reply in ("no", "{", '{"said": 1}', "[" * 10_000))
+
+
+def test_a_goal_becomes_a_phrase_with_the_values_that_were_right_for_it():
+    assert own_phrase(ORDER) == "Order {the_item} up to {the_number}"
+    values = {"the_item": "pears", "the_number": 7}
+    phrase = find_phrase(ORDER, "There should be 7 of pears", values)
+    assert phrase == "There should be {the_number} of {the_item}"
+    assert find_phrase(ORDER, "There should be many pears", values) is None
+    assert find_phrase(ORDER, "7 pears of 7", values) is None
+    assert find_phrase(ORDER, "7 pears", values) is None
