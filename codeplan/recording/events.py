@@ -320,6 +320,14 @@ class EnvironmentReset(TraceEvent, frozen=True, tag="environment_reset"):
     cut_from: Count = 0
 
 
+class EnvironmentRestored(TraceEvent, frozen=True, tag="environment_restored"):
+    """The environment went back to where it stood after the event with the number ``to``. What came in between has no
+    effect on what follows (``standing_events``).
+    """
+
+    to: Count
+
+
 class ModelCalled(TraceEvent, frozen=True, tag="model_called"):
     """One complete model call. ``prompt`` names the template and its digest; empty without a template.
 
@@ -471,6 +479,7 @@ class ReplyWritten(TraceEvent, frozen=True, tag="reply_written"):
 RecordedEvent = (
     EpisodeStarted
     | EnvironmentReset
+    | EnvironmentRestored
     | CallDecided
     | CallRepeated
     | ApprovalAnswered

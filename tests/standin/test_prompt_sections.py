@@ -38,6 +38,7 @@ REPLY = {"sample": None, "notes": (), "reply": "", "problem": ""}
         *((f"react/{name}", {**TASK, **FORMS, **EMPTY, "transcript": ""}, "act") for name in ("act", "think", "take")),
         ("react/formalise", {**FORMS, "sample": None, "seen": "", "line": "I look."}, "formalise"),
         ("reflexion/reflect", {**TASK, "transcript": ""}, "reflect"),
+        ("search/rate", {**TASK, "plan": "x", "transcript": "", "done": 1, "steps": 2}, "rate"),
         ("autoplan/summary", EPISODE, "reflect"),
         ("autoplan/flaws", {**EPISODE, "summary": ""}, "reflect"),
         ("autoplan/revision", {**EPISODE, "summary": "", "flaws": ""}, "reflect"),
