@@ -143,6 +143,10 @@ def main() -> None:
     for task in tasks:
         for i, each in enumerate(task["same"]):
             play(task, each, library, root / f"{task['id']}-{i}", counted, missed)
+    again: Counter[str] = Counter()
+    for task in tasks:
+        for i, each in enumerate(with_others_values(task)):
+            play(task, each, library, root / f"{task['id']}-again-{i}", again, missed)
     for task in tasks:
         for goal in task["other"]:
             wrong = match_goal(library, goal)
@@ -151,7 +155,10 @@ def main() -> None:
             missed += [f"WRONG {task['id']}: {goal} -> {s.name} {v}" for s, v in wrong]
     if given.missed:
         print("\n".join(missed))
-    print_table(counted, len(tasks))
+    print(f"{counted['learnt']} of {len(tasks)} jobs learnt, each from one success")
+    print_table("goals for the same jobs, in words of others", counted)
+    print_table("the same words again, with others' values", again)
+    print(f"{counted['others']} goals for other jobs: {counted['others taken']} taken for a skill's")
 
 
 def play(
@@ -204,16 +211,27 @@ def print_asks(tasks: list[dict[str, Any]], library: SkillLibrary, root: Path) -
         print(f"=== {task['id']}\n" + (said[1] if "How else" in said[-1] else "no question"))
 
 
-def print_table(counted: Counter[str], tasks: int) -> None:
-    print(f"{counted['learnt']} of {tasks} jobs learnt, each from one success")
-    print(f"{counted['goals']} goals for the same jobs: {counted['without a model']} ran without a model call")
-    print(f"model calls: {counted['model calls']} with the library, {counted['calls without']} without")
-    ratio = counted["characters"] / max(1, counted["characters without"])
+def with_others_values(task: dict[str, Any]) -> list[dict[str, Any]]:
+    """Each goal with the values of the next one."""
+    made = []
+    for one, other in zip(task["same"], [*task["same"][1:], task["same"][0]], strict=True):
+        goal = one["goal"]
+        for name, value in one["values"].items():
+            goal = goal.replace(str(value), f"\0{name}\0", 1)
+        for name, value in other["values"].items():
+            goal = goal.replace(f"\0{name}\0", str(value), 1)
+        made.append({"goal": goal, "values": other["values"]})
+    return made
+
+
+def print_table(what: str, counted: Counter[str]) -> None:
     with_it, without = counted["characters"], counted["characters without"]
-    print(f"characters of prompts: {with_it:,} with, {without:,} without ({ratio:.2f})")
-    print(f"at most {counted['most calls more']} calls more for a goal")
-    print(f"runs with other calls than the goal's: {counted['wrong']}")
-    print(f"{counted['others']} goals for other jobs: {counted['others taken']} taken for a skill's")
+    ratio = with_it / max(1, without)
+    print(f"{counted['goals']} {what}: {counted['without a model']} ran without a model call")
+    print(f"  model calls: {counted['model calls']} with the library, {counted['calls without']} without")
+    print(f"  characters of prompts: {with_it:,} with, {without:,} without ({ratio:.2f})")
+    print(f"  at most {counted['most calls more']} calls more for a goal")
+    print(f"  {counted['wrong']} runs with other calls than the goal's own")
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ _LIMITS = _words(
     instead into it its last least less many me mine more most much neither never next no nobody none nor not
     nothing of off on once one only or other others out over per plus previous same she some somebody someone
     something than that their them then there these they this those to today tomorrow twice under unless until
-    up us via we what whatever when where which who whoever whom whose with without yesterday you
+    up us via we what whatever when where which who whom whose with without yesterday you
     """
 )
 """Words that say more about a goal than a value does: one in a value's place makes it another goal."""

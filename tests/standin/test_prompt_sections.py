@@ -25,7 +25,7 @@ REPLY = {"sample": None, "notes": (), "reply": "", "problem": ""}
         ("adaplanner/refine", {**TASK, **CODE, **REPORT, "source": "x", "feedback": "it failed"}, "refine"),
         ("adaplanner/resume", {"previous": "x", "revised": "y"}, "resume"),
         ("adaplanner/ask", {"question": "Which goal has the task?"}, "ask"),
-        ("adaplanner/bind", {**TASK, "earlier": "find a cup", "parameters": ()}, "bind"),
+        ("adaplanner/bind", {**TASK, "earlier": "find a cup", "parameters": (), "acts": False}, "bind"),
         ("adapt/plan", {**TASK, **ACTS, **REPLY}, "decompose"),
         ("plan_and_execute/plan", {**TASK, **ACTS, **REPLY, "notes": ("be quick",)}, "decompose"),
         ("text_planner/plan", {**TASK, **ACTS, **EMPTY}, "plan_text"),
