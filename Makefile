@@ -87,6 +87,7 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/miniwob.py
 	$(BIN)/python benchmarks/methods.py
 	$(BIN)/python benchmarks/pages.py
+	$(BIN)/python benchmarks/traces.py
 	$(BIN)/python benchmarks/plan_tests.py
 	$(BIN)/python benchmarks/skills.py
 	$(BIN)/python benchmarks/bench.py

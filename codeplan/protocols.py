@@ -219,8 +219,8 @@ class OffersTools(Protocol):
     tools_doc: str
     """The text that models read above the tools."""
 
-    has_verifier: bool
-    """Whether a verifier judges the values that plans return."""
+    verifier_name: str
+    """What tells the verifier that judges the values of plans from others; empty if there is none."""
 
     has_flows: bool
     """Whether the user's flows decide about calls."""

@@ -27,6 +27,7 @@ from codeplan.errors import ModelError, SandboxError, UsageError
 from codeplan.llm.callable_model import ModelFunction
 from codeplan.planning.asking import load_prompts, render_messages
 from codeplan.protocols import LLM
+from codeplan.recording.event_log import standing_events
 from codeplan.recording.events import (
     EnvironmentReset,
     EpisodeStarted,
@@ -38,7 +39,6 @@ from codeplan.recording.events import (
     SkillsChosen,
     StepEntered,
     answered_calls,
-    standing_events,
 )
 from codeplan.recording.trace import Trace, find_end
 from codeplan.runner.episodes import find_trace

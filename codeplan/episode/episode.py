@@ -21,7 +21,7 @@ from codeplan.episode.replayable import ReplayableEnvironment, ReplayableModel, 
 from codeplan.errors import AgentError, EnvironmentFailure, EpisodeOver, SizeExceeded, UsageError
 from codeplan.plain_data import pack, unpack
 from codeplan.protocols import LLM, ActsForReal, BaseEnvironment, JudgesValues, OffersTools, TakesActions
-from codeplan.recording.event_log import latest_of, places_of
+from codeplan.recording.event_log import latest_of, places_of, standing_events
 from codeplan.recording.events import (
     AnsweredCall,
     CallAnswered,
@@ -45,7 +45,6 @@ from codeplan.recording.events import (
     TurnStarted,
     ValueJudged,
     answered_calls,
-    standing_events,
 )
 from codeplan.recording.trace import Trace
 from codeplan.sandbox.host.agent_port import plan_error
@@ -88,6 +87,16 @@ MAX_VALUE_BYTES = 256 << 10
 
 MAX_VARIABLES_BYTES = 256 << 10
 """Maximum size of ``Result.variables`` as JSON, in bytes; those that do not fit are left out."""
+
+
+def actions_not_described(env: str) -> UsageError:
+    """The error for an environment without ``space`` and a method whose model writes actions."""
+    return UsageError(
+        f"the environment {env} does not describe its actions, but this method's model writes them itself: give the "
+        "environment space = ActionSpace(forms=…), the form of each action (docs/own-environment.md), or take a method "
+        "that plans in code, such as adaplanner"
+    )
+
 
 _GOAL_IN_OBSERVATION = "what the observation asks for"
 
@@ -425,10 +434,7 @@ class Episode:
         Raises: UsageError: the environment does not describe them.
         """
         if not isinstance(self.env, TakesActions):
-            raise UsageError(
-                f"the environment {self.env.name} does not describe its actions (no attribute 'space'), but this "
-                "method's model writes actions; take a method that plans in code"
-            )
+            raise actions_not_described(self.env.name)
         return self.env.space
 
     @property

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from codeplan.errors import AgentError
+from codeplan.recording.event_log import events_of
 from codeplan.recording.events import (
     AnsweredCall,
     CallDecided,
@@ -86,10 +87,10 @@ class History(Value, frozen=True):
 
     def after(self, message: str, events: Sequence[Event], result: Result) -> History:
         """With the turn of this message, which consists of these events."""
-        calls = CallsByAnswer()
+        calls, unmade = CallsByAnswer(), _unmade(events)
         for event in events:
             calls.take(event)
-        made = tuple(each for each in answered_calls(events) if each.event.id not in _unmade(events))
+        made = tuple(each for each in answered_calls(events) if each.event.id not in unmade)
         turn = PastTurn(len(self.turns) + 1, message, result, made, tuple(calls.all_in_doubt))
         left = _merged(self.variables, _last_variables(events))
         if result.value is not None:
@@ -156,14 +157,14 @@ def _merged(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]
 
 def _last_variables(events: Sequence[Event]) -> Mapping[str, Any]:
     """The variables at the end of the last plan that had any."""
-    ended = (event.outcome.checkpoint for event in reversed(events) if isinstance(event, PlanEnded))
+    ended = (event.outcome.checkpoint for event in events_of(events[::-1], PlanEnded))
     return decode(next((saved for saved in ended if saved is not None and saved.names), Checkpoint()))
 
 
-def _unmade(events: Iterable[Event]) -> set[int]:
+def _unmade(events: Sequence[Event]) -> set[int]:
     """The calls that were refused, or got an earlier answer."""
-    refused = (e for e in events if isinstance(e, CallRepeated) or (isinstance(e, CallDecided) and not e.allowed))
-    return {event.id for event in refused}
+    decided = events_of(events, CallRepeated, CallDecided)
+    return {event.id for event in decided if isinstance(event, CallRepeated) or not event.allowed}
 
 
 def _words_of(turn: PastTurn) -> set[str]:

@@ -36,6 +36,7 @@ from codeplan.protocols import (
     reply_listener,
 )
 from codeplan.recording.event_handlers import tell_model_call
+from codeplan.recording.event_log import standing_events
 from codeplan.recording.events import (
     AnswersCalls,
     ApprovalAnswered,
@@ -55,7 +56,6 @@ from codeplan.recording.events import (
     ToolFailed,
     ValueJudged,
     WarningIssued,
-    standing_events,
 )
 from codeplan.recording.trace import Trace
 from codeplan.tools.questions import question_of

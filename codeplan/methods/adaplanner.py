@@ -107,7 +107,7 @@ class AdaPlanner:
 
     def make_loop(self, task: Task, episode: Episode, skills: SkillSelection) -> RefinementLoop:
         """The loop for the task, with these skills in its prompts. It has not begun."""
-        shown, bound = skills
+        shown, reuses, bound = skills
         planner = Planner(
             episode,
             self.prompts,
@@ -121,17 +121,14 @@ class AdaPlanner:
             refine_prompt=self.settings.refine_prompt,
             at_entry=self.settings.resume_state == "entry",
         )
-        skill_writer = (
-            SkillPlanWriter(planner, shown[0], episode.goal_of(task), bound=bound, acts=episode.has_tools)
-            if self.settings.reuse and shown
-            else None
-        )
+        goal, acts = episode.goal_of(task), episode.has_tools
+        skill_writer = SkillPlanWriter(planner, shown[0], goal, bound=bound, acts=acts) if reuses else None
         writer, ask, is_subtask = skill_writer or planner, planner.answer_question, episode.is_subtask(task)
         return RefinementLoop(episode, writer, ask, self.sandbox, self.settings, is_subtask)
 
     def record_skills(self, task: Task, skills: SkillSelection, loop: RefinementLoop, result: Result) -> None:
         """Record whether the skills helped, if somebody judged the loop's plan."""
-        episode, shown = loop.episode, skills[0]
+        episode, shown = loop.episode, skills.skills
         if loop.is_subtask or (episode.has_tools and isinstance(result.ending, Claimed)):
             return
         writer = loop.writer if isinstance(loop.writer, SkillPlanWriter) else None

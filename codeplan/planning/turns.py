@@ -191,8 +191,8 @@ def normalise_action(line: str, space: ActionSpace) -> str:
 def collect_turns(episode: Episode, first_event: int = 0) -> list[Turn]:
     """An executor's thoughts and actions after an event, in order, together with failures of plans."""
     calls = CallsByAnswer()
-    events = [(calls.take(event), event) for event in episode.trace.events[first_event:]]
-    return [turn for call, event in events if (turn := _turn(call, event))]
+    turns = (_turn(calls.take(event), event) for event in episode.trace.events[first_event:])
+    return [turn for turn in turns if turn]
 
 
 def call_turn(call: Call, answer: Answer) -> Turn:

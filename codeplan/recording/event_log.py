@@ -19,7 +19,7 @@ import msgspec
 
 from codeplan.durable_files import unlock
 from codeplan.errors import TraceFailure
-from codeplan.recording.events import Event, RecordedEvent
+from codeplan.recording.events import EnvironmentRestored, Event, RecordedEvent
 from codeplan.types.value import MAX_PART, MAX_ROWS, html_list, html_text, html_value
 from codeplan.untrusted.texts import with_count
 
@@ -223,32 +223,86 @@ class StoredEvents(Events):
     def _read(self, number: int) -> Event:
         line = self.file.line(self._begin(number), self.ends[number], self._hashes[number])
         event: Event = decoder.decode(line)
-        if len(self._again) >= _READ_AGAIN:
-            self._again.pop(next(iter(self._again)), None)
-        self._again[number] = event
+        self._again = {**dict([*self._again.items()][1 - _READ_AGAIN :]), number: event}
         return event
 
 
-def with_event(events: Sequence[Event], event: Event) -> Events:
-    """The events with one more at their end."""
-    longer = EpisodeEvents(events, repeated=len(events))
-    longer.append(event, b"", 0)
-    return longer
+class JoinedEvents(Events):
+    """The ``first`` events, so many of them as count, and then others."""
 
-
-class EpisodeEvents(Events):
-    """The events of an episode so far: as many of its ``recording`` as it has repeated, then the ``new`` ones."""
-
-    def __init__(self, recording: Sequence[Event], new: StoredEvents | None = None, *, repeated: int = 0) -> None:
-        self.recording, self._repeated = recording, repeated
-        self._new: list[Event] | StoredEvents = [] if new is None else new
+    def __init__(self, first: Sequence[Event], then: Sequence[Event] = (), *, count: int | None = None) -> None:
+        self._first, self._then = first, then
+        self._count = len(first) if count is None else count
 
     def __len__(self) -> int:
-        return self._repeated + len(self._new)
+        return self._count + len(self._then)
+
+    def event(self, number: int) -> Event:
+        count = self._count
+        return self._first[number] if number < count else _event(self._then, number - count)
+
+    def scan(self, numbers: range) -> Iterator[Event]:
+        return chain.from_iterable(_scan(events, part) for events, part, _ in self._parts(numbers))
+
+    def find(self, kinds: tuple[type, ...], numbers: range) -> Iterator[int]:
+        for events, part, start in self._parts(numbers):
+            yield from (place + start for place in _find(events, part, kinds))
+
+    def _parts(self, numbers: range) -> Iterator[tuple[Sequence[Event], range, int]]:
+        """These places as places among the first events and among the others, in their order, with where each start."""
+        count = self._count
+        end = min(count, numbers.stop) if numbers.step > 0 else max(count - 1, numbers.stop)
+        length = len(range(numbers.start, end, numbers.step))
+        for part in (numbers[:length], numbers[length:]):
+            if part and part[0] < count:
+                yield self._first, part, 0
+            elif part:
+                yield self._then, range(part.start - count, part.stop - count, part.step), count
+
+
+def standing_events(events: Sequence[Event]) -> Sequence[Event]:
+    """The events that led to the present state: without those whose effect an EnvironmentRestored undid, and without
+    these themselves. ``events`` are those of an episode from its start.
+    """
+    path: Sequence[Event] = ()
+    end = len(events)
+    for place in places_of(events, EnvironmentRestored):
+        restored = events[place]
+        if place < end and isinstance(restored, EnvironmentRestored):
+            path = JoinedEvents(events[place + 1 : end], path)
+            end = min(restored.to, place - 1) + 1  # a forged trace may point forward
+    return JoinedEvents(events[:end], path) if path or end < len(events) else events
+
+
+class EpisodeEvents(JoinedEvents):
+    """The events of an episode so far: as many of its ``recording`` as it has repeated, then the ``new`` ones.
+
+    ``left`` is how many of the recording it has not repeated.
+    """
+
+    def __init__(self, recording: Sequence[Event], new: StoredEvents | None = None) -> None:
+        self._new: list[Event] | StoredEvents = [] if new is None else new
+        super().__init__(recording, self._new, count=0)
+        self.left = len(recording)
+
+    @property
+    def recording(self) -> Sequence[Event]:
+        """The events that the episode repeats."""
+        return self._first
+
+    @recording.setter
+    def recording(self, events: Sequence[Event]) -> None:
+        self._first, self.left = events, len(events) - self._count
+
+    @property
+    def next_recorded(self) -> Event:
+        """The next event of the recording, which has one."""
+        return self._first[self._count]
 
     def repeat(self) -> None:
         """Count the next event of the recording."""
-        self._repeated += 1
+        self._count += 1
+        self.left -= 1
 
     def append(self, event: Event, line: bytes, start: int) -> None:
         """Add a new event, whose line stands at this place in the file, if there is one."""
@@ -262,29 +316,12 @@ class EpisodeEvents(Events):
         if self._new:
             self._new.pop()
         else:
-            self._repeated -= 1
+            self._count -= 1
+            self.left += 1
 
-    def event(self, number: int) -> Event:
-        old = self._repeated
-        return self.recording[number] if number < old else self._new[number - old]
 
-    def scan(self, numbers: range) -> Iterator[Event]:
-        return chain.from_iterable(_scan(events, part) for events, part, _ in self._parts(numbers))
-
-    def find(self, kinds: tuple[type, ...], numbers: range) -> Iterator[int]:
-        for events, part, first in self._parts(numbers):
-            yield from (place + first for place in _find(events, part, kinds))
-
-    def _parts(self, numbers: range) -> Iterator[tuple[Sequence[Event], range, int]]:
-        """These places as places in the recording and among the new events, in their order, with the first of each."""
-        old = self._repeated
-        end = min(old, numbers.stop) if numbers.step > 0 else max(old - 1, numbers.stop)
-        first = len(range(numbers.start, end, numbers.step))
-        for part in (numbers[:first], numbers[first:]):
-            if part and part[0] < old:
-                yield self.recording, part, 0
-            elif part:
-                yield self._new, range(part.start - old, part.stop - old, part.step), old
+def _event(events: Sequence[Event], number: int) -> Event:
+    return events.event(number) if isinstance(events, Events) else events[number]
 
 
 def _scan(events: Sequence[Event], numbers: range) -> Iterator[Event]:

@@ -278,7 +278,8 @@ class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
 
     ``settings`` are those given by name; ``model_settings`` come from the model. Neither contains secrets. ``tools``
     describe the tools of an episode in an environment of tools, ``tools_doc`` is the text that models read above
-    them, ``has_verifier`` says whether it judges values, ``has_flows`` whether flows decide about calls, and
+    them, ``has_verifier`` says whether a verifier judges values (``verifier`` is its name with a digest of its source;
+    empty in older traces), ``has_flows`` whether flows decide about calls, and
     ``is_blind`` whether prompts for revised plans have shapes in place of what tools answered. ``instructions`` are
     the user's own system text, and ``returns`` is the type that the value of a plan must have. ``asks_user`` says
     whether plans may ask the user. ``variables`` are those that the user gave. ``once`` are the tools of which
@@ -298,6 +299,7 @@ class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
     tools: tuple[AgentTool, ...] = ()
     tools_doc: str = ""
     has_verifier: bool = False
+    verifier: str = ""
     has_flows: bool = False
     is_blind: bool = False
     instructions: str = ""
@@ -320,7 +322,7 @@ class EnvironmentReset(TraceEvent, frozen=True, tag="environment_reset"):
 
 class EnvironmentRestored(TraceEvent, frozen=True, tag="environment_restored"):
     """The environment went back to where it stood after the event with the number ``to``. What came in between has no
-    effect on what follows (``standing_events``).
+    effect on what follows (``codeplan.recording.event_log.standing_events``).
     """
 
     to: Count
@@ -693,21 +695,6 @@ def answered_calls(events: Iterable[Event]) -> Iterator[AnsweredCall]:
     for event in events:
         if (call := calls.take(event)) is not None and isinstance(event, CallAnswered):
             yield AnsweredCall(call, event)
-
-
-def standing_events(events: Sequence[Event]) -> list[Event]:
-    """The events that led to the present state: without those whose effect an EnvironmentRestored undid, and without
-    these themselves. ``events`` are those of an episode from its start.
-    """
-    path, at = list[Event](), len(events) - 1
-    while at >= 0:
-        event = events[at]
-        if isinstance(event, EnvironmentRestored):
-            at = min(event.to, at - 1)  # a forged trace may point forward
-        else:
-            path.append(event)
-            at -= 1
-    return path[::-1]
 
 
 class EarlierCalls:

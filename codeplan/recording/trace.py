@@ -26,7 +26,7 @@ from codeplan.errors import Diverged, SizeExceeded, TraceExhausted, TraceFailure
 from codeplan.plain_data import MAX_VALUES
 from codeplan.recording.event_comparison import describe_difference, describe_kind_mismatch
 from codeplan.recording.event_handlers import guard_handler, hears_replies
-from codeplan.recording.event_log import EpisodeEvents, Events, StoredEvents, TraceFile, decoder, with_event
+from codeplan.recording.event_log import EpisodeEvents, Events, JoinedEvents, StoredEvents, TraceFile, decoder
 from codeplan.recording.events import (
     TRACE_FORMAT,
     ApprovalAnswered,
@@ -374,20 +374,20 @@ class Trace:
         kept = self.recording[:-1] if isinstance(self.recording[-1], EpisodeEnded) else self.recording
         self._written, self._cuts = self._sizes[len(kept) - 1], True
         self._turn = msgspec.structs.replace(turn, seq=len(kept), at=kept[-1].at)
-        self.recording = with_event(kept, self._turn)
+        self.recording = JoinedEvents(kept, [self._turn])
 
     def take_end_back(self) -> None:
         """Let a session go on after its end, which stood last; the next event replaces it, in the file as well."""
         assert isinstance(self.events[-1], EpisodeEnded), "a session's trace has an end after each turn"
         self.events.pop()
-        if len(self.recording) > len(self.events):
+        if self.events.left:
             self.recording = self.recording[:-1]
         self._written, self._cuts = self._end_start, True
 
     def next_continuation(self) -> EpisodeContinued | None:
         """The event with which the episode goes on after an earlier end, if that end was here; it is written."""
         event = self.peek_recorded(EpisodeContinued)
-        if event is None and self._continuation and len(self.events) == len(self.recording):
+        if event is None and self._continuation and not self.events.left:
             event, self._continuation = self._continuation, None
         return event and cast(EpisodeContinued, self.append(event))
 
@@ -427,7 +427,7 @@ class Trace:
         """
         if not self.is_replaying:
             return None
-        event = self.recording[len(self.events)]
+        event = self.events.next_recorded
         if not isinstance(event, kinds):
             _require_turn_goes_on(event)
             raise Diverged(f"event {event.seq} is not what was recorded: {describe_kind_mismatch(event, kinds[0])}")
@@ -435,9 +435,9 @@ class Trace:
 
     def peek_recorded(self, *kinds: type[_E]) -> _E | None:
         """The next event of the recording if it is of one of these kinds, otherwise None."""
-        if len(self.events) >= len(self.recording):
+        if not self.events.left:
             return None
-        event = self.recording[len(self.events)]
+        event = self.events.next_recorded
         return event if isinstance(event, kinds) else None
 
     def save_file(self, folder: str, ending: str, data: bytes) -> str:
@@ -465,7 +465,7 @@ class Trace:
 
         Raises: Diverged: the recording is over and the trace is not live.
         """
-        if len(self.events) < len(self.recording):
+        if self.events.left:
             return True
         if self._live:
             return False
@@ -518,20 +518,19 @@ class Trace:
 
     def require_room(self, calls: int = 1) -> None:
         """Check that this many calls and their answers, however large, can be recorded. Raises: TraceExhausted."""
-        position = len(self.events)
-        if position < len(self.recording) and not isinstance(self.recording[position], CLOSING_EVENTS):
+        if self.events.left and not isinstance(self.events.next_recorded, CLOSING_EVENTS):
             return
         with self._lock:
             self._size.require_free(calls * _ROOM_FOR_CALL, calls * _VALUES_OF_CALL)
 
     def now(self) -> float:
         """Unix time in seconds, without the gap between the recording's end and its resumption."""
-        position = len(self.events)
-        if position < len(self.recording):
-            # These have their own time: they may follow the end of a budget's seconds. Others began when the event
-            # before them ended.
-            ends = isinstance(self.recording[position], EpisodeEnded | SpanClosed | EnvironmentRestored)
-            return self.recording[position if ends else max(position - 1, 0)].at
+        if self.events.left:
+            # These have their own time: they may follow the end of a budget's seconds. Any other event began at the
+            # end of the event before it.
+            following = self.events.next_recorded
+            ends = isinstance(following, EpisodeEnded | SpanClosed | EnvironmentRestored)
+            return (following if ends or not self.events else self.events[-1]).at
         if self._clock_offset is None:
             self._clock_offset = time.time() - self.recording[-1].at if self.recording else 0.0
         return time.time() - self._clock_offset
@@ -544,7 +543,7 @@ class Trace:
             self._file = None
 
     def _match_recorded(self, event: Event) -> Event:
-        recorded = self.recording[len(self.events)]
+        recorded = self.events.next_recorded
         if isinstance(recorded, CLOSING_EVENTS):  # a refused event is not part of the recording
             self._size.require_room(event, _encoder.encode(event))
         if not isinstance(event, TurnStarted):
@@ -634,7 +633,8 @@ def check_order(event: Event, before: Sequence[Event], path: Path | str, line: i
 def write_trace(path: Path, events: Sequence[Event]) -> None:
     """Write a trace file of these events. Raises: UsageError: the file exists already."""
     with _create(path) as file:
-        files.write_all(file, b"".join(_encoder.encode(e) + b"\n" for e in events))
+        for event in events:
+            files.write_all(file, _encoder.encode(event) + b"\n")
 
 
 def _create(path: Path) -> BinaryIO:

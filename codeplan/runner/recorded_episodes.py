@@ -24,7 +24,7 @@ from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.plugins import MAX_FOREIGN_CHARS, SettingSpec, build, setting_specs
 from codeplan.protocols import LLM, ActsForReal, BaseEnvironment, Environment
-from codeplan.recording.event_log import events_of
+from codeplan.recording.event_log import JoinedEvents, events_of
 from codeplan.recording.events import (
     ApprovalAnswered,
     CallBegun,
@@ -590,7 +590,7 @@ def _branch(recording: Sequence[Event], at: int, plan: str | None, answer: str |
         if isinstance(event, ModelCalled) and (plan is None or event.purpose in PLAN_PURPOSES):
             text = answer if plan is None else in_fence(plan)
             completion = replace(event.completion, text=text or "")
-            return [*recording[:i], replace(event, completion=completion, cut_from=0)]
+            return JoinedEvents(recording[:i], [replace(event, completion=completion, cut_from=0)])
     raise UsageError(f"no model call follows event {at} that could be answered otherwise; branch off earlier")
 
 
@@ -626,7 +626,7 @@ def _with_later_calls(
             f"the calls after event {len(branch)} have answers of more than {MAX_EVENT_BYTES:,} bytes, which a branch "
             "cannot carry over; branch off later"
         )
-    return [header, *branch[1:]]
+    return JoinedEvents([header], branch[1:])
 
 
 def _header(recording: Sequence[Event], folder: Path | str) -> EpisodeStarted:

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplan.recording.events import EnvironmentRestored, WarningIssued, standing_events
+from codeplan.recording.event_log import standing_events
+from codeplan.recording.events import EnvironmentRestored, WarningIssued
 
 
 @given(st.lists(st.one_of(st.none(), st.integers(0, 50)), max_size=40))

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codeplan.episode.history import NO_HISTORY
 from codeplan.flows import Flows, tool
 from codeplan.recording.events import CallAnswered, CallBegun, CallSite, Event
 from codeplan.tools import ToolEnvironment, Toolset, python_tools
 from codeplan.tools.approvals import Approvals
-from codeplan.types import Answer, Call
+from codeplan.types import Answer, Call, NotSolved, Result, Task
 
 ASKED: list[Any] = []
 
@@ -117,3 +118,12 @@ def test_a_value_is_trusted_if_it_stands_in_an_answer_that_the_rule_names(pair: 
     assert env.flow_checks is not None and sending is not None
     verdict = env.flow_checks.judge(sending, {"to": value}, CallSite(1, 3, events))
     assert (verdict.way == "allow") == are_same(value, known)
+
+
+def test_a_turn_that_is_over_is_read_a_few_times_however_many_calls_it_made() -> None:
+    events = Counted()
+    for id in range(1, 301):
+        answered(events, id, Call("read", {"number": id}), id)
+    history = NO_HISTORY.after("g", events, Result(Task("g"), NotSolved("no")))
+    assert [len(turn.calls) for turn in history.turns] == [300]
+    assert events.looks <= 8 * len(events)
