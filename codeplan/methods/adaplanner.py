@@ -121,14 +121,14 @@ class AdaPlanner:
             refine_prompt=self.settings.refine_prompt,
             at_entry=self.settings.resume_state == "entry",
         )
-        goal = episode.goal_of(task)
-        skill_writer = SkillPlanWriter(planner, shown[0], goal, bound=bound, acts=episode.has_tools) if reuses else None
+        goal, acts = episode.goal_of(task), episode.has_tools
+        skill_writer = SkillPlanWriter(planner, shown[0], goal, bound=bound, acts=acts) if reuses else None
         writer, ask, is_subtask = skill_writer or planner, planner.answer_question, episode.is_subtask(task)
         return RefinementLoop(episode, writer, ask, self.sandbox, self.settings, is_subtask)
 
     def record_skills(self, task: Task, skills: SkillSelection, loop: RefinementLoop, result: Result) -> None:
         """Record whether the skills helped, if somebody judged the loop's plan."""
-        episode, shown = loop.episode, skills[0]
+        episode, shown = loop.episode, skills.skills
         if loop.is_subtask or (episode.has_tools and isinstance(result.ending, Claimed)):
             return
         writer = loop.writer if isinstance(loop.writer, SkillPlanWriter) else None

@@ -322,7 +322,7 @@ class EnvironmentReset(TraceEvent, frozen=True, tag="environment_reset"):
 
 class EnvironmentRestored(TraceEvent, frozen=True, tag="environment_restored"):
     """The environment went back to where it stood after the event with the number ``to``. What came in between has no
-    effect on what follows (``standing_events``).
+    effect on what follows (``codeplan.recording.event_log.standing_events``).
     """
 
     to: Count

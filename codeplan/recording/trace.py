@@ -526,11 +526,11 @@ class Trace:
     def now(self) -> float:
         """Unix time in seconds, without the gap between the recording's end and its resumption."""
         if self.events.left:
-            # These have their own time: they may follow the end of a budget's seconds. Others began when the event
-            # before them ended.
+            # These have their own time: they may follow the end of a budget's seconds. Any other event began at the
+            # end of the event before it.
             following = self.events.next_recorded
-            has_own = isinstance(following, EpisodeEnded | SpanClosed | EnvironmentRestored) or not self.events
-            return (following if has_own else self.events[-1]).at
+            ends = isinstance(following, EpisodeEnded | SpanClosed | EnvironmentRestored)
+            return (following if ends or not self.events else self.events[-1]).at
         if self._clock_offset is None:
             self._clock_offset = time.time() - self.recording[-1].at if self.recording else 0.0
         return time.time() - self._clock_offset

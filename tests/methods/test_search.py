@@ -8,6 +8,8 @@ import pytest
 from support.boxes import BoxAgent, Boxes, BoxesInWords, Replies
 
 import codeplan
+from codeplan.bench.metrics import measure_episode
+from codeplan.bench.store import EpisodeOutcome
 from codeplan.budget import Budget, sampling_temperature
 from codeplan.errors import Diverged, UsageError
 from codeplan.methods.adaplanner import AdaPlanner
@@ -24,6 +26,7 @@ from codeplan.recording.events import (
     SpanOpened,
 )
 from codeplan.recording.trace import Trace
+from codeplan.report.event_view import EventViewer, PlanBlock
 from codeplan.runner.episodes import run
 from codeplan.runner.recorded_episodes import replay, resume
 from codeplan.types import Observation
@@ -349,6 +352,25 @@ def test_a_part_of_a_task_is_searched_from_where_it_began(world):
     assert env.actions == ["open 1", "open 2"]
     assert len(restored(events)) == 1
     assert sum(isinstance(e, EnvironmentReset) for e in events) == 1
+
+
+def test_the_trajectory_of_a_bench_is_that_of_the_plan_that_counts(tmp_path):
+    result, env, _, _ = play(BestOfN(n=4), NOTHING, MOST, HALF, plan(2, 1, 2, 2), out=tmp_path / "run", env=Shelf(3))
+    measured = measure_episode(EpisodeOutcome("cell", result.task, 0, "run", result), tmp_path, ())
+    assert (result.success, env.actions) == (True, ["open 2"])
+    assert (measured.trajectory, measured.actions, measured.retrials) == (1, 7, 3)
+    result, env, _, _ = play(BestOfN(n=3), NOTHING, MOST, HALF, out=tmp_path / "failed")
+    measured = measure_episode(EpisodeOutcome("cell", result.task, 0, "failed", result), tmp_path, ())
+    assert (measured.trajectory, len(env.actions), measured.actions) == (3, 3, 6)
+
+
+def test_a_display_compares_a_refined_plan_with_its_parent():
+    replies = [NOTHING, HALF, plan(1, 3, 3, wants="ball"), NOTHING.replace("1)", "3)"), FOUND]
+    _, _, _, events = play(Tree(width=2, word=0, exploration=100), *replies)
+    viewer = EventViewer()
+    shown = [block for event in events for block in viewer.view(event).blocks if isinstance(block, PlanBlock)]
+    assert trials(events)[:4] == ["1", "2", "2.1", "1.1"]
+    assert [block.before for block in shown[:4]] == [None, None, HALF, NOTHING]
 
 
 # ------------------------------------------------------------------ what cannot be searched
