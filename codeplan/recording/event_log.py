@@ -277,20 +277,6 @@ class JoinedEvents(Events):
                 yield self._then, range(part.start - count, part.stop - count, part.step), count
 
 
-def standing_events(events: Sequence[Event]) -> Sequence[Event]:
-    """The events that led to the present state: without those whose effect an EnvironmentRestored undid, and without
-    these themselves. ``events`` are those of an episode from its start.
-    """
-    path: Sequence[Event] = ()
-    end = len(events)
-    for place in places_of(events, EnvironmentRestored):
-        restored = events[place]
-        if place < end and isinstance(restored, EnvironmentRestored):
-            path = JoinedEvents(events[place + 1 : end], path)
-            end = min(restored.to, place - 1) + 1  # a forged trace may point forward
-    return JoinedEvents(events[:end], path) if path or end < len(events) else events
-
-
 class EpisodeEvents(JoinedEvents):
     """The events of an episode so far: as many of its ``recording`` as it has repeated, then the ``new`` ones.
 
