@@ -164,6 +164,19 @@ class LimitsActions(Protocol):
 
 
 @runtime_checkable
+class HasSnapshots(Protocol):
+    """An environment whose state can be kept and restored, which is quicker than a reset with all actions again."""
+
+    def snapshot(self) -> Any:
+        """The state of the present task. Later actions do not change it. Raises: UsageError: a setting rules it out."""
+        ...
+
+    def restore(self, snapshot: Any) -> None:
+        """Continue from a snapshot of the same task, any number of times."""
+        ...
+
+
+@runtime_checkable
 class ShowsPictures(Protocol):
     """An environment with pictures of its state."""
 
@@ -206,8 +219,8 @@ class OffersTools(Protocol):
     tools_doc: str
     """The text that models read above the tools."""
 
-    has_verifier: bool
-    """Whether a verifier judges the values that plans return."""
+    verifier_name: str
+    """What tells the verifier that judges the values of plans from others; empty if there is none."""
 
     has_flows: bool
     """Whether the user's flows decide about calls."""

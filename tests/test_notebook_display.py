@@ -44,7 +44,7 @@ class ShownTags(HTMLParser):
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
-        assert not attrs
+        assert attrs in ([], [("style", "text-align: left")])
         self.tags.append(tag)
         if tag != "br":
             self.open.append(tag)
@@ -168,6 +168,22 @@ def test_a_table_of_events_counts_those_beyond_its_last_row() -> None:
     assert repr(trace) == f"Trace(path=None, events={MAX_ROWS + 1})"
 
 
+def test_a_session_is_shown_by_its_turns(tmp_path: Path) -> None:
+    def looks(messages: object) -> str:
+        return f"```python\ndef solution(agent, start_from=1):\n    if start_from <= 1:\n        return {[EVIL]!r}\n```"
+
+    with codeplan.Session(folder=tmp_path / "run", tools=len, model=looks) as session:
+        session.do("Look.")
+        session.do(EVIL)
+        page = ShownTags(session._repr_html_())
+        assert repr(session).isprintable()
+    assert page.tags.count("tr") == 3
+    assert "script" not in page.tags
+    assert page.text.startswith("Session: 2 turns")
+    for part in ("Look.", "<script>alert(1)</script>", "nobody verified the result"):
+        assert part in page.text
+
+
 def test_a_bench_counts_what_ended_and_what_was_solved() -> None:
     cell, tasks = BenchCell("c", "s", "e", "m", "scripted"), (Task("e", "1"), Task("e", "2"), Task("e", "3"))
     ended = EpisodeOutcome("c", tasks[0], 0, "", Result(tasks[0], Success()))
@@ -187,5 +203,4 @@ def test_a_bench_shows_no_money_for_a_cell_of_which_a_part_is_unknown() -> None:
         for task, money in zip(tasks, costs, strict=True)
     )
     shown = BenchRecord(Path("b"), BenchGrid(cells, {"s": tasks}), ended)._repr_html_()
-    assert "<td>known</td><td>2</td><td>2</td><td>$0.75</td>" in shown
-    assert "<td>partly</td><td>2</td><td>2</td><td>–</td>" in shown
+    assert "known22$0.75partly22–" in ShownTags(shown).text

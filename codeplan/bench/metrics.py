@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate, islice
+from operator import itemgetter
 from pathlib import Path
 from statistics import fmean
 
@@ -127,10 +129,16 @@ class _Answered(msgspec.Struct, tag_field="event", tag="call_answered"):
     """The parts of events that are needed here; the rest is not decoded. ``span`` is the one around the event."""
 
     answer: _Answer
+    seq: int = 0
 
 
 class _Reset(msgspec.Struct, tag_field="event", tag="environment_reset"):
-    pass
+    seq: int = 0
+
+
+class _Restored(msgspec.Struct, tag_field="event", tag="environment_restored"):
+    to: int
+    seq: int = 0
 
 
 class _Decided(msgspec.Struct, tag_field="event", tag="call_decided"):
@@ -147,11 +155,14 @@ class _ModelCalled(msgspec.Struct, tag_field="event", tag="model_called"):
     span: int | None = None
 
 
-_Event = _Answered | _Reset | _Decided | _OpenedSpan | _ModelCalled
+_Event = _Answered | _Reset | _Restored | _Decided | _OpenedSpan | _ModelCalled
 _decoder = msgspec.json.Decoder[_Event](_Event)
 _EVENT_PREFIXES = tuple(
     f'{{"event":"{name}"'.encode()
-    for name in ("call_answered", "environment_reset", "call_decided", "span_opened", "model_called")
+    for name in (
+        *("call_answered", "environment_reset", "environment_restored"),
+        *("call_decided", "span_opened", "model_called"),
+    )
 )
 _EXECUTING = frozenset({"act", "plan"})
 """The purposes of an executor's calls: ReAct's actions and AdaPlanner's plans in code."""
@@ -167,6 +178,7 @@ class _TraceCounts:
         self.resets = self.actions = self.actions_since_reset = self.inadmissible = self.trials = self.plans = 0
         self.interruptions = 0
         self.executor_spans: set[int | None] = set()
+        self._counts_since_reset = [(-1, 0)]  # the actions since the reset, after each event that changed their number
         self._no_effect_prefixes = no_effect_prefixes
 
     def add(self, event: _Event) -> None:
@@ -174,10 +186,13 @@ class _TraceCounts:
         match event:
             case _Reset():
                 self.resets += 1
-                self.actions_since_reset = 0
+                self._note(event.seq, 0)
+            case _Restored(to=to):
+                last = bisect_right(self._counts_since_reset, to, key=itemgetter(0)) - 1
+                self._note(event.seq, self._counts_since_reset[max(last, 0)][1])
             case _Answered(answer=_Answer(observation=observation)):
                 self.actions += 1
-                self.actions_since_reset += 1
+                self._note(event.seq, self.actions_since_reset + 1)
                 self.inadmissible += observation is not None and observation.text.startswith(self._no_effect_prefixes)
             case _Decided(by=by):
                 self.interruptions += by in ("approver", "nobody")
@@ -186,6 +201,10 @@ class _TraceCounts:
             case _ModelCalled():
                 self.plans += event.purpose == "decompose"
                 self.executor_spans |= {event.span} if event.purpose in _EXECUTING else set()
+
+    def _note(self, seq: int, actions: int) -> None:
+        self.actions_since_reset = actions
+        self._counts_since_reset.append((seq, actions))
 
 
 def _read_events(folder: Path, run: str) -> Iterator[_Event]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,7 +16,6 @@ from codeplan.untrusted.texts import shell_word
 
 if TYPE_CHECKING:
     from codeplan.skills.library import SkillLibrary
-    from codeplan.skills.parameter_binding import SkillParameter, SkillParameterValue
     from codeplan.skills.skill import Skill
     from codeplan.types import Result
 
@@ -102,71 +101,31 @@ def bind_values(skill: Skill, goal: str, given: Sequence[str]) -> str:
     Raises: UsageError: a parameter has no value, two, or one of another type, or there is no such parameter.
     """
     from codeplan.errors import UsageError
-    from codeplan.skills.parameter_binding import bind_parameters, read_parameters
+    from codeplan.skills.parameter_binding import fill_parameters, read_parameters
     from codeplan.untrusted.values import in_quotes
 
-    known = {p.name: p for p in read_parameters(skill.plan).parameters}
-    values: dict[str, SkillParameterValue] = {}
+    own = {p.name: p.value for p in read_parameters(skill.plan).parameters}
+    values: dict[str, object] = {}
     for part in given:
         name, equals, text = part.partition("=")
-        if not equals or name not in known:
-            raise UsageError(f"{in_quotes(part, 100)} sets no parameter; {_usage(skill, known)}")
+        if not equals:
+            raise UsageError(
+                f"{in_quotes(part, 100)} is no KEY=VALUE; codeplan skills show {skill.name} lists the keys"
+            )
         if name in values:
             raise UsageError(f"{name} has two values; give one")
-        values[name] = _parse_value(known[name], text)
-    if missing := [n for n in known if n not in values]:
-        raise UsageError(f"there is no value for {', '.join(missing)}; {_usage(skill, known)}")
-    plan = bind_parameters(skill.plan, goal, values)
-    if {p.name: p.value for p in read_parameters(plan).parameters} != values:
-        raise UsageError("a value has characters that a plan cannot hold; leave them out")
-    return plan
+        values[name] = text if isinstance(own.get(name, ""), str) else _read_json(text)
+    return fill_parameters(skill.name, skill.plan, goal, values)
 
 
-def _parse_value(parameter: SkillParameter, text: str) -> SkillParameterValue:
+def _read_json(text: str) -> object:
+    """The value that the text writes; the text itself if it is no JSON."""
     import msgspec
 
-    from codeplan.errors import UsageError
-    from codeplan.skills.parameter_binding import SkillParameterValue
-
-    earlier = parameter.value
-    is_text = isinstance(earlier, str)
     try:
-        written = text if is_text else msgspec.json.decode(text.encode("utf-8", "replace"), type=type(earlier))
-        value: SkillParameterValue = msgspec.convert(written, SkillParameterValue)
-        if is_text and _is_date(earlier) and not _is_date(text):
-            raise UsageError(f"{parameter.name} is a date, as in {earlier}")
+        return msgspec.json.decode(text.encode("utf-8", "replace"))
     except (msgspec.DecodeError, RecursionError):
-        raise UsageError(f"{parameter.name} is {_wanted(earlier)}") from None
-    return value
-
-
-def _wanted(earlier: SkillParameterValue) -> str:
-    match earlier:
-        case list():
-            return 'a list of texts, as in ["a", "b"]'
-        case str():
-            return "a text of at most 2,000 characters"
-        case int():
-            return f"a whole number, as in {earlier}"
-    return f"a number, as in {earlier}"
-
-
-def _is_date(value: object) -> bool:
-    """Whether it is the text of a day, such as 2026-03-01."""
-    from datetime import date
-
-    try:
-        return isinstance(value, str) and date.fromisoformat(value).isoformat() == value
-    except ValueError:
-        return False
-
-
-def _usage(skill: Skill, known: Mapping[str, SkillParameter]) -> str:
-    """What to type instead."""
-    if not known:
-        return f"{skill.name} has no parameters"
-    forms = " ".join(f"{p.name}={'[…]' if isinstance(p.value, list) else '…'}" for p in known.values())
-    return f"its parameters: {forms}"
+        return text
 
 
 def _record_use(library: SkillLibrary, skill: Skill, result: Result, folder: str) -> None:

@@ -17,7 +17,6 @@ from codeplan.cli.commands import add_command, add_group
 from codeplan.cli.options import require_no_link
 from codeplan.cli.output import print_json, print_output
 from codeplan.untrusted.texts import clean, echo, echo_message, one_line, shell_word, with_count
-from codeplan.untrusted.values import in_quotes
 
 if TYPE_CHECKING:
     from codeplan.curation.filtering import FilterOutcome, LibraryComparison, SkillCheck
@@ -330,6 +329,8 @@ def match(
 
 
 def _matches(found: Sequence[SureSkill]) -> list[str]:
+    from codeplan.untrusted.values import in_quotes
+
     lines = [
         f"{skill.env}/{skill.name} {' '.join(f'{name}={in_quotes(value)}' for name, value in values.items())}"
         for skill, values in found
@@ -347,6 +348,7 @@ def say(
     """Teach a skill how else its goal is stated, so that codeplan do --reuse knows it without a model."""
     from codeplan.errors import UsageError
     from codeplan.skills.phrases import MAX_PHRASES, valid_phrases
+    from codeplan.untrusted.values import in_quotes
 
     opened = open_library(library)
     skill = find_skill(opened, name)

@@ -27,6 +27,7 @@ from codeplan.errors import ModelError, SandboxError, UsageError
 from codeplan.llm.callable_model import ModelFunction
 from codeplan.planning.asking import load_prompts, render_messages
 from codeplan.protocols import LLM
+from codeplan.recording.event_log import standing_events
 from codeplan.recording.events import (
     EnvironmentReset,
     EpisodeStarted,
@@ -244,10 +245,13 @@ def _step_numbers(run: _PlanRun) -> list[int]:
 
 
 def _plan_runs(events: Sequence[Event]) -> list[_PlanRun]:
-    """The runs since the environment was last reset. Raises: UsageError: a run's plan or start is impossible."""
+    """The runs since the environment was last reset that its present state comes from.
+
+    Raises: UsageError: a run's plan or start is impossible.
+    """
     sources: dict[int, str] = {}
     runs: list[_PlanRun] = []
-    for event in events:
+    for event in standing_events(events):
         match event:
             case EnvironmentReset():
                 runs = []

@@ -21,12 +21,13 @@ from codeplan.episode.replayable import ReplayableEnvironment, ReplayableModel, 
 from codeplan.errors import AgentError, EnvironmentFailure, EpisodeOver, SizeExceeded, UsageError
 from codeplan.plain_data import pack, unpack
 from codeplan.protocols import LLM, ActsForReal, BaseEnvironment, JudgesValues, OffersTools, TakesActions
-from codeplan.recording.event_log import latest_of, places_of
+from codeplan.recording.event_log import latest_of, places_of, standing_events
 from codeplan.recording.events import (
     AnsweredCall,
     CallAnswered,
     CallBegun,
     CallSite,
+    EnvironmentRestored,
     EpisodeContinued,
     EpisodeStarted,
     Event,
@@ -76,6 +77,7 @@ from codeplan.types import (
     Stopped,
     Success,
     Task,
+    Value,
 )
 from codeplan.untrusted.json_values import json_value, json_variables
 from codeplan.untrusted.texts import MAX_REASON_CHARS, escape_surrogates, one_line
@@ -86,7 +88,29 @@ MAX_VALUE_BYTES = 256 << 10
 MAX_VARIABLES_BYTES = 256 << 10
 """Maximum size of ``Result.variables`` as JSON, in bytes; those that do not fit are left out."""
 
+
+def actions_not_described(env: str) -> UsageError:
+    """The error for an environment without ``space`` and a method whose model writes actions."""
+    return UsageError(
+        f"the environment {env} does not describe its actions, but this method's model writes them itself: give the "
+        "environment space = ActionSpace(forms=…), the form of each action (docs/own-environment.md), or take a method "
+        "that plans in code, such as adaplanner"
+    )
+
+
 _GOAL_IN_OBSERVATION = "what the observation asks for"
+
+
+class EpisodeState(Value, frozen=True, kw_only=True):
+    """Where an episode stands after one of its events. ``snapshot`` is the environment's own, None without one."""
+
+    last_event: int
+    observation: Observation
+    first_observation: Observation
+    success: bool
+    reward: float
+    finished: Finished | None
+    snapshot: Any
 
 
 class Episode:
@@ -171,6 +195,11 @@ class Episode:
     def turn_events(self) -> Sequence[Event]:
         """The events of the present turn of a session; otherwise those of the episode."""
         return self.trace.events[self._turn_start :] if self._turn_start else self.trace.events
+
+    @property
+    def _standing_events(self) -> Sequence[Event]:
+        """``turn_events`` without those of attempts that the episode went back from; tools cannot go back."""
+        return self.turn_events if self.acts_for_real else standing_events(self.trace.events)
 
     # -------------------------------------------------------------- the gate
 
@@ -348,6 +377,30 @@ class Episode:
         self.first_observation = self._reset()
         return self.first_observation
 
+    def mark(self) -> EpisodeState:
+        """The present state, for ``go_back``."""
+        return EpisodeState(
+            last_event=len(self.trace.events) - 1,
+            observation=self.observation,
+            first_observation=self.first_observation,
+            success=self.success,
+            reward=self.reward,
+            finished=self.finished,
+            snapshot=self._replayable_env.snapshot(),
+        )
+
+    def go_back(self, state: EpisodeState) -> None:
+        """Take the episode and its world back to a state that it was in. It costs no action, and the meter goes on.
+
+        An environment without snapshots is reset, and repeats its actions. Raises as ``call``, and Diverged: it answers
+        them otherwise.
+        """
+        self.record(EnvironmentRestored(to=state.last_event))
+        self._replayable_env.restore(state.snapshot)
+        self._observation, self._answer, self.first_observation = state.observation, None, state.first_observation
+        self.success, self.reward, self.finished = state.success, state.reward, state.finished
+        self._agent = None
+
     @contextmanager
     def span(self, kind: str, name: str) -> Iterator[None]:
         """A part of the episode (a trial, a sub-task): the events inside carry its number in the trace."""
@@ -381,10 +434,7 @@ class Episode:
         Raises: UsageError: the environment does not describe them.
         """
         if not isinstance(self.env, TakesActions):
-            raise UsageError(
-                f"the environment {self.env.name} does not describe its actions (no attribute 'space'), but this "
-                "method's model writes actions; take a method that plans in code"
-            )
+            raise actions_not_described(self.env.name)
         return self.env.space
 
     @property
@@ -478,7 +528,7 @@ class Episode:
             ending = Success()
         elif isinstance(ending, str):
             ending = NotSolved(ending)
-        events = self.turn_events
+        events = self._standing_events
         ending = explain_end(ending, events)
         finished = self.finished if isinstance(self.env, JudgesValues) else None
         plan = latest_of(events, PlanDrafted, PlanFixed)

@@ -29,12 +29,14 @@ from codeplan.protocols import (
     BaseEnvironment,
     CountsCalls,
     Embeds,
+    HasSnapshots,
     JudgesValues,
     ShowsPictures,
     WrapsModel,
     reply_listener,
 )
 from codeplan.recording.event_handlers import tell_model_call
+from codeplan.recording.event_log import standing_events
 from codeplan.recording.events import (
     AnswersCalls,
     ApprovalAnswered,
@@ -147,6 +149,7 @@ class ReplayableEnvironment:
         # Each of these checks takes microseconds.
         self._pictures = env.picture if isinstance(env, ShowsPictures) else None
         self._tools = env if isinstance(env, AnswersCalls) else None
+        self._snapshots = env if isinstance(env, HasSnapshots) else None
         self._real = env if isinstance(env, ActsForReal) else None
 
     def reset(self) -> EnvironmentReset:
@@ -286,6 +289,35 @@ class ReplayableEnvironment:
             said = f": {in_quotes(verdict.text, _MAX_ERROR)}" if verdict else ""
             raise Diverged(f"the recording says that the result was verified, but now it is not{said}")
 
+    def snapshot(self) -> object:
+        """Where the environment stands, for ``restore``. None if it has no snapshots, or is not used yet in a replay.
+
+        Raises: EnvironmentFailure: the environment breaks.
+        """
+        if self._snapshots is None or self._needs_fast_forward:
+            return None
+        try:
+            return self._snapshots.snapshot()
+        except UsageError:  # one of its settings rules them out
+            return None
+        except (Exception, SystemExit) as e:
+            raise broken_environment(self._env.name, "taking a snapshot", e) from e
+
+    def restore(self, snapshot: object) -> None:
+        """Go back to where the recorded EnvironmentRestored says, for which ``snapshot`` was taken.
+
+        Without a snapshot the environment is reset and repeats its actions. Raises as ``call``.
+        """
+        if snapshot is None or self._snapshots is None or self._needs_fast_forward:
+            self._needs_fast_forward = True
+            if len(self._trace.events) >= len(self._trace.recording):
+                self._fast_forward()
+            return
+        try:
+            self._snapshots.restore(snapshot)
+        except (Exception, SystemExit) as e:
+            raise broken_environment(self._env.name, "restoring a snapshot", e) from e
+
     def picture(self) -> bytes | None:
         """A picture of the current state; None without a trace file, without pictures, or during a replay."""
         if not self._pictures or not self._trace.path or self._needs_fast_forward or self._trace.is_replaying:
@@ -309,7 +341,7 @@ class ReplayableEnvironment:
         if self._real is not None:
             self._real.take_up(_call_in_doubt(self._trace.events))
             return
-        events = self._trace.events
+        events = standing_events(self._trace.events)
         last = max(i for i, e in enumerate(events) if isinstance(e, EnvironmentReset))
         calls = CallsByAnswer()
         for event in events[last:]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from codeplan.episode.episode import Episode
 from codeplan.errors import UsageError
-from codeplan.recording.event_log import events_of
+from codeplan.recording.event_log import events_of, standing_events
 from codeplan.recording.events import CallBegun, EnvironmentReset
 from codeplan.types import Call
 
 
 def actions_since_reset(episode: Episode) -> tuple[Call, ...]:
-    """All actions since the latest reset, in order."""
+    """All actions since the latest reset that the present state comes from, in order."""
     actions: dict[int, Call] = {}  # a call that was made again has begun twice
-    for event in events_of(episode.trace.events[::-1], EnvironmentReset, CallBegun):
+    for event in events_of(standing_events(episode.trace.events)[::-1], EnvironmentReset, CallBegun):
         if isinstance(event, EnvironmentReset):
             break
         actions.setdefault(event.id, event.call)

@@ -170,6 +170,16 @@ class FindSkillsArguments(Value, frozen=True, forbid_unknown_fields=True):
     limit: Annotated[int, Meta(ge=1, le=20)] = 5
 
 
+class RunSkillArguments(Value, frozen=True, forbid_unknown_fields=True):
+    """Arguments of run_skill."""
+
+    skill: Annotated[str, Meta(description="The name of a skill, as find_skills gives it.")]
+    values: Annotated[
+        dict[str, str | int | float | list[str]],
+        Meta(description="A value for each of its parameters, of the same sort as in its plan."),
+    ] = {}
+
+
 class OfferedTool(msgspec.Struct, frozen=True):
     """A tool of the server. ``hints`` are those of the protocol, by name; ``arguments`` and ``answer`` its classes."""
 
@@ -275,8 +285,20 @@ OFFERED: Final = (
         FoundSkills,
         _READS,
     ),
+    OfferedTool(
+        "run_skill",
+        "Run a skill",
+        "Run the plan of a skill with your values for its parameters, without sending the plan. The answer is that of "
+        "run_plan, and resume_plan goes on after a failure.",
+        RunSkillArguments,
+        RunAnswer,
+        _ACTS,
+    ),
 )
-"""All tools of the server. find_skills needs a library."""
+"""All tools of the server."""
+
+OF_SKILLS: Final = frozenset({"find_skills", "run_skill"})
+"""Tools that need a library."""
 
 
 def _whole(value: Any) -> Any:

@@ -7,7 +7,7 @@ import contextlib
 import logging
 import signal
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,7 +21,8 @@ from codeplan.mcp_server.live_runs import ApprovalDesk, LiveRun, LiveRuns, StepN
 from codeplan.mcp_server.plan_runner import ToolPlanRunner, require_lengths
 from codeplan.mcp_server.transports import HttpAddress, ProtocolStreams, serve_http, serve_streams
 from codeplan.prompts.templates import Prompts
-from codeplan.skills.skill import SkillStore
+from codeplan.skills.parameter_binding import fill_parameters
+from codeplan.skills.skill import SkillStore, find_tool_difference
 from codeplan.tools.agent import shown_api, tool_text
 from codeplan.tools.environment import ToolEnvironment
 from codeplan.types import Task, Value
@@ -56,7 +57,7 @@ class PlanService:
         self._runner, self._skills = runner, skills
         self._runs, self._checks = LiveRuns(at_once), LiveRuns(at_once)
         self._desk = ApprovalDesk()
-        self._tools = {t.name: t for t in OFFERED if skills is not None or t.name != "find_skills"}
+        self._tools = {t.name: t for t in OFFERED if skills is not None or t.name not in offered.OF_SKILLS}
 
     def instructions(self) -> str:
         """What a client's model should know about plans."""
@@ -127,6 +128,9 @@ class PlanService:
                 return await self._runs.start(lambda live: runner.resume(run, plan, live), with_approvals=can_ask)
             case offered.FindSkillsArguments():
                 return await self._checks.run(lambda: self._find_skills(arguments))
+            case offered.RunSkillArguments(skill=name, values=values):
+                plan, goal = await self._checks.run(lambda: self._skill_plan(name, values))
+                return await self._runs.start(lambda live: runner.run(plan, goal, live), with_approvals=can_ask)
             case offered.DescribeToolsArguments():
                 return await self._checks.run(lambda: self._describe(arguments))
         raise AssertionError(f"{tool.name} has other arguments")
@@ -175,6 +179,20 @@ class PlanService:
         task = Task(id="goal", env=ToolEnvironment.name, kind="goal", goal=one_line(wanted.goal, 2_000))
         found = self._skills.find(task, wanted.limit)
         return FoundSkills(tuple(FoundSkill(s.name, s.description, s.parameters, s.plan) for s in found))
+
+    def _skill_plan(self, name: str, values: Mapping[str, object]) -> tuple[str, str]:
+        """The plan of an active skill with these values, and what it is for. Clients run no other skill.
+
+        Raises: UsageError: there is no such active skill, it needs other tools, or a value does not fit.
+        """
+        assert self._skills is not None, "without a library, the tool is not offered"
+        skill = self._skills.get(ToolEnvironment.name, name)
+        if skill.status != "active":
+            raise UsageError(f"the skill {skill.name} is {skill.status}; its owner runs codeplan skills promote first")
+        if difference := find_tool_difference(skill.tools, self._runner.toolset.described):
+            raise UsageError(f"the skill {skill.name} does not fit the tools: {difference}")
+        goal = f"run the skill {skill.name}"
+        return fill_parameters(skill.name, skill.plan, goal, values), goal
 
 
 def make_server(service: PlanService) -> Server[Any]:

@@ -17,7 +17,7 @@ from codeplan.planning.refinement import LoopSettings, RefinementLoop
 from codeplan.planning.sample_choice import SampleOrigin, SampleSettings, SampleTable
 from codeplan.plugins import Setting
 from codeplan.sandbox import BackendName, Limits, Sandbox
-from codeplan.skills.selection import SkillSelector, open_store
+from codeplan.skills.selection import SkillSelection, SkillSelector, open_store
 from codeplan.skills.skill import SkillStore
 from codeplan.types import Claimed, Result, Task
 
@@ -94,9 +94,20 @@ class AdaPlanner:
 
     def solve(self, task: Task, episode: Episode) -> Result:
         """Plan, run, refine and resume until the task succeeds or the tries are used up."""
+        skills = self.choose_skills(task, episode)
+        loop = self.make_loop(task, episode, skills)
+        result = episode.result(loop.solve(), self.name, loop.claim)
+        self.record_skills(task, skills, loop, result)
+        return result
+
+    def choose_skills(self, task: Task, episode: Episode) -> SkillSelection:
+        """The skills for the task's prompts. Records them, and before them how the sandbox differs from the usual."""
         record_notices(self.sandbox, episode)
-        goal = episode.goal_of(task)
-        shown, bound = self.skill_selector.select(task, episode, "reuse" if self.settings.reuse else "plan")
+        return self.skill_selector.select(task, episode, "reuse" if self.settings.reuse else "plan")
+
+    def make_loop(self, task: Task, episode: Episode, skills: SkillSelection) -> RefinementLoop:
+        """The loop for the task, with these skills in its prompts. It has not begun."""
+        shown, reuses, bound = skills
         planner = Planner(
             episode,
             self.prompts,
@@ -110,18 +121,18 @@ class AdaPlanner:
             refine_prompt=self.settings.refine_prompt,
             at_entry=self.settings.resume_state == "entry",
         )
-        skill_writer = (
-            SkillPlanWriter(planner, shown[0], goal, bound=bound, acts=episode.has_tools)
-            if self.settings.reuse and shown
-            else None
-        )
+        goal = episode.goal_of(task)
+        skill_writer = SkillPlanWriter(planner, shown[0], goal, bound=bound, acts=episode.has_tools) if reuses else None
         writer, ask, is_subtask = skill_writer or planner, planner.answer_question, episode.is_subtask(task)
-        loop = RefinementLoop(episode, writer, ask, self.sandbox, self.settings, is_subtask)
-        result = episode.result(loop.solve(), self.name, loop.claim)
-        if not is_subtask and not (episode.has_tools and isinstance(result.ending, Claimed)):  # else nobody judged
-            tried, helped = (shown[:1], skill_writer.uses_skill_plan) if skill_writer else (shown, True)
-            why = skill_writer.failure if skill_writer else ""
-            self.skill_selector.record(tried, episode, episode.success and helped, why)
-            if skill_writer and skill_writer.asked_values and episode.has_tools and episode.success and helped:
-                self.skill_selector.learn(shown[0], goal, skill_writer.asked_values, episode)
-        return result
+        return RefinementLoop(episode, writer, ask, self.sandbox, self.settings, is_subtask)
+
+    def record_skills(self, task: Task, skills: SkillSelection, loop: RefinementLoop, result: Result) -> None:
+        """Record whether the skills helped, if somebody judged the loop's plan."""
+        episode, shown = loop.episode, skills[0]
+        if loop.is_subtask or (episode.has_tools and isinstance(result.ending, Claimed)):
+            return
+        writer = loop.writer if isinstance(loop.writer, SkillPlanWriter) else None
+        tried, helped = (shown[:1], writer.uses_skill_plan) if writer else (shown, True)
+        self.skill_selector.record(tried, episode, episode.success and helped, writer.failure if writer else "")
+        if writer and writer.asked_values and episode.has_tools and episode.success and helped:
+            self.skill_selector.learn(shown[0], episode.goal_of(task), writer.asked_values, episode)

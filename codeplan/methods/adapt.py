@@ -23,6 +23,7 @@ class Adapt:
     """
 
     name = "adapt"
+    needs_space = True
 
     def __init__(
         self,

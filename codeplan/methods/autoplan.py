@@ -49,6 +49,7 @@ class AutoPlan:
     """
 
     name = "autoplan"
+    needs_space = True
 
     def __init__(
         self,

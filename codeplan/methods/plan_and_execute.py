@@ -20,6 +20,7 @@ class PlanAndExecute:
     """Plan-and-Execute with any method as its executor."""
 
     name = "plan-and-execute"
+    needs_space = True
 
     def __init__(
         self,

@@ -59,6 +59,7 @@ class ReAct:
     """
 
     name = "react"
+    needs_space = True
 
     def __init__(
         self,

@@ -22,6 +22,7 @@ class TextPlanner:
     """Plans in words for an executor, refined until the tries are used up."""
 
     name = "text-planner"
+    needs_space = True
 
     def __init__(
         self,

@@ -188,7 +188,8 @@ MAX_REPAIRS = 2
 
 
 class RefinementLoop:
-    """The loop for one task of an episode. ``source`` is the text of the latest plan.
+    """The loop for one task of an episode. ``source`` is the text of the latest plan, ``attempt`` its latest run, None
+    before the first.
 
     With ``is_subtask``, the loop takes a plan that runs to its end as success. ``claim`` is whether the last plan ran
     to its end.
@@ -207,11 +208,14 @@ class RefinementLoop:
         self.agent = episode.agent()
         self.source = ""
         self.claim = False
-        self._is_subtask, self._initial_actions = is_subtask, actions_since_reset(episode)
+        self.is_subtask, self._initial_actions = is_subtask, actions_since_reset(episode)
         self._plan_count = 0
         self._plan_before: str | None = None
         self._latest = TakenReply("")
         self._attempt_start = 0  # the latest attempt's first event
+        self._attempt_end: int | None = None  # and the number of events after it; None while it runs
+        self._checked: Plan | Rejected | None = None  # the latest plan
+        self.attempt: PlanAttempt | None = None
         self._last_run: RunReport | None = None  # for repairs, since the latest refinement
         self._tries = self._replans = 0  # tries and replans used so far
         self._allowed_tries = settings.tries
@@ -228,34 +232,59 @@ class RefinementLoop:
         """
         if self.settings.after_failure == "restart":
             require_fresh_world(self.episode, "after_failure=restart", "after_failure=resume")
-        try:
-            return self._solve()
-        except SizeExceeded as e:
-            self.claim = False
-            return TooLarge(e.what, e.limit, str(e))
+        while (ending := self.advance()) is None:
+            pass
+        return ending
 
-    def _solve(self) -> Ending:
-        attempt: PlanAttempt | None = None
-        checked = self._draft()
-        while True:
-            ended: Outcome | Rejected
-            if isinstance(checked, Plan):
-                attempt = self._run(checked, attempt)
-                ended = attempt.outcome
-                ending = self._ending_after(ended)
-                if ending and not (isinstance(ending, GaveUp) and self._goes_on()):
-                    return ending
-            else:
-                ended = checked
-            self._count_attempt(ended)
-            if self._tries >= self._allowed_tries and not self._goes_on():
-                break
-            if (standstill := self._find_standstill(ended)) and not self._goes_on():
-                return standstill
-            checked = self._refine(checked, attempt)
-        if isinstance(checked, Rejected):
-            return Refused(f"the last plan was refused: {checked.diagnostics[0]}")
-        return NotSolved(f"no success in {with_count(self._allowed_tries, 'try', 'tries')}")
+    def advance(self) -> Ending | None:
+        """Write the first plan or the next one, and run it; the ending, None if the loop goes on."""
+        return self.write() or self.play()
+
+    def write(self) -> Ending | None:
+        """Write the first plan or the next one, without running it; the ending if a text is too long."""
+        try:
+            self._checked = self._draft() if self._checked is None else self._refine(self._checked, self.attempt)
+            return None
+        except SizeExceeded as e:
+            return self._too_large(e)
+
+    def play(self) -> Ending | None:
+        """Run the plan that was written; the ending, None if the loop goes on."""
+        assert self._checked is not None, "a plan is written before it is played"
+        try:
+            ending = self._play(self._checked)
+            self._attempt_end = len(self.episode.trace.events)
+            return ending
+        except SizeExceeded as e:
+            return self._too_large(e)
+
+    def _too_large(self, error: SizeExceeded) -> TooLarge:
+        self.claim = False
+        return TooLarge(error.what, error.limit, str(error))
+
+    def _play(self, checked: Plan | Rejected) -> Ending | None:
+        ended: Outcome | Rejected = checked if isinstance(checked, Rejected) else self._run(checked).outcome
+        if not isinstance(ended, Rejected):
+            ending = self._ending_after(ended)
+            if ending and not (isinstance(ending, GaveUp) and self._goes_on()):
+                return ending
+        self._count_attempt(ended)
+        if self._tries >= self._allowed_tries and not self._goes_on():
+            if isinstance(checked, Rejected):
+                return Refused(f"the last plan was refused: {checked.diagnostics[0]}")
+            return NotSolved(f"no success in {with_count(self._allowed_tries, 'try', 'tries')}")
+        standstill = self._find_standstill(ended)
+        return standstill if standstill and not self._goes_on() else None
+
+    @property
+    def steps_done(self) -> float:
+        """The share of the latest plan's steps whose assertions held, from 0 to 1; 0 if the plan was refused."""
+        if self.attempt is None or not isinstance(self._checked, Plan):
+            return 0.0
+        if isinstance(self.attempt.outcome, Finished):
+            return 1.0
+        steps, following = self.attempt.plan.steps, unfinished_step(self.attempt, self.attempt.plan) or 0
+        return sum(step.number < following for step in steps) / max(1, len(steps))
 
     def _goes_on(self) -> bool:
         """Whether the episode had ended here before, and goes on with further tries."""
@@ -268,13 +297,13 @@ class RefinementLoop:
     def _ending_after(self, outcome: Outcome) -> Ending | None:
         """The ending that a run causes; None if the task continues."""
         self.claim = isinstance(outcome, Finished)
-        if self._is_subtask:
+        if self.is_subtask:
             self.episode.note_outcome(outcome)
         elif claimed := ending_of_value(self.episode, outcome):
             return claimed
         if self.episode.success or self.episode.is_over:
             return EnvironmentEnded()
-        if self._is_subtask and self.claim:
+        if self.is_subtask and self.claim:
             return Claimed("the plan ran to its end")
         if isinstance(outcome, GiveUp):
             return gave_up(outcome)
@@ -353,7 +382,8 @@ class RefinementLoop:
 
     def _run_events(self) -> RunEvents:
         """The content of the latest run's events."""
-        return read_run(self.episode.trace.events[self._attempt_start :], blind=words_if_blind(self.episode))
+        events = self.episode.trace.events[self._attempt_start : self._attempt_end]
+        return read_run(events, blind=words_if_blind(self.episode))
 
     def _check(self, before: PlanAttempt | None) -> Plan | Rejected:
         """Check the latest plan. While it is refused, have it repaired, unless ``code_check`` is ``always``."""
@@ -404,9 +434,10 @@ class RefinementLoop:
 
     # -------------------------------------------------------------- running
 
-    def _run(self, plan: Plan, before: PlanAttempt | None) -> PlanAttempt:
+    def _run(self, plan: Plan) -> PlanAttempt:
+        before = self.attempt
         start, checkpoint = self._resume_at(plan, before)
-        self._attempt_start = len(self.episode.trace.events)
+        self._attempt_start, self._attempt_end = len(self.episode.trace.events), None
         entries = {k: c for k, c in before.entries.items() if k < start} if before else {}
         entries |= {start: checkpoint} if checkpoint else {}
         while True:
@@ -417,7 +448,8 @@ class RefinementLoop:
             entries |= outcome.entries
             following = self._already_written(plan, outcome)
             if following is None:
-                return PlanAttempt(plan, outcome, entries)
+                self.attempt = PlanAttempt(plan, outcome, entries)
+                return self.attempt
             start, checkpoint = following, outcome.checkpoint
 
     def _already_written(self, plan: Plan, outcome: Outcome) -> int | None:

@@ -19,7 +19,7 @@ import msgspec
 
 from codeplan.durable_files import unlock
 from codeplan.errors import TraceFailure
-from codeplan.recording.events import Event, RecordedEvent
+from codeplan.recording.events import EnvironmentRestored, Event, RecordedEvent
 from codeplan.types.value import MAX_PART, MAX_ROWS, html_list, html_text, html_value
 from codeplan.untrusted.texts import with_count
 
@@ -108,6 +108,23 @@ def latest_of(events: Sequence[Event], /, *kinds: type[Any]) -> Any:
 def places_of(events: Sequence[Event], *kinds: type) -> Iterator[int]:
     """The places of the events of these kinds, the latest first."""
     return _find(events, range(len(events))[::-1], kinds)
+
+
+def standing_events(events: Sequence[Event]) -> Sequence[Event]:
+    """The events that led to the present state: without those whose effect an EnvironmentRestored undid, and without
+    these themselves. ``events`` are those of an episode from its start.
+    """
+    if latest_of(events, EnvironmentRestored) is None:
+        return events
+    path, at = list[Event](), len(events) - 1
+    while at >= 0:
+        event = events[at]
+        if isinstance(event, EnvironmentRestored):
+            at = min(event.to, at - 1)  # a forged trace may point forward
+        else:
+            path.append(event)
+            at -= 1
+    return path[::-1]
 
 
 class EventSlice(Events):

@@ -278,7 +278,8 @@ class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
 
     ``settings`` are those given by name; ``model_settings`` come from the model. Neither contains secrets. ``tools``
     describe the tools of an episode in an environment of tools, ``tools_doc`` is the text that models read above
-    them, ``has_verifier`` says whether it judges values, ``has_flows`` whether flows decide about calls, and
+    them, ``has_verifier`` says whether a verifier judges values (``verifier`` is its name with a digest of its source;
+    empty in older traces), ``has_flows`` whether flows decide about calls, and
     ``is_blind`` whether prompts for revised plans have shapes in place of what tools answered. ``instructions`` are
     the user's own system text, and ``returns`` is the type that the value of a plan must have. ``asks_user`` says
     whether plans may ask the user. ``variables`` are those that the user gave. ``once`` are the tools of which
@@ -298,6 +299,7 @@ class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
     tools: tuple[AgentTool, ...] = ()
     tools_doc: str = ""
     has_verifier: bool = False
+    verifier: str = ""
     has_flows: bool = False
     is_blind: bool = False
     instructions: str = ""
@@ -316,6 +318,14 @@ class EnvironmentReset(TraceEvent, frozen=True, tag="environment_reset"):
 
     observation: Observation
     cut_from: Count = 0
+
+
+class EnvironmentRestored(TraceEvent, frozen=True, tag="environment_restored"):
+    """The environment went back to where it stood after the event with the number ``to``. What came in between has no
+    effect on what follows (``standing_events``).
+    """
+
+    to: Count
 
 
 class ModelCalled(TraceEvent, frozen=True, tag="model_called"):
@@ -469,6 +479,7 @@ class ReplyWritten(TraceEvent, frozen=True, tag="reply_written"):
 RecordedEvent = (
     EpisodeStarted
     | EnvironmentReset
+    | EnvironmentRestored
     | CallDecided
     | CallRepeated
     | ApprovalAnswered

@@ -33,6 +33,7 @@ from codeplan.recording.events import (
     CallDecided,
     CallRepeated,
     DoubtDecided,
+    EnvironmentRestored,
     EpisodeContinued,
     EpisodeEnded,
     EpisodeStarted,
@@ -525,9 +526,11 @@ class Trace:
     def now(self) -> float:
         """Unix time in seconds, without the gap between the recording's end and its resumption."""
         if self.events.left:
-            # An EpisodeEnded has its own time; any other event began at the end of the event before it.
+            # These have their own time: they may follow the end of a budget's seconds. Others began when the event
+            # before them ended.
             following = self.events.next_recorded
-            return (following if isinstance(following, EpisodeEnded) or not self.events else self.events[-1]).at
+            has_own = isinstance(following, EpisodeEnded | SpanClosed | EnvironmentRestored) or not self.events
+            return (following if has_own else self.events[-1]).at
         if self._clock_offset is None:
             self._clock_offset = time.time() - self.recording[-1].at if self.recording else 0.0
         return time.time() - self._clock_offset

@@ -106,6 +106,7 @@ _TASKS = {
     "formalise": "put an action into a valid form",
     "reflect": "look back at what was done",
     "generalise": "write one plan from several lessons",
+    "rate": "rate a plan",
     "embed": "embed texts",
 }
 
@@ -280,6 +281,7 @@ class EventViewer:
 
     def __init__(self, plan: str | None = None, begun: Iterable[events.CallBegun] = ()) -> None:
         self._plan, self._calls = plan, CallsByAnswer(begun)
+        self._plans = [(-1, plan)]  # each with the event from which on it was the latest
 
     def view(self, event: Event) -> EventView:
         """The view of the next event."""
@@ -289,6 +291,10 @@ class EventViewer:
                 return _episode_started_view(event)
             case events.EnvironmentReset():
                 return EventView(blocks=(TextBlock("start", event.observation.text),))
+            case events.EnvironmentRestored():
+                self._plan = next(source for seq, source in reversed(self._plans) if seq <= max(event.to, -1))
+                self._plans.append((event.seq, self._plan))
+                return EventView(f"Back to the state after event {event.to}", "heading")
             case events.CallDecided() | events.ApprovalAnswered():
                 return EventView(describe_decision(event), "quiet" if event.allowed else "warning")
             case events.DoubtDecided():
@@ -310,7 +316,9 @@ class EventViewer:
             case events.ModelCalled() | events.ModelCallFailed() | events.TextsEmbedded():
                 return _model_view(event)
             case events.PlanDrafted() | events.PlanFixed() | events.PlanWarned() | events.PlanRejected():
-                self._plan = event.source if isinstance(event, events.PlanDrafted | events.PlanFixed) else plan
+                if isinstance(event, events.PlanDrafted | events.PlanFixed):
+                    self._plan = event.source
+                    self._plans.append((event.seq, event.source))
                 return _written_plan_view(event, plan)
             case events.PlanOrigins():
                 return EventView()
@@ -352,6 +360,8 @@ def _part(event: Event) -> Part:
             return outcome_text(event.outcome).part
         case events.PlanRejected() | events.ModelCallFailed() | events.ToolFailed() | events.WarningIssued():
             return "failures"
+        case events.EnvironmentRestored():
+            return "actions"
         case events.EnvironmentReset() | events.CallBegun() | events.CallAnswered() | events.TimePassed():
             return "actions"
         case events.CallDecided() | events.DoubtDecided() | events.ApprovalAnswered() | events.CallRepeated():

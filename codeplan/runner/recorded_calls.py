@@ -56,7 +56,7 @@ class RecordedCalls:
 
     name = "tools"
     splits = ("test",)
-    has_verifier = True
+    verifier_name = "the recorded value"
     has_flows = is_blind = False
     instructions, returns, variables = "", None, None
     # the recorded answers stand for all calls

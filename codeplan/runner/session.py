@@ -42,6 +42,9 @@ from codeplan.runner.tools import (
 from codeplan.tools.environment import ToolEnvironment, require_goal
 from codeplan.tools.return_types import WantedType, read_returns
 from codeplan.types import AgentTool, Checkpoint, Result
+from codeplan.types.value import MAX_CELL, MAX_ROWS, html_list, html_text, short_repr
+from codeplan.untrusted.texts import with_count
+from codeplan.untrusted.values import value_text
 
 METHOD = "adaplanner"
 """The method of sessions: plans are what a later turn can go on from."""
@@ -52,6 +55,14 @@ class SessionTurn(NamedTuple):
 
     message: str
     result: Result | None
+
+
+def _shown(turn: SessionTurn) -> tuple[str, str, str]:
+    """The message, how the turn ended, and its value."""
+    if turn.result is None:
+        return turn.message, "not ended", ""
+    value = "" if turn.result.value is None else value_text(turn.result.value, MAX_CELL)
+    return turn.message, turn.result.reason, value
 
 
 class Session:
@@ -135,6 +146,16 @@ class Session:
         messages = [header.task.goal, *(turn.message for turn in starts)]
         results = [*(turn.before for turn in starts), end.result if end else None]
         return tuple(map(SessionTurn, messages, results))
+
+    def __repr__(self) -> str:
+        return short_repr(self, {"folder": str(self.folder), "turns": [turn.message for turn in self.turns]})
+
+    def _repr_html_(self) -> str:
+        """The latest turns as a table, for a notebook."""
+        turns = [*enumerate(self.turns, 1)]
+        rows = [(f"{number:,}", *map(html_text, _shown(turn))) for number, turn in turns[-MAX_ROWS:]]
+        title = f"Session: {with_count(len(turns), 'turn')}"
+        return html_list(title, ("Turn", "Message", "Ending", "Value"), rows, len(turns) - MAX_ROWS)
 
     def do(
         self, message: str, *, tools: object = None, returns: Any = None, variables: Mapping[str, Any] | None = None

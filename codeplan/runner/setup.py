@@ -14,9 +14,9 @@ import msgspec
 from codeplan import envs, methods, plugins
 from codeplan.budget import Budget
 from codeplan.envs.registry import require_recordable
-from codeplan.episode.episode import Episode
+from codeplan.episode.episode import Episode, actions_not_described
 from codeplan.episode.meter import Meter
-from codeplan.episode.method import Method
+from codeplan.episode.method import Method, needs_space
 from codeplan.errors import (
     BudgetExceeded,
     CallInDoubt,
@@ -38,6 +38,7 @@ from codeplan.protocols import (
     BaseEnvironment,
     Environment,
     OffersTools,
+    TakesActions,
     has_members,
     require_members,
     require_synchronous,
@@ -150,6 +151,8 @@ class EpisodeSetup:
         with ExitStack() as resources:
             self.env = _open(env, shares["env"], resources)
             _require_usable_agent(self.env)
+            if needs_space(self.method) and not isinstance(self.env, TakesActions):
+                raise actions_not_described(self.env.name)
             self._resources = resources.pop_all()
 
     def __enter__(self) -> EpisodeSetup:
@@ -180,7 +183,8 @@ class EpisodeSetup:
             budget=budget,
             tools=offering.described_tools if offering else (),
             tools_doc=offering.tools_doc if offering else "",
-            has_verifier=offering is not None and offering.has_verifier,
+            has_verifier=offering is not None and offering.verifier_name != "",
+            verifier=offering.verifier_name if offering else "",
             has_flows=offering is not None and offering.has_flows,
             is_blind=offering is not None and offering.is_blind,
             instructions=offering.instructions if offering else "",

@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Annotated, Final, TypeAlias
 
 import msgspec
 
+from codeplan.errors import UsageError
 from codeplan.sandbox.language.extraction import PARAMETERS_CLOSING, PARAMETERS_OPENING
 from codeplan.types import Value as Frozen
+from codeplan.untrusted.values import in_quotes
 
 _Text = Annotated[str, msgspec.Meta(max_length=2_000)]
 SkillParameterValue: TypeAlias = _Text | Annotated[list[_Text], msgspec.Meta(max_length=500)] | int | float
@@ -115,6 +118,58 @@ def bind_parameters(plan: str, goal: str, values: Mapping[str, SkillParameterVal
         margin = lines[span.start - 1].partition("#")[0]
         lines[span.start - 1] = f"{margin}{PARAMETERS_OPENING} {' '.join(goal.split())[:MAX_GOAL]}"
     return "\n".join(lines)
+
+
+def fill_parameters(skill_name: str, plan: str, goal: str, given: Mapping[str, object]) -> str:
+    """The plan with this goal and a value for each parameter, as a user or a client gave it.
+
+    Raises: UsageError: a parameter has no value or one of another sort, or there is no such parameter.
+    """
+    known = {p.name: p for p in read_parameters(plan).parameters}
+    forms = " ".join(f"{p.name}={'[…]' if isinstance(p.value, list) else '…'}" for p in known.values())
+    usage = f"its parameters: {forms}" if known else f"{skill_name} has no parameters"
+    for name in given:
+        if name not in known:
+            raise UsageError(f"{in_quotes(name, 100)} is no parameter; {usage}")
+    if missing := [name for name in known if name not in given]:
+        raise UsageError(f"there is no value for {', '.join(missing)}; {usage}")
+    values = {name: _check_value(p, given[name]) for name, p in known.items()}
+    filled = bind_parameters(plan, goal, values)
+    if {p.name: p.value for p in read_parameters(filled).parameters} != values:
+        raise UsageError("a value has characters that a plan cannot hold; leave them out")
+    return filled
+
+
+def _check_value(parameter: SkillParameter, given: object) -> SkillParameterValue:
+    """The value, of the sort of the plan's own. Raises: UsageError."""
+    own = parameter.value
+    wanted = type(own) if not isinstance(own, list) else list[str]
+    try:
+        value: SkillParameterValue = msgspec.convert(msgspec.convert(given, wanted), SkillParameterValue)
+    except msgspec.ValidationError:
+        raise UsageError(f"{parameter.name} is {_wanted(own)}") from None
+    if is_date(own) and not is_date(value):
+        raise UsageError(f"{parameter.name} is a date, as in {own}")
+    return value
+
+
+def _wanted(own: SkillParameterValue) -> str:
+    match own:
+        case list():
+            return 'a list of texts, as in ["a", "b"]'
+        case str():
+            return "a text of at most 2,000 characters"
+        case int():
+            return f"a whole number, as in {own}"
+    return f"a number, as in {own}"
+
+
+def is_date(value: object) -> bool:
+    """Whether it is the text of a day, such as 2026-03-01."""
+    try:
+        return isinstance(value, str) and date.fromisoformat(value).isoformat() == value
+    except ValueError:
+        return False
 
 
 def _block_lines(lines: Sequence[str]) -> range:

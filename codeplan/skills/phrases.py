@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from functools import cache
 from typing import Annotated, Final, NamedTuple, TypeAlias
 
@@ -22,6 +22,7 @@ from codeplan.skills.parameter_binding import (
     MAX_GOAL,
     SkillParameter,
     SkillParameterValue,
+    is_date,
     read_parameters,
     without_parameters,
 )
@@ -37,6 +38,7 @@ _Word = Annotated[str, msgspec.Meta(max_length=MAX_WORD)]
 WordGroup: TypeAlias = Annotated[tuple[_Word, ...], msgspec.Meta(max_length=MAX_GROUP)]
 
 _TOKEN = re.compile(r"\"[^\"]*\"|“[^“”]*”|\w+(?:[-@./:'’+&]\w+)*|[^\w\s]")
+_PLACE_MARK = "\ue000"  # a private character: the place of a parameter
 _PLACE = re.compile(r"\{(\w{1,80})\}")
 
 
@@ -45,6 +47,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 _FILLERS = _words("a an the my our your please kindly just")
+_POSSESSIVES = _words("my our your")
 _MARKS = frozenset(".,;:!?\"'()“”‘’")
 
 _OPENINGS = (
@@ -65,7 +68,7 @@ _LIMITS = _words(
     instead into it its last least less many me mine more most much neither never next no nobody none nor not
     nothing of off on once one only or other others out over per plus previous same she some somebody someone
     something than that their them then there these they this those to today tomorrow twice under unless until
-    up us via we what whatever when where which who whoever whom whose with without yesterday you
+    up us via we what whatever when where which who whom whose with without yesterday you
     """
 )
 """Words that say more about a goal than a value does: one in a value's place makes it another goal."""
@@ -102,8 +105,8 @@ def bind_by_rule(skill: Skill, goal: str) -> dict[str, SkillParameterValue] | No
     if not block.parameters or len(goal) > MAX_GOAL or _leaves_values(skill.plan, block.parameters):
         return None
     same = _interchangeable(skill.words)
-    tokens = _meaningful(goal)
-    words = [_canonical(t.text, same) for t in tokens]
+    parts = _parts(_meaningful(goal), same)
+    words = [part.word for part in parts]
     there = set(words)
     own = {p.name: p for p in block.parameters}
     found: list[dict[str, SkillParameterValue]] = []
@@ -113,10 +116,18 @@ def bind_by_rule(skill: Skill, goal: str) -> dict[str, SkillParameterValue] | No
             if len(ways) == _MAX_WAYS:
                 return None
             for binding in ways:
-                values = _read_values(binding, own, tokens, goal)
+                values = _read_values(binding, own, parts, goal)
                 if values is not None and values not in found:
                     found.append(values)
     return found[0] if len(found) == 1 else None
+
+
+def shares_words(skill: Skill, goal: str) -> bool:
+    """Whether the goal has a word of the skill's goal, of its phrases or of their interchangeable words."""
+    known = {item for items in _phrases(skill, {}) for item in items if isinstance(item, str)}
+    known |= {_stem(t.text) for t in _meaningful(read_parameters(skill.plan).goal)}
+    known |= {_stem(word) for group in skill.words for part in group for word in part.split()}
+    return any(_stem(t.text) in known - _LIMITS for t in _meaningful(goal[:MAX_GOAL]))
 
 
 def find_phrase(skill: Skill, goal: str, values: Mapping[str, SkillParameterValue]) -> str | None:
@@ -188,35 +199,58 @@ def _has_words(items: _Items) -> bool:
 # ------------------------------------------------------------------ phrases
 
 
-def _phrases(skill: Skill, same: Mapping[str, str]) -> Iterator[_Items]:
+_Same: TypeAlias = Mapping[tuple[str, ...], str]  # what stands for each of several interchangeable parts
+
+
+class _Part(NamedTuple):
+    """A word of a text, or several that are interchangeable with others; ``word`` stands for it."""
+
+    word: str
+    tokens: Sequence[_Token]
+
+
+def _phrases(skill: Skill, same: _Same) -> Iterator[_Items]:
     """The skill's own goal, if it shows where the values stand, and its other phrases."""
     for phrase in valid_phrases(skill.parameters, [own_phrase(skill), *skill.said]):
         yield _items(phrase, same)
 
 
-def _items(phrase: str, same: Mapping[str, str]) -> _Items:
+def _items(phrase: str, same: _Same) -> _Items:
     """The words of a phrase in canonical form, and the places of its parameters."""
-    names = _PLACE.findall(phrase)
-    marked = _PLACE.sub(" \ue000 ", phrase.replace("\ue000", ""))  # a private character stands for a place
-    left = iter(names)
-    return tuple(_Place(next(left)) if t.text == "\ue000" else _canonical(t.text, same) for t in _meaningful(marked))
+    names = iter(_PLACE.findall(phrase))
+    marked = _PLACE.sub(f" {_PLACE_MARK} ", phrase.replace(_PLACE_MARK, ""))
+    return tuple(_Place(next(names)) if p.word == _PLACE_MARK else p.word for p in _parts(_meaningful(marked), same))
 
 
-def _interchangeable(groups: Iterable[Sequence[str]]) -> dict[str, str]:
-    """The word that stands for each word of a group; a word in two groups stands for itself."""
-    found: dict[str, str] = {}
-    twice: set[str] = set()
+def _interchangeable(groups: Iterable[Sequence[str]]) -> dict[tuple[str, ...], str]:
+    """What stands for each part of a group, by its words; a part in two groups stands for itself."""
+    found: dict[tuple[str, ...], str] = {}
+    twice: set[tuple[str, ...]] = set()
     for group in groups:
-        words = [_stem(w) for w in group if len(w.split()) == 1]
-        for word in words:
-            twice |= {word} & found.keys()
-            found.setdefault(word, words[0])
-    return {w: stands for w, stands in found.items() if w not in twice and stands not in twice}
+        parts = [key for key in (_key(part) for part in group) if key]
+        for part in parts:
+            twice |= {part} & found.keys()
+            found.setdefault(part, " ".join(parts[0]))
+    return {part: stands for part, stands in found.items() if part not in twice and tuple(stands.split()) not in twice}
 
 
-def _canonical(word: str, same: Mapping[str, str]) -> str:
-    stem = _stem(word)
-    return same.get(stem, stem)
+def _key(part: str) -> tuple[str, ...]:
+    return tuple(_stem(t.text) for t in _tokens(part) if t.text not in _MARKS and t.text.casefold() not in _FILLERS)
+
+
+def _parts(tokens: Sequence[_Token], same: _Same) -> list[_Part]:
+    """The tokens as parts, the longest that is interchangeable first."""
+    stems = [_stem(t.text) for t in tokens]
+    longest = max(map(len, same), default=1)
+    found: list[_Part] = []
+    at = 0
+    while at < len(tokens):
+        sizes = range(min(longest, len(tokens) - at), 0, -1)
+        size = next((n for n in sizes if tuple(stems[at : at + n]) in same), 1)
+        stem = tuple(stems[at : at + size])
+        found.append(_Part(same.get(stem, stem[0]), tokens[at : at + size]))
+        at += size
+    return found
 
 
 def _stem(word: str) -> str:
@@ -300,12 +334,13 @@ def _align(items: _Items, words: Sequence[str], sizes: Mapping[str, range]) -> l
 
 
 def _read_values(
-    binding: _Binding, own: Mapping[str, SkillParameter], tokens: Sequence[_Token], goal: str
+    binding: _Binding, own: Mapping[str, SkillParameter], parts: Sequence[_Part], goal: str
 ) -> dict[str, SkillParameterValue] | None:
     """The values in these places; None if one is not of the sort of the plan's own."""
     found: dict[str, SkillParameterValue] = {}
     for name, start, end in binding:
-        value = _read_value(own[name].value, tokens[start:end], goal)
+        span = [token for part in parts[start:end] for token in part.tokens]
+        value = _read_value(own[name].value, span, goal) if len(span) == end - start else None
         if value is None:
             return None
         found[name] = value
@@ -319,7 +354,7 @@ def _read_value(own: SkillParameterValue, span: Sequence[_Token], goal: str) -> 
         return type(own)(text) if is_number else None
     if not isinstance(own, str):
         return None
-    if _is_date(own):
+    if is_date(own):
         return _read_date(text)
     quoted = len(span) == 1 and _is_quoted(text)
     if not quoted and not _is_name(own, span, goal):
@@ -331,12 +366,13 @@ def _read_value(own: SkillParameterValue, span: Sequence[_Token], goal: str) -> 
 def _is_name(own: str, span: Sequence[_Token], goal: str) -> bool:
     """Whether the tokens stand side by side and name one thing, as the plan's own value does."""
     words, known = [t.text for t in span], [t.text for t in _tokens(own)]
-    if span[-1].number - span[0].number != len(span) - 1 or _follows_title(goal, span[0]):
+    if span[-1].number - span[0].number != len(span) - 1 or _belongs_to_more(goal, span[0]):
         return False
     if _signs(words) != _signs(known) or any(w.casefold() in _LIMITS for w in words):
         return False
     names = [w for w in words if w[0].isalnum()]
-    return len(names) == 1 or all(w[0].isupper() or w[0].isdigit() for w in names)
+    in_capitals = all(w[0].isupper() or w[0].isdigit() for w in names)
+    return in_capitals or (len(names) == 1 and not own[0].isupper())
 
 
 def _signs(words: Sequence[str]) -> list[tuple[int, str]]:
@@ -344,21 +380,16 @@ def _signs(words: Sequence[str]) -> list[tuple[int, str]]:
     return [(i, w) for i, w in enumerate(words) if not w[0].isalnum()]
 
 
-def _follows_title(goal: str, first: _Token) -> bool:
-    """Whether an article in capitals stands before the value, and may belong to it: The Hague."""
+def _belongs_to_more(goal: str, first: _Token) -> bool:
+    """Whether the word before the value makes it another: The Hague, my landlord."""
     before = _tokens(goal[: first.start])
-    return len(before) > 1 and before[-1].text.casefold() in _FILLERS and before[-1].text[0].isupper()
+    word = before[-1].text if before else ""
+    is_title = len(before) > 1 and word.casefold() in _FILLERS and word[0].isupper()
+    return is_title or word.casefold() in _POSSESSIVES
 
 
 def _sort(text: str) -> tuple[bool, bool, bool]:
     return text.isdigit(), any(c.isdigit() for c in text), "@" in text
-
-
-def _is_date(text: str) -> bool:
-    try:
-        return date.fromisoformat(text).isoformat() == text
-    except ValueError:
-        return False
 
 
 def _read_date(text: str) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias, cast
 
 import msgspec
 
@@ -16,7 +16,7 @@ from codeplan.recording.events import ChosenSkill, SkillsChosen
 from codeplan.skills.embeddings import Embedder, EmbeddingSkillStore
 from codeplan.skills.library import FixedStore, MissingStore, ReadOnlyStore, SkillLibrary
 from codeplan.skills.parameter_binding import SkillParameterValue, bind_parameters
-from codeplan.skills.phrases import MAX_PHRASES, bind_by_rule, find_phrase
+from codeplan.skills.phrases import MAX_PHRASES, bind_by_rule, find_phrase, shares_words
 from codeplan.skills.skill import EvidenceRecord, Skill, SkillStore, find_tool_difference
 from codeplan.skills.skill_folder import TOOLS
 from codeplan.types import Task
@@ -51,12 +51,16 @@ _SPARE_SKILLS = 8
 """Skills that are looked at beyond the limit, where some may need other tools."""
 
 
+_Use: TypeAlias = Literal["plan", "reuse"]
+
+
 class SkillSelection(NamedTuple):
-    """The skills for a task, best first; ``bound`` is the plan of the first with the task's values, if a rule is sure
-    of these, otherwise empty.
+    """The skills for a task, best first. ``reuses`` is whether the plan of the first is to run; ``bound`` is that plan
+    with the task's values, if a rule is sure of these, otherwise empty.
     """
 
     skills: tuple[Skill, ...] = ()
+    reuses: bool = False
     bound: str = ""
 
 
@@ -94,15 +98,18 @@ class SkillSelector:
         if embeddings is not None:
             _check_embeddings(embeddings, store)
 
-    def select(self, task: Task, episode: Episode, purpose: Literal["plan", "reuse"]) -> SkillSelection:
-        """Return the skills for the task. Records the choice, or follows the recorded one."""
+    def select(self, task: Task, episode: Episode, purpose: _Use) -> SkillSelection:
+        """Return the skills for the task. Records the choice, or follows the recorded one.
+
+        Over tools, a skill that has no word in common with the goal is not reused: that would cost a call for nothing.
+        """
         if self.store is None:
             return SkillSelection()
         env = episode.env.name
         episode.replay_embeddings()
         if recorded := episode.trace.next_recorded(SkillsChosen):
             found = [Skill(c.name, env, c.plan, version=c.version, score=c.score) for c in recorded.chosen]
-            left_out, bound = recorded.left_out, recorded.bound
+            left_out, bound, purpose = recorded.left_out, recorded.bound, cast("_Use", recorded.purpose)
         else:
             fitting, left_out = self._find_fitting(self.store, msgspec.structs.replace(task, env=env), episode)
             goal = episode.goal_of(task)
@@ -112,9 +119,11 @@ class SkillSelector:
             found = self._fit_prompt(fitting[: self._limit])
             runs = len(sure) == 1 and found[:1] == [sure[0].skill]
             bound = bind_parameters(found[0].plan, goal, sure[0].values) if runs else ""
+            if episode.has_tools and not (found and (bound or shares_words(found[0], goal))):
+                purpose = "plan"
         choices = tuple(ChosenSkill(s.name, s.version, s.score, s.plan) for s in found)
         episode.record(SkillsChosen(purpose=purpose, chosen=choices, left_out=left_out, bound=bound))
-        return SkillSelection(tuple(found), bound)
+        return SkillSelection(tuple(found), purpose == "reuse" and bool(found), bound)
 
     def learn(self, skill: Skill, goal: str, values: Mapping[str, SkillParameterValue], episode: Episode) -> None:
         """Keep a goal that the skill has reached with these values as a further phrase; a replay keeps nothing."""

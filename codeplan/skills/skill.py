@@ -270,6 +270,10 @@ class SkillStore(Protocol):
         """Return at most ``limit`` skills for the task, best first; never retired or failing ones."""
         ...
 
+    def get(self, env: str, name: str) -> Skill:
+        """Return a skill, whatever its status. Raises: UsageError: there is none of this name."""
+        ...
+
     def record(self, skill: Skill, record: EvidenceRecord) -> None:
         """Store the outcome of an episode with or without the skill as evidence."""
         ...

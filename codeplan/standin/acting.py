@@ -75,6 +75,12 @@ def reflect(prompt: str) -> str | None:
     return rules.reflect(parsed) if rules else None
 
 
+def rate_plan(prompt: str) -> str:
+    """The rating of the prompt's plan: ten times the share of its steps that are done."""
+    done, steps = re.findall(r"\d++", find_section(prompt, "done") or "0 1")[:2]
+    return str(round(10 * int(done) / max(1, int(steps))))
+
+
 def write_text_plan(prompt: str) -> str | None:
     """A first plan in words: the general one, without any lesson."""
     rules = _acting_rules_for(parse_prompt(prompt).observation)

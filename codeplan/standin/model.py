@@ -263,6 +263,7 @@ _ANSWERS: dict[Purpose, _Answer] = {
     "act": lambda model, system, user: _require(acting.act(user, model.weakness), user),
     "formalise": lambda model, system, user: acting.formalise_action(user),
     "reflect": lambda model, system, user: _require(acting.reflect(user), user),
+    "rate": lambda model, system, user: acting.rate_plan(user),
     "generalise": lambda model, system, user: _require(acting.write_general_plan(system, user), user),
 }
 

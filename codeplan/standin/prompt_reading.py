@@ -15,6 +15,7 @@ from codeplan.types import Message, Purpose
 
 _TAG = re.compile(r"^<(\w+)>$", re.MULTILINE)
 _BY_SECTIONS: tuple[tuple[frozenset[str], Purpose], ...] = (
+    (frozenset({"plan", "transcript", "done"}), "rate"),
     (frozenset({"plan", "errors"}), "check"),
     (frozenset({"page", "criteria"}), "act"),
     (frozenset({"plan", "feedback"}), "refine"),

@@ -19,7 +19,7 @@ from typing import Any
 from codeplan import envs
 from codeplan.agent_interface import agent_api
 from codeplan.errors import UsageError
-from codeplan.protocols import Environment, GeneratesTasks
+from codeplan.protocols import Environment, GeneratesTasks, HasSnapshots
 from codeplan.types import Observation, Task
 from codeplan.untrusted.texts import with_article, with_count
 from codeplan.untrusted.values import in_quotes
@@ -165,6 +165,17 @@ class EnvironmentContract:
             assert not last.success
             after = env.step(self.non_winning_action)
             assert (after.done, after.success, after.reward) == (True, False, 0.0)
+
+    def test_a_snapshot_brings_back_what_the_world_was(self) -> None:
+        with self._start_first_task() as (env, _, _):
+            if not isinstance(env, HasSnapshots):
+                raise unittest.SkipTest("this environment has no snapshots")
+            start = env.snapshot()
+            answer = env.step(self.non_winning_action)
+            for _ in range(2):
+                env.step(self.non_winning_action)
+                env.restore(start)
+                assert env.step(self.non_winning_action) == answer, "after a restored snapshot it answers differently"
 
     # -------------------------------------------------------------- close, and two instances
 

@@ -98,7 +98,7 @@ class FaultyTools:
 
     def __init__(self, env: RecordedCalls, message: str, at: int) -> None:
         self.name, self.agent = env.name, env.agent
-        self.described_tools, self.tools_doc, self.has_verifier = env.described_tools, env.tools_doc, env.has_verifier
+        self.described_tools, self.tools_doc, self.verifier_name = env.described_tools, env.tools_doc, env.verifier_name
         self.tasks, self.judge = env.tasks, env.judge
         self.once_tools, self.carried, self.has_flows = env.once_tools, env.carried, env.has_flows
         self.is_blind, self.instructions, self.returns = env.is_blind, env.instructions, env.returns

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
@@ -91,6 +93,9 @@ MAX_VERDICT_CHARS = 2_000
 """Maximum length of a verifier's text, in characters."""
 
 
+MAX_VERIFIER_NAME_CHARS = 200
+
+
 class Verifier:
     """A function ``verify(value, tools)``, or ``verify(value)``, sync or async.
 
@@ -102,6 +107,15 @@ class Verifier:
     def __init__(self, verify: Callable[..., Verdict | Awaitable[Verdict]], *, final: bool = False) -> None:
         self._verify, self.final = verify, final
         self._count = require_callable(verify, "verify", "verify(value, tools)", (2, 1))
+
+    @property
+    def name(self) -> str:
+        """The function's name, with a digest of its source if there is any: functions of other text are told apart."""
+        of = self._verify if hasattr(self._verify, "__qualname__") else type(self._verify)
+        name = f"{of.__module__}.{of.__qualname__}"[:MAX_VERIFIER_NAME_CHARS]
+        with suppress(OSError, TypeError):
+            return f"{name}-{hashlib.sha256(inspect.getsource(of).encode()).hexdigest()[:16]}"
+        return name
 
     def judge(self, value: object, tools: object, finish: Callable[[object], object]) -> Verdict:
         """The verdict; ``finish`` waits for an asynchronous one.
@@ -215,7 +229,7 @@ class ToolEnvironment:
         self.use_toolset(toolset)
         self.let_ask(user)
         self._task = Task(id="goal", env=self.name, kind=GOAL, goal=goal.strip())
-        self.has_verifier, self.has_flows = verifier is not None, flows is not None
+        self.verifier_name, self.has_flows = verifier.name if verifier else "", flows is not None
         self.is_blind, self.instructions = is_blind, checked_instructions(instructions)
         self.returns, self._wanted = returns.described if returns else None, returns
         self._own_wanted, self.variables = returns, variables

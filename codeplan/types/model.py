@@ -22,6 +22,7 @@ Purpose = Literal[
     "formalise",
     "reflect",
     "generalise",
+    "rate",
     "embed",
 ]
 """Why a model is called:
@@ -32,6 +33,7 @@ Purpose = Literal[
 ``plan_text``, ``refine_text``, ``decompose``: write or refine a plan in words, split a goal into sub-tasks.
 ``act``, ``formalise``: choose an executor's next action, put a line into the form of a valid action.
 ``reflect``, ``generalise``: learn from what was done, write one plan in words from several such lessons.
+``rate``: say how promising a plan is, in a search.
 ``embed``: turn texts into vectors.
 """
 

@@ -68,17 +68,23 @@ def html_text(text: str) -> str:
     return escape("\n".join(clip_lines(text, 40, MAX_CELL)))
 
 
+_LEFT: Final = 'style="text-align: left"'
+"""Of cells: notebooks move their content to the right, where long texts are hard to read."""
+
+
 def html_table(title: str, rows: Mapping[str, str], source: str | None = None) -> str:
     """A table of names and values. ``rows`` maps a name to HTML, and ``source`` is a plan to unfold below it."""
-    body = "".join(f"<tr><th>{escape(name)}</th><td>{value}</td></tr>" for name, value in rows.items() if value)
+    body = "".join(
+        f"<tr><th {_LEFT}>{escape(name)}</th><td {_LEFT}>{value}</td></tr>" for name, value in rows.items() if value
+    )
     plan = "" if source is None else _folded("Plan", source)
     return f"<div><strong>{html_text(title)}</strong><table>{body}</table>{plan}</div>"
 
 
 def html_list(title: str, header: Iterable[str], rows: Iterable[Iterable[str]], left_out: int = 0) -> str:
     """A table with a header; ``rows`` hold HTML, and ``left_out`` more are only counted."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in header)
-    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    head = "".join(f"<th {_LEFT}>{escape(name)}</th>" for name in header)
+    body = "".join(f"<tr>{''.join(f'<td {_LEFT}>{cell}</td>' for cell in row)}</tr>" for row in rows)
     more = f"<p>… and {left_out:,} more</p>" if left_out > 0 else ""
     return f"<div><strong>{html_text(title)}</strong><table><tr>{head}</tr>{body}</table>{more}</div>"
 

@@ -14,8 +14,9 @@ from codeplan.cli import main
 from codeplan.errors import UsageError
 from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.methods.adapt import Adapt
+from codeplan.recording.event_log import Events
 from codeplan.recording.events import ModelCalled, PlanDrafted, PlanRejected, PlanStarted
-from codeplan.recording.trace import Recording, Trace
+from codeplan.recording.trace import Trace
 from codeplan.types import Message
 
 
@@ -31,13 +32,13 @@ def exported(bench: BenchRecord, training: str, path: Path) -> list[dict[str, ob
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def trace_of(bench: BenchRecord, example: dict[str, object]) -> Recording:
+def trace_of(bench: BenchRecord, example: dict[str, object]) -> Events:
     (found,) = [one for one in bench.outcomes if one.key == (example["cell"], example["task"], example["repeat"])]
     assert found.result.success
     return Trace.read(bench.folder / found.run)
 
 
-def call_before(trace: Recording, seq: object) -> tuple[list[Message], str]:
+def call_before(trace: Events, seq: object) -> tuple[list[Message], str]:
     """The messages and the reply of the model call after which the plan with this number was recorded."""
     events = [event for event in trace if isinstance(event, ModelCalled | PlanDrafted)]
     (at,) = [n for n, event in enumerate(events) if event.seq == seq and isinstance(event, PlanDrafted)]

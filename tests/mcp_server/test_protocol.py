@@ -3,6 +3,7 @@
 import asyncio
 import json
 from contextlib import asynccontextmanager
+from functools import partial
 
 import jsonschema
 import pytest
@@ -18,6 +19,7 @@ from codeplan.mcp_server.answers import OFFERED
 from codeplan.mcp_server.server import PlanService, make_server
 from codeplan.recording.trace import Trace
 from codeplan.skills import SkillLibrary
+from codeplan.skills.parameter_binding import PARAMETERS_CLOSING, PARAMETERS_OPENING
 from codeplan.skills.skill import Skill
 
 ERAS = ("legacy", "auto")
@@ -133,6 +135,38 @@ def test_skills_are_found_in_a_library(runner, tmp_path):
     library.add(Skill("clean-lettuce", "household", PLAN, "clean", "Cleans lettuce.", status="active"))
     found = call(runner, "find_skills", {"goal": "count all fruits"}, skills=library).structured_content["skills"]
     assert [(s["name"], s["plan"]) for s in found] == [("count-fruits", PLAN)]
+
+
+FRUITS = f"""def solution(agent, start_from=1):
+    {PARAMETERS_OPENING} count kiwis
+    fruit = "kiwis"
+    {PARAMETERS_CLOSING}
+    if start_from <= 1:
+        print('[Step 1] count them')
+        n = agent.count(fruit)
+        assert n, 'none'
+    return n
+"""
+
+
+def test_an_active_skill_runs_with_the_clients_values(runner, tmp_path):
+    library = SkillLibrary(tmp_path / "skills")
+    count = library.add(Skill("count-fruits", "tools", FRUITS, parameters=("fruit",), status="active"))
+    run = partial(call, runner, "run_skill", skills=library)
+    done = run({"skill": "count-fruits", "values": {"fruit": "pears"}}).structured_content
+    direct = call(runner, "run_plan", {"plan": FRUITS.replace('fruit = "kiwis"', 'fruit = "pears"')}).structured_content
+    assert (done["ended"], done["value"]) == (direct["ended"], direct["value"])
+    for arguments, why in (
+        ({"skill": "count-fruits"}, "there is no value for fruit"),
+        ({"skill": "count-fruits", "values": {"fruit": 3}}, "fruit is a text"),
+        ({"skill": "count-fruits", "values": {"fruit": "a", "n": 1}}, "'n' is no parameter"),
+        ({"skill": "../x", "values": {}}, "is not a valid name"),
+        ({"skill": "other", "values": {}}, "there is no skill tools/other"),
+    ):
+        refused = run(arguments)
+        assert refused.is_error and why in refused.content[0].text, refused.content[0].text
+    library.change(count, status="candidate")
+    assert "is candidate; its owner" in run({"skill": "count-fruits", "values": {"fruit": "pears"}}).content[0].text
 
 
 # ------------------------------------------------------------------ approvals, progress, cancellation

@@ -68,6 +68,17 @@ DEFAULTS = {
     "plan-and-execute": {"executor": "react", "subtasks": "words", "prompts": None},
     # Try-Again (Prasad et al., 2024, appendix A): retries at temperature 0.7
     "try-again": {"executor": "react", "trials": 3, "retry_temperature": 0.7},
+    # Search over plans: Try-Again's temperature; LATS (Zhou et al., 2024) weighs the model's rating by half, and UCT by 1
+    "best-of-n": {"executor": {"name": "adaplanner", "tries": 1}, "n": 4, "temperature": 0.7},
+    "tree": {
+        "executor": "adaplanner",
+        "width": 3,
+        "calls": 30,
+        "exploration": 1.0,
+        "word": 0.5,
+        "temperature": 0.7,
+        "prompts": None,
+    },
     # Reflexion (Shinn et al., 2023): the last three reflections
     "reflexion": {"executor": "react", "trials": 3, "memory": 3, "prompts": None},
     # AutoPlan (Ouyang & Li, 2023): four tasks a batch, drawn at random; flaws from the history and the result
@@ -190,6 +201,9 @@ def test_a_budget_limits_only_model_calls_by_default():
         ("reflexion", "memory"),
         ("autoplan", "batch"),
         ("autoplan", "epochs"),
+        ("best-of-n", "n"),
+        ("tree", "width"),
+        ("tree", "calls"),
     ],
 )
 def test_a_count_begins_at_one(method, setting):

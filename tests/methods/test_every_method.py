@@ -21,6 +21,8 @@ EVERY = {
     "autoplan": {"weakness": "forgetful", "executor": "try-again"},
     "text-planner": {"weakness": "forgetful"},
     "adaplanner": {"mistakes": "forgotten_walk,wrong_guess,wrong_count"},
+    "best-of-n": {"mistakes": "forgotten_walk,wrong_guess,wrong_count"},
+    "tree": {"mistakes": "forgotten_walk,wrong_guess,wrong_count", "width": 2},
 }
 PARTS = {
     "try-again": "trial",
@@ -29,6 +31,8 @@ PARTS = {
     "adapt": "sub-task",
     "autoplan": "trial",
     "text-planner": "plan",
+    "best-of-n": "trial",
+    "tree": "trial",
 }
 TASKS = {"household": "heat/3", "textcraft": "depth3/17"}
 

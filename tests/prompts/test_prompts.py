@@ -60,6 +60,7 @@ CHATS = {
     "adaplanner/ask": ("question",),
     "adaplanner/bind": ("earlier", "parameters", "observation", "goal", "acts"),
     "adaplanner/phrases": ("goal", "parameters", "called"),
+    "search/rate": ("observation", "goal", "plan", "transcript", "done", "steps"),
 }
 LINES = ("notes", "fixes", "left", "attempts", "done", "once", "turns", "new_tools", "left_variables", "called")
 """Values that are a tuple of lines."""

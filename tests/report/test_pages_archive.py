@@ -47,6 +47,10 @@ def block(page: str, name: str) -> Any:
     return json.loads(gzip.decompress(base64.b64decode(packed[1])))
 
 
+def head_of(page: str, at: int) -> Any:
+    return block(page, f"h{at // archive.HEADS_IN_BLOCK}")[at % archive.HEADS_IN_BLOCK]
+
+
 def test_the_file_loads_nothing_else(bench: Path, tmp_path: Path) -> None:
     page = Elements(written(bench, tmp_path / "page.html"))
     assert not [a for tag, a in page.tags if "src" in a or tag in ("link", "iframe", "object", "embed", "base")]
@@ -61,7 +65,7 @@ def test_the_file_loads_nothing_else(bench: Path, tmp_path: Path) -> None:
 def test_every_event_of_every_episode_is_in_the_file(bench: Path, tmp_path: Path) -> None:
     page = written(bench, tmp_path / "page.html")
     for at, run in enumerate(ReportSource(bench).read().episodes):
-        head = block(page, f"e{at}")
+        head = head_of(page, at)
         items = [i for n in range(len(head["pages"])) for i in block(page, f"e{at}p{n}")["items"]]
         assert len(items) == head["events"] == (run.folder / "trace.jsonl").read_bytes().count(b"\n")
 
@@ -91,10 +95,26 @@ def test_the_middle_of_what_is_too_large_is_left_out_and_counted(
     page = (tmp_path / "page.html").read_text()
     assert done.left_out > 0
     kept = [int(n) for n in re.findall(r'id="e0p(\d+)"', page)]
-    last = len(block(page, "e0")["pages"]) - 1
+    last = len(head_of(page, 0)["pages"]) - 1
     assert 0 in kept
     assert last in kept
     assert len(kept) + done.left_out == last + 1
+
+
+def test_of_many_episodes_all_heads_are_there_and_some_have_their_events(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(150):
+        text = base64.b64encode(random.Random(n).randbytes(1_500)).decode()
+        write(tmp_path / f"run-{n}", started(), acted(text=text), ended(started()))
+    monkeypatch.setattr(archive, "MAX_FILE_BYTES", 130_000)
+    done = archive.write_archive(ReportSource(tmp_path), tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert [head_of(page, at)["state"] for at in range(150)] == ["success"] * 150
+    complete = [int(n) for n in re.findall(r'id="e(\d+)p0"', page)]
+    assert 10 < len(complete) == 150 - done.left_out < 60
+    assert abs(sum(n < 75 for n in complete) - len(complete) / 2) < 3
+    assert sum(map(len, re.findall(r'<script type="[^>]*>([^<]*)<', page))) <= 130_000
 
 
 def test_pictures_are_in_the_file_and_others_files_are_not(tmp_path: Path) -> None:

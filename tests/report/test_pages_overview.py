@@ -20,6 +20,7 @@ from codeplan.cli.app import main
 from codeplan.errors import UsageError
 from codeplan.report.pages.overview import build_overview, cost_curve, cost_unit, refinement_curve
 from codeplan.report.pages.report_source import ReportSource
+from codeplan.runner.session import Session
 from codeplan.runner.tools import do
 from codeplan.statistics import wilson_interval
 from codeplan.types import InfrastructureFailed, Result, Success, Task
@@ -263,14 +264,17 @@ def apples() -> int:
     return 2
 
 
-def test_runs_on_tools_are_one_task_only_with_one_goal_and_the_same_tools(tmp_path: Path) -> None:
-    source = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        return agent.report()\n"
+def looks(messages: object) -> str:
+    """A model whose plans return at once."""
+    return "```python\ndef solution(agent, start_from=1):\n    if start_from <= 1:\n        return agent.report()\n```"
 
-    def model(messages: object) -> str:
-        return f"```python\n{source}```"
 
+def test_runs_on_tools_are_one_task_only_with_one_goal_and_the_same_tools_and_verifier(tmp_path: Path) -> None:
     def verify(value: object) -> bool:
         return True
+
+    def verify_strictly(value: object) -> bool:
+        return value is not None
 
     for name, goal, tools, judge in (
         ("a", "Count", pears, verify),
@@ -278,16 +282,39 @@ def test_runs_on_tools_are_one_task_only_with_one_goal_and_the_same_tools(tmp_pa
         ("c", "Fly to Saturn", pears, verify),
         ("d", "Count", apples, verify),
         ("e", "Count", pears, None),
+        ("f", "Count", pears, verify_strictly),
+        ("g", "Count", pears, lambda value: True),
     ):
-        do(goal, tools=tools, verify=judge, model=model, out=tmp_path / name)
+        do(goal, tools=tools, verify=judge, model=looks, out=tmp_path / name)
     read = ReportSource(tmp_path).read()
     a, b, *others = [run.task.id for run in read.episodes]
     assert a == b
-    assert len({a, *others}) == 4
+    assert len({a, *others}) == 6
     shown = build_overview(read)
-    for row, folder in zip(shown["episodes"], "abcde", strict=True):
+    for row, folder in zip(shown["episodes"], "abcdefg", strict=True):
         assert re.fullmatch(rf"{folder}, \d{{4}}-\d\d-\d\d \d\d:\d\d UTC", row[2])
-    assert [row[3] for row in shown["episodes"]] == ["Count", "Count", "Fly to Saturn", "Count", "Count"]
+    assert [row[3] for row in shown["episodes"]] == ["Count" if name != "c" else "Fly to Saturn" for name in "abcdefg"]
+
+
+def test_sessions_are_shown_with_their_turns_and_repeat_no_goal(tmp_path: Path) -> None:
+    for name, messages in {"a": ["Count", "Again", "And now?"], "b": ["Count"], "c": ["Count", "And now?"]}.items():
+        with Session(folder=tmp_path / name, tools=pears, model=looks) as session:
+            results = [session.do(message) for message in messages]
+    do("Count", tools=pears, model=looks, out=tmp_path / "d")
+    source = ReportSource(tmp_path)
+    shown = build_overview(source.read())
+    rows = shown["episodes"]
+    assert [row[3] for row in rows] == ["Count … And now? (3 turns)", "Count", "Count … And now? (2 turns)", "Count"]
+    assert [shown["kinds"][row[1]] for row in rows] == ["session", "goal", "session", "goal"]
+    assert [(row[4], row[5]) for row in rows] == [("claimed", results[-1].reason)] * 4
+    assert [row[10] for row in rows] == [3, 1, 2, 1], "model calls of all turns"
+    assert all(re.fullmatch(rf"{name}, .* UTC", row[2]) for name, row in zip("abcd", rows, strict=True))
+    a, b, c, d = [run.task.id for run in source.read().episodes]
+    assert b == d
+    assert len({a, b, c}) == 3
+    with Session(folder=tmp_path / "a", tools=pears, model=looks) as session:
+        session.do("Thanks")
+    assert build_overview(source.read())["episodes"][0][3] == "Count … Thanks (4 turns)"
 
 
 def test_other_goals_are_no_repetitions_of_one_task(tmp_path: Path) -> None:

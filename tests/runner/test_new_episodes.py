@@ -1,9 +1,12 @@
 import pytest
-from support.boxes import Boxes, Replies
+from support.boxes import Boxes, BoxesInWords, Replies
 
+from codeplan import methods
 from codeplan.budget import Budget
 from codeplan.errors import InfrastructureError, UsageError
 from codeplan.methods.adaplanner import AdaPlanner
+from codeplan.methods.reflexion import Reflexion
+from codeplan.methods.try_again import TryAgain
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted
 from codeplan.recording.trace import Trace
 from codeplan.runner.episodes import run
@@ -112,3 +115,20 @@ def test_a_method_that_returns_no_result_is_refused():
 
     with pytest.raises(UsageError, match="the method no-result returned a NoneType, not a Result"):
         run("household", "clean/3", NoResult())
+
+
+@pytest.mark.parametrize(
+    "method", [*(name for name in methods.names() if name != "adaplanner"), Reflexion(executor=TryAgain())]
+)
+def test_an_environment_that_does_not_describe_its_actions_is_refused_before_the_episode(tmp_path, method):
+    with pytest.raises(
+        UsageError, match=r"the environment boxes does not describe its actions.* ActionSpace\(forms=…\)"
+    ):
+        run(Boxes(), method=method, model=Replies(), out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_method_needs_a_description_of_the_actions_only_for_an_executor_whose_model_writes_them():
+    method = Reflexion(executor=AdaPlanner())
+    assert run(Boxes(), "ball/2", method=method, model=Replies(OPEN.format(2))).success
+    assert run(BoxesInWords(), "ball/2", method=Reflexion(), model=Replies("open 2")).success

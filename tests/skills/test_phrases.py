@@ -84,6 +84,8 @@ def test_other_values_in_the_same_words_are_bound(known, goal, values):
         (MEET, "Meet everyone"),
         (MEET, "Meet Bob and Eve"),
         (MEET, "Meet The Hague"),
+        (MEET, "Meet landlord"),
+        (ORDER, "Order my pears up to 5"),
         (MEET, ""),
     ],
 )
@@ -115,6 +117,21 @@ def test_a_word_in_two_groups_stands_for_itself():
     both = skill("Order apples", {"a": "apples"}, words=(("order", "buy"), ("buy", "acquire")))
     assert bind_by_rule(both, "Buy pears") is None
     assert bind_by_rule(both, "Order pears") == {"a": "pears"}
+
+
+@pytest.mark.parametrize(
+    ("goal", "value"),
+    [
+        ("call off the order PO-7, then tell the supplier", "PO-7"),
+        ("Cancel PO-7 and let our supplier know", "PO-7"),
+        ("Cancel PO-7 and tell the supplier to wait", None),
+        ("Cancel tell the supplier and tell the supplier", None),
+    ],
+)
+def test_parts_of_a_sentence_may_be_interchangeable(goal, value):
+    parts = (("let the supplier know", "tell the supplier"), ("call off the order", "cancel"), ("and", "then"))
+    known = skill("Cancel PO-1 and let the supplier know", {"id": "PO-1"}, words=parts)
+    assert bind_by_rule(known, goal) == ({"id": value} if value else None)
 
 
 @given(st.text('ab c.7"{}', max_size=30), st.text('ab c.7"{}', max_size=30))

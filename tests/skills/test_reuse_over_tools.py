@@ -67,24 +67,41 @@ def test_a_known_goal_needs_no_model(known, library, tmp_path, goal):
 
 def test_where_the_rule_is_not_sure_one_call_binds_and_the_goal_is_learnt(known, library, tmp_path):
     shop, model = Shop(), Model('{"the_item": "pears", "the_number": 25}')
-    result = play("There should be 25 of the pears", shop, model, library, tmp_path)
+    result = play("An order should bring the pears to 25", shop, model, library, tmp_path)
     assert result.success and (result.model_calls, shop.orders) == (1, [("pears", 22)])
-    result = play("There should be 9 of plums", shop, Model(), library, tmp_path)
+    result = play("An order should bring plums to 9", shop, Model(), library, tmp_path)
     assert result.success and (result.model_calls, shop.orders[1:]) == (0, [("plums", 6)])
 
 
 def test_a_goal_is_learnt_from_a_verified_success_alone(known, library, tmp_path):
     binds = '{"the_item": "pears", "the_number": 25}'
-    play("There should be 25 of pears", Shop(), Model(binds), library, tmp_path, verify=None)
-    play("There must be 25 of pears", Shop(), Model(binds), library, tmp_path, verify=lambda value: "no", tries=1)
+    play("An order should bring pears to 25", Shop(), Model(binds), library, tmp_path, verify=None)
+    play("An order must bring pears to 25", Shop(), Model(binds), library, tmp_path, verify=lambda value: "no", tries=1)
     assert library.get("tools", known.name).said == known.said
 
 
 def test_another_goal_is_planned(known, library, tmp_path):
     shop = Shop()
     other = PLAN.replace('agent.order("apples", 10 - n)', "'ok'")
-    result = play("How many apples are there?", shop, Model("NO", other), library, tmp_path)
+    result = play("Order apples, if there are fewer than 2", shop, Model("NO", other), library, tmp_path)
     assert (result.model_calls, shop.orders) == (2, [])
+
+
+def test_a_goal_with_none_of_a_skills_words_costs_no_call_more(known, library, tmp_path):
+    shop = Shop()
+    result = play(
+        "What is there?", shop, Model(PLAN.replace('agent.order("apples", 10 - n)', "'ok'")), library, tmp_path
+    )
+    assert (result.model_calls, shop.orders) == (1, [])
+    assert codeplan.replay(Path(result.trace).parent).value == result.value
+
+
+def test_turns_of_a_session_reuse_skills(known, library):
+    shop = Shop()
+    with codeplan.Session(tools=[shop], model=Model(), library=library, reuse=True) as session:
+        session.do("Order pears up to 25")
+        session.do("Buy plums until there are 9")
+    assert shop.orders == [("pears", 22), ("plums", 6)]
 
 
 @pytest.mark.parametrize("status", ["candidate", "retired"])

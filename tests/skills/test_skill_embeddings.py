@@ -274,6 +274,9 @@ def test_invalid_settings_are_refused(library):
         def find(self, task, limit):
             return []
 
+        def get(self, env, name):
+            raise UsageError(name)
+
         def record(self, skill, trial):
             pass
 

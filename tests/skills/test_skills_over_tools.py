@@ -184,9 +184,10 @@ def test_do_acquires_and_run_repeats_with_other_values_without_a_model(shop, cap
     ("values", "tools", "why"),
     [
         ((), "shop.py", "there is no value for the_item, the_number; its parameters: the_item=… the_number=…"),
-        (("the_item=a", "count=1"), "shop.py", "'count=1' sets no parameter"),
+        (("the_item=a", "count=1"), "shop.py", "'count' is no parameter; its parameters: the_item=… the_number=…"),
+        (("the_item=a", "count"), "shop.py", "'count' is no KEY=VALUE; codeplan skills show"),
         (("the_item=a", "the_item=b"), "shop.py", "the_item has two values"),
-        (("the_item=" + "a" * 2_001,), "shop.py", "a text of at most 2,000 characters"),
+        (("the_item=" + "a" * 2_001, "the_number=2"), "shop.py", "a text of at most 2,000 characters"),
         (("the_item=\U000e0001", "the_number=2"), "shop.py", "characters that a plan cannot hold"),
         (("the_item=a", "the_number=ten"), "shop.py", "the_number is a whole number, as in 10"),
         (("the_item=a", "the_number=2.5"), "shop.py", "the_number is a whole number, as in 10"),

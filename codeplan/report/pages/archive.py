@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import gzip
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -19,10 +20,10 @@ from codeplan.skills.library import SkillLibrary
 from codeplan.untrusted.comparison import DiffEffort
 from codeplan.untrusted.files import open_to_read, write_atomically
 
-MAX_FILE_BYTES = 48 << 20
-"""Limit for all episodes together, compressed; pictures also count before compression.
+MAX_FILE_BYTES = 14_000_000
+"""Limit for the overview and all episodes together, these compressed; pictures also count before compression.
 
-Beyond it, pictures and the middle of long episodes are left out.
+Beyond it, pictures and the middle of long episodes are left out, then all events of some episodes.
 """
 
 MAX_SKILL_BYTES = 16 << 20
@@ -31,7 +32,9 @@ MAX_SKILL_BYTES = 16 << 20
 MAX_TEXT_CHARACTERS = 20_000
 """Limit for one text."""
 
-_MIN_EPISODE_BYTES = 4096
+HEADS_IN_BLOCK = 64
+"""Heads of episodes that are compressed together, because they resemble one another (``HEADS_IN_BLOCK`` in data.js)."""
+
 _MAX_PAGES = 400
 
 
@@ -59,11 +62,12 @@ def write_archive(source: ReportSource, out: Path, library: SkillLibrary | None 
     _check_replaceable(out)
     report = source.read()
     listed = report.episodes[:MAX_EPISODES]
-    packed = _EpisodeBlocks(listed)
+    overview = build_overview(report) | {"skills": library is not None}
+    packed = _EpisodeBlocks(listed, MAX_FILE_BYTES - len(msgspec.json.encode(overview)))
     blocks = "".join(packed.blocks())
     if library:
         blocks += "".join(_skills(library, {run.folder.resolve(): at for at, run in enumerate(listed)}))
-    text = render_page(report.name, build_overview(report) | {"skills": library is not None}, blocks)
+    text = render_page(report.name, overview, blocks)
     _write(out, text.encode())
     unlisted = len(report.episodes) - len(listed)
     return ArchiveSummary(
@@ -78,45 +82,64 @@ def write_archive(source: ReportSource, out: Path, library: SkillLibrary | None 
 
 
 class _EpisodeBlocks:
-    """The episodes as blocks of the page.
+    """The episodes as blocks of the page: the heads of all, and the events that fit into ``room``.
 
     ``left_out`` counts the pages of events that did not fit, ``pictures_left_out`` the pictures of the other pages.
     """
 
-    def __init__(self, runs: tuple[ReportEpisode, ...]) -> None:
-        self._runs, self._room = runs, MAX_FILE_BYTES
+    def __init__(self, runs: tuple[ReportEpisode, ...], room: int) -> None:
+        self._runs, self._room, self._used = runs, room, 0
+        self._has_events = False
         self.left_out = self.pictures_left_out = 0
 
     def blocks(self) -> Iterator[str]:
-        """Each episode's head and the pages that fit. Each episode gets an equal share of the remaining room."""
-        for at, run in enumerate(self._runs):
-            yield from self._episode(f"e{at}", run, max(_MIN_EPISODE_BYTES, self._room // (len(self._runs) - at)))
+        """Each episode's head, and the pages that fit. An episode has an equal share of the room, and what the ones
+        before it left: if the shares are too small for a page, some episodes have events, evenly spread.
+        """
+        for first in range(0, len(self._runs), HEADS_IN_BLOCK):
+            opened = [self._open(run) for run in self._runs[first : first + HEADS_IN_BLOCK]]
+            yield self._block(f"h{first // HEADS_IN_BLOCK}", _pack([each and each.head for each in opened]))
+            for at, each in enumerate(opened, first):
+                if each:
+                    yield from self._pages(f"e{at}", each, self._room * (at + 1) // len(self._runs))
 
-    def _episode(self, name: str, run: ReportEpisode, room: int) -> Iterator[str]:
+    def _open(self, run: ReportEpisode) -> _OpenEpisode | None:
+        """The episode's view with its head; None if its result has no trace."""
         pictures = EmbeddedPictures(run.folder)
         view = EpisodeView(run, pictures.address, MAX_TEXT_CHARACTERS, DiffEffort())
         try:
-            head = view.head()
-        except UsageError:  # the result has no trace
-            return
-        yield self._block(name, _pack(head))
-        pages = len(head["pages"])
-        kept = 0
-        for number in _from_both_ends(pages):
-            pictures.start_page(room)
-            block = _pack(view.page(number))
-            size = max(len(block), pictures.size)
-            room -= size
-            if (room < 0 and kept > 0) or kept >= _MAX_PAGES:
+            return _OpenEpisode(view, pictures, view.head())
+        except UsageError:
+            return None
+
+    def _pages(self, name: str, episode: _OpenEpisode, room: int) -> Iterator[str]:
+        """The pages of events as long as all blocks so far take no more than ``room``; the file has at least one."""
+        pages, kept = len(episode.head["pages"]), 0
+        for number in islice(_from_both_ends(pages), _MAX_PAGES):
+            if self._has_events and room <= self._used:
+                break
+            episode.pictures.start_page(room - self._used)
+            block = _pack(episode.view.page(number))
+            size = max(len(block), episode.pictures.size)
+            if self._has_events and self._used + size > room:
                 break
             kept += 1
-            self.pictures_left_out += pictures.left_out
+            self._has_events = True
+            self.pictures_left_out += episode.pictures.left_out
             yield self._block(f"{name}p{number}", block, size)
         self.left_out += pages - kept
 
     def _block(self, name: str, packed: str, size: int = 0) -> str:
-        self._room -= max(len(packed), size)
+        self._used += max(len(packed), size)
         return _element(name, packed)
+
+
+class _OpenEpisode(NamedTuple):
+    """An episode that is being written, and its head."""
+
+    view: EpisodeView
+    pictures: EmbeddedPictures
+    head: dict[str, Any]
 
 
 def _skills(library: SkillLibrary, episodes: Mapping[Path, int]) -> Iterator[str]:

@@ -20,13 +20,14 @@ from codeplan.bench.metrics import EpisodeMeasures, measure_episode
 from codeplan.bench.papers import PublishedResults, published_results
 from codeplan.bench.store import GRID_FILE, REPEAT_SUFFIX, EpisodeOutcome, safe_file_name
 from codeplan.errors import UsageError
-from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event
+from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, TurnStarted
+from codeplan.recording.trace import MAX_LINE_BYTES
 from codeplan.report.event_view import end_state
 from codeplan.report.pages.trace_index import UnreadableEvent, decode_event
 from codeplan.runner.episodes import TRACE_NAME
 from codeplan.tools.environment import GOAL, ToolEnvironment
-from codeplan.types import Result, Task
-from codeplan.untrusted.files import find_files, is_regular_file, list_folder, open_to_read
+from codeplan.types import NO_USAGE, Result, Task
+from codeplan.untrusted.files import bounded_lines, find_files, is_regular_file, list_folder, open_to_read
 from codeplan.untrusted.texts import one_line
 from codeplan.untrusted.values import value_text
 
@@ -38,6 +39,12 @@ _MAX_DEPTH = 7
 """Deep enough for the traces of a bench in a folder of folders of benches."""
 _HEAD_BYTES = 4 << 20
 _TAIL_BYTES = 1 << 20
+
+SESSION = "session"
+"""The kind of task that a page gives to a session."""
+
+_TURN_PREFIX = b'{"event":"turn_started"'
+_COUNTS = ("actions", "asks", "refinements", "model_calls", "seconds")
 
 FirstAndLastEvent = tuple[EpisodeStarted | None, EpisodeEnded | None]
 
@@ -225,6 +232,7 @@ class FolderSource:
         self.folder = folder
         self._ends: dict[Path, tuple[tuple[int, int], FirstAndLastEvent]] = {}
         self._ended: dict[Path, ReportEpisode] = {}
+        self._turns: dict[Path, tuple[EpisodeEnded, tuple[Result, ...]]] = {}
 
     @property
     def is_bench(self) -> bool:
@@ -288,8 +296,10 @@ class FolderSource:
         task = _told_apart(start)
         if end is None:
             return _dated(ReportEpisode(folder, column.name, task, root=self.folder), start, None)
-        place = str(folder.relative_to(self.folder))
-        outcome = EpisodeOutcome(column.name, task, 0, place, end.result, broken=end.broken_off)
+        place, result = str(folder.relative_to(self.folder)), end.result
+        if _is_goal(start.task) and (turns := self._earlier_turns(folder / TRACE_NAME, start, end)):
+            task, result = _session(start.task, place, end.result, len(turns) + 1), _sum_of_turns(turns, end.result)
+        outcome = EpisodeOutcome(column.name, task, 0, place, result, broken=end.broken_off)
         return self._run(folder, column.name, outcome, column.cell)
 
     def _ends_of(self, path: Path) -> FirstAndLastEvent:
@@ -302,6 +312,14 @@ class FolderSource:
         except OSError:
             return None, None
         return self._ends[path][1]
+
+    def _earlier_turns(self, path: Path, start: EpisodeStarted, end: EpisodeEnded) -> tuple[Result, ...]:
+        """How the turns of a session before its latest ended; none if it has one turn. Read again after a turn."""
+        if end.result.task == start.task:
+            return ()
+        if path not in self._turns or self._turns[path][0] is not end:
+            self._turns[path] = (end, tuple(_earlier_turns(path, self.folder)))
+        return self._turns[path][1]
 
     # -------------------------------------------------------------- both
 
@@ -339,17 +357,43 @@ def _found_episodes(bench: store.BenchRecord, cell: BenchCell) -> list[tuple[Tas
 
 
 def _is_goal(task: Task) -> bool:
-    return (task.env, task.kind) == (ToolEnvironment.name, GOAL)
+    return task.env == ToolEnvironment.name and task.kind in (GOAL, SESSION)
 
 
 def _told_apart(start: EpisodeStarted) -> Task:
     """The task of a run outside a bench. Goals with the user's tools all have one id; here they are the same task only
-    with the same goal, tools and type of value, and if all or none have a verifier.
+    with the same goal, tools, type of value and verifier.
     """
     if not _is_goal(start.task):
         return start.task
-    same = msgspec.json.encode([start.task.goal, start.tools, start.has_verifier, start.returns], order="sorted")
+    judge = start.verifier or start.has_verifier
+    same = msgspec.json.encode([start.task.goal, start.tools, judge, start.returns], order="sorted")
     return replace(start.task, id=f"{GOAL}-{hashlib.sha256(same).hexdigest()[:16]}")
+
+
+def _session(first: Task, place: str, latest: Result, turns: int) -> Task:
+    """A session as a task, which no other run repeats: what the user said to it first and last."""
+    goal = f"{one_line(first.goal, _MAX_SHOWN)} … {one_line(latest.task.goal, _MAX_SHOWN)} ({turns} turns)"
+    return replace(first, id=f"{SESSION}-{hashlib.sha256(place.encode()).hexdigest()[:16]}", kind=SESSION, goal=goal)
+
+
+def _earlier_turns(path: Path, below: Path) -> Iterator[Result]:
+    """How the turns of a session before its latest ended; none for an episode that is no session."""
+    try:
+        with open_to_read(path, below) as file:
+            for line in bounded_lines(file, MAX_LINE_BYTES):
+                turn = _event(line) if line.startswith(_TURN_PREFIX) else None
+                if isinstance(turn, TurnStarted):
+                    yield turn.before
+    except OSError:
+        return
+
+
+def _sum_of_turns(earlier: Sequence[Result], latest: Result) -> Result:
+    """The ending of the latest turn, with the counts of all."""
+    every = [*earlier, latest]
+    counts = {name: sum(getattr(turn, name) for turn in every) for name in _COUNTS}
+    return replace(latest, usage=sum((turn.usage for turn in every), NO_USAGE), **counts)
 
 
 def _dated(run: ReportEpisode, start: EpisodeStarted | None, end: EpisodeEnded | None) -> ReportEpisode:

@@ -2,11 +2,13 @@
 
 const served = document.querySelector("meta[name=codeplan-source]").content === "server";
 
+const HEADS_IN_BLOCK = 64;
+
 const inFile = {
   overview: async () => JSON.parse(document.getElementById("overview").textContent),
   skills: () => unpacked("skills"),
   skill: (row, at) => unpacked(`s${at}`),
-  head: (id) => unpacked(`e${id}`),
+  head: async (id) => (await unpacked(`h${Math.floor(id / HEADS_IN_BLOCK)}`))?.[id % HEADS_IN_BLOCK] ?? null,
   page: (id, page) => unpacked(`e${id}p${page}`),
   event: async () => null,
 };
