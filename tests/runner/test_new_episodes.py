@@ -118,7 +118,11 @@ def test_a_method_that_returns_no_result_is_refused():
 
 
 @pytest.mark.parametrize(
-    "method", [*(name for name in methods.names() if name != "adaplanner"), Reflexion(executor=TryAgain())]
+    "method",
+    [
+        *(name for name in methods.names() if name not in ("adaplanner", "best-of-n", "tree")),
+        Reflexion(executor=TryAgain()),
+    ],
 )
 def test_an_environment_that_does_not_describe_its_actions_is_refused_before_the_episode(tmp_path, method):
     with pytest.raises(
