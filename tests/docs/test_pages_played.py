@@ -117,6 +117,8 @@ def test_methods(read: Read, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     page.play("run household")
     page.interrupt("bench examples/methods.toml", lambda: page.has("runs/*/runs/*/*/trace.jsonl"))
+    assert "Success" in page.play("run household --method best-of-n")
+    assert "Success" in page.play("run textcraft --method tree")
     assert not page.left
 
 
