@@ -90,6 +90,8 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/traces.py
 	$(BIN)/python benchmarks/plan_tests.py
 	$(BIN)/python benchmarks/skills.py
+	$(BIN)/python benchmarks/reuse.py
+	$(BIN)/python benchmarks/search.py
 	$(BIN)/python benchmarks/bench.py
 	$(BIN)/python benchmarks/mcp_servers.py
 	$(BIN)/python benchmarks/mcp_server.py
