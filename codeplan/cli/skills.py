@@ -389,20 +389,20 @@ def promote(
 
     A skill over tools has a test of its recorded success, which must pass: its plan runs on recorded answers.
     """
-    if not untested:
-        _require_test(open_library(library), name)
+    if not untested and _require_test(open_library(library), name):
+        echo("its test passes")
     _set_status(library, name, "active")
 
 
-def _require_test(library: SkillLibrary, name: str) -> None:
-    """Run the test in the skill's folder, if there is one. Raises: UsageError: it fails."""
+def _require_test(library: SkillLibrary, name: str) -> bool:
+    """Run the test in the skill's folder; False if there is none. Raises: UsageError: it fails."""
     from codeplan.errors import UsageError
     from codeplan.testing.scaffold import SKILL_TEST
 
     skill = find_skill(library, name)
     test = library.path / skill.env / skill.name / SKILL_TEST
     if not os.path.lexists(test):
-        return
+        return False
     # -P: Python must not import what lies in the current folder
     done = subprocess.run([sys.executable, "-P", "-m", "codeplan", "test", str(test)], capture_output=True)
     if done.returncode:
@@ -410,6 +410,7 @@ def _require_test(library: SkillLibrary, name: str) -> None:
             f"the test of {skill.env}/{skill.name} fails; codeplan test {shell_word(test)} shows why, and "
             "--untested promotes the skill all the same"
         )
+    return True
 
 
 def retire(name: Name, library: LibraryFolder = DEFAULT_FOLDER) -> None:

@@ -132,6 +132,8 @@ class AdaPlanner:
         if loop.is_subtask or (episode.has_tools and isinstance(result.ending, Claimed)):
             return
         writer = loop.writer if isinstance(loop.writer, SkillPlanWriter) else None
+        if writer and episode.has_tools and not writer.has_run_it:
+            return  # the goal asked for something else, which says nothing about the skill
         tried, helped = (shown[:1], writer.uses_skill_plan) if writer else (shown, True)
         self.skill_selector.record(tried, episode, episode.success and helped, writer.failure if writer else "")
         if writer and writer.asked_values and episode.has_tools and episode.success and helped:

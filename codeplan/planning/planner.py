@@ -34,6 +34,7 @@ from codeplan.skills.parameter_binding import (
     ParameterBlock,
     SkillParameterValue,
     bind_parameters,
+    holds_values,
     parse_values,
     read_parameters,
 )
@@ -333,10 +334,10 @@ class BindingPlanWriter(PlanWriter, Protocol):
 class SkillPlanWriter:
     """A PlanWriter whose first plan is a skill's. After its first failure, ``planner`` takes over.
 
-    ``uses_skill_plan`` is True until then. ``bound`` is the plan with the task's values, if these are known; otherwise
-    the model gives them, and ``asked_values`` are those. ``failure`` says how the skill's plan failed. With ``acts``,
-    calls are real: a plan without parameters, which nothing compares with the goal, is not run; and the planner is told
-    what a failed plan has done.
+    ``uses_skill_plan`` is True until then, and ``has_run_it`` says whether there was a plan of it at all. ``bound`` is
+    the plan with the task's values, if these are known; otherwise the model gives them, and ``asked_values`` are those.
+    ``failure`` says how the skill's plan failed. With ``acts``, calls are real: a plan without parameters, which
+    nothing compares with the goal, is not run; and the planner is told what a failed plan has done.
     """
 
     def __init__(
@@ -344,6 +345,7 @@ class SkillPlanWriter:
     ) -> None:
         self._planner, self._skill, self._goal, self._bound, self._acts = planner, skill, goal, bound, acts
         self.uses_skill_plan = True
+        self.has_run_it = True
         self.asked_values: dict[str, SkillParameterValue] = {}
         self.failure = ""
 
@@ -353,10 +355,15 @@ class SkillPlanWriter:
             return self._bound
         block = read_parameters(self._skill.plan)
         if not block.parameters:
+            self.has_run_it = not self._acts
             return self._draft_new_plan() if self._acts else self._skill.plan
         try:
             self.asked_values = parse_values(self._planner.bind(block), block.parameters)
         except BindingError:
+            self.has_run_it = False
+            return self._draft_new_plan()
+        if self._acts and not holds_values(self._skill.plan, self.asked_values):
+            self.asked_values, self.has_run_it = {}, False
             return self._draft_new_plan()
         return bind_parameters(self._skill.plan, self._goal, self.asked_values)
 

@@ -134,10 +134,15 @@ def fill_parameters(skill_name: str, plan: str, goal: str, given: Mapping[str, o
     if missing := [name for name in known if name not in given]:
         raise UsageError(f"there is no value for {', '.join(missing)}; {usage}")
     values = {name: _check_value(p, given[name]) for name, p in known.items()}
-    filled = bind_parameters(plan, goal, values)
-    if {p.name: p.value for p in read_parameters(filled).parameters} != values:
+    if not holds_values(plan, values):
         raise UsageError("a value has characters that a plan cannot hold; leave them out")
-    return filled
+    return bind_parameters(plan, goal, values)
+
+
+def holds_values(plan: str, values: Mapping[str, SkillParameterValue]) -> bool:
+    """Whether the plan, with these values in its block, has each of them, unchanged and once."""
+    filled = read_parameters(bind_parameters(plan, "", values)).parameters
+    return len(filled) == len(values) and {p.name: p.value for p in filled} == values
 
 
 def _check_value(parameter: SkillParameter, given: object) -> SkillParameterValue:

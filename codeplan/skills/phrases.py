@@ -13,7 +13,6 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cache
 from typing import Annotated, Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -22,6 +21,7 @@ from codeplan.skills.parameter_binding import (
     MAX_GOAL,
     SkillParameter,
     SkillParameterValue,
+    holds_values,
     is_date,
     read_parameters,
     without_parameters,
@@ -48,7 +48,7 @@ def _words(text: str) -> frozenset[str]:
 
 _FILLERS = _words("a an the my our your please kindly just")
 _POSSESSIVES = _words("my our your")
-_MARKS = frozenset(".,;:!?\"'()“”‘’")
+_MARKS = frozenset(".,;:!?'‘’")
 
 _OPENINGS = (
     "could you, can you, would you, will you, i want to, i want you to, i need to, i need you to, i would like to, "
@@ -72,6 +72,16 @@ _LIMITS = _words(
     """
 )
 """Words that say more about a goal than a value does: one in a value's place makes it another goal."""
+
+
+_CONDITIONS = _words(
+    """
+    after all also although and any anything before but by each either else every everything except first half if
+    instead last neither never no nobody none nor not nothing once only or other others plus some then twice unless
+    when whenever while without
+    """
+) | {"don't", "doesn't", "won't", "can't"}
+"""Words that change what a goal asks for. A goal with one becomes no phrase, even if a model took it for the same."""
 
 
 class _Token(NamedTuple):
@@ -102,7 +112,10 @@ def bind_by_rule(skill: Skill, goal: str) -> dict[str, SkillParameterValue] | No
     among its parameters.
     """
     block = read_parameters(skill.plan)
-    if not block.parameters or len(goal) > MAX_GOAL or _leaves_values(skill.plan, block.parameters):
+    names = tuple(p.name for p in block.parameters)
+    if not names or names != skill.parameters or len(set(names)) < len(names) or len(goal) > MAX_GOAL:
+        return None
+    if _leaves_values(skill.plan, block.parameters):
         return None
     same = _interchangeable(skill.words)
     parts = _parts(_meaningful(goal), same)
@@ -119,7 +132,7 @@ def bind_by_rule(skill: Skill, goal: str) -> dict[str, SkillParameterValue] | No
                 values = _read_values(binding, own, parts, goal)
                 if values is not None and values not in found:
                     found.append(values)
-    return found[0] if len(found) == 1 else None
+    return found[0] if len(found) == 1 and holds_values(skill.plan, found[0]) else None
 
 
 def shares_words(skill: Skill, goal: str) -> bool:
@@ -133,7 +146,8 @@ def shares_words(skill: Skill, goal: str) -> bool:
 def find_phrase(skill: Skill, goal: str, values: Mapping[str, SkillParameterValue]) -> str | None:
     """The goal as a phrase: with the names of the parameters in braces in place of these values of theirs.
 
-    None if it has a value not exactly once, or if the skill would not recognise the goal by this phrase.
+    None if it has a value not exactly once, if it has conditions that the skill's own goal has not, or if the skill
+    would not recognise the goal by this phrase.
     """
     spans: list[tuple[int, int, str]] = []
     for name in skill.parameters:
@@ -145,9 +159,14 @@ def find_phrase(skill: Skill, goal: str, values: Mapping[str, SkillParameterValu
     phrase = goal
     for start, end, name in sorted(spans, reverse=True):
         phrase = f"{phrase[:start]}{{{name}}}{phrase[end:]}"
-    known = valid_phrases(skill.parameters, [phrase])
+    more = _conditions(phrase) - _conditions(own_phrase(skill))
+    known = valid_phrases(skill.parameters, [] if more else [phrase])
     learnt = msgspec.structs.replace(skill, said=(*skill.said, *known))
     return phrase if known and bind_by_rule(learnt, goal) == dict(values) else None
+
+
+def _conditions(phrase: str) -> set[str]:
+    return {t.text.casefold().replace("’", "'") for t in _tokens(phrase)} & _CONDITIONS
 
 
 def own_phrase(skill: Skill) -> str:
@@ -219,7 +238,8 @@ def _items(phrase: str, same: _Same) -> _Items:
     """The words of a phrase in canonical form, and the places of its parameters."""
     names = iter(_PLACE.findall(phrase))
     marked = _PLACE.sub(f" {_PLACE_MARK} ", phrase.replace(_PLACE_MARK, ""))
-    return tuple(_Place(next(names)) if p.word == _PLACE_MARK else p.word for p in _parts(_meaningful(marked), same))
+    parts = _parts(_meaningful(marked), same)
+    return tuple(_Place(next(names)) if p.tokens[0].text == _PLACE_MARK else p.word for p in parts)
 
 
 def _interchangeable(groups: Iterable[Sequence[str]]) -> dict[tuple[str, ...], str]:
@@ -235,6 +255,9 @@ def _interchangeable(groups: Iterable[Sequence[str]]) -> dict[tuple[str, ...], s
 
 
 def _key(part: str) -> tuple[str, ...]:
+    """The words of a part; none if it has the mark of a place, which some model or some stranger's file wrote."""
+    if _PLACE_MARK in part:
+        return ()
     return tuple(_stem(t.text) for t in _tokens(part) if t.text not in _MARKS and t.text.casefold() not in _FILLERS)
 
 
@@ -299,9 +322,13 @@ def _leaves_values(plan: str, parameters: Sequence[SkillParameter]) -> bool:
     A number is a parameter only if the plan has it nowhere else.
     """
     words = re.findall(r"\w+", without_parameters(plan))
+    places: dict[str, list[int]] = {}
+    for i, word in enumerate(words):
+        places.setdefault(word, []).append(i)
     for p in parameters:
         own = [] if isinstance(p.value, int | float) else re.findall(r"\w+", str(p.value))
-        if isinstance(p.value, list) or any(own == words[i : i + len(own)] for i in range(len(words)) if own):
+        there = places.get(own[0], []) if own else []
+        if isinstance(p.value, list) or any(own == words[i : i + len(own)] for i in there):
             return True
     return False
 
@@ -314,23 +341,22 @@ def _sizes(value: SkillParameterValue) -> range:
 
 def _align(items: _Items, words: Sequence[str], sizes: Mapping[str, range]) -> list[_Binding]:
     """The first ways in which all words are those of the phrase, with tokens for each place."""
+    below: list[list[_Binding]] = [*([] for _ in words), [()]]  # for each word, the ways of the items after this one
+    for item in reversed(items):
+        below = [list(itertools.islice(_ways(item, at, words, sizes, below), _MAX_WAYS)) for at in range(len(below))]
+    return below[0]
 
-    @cache
-    def rest(item: int, word: int) -> tuple[_Binding, ...]:
-        if item == len(items):
-            return ((),) if word == len(words) else ()
-        place = items[item]
-        if isinstance(place, str):
-            return rest(item + 1, word + 1) if word < len(words) and words[word] == place else ()
-        ways = (
-            ((place.name, word, word + size), *more)
-            for size in sizes[place.name]
-            if word + size <= len(words)
-            for more in rest(item + 1, word + size)
-        )
-        return tuple(way for way, _ in zip(ways, range(_MAX_WAYS), strict=False))
 
-    return list(rest(0, 0))
+def _ways(
+    item: str | _Place, at: int, words: Sequence[str], sizes: Mapping[str, range], below: Sequence[Sequence[_Binding]]
+) -> Iterator[_Binding]:
+    """The ways in which this item and those after it are the words from a place on."""
+    if isinstance(item, str):
+        if at < len(words) and words[at] == item:
+            yield from below[at + 1]
+        return
+    for end in (at + size for size in sizes[item.name] if at + size <= len(words)):
+        yield from (((item.name, at, end), *more) for more in below[end])
 
 
 def _read_values(
@@ -356,6 +382,8 @@ def _read_value(own: SkillParameterValue, span: Sequence[_Token], goal: str) -> 
         return None
     if is_date(own):
         return _read_date(text)
+    if "\n" in text or _belongs_to_more(goal, span[0]):
+        return None
     quoted = len(span) == 1 and _is_quoted(text)
     if not quoted and not _is_name(own, span, goal):
         return None
@@ -366,9 +394,9 @@ def _read_value(own: SkillParameterValue, span: Sequence[_Token], goal: str) -> 
 def _is_name(own: str, span: Sequence[_Token], goal: str) -> bool:
     """Whether the tokens stand side by side and name one thing, as the plan's own value does."""
     words, known = [t.text for t in span], [t.text for t in _tokens(own)]
-    if span[-1].number - span[0].number != len(span) - 1 or _belongs_to_more(goal, span[0]):
+    if span[-1].number - span[0].number != len(span) - 1:
         return False
-    if _signs(words) != _signs(known) or any(w.casefold() in _LIMITS for w in words):
+    if _signs(words) != _signs(known) or any(_says_more(w, own) for w in words):
         return False
     names = [w for w in words if w[0].isalnum()]
     in_capitals = all(w[0].isupper() or w[0].isdigit() for w in names)
@@ -378,6 +406,13 @@ def _is_name(own: str, span: Sequence[_Token], goal: str) -> bool:
 def _signs(words: Sequence[str]) -> list[tuple[int, str]]:
     """The signs among the words, and where they stand: the # in #12."""
     return [(i, w) for i, w in enumerate(words) if not w[0].isalnum()]
+
+
+def _says_more(word: str, own: str) -> bool:
+    """Whether a word is one that limits, has one in it (not-apples), or joins two as the plan's own does not (a/b)."""
+    inner = re.findall(r"\w+", word.casefold())
+    joins = set(re.findall(r"[^\w-]", word)) - set(own)
+    return not _LIMITS.isdisjoint([word.casefold(), *inner]) or bool(joins)
 
 
 def _belongs_to_more(goal: str, first: _Token) -> bool:

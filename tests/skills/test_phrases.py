@@ -86,6 +86,15 @@ def test_other_values_in_the_same_words_are_bound(known, goal, values):
         (MEET, "Meet The Hague"),
         (MEET, "Meet landlord"),
         (ORDER, "Order my pears up to 5"),
+        (ORDER, 'Order my "pears" up to 5'),
+        (ORDER, "Order pears/plums up to 5"),
+        (ORDER, "Order not-apples up to 5"),
+        (ORDER, "Order don't up to 5"),
+        (ORDER, 'Order pears up to 5"'),
+        (ORDER, "Order pears up to (5)"),
+        (ORDER, 'Order "a\nb" up to 5'),
+        (ORDER, 'Order "\U000e0041x" up to 5'),
+        (ORDER, 'Order "\ud800" up to 5'),
         (MEET, ""),
     ],
 )
@@ -98,6 +107,32 @@ def test_a_plan_that_has_a_value_elsewhere_too_is_never_sure():
     values = {"the_item": "apples"}
     assert bind_by_rule(skill("Order apples", values), "Order pears")
     assert bind_by_rule(skill("Order apples", values, more=more), "Order pears") is None
+
+
+def test_a_skill_that_does_not_fit_its_plan_is_never_sure():
+    """A stranger wrote the files of a library that is opened in place."""
+    values = {"the_item": "apples", "the_number": 10}
+    for names, said in ((("the_item", "ghost"), "Buy {the_item} from {ghost}"), (("the_item",), "Buy {the_item}")):
+        wrong = msgspec.structs.replace(skill("Order apples up to 10", values), parameters=names, said=(said,))
+        assert bind_by_rule(wrong, "Buy pears from Bob") is bind_by_rule(wrong, "Buy pears") is None
+    twice = skill("Order apples up to 10", values)
+    plan = twice.plan.replace("    the_number", '    the_item = "gold"\n    the_number')
+    assert bind_by_rule(msgspec.structs.replace(twice, plan=plan), "Order pears up to 5") is None
+
+
+def test_the_mark_of_a_place_in_an_interchangeable_word_is_no_place():
+    marked = skill("Order apples", {"a": "apples"}, words=(("\ue000", "order"), ("\ue000 order", "buy")))
+    assert bind_by_rule(marked, "Order pears") == {"a": "pears"}
+    assert bind_by_rule(marked, "Buy pears") is None
+
+
+def test_a_long_goal_is_aligned_in_a_deep_stack():
+    long = skill("# " * 140 + "apples", {"a": "apples"})
+
+    def deep(levels):
+        return deep(levels - 1) if levels else bind_by_rule(long, "# " * 140 + "pears")
+
+    assert deep(800) == {"a": "pears"}
 
 
 def test_lists_and_plans_without_parameters_are_never_sure():
@@ -162,3 +197,5 @@ def test_a_goal_becomes_a_phrase_with_the_values_that_were_right_for_it():
     assert find_phrase(ORDER, "There should be many pears", values) is None
     assert find_phrase(ORDER, "7 pears of 7", values) is None
     assert find_phrase(ORDER, "7 pears", values) is None
+    for goal in ("Do not order pears up to 7", "Have 7 of pears, if Bob agrees", "Don’t have pears up to 7"):
+        assert find_phrase(ORDER, goal, values) is None

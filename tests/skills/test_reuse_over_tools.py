@@ -85,6 +85,7 @@ def test_another_goal_is_planned(known, library, tmp_path):
     other = PLAN.replace('agent.order("apples", 10 - n)', "'ok'")
     result = play("Order apples, if there are fewer than 2", shop, Model("NO", other), library, tmp_path)
     assert (result.model_calls, shop.orders) == (2, [])
+    assert [r.phase for r in library.read_evidence(known)] == ["acquire"]  # its plan did not run
 
 
 def test_a_goal_with_none_of_a_skills_words_costs_no_call_more(known, library, tmp_path):
