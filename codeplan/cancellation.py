@@ -21,7 +21,7 @@ _T = TypeVar("_T")
 _News = TypeVar("_News")
 
 POLL_SECONDS: Final = 0.2
-"""Maximum time in seconds until a waiting thread notices that it is cancelled."""
+"""Maximum time in seconds until a waiting thread notices that it is cancelled or interrupted."""
 
 
 class Cancellation:
@@ -88,14 +88,16 @@ class DeadlinePassed(Exception):
 def _wait(done: threading.Lock | threading.Semaphore, seconds: float | None) -> None:
     """Wait until the lock is released, which wakes sooner than a future.
 
+    It wakes now and then, also because a signal that comes just before a wait does not end it: Python looks for one
+    only afterwards.
+
     Raises: DeadlinePassed: ``seconds`` are over (None: no limit). KeyboardInterrupt: this thread was interrupted, or
     its work was cancelled.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     while True:
-        left = -1.0 if deadline is None else max(deadline - time.monotonic(), 0.0)
-        polls = current_cancellation() is not None and not 0 <= left < POLL_SECONDS
-        if done.acquire(timeout=POLL_SECONDS if polls else min(left, threading.TIMEOUT_MAX)):
+        left = POLL_SECONDS if deadline is None else max(deadline - time.monotonic(), 0.0)
+        if done.acquire(timeout=min(left, POLL_SECONDS)):
             return
         raise_if_cancelled()
         if deadline is not None and time.monotonic() >= deadline:

@@ -22,7 +22,6 @@ from codeplan.cancellation import (
     Cancellation,
     DeadlinePassed,
     LoopThread,
-    in_force_here,
     raise_if_cancelled,
 )
 from codeplan.errors import (
@@ -465,11 +464,9 @@ class ToolEnvironment:
             return None
         wake = None if seconds is None else time.monotonic() + seconds
         while True:
-            left = None if wake is None else max(wake - time.monotonic(), 0.0)
-            if in_force_here.cancellation is not None:
-                left = POLL_SECONDS if left is None else min(left, POLL_SECONDS)
+            left = POLL_SECONDS if wake is None else max(wake - time.monotonic(), 0.0)
             with suppress(Empty):
-                return self._done.get(timeout=left)
+                return self._done.get(timeout=min(left, POLL_SECONDS))
             raise_if_cancelled()
             if wake is not None and time.monotonic() >= wake:
                 return None
