@@ -182,7 +182,7 @@ def longest(log: list[dict[str, object]]) -> float:
     rows: dict[object, int] = {}
     for entry in log:
         user = entry["user"]
-        failed = entry["fault"] not in ("", "slow", "length")
+        failed = entry["fault"] not in ("", "slow", "length", "null")  # an empty reply is an answer
         rows[user] = rows.get(user, 0) + 1 if failed else 0
         pause = MIN_PAUSE * 2 ** (rows[user] - 1) if failed else 0.0
         pause = RETRY_AFTER if entry["status"] == 429 else pause

@@ -108,6 +108,20 @@ def test_a_loop_that_a_call_blocks_does_not_hold_up_its_end():
     assert time.monotonic() - began < 10
 
 
+def test_a_thread_that_waits_for_news_does_not_run():
+    """Its own processor time says so, whatever else the machine does."""
+
+    async def late():
+        await asyncio.sleep(1.0)
+        return "late"
+
+    loop = LoopThread()
+    began = time.thread_time()
+    assert loop.run_telling(lambda tell: late(), print) == "late"
+    assert time.thread_time() - began < 0.2
+    loop.close()
+
+
 PROGRAM = """
 import time, codeplan
 from codeplan.runner import execute
