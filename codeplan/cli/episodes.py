@@ -82,7 +82,7 @@ class SkillOptions:
         from codeplan.runner.setup import accepted_settings
 
         if self.reuse and self.library is None:
-            raise UsageError("--reuse runs the plan of a skill; name their library with --library DIR")
+            raise UsageError("--reuse runs the plan of a skill; name its library with --library DIR")
         if self.reuse and "reuse" not in accepted_settings({"method": method})["method"]:
             raise UsageError(f"the method {method} runs no skills' plans; leave --reuse out, or --method")
         given = {"library": self.library} if self.library is not None else {}

@@ -149,16 +149,7 @@ def find_phrase(skill: Skill, goal: str, values: Mapping[str, SkillParameterValu
     None if it has a value not exactly once, if it has conditions that the skill's own goal has not, or if the skill
     would not recognise the goal by this phrase.
     """
-    spans: list[tuple[int, int, str]] = []
-    for name in skill.parameters:
-        places = list(_find_value(values.get(name, ""), _tokens(goal)))
-        if len(places) != 1:
-            return None
-        first, last = places[0][0], places[0][-1]
-        spans.append((first.start, last.end, name))
-    phrase = goal
-    for start, end, name in sorted(spans, reverse=True):
-        phrase = f"{phrase[:start]}{{{name}}}{phrase[end:]}"
+    phrase = _with_places(goal, {name: values.get(name, "") for name in skill.parameters})
     more = _conditions(phrase) - _conditions(own_phrase(skill))
     known = valid_phrases(skill.parameters, [] if more else [phrase])
     learnt = msgspec.structs.replace(skill, said=(*skill.said, *known))
@@ -172,13 +163,17 @@ def _conditions(phrase: str) -> set[str]:
 def own_phrase(skill: Skill) -> str:
     """The skill's own goal as a phrase; empty if it does not show where each value stands."""
     block = read_parameters(skill.plan)
-    phrase = block.goal if len(block.goal) < MAX_GOAL else ""
-    for p in block.parameters:
-        places = list(_find_value(p.value, _tokens(phrase)))
+    return _with_places(block.goal, {p.name: p.value for p in block.parameters}) if len(block.goal) < MAX_GOAL else ""
+
+
+def _with_places(goal: str, values: Mapping[str, SkillParameterValue]) -> str:
+    """The goal with names in braces in place of their values; empty unless it has each value once, for itself."""
+    for name, value in values.items():
+        places = list(_find_value(value, _tokens(goal)))
         if len(places) != 1:
             return ""
-        phrase = f"{phrase[: places[0][0].start]}{{{p.name}}}{phrase[places[0][-1].end :]}"
-    return phrase
+        goal = f"{goal[: places[0][0].start]}{{{name}}}{goal[places[0][-1].end :]}"
+    return goal
 
 
 class _Said(msgspec.Struct):

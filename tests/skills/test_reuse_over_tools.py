@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from support.shop import GOAL, PLAN
+from support.shop import GOAL, PLAN, Shop
 
 import codeplan
 from codeplan.curation.acquisition import AcquiredSkill, acquire_from_run
@@ -16,18 +16,6 @@ from codeplan.skills.selection import match_goal
 from codeplan.skills.skill import skill_statistics
 
 SAID = '{"said": ["Buy {the_item} until there are {the_number}"], "words": [["order", "purchase"]]}'
-
-
-class Shop:
-    def __init__(self):
-        self.orders = []
-
-    def stock(self, fruit: str) -> int:
-        return 3
-
-    def order(self, fruit: str, count: int) -> str:
-        self.orders.append((fruit, count))
-        return "ok"
 
 
 class Model:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from support.shop import GOAL, PLAN, TOOLS
+from support.shop import GOAL, PLAN, TOOLS, Shop
 
 import codeplan
 from codeplan.cli import main
@@ -21,20 +21,6 @@ from codeplan.recording.events import CallBegun, SkillsChosen
 from codeplan.recording.trace import Trace
 from codeplan.skills.import_export import export_skills, import_skills
 from codeplan.skills.library import SkillLibrary
-
-
-class Shop:
-    def __init__(self):
-        self.orders = []
-
-    def stock(self, fruit: str) -> int:
-        return 3
-
-    def order(self, fruit: str, count: int) -> str:
-        self.orders.append((fruit, count))
-        return "ok"
-
-    def unneeded(self) -> None: ...
 
 
 def play(folder, shop, plan=PLAN, goal=GOAL, **more):

@@ -31,3 +31,19 @@ def verify(value):
 def model(messages):
     return PLAN
 '''
+
+
+class Shop:
+    """The same tools as an object, which keeps its orders."""
+
+    def __init__(self):
+        self.orders = []
+
+    def stock(self, fruit: str) -> int:
+        return 3
+
+    def order(self, fruit: str, count: int) -> str:
+        self.orders.append((fruit, count))
+        return "ok"
+
+    def unneeded(self) -> None: ...
