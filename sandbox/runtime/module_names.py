@@ -98,6 +98,11 @@ _MEMBERS: dict[str, str] = {
     ),
     "json": "JSONDecodeError JSONEncoder dump dumps load loads",
     "large_language_model": "ask ask_llm",
+    "logging": (
+        "BASIC_FORMAT CRITICAL DEBUG ERROR FATAL Filter Formatter Handler INFO LogRecord Logger LoggerAdapter NOTSET "
+        "NullHandler StreamHandler WARN WARNING basicConfig critical debug disable error exception fatal getLevelName "
+        "getLogger info log root shutdown warn warning"
+    ),
     "math": (
         "acos acosh asin asinh atan atan2 atanh cbrt ceil comb copysign cos cosh degrees dist e erf erfc exp exp2 "
         "expm1 fabs factorial floor fma fmod frexp fsum gamma gcd hypot inf isclose isfinite isinf isnan isqrt lcm "
@@ -153,6 +158,7 @@ _MEMBERS: dict[str, str] = {
         "thread_time_ns time time_ns "
         "timezone tzname"
     ),
+    "traceback": "format_exc format_exception format_exception_only print_exc print_exception",
     "types": (
         "EllipsisType GeneratorType GenericAlias MappingProxyType MethodType NoneType NotImplementedType "
         "SimpleNamespace UnionType"
@@ -252,6 +258,13 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         )
     },
     "json": {_FOR_CLASSES: "JSONDecoder detect_encoding"},
+    "logging": {
+        _FILES: "FileHandler lastResort raiseExceptions",
+        _MACHINE: (
+            "BufferingFormatter addLevelName captureWarnings getHandlerByName getHandlerNames getLevelNamesMapping "
+            "getLogRecordFactory getLoggerClass makeLogRecord setLogRecordFactory setLoggerClass"
+        ),
+    },
     "os.path": {
         _FILES: (
             "abspath exists expanduser expandvars getatime getctime getmtime getsize isdevdrive isdir isfile "
@@ -276,6 +289,12 @@ LEFT_OUT: dict[str, dict[str, str]] = {
             "CLOCK_BOOTTIME CLOCK_MONOTONIC CLOCK_MONOTONIC_RAW CLOCK_PROCESS_CPUTIME_ID CLOCK_REALTIME CLOCK_TAI "
             "CLOCK_THREAD_CPUTIME_ID clock_getres clock_gettime clock_gettime_ns clock_settime clock_settime_ns "
             "get_clock_info pthread_getcpuclockid tzset"
+        )
+    },
+    "traceback": {
+        _DOOR: (
+            "FrameSummary StackSummary TracebackException clear_frames extract_stack extract_tb format_list "
+            "format_stack format_tb print_last print_list print_stack print_tb walk_stack walk_tb"
         )
     },
     "types": {
@@ -337,7 +356,5 @@ REFUSED_MODULES: dict[str, str] = {
     **dict.fromkeys(("multiprocessing", "signal", "subprocess", "threading"), _NO_PROCESSES),
     **dict.fromkeys(("pickle", "marshal", "shelve"), "write json.dumps and json.loads"),
     **dict.fromkeys(("builtins", "ctypes", "gc", "importlib", "inspect"), "plans do not reach the interpreter itself"),
-    "logging": "write print",
-    "traceback": "write f'{type(e).__name__}: {e}'",
 }
 """What to write instead of a module that no plan can import."""

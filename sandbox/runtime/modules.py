@@ -33,8 +33,9 @@ from codeplan.sandbox.runtime.classes import WRITERS, is_class, is_plan_function
 from codeplan.sandbox.runtime.clocks import PlanClock, time_members, zoneinfo_members
 from codeplan.sandbox.runtime.copying import Identities, copy_members
 from codeplan.sandbox.runtime.guards import CurrentRun, SizeGuard, check_writable, set_name
+from codeplan.sandbox.runtime.log_modules import LogRuntime, logging_members, traceback_members
 from codeplan.sandbox.runtime.memory_modules import QUEUE_MEMBERS, warnings_members
-from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, split_names
+from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, NO_FILES, split_names
 from codeplan.sandbox.runtime.names import is_readable
 
 Members = dict[str, object]
@@ -97,6 +98,7 @@ class ModuleMaker:
 
     def make(self, others: dict[str, ModuleFacade]) -> dict[str, ModuleFacade]:
         """Return the modules by name, with ``others``; ``collections`` and ``urllib`` hold their parts."""
+        log = LogRuntime(self._clock, self._size_guard, self._write)
         replaced: dict[str, Callable[[], Members]] = {
             **{name: partial(dict, members) for name, members in class_members(self._functions["context"]).items()},
             "ast": lambda: {"literal_eval": self._functions["literal_eval"]},
@@ -107,6 +109,7 @@ class ModuleMaker:
             "functools": _functools_members,
             "json": self._json_members,
             "large_language_model": lambda: dict.fromkeys(("ask", "ask_llm"), self._functions["ask_llm"]),
+            "logging": lambda: logging_members(log, NO_FILES),
             "math": lambda: _math_members(self._size_guard),
             "operator": self._operator_members,
             "pathlib": lambda: dict.fromkeys(("Path", "PurePath"), pathlib.PurePosixPath),
@@ -117,6 +120,7 @@ class ModuleMaker:
             "shlex": lambda: {"split": set_name("split", _split_words)},
             "sys": self._sys_members,
             "time": lambda: time_members(self._clock),
+            "traceback": lambda: traceback_members(log),
             "uuid": self._uuid_members,
             "queue": lambda: QUEUE_MEMBERS,
             "warnings": warnings_members,
@@ -133,6 +137,10 @@ class ModuleMaker:
                 members |= {member: getattr(own, member) for member in missing}
             facades[name] = ModuleFacade(name, {member: members[member] for member in ALLOWED_MODULES[name]})
         return facades
+
+    def _write(self, stream: Any, text: str) -> object:
+        """Write to a stream of the plan, or print for None."""
+        return (self._output.write if stream is None else self._getattr(stream, "write"))(text)
 
     def _json_members(self) -> Members:
         def dump(obj: Any, fp: Any, **options: Any) -> None:
@@ -176,8 +184,7 @@ class ModuleMaker:
 
     def _pprint_members(self) -> Members:
         def pretty(object: Any, stream: Any = None, *args: Any, **named: Any) -> None:
-            write = self._output.write if stream is None else self._getattr(stream, "write")
-            write(pprint.pformat(object, *args, **named) + "\n")
+            self._write(stream, pprint.pformat(object, *args, **named) + "\n")
 
         def pp(object: Any, *args: Any, sort_dicts: bool = False, **named: Any) -> None:
             pretty(object, *args, sort_dicts=sort_dicts, **named)

@@ -84,6 +84,18 @@ def _shares(facade: Any, names: str) -> bool:
     return any(facade.members[n] is getattr(own, n) for n in names.split() if n in facade.members)
 
 
+LOG_MISTAKE = "ERROR:root:--- Logging error ---\nTypeError: %d format: a real number is required, not str\n\non"
+TRACEBACK = """Traceback (most recent call last):
+  File "<plan>", line 7, in solution
+  File "<plan>", line 4, in f
+ValueError: a
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "<plan>", line 9, in solution
+KeyError: 'b'"""
+
 PRINTED = {
     "urllib.parse": ("import urllib.parse\nprint(urllib.parse.quote('a b'))", "a%20b"),
     "from urllib import parse": ("from urllib import parse\nprint(parse.urlsplit('http://h:1/p?q').port)", "1"),
@@ -197,6 +209,38 @@ PRINTED = {
         "print('é'.encode('cp437'), 'é'.encode('L1'), b'\\xff\\xfea\\x00'.decode('U16'), 'é'.encode('windows-1252'))",
         "b'\\x82' b'\\xe9' a b'\\xe9'",
     ),
+    "logging": (
+        "import logging\nlogging.basicConfig(level='INFO')\nlogging.getLogger('a.b').info('%s of %d', 'x', 3)\n"
+        "logging.debug('hidden')\nlogging.info('%(k)s', {'k': 1})",
+        "INFO:a.b:x of 3\nINFO:root:1",
+    ),
+    "logging to a stream of one's own": (
+        "import io, logging\nout = io.StringIO()\nhandler = logging.StreamHandler(out)\n"
+        "handler.setFormatter(logging.Formatter('{levelname}|{funcName}|{message}|{who}', style='{'))\n"
+        "log = logging.getLogger('a')\nlog.addHandler(handler)\nlog.propagate = False\n"
+        "log.addFilter(lambda record: 'secret' not in record.getMessage())\n"
+        "log.error('secret')\nlog.critical('seen', extra={'who': 'me'})\nprint(repr(out.getvalue()))",
+        "'CRITICAL|solution|seen|me\\n'",
+    ),
+    "a handler of one's own": (
+        "import logging\nkept = []\n"
+        "class Keep(logging.Handler):\n    def emit(self, record):\n"
+        "        kept.append((record.levelname, record.getMessage(), record.name))\n"
+        "logging.getLogger().addHandler(Keep('ERROR'))\nlogging.getLogger('a').warning('no')\n"
+        "logging.getLogger('a').error('yes')\nprint(kept)",
+        "[('ERROR', 'yes', 'a')]",
+    ),
+    "an exception logged": (
+        "import logging\ntry:\n    {}['k']\nexcept KeyError:\n    logging.getLogger('a').exception('no %s', 'k')",
+        "no k\nTraceback (most recent call last):\n  File \"<plan>\", line 4, in solution\nKeyError: 'k'",
+    ),
+    "a mistake in a log message": ("import logging\nlogging.error('%d', 'a')\nprint('on')", LOG_MISTAKE),
+    "traceback": (
+        "import traceback\ndef f():\n    raise ValueError('a')\ntry:\n    try:\n        f()\n"
+        "    except ValueError as e:\n        raise KeyError('b') from e\nexcept KeyError:\n"
+        "    print(traceback.format_exc(), end='')",
+        TRACEBACK,
+    ),
     "id": ("a = []\nprint(id(a) == id(a), id(a) == id([]))", "True False"),
     "hash": ("print(hash((1, 'a')) == hash((1, 'a')), hash(2.0) == hash(2), {print: 1}[print])", "True True 1"),
 }
@@ -277,6 +321,7 @@ def test_a_sleep_that_python_refuses_is_refused(seconds: str) -> None:
         "import operator\noperator.mul('a' * 10**6, 10**4)",
         "import operator\nx = [0] * 1000\noperator.imul(x, 10**5)",
         "import operator\noperator.mod('%9999999d', 1)",
+        "import logging\nlogging.error('%9999999d', 1)",
         "int.from_bytes(bytes(10**7), 'big')",
         "import random\nrandom.getrandbits(10**8)",
     ],
