@@ -44,7 +44,7 @@ _MEMBERS: dict[str, str] = {
         "acos acosh asin asinh atan atanh cos cosh e exp inf infj isclose isfinite isinf isnan log log10 nan nanj "
         "phase pi polar rect sin sinh sqrt tan tanh tau"
     ),
-    "collections": "ChainMap Counter OrderedDict abc defaultdict deque namedtuple",
+    "collections": "ChainMap Counter OrderedDict UserDict UserList abc defaultdict deque namedtuple",
     "collections.abc": (
         "AsyncGenerator AsyncIterable AsyncIterator Awaitable Buffer Callable Collection Container Coroutine "
         "Generator Hashable ItemsView Iterable Iterator KeysView Mapping MappingView MutableMapping "
@@ -56,7 +56,7 @@ _MEMBERS: dict[str, str] = {
     ),
     "contextlib": (
         "AbstractContextManager ContextDecorator ExitStack aclosing asynccontextmanager closing contextmanager "
-        "nullcontext suppress"
+        "nullcontext redirect_stderr redirect_stdout suppress"
     ),
     "copy": "Error copy deepcopy error",
     "csv": (
@@ -217,12 +217,9 @@ LEFT_OUT: dict[str, dict[str, str]] = {
     },
     "base64": {_FILES: "decode encode main test"},
     "calendar": {_FILES: "prcal prmonth", _MACHINE: "LocaleHTMLCalendar LocaleTextCalendar", _CLASSES: "Day Month"},
-    "collections": {_DOOR: "UserDict UserList UserString"},
+    "collections": {_DOOR: "UserString"},
     "collections.abc": {_DOOR: "ByteString"},
-    "contextlib": {
-        _CLASSES: "AbstractAsyncContextManager AsyncContextDecorator AsyncExitStack",
-        _FILES: "chdir redirect_stderr redirect_stdout",
-    },
+    "contextlib": {_CLASSES: "AbstractAsyncContextManager AsyncContextDecorator AsyncExitStack", _FILES: "chdir"},
     "copy": {_DOOR: "replace dispatch_table"},
     "csv": {_MACHINE: "get_dialect register_dialect unregister_dialect", "is text": "__doc__ __version__"},
     "dataclasses": {_DOOR: "Field"},
@@ -356,5 +353,6 @@ REFUSED_MODULES: dict[str, str] = {
     **dict.fromkeys(("multiprocessing", "signal", "subprocess", "threading"), _NO_PROCESSES),
     **dict.fromkeys(("pickle", "marshal", "shelve"), "write json.dumps and json.loads"),
     **dict.fromkeys(("builtins", "ctypes", "gc", "importlib", "inspect"), "plans do not reach the interpreter itself"),
+    "configparser": "read the lines with str.partition('='), or csv",
 }
 """What to write instead of a module that no plan can import."""

@@ -55,12 +55,12 @@ _LOADS_OPTIONS = split_names("object_hook object_pairs_hook parse_constant parse
 
 
 class OutputStream:
-    """``sys.stdout`` and ``sys.stderr``: what is written there is printed."""
+    """``sys.stdout`` or ``sys.stderr``: what is written there is printed, or goes where the plan redirected it."""
 
-    __slots__ = ("_print",)
+    __slots__ = ("_writers",)
 
-    def __init__(self, print_: Callable[[str], None]) -> None:
-        self._print = print_
+    def __init__(self, print_: Callable[[str], object]) -> None:
+        self._writers: list[Callable[[str], object]] = [print_]
 
     def __repr__(self) -> str:
         return "<output>"
@@ -69,11 +69,26 @@ class OutputStream:
         """Print a text, and return its length."""
         if type(text) is not str:
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
-        self._print(text)
+        self._writers[-1](text)
         return len(text)
 
     def flush(self) -> None:
         """Do nothing."""
+
+
+class Redirection:
+    """As ``contextlib.redirect_stdout``: inside, what is written to ``output`` goes to ``target``."""
+
+    def __init__(self, output: OutputStream, read: Callable[[Any, str], Any], target: Any) -> None:
+        self._writers, self._read, self._target = output._writers, read, target
+        self._writer = output._writers[-1] if target is output else read(target, "write")
+
+    def __enter__(self) -> Any:
+        self._writers.append(self._writer)
+        return self._target
+
+    def __exit__(self, *_: object) -> None:
+        self._writers.pop()
 
 
 ALLOWED_ATTRIBUTES[OutputStream] = frozenset({"flush", "write"})
@@ -91,19 +106,23 @@ class ModuleMaker:
         guarded_getattr: Callable[..., Any],
         functions: dict[str, Callable[..., Any]],
         output: OutputStream,
+        errors: OutputStream,
     ) -> None:
         """``functions`` are ``ask_llm``, ``literal_eval``, and ``context``, which guards a context manager."""
         self._run, self._clock, self._size_guard, self._identities = run, clock, size_guard, identities
-        self._getattr, self._functions, self._output = guarded_getattr, functions, output
+        self._getattr, self._functions = guarded_getattr, functions
+        self._output, self._errors = output, errors
 
     def make(self, others: dict[str, ModuleFacade]) -> dict[str, ModuleFacade]:
         """Return the modules by name, with ``others``; ``collections`` and ``urllib`` hold their parts."""
-        log = LogRuntime(self._clock, self._size_guard, self._write)
+        log = LogRuntime(self._clock, self._size_guard, partial(self._write, self._errors))
+        of_classes = class_members(self._functions["context"])
         replaced: dict[str, Callable[[], Members]] = {
-            **{name: partial(dict, members) for name, members in class_members(self._functions["context"]).items()},
+            **{name: partial(dict, members) for name, members in of_classes.items()},
             "ast": lambda: {"literal_eval": self._functions["literal_eval"]},
             "calendar": _calendar_members,
-            "collections": lambda: {"namedtuple": set_name("namedtuple", make_named_tuple)},
+            "collections": lambda: {"namedtuple": set_name("namedtuple", make_named_tuple), **USER_CLASSES},
+            "contextlib": lambda: of_classes["contextlib"] | self._redirections(),
             "copy": lambda: copy_members(self._identities),
             "decimal": _decimal_members,
             "functools": _functools_members,
@@ -138,9 +157,18 @@ class ModuleMaker:
             facades[name] = ModuleFacade(name, {member: members[member] for member in ALLOWED_MODULES[name]})
         return facades
 
-    def _write(self, stream: Any, text: str) -> object:
-        """Write to a stream of the plan, or print for None."""
-        return (self._output.write if stream is None else self._getattr(stream, "write"))(text)
+    def _write(self, usual: OutputStream, stream: Any, text: str) -> object:
+        """Write to a stream of the plan, or to the usual one for None."""
+        return (usual.write if stream is None else self._getattr(stream, "write"))(text)
+
+    def _redirections(self) -> Members:
+        def redirect_stdout(new_target: Any) -> Redirection:
+            return Redirection(self._output, self._getattr, new_target)
+
+        def redirect_stderr(new_target: Any) -> Redirection:
+            return Redirection(self._errors, self._getattr, new_target)
+
+        return _named(redirect_stdout, redirect_stderr)
 
     def _json_members(self) -> Members:
         def dump(obj: Any, fp: Any, **options: Any) -> None:
@@ -184,7 +212,7 @@ class ModuleMaker:
 
     def _pprint_members(self) -> Members:
         def pretty(object: Any, stream: Any = None, *args: Any, **named: Any) -> None:
-            self._write(stream, pprint.pformat(object, *args, **named) + "\n")
+            self._write(self._output, stream, pprint.pformat(object, *args, **named) + "\n")
 
         def pp(object: Any, *args: Any, sort_dicts: bool = False, **named: Any) -> None:
             pretty(object, *args, sort_dicts=sort_dicts, **named)
@@ -251,7 +279,7 @@ class ModuleMaker:
             if operator.index(limit) < 1:
                 raise ValueError("recursion limit must be greater or equal than 1")
 
-        return _named(getrecursionlimit, setrecursionlimit) | {"stdout": self._output, "stderr": self._output}
+        return _named(getrecursionlimit, setrecursionlimit) | {"stdout": self._output, "stderr": self._errors}
 
     def _uuid_members(self) -> Members:
         generator, clock = self._run.generator, self._clock
@@ -343,6 +371,13 @@ def make_named_tuple(
         raise TypeError("Type names and field names must be strings")
     make: Any = collections.namedtuple
     return mark_class(make(typename, names, rename=bool(rename), defaults=defaults, module="__main__"))
+
+
+USER_CLASSES: Members = {
+    kind.__name__: mark_class(type(kind.__name__, (kind,), {}), shared=True)
+    for kind in (collections.UserDict, collections.UserList)
+}
+"""Classes for plans to derive from. ``UserString`` is none of them: its ``format`` reads attributes."""
 
 
 def _decimal_members() -> Members:

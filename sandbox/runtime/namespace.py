@@ -300,7 +300,9 @@ class PlanRuntime:
         size_guard = SizeGuard(stopper.stop_at_limit)
         ask = _make_ask(run, stopper)
         scheduler = self._scheduler
-        clock, identities, output = PlanClock(run, stopper), Identities(run), OutputStream(_make_writer(run, stopper))
+        clock, identities = PlanClock(run, stopper), Identities(run)
+        write = _make_writer(run, stopper)
+        output, errors = OutputStream(write), OutputStream(write)
         read_agent = _make_agent_reader(run, stopper, scheduler, self._agent_methods)
         guarded_getattr = make_getattr(read_agent, size_guard, clock_methods(clock), identities.guard_hash)
         functions: dict[str, Callable[..., Any]] = {
@@ -308,7 +310,7 @@ class PlanRuntime:
             "literal_eval": literal_eval,
             "context": partial(GuardedContext, stopper),
         }
-        maker = ModuleMaker(run, clock, size_guard, identities, guarded_getattr, functions, output)
+        maker = ModuleMaker(run, clock, size_guard, identities, guarded_getattr, functions, output, errors)
         modules = maker.make(make_concurrency_modules(scheduler))
         return {
             **make_builtins(guarded_getattr, size_guard),

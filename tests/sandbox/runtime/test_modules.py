@@ -235,6 +235,21 @@ PRINTED = {
         "no k\nTraceback (most recent call last):\n  File \"<plan>\", line 4, in solution\nKeyError: 'k'",
     ),
     "a mistake in a log message": ("import logging\nlogging.error('%d', 'a')\nprint('on')", LOG_MISTAKE),
+    "UserDict and UserList": (
+        "import copy\nfrom collections import UserDict, UserList\nclass Lower(UserDict):\n"
+        "    def __setitem__(self, key, value):\n        super().__setitem__(key.lower(), value)\n"
+        "d = Lower({'A': 1}, B=2)\ne = copy.copy(d)\ne['C'] = 3\n"
+        "print(d, d | {'D': 1}, len(e), type(d.copy()).__name__, UserList('ab') + [1], isinstance(d, dict))",
+        "{'a': 1, 'b': 2} {'a': 1, 'b': 2, 'd': 1} 3 Lower ['a', 'b', 1] False",
+    ),
+    "redirect_stdout": (
+        "import contextlib, io, sys\nout, err = io.StringIO(), io.StringIO()\n"
+        "with contextlib.redirect_stdout(out) as same, contextlib.redirect_stderr(err):\n"
+        "    print('a')\n    print('b', file=sys.stderr)\n"
+        "    with contextlib.redirect_stdout(sys.stdout):\n        print('c')\n"
+        "print(repr(out.getvalue()), repr(err.getvalue()), same is out)",
+        "'a\\nc\\n' 'b\\n' True",
+    ),
     "traceback": (
         "import traceback\ndef f():\n    raise ValueError('a')\ntry:\n    try:\n        f()\n"
         "    except ValueError as e:\n        raise KeyError('b') from e\nexcept KeyError:\n"
