@@ -350,7 +350,7 @@ WORD: Final = "CANARY"
 """What a hostile program prints once it has reached what no plan may have. Its source does not contain the word."""
 
 HOSTILE_PRELUDE: Final = """\
-import bisect, collections, csv, datetime, decimal, heapq, io, pprint, re, statistics, string, textwrap
+import bisect, collections, csv, datetime, decimal, heapq, io, logging, pprint, re, statistics, string, textwrap, traceback
 DOORS = '''{doors}'''.split()
 WALLS = 'module code frame traceback cell TextIOWrapper Scheduler PlanRuntime SizeGuard ModuleMaker'.split()
 def spy(*o, **p):
