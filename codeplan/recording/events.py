@@ -284,7 +284,8 @@ class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
     the user's own system text, and ``returns`` is the type that the value of a plan must have. ``asks_user`` says
     whether plans may ask the user. ``variables`` are those that the user gave. ``once`` are the tools of which
     prompts say that their calls are made once. ``carried`` are calls of the episode from which this one was branched
-    off, or that it goes on with: they were made there, and are not made again.
+    off, or that it goes on with: they were made there, and are not made again. ``branched_at`` is the number of the
+    first event that is its own, if the episode was branched off from another.
     """
 
     task: Task
@@ -308,6 +309,7 @@ class EpisodeStarted(TraceEvent, frozen=True, tag="episode_started"):
     variables: Checkpoint | None = None
     once: tuple[str, ...] = ()
     carried: tuple[CarriedAnswer, ...] = ()
+    branched_at: Count | None = None
 
 
 class EnvironmentReset(TraceEvent, frozen=True, tag="environment_reset"):

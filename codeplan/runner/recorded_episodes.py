@@ -489,8 +489,8 @@ def fork(
     with recorded_setup(
         header, branch, live, method, model, settings, model_overrides or {}, budget or Budget()
     ) as setup:
-        header = _header(branch, folder)
-        write_trace(Path(out) / TRACE_NAME, branch)
+        header = replace(_header(branch, folder), branched_at=len(branch) - (plan is not None or answer is not None))
+        write_trace(Path(out) / TRACE_NAME, JoinedEvents([header], branch[1:]))
         with closing(Trace.resume(Path(out) / TRACE_NAME, telemetry.with_telemetry(on_event))) as trace:
             return with_typed_value(setup.run(header, trace), setup.env)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from unittest.mock import ANY
 
 import msgspec
 import pytest
@@ -20,6 +21,8 @@ from codeplan.cli.app import main
 from codeplan.errors import UsageError
 from codeplan.report.pages.overview import build_overview, cost_curve, cost_unit, refinement_curve
 from codeplan.report.pages.report_source import ReportSource
+from codeplan.runner.episodes import run
+from codeplan.runner.recorded_episodes import fork
 from codeplan.runner.session import Session
 from codeplan.runner.tools import do
 from codeplan.statistics import wilson_interval
@@ -325,3 +328,22 @@ def test_other_goals_are_no_repetitions_of_one_task(tmp_path: Path) -> None:
     (column,) = build_overview(ReportSource(tmp_path).read())["columns"]
     assert column["passes"] == []
     assert column["rate"][:2] == [1, 2]
+
+
+def test_branches_stand_below_the_run_that_they_left_and_do_not_count(tmp_path: Path) -> None:
+    other = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        agent.goto('shelf 1')\n"
+    run("household", "clean/22", model="scripted", out=tmp_path / "b-whole")
+    fork(tmp_path / "b-whole", 2, tmp_path / "a-other", plan=other)
+    fork(tmp_path / "a-other", 10, tmp_path / "c-deeper", answer="no")
+    write(tmp_path / "d-alone", started("heat/5"), ended(started("heat/5")))
+    overview = build_overview(ReportSource(tmp_path).read())
+    assert overview["branches"] == [[1, None, 0, "b-whole"], [0, 1, 2, "a-other"], [2, 0, ANY, "c-deeper"]]
+    assert overview["branches"][2][2] >= 10
+    assert sum(column["rate"][1] for column in overview["columns"]) == 2
+
+
+def test_a_branch_without_its_origin_is_a_run_like_any_other(tmp_path: Path) -> None:
+    run("household", "clean/22", model="scripted", out=tmp_path / "whole")
+    fork(tmp_path / "whole", 5, tmp_path / "runs" / "branch")
+    overview = build_overview(ReportSource(tmp_path / "runs").read())
+    assert (overview["branches"], overview["columns"][0]["rate"][1]) == ([], 1)

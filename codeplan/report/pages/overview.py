@@ -20,6 +20,7 @@ from codeplan.bench.metrics import (
 from codeplan.bench.store import EpisodeOutcome
 from codeplan.errors import UsageError
 from codeplan.report.json_output import to_plain_data
+from codeplan.report.pages.branches import find_branches
 from codeplan.report.pages.episode_pages import visible_data
 from codeplan.report.pages.html_page import diff_rows, label, plan_layout
 from codeplan.report.pages.report_source import MAX_EPISODES, SCRIPTED, ReportColumn, ReportData, ReportEpisode
@@ -34,7 +35,8 @@ MeasuredEpisodes = list[tuple[EpisodeOutcome, EpisodeMeasures]]
 
 
 def build_overview(report: ReportData) -> dict[str, Any]:
-    """All data of the first page: columns, rates by kind, curves, published figures, and a row for each episode.
+    """All data of the first page: columns, rates by kind, curves, published figures, a row for each episode, and trees
+    of branches.
 
     Columns and kinds are grouped by environment. ``single`` says that the page is one episode's, and opens as it.
     """
@@ -45,7 +47,9 @@ def build_overview(report: ReportData) -> dict[str, Any]:
     kinds = list(dict.fromkeys(kind_of.values()))
     numbers = {c.name: at for at, c in enumerate(report.columns)}
     kind_numbers = {kind: at for at, kind in enumerate(kinds)}
-    counted, broken = _counted(report), Counter(r.column for r in report.episodes if r.state == "broken")
+    branches = find_branches(report.episodes[:MAX_EPISODES])
+    left = frozenset(b.episode for b in branches if b.parent is not None)
+    counted, broken = _counted(report, left), Counter(r.column for r in report.episodes if r.state == "broken")
     every = [m for episodes in counted.values() for _, m in episodes]
     names = [name for name in usual_metrics(every) if name != "success"]
     by_column = {c.name: cell_statistics(c.cell, counted[c.name], names) for c in report.columns}
@@ -66,6 +70,7 @@ def build_overview(report: ReportData) -> dict[str, Any]:
             _episode(r, numbers[r.column], kind_numbers[kind_of[env_of[r.column], r.task.kind]])
             for r in report.episodes[:MAX_EPISODES]
         ],
+        "branches": [[b.episode, b.parent, b.at, label(report.episodes[b.episode].folder.name, 80)] for b in branches],
         "single": len(report.episodes) == 1 and report.total in (None, 1),
     }
 
@@ -176,11 +181,11 @@ def _provenance(runs: Sequence[ReportEpisode]) -> dict[str, Any]:
     }
 
 
-def _counted(report: ReportData) -> dict[str, MeasuredEpisodes]:
-    """The episodes that count for each column: they ended and are not broken off."""
+def _counted(report: ReportData, branches: Set[int]) -> dict[str, MeasuredEpisodes]:
+    """The episodes that count for each column: they ended, are not broken off, and are no branch of one that counts."""
     counted: dict[str, MeasuredEpisodes] = {column.name: [] for column in report.columns}
-    for run in report.episodes:
-        if run.outcome and run.measures and not run.outcome.broken:
+    for number, run in enumerate(report.episodes):
+        if run.outcome and run.measures and not run.outcome.broken and number not in branches:
             counted[run.column].append((run.outcome, run.measures))
     return counted
 

@@ -145,7 +145,7 @@ class ReportEpisode(msgspec.Struct, frozen=True):
 
     ``root`` is the folder that the user named; None if it is the trace's. ``started_at`` and ``ended_at`` are Unix
     times, None if the trace does not say; ``codeplan_version`` is the version that started the episode, empty if
-    unknown.
+    unknown. ``branched_at`` is the event at which it left the episode that it was branched off from.
     """
 
     folder: Path
@@ -158,6 +158,7 @@ class ReportEpisode(msgspec.Struct, frozen=True):
     started_at: float | None = None
     ended_at: float | None = None
     codeplan_version: str = ""
+    branched_at: int | None = None
 
     @property
     def name(self) -> str:
@@ -397,9 +398,10 @@ def _sum_of_turns(earlier: Sequence[Result], latest: Result) -> Result:
 
 
 def _dated(run: ReportEpisode, start: EpisodeStarted | None, end: EpisodeEnded | None) -> ReportEpisode:
-    """The episode with the times and the version of codeplan that its trace's first and last event tell."""
-    version = start.codeplan_version if start else ""
-    return msgspec.structs.replace(run, started_at=_time(start), ended_at=_time(end), codeplan_version=version)
+    """The episode with what its trace's first and last event tell: times, the version of codeplan, its branching."""
+    version, branched = (start.codeplan_version, start.branched_at) if start else ("", None)
+    times = {"started_at": _time(start), "ended_at": _time(end)}
+    return msgspec.structs.replace(run, codeplan_version=version, branched_at=branched, **times)
 
 
 def _time(event: EpisodeStarted | EpisodeEnded | None) -> float | None:

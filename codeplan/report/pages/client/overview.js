@@ -76,7 +76,37 @@ function overviewPage(overview, query) {
     ),
     overview.groups.map((group) => environmentPart(overview, group, ofKind)),
     overview.published.length + overview.unpublished.length > 0 && part("Published results", publishedTables(overview)),
+    overview.branches.length > 0 && part("Branches", branchTrees(overview)),
     episodeSection(overview, query),
+  ];
+}
+
+/** The trees of runs that branched off from one another, each branch below the run it comes from. */
+function branchTrees({ branches, episodes }) {
+  const below = (parent) => branches.filter(([, from]) => from === parent);
+  const figures = (e) =>
+    [[e.actions, "action"], [e.refinements, "refinement"], [e.calls, "model call"]]
+      .filter(([count]) => count !== null)
+      .map(([count, name]) => plural(count, name))
+      .join(", ");
+  const node = ([id, parent, at, folder]) => {
+    const e = episodes[id];
+    const grown = below(id);
+    return h(
+      "li",
+      {},
+      h("a", { href: `#/episode/${id}` }, folder),
+      " ",
+      badge(e.state),
+      h("span", { class: "quiet" }, ` ${figures(e)}`),
+      parent !== null && [", from ", h("a", { href: `#/episode/${parent}?event=${at}` }, `event ${at}`)],
+      e.reason && h("span", { class: "reason" }, e.reason),
+      grown.length > 0 && h("ul", {}, grown.map(node)),
+    );
+  };
+  return [
+    h("ul", {}, below(null).map(node)),
+    quietly("A branch begins as the run above it, up to an event, and does not count in the figures."),
   ];
 }
 
