@@ -157,7 +157,7 @@ class IsShop(Protocol):
 
 @runtime_checkable
 class LimitsActions(Protocol):
-    """An environment that ends an episode after a number of actions, which prompts state."""
+    """An environment with a maximum number of actions, which prompts state. The last one ends the episode."""
 
     max_actions: int
     """The maximum number of actions in an episode, counted from the latest reset."""

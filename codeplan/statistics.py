@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from operator import itemgetter
@@ -22,6 +23,9 @@ MAX_RESAMPLED = 200
 
 _HALVINGS = 80
 
+_MAX_EXACT_SIGNS = 2_000_000
+"""Tasks times the sum of their differences up to which all choices of signs are counted."""
+
 _MAX_EXACT_PAIRS = 10_000
 """The binomial probabilities of more pairs are not summed as whole numbers, which would take minutes."""
 
@@ -35,14 +39,36 @@ def wilson_interval(successes: int, n: int, level: float = 0.95) -> tuple[float,
     Raises: ValueError: the counts are negative or inconsistent.
     """
     _counts(successes, n - successes)
+    return _score_interval(successes / n, n, level) if n else (0.0, 1.0)
+
+
+def clustered_interval(clusters: Sequence[tuple[int, int]], level: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval of a success rate over repeated tasks: for each task, its successes and its trials.
+
+    Trials of a task are not independent, so they count for less: for as many as would give the variance that the tasks
+    have among them (Kish 1965, "Survey Sampling", section 8.2, as for evaluations in Miller 2024, arXiv 2411.00640). If
+    the trials of each task agree, that is one for each task; with one trial a task, it is Wilson's own interval.
+
+    Raises: ValueError: the counts are negative or inconsistent.
+    """
+    for successes, trials in clusters:
+        _counts(successes, trials - successes)
+    n, successes = sum(trials for _, trials in clusters), sum(successes for successes, _ in clusters)
     if n == 0:
         return 0.0, 1.0
-    z, rate = _z(level), successes / n
+    rate = successes / n
+    among = sum((s - rate * trials) ** 2 for s, trials in clusters)
+    usual = n * rate * (1 - rate)
+    effect = max(1.0, among / usual) if usual else sum(trials * trials for _, trials in clusters) / n
+    return _score_interval(rate, n / effect, level)
+
+
+def _score_interval(rate: float, n: float, level: float) -> tuple[float, float]:
+    z = _z(level)
     centre = rate + z * z / (2 * n)
     margin = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
     scale = 1 + z * z / n
-    low = 0.0 if successes == 0 else (centre - margin) / scale
-    return low, 1.0 if successes == n else (centre + margin) / scale
+    return 0.0 if rate == 0 else (centre - margin) / scale, 1.0 if rate == 1 else (centre + margin) / scale
 
 
 def mcnemar_exact(b: int, c: int) -> float:
@@ -65,6 +91,31 @@ def mcnemar_exact(b: int, c: int) -> float:
         term = term * (n - i) // (i + 1)
         tail += term
     return 2 * tail / (1 << n)
+
+
+def sign_flip_test(differences: Sequence[int]) -> float:
+    """The two-sided exact p that tasks' differences come from one distribution about zero (Fisher 1935).
+
+    A difference is the second's successes on a task minus the first's. It is the share of all choices of signs whose
+    sum is at least as far from zero; with one trial a task it is McNemar's exact test.
+    """
+    sizes = Counter(abs(d) for d in differences if d)
+    total, most = abs(sum(differences)), sum(size * count for size, count in sizes.items())
+    if total == 0:
+        return 1.0
+    if len(sizes) == 1:
+        (size,) = sizes
+        up = sum(d > 0 for d in differences)
+        return mcnemar_exact(up, most // size - up)
+    if most * len(differences) > _MAX_EXACT_SIGNS:  # the normal distribution of the sum
+        return math.erfc(total / math.sqrt(2 * sum(size * size * count for size, count in sizes.items())))
+    width = sum(sizes.values()) + 1  # bits of a coefficient: none is above the number of choices
+    ways = math.prod(((1 << width * size) + 1) ** count for size, count in sizes.items())
+    # ways holds, as digits of ``width`` bits, how many choices give each number of positive units, from 0 to ``most``
+    tail, digits = 0, ways >> width * ((most + total + 1) // 2)
+    while digits:
+        tail, digits = tail + (digits & ((1 << width) - 1)), digits >> width
+    return min(1.0, 2 * tail / (1 << sum(sizes.values())))
 
 
 def bootstrap_mean(
@@ -156,6 +207,16 @@ def paired_difference(b: int, c: int, n: int, level: float = 0.95) -> RateDiffer
     low = _crossing(lambda d: _tango(b, c, n, d) - z, -1.0, value)
     high = _crossing(lambda d: _tango(b, c, n, d) + z, value, 1.0)
     return RateDifference(value, low, high)
+
+
+def clustered_difference(differences: Sequence[int], n: int) -> RateDifference:
+    """The difference of two success rates over ``n`` pairs, with a bootstrap interval over the tasks.
+
+    ``differences`` has, for each task, the second's successes minus the first's.
+    """
+    scale = len(differences) / n
+    low, high = bootstrap_mean([d * scale for d in differences])
+    return RateDifference(sum(differences) / n, low, high)
 
 
 def tasks_needed(b: int, c: int, n: int, *, power: float = 0.8, level: float = 0.95) -> int | None:

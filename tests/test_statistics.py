@@ -11,10 +11,13 @@ from hypothesis import strategies as st
 from codeplan.statistics import (
     MAX_RESAMPLED,
     bootstrap_mean,
+    clustered_difference,
+    clustered_interval,
     mcnemar_exact,
     paired_difference,
     pass_at_k,
     predicted_sum,
+    sign_flip_test,
     student_tail,
     tasks_needed,
     welch_test,
@@ -305,3 +308,50 @@ def test_a_percentile_lies_between_the_values_of_the_sample():
     for level, seed in product((0.5, 0.9, 0.99), range(3)):
         low, high = bootstrap_mean([0.0, 1.0, 5.0], level=level, seed=seed)
         assert 0.0 <= low <= high <= 5.0
+
+
+# ------------------------------------------------------------------ repeated tasks
+
+
+@given(st.lists(st.integers(0, 1), min_size=1, max_size=60), st.integers(1, 7))
+def test_repeats_that_agree_count_once(wins, times):
+    once = wilson_interval(sum(wins), len(wins))
+    assert clustered_interval([(won * times, times) for won in wins]) == pytest.approx(once)
+
+
+@given(st.lists(st.integers(0, 6).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), max_size=30))
+def test_an_interval_over_repeats_is_never_narrower_than_that_of_independent_trials(clusters):
+    won, n = (sum(part) for part in zip(*clusters, strict=True)) if clusters else (0, 0)
+    low, high = clustered_interval(clusters)
+    least, most = wilson_interval(won, n)
+    assert low <= least + 1e-12 and high >= most - 1e-12 and 0 <= low <= high <= 1
+
+
+@given(st.lists(st.integers(-4, 4), min_size=1, max_size=10))
+def test_the_sign_flip_test_counts_all_choices_of_signs(differences):
+    reached = abs(sum(differences))
+    sums = [
+        abs(sum(s * d for s, d in zip(signs, differences, strict=True)))
+        for signs in product((1, -1), repeat=len(differences))
+    ]
+    assert sign_flip_test(differences) == pytest.approx(sum(s >= reached for s in sums) / len(sums))
+
+
+@given(st.integers(0, 200), st.integers(0, 200), st.integers(0, 50))
+def test_with_one_trial_a_task_the_sign_flip_test_is_mcnemars(b, c, ties):
+    assert sign_flip_test([1] * c + [-1] * b + [0] * ties) == mcnemar_exact(b, c)
+
+
+def test_many_tasks_are_tested_by_the_normal_distribution():
+    exact = [2, -1, 1] * 200 + [-2] * 150
+    more = exact * 7
+    assert sign_flip_test(more) == pytest.approx(math.erfc(sum(more) / math.sqrt(2 * sum(d * d for d in more))))
+    assert sign_flip_test(exact) == pytest.approx(
+        math.erfc(sum(exact) / math.sqrt(2 * sum(d * d for d in exact))), abs=0.01
+    )
+
+
+def test_a_difference_over_repeats_is_bootstrapped_over_the_tasks():
+    found = clustered_difference([3, 0, -1, 3], 12)
+    assert found.value == pytest.approx(5 / 12)
+    assert (found.low, found.high) == bootstrap_mean([1, 0, -1 / 3, 1])

@@ -5,7 +5,9 @@ certain.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import ceil
 from pathlib import Path
 from statistics import fmean
 
@@ -25,7 +27,14 @@ from codeplan.bench.papers import PublishedResults, published_results
 from codeplan.bench.store import GRID_FILE, BenchRecord, read_bench
 from codeplan.durable_files import require_path
 from codeplan.errors import UsageError
-from codeplan.statistics import RateDifference, bootstrap_mean, mcnemar_exact, paired_difference, tasks_needed
+from codeplan.statistics import (
+    RateDifference,
+    bootstrap_mean,
+    clustered_difference,
+    paired_difference,
+    sign_flip_test,
+    tasks_needed,
+)
 from codeplan.types import Value
 from codeplan.untrusted.values import in_quotes
 
@@ -62,7 +71,8 @@ class CellComparison(Value, frozen=True):
     """Two cells over the pairs of task and repeat that finished in both.
 
     ``both``, ``only_first``, ``only_second`` and ``neither`` count pairs by who succeeded. ``difference`` is the second
-    success rate minus the first, with Tango's 95 % interval; ``p_value`` is McNemar's exact two-sided test.
+    success rate minus the first, with Tango's 95 % interval; ``p_value`` is McNemar's exact two-sided test. Where tasks
+    are repeated, both are over the tasks: a bootstrap interval, and the exact test of signs (McNemar's is one of it).
     ``more_pairs`` is how many more pairs would find such a difference with a power of 80 %: 0 if there are enough, None
     if there is no difference. ``left_out`` counts episodes without a partner, broken-off ones included.
     """
@@ -102,9 +112,11 @@ class BenchOverview(Value, frozen=True):
 def build_overview(first: Path | str, second: Path | str | None = None, metrics: Sequence[str] = ()) -> BenchOverview:
     """Compare ``FOLDER`` or ``FOLDER:CELL`` with another; for a folder alone, each cell with the first of its suite.
 
-    ``CELL`` is a cell's name, or a part that no other cell's name has. ``metrics`` are the columns, each with its
-    interval; without them, the usual ones. Only the first ``MAX_CELLS`` pairs of cells are compared. Raises: UsageError
-    if there is no such bench or cell, or if two cells have no episode in common.
+    ``CELL`` is a cell's name, or a part of the names of one or several. Several cells on both sides are compared in
+    pairs of the same name, or else of the same suite and model, or suite and method. ``metrics`` are the columns, each
+    with its interval; without them, the usual ones. Only the first ``MAX_CELLS`` pairs of cells are compared.
+
+    Raises: UsageError: there is no such bench or cell, a cell has no partner, or two have no episode in common.
     """
     pairs = _cell_pairs(first, second)
     compared = pairs[:MAX_CELLS]
@@ -171,6 +183,11 @@ def compare_cells(
     pairs = [(key, first_episodes[key][1], second_episodes[key][1]) for key in keys]
     wins = [(a.success, b.success) for _, a, b in pairs]
     b, c = wins.count((True, False)), wins.count((False, True))
+    by_task = Counter({task: 0 for (task, _), _, _ in pairs})
+    for (task, _), x, y in pairs:
+        by_task[task] += y.success - x.success
+    differences = list(by_task.values())
+    repeated = len(differences) < len(pairs)
     return CellComparison(
         first.label,
         second.label,
@@ -180,12 +197,19 @@ def compare_cells(
         b,
         c,
         wins.count((False, False)),
-        paired_difference(b, c, len(pairs)),
-        mcnemar_exact(b, c),
-        tasks_needed(b, c, len(pairs)),
+        clustered_difference(differences, len(pairs)) if repeated else paired_difference(b, c, len(pairs)),
+        sign_flip_test(differences),
+        _more_pairs(differences, b, c, len(pairs)),
         tuple(_mean_differences(pairs, [name for name in metrics if name != "success"])),
         sum(len(side.bench.outcomes_of(side.cell.name)) for side in (first, second)) - 2 * len(pairs),
     )
+
+
+def _more_pairs(differences: Sequence[int], b: int, c: int, n: int) -> int | None:
+    """``tasks_needed``, for pairs of which those of one task count for less the more alike they are."""
+    more = tasks_needed(b, c, n)
+    effect = max(1.0, sum(d * d for d in differences) / (b + c)) if b + c else 1.0
+    return more if more is None else max(0, ceil((n + more) * effect) - n)
 
 
 def _mean_differences(
@@ -218,11 +242,24 @@ def _cell_pairs(first: Path | str, second: Path | str | None) -> list[tuple[Comp
     theirs = _find_cells(second)
     if len(ours) == len(theirs) == 1:
         return [_distinct_labels(ours[0], theirs[0])]
-    names = {s.cell.name: s for s in theirs}
-    if {s.cell.name for s in ours} != set(names):
-        cells = ", ".join(s.cell.name for s in (ours if len(ours) > 1 else theirs))
-        raise UsageError(f"name one cell on each side, as FOLDER:CELL; the cells are: {cells}")
-    return [_distinct_labels(s, names[s.cell.name]) for s in ours]
+    for same in _ALIKE:
+        partners = {same(s): s for s in theirs}
+        if len(partners) == len(theirs) == len(ours) and {same(s) for s in ours} == partners.keys():
+            return [_distinct_labels(s, partners[same(s)]) for s in ours]
+    sides = (", ".join(s.label for s in side) for side in (ours, theirs))
+    raise UsageError(
+        "each cell on one side needs one on the other, of the same name, or on the same suite with the same model or "
+        f"the same method; the first has {next(sides)}, the second {next(sides)}; name one cell on each side, as "
+        "FOLDER:CELL"
+    )
+
+
+_ALIKE: tuple[Callable[[ComparedCell], object], ...] = (
+    lambda side: side.cell.name,
+    lambda side: (side.cell.suite, side.cell.model),
+    lambda side: (side.cell.suite, side.cell.method),
+)
+"""What makes two cells partners, if each has one: their names, or all but the method or the model."""
 
 
 def _distinct_labels(first: ComparedCell, second: ComparedCell) -> tuple[ComparedCell, ComparedCell]:
@@ -240,10 +277,9 @@ def _find_cells(spec: Path | str) -> list[ComparedCell]:
     folder, part = _split_spec(require_path(spec, "a bench (FOLDER, or FOLDER:CELL)"))
     bench = read_bench(folder)
     found = [c for c in bench.cells if c.name == part] or [c for c in bench.cells if part in c.name]
-    if part and len(found) != 1:
-        what = "no cell" if not found else f"{len(found)} cells"
+    if not found:
         names = ", ".join(c.name for c in bench.cells)
-        raise UsageError(f"{folder} has {what} called {in_quotes(part)}; its cells are: {names}")
+        raise UsageError(f"{folder} has no cell with {in_quotes(part)} in its name; its cells are: {names}")
     return [ComparedCell(bench, cell, cell.name) for cell in found]
 
 

@@ -172,12 +172,32 @@ _READERS: Final[dict[str, Callable[[Iterable[Event]], Iterator[Row]]]] = {
 
 
 def frame(bench: BenchRecord, rows: Rows = "episodes") -> pandas.DataFrame:
-    """The rows as a data frame of pandas. Raises: UsageError: pandas is missing, or as ``rows_of``."""
+    """The rows as a data frame of pandas, whose types do not depend on what a bench lacks.
+
+    Raises: UsageError: pandas is missing, or as ``rows_of``.
+    """
     try:
-        import pandas
+        import pandas  # noqa: F401 - the extra is there
     except ImportError:
         raise UsageError(f"a data frame {EXTRA}") from None
-    return pandas.DataFrame([*rows_of(bench, rows)])
+    return _typed_frame([*rows_of(bench, rows)])
+
+
+def _typed_frame(rows: list[Row]) -> pandas.DataFrame:
+    import pandas
+
+    made = pandas.DataFrame(rows)
+    return made.astype({name: kind for name, kind in _TYPES.items() if name in made})
+
+
+_TYPES: Final = {
+    **dict.fromkeys(("input_tokens", "output_tokens", "line", "answered", "retries"), "Int64"),
+    **dict.fromkeys(("money", "seconds", "reward"), "Float64"),
+    **dict.fromkeys(("claim", "hijacked", "in_doubt"), "boolean"),
+    **dict.fromkeys(("reply", "error", "message", "observation", "prompt", "model", "finish_reason"), "string"),
+    **dict.fromkeys(("refused", "outcome"), "string"),
+}
+"""The types of columns in which values may be missing."""
 
 
 def write_rows(bench: BenchRecord, path: Path, rows: Rows = "episodes") -> int:
@@ -227,11 +247,11 @@ def _as_jsonl(rows: list[Row]) -> bytes:
 
 def _as_parquet(rows: list[Row]) -> bytes:
     try:
-        import pandas
-        import pyarrow  # noqa: F401 - pandas writes parquet with it
+        import pandas  # noqa: F401 - it writes parquet with pyarrow
+        import pyarrow  # noqa: F401
     except ImportError:
         raise UsageError(f"parquet {EXTRA}") from None
-    written: bytes = pandas.DataFrame(list(map(_flat, rows))).to_parquet(engine="pyarrow", index=False)
+    written: bytes = _typed_frame(list(map(_flat, rows))).to_parquet(engine="pyarrow", index=False)
     return written
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate, islice
 from operator import itemgetter
@@ -19,7 +19,7 @@ from codeplan.errors import UsageError
 from codeplan.plugins import suggest_names
 from codeplan.recording.trace import MAX_LINE_BYTES
 from codeplan.runner.episodes import TRACE_NAME
-from codeplan.statistics import bootstrap_mean, pass_at_k, wilson_interval
+from codeplan.statistics import bootstrap_mean, clustered_interval, pass_at_k, wilson_interval
 from codeplan.types import NO_USAGE, Result, Value
 from codeplan.untrusted import files
 from codeplan.untrusted.values import in_quotes
@@ -335,8 +335,15 @@ def estimate_metric(
         return MetricEstimate(n)
     if not with_interval:
         return MetricEstimate(n, metric.scale * mean)
-    low, high = wilson_interval(int(sum(map(bool, values))), n) if metric.is_rate else _interval(episodes, metric)
+    low, high = _rate_interval(episodes, values) if metric.is_rate else _interval(episodes, metric)
     return MetricEstimate(n, metric.scale * mean, metric.scale * low, metric.scale * high)
+
+
+def _rate_interval(episodes: Sequence[MeasuredEpisode], values: Iterable[object]) -> tuple[float, float]:
+    by_task: dict[str, list[bool]] = {}
+    for (ended, _), value in zip(episodes, values, strict=True):
+        by_task.setdefault(ended.task.id, []).append(bool(value))
+    return clustered_interval([(sum(won), len(won)) for won in by_task.values()])
 
 
 def _interval(episodes: Sequence[MeasuredEpisode], metric: Metric) -> tuple[float, float]:
@@ -374,6 +381,8 @@ MAX_ATTEMPTS = 100
 
 class CellStatistics(Value, frozen=True):
     """A kind of task in one cell: the success rate with its 95 % Wilson interval, and metrics by name.
+
+    With repeats, the interval is that of tasks whose repeats are not independent (``clustered_interval``).
 
     ``inadmissible`` is a share of all actions. ``pass_at_k`` holds pass@k for k from 1: the unbiased mean over the
     tasks with at least k episodes. ``by_attempt`` holds, for k from 1, the share of the episodes solved within k
@@ -425,7 +434,7 @@ def _kind_statistics(
         n,
         wins,
         wins / n if n else 0.0,
-        *wilson_interval(wins, n),
+        *_rate_interval(episodes, [m.success for m in measures]),
         {
             name: estimate_metric(METRICS[name], episodes, with_interval=with_intervals or METRICS[name].is_rate)
             for name in names

@@ -102,7 +102,9 @@ _GOAL_IN_OBSERVATION = "what the observation asks for"
 
 
 class EpisodeState(Value, frozen=True, kw_only=True):
-    """Where an episode stands after one of its events. ``snapshot`` is the environment's own, None without one."""
+    """Where an episode stands after one of its events. ``snapshot`` is that of the environment with the
+    number of its actions, None without one.
+    """
 
     last_event: int
     observation: Observation

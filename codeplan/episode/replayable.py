@@ -31,6 +31,7 @@ from codeplan.protocols import (
     Embeds,
     HasSnapshots,
     JudgesValues,
+    LimitsActions,
     ShowsPictures,
     WrapsModel,
     reply_listener,
@@ -133,6 +134,15 @@ def raise_if_left_open(decided: CallDecided, call: Call) -> None:
         raise WaitingForApproval(decided.reason, call)
 
 
+def _max_actions(env: BaseEnvironment) -> int | None:
+    """The number of actions that ends an episode; None if there is none. Raises: UsageError: it is no whole number."""
+    most = env.max_actions if isinstance(env, LimitsActions) else None
+    if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
+        what = in_quotes(most)
+        raise UsageError(f"max_actions of the environment {env.name} is {what}; give a whole number from 1 up")
+    return most
+
+
 class ReplayableEnvironment:
     """One task of an environment.
 
@@ -150,6 +160,8 @@ class ReplayableEnvironment:
         self._pictures = env.picture if isinstance(env, ShowsPictures) else None
         self._tools = env if isinstance(env, AnswersCalls) else None
         self._snapshots = env if isinstance(env, HasSnapshots) else None
+        self._max_actions = _max_actions(env)
+        self._actions = 0  # since the latest reset
         self._real = env if isinstance(env, ActsForReal) else None
 
     def reset(self) -> EnvironmentReset:
@@ -289,21 +301,23 @@ class ReplayableEnvironment:
             said = f": {in_quotes(verdict.text, _MAX_ERROR)}" if verdict else ""
             raise Diverged(f"the recording says that the result was verified, but now it is not{said}")
 
-    def snapshot(self) -> object:
-        """Where the environment stands, for ``restore``. None if it has no snapshots, or is not used yet in a replay.
+    def snapshot(self) -> tuple[int, object] | None:
+        """The number of actions since the latest reset, and where the environment stands, for ``restore``.
+
+        None if it has no snapshots, or is not used yet in a replay.
 
         Raises: EnvironmentFailure: the environment breaks.
         """
         if self._snapshots is None or self._needs_fast_forward:
             return None
         try:
-            return self._snapshots.snapshot()
+            return self._actions, self._snapshots.snapshot()
         except UsageError:  # one of its settings rules them out
             return None
         except (Exception, SystemExit) as e:
             raise broken_environment(self._env.name, "taking a snapshot", e) from e
 
-    def restore(self, snapshot: object) -> None:
+    def restore(self, snapshot: tuple[int, object] | None) -> None:
         """Go back to where the recorded EnvironmentRestored says, for which ``snapshot`` was taken.
 
         Without a snapshot the environment is reset and repeats its actions. Raises as ``call``.
@@ -314,7 +328,8 @@ class ReplayableEnvironment:
                 self._fast_forward()
             return
         try:
-            self._snapshots.restore(snapshot)
+            self._actions, own = snapshot
+            self._snapshots.restore(own)
         except (Exception, SystemExit) as e:
             raise broken_environment(self._env.name, "restoring a snapshot", e) from e
 
@@ -352,11 +367,16 @@ class ReplayableEnvironment:
                 _require_same(event.seq, event.answer.observation, self._step_env(call.name)[0])
 
     def _reset_env(self) -> tuple[Observation, int]:
+        self._actions = 0
         return self._guarded(lambda: self._env.reset(self._task), lambda: f"resetting to task {self._task.id}")
 
     def _step_env(self, action: str) -> tuple[Observation, int]:
         env: Any = self._env
-        return self._guarded(lambda: env.step(action), lambda: f"doing {in_quotes(action)}")
+        observation, cut_from = self._guarded(lambda: env.step(action), lambda: f"doing {in_quotes(action)}")
+        self._actions += 1
+        if self._max_actions is not None and self._actions >= self._max_actions and not observation.done:
+            observation = replace(observation, done=True)
+        return observation, cut_from
 
     def _guarded(self, do: Callable[[], object], doing: Callable[[], str]) -> tuple[Observation, int]:
         """The observation, cut to its maximum length, and its whole length if it was cut, otherwise 0."""

@@ -19,8 +19,12 @@ from codeplan.untrusted.values import in_quotes
 
 Answer: TypeAlias = str | Completion
 
-ModelFunction: TypeAlias = Callable[[list[Message]], Answer | Awaitable[Answer]]
-"""Answers a chat with a text, or with a Completion if the usage is known. It may be asynchronous."""
+ModelFunction: TypeAlias = Callable[..., Answer | Awaitable[Answer]]
+"""Answers a chat, a list of messages, with a text, or with a Completion if the usage is known. It may be asynchronous.
+
+If it has a parameter ``purpose`` or ``seed``, it also gets what the answer is for (``codeplan.types.Purpose``), or the
+model's seed, a whole number that is another one in each repeat of a bench.
+"""
 
 
 class CallableModel:
@@ -28,11 +32,13 @@ class CallableModel:
 
     Stop sequences cut the text here. The function gets no maximum of tokens.
 
-    Raises: UsageError: the function cannot be called with the messages alone.
+    Raises: UsageError: the function cannot be called with the messages and what else it may get.
     """
 
-    def __init__(self, function: ModelFunction) -> None:
-        _require_one_argument(function)
+    def __init__(self, function: ModelFunction, model_seed: int = 0) -> None:
+        wanted = _wanted_names(function)
+        self.takes_seed, self._takes_purpose = "seed" in wanted, "purpose" in wanted
+        self._seed = {"seed": model_seed} if self.takes_seed else {}
         own = getattr(function, "__name__", "")
         self.name = own if isinstance(own, str) and own.isidentifier() else type(function).__name__
         self._function = function
@@ -46,8 +52,9 @@ class CallableModel:
             ModelError: the function raises an exception, SystemExit included; ``is_users_bug`` is true.
             UsageError: it returns neither a text nor a Completion.
         """
+        more = {**self._seed, "purpose": purpose} if self._takes_purpose else self._seed
         try:
-            answer = self._function([Message(role=m["role"], content=m["content"]) for m in messages])
+            answer = self._function([Message(role=m["role"], content=m["content"]) for m in messages], **more)
             if isinstance(answer, Awaitable):
                 answer = run_and_wait(self._awaited(answer))
         except CodeplanError:
@@ -59,6 +66,10 @@ class CallableModel:
             found = with_article(type(answer).__name__)
             raise UsageError(f"the model {self.name} returned {found}; a function that is a model returns a text")
         return msgspec.structs.replace(completion, text=cut_at_stop(completion.text, stop))
+
+    def with_seed(self, model_seed: int) -> CallableModel:
+        """The same function with another seed."""
+        return CallableModel(self._function, model_seed)
 
     async def _awaited(self, awaitable: Awaitable[Answer]) -> Answer:
         """The answer. A cancelled task of the function's own is a failure of the function, not the user's interrupt."""
@@ -74,19 +85,25 @@ class CallableModel:
 _UNKNOWN = Usage(None, None)
 
 
-def _require_one_argument(function: ModelFunction) -> None:
+def _wanted_names(function: ModelFunction) -> frozenset[str]:
+    """Which of ``purpose`` and ``seed`` the function takes by name. Raises: UsageError: it cannot be called so."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # Python cannot tell
-        return
+        return frozenset()
+    by_name = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    named = {name for name, parameter in signature.parameters.items() if parameter.kind in by_name}
+    first = next(iter(signature.parameters), "")
+    wanted = named & {"purpose", "seed"} - {first}
     try:
-        signature.bind([])
+        signature.bind([], **dict.fromkeys(wanted))
     except TypeError as error:
         name = getattr(function, "__name__", type(function).__name__)
         raise UsageError(
             f"the model {in_quotes(name)} cannot be called with the messages ({one_line(str(error), 200)}); write "
-            "a function of one argument: def model(messages), with messages as dicts of role and content"
+            "def model(messages), with messages as dicts of role and content, and if you want them purpose and seed"
         ) from None
+    return frozenset(wanted)
 
 
 def is_model_function(given: object) -> bool:

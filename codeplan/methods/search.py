@@ -323,6 +323,7 @@ class _Search:
     def _result(self, best: _Node, spent: BudgetExceeded | None, method: str) -> Result:
         assert best.loop is not None, "the root is no plan"
         played = with_count(sum(1 for _ in self.root.below()), "plan")
+        played += ", and the model wrote no other" if self.root.is_full else ""
         how = best.ending or NotSolved(f"it did {best.loop.steps_done:.0%} of its steps")
         ending: Ending = TrialEnded(f"the best of {played}", how)
         if spent is not None:

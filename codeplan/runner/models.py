@@ -32,6 +32,8 @@ _CACHE_SETTING = SettingSpec(
     declared=Setting("A folder of replies, asked for once and shared by runs.", "trusted", repeat="never"),
 )
 
+_SEED = SettingSpec("model_seed", int | None, declared=Setting("The seed that the function gets.", "safe"))
+
 _own: dict[str, LLM] = {}
 
 ANY_ENDPOINT_MODEL = "any other"
@@ -41,7 +43,9 @@ ANY_ENDPOINT_MODEL = "any other"
 def register(model: LLM) -> str:
     """Have a model of the user's known by its own name in this process from now on; returns the name.
 
-    It takes no settings. Raises: UsageError: it has the name of the stand-in.
+    It takes no settings but ``model_seed``, if it is a function with a seed.
+
+    Raises: UsageError: it has the name of the stand-in.
     """
     if model.name == "scripted":
         raise UsageError("a model of yours has the name scripted, which is the stand-in's; rename it")
@@ -49,10 +53,14 @@ def register(model: LLM) -> str:
     return model.name
 
 
+def _takes_seed(model: LLM) -> bool:
+    return isinstance(model, CallableModel) and model.takes_seed
+
+
 def setting_specs(name: str) -> tuple[SettingSpec, ...]:
     """The settings that ``connect`` takes for the model of this name."""
     if name in _own:
-        return ()
+        return (_SEED,) if _takes_seed(_own[name]) else ()
     own = (spec for spec in plugins.setting_specs(_model_class(name)) if spec.name != "name")
     routes = (SettingSpec(route, str, declared=declared) for route, declared in _ROUTE_SETTINGS.items())
     return (*own, *routes, _CACHE_SETTING)
@@ -98,7 +106,10 @@ def _build_model(name: str, given: dict[str, Any]) -> LLM:
             "takes; here a model is scripted, or the name of one at an endpoint"
         )
     if name in _own:
-        return _own[name]
+        mine = _own[name]
+        seed = given.get("model_seed")
+        _SEED.check(seed, f"the model {in_quotes(name)}")
+        return mine.with_seed(seed) if seed is not None and isinstance(mine, CallableModel) else mine
     scripted = name == "scripted"
     own = {key: value for key, value in given.items() if key != "reply_cache"}
     what = f"the model {in_quotes(name)}"

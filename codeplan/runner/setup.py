@@ -63,6 +63,7 @@ from codeplan.types import (
     TraceFull,
     Waiting,
 )
+from codeplan.untrusted.comparison import nearest_name
 from codeplan.untrusted.texts import is_utf8, with_article
 from codeplan.untrusted.tracebacks import broken_environment
 from codeplan.untrusted.values import in_quotes
@@ -104,7 +105,12 @@ def _unknown_setting(name: str, known: Iterable[str], participants: Mapping[str,
         flag = "" if limit == "refinements" else f"--max-{limit.replace('_', '-')} N, in Python "
         way = f"to limit the {limit.replace('_', ' ')}, give {flag}budget=codeplan.Budget({limit}=N)"
         return f"there is no setting {in_quotes(name)} here; {way}"
-    return f"there is no setting {in_quotes(name)} here; {plugins.suggest_names(name, known)}"
+    method = participants.get("method")
+    where = f"with the method {method}" if isinstance(method, str) else "here"
+    parameter = nearest_name(name, [*participants])
+    if parameter and name not in known:
+        return f"there is no setting {in_quotes(name)}; did you mean {in_quotes(parameter)}?"
+    return f"there is no setting {in_quotes(name)} {where}; {plugins.suggest_names(name, known)}"
 
 
 _SECRET_SETTINGS = frozenset({"api_key", "base_url", "extra_body", "reply_cache"})

@@ -37,7 +37,7 @@ def traceback_text(error: BaseException) -> str:
 
 def broken_model(name: str, error: BaseException) -> ModelError:
     """codeplan's error for an exception of the user's own model. Raise it from ``error``."""
-    said = one_line(f"{type_name(error)}: {message_text(error)}", MAX_REASON_CHARS)
+    said = one_line(f"{type_name(error)}: {message_text(error)}", MAX_REASON_CHARS) + _place(error)
     broken = ModelError(f"the model {one_line(name)} failed: {said}")
     broken.is_users_bug = True
     return broken
@@ -45,9 +45,20 @@ def broken_model(name: str, error: BaseException) -> ModelError:
 
 def broken_environment(name: str, doing: str, error: BaseException) -> EnvironmentFailure:
     """codeplan's error for an exception of an environment, as in "while closing". Raise it from ``error``."""
-    broken = EnvironmentFailure(f"the environment {name} broke while {doing}: {value_text(error, _MAX_ERROR)}")
+    what = f"{value_text(error, _MAX_ERROR)}{_place(error)}"
+    broken = EnvironmentFailure(f"the environment {name} broke while {doing}: {what}")
     broken.is_users_bug = True
     return broken
+
+
+def _place(error: BaseException) -> str:
+    """Where the other code raised it, as " (boxes.py, line 12)"; empty if it did not."""
+    last = _own_part(error.__traceback__)
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    if last is None or last.tb_frame.f_code.co_filename.startswith(_LEADING_FOLDERS):
+        return ""
+    return f" ({one_line(Path(last.tb_frame.f_code.co_filename).name, 80)}, line {last.tb_lineno})"
 
 
 def _own_part(trace: TracebackType | None) -> TracebackType | None:

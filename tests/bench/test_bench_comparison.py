@@ -19,6 +19,7 @@ from codeplan.bench.tables import TABLE_FORMATS, BenchTable, build_tables, forma
 from codeplan.errors import UsageError
 from codeplan.recording.trace import Trace
 from codeplan.runner.episodes import find_trace
+from codeplan.statistics import mcnemar_exact
 from codeplan.types import NotSolved, Result, Success, Task, Usage
 
 TASKS = tuple(Task(f"t/{i}", kind="odd" if i % 2 else "even") for i in range(20))
@@ -55,7 +56,9 @@ def test_two_cells_are_compared_over_their_common_episodes(tmp_path: Path) -> No
 def test_repeats_are_paired_by_number_and_averaged_by_task(tmp_path: Path) -> None:
     folder = bench(tmp_path, {"a": "1" * 20 + "0" * 20, "b": "1" * 40}, repeats=2)
     found = build_overview(str(folder))
-    assert found.comparisons[0].pairs == 40
+    compared = found.comparisons[0]
+    assert (compared.pairs, compared.difference.low, compared.difference.high) == (40, 0.5, 0.5)
+    assert compared.p_value == mcnemar_exact(0, 20)
     (_, kinds), _ = found.statistics
     assert kinds[-1].pass_at_k == (0.5, 1.0)
 
@@ -68,14 +71,38 @@ def test_cells_are_named_by_folder_and_part_of_their_name(tmp_path: Path) -> Non
     both = build_overview(str(one), str(two)).comparisons
     assert [c.first for c in both] == [f"{one}:alpha", f"{one}:beta"]
     for first, second, message in (
-        (f"{one}:gamma", None, "no cell called 'gamma'"),
-        (f"{one}:a", None, "2 cells called 'a'"),
+        (f"{one}:gamma", None, "no cell with 'gamma' in its name"),
         (f"{one}:alpha", str(two), "name one cell on each side"),
         (f"{one}:alpha", f"{one}:alpha", "on both sides"),
         (str(tmp_path / "none"), None, "there is no bench"),
     ):
         with pytest.raises(UsageError, match=message):
             build_overview(first, second)
+
+
+def test_several_cells_are_paired_by_their_model_or_else_their_method(tmp_path: Path) -> None:
+    made = [BenchCell(f"{m}.{llm}", "s", "e", m, llm) for m in ("plan", "react") for llm in ("good", "poor")]
+    with BenchStore(tmp_path, BenchGrid(tuple(made), {"s": TASKS}, 1)) as store:
+        for cell in made:
+            store.append(EpisodeOutcome(cell.name, TASKS[0], 0, "", Result(TASKS[0], Success())))
+    both = build_overview(f"{tmp_path}:plan", f"{tmp_path}:react").comparisons
+    assert [(c.first, c.second) for c in both] == [("plan.good", "react.good"), ("plan.poor", "react.poor")]
+    both = build_overview(f"{tmp_path}:good", f"{tmp_path}:poor").comparisons
+    assert [(c.first, c.second) for c in both] == [("plan.good", "plan.poor"), ("react.good", "react.poor")]
+    with pytest.raises(UsageError, match="the first has plan.good, plan.poor, the second react.good"):
+        build_overview(f"{tmp_path}:plan", f"{tmp_path}:react.good")
+
+
+def test_repeats_that_agree_are_no_further_evidence(tmp_path: Path) -> None:
+    once = build_overview(str(bench(tmp_path / "1", {"a": "1" * 12 + "0" * 8, "b": "0" * 3 + "1" * 17})))
+    wins = {"a": ("1" * 12 + "0" * 8) * 3, "b": ("0" * 3 + "1" * 17) * 3}
+    thrice = build_overview(str(bench(tmp_path / "3", wins, repeats=3)))
+    for (_, a), (_, b) in zip(once.statistics, thrice.statistics, strict=True):
+        assert [k.low for k in a] == pytest.approx([k.low for k in b])
+        assert [k.high for k in a] == pytest.approx([k.high for k in b])
+    (one,), (three,) = once.comparisons, thrice.comparisons
+    assert (three.pairs, three.p_value) == (3 * one.pairs, one.p_value)
+    assert three.more_pairs is not None and one.more_pairs is not None and three.more_pairs >= 3 * one.more_pairs
 
 
 def test_benches_without_a_common_task_are_not_compared(tmp_path: Path) -> None:
@@ -155,9 +182,9 @@ def test_the_name_of_a_cell_and_of_a_folder_may_hold_colons(tmp_path: Path) -> N
     folder = bench(tmp_path / "at:noon", {"m.qwen3:8b": "1", "m.qwen3:32b": "0"})
     (found,) = build_overview(f"{folder}:m.qwen3:8b", f"{folder}:32b").comparisons
     assert (found.first, found.second, found.only_first) == ("m.qwen3:8b", "m.qwen3:32b", 1)
-    with pytest.raises(UsageError, match="no cell called 'qwen3:9b'"):
+    with pytest.raises(UsageError, match="no cell with 'qwen3:9b'"):
         build_overview(f"{folder}:qwen3:9b")
-    with pytest.raises(UsageError, match="no cell called 'xxx"):
+    with pytest.raises(UsageError, match="no cell with 'xxx"):
         build_overview(f"{folder}:{'x' * 300}")
 
 

@@ -84,7 +84,9 @@ def test_the_message_of_an_environment_that_breaks_is_cut_at_500_characters():
     with pytest.raises(EnvironmentFailure) as caught:
         episode(env=Verbose()).act("open 1")
     said = str(caught.value).partition("while doing 'open 1': ")[2]
-    assert (len(said), said[-2:]) == (501, "x…")
+    shown, place = said.split(" (")
+    assert (len(shown), shown[-2:]) == (501, "x…")
+    assert place.startswith("test_episode.py, line ")
 
 
 @pytest.mark.parametrize(("purpose", "error"), [("ask", SizeExceeded), ("plan", ModelError)])

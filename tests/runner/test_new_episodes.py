@@ -54,7 +54,10 @@ def test_an_interrupted_run_leaves_a_readable_trace(tmp_path):
         ({"env": "houshold"}, "no environment 'houshold'; did you mean 'household'"),
         ({"env": "household", "method": "adaplaner"}, "no method 'adaplaner'; did you mean 'adaplanner'"),
         ({"env": "household", "task": "clean/x"}, "clean/x"),
-        ({"env": "household", "dialekt": "put"}, "no setting 'dialekt' here; did you mean 'dialect'"),
+        (
+            {"env": "household", "dialekt": "put"},
+            "no setting 'dialekt' with the method adaplanner; did you mean 'dialect'",
+        ),
         ({"env": "household", "model": ""}, "model"),
     ],
 )

@@ -52,6 +52,36 @@ def test_what_a_participant_lacks_is_named(arguments, message):
     assert str(refused.value) == message
 
 
+class Unwatched(Boxes):
+    """Boxes that do not count their actions themselves."""
+
+    def step(self, action):
+        observation = super().step(action)
+        return replace(observation, done=observation.success)
+
+
+def test_the_last_of_an_environments_actions_ends_the_episode_with_any_method():
+    looking = PLAN.replace("agent.open(2)", "[agent.open(n) for n in (1, 3, 2)]")
+    result = codeplan.run(Unwatched(2), "ball/2", model=Replies(looking))
+    assert (result.success, result.actions, type(result.ending).__name__) == (False, 2, "EnvironmentEnded")
+    with pytest.raises(UsageError, match="max_actions of the environment boxes is 'two'; give a whole number from 1"):
+        codeplan.run(Unwatched("two"), model=Replies(PLAN))
+
+
+def test_a_function_gets_the_purpose_and_the_seed_if_it_names_them(tmp_path):
+    asked = []
+
+    def model(messages, *, purpose, seed=5):
+        asked.append((purpose, seed))
+        return PLAN
+
+    codeplan.run(Boxes(), "ball/2", model=model)
+    codeplan.bench.run(Boxes, model=model, repeats=3, n=1, out=tmp_path / "bench")
+    assert asked[0] == ("plan", 0) and {seed for _, seed in asked[1:]} == {0, 1, 2}
+    with pytest.raises(UsageError, match="cannot be called with the messages"):
+        codeplan.run(Boxes(), model=lambda: PLAN)
+
+
 def answer(messages):
     assert messages[0]["role"] == "system"
     return PLAN
@@ -107,7 +137,9 @@ def test_an_exception_of_a_function_is_a_failure_of_the_model():
     def broken(messages):
         raise ValueError("no\nroute")
 
-    with pytest.raises(ModelError, match="^the model broken failed: ValueError: no route$") as failed:
+    with pytest.raises(
+        ModelError, match="^the model broken failed: ValueError: no route .test_own_participants.py, line \\d+.$"
+    ) as failed:
         codeplan.run(Boxes(), model=broken)
     assert isinstance(failed.value.__cause__, ValueError)
 

@@ -323,7 +323,8 @@ def test_a_fork_goes_another_way_from_an_event(tmp_path):
     result = fork(tmp_path / "run", at, tmp_path / "other", env=Boxes(), model=Replies(OPEN.format(2)))
     assert (result.success, result.model_calls, result.actions) == (True, 2, 2)
     branch = Trace.read(tmp_path / "other" / "trace.jsonl")
-    assert branch[:at] == whole[:at]
+    assert branch[1:at] == whole[1:at]
+    assert (branch[0].branched_at, whole[0].branched_at) == (at, None)
     assert Trace.read(tmp_path / "run" / "trace.jsonl") == whole
 
 
@@ -375,7 +376,7 @@ def test_a_fork_may_begin_at_the_last_event(tmp_path, back):
     events = recorded(tmp_path / "run")
     at = len(events) - back
     assert fork(tmp_path / "run", at, tmp_path / "other", env=Boxes(), model=Replies()).success
-    same(Trace.read(tmp_path / "other" / "trace.jsonl"), events)
+    same(Trace.read(tmp_path / "other" / "trace.jsonl")[1:], events[1:])
 
 
 @pytest.mark.parametrize("at", [-1, 0, "end", 999])
