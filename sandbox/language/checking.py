@@ -28,7 +28,7 @@ from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.forms import FORM_USAGE
 from codeplan.sandbox.protocol.frames import PlanRow, diagnostic_rows
 from codeplan.sandbox.protocol.limits import MAX_CODE_BYTES, MAX_NAME_CHARS, MAX_OUTLINE_BYTES
-from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, missing_member
+from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, NEWER_MEMBERS, PREDEFINED_MODULES, missing_member
 from codeplan.sandbox.runtime.names import (
     ASK_USER,
     ENDING_NAMES,
@@ -150,21 +150,35 @@ _FORM_PLACES: Final = {"ask_llm": 2, "ask": 2, ASK_USER: 1}
 def check_module_members(
     nodes: list[ast.AST], bindings: Iterable[ImportBinding], problems: DiagnosticCollector
 ) -> None:
-    """Refuse what ``os`` and ``os.path`` lack before anything runs: models write it to reach files."""
+    """Refuse what a module lacks before anything runs. A name that is also bound otherwise may be anything, and a
+    member that only a newer Python has may stand behind a test of the version.
+    """
     whole = {b.name: ".".join(filter(None, (b.module, b.member))) for b in bindings}
-    modules = {name: module for name, module in whole.items() if module in ("os", "os.path")}
-    for node in nodes if modules else ():
-        module = _os_module(node.value, modules) if isinstance(node, ast.Attribute) else None
-        if isinstance(node, ast.Attribute) and module and node.attr not in ALLOWED_MODULES[module]:
+    modules = {name: name for name in PREDEFINED_MODULES}
+    modules |= {name: module for name, module in whole.items() if module in ALLOWED_MODULES}
+    bound = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    bound |= {n.arg for n in nodes if isinstance(n, ast.arg)}
+    bound |= {n.name for n in nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+    modules = {name: module for name, module in modules.items() if name not in bound}
+    for node in nodes:
+        module = _module_of(node.value, modules) if isinstance(node, ast.Attribute) else None
+        if (
+            isinstance(node, ast.Attribute)
+            and module
+            and node.attr not in ALLOWED_MODULES[module]
+            and node.attr not in NEWER_MEMBERS.get(module, ())
+        ):
             problems.add(node, "import", f"`{module}` {missing_member(module, node.attr)}")
 
 
-def _os_module(node: ast.expr, modules: dict[str, str]) -> str | None:
+def _module_of(node: ast.expr, modules: dict[str, str]) -> str | None:
+    """The module that an expression such as ``urllib.parse`` stands for; None if it is none."""
     match node:
         case ast.Name(id=name):
             return modules.get(name)
-        case ast.Attribute(value=ast.Name(id=name), attr="path") if modules.get(name) == "os":
-            return "os.path"
+        case ast.Attribute(value=ast.Name(id=name), attr=part):
+            whole = f"{modules.get(name)}.{part}"
+            return whole if whole in ALLOWED_MODULES else None
     return None
 
 

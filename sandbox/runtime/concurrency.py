@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections import deque
 from collections.abc import Callable, Iterable
 from types import CoroutineType
@@ -128,12 +129,73 @@ class Event:
         return True
 
 
+class AwaitedCondition:
+    """As ``asyncio.Condition``: a lock, and tasks that wait inside it until another notifies them."""
+
+    def __init__(self, scheduler: Scheduler, lock: MutualLock | None = None) -> None:
+        self._scheduler, self._lock = scheduler, MutualLock(scheduler) if lock is None else lock
+        self._told: deque[Future] = deque()
+
+    def locked(self) -> bool:
+        """Whether the lock is held."""
+        return self._lock.locked()
+
+    async def acquire(self) -> bool:
+        """Wait for the lock, and take it."""
+        return await self._lock.acquire()
+
+    def release(self) -> None:
+        """Release the lock."""
+        self._lock.release()
+
+    async def __aenter__(self) -> None:
+        await self._lock.acquire()
+
+    async def __aexit__(self, *_: object) -> None:
+        self._lock.release()
+
+    async def wait(self) -> bool:
+        """Release the lock, wait to be notified, and take it again. Raises: RuntimeError: it is not held."""
+        self._require_held("wait on")
+        self._lock.release()
+        told = Future(self._scheduler)
+        self._told.append(told)
+        try:
+            await told
+        finally:
+            await self._lock.acquire()
+        return True
+
+    async def wait_for(self, predicate: Callable[[], Any]) -> Any:
+        """Wait until the predicate is true, and return its value."""
+        while not (result := predicate()):
+            await self.wait()
+        return result
+
+    def notify(self, n: int = 1) -> None:
+        """Wake so many that wait. Raises: RuntimeError: the lock is not held."""
+        self._require_held("notify on")
+        while self._told and n > 0:
+            told = self._told.popleft()
+            if not told._done:
+                told._finish(None)
+                n -= 1
+
+    def notify_all(self) -> None:
+        """Wake all that wait. Raises: RuntimeError: the lock is not held."""
+        self.notify(len(self._told))
+
+    def _require_held(self, doing: str) -> None:
+        if not self._lock.locked():
+            raise RuntimeError(f"cannot {doing} un-acquired lock")
+
+
 class Queue:
     """As ``asyncio.Queue``."""
 
     def __init__(self, scheduler: Scheduler, maxsize: int = 0) -> None:
         self._scheduler, self._most = scheduler, maxsize
-        self._items: deque[Any] = deque()
+        self._items: Any = deque()
         self._unfinished = 0
         self._changed: list[Future] = []
 
@@ -153,7 +215,7 @@ class Queue:
         """Add an item. Raises: QueueFull."""
         if self.full():
             raise QueueFull
-        self._items.append(item)
+        self._add(item)
         self._unfinished += 1
         self._tell()
 
@@ -161,9 +223,15 @@ class Queue:
         """Take the first item. Raises: QueueEmpty."""
         if not self._items:
             raise QueueEmpty
-        item = self._items.popleft()
+        item = self._take()
         self._tell()
         return item
+
+    def _add(self, item: Any) -> None:
+        self._items.append(item)
+
+    def _take(self) -> Any:
+        return self._items.popleft()
 
     async def put(self, item: Any) -> None:
         """Wait for room, and add an item."""
@@ -197,6 +265,27 @@ class Queue:
         changed, self._changed = self._changed, []
         for each in changed:
             each._finish(None)
+
+
+class AwaitedLifoQueue(Queue):
+    """As ``asyncio.LifoQueue``."""
+
+    def _take(self) -> Any:
+        return self._items.pop()
+
+
+class AwaitedPriorityQueue(Queue):
+    """As ``asyncio.PriorityQueue``."""
+
+    def __init__(self, scheduler: Scheduler, maxsize: int = 0) -> None:
+        super().__init__(scheduler, maxsize)
+        self._items = []
+
+    def _add(self, item: Any) -> None:
+        heapq.heappush(self._items, item)
+
+    def _take(self) -> Any:
+        return heapq.heappop(self._items)
 
 
 class Timeout:
@@ -346,6 +435,9 @@ _MADE: Final[dict[str, type]] = {
     "BoundedSemaphore": Semaphore,
     "Event": Event,
     "Lock": MutualLock,
+    "Condition": AwaitedCondition,
+    "LifoQueue": AwaitedLifoQueue,
+    "PriorityQueue": AwaitedPriorityQueue,
     "Queue": Queue,
     "Semaphore": Semaphore,
     "TaskGroup": TaskGroup,
@@ -617,11 +709,15 @@ def make_concurrency_modules(scheduler: Scheduler) -> dict[str, ModuleFacade]:
 
 
 MutualLock.__qualname__ = "Lock"
-for _kind in (MutualLock, Semaphore, Event, Queue, Timeout, TaskGroup):
+for _own in (AwaitedCondition, AwaitedLifoQueue, AwaitedPriorityQueue):
+    _own.__name__ = _own.__qualname__ = _own.__name__.removeprefix("Awaited")
+_kind: type
+for _kind in (*_MADE.values(), Timeout):
     _kind.__module__ = "asyncio"
 for _kind in (ThreadPoolExecutor, PoolResults):
     _kind.__module__ = "concurrent.futures"
 
+_QUEUE_NAMES: Final = split_names("qsize empty full put_nowait get_nowait put get task_done join")
 _FUTURE_NAMES: Final = split_names("done cancelled result exception cancel")
 ALLOWED_ATTRIBUTES.update(
     {
@@ -632,7 +728,10 @@ ALLOWED_ATTRIBUTES.update(
         MutualLock: split_names("acquire release locked"),
         Semaphore: split_names("acquire release locked"),
         Event: split_names("is_set set clear wait"),
-        Queue: split_names("qsize empty full put_nowait get_nowait put get task_done join"),
+        AwaitedCondition: split_names("acquire locked notify notify_all release wait wait_for"),
+        Queue: _QUEUE_NAMES,
+        AwaitedLifoQueue: _QUEUE_NAMES,
+        AwaitedPriorityQueue: _QUEUE_NAMES,
         Timeout: split_names("expired"),
         TaskGroup: split_names("create_task"),
         ThreadPoolExecutor: split_names("submit map shutdown"),

@@ -12,6 +12,7 @@ import operator
 import random
 import re
 import sys
+from array import array
 from collections import ChainMap, Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from fractions import Fraction
@@ -58,6 +59,7 @@ _MAX_LENGTHS: dict[type, int] = {
     tuple: MAX_ITEMS,
     deque: MAX_ITEMS,
     bytearray: MAX_TEXT,
+    array: MAX_ITEMS,
 }
 
 
@@ -126,6 +128,11 @@ class SizeGuard:
         elif _is_int(b) and (_is_int(a) or type(a) is Fraction):
             exponent = int.__int__(b)
             self._check_bits(_bits(a) * (exponent if _is_int(a) else abs(exponent)))
+
+    def check_text(self, length: int) -> None:
+        """Check the length of a text or bytes that an operation has made."""
+        if length > MAX_TEXT:
+            self._limit("memory", length, MAX_TEXT)
 
     def check_bits(self, bits: Any) -> None:
         """Check the size of an integer that an operation is to make, if it is a number."""
@@ -278,7 +285,9 @@ _Function = TypeVar("_Function", bound=Callable[..., object])
 MAX_MESSAGE_CHARS = 20_000
 """Longer messages of assertions and reasons of ``replan`` are truncated to this many characters."""
 
-WRITABLE_TYPES: frozenset[type] = frozenset({list, dict, bytearray, Counter, ChainMap, defaultdict, OrderedDict, deque})
+WRITABLE_TYPES: frozenset[type] = frozenset(
+    {list, dict, bytearray, array, Counter, ChainMap, defaultdict, OrderedDict, deque}
+)
 """The types whose items a plan may set and delete."""
 
 _IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {

@@ -1,14 +1,19 @@
-"""``queue`` in memory, and ``warnings`` without a place to show them."""
+"""Modules in a form of their own: ``queue`` and ``threading`` without threads, ``warnings`` without a place to show
+them, ``zlib`` and ``gzip`` with a bound, and ``email.utils`` without the machine.
+"""
 
 from __future__ import annotations
 
+import datetime
+import email._parseaddr as addresses  # type: ignore[import-not-found]
 import heapq
+import zlib
 from collections import deque
 from typing import Any
 
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES
 from codeplan.sandbox.runtime.class_modules import SimpleNamespace
-from codeplan.sandbox.runtime.guards import set_name
+from codeplan.sandbox.runtime.guards import MAX_TEXT, SizeGuard, set_name
 from codeplan.sandbox.runtime.module_names import split_names
 
 
@@ -158,3 +163,166 @@ def warnings_members() -> dict[str, object]:
 
 
 _FILTERS = ("filterwarnings", "resetwarnings", "simplefilter")
+
+
+class ThreadlessLock:
+    """As ``threading.Lock``. A wait could never end, because no other thread releases it: it raises at once."""
+
+    _most = 1
+    _again = False
+
+    def __init__(self) -> None:
+        self._free = self._most
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        """Take it, and return whether that worked. Raises: RuntimeError: it would wait for ever."""
+        if self._free <= 0 and not self._again:
+            if not blocking or timeout >= 0:
+                return False
+            raise RuntimeError("it is held, and no other thread runs that could release it")
+        self._free -= 1
+        return True
+
+    def release(self) -> None:
+        """Give it back. Raises: RuntimeError: it is not held."""
+        if self._free >= self._most:
+            raise RuntimeError("release unlocked lock")
+        self._free += 1
+
+    def locked(self) -> bool:
+        """Whether it is held."""
+        return self._free <= 0
+
+    def __enter__(self) -> bool:
+        return self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+class ThreadlessRLock(ThreadlessLock):
+    """As ``threading.RLock``: its holder, which is always the plan, takes it again."""
+
+    _again = True
+
+
+class ThreadlessSemaphore(ThreadlessLock):
+    """As ``threading.BoundedSemaphore``, and as ``threading.Semaphore`` but for its bound."""
+
+    def __init__(self, value: int = 1) -> None:
+        if value < 0:
+            raise ValueError("semaphore initial value must be >= 0")
+        self._most = value
+        super().__init__()
+
+
+class ThreadlessEvent:
+    """As ``threading.Event``. A wait without a limit could never end: it raises at once."""
+
+    def __init__(self) -> None:
+        self._is_set = False
+
+    def is_set(self) -> bool:
+        """Whether it is set."""
+        return self._is_set
+
+    def set(self) -> None:
+        """Set it."""
+        self._is_set = True
+
+    def clear(self) -> None:
+        """Clear it."""
+        self._is_set = False
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Return whether it is set. Raises: RuntimeError: it would wait for ever."""
+        if not self._is_set and timeout is None:
+            raise RuntimeError("the event is not set, and no other thread runs that could set it")
+        return self._is_set
+
+
+THREADING_MEMBERS: dict[str, object] = {
+    "BoundedSemaphore": ThreadlessSemaphore,
+    "Event": ThreadlessEvent,
+    "Lock": ThreadlessLock,
+    "RLock": ThreadlessRLock,
+    "Semaphore": ThreadlessSemaphore,
+    "local": SimpleNamespace,
+}
+for _kind in (ThreadlessLock, ThreadlessRLock, ThreadlessSemaphore, ThreadlessEvent):
+    _kind.__module__ = "threading"
+    _kind.__name__ = _kind.__qualname__ = _kind.__name__.removeprefix("Threadless")
+ALLOWED_ATTRIBUTES |= dict.fromkeys(
+    (ThreadlessLock, ThreadlessRLock, ThreadlessSemaphore), split_names("acquire locked release")
+)
+ALLOWED_ATTRIBUTES[ThreadlessEvent] = split_names("clear is_set set wait")
+
+_GZIP = 31
+"""The ``wbits`` of zlib for gzip's header."""
+
+
+def compression_members(size_guard: SizeGuard) -> dict[str, dict[str, object]]:
+    """Return what plans get in place of members of ``zlib`` and ``gzip``, by module."""
+
+    def decompress(data: Any, /, wbits: int = zlib.MAX_WBITS, bufsize: int = 0) -> bytes:
+        work = zlib.decompressobj(wbits)
+        found = work.decompress(data, MAX_TEXT + 1)
+        size_guard.check_text(len(found))
+        if not work.eof:
+            raise zlib.error("Error -5 while decompressing data: incomplete or truncated stream")
+        return found
+
+    def unzip(data: Any) -> bytes:
+        return decompress(data, _GZIP)
+
+    def compress(data: Any, compresslevel: int = 9, *, mtime: Any = None) -> bytes:
+        return zlib.compress(data, compresslevel, _GZIP)
+
+    gzip: dict[str, object] = {"compress": set_name("compress", compress), "decompress": set_name("decompress", unzip)}
+    return {"zlib": {"decompress": set_name("decompress", decompress)}, "gzip": gzip}
+
+
+def mail_members() -> dict[str, object]:
+    """Return the members of ``email.utils``: dates and addresses of mail, as texts."""
+
+    def parsedate_to_datetime(data: str) -> datetime.datetime:
+        parsed = addresses._parsedate_tz(data)
+        if parsed is None:
+            raise ValueError(f"Invalid date value or format {str(data)!r}")
+        *parts, offset = parsed
+        zone = None if offset is None else datetime.timezone(datetime.timedelta(seconds=offset))
+        year, month, day, hour, minute, second = parts[:6]
+        return datetime.datetime(year, month, day, hour, minute, second, tzinfo=zone)
+
+    def format_datetime(dt: datetime.datetime, usegmt: bool = False) -> str:
+        if usegmt and dt.tzinfo is not datetime.UTC:
+            raise ValueError("usegmt option requires a UTC datetime")
+        zone = "GMT" if usegmt else "-0000" if dt.tzinfo is None else dt.strftime("%z")
+        return f"{_DAYS[dt.weekday()]}, {dt.day:02d} {_MONTHS[dt.month - 1]} {dt.year:04d} {dt:%H:%M:%S} {zone}"
+
+    def getaddresses(fieldvalues: Any, *, strict: bool = True) -> list[tuple[str, str]]:
+        found: list[tuple[str, str]] = addresses.AddressList(", ".join(map(str, fieldvalues))).addresslist
+        return found
+
+    def parseaddr(addr: Any, *, strict: bool = True) -> tuple[str, str]:
+        found = addresses.AddressList(str(addr)).addresslist
+        return found[0] if found else ("", "")
+
+    def formataddr(pair: Any) -> str:
+        name, address = pair
+        if not name:
+            return str(address)
+        if not name.isascii():
+            raise ValueError("formataddr takes names in ASCII here")
+        escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+        quotes = '"' if any(c in _SPECIAL for c in name) else ""
+        return f"{quotes}{escaped}{quotes} <{address}>"
+
+    functions: tuple[Any, ...] = (parsedate_to_datetime, format_datetime, getaddresses, parseaddr, formataddr)
+    own = {name: getattr(addresses, name) for name in ("mktime_tz", "parsedate", "parsedate_tz", "quote")}
+    return own | {function.__name__: set_name(function.__name__, function) for function in functions}
+
+
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_SPECIAL = frozenset('()<>@,:;".[]\\')

@@ -18,11 +18,13 @@ _FOR_CLASSES = "JSON is read as plain data; use object_hook="
 
 _MEMBERS: dict[str, str] = {
     "abc": "ABC ABCMeta abstractmethod",
+    "array": "array typecodes",
     "ast": "literal_eval",
     "asyncio": (
-        "ALL_COMPLETED BoundedSemaphore CancelledError Event FIRST_COMPLETED FIRST_EXCEPTION InvalidStateError Lock "
-        "Queue QueueEmpty QueueFull Semaphore TaskGroup TimeoutError as_completed create_task current_task "
-        "ensure_future gather iscoroutine run shield sleep timeout to_thread wait wait_for"
+        "ALL_COMPLETED BoundedSemaphore CancelledError Condition Event FIRST_COMPLETED FIRST_EXCEPTION "
+        "InvalidStateError LifoQueue Lock PriorityQueue Queue QueueEmpty QueueFull Semaphore TaskGroup "
+        "TimeoutError as_completed create_task current_task ensure_future gather iscoroutine run shield sleep "
+        "timeout to_thread wait wait_for"
     ),
     "base64": (
         "a85decode a85encode b16decode b16encode b32decode b32encode b32hexdecode b32hexencode b64decode "
@@ -54,6 +56,12 @@ _MEMBERS: dict[str, str] = {
     "concurrent.futures": (
         "ALL_COMPLETED CancelledError FIRST_COMPLETED FIRST_EXCEPTION ThreadPoolExecutor TimeoutError as_completed wait"
     ),
+    "configparser": (
+        "BasicInterpolation ConfigParser DEFAULTSECT DuplicateOptionError DuplicateSectionError Error "
+        "ExtendedInterpolation InterpolationDepthError InterpolationError InterpolationMissingOptionError "
+        "InterpolationSyntaxError MAX_INTERPOLATION_DEPTH MissingSectionHeaderError NoOptionError NoSectionError "
+        "ParsingError RawConfigParser"
+    ),
     "contextlib": (
         "AbstractContextManager ContextDecorator ExitStack aclosing asynccontextmanager closing contextmanager "
         "nullcontext redirect_stderr redirect_stdout suppress"
@@ -78,12 +86,18 @@ _MEMBERS: dict[str, str] = {
         "restore "
         "unified_diff"
     ),
+    "email": "utils",
+    "email.utils": (
+        "format_datetime formataddr getaddresses mktime_tz parseaddr parsedate parsedate_to_datetime parsedate_tz quote"
+    ),
     "enum": "Enum EnumMeta EnumType Flag IntEnum IntFlag StrEnum auto unique",
     "fnmatch": "filter fnmatch fnmatchcase translate",
     "fractions": "Fraction",
     "functools": (
         "cache cached_property cmp_to_key lru_cache partial reduce singledispatch total_ordering update_wrapper wraps"
     ),
+    "graphlib": "CycleError TopologicalSorter",
+    "gzip": "compress decompress",
     "hashlib": (
         "algorithms_available algorithms_guaranteed blake2b blake2s md5 new sha1 sha224 sha256 sha384 sha3_224 "
         "sha3_256 sha3_384 sha3_512 sha512 shake_128 shake_256"
@@ -92,6 +106,11 @@ _MEMBERS: dict[str, str] = {
     "hmac": "compare_digest digest new",
     "html": "escape unescape",
     "io": "BytesIO SEEK_CUR SEEK_END SEEK_SET StringIO UnsupportedOperation",
+    "ipaddress": (
+        "AddressValueError IPV4LENGTH IPV6LENGTH IPv4Address IPv4Interface IPv4Network IPv6Address IPv6Interface "
+        "IPv6Network NetmaskValueError collapse_addresses get_mixed_type_key ip_address ip_interface ip_network "
+        "summarize_address_range v4_int_to_packed v6_int_to_packed"
+    ),
     "itertools": (
         "accumulate batched chain combinations combinations_with_replacement compress count cycle dropwhile "
         "filterfalse groupby islice pairwise permutations product repeat starmap takewhile tee zip_longest"
@@ -158,6 +177,8 @@ _MEMBERS: dict[str, str] = {
         "thread_time_ns time time_ns "
         "timezone tzname"
     ),
+    "threading": "BoundedSemaphore Event Lock RLock Semaphore local",
+    "tomllib": "TOMLDecodeError loads",
     "traceback": "format_exc format_exception format_exception_only print_exc print_exception",
     "types": (
         "EllipsisType GeneratorType GenericAlias MappingProxyType MethodType NoneType NotImplementedType "
@@ -185,6 +206,7 @@ _MEMBERS: dict[str, str] = {
     ),
     "uuid": "NAMESPACE_DNS NAMESPACE_OID NAMESPACE_URL NAMESPACE_X500 UUID uuid1 uuid3 uuid4 uuid5",
     "warnings": "catch_warnings filterwarnings resetwarnings simplefilter warn",
+    "zlib": ("MAX_WBITS Z_BEST_COMPRESSION Z_BEST_SPEED Z_DEFAULT_COMPRESSION adler32 compress crc32 decompress error"),
     "zoneinfo": "ZoneInfo ZoneInfoNotFoundError available_timezones",
 }
 
@@ -215,11 +237,18 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         _CLASSES: "abstractclassmethod abstractproperty abstractstaticmethod",
         _DOOR: "get_cache_token update_abstractmethods",
     },
+    "array": {_DOOR: "ArrayType"},
     "base64": {_FILES: "decode encode main test"},
     "calendar": {_FILES: "prcal prmonth", _MACHINE: "LocaleHTMLCalendar LocaleTextCalendar", _CLASSES: "Day Month"},
     "collections": {_DOOR: "UserString"},
     "collections.abc": {_DOOR: "ByteString"},
     "contextlib": {_CLASSES: "AbstractAsyncContextManager AsyncContextDecorator AsyncExitStack", _FILES: "chdir"},
+    "configparser": {
+        _DOOR: (
+            "ConverterMapping Interpolation LegacyInterpolation MultilineContinuationError SafeConfigParser "
+            "SectionProxy UNNAMED_SECTION UnnamedSectionDisabledError"
+        )
+    },
     "copy": {_DOOR: "replace dispatch_table"},
     "csv": {_MACHINE: "get_dialect register_dialect unregister_dialect", "is text": "__doc__ __version__"},
     "dataclasses": {_DOOR: "Field"},
@@ -241,10 +270,15 @@ LEFT_OUT: dict[str, dict[str, str]] = {
             "pickle_by_global_name"
         ),
     },
+    "email.utils": {
+        _MACHINE: "formatdate localtime make_msgid",
+        _DOOR: "collapse_rfc2231_value decode_params decode_rfc2231 encode_rfc2231 unquote",
+    },
     "functools": {
         _DOOR: "RLock WRAPPER_ASSIGNMENTS WRAPPER_UPDATES get_cache_token recursive_repr GenericAlias",
         _CLASSES: "partialmethod singledispatchmethod",
     },
+    "gzip": {_FILES: "BadGzipFile GzipFile open"},
     "hashlib": {_SLOW: "pbkdf2_hmac scrypt", _FILES: "file_digest"},
     "hmac": {_DOOR: "HMAC digest_size trans_36 trans_5C"},
     "io": {
@@ -288,6 +322,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
             "get_clock_info pthread_getcpuclockid tzset"
         )
     },
+    "tomllib": {_FILES: "load"},
     "traceback": {
         _DOOR: (
             "FrameSummary StackSummary TracebackException clear_frames extract_stack extract_tb format_list "
@@ -341,18 +376,20 @@ _NO_NETWORK = "plans cannot reach the network; use the agent's methods"
 _NO_PROCESSES = "plans start no processes and no threads"
 
 
+_HINTS = {"threading": "; for calls at the same time, write each(agent.f, xs) or use ThreadPoolExecutor"}
+
+
 def missing_member(module: str, name: str) -> str:
     """Say that a module of plans lacks a member, what it has, and what to use where it would be for files."""
-    hint = f"; {NO_FILES}" if module in _FILE_MODULES else ""
+    hint = f"; {NO_FILES}" if module in _FILE_MODULES else _HINTS.get(module, "")
     return f"has no `{name}` here; it has: {', '.join(sorted(ALLOWED_MODULES[module]))}{hint}"
 
 
 REFUSED_MODULES: dict[str, str] = {
     **dict.fromkeys(("glob", "shutil", "tempfile", "zipfile", "sqlite3"), NO_FILES),
     **dict.fromkeys(("http", "requests", "httpx", "socket", "ssl", "urllib.request", "aiohttp"), _NO_NETWORK),
-    **dict.fromkeys(("multiprocessing", "signal", "subprocess", "threading"), _NO_PROCESSES),
+    **dict.fromkeys(("multiprocessing", "signal", "subprocess"), _NO_PROCESSES),
     **dict.fromkeys(("pickle", "marshal", "shelve"), "write json.dumps and json.loads"),
     **dict.fromkeys(("builtins", "ctypes", "gc", "importlib", "inspect"), "plans do not reach the interpreter itself"),
-    "configparser": "read the lines with str.partition('='), or csv",
 }
 """What to write instead of a module that no plan can import."""

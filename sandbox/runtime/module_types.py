@@ -6,15 +6,18 @@ replaced (see ``clocks``).
 
 from __future__ import annotations
 
+import array
 import calendar
 import csv
 import datetime
 import decimal
 import difflib
 import functools
+import graphlib
 import hashlib
 import hmac
 import io
+import ipaddress
 import itertools
 import pathlib
 import random
@@ -58,6 +61,16 @@ _PATH = split_names(
 )
 
 MODULE_ATTRIBUTES: dict[type, frozenset[str]] = {
+    array.array: split_names(
+        "append byteswap count extend frombytes fromlist index insert itemsize pop remove reverse tobytes tolist "
+        "typecode"
+    ),
+    graphlib.TopologicalSorter: split_names("add done get_ready is_active prepare static_order"),
+    **{
+        kind: public_names(kind)
+        for kind in (ipaddress.IPv4Address, ipaddress.IPv6Address, ipaddress.IPv4Interface, ipaddress.IPv6Interface)
+    },
+    **{kind: public_names(kind) for kind in (ipaddress.IPv4Network, ipaddress.IPv6Network)},
     ChainMap: split_names("clear copy get items keys maps new_child parents pop popitem setdefault update values"),
     Fraction: public_names(Fraction, "from_decimal", "from_float", "from_number"),
     calendar.Calendar: _CALENDAR,
@@ -158,5 +171,12 @@ ERROR_ATTRIBUTES: dict[type[Exception], frozenset[str]] = {
 }
 """Readable attributes of exceptions, also of subclasses: plain data. ``obj`` and tracebacks are none."""
 
+VISIBLE_TYPES |= {
+    array.array,
+    ipaddress.IPv4Address,
+    ipaddress.IPv6Address,
+    ipaddress.IPv4Network,
+    ipaddress.IPv6Network,
+}
 VISIBLE_TYPES |= {bytearray, datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone}
 VISIBLE_TYPES |= {pathlib.PurePosixPath, pathlib.PureWindowsPath, decimal.Decimal, Fraction, uuid.UUID, ChainMap}

@@ -31,10 +31,17 @@ from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, ModuleFacade
 from codeplan.sandbox.runtime.class_modules import class_members, require_own_class
 from codeplan.sandbox.runtime.classes import WRITERS, is_class, is_plan_function, mark_class
 from codeplan.sandbox.runtime.clocks import PlanClock, time_members, zoneinfo_members
+from codeplan.sandbox.runtime.config_module import CONFIG_MEMBERS
 from codeplan.sandbox.runtime.copying import Identities, copy_members
 from codeplan.sandbox.runtime.guards import CurrentRun, SizeGuard, check_writable, set_name
 from codeplan.sandbox.runtime.log_modules import LogRuntime, logging_members, traceback_members
-from codeplan.sandbox.runtime.memory_modules import QUEUE_MEMBERS, warnings_members
+from codeplan.sandbox.runtime.memory_modules import (
+    QUEUE_MEMBERS,
+    THREADING_MEMBERS,
+    compression_members,
+    mail_members,
+    warnings_members,
+)
 from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, NO_FILES, split_names
 from codeplan.sandbox.runtime.names import is_readable
 
@@ -120,11 +127,14 @@ class ModuleMaker:
         replaced: dict[str, Callable[[], Members]] = {
             **{name: partial(dict, members) for name, members in of_classes.items()},
             "ast": lambda: {"literal_eval": self._functions["literal_eval"]},
+            **{name: partial(dict, members) for name, members in compression_members(self._size_guard).items()},
             "calendar": _calendar_members,
             "collections": lambda: {"namedtuple": set_name("namedtuple", make_named_tuple), **USER_CLASSES},
+            "configparser": lambda: CONFIG_MEMBERS,
             "contextlib": lambda: of_classes["contextlib"] | self._redirections(),
             "copy": lambda: copy_members(self._identities),
             "decimal": _decimal_members,
+            "email.utils": mail_members,
             "functools": _functools_members,
             "json": self._json_members,
             "large_language_model": lambda: dict.fromkeys(("ask", "ask_llm"), self._functions["ask_llm"]),
@@ -139,6 +149,7 @@ class ModuleMaker:
             "shlex": lambda: {"split": set_name("split", _split_words)},
             "sys": self._sys_members,
             "time": lambda: time_members(self._clock),
+            "threading": lambda: THREADING_MEMBERS,
             "traceback": lambda: traceback_members(log),
             "uuid": self._uuid_members,
             "queue": lambda: QUEUE_MEMBERS,

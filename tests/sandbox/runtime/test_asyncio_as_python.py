@@ -15,6 +15,32 @@ from codeplan.sandbox import Limits, Sandbox
 from codeplan.types import Finished
 
 PROGRAMS = {
+    "a condition and queues by priority and from the end": """
+        async def main():
+            ready, jobs, last = asyncio.Condition(), asyncio.PriorityQueue(), asyncio.LifoQueue(2)
+            items = []
+            async def waiter(n):
+                async with ready:
+                    await ready.wait_for(lambda: len(items) >= n)
+                    print('waiter', n, items)
+            async def adder():
+                for n in range(3):
+                    await asyncio.sleep(0.01)
+                    async with ready:
+                        items.append(n)
+                        ready.notify_all() if n else ready.notify()
+            await asyncio.gather(waiter(3), waiter(1), adder())
+            for n in (3, 1, 2):
+                jobs.put_nowait((n, 'job'))
+            last.put_nowait('a')
+            await last.put('b')
+            print([jobs.get_nowait() for _ in range(3)], last.full(), await last.get(), ready.locked())
+            try:
+                ready.notify()
+            except RuntimeError as error:
+                print(error)
+        asyncio.run(main())
+    """,
     "results in order": """
         async def one(n):
             await asyncio.sleep(0.03 - n / 100)

@@ -22,12 +22,13 @@ from codeplan.sandbox.runtime.module_names import (
     NEWER_MEMBERS,
     PREDEFINED_MODULES,
     REFUSED_MODULES,
+    split_names,
 )
 from codeplan.sandbox.runtime.namespace import PlanRuntime
 
 PYENV = Path("/root/.pyenv/versions")
 VERSIONS = ((3, 11), (3, 12), (3, 13))
-OWN = {"ast", "asyncio", "concurrent", "concurrent.futures", "large_language_model", "os", "sys", "urllib"}
+OWN = split_names("ast asyncio concurrent concurrent.futures email large_language_model os sys threading urllib zlib")
 """Modules of which plans have only what they name."""
 
 LIST_NAMES = """
@@ -235,6 +236,52 @@ PRINTED = {
         "no k\nTraceback (most recent call last):\n  File \"<plan>\", line 4, in solution\nKeyError: 'k'",
     ),
     "a mistake in a log message": ("import logging\nlogging.error('%d', 'a')\nprint('on')", LOG_MISTAKE),
+    "configparser": (
+        "import configparser, io\ncfg = configparser.ConfigParser()\n"
+        "cfg.read_string('[core]\\nname = demo\\n; comment\\nworkers: 4\\nwho = %(name)s!\\n')\n"
+        "print(cfg.sections(), dict(cfg['core']), cfg.getint('core', 'workers'), cfg['core'].get('x', 'y'), 'a' in cfg)\n"
+        "cfg.optionxform = str\ncfg['New'] = {'A': '1'}\nout = io.StringIO()\ncfg.write(out)\n"
+        "print(repr(out.getvalue()))\ntry:\n    cfg['q']\nexcept KeyError as e:\n    print(e)",
+        "['core'] {'name': 'demo', 'workers': '4', 'who': 'demo!'} 4 y False\n"
+        "'[core]\\nname = demo\\nworkers = 4\\nwho = %(name)s!\\n\\n[New]\\nA = 1\\n\\n'\n'q'",
+    ),
+    "graphlib": (
+        "from graphlib import CycleError, TopologicalSorter\n"
+        "print(*TopologicalSorter({'b': ['a'], 'c': ['b']}).static_order())\ntry:\n"
+        "    TopologicalSorter({1: [2], 2: [1]}).prepare()\nexcept CycleError as e:\n    print(e.args[0])",
+        "a b c\nnodes are in a cycle",
+    ),
+    "ipaddress": (
+        "import ipaddress as ip\nnet = ip.ip_network('10.0.0.0/30')\n"
+        "print([str(h) for h in net.hosts()], ip.ip_address('10.0.0.1') in net, ip.ip_address('::1').is_loopback)",
+        "['10.0.0.1', '10.0.0.2'] True True",
+    ),
+    "array": (
+        "from array import array\na = array('i', [3, 1])\na.append(2)\na[0] += 4\ndel a[1]\n"
+        "print(a, a.tolist(), max(range(2), key=a.__getitem__), len(a * 2))",
+        "array('i', [7, 2]) [7, 2] 0 4",
+    ),
+    "tomllib": ("import tomllib\nprint(tomllib.loads('[a]\\nb = [1, 2.5]'))", "{'a': {'b': [1, 2.5]}}"),
+    "zlib and gzip": (
+        "import gzip, zlib\ndata = b'abc' * 50\nprint(zlib.decompress(zlib.compress(data)) == data, zlib.crc32(b'a'), "
+        "gzip.decompress(gzip.compress(data)) == data)\ntry:\n    zlib.decompress(zlib.compress(data)[:9])\n"
+        "except zlib.error as e:\n    print(e)",
+        "True 3904355907 True\nError -5 while decompressing data: incomplete or truncated stream",
+    ),
+    "email.utils": (
+        "from email.utils import formataddr, format_datetime, parseaddr, parsedate_to_datetime\n"
+        "at = parsedate_to_datetime('Fri, 16 Feb 2024 17:20:00 -0500')\n"
+        "print(at, format_datetime(at), parseaddr('A B <a@b.example>'), formataddr(('B, A', 'a@b.example')))",
+        "2024-02-16 17:20:00-05:00 Fri, 16 Feb 2024 17:20:00 -0500 ('A B', 'a@b.example') \"B, A\" <a@b.example>",
+    ),
+    "threading": (
+        "import threading\nfrom concurrent.futures import ThreadPoolExecutor\nlock, done = threading.Lock(), []\n"
+        "def add(n):\n    with lock:\n        done.append(n)\n    return n\n"
+        "with ThreadPoolExecutor() as pool:\n    print(list(pool.map(add, [1, 2])), done, lock.locked())\n"
+        "print(lock.acquire(), lock.acquire(blocking=False))\ntry:\n    lock.acquire()\n"
+        "except RuntimeError as e:\n    print(e)",
+        "[1, 2] [1, 2] False\nTrue False\nit is held, and no other thread runs that could release it",
+    ),
     "UserDict and UserList": (
         "import copy\nfrom collections import UserDict, UserList\nclass Lower(UserDict):\n"
         "    def __setitem__(self, key, value):\n        super().__setitem__(key.lower(), value)\n"
@@ -337,6 +384,7 @@ def test_a_sleep_that_python_refuses_is_refused(seconds: str) -> None:
         "import operator\nx = [0] * 1000\noperator.imul(x, 10**5)",
         "import operator\noperator.mod('%9999999d', 1)",
         "import logging\nlogging.error('%9999999d', 1)",
+        "import zlib\na = bytes(19_000_000)\nzlib.decompress(zlib.compress(a + a))",
         "int.from_bytes(bytes(10**7), 'big')",
         "import random\nrandom.getrandbits(10**8)",
     ],
@@ -362,6 +410,21 @@ def test_attributes_by_a_plans_text_are_those_of_the_guard() -> None:
 def test_what_would_reach_files_is_refused_before_anything_runs(body: str) -> None:
     said = " ".join(d.message for d in refused(plan(body)).diagnostics)
     assert "plans cannot reach files; use the agent's methods" in said
+
+
+@pytest.mark.parametrize(
+    ("body", "name"), [("import threading\nthreading.Thread()", "Thread"), ("x = string.Formatter", "Formatter")]
+)
+def test_what_a_module_lacks_is_refused_before_anything_runs(body: str, name: str) -> None:
+    assert f"has no `{name}` here; it has: " in " ".join(d.message for d in refused(plan(body)).diagnostics)
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["string = 'a'\nprint(string.upper())", "import itertools\nif False:\n    itertools.batched", "math = agent"],
+)
+def test_a_name_that_may_be_something_else_or_newer_is_not_refused(body: str) -> None:
+    assert run(plan(body)).error is None
 
 
 def test_a_path_reaches_no_file() -> None:
