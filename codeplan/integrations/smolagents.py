@@ -83,7 +83,7 @@ class CagedExecutor(PythonExecutor):  # type: ignore[misc]
 
         call.__name__, call.__doc__ = name, getattr(tool, "description", None) or inspect.getdoc(tool)
         call.__signature__ = signature  # type: ignore[attr-defined]
-        call.__annotations__ = {each.name: each.annotation for each in signature.parameters.values()}
+        call.__annotations__ = {n: p.annotation for n, p in signature.parameters.items() if p.annotation is not p.empty}
         return call
 
 

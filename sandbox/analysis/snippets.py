@@ -17,7 +17,7 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import
 
 
 def wrap_snippet(source: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return a snippet as a plan of one step, which returns the value of the snippet's last expression.
+    """Return a snippet as a plan of one step, which returns what the snippet's last statement evaluates or assigns.
 
     ``definitions`` is the text of the functions, classes, imports and lambdas of earlier snippets; it stands before the
     plan. The result has ``plan``, and ``definitions`` for the next snippet. A text that defines ``solution`` is a plan
@@ -64,9 +64,19 @@ def _as_body(source: str, tree: ast.Module) -> str:
         line = lines[last.lineno - 1].encode("utf-8", "surrogatepass")
         before, after = line[: last.col_offset], line[last.col_offset :]
         lines[last.lineno - 1] = (before + b"return " + after).decode("utf-8", "surrogatepass")
+    lines += [f"return {name}" for name in _assigned_last(tree)]
     inside = {line for node in walk(tree) for line in _lines_in_text(node)}
     body = [line if at in inside else f"        {line}" for at, line in enumerate(lines, 1)]
     return "\n".join(body if tree.body else [*body, "        pass"]) + "\n"
+
+
+def _assigned_last(tree: ast.Module) -> list[str]:
+    """Return the name that the last statement assigns a value; of another statement, none."""
+    last = tree.body[-1] if tree.body else None
+    if isinstance(last, ast.Assign) and not _is_function(last):
+        return [target.id for target in last.targets[-1:] if isinstance(target, ast.Name)]
+    is_one = isinstance(last, ast.AugAssign) or (isinstance(last, ast.AnnAssign) and last.value is not None)
+    return [last.target.id] if is_one and isinstance(last.target, ast.Name) else []  # type: ignore[union-attr]
 
 
 def _lines_in_text(node: ast.AST) -> range:
