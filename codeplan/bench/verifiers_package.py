@@ -92,12 +92,25 @@ class OneReply(vf.Harness[vf.HarnessConfig]):
         return vf.ProgramResult(0, "", "")
 
 
+class PlanEnvConfig(vf.EnvConfig):
+    """One agent, on this machine: it only sends messages, and plans run in codeplan's cage."""
+
+    agent: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
+
+
+class PlanEnv(vf.Env[PlanEnvConfig]):
+    """One reply for each task."""
+
+    async def run(self, task, agents) -> None:
+        await agents.agent.run(task)
+
+
 def load_environment(**settings) -> vf.Env:
-    """The environment, for Python; ``settings`` are those of verifiers' SingleAgentEnvConfig."""
-    return vf.load_environment(vf.SingleAgentEnvConfig(taskset={"id": __name__}, **settings))
+    """The environment, for Python; ``settings`` are those of verifiers' EnvConfig."""
+    return vf.load_environment(PlanEnvConfig(taskset={"id": __name__}, **settings))
 
 
-__all__ = ["OneReply", "PlanTaskset"]
+__all__ = ["OneReply", "PlanEnv", "PlanTaskset"]
 '''
 
 

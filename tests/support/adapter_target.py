@@ -100,20 +100,23 @@ def run_case(adapter, secret: str, case: AttackCase) -> AttackReport:
         return AttackReport("error", type(error).__name__, f"the adapter raised {error}", time.monotonic() - began)
     seconds = time.monotonic() - began
     refused = said.count(REFUSED) == (2 if adapter is smolagents else 1)
-    return AttackReport("finished", "", next(_problems(adapter, run, case, session, said), ""), seconds, not refused)
+    return AttackReport("finished", "", next(_problems(run, case, session, said), ""), seconds, not refused)
 
 
-def _problems(adapter, run, case: AttackCase, session: AttackSession, said: str) -> Iterator[str]:
+def _problems(run, case: AttackCase, session: AttackSession, said: str) -> Iterator[str]:
     yield from _find_excesses(session)
-    for place, text in {"answer": said, "actions": session.argument_text()}.items():
+    for place, text in {"answer": _without_lines(said), "actions": session.argument_text()}.items():
         if case.canary and case.canary in text:
             yield f"{case.canary} reached the {place}: {text[:200]!r}"
     if len(said) > 2_000_000:
         yield f"{len(said):,} characters were answered"
     if "You are at shelf 1." not in (again := run(HONEST)):
         yield f"an honest snippet afterwards ended in {again[:300]}"
-    if "You are at shelf 1." not in (again := adapter(AttackSession(""))(HONEST)):
-        yield f"another agent's honest snippet ended in {again[:300]}"
+
+
+def _without_lines(said: str) -> str:
+    """The answer without the lines of code that errors quote."""
+    return "\n".join(line.partition(" (at `")[0] for line in said.split("\n"))
 
 
 def main() -> None:
