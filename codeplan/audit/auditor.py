@@ -218,18 +218,20 @@ def _parent(pid: str) -> int:
 MAX_SILENCE_SECONDS: Final = 8.0  # a host that takes longer to answer counts as hung
 MAX_GROWTH_BYTES: Final = 400 << 20  # a host that grows by more counts as unprotected from its plans
 _BOOTSTRAP: Final = (
-    "import sys; end = sys.argv.index('--'); sys.path[:] = sys.argv[end + 1:]; "
-    "from codeplan.audit.target import main; main()"
+    "import sys; end = sys.argv.index('--'); sys.path[:] = sys.argv[end + 1:]; from {target} import main; main()"
 )
 _START_SECONDS: Final = 60.0
 _EXIT_SECONDS: Final = 0.5
 
 
 class HostMonitor:
-    """One host process under attack, replaced whenever a plan harmed it. A context manager; not thread-safe."""
+    """One host process under attack, replaced whenever a plan harmed it. A context manager; not thread-safe.
 
-    def __init__(self, *, unrestricted: bool) -> None:
-        self._unrestricted = unrestricted
+    ``target`` is the module whose ``main`` the host runs.
+    """
+
+    def __init__(self, *, unrestricted: bool, target: str = "codeplan.audit.target") -> None:
+        self._unrestricted, self._target = unrestricted, target
         self._canaries = Canaries()
         self._host: subprocess.Popen[bytes] | None = None
 
@@ -281,7 +283,9 @@ class HostMonitor:
 
     def _ensure_host(self) -> subprocess.Popen[bytes]:
         if self._host is None:
-            self._host = _start_host(f"CANARY-ENV-{self._canaries.nonce}", unrestricted=self._unrestricted)
+            self._host = _start_host(
+                f"CANARY-ENV-{self._canaries.nonce}", self._target, unrestricted=self._unrestricted
+            )
             ready = _read_report(self._host, _START_SECONDS)
             if ready is None or ready.problem:
                 self._stop()
@@ -310,10 +314,10 @@ def _kill_orphan(pid: int) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-def _start_host(secret: str, *, unrestricted: bool) -> subprocess.Popen[bytes]:
+def _start_host(secret: str, target: str, *, unrestricted: bool) -> subprocess.Popen[bytes]:
     mode = ["--unrestricted"] if unrestricted else []
     return subprocess.Popen(
-        [python_program(), "-P", "-c", _BOOTSTRAP, *mode, "--", *import_paths()],
+        [python_program(), "-P", "-c", _BOOTSTRAP.format(target=target), *mode, "--", *import_paths()],
         env={**os.environ, SECRET_VARIABLE: secret},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

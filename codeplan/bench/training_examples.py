@@ -80,7 +80,9 @@ def examples_of(bench: BenchRecord, training: Training) -> Iterator[Example]:
     Raises: UsageError: there is no such training, or a trace is missing or damaged.
     """
     if training not in get_args(Training):
-        raise UsageError(f"there are no examples for {in_quotes(training)}; there are: {', '.join(get_args(Training))}")
+        raise UsageError(
+            f"there are no examples for {in_quotes(training)}; there are: {', '.join(get_args(Training))}, verifiers"
+        )
     for outcome in bench.outcomes:
         if outcome.broken or outcome.hijacked or not outcome.result.success:
             continue

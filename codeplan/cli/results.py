@@ -113,7 +113,9 @@ def export(
     bench: Annotated[Path, typer.Argument(metavar="BENCH", help="The folder of a bench.")],
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", metavar="FILE", help="The new file: .csv, .jsonl, or .parquet (extra frames)."),
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="The new file (.csv, .jsonl, or .parquet: extra frames) or folder."
+        ),
     ],
     rows: Annotated[
         str | None,
@@ -121,21 +123,28 @@ def export(
     ] = None,
     training: Annotated[
         str | None,
-        typer.Option("--for", metavar="TRAINING", help="Examples for a training in place of rows: sft, preferences."),
+        typer.Option(
+            "--for", metavar="TRAINING", help="For a training, in place of rows: sft, preferences, verifiers."
+        ),
     ] = None,
 ) -> None:
     """Write a bench's figures as one table: a row for each episode, call, model call or plan.
 
     The columns are always the same; numbers are numbers, and what an episode lacks is empty. With --for, write the
-    conversations in which plans solved their tasks, or pairs of a failed plan and the one that solved the task.
+    conversations in which plans solved their tasks, pairs of a failed plan and the one that solved the task, or a
+    package for the library verifiers whose reward is the environment's word.
     """
     from codeplan.bench.figures import write_rows
     from codeplan.bench.store import read_bench
     from codeplan.bench.training_examples import write_examples
+    from codeplan.bench.verifiers_package import write_package
     from codeplan.errors import UsageError
 
     if training and rows:
         raise UsageError("--for writes examples, --rows a table; give one of them")
+    if training == "verifiers":
+        echo(f"{out}: {with_count(write_package(read_bench(bench), out), 'task')}")
+        return
     if training:
         echo(f"{out}: {with_count(write_examples(read_bench(bench), out, training), 'example')}")  # type: ignore[arg-type]
         return

@@ -55,7 +55,7 @@ def read_start(start: Start, step: int, max_bytes: int) -> Checkpoint:
     Raises: UsageError: they cannot be read or saved, or the last run of a plan in the trace did not enter the step.
     """
     if isinstance(start, Checkpoint):
-        return _saved_again(start, "the checkpoint", max_bytes)
+        return verify_checkpoint(start, "the checkpoint")
     if isinstance(start, Mapping):
         return _save(start, "the variables to start with", max_bytes)
     if not isinstance(start, Path | str):

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from codeplan.sandbox.analysis import fixes, generalise, merging, mutants, origins, plan_shape, replies
+from codeplan.sandbox.analysis import fixes, generalise, merging, mutants, origins, plan_shape, replies, snippets
 from codeplan.sandbox.language.parsing import RejectedPlanError
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.frames import diagnostic_rows
@@ -36,6 +36,7 @@ ANALYSES: Final[Mapping[str, AnalysisFunction]] = {
     "mutants": mutants.find_mutants,
     "origins": origins.find_origins,
     "shape": plan_shape.plan_shape,
+    "snippet": snippets.wrap_snippet,
 }
 """The analyses by topic."""
 

@@ -1,0 +1,87 @@
+"""Snippets of Python as plans: other frameworks' models write some lines that call tools by their names."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from codeplan.sandbox.language.extraction import SOLUTION_HEADER
+from codeplan.sandbox.language.name_flow import bound_names
+from codeplan.sandbox.language.parsing import parse_plan, walk
+
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+_HEAD: Final = f"{SOLUTION_HEADER}\n    if start_from <= 1:\n"
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom | ast.Assign
+
+
+def wrap_snippet(source: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return a snippet as a plan of one step, which returns what the snippet's last statement evaluates or assigns.
+
+    ``definitions`` is the text of the functions, classes, imports and lambdas of earlier snippets; it stands before the
+    plan. The result has ``plan``, and ``definitions`` for the next snippet. A text that defines ``solution`` is a plan
+    already. Raises RejectedPlanError if the source is not Python.
+    """
+    given = arguments.get("definitions", "")
+    if not isinstance(given, str) or arguments.keys() - {"definitions"}:
+        raise ValueError("a snippet takes the text of its definitions, and nothing else")
+    tree = parse_plan(source)
+    if any(isinstance(node, ast.FunctionDef) and node.name == "solution" for node in tree.body):
+        return {"plan": source, "definitions": given}
+    own = bound_names(tree.body) | _names_of(tree.body)
+    before = [text for names, text in _definitions(given) if not names & own]
+    kept = [*before, *(text for _, text in _definitions(source))]
+    return {"plan": "\n".join([*before, _HEAD + _as_body(source, tree)]), "definitions": "\n".join(kept)}
+
+
+def _definitions(source: str) -> Iterator[tuple[frozenset[str], str]]:
+    """Yield the names and the text of each definition that the code makes at its margin."""
+    lines = _LINE_END.split(source)
+    for node in parse_plan(source).body:
+        if isinstance(node, _Definition) and not (isinstance(node, ast.Assign) and not _is_function(node)):
+            first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+            simple = isinstance(node, ast.Import | ast.ImportFrom | ast.Assign)
+            text = ast.get_source_segment(source, node) if simple else "\n".join(lines[first - 1 : node.end_lineno])
+            yield bound_names([node]) | _names_of([node]), text or ""
+
+
+def _is_function(node: ast.Assign) -> bool:
+    return isinstance(node.value, ast.Lambda) and all(isinstance(target, ast.Name) for target in node.targets)
+
+
+def _names_of(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    """Return the names that imports among these nodes bind."""
+    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    return frozenset(a.asname or a.name.partition(".")[0] for node in imports for a in node.names)
+
+
+def _as_body(source: str, tree: ast.Module) -> str:
+    """Return the code as the body of a step; lines that begin within a text stay as they are."""
+    lines = _LINE_END.split(source)
+    if tree.body and isinstance(tree.body[-1], ast.Expr):
+        last = tree.body[-1]
+        line = lines[last.lineno - 1].encode("utf-8", "surrogatepass")
+        before, after = line[: last.col_offset], line[last.col_offset :]
+        lines[last.lineno - 1] = (before + b"return " + after).decode("utf-8", "surrogatepass")
+    lines += [f"return {name}" for name in _assigned_last(tree)]
+    inside = {line for node in walk(tree) for line in _lines_in_text(node)}
+    body = [line if at in inside else f"        {line}" for at, line in enumerate(lines, 1)]
+    return "\n".join(body if tree.body else [*body, "        pass"]) + "\n"
+
+
+def _assigned_last(tree: ast.Module) -> list[str]:
+    """Return the name that the last statement assigns a value; of another statement, none."""
+    last = tree.body[-1] if tree.body else None
+    if isinstance(last, ast.Assign) and not _is_function(last):
+        return [target.id for target in last.targets[-1:] if isinstance(target, ast.Name)]
+    is_one = isinstance(last, ast.AugAssign) or (isinstance(last, ast.AnnAssign) and last.value is not None)
+    return [last.target.id] if is_one and isinstance(last.target, ast.Name) else []  # type: ignore[union-attr]
+
+
+def _lines_in_text(node: ast.AST) -> range:
+    """Return the lines that begin within this text; of no text, none."""
+    is_text = isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
+    )
+    return range(node.lineno + 1, (node.end_lineno or 0) + 1) if is_text else range(0)  # type: ignore[attr-defined]
