@@ -12,7 +12,7 @@ from codeplan.cli.commands import add_command
 from codeplan.cli.options import OutputOptions, ToolOptions
 from codeplan.cli.output import end_episode, playing, show_value
 from codeplan.cli.skills import DEFAULT_FOLDER, LibraryFolder, Name, find_skill, open_library
-from codeplan.untrusted.texts import shell_word
+from codeplan.untrusted.texts import one_line, shell_word
 
 if TYPE_CHECKING:
     from codeplan.skills.library import SkillLibrary
@@ -65,7 +65,7 @@ def run(
         again = f"run: codeplan resume {shell_word(folder)}; name the tools again, as for this command"
         with playing(again, as_json=output.as_json), options.open_environment(None, sources, goal, folder) as tools:
             _require_tools(skill, tools)
-            result = execute(plan, tools, out=folder, on_event=output.event_handler(), **given).result
+            result = execute(plan, tools, skill=skill, out=folder, on_event=output.event_handler(), **given).result
     _record_use(opened, skill, result, str(folder))
     if not output.as_json:
         show_value(result)
@@ -135,4 +135,6 @@ def _record_use(library: SkillLibrary, skill: Skill, result: Result, folder: str
 
     if library.writable and isinstance(result.ending, Success | NotSolved):
         done = result.success
-        library.record(skill, EvidenceRecord(result.task.id, 0, "none", True, done, skill.version, "use", folder))
+        why = "" if done else one_line(result.reason, 500)
+        record = EvidenceRecord(result.task.id, 0, "none", True, done, skill.version, "use", folder, reason=why)
+        library.record(skill, record)

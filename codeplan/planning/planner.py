@@ -337,12 +337,21 @@ class SkillPlanWriter:
     ``uses_skill_plan`` is True until then, and ``has_run_it`` says whether there was a plan of it at all. ``bound`` is
     the plan with the task's values, if these are known; otherwise the model gives them, and ``asked_values`` are those.
     ``failure`` says how the skill's plan failed. With ``acts``, calls are real: a plan without parameters, which
-    nothing compares with the goal, is not run; and the planner is told what a failed plan has done.
+    nothing compares with the goal, is not run; and the planner is told what a failed plan has done. ``on_leaving`` is
+    called where the planner takes over.
     """
 
     def __init__(
-        self, planner: BindingPlanWriter, skill: Skill, goal: str, *, bound: str = "", acts: bool = False
+        self,
+        planner: BindingPlanWriter,
+        skill: Skill,
+        goal: str,
+        *,
+        bound: str = "",
+        acts: bool = False,
+        on_leaving: Callable[[], None] = lambda: None,
     ) -> None:
+        self._on_leaving = on_leaving
         self._planner, self._skill, self._goal, self._bound, self._acts = planner, skill, goal, bound, acts
         self.uses_skill_plan = True
         self.has_run_it = True
@@ -376,13 +385,17 @@ class SkillPlanWriter:
         self.failure = self.failure or report.summary
         if self.uses_skill_plan and not self._acts:
             return self._draft_new_plan()
-        self.uses_skill_plan = False
+        self._leave_skill_plan()
         return self._planner.refine(report)
 
     def resume_step(self, previous: str, revised: str) -> int | None:
         """The planner's answer."""
         return self._planner.resume_step(previous, revised)
 
-    def _draft_new_plan(self) -> str:
+    def _leave_skill_plan(self) -> None:
         self.uses_skill_plan = False
+        self._on_leaving()
+
+    def _draft_new_plan(self) -> str:
+        self._leave_skill_plan()
         return self._planner.draft()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import msgspec
 
@@ -13,12 +13,14 @@ from codeplan.episode.replayable import find_embedding_model
 from codeplan.errors import UsageError
 from codeplan.protocols import OffersTools
 from codeplan.recording.events import ChosenSkill, SkillsChosen
+from codeplan.skills.answer_shapes import ToolAnswersByName, find_drift
 from codeplan.skills.embeddings import Embedder, EmbeddingSkillStore
 from codeplan.skills.library import FixedStore, MissingStore, ReadOnlyStore, SkillLibrary
 from codeplan.skills.parameter_binding import SkillParameterValue, bind_parameters
 from codeplan.skills.phrases import MAX_PHRASES, bind_by_rule, find_phrase, shares_words
 from codeplan.skills.skill import EvidenceRecord, Skill, SkillStore, find_tool_difference
 from codeplan.skills.skill_folder import TOOLS
+from codeplan.tools.agent import ToolAgent
 from codeplan.types import Task
 from codeplan.untrusted.texts import excerpt, with_article
 from codeplan.untrusted.values import in_quotes
@@ -80,6 +82,22 @@ def _find_sure(skills: Sequence[Skill], goal: str) -> list[SureSkill]:
     return [SureSkill(s, values) for s in skills if (values := bind_by_rule(s, goal))]
 
 
+def recorded_answers(skill: Skill) -> dict[str, Any]:
+    """The shapes of answers that the skill's plan knows, as data for a trace."""
+    answers: dict[str, Any] = msgspec.to_builtins(skill.answers)
+    return answers
+
+
+def expect_answers(episode: Episode, answers: Mapping[str, Any]) -> None:
+    """End the plan that runs next where a tool answers otherwise than these shapes say, which a trace may hold."""
+    try:
+        known = msgspec.convert(answers, ToolAnswersByName)
+    except (msgspec.ValidationError, RecursionError):
+        raise UsageError("the trace is damaged: the answers that a skill's plan knows have no shapes") from None
+    if isinstance(agent := episode.agent(), ToolAgent):
+        agent._expect_(find_drift(known) if known else None)
+
+
 class SkillSelector:
     """Selects what an episode shows from a store: at most ``max_skills`` with ``max_characters`` of plan text in all.
 
@@ -110,6 +128,7 @@ class SkillSelector:
         if recorded := episode.trace.next_recorded(SkillsChosen):
             found = [Skill(c.name, env, c.plan, version=c.version, score=c.score) for c in recorded.chosen]
             left_out, bound, purpose = recorded.left_out, recorded.bound, cast("_Use", recorded.purpose)
+            answers = recorded.answers
         else:
             fitting, left_out = self._find_fitting(self.store, msgspec.structs.replace(task, env=env), episode)
             goal = episode.goal_of(task)
@@ -121,8 +140,11 @@ class SkillSelector:
             bound = bind_parameters(found[0].plan, goal, sure[0].values) if runs else ""
             if episode.has_tools and not (found and (bound or shares_words(found[0], goal))):
                 purpose = "plan"
+            answers = recorded_answers(found[0]) if purpose == "reuse" and found else {}
         choices = tuple(ChosenSkill(s.name, s.version, s.score, s.plan) for s in found)
-        episode.record(SkillsChosen(purpose=purpose, chosen=choices, left_out=left_out, bound=bound))
+        episode.record(SkillsChosen(purpose=purpose, chosen=choices, left_out=left_out, bound=bound, answers=answers))
+        if purpose == "reuse" and episode.has_tools:
+            expect_answers(episode, answers)
         return SkillSelection(tuple(found), purpose == "reuse" and bool(found), bound)
 
     def learn(self, skill: Skill, goal: str, values: Mapping[str, SkillParameterValue], episode: Episode) -> None:

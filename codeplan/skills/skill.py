@@ -8,6 +8,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
+from codeplan.skills.answer_shapes import ToolAnswersByName
 from codeplan.statistics import mcnemar_exact, wilson_interval
 from codeplan.types import AgentTool, Task, Value
 from codeplan.untrusted.values import in_quotes
@@ -38,7 +39,7 @@ class Skill(Value, frozen=True):
     curation from changing its status. ``score`` is how well it fits the task it was found for (higher is better), 0
     outside a search. ``tools`` are the user's tools that the plan needs, as they were when it solved its task. ``said``
     are other phrases for its goal, with parameters' names in braces; ``words`` are groups of words that mean the same
-    in them (``skills.phrases``).
+    in them (``skills.phrases``). ``answers`` are the shapes of what tools answered to the plan when it was proven.
     """
 
     name: str
@@ -55,12 +56,13 @@ class Skill(Value, frozen=True):
     tools: tuple[AgentTool, ...] = ()
     said: tuple[str, ...] = ()
     words: tuple[tuple[str, ...], ...] = ()
+    answers: ToolAnswersByName = {}
 
 
 def find_tool_difference(needed: Iterable[AgentTool], offered: Iterable[AgentTool]) -> str:
-    """How the tools at hand differ from those that a skill needs, as a clause; empty if they have their signatures.
+    """How the tools at hand differ from those that a skill needs, as a clause; empty if they are described alike.
 
-    Descriptions may differ: a plan does not depend on them.
+    A description that has changed may say that a number is in another unit, or that a list has pages now.
     """
     there = {tool.method.name: tool for tool in offered}
     for tool in needed:
@@ -71,6 +73,9 @@ def find_tool_difference(needed: Iterable[AgentTool], offered: Iterable[AgentToo
             now, then = (in_quotes(f"{name}{t.method.signature}", 300) for t in (there[name], tool))
             more = ", with other types" if now == then else ""
             return f"the tool is {now}, and the skill needs {then}{more}"
+        if tool.method.doc.split() != there[name].method.doc.split():
+            now, then = (in_quotes(" ".join(t.method.doc.split()), 300) for t in (there[name], tool))
+            return f"the tool {in_quotes(name, 100)} is described as {now} now, and was as {then}"
     return ""
 
 
