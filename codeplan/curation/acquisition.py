@@ -380,7 +380,7 @@ def _mend(library: SkillLibrary, there: Skill, made: Skill, sandbox: Sandbox) ->
     origins = tuple(dict.fromkeys([*there.origins, *made.origins]))[:MAX_ORIGINS]
     if sandbox.analyse("shape", there.plan) == sandbox.analyse("shape", made.plan):
         answers = merge_answers(there.answers, made.answers)
-        return AcquiredSkill(library.change(there, origins=origins, answers=answers), is_new=False)
+        return AcquiredSkill(library.change(there, origins=origins, answers=answers, tools=made.tools), is_new=False)
     mended = library.change(there, plan=made.plan, origins=origins, tools=made.tools, answers=made.answers)
     return AcquiredSkill(mended, is_new=False, mends=there.version)
 

@@ -361,8 +361,8 @@ class ToolPlanRunner:
         return self._answer_of(run_id, plan, goal, state, method, control, begins, start.carried)
 
     def _method(self, plan: Plan, step: int, checkpoint: Checkpoint | None, skill: Skill | None = None) -> FixedPlan:
-        start = {"start_from": step, "checkpoint": checkpoint, "skill": skill}
-        return FixedPlan(plan, asks=False, sandbox=self._sandbox, **start)
+        made = partial(FixedPlan, asks=False, sandbox=self._sandbox)
+        return made(plan, start_from=step, checkpoint=checkpoint, skill=skill)
 
     def _environment(self, goal: str, control: RunControl, carried: Sequence[CarriedAnswer]) -> ToolEnvironment:
         """The tools for one run. No prompt shows them, so that the goal does not decide which of them are described."""

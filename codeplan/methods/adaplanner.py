@@ -108,7 +108,7 @@ class AdaPlanner:
 
     def make_loop(self, task: Task, episode: Episode, skills: SkillSelection) -> RefinementLoop:
         """The loop for the task, with these skills in its prompts. It has not begun."""
-        shown, reuses, bound = skills
+        shown = skills.skills
         planner = Planner(
             episode,
             self.prompts,
@@ -124,11 +124,11 @@ class AdaPlanner:
         )
         goal, acts = episode.goal_of(task), episode.has_tools
         leave = partial(expect_answers, episode, {})
-        skill_writer = (
-            SkillPlanWriter(planner, shown[0], goal, bound=bound, acts=acts, on_leaving=leave) if reuses else None
-        )
+        own = partial(SkillPlanWriter, bound=skills.bound, changes=skills.changes, acts=acts, on_leaving=leave)
+        skill_writer = own(planner, shown[0], goal) if skills.reuses else None
         writer, ask, is_subtask = skill_writer or planner, planner.answer_question, episode.is_subtask(task)
-        return RefinementLoop(episode, writer, ask, self.sandbox, self.settings, is_subtask)
+        settings, first = self.settings, bool(skills.changes)
+        return RefinementLoop(episode, writer, ask, self.sandbox, settings, is_subtask, repairs_first=first)
 
     def record_skills(self, task: Task, skills: SkillSelection, loop: RefinementLoop, result: Result) -> None:
         """Record whether the skills helped, if somebody judged the loop's plan."""

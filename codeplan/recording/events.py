@@ -405,7 +405,8 @@ class SkillsChosen(TraceEvent, frozen=True, tag="skills_chosen"):
 
     ``left_out`` names those that fit the task and not the tools at hand, each with the reason. ``bound`` is the plan of
     the first with the task's values, if a rule is sure of these; otherwise empty. ``answers`` are the shapes of tools'
-    answers that the plan of the first knows, if it is to run (``codeplan.skills.answer_shapes``).
+    answers that the plan of the first knows, if it is to run (``codeplan.skills.answer_shapes``). ``changes`` says how
+    its tools have changed, if a model is to adapt it first.
     """
 
     purpose: Purpose | Literal["reuse"]
@@ -413,6 +414,7 @@ class SkillsChosen(TraceEvent, frozen=True, tag="skills_chosen"):
     left_out: tuple[str, ...] = ()
     bound: str = ""
     answers: dict[str, Any] = {}
+    changes: str = ""
 
 
 class PictureSaved(TraceEvent, frozen=True, tag="picture_saved"):

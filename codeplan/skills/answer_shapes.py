@@ -159,11 +159,14 @@ def _merge_all(shapes: Iterable[AnswerShape]) -> AnswerShape | None:
 def _merge(one: AnswerShape, other: AnswerShape) -> AnswerShape:
     kinds = tuple(dict.fromkeys([*one.kinds, *other.kinds]))
     is_any = len(kinds) > _MAX_KINDS or not (one.kinds and other.kinds)
+    if is_any:
+        return AnswerShape()
     items = _merge_all(i for i in (one.items, other.items) if i is not None)
-    if one.fields and other.fields and not is_any:
-        both = one.fields.keys() & other.fields.keys()  # a field that is not always there may be missing
-        return AnswerShape(kinds, items, {k: _merge(one.fields[k], other.fields[k]) for k in both})
-    return AnswerShape() if is_any else AnswerShape(kinds, items, one.fields or other.fields)
+    if not ("mapping" in one.kinds and "mapping" in other.kinds):
+        return AnswerShape(kinds, items, one.fields or other.fields)
+    both = one.fields.keys() & other.fields.keys()  # a field that is not always there may be missing
+    fields = {k: _merge(one.fields[k], other.fields[k]) for k in both}
+    return AnswerShape(kinds, AnswerShape() if one.fields.keys() ^ other.fields.keys() else items, fields)
 
 
 def _merge_tool(one: ToolAnswers, other: ToolAnswers) -> ToolAnswers:

@@ -60,22 +60,31 @@ class Skill(Value, frozen=True):
 
 
 def find_tool_difference(needed: Iterable[AgentTool], offered: Iterable[AgentTool]) -> str:
-    """How the tools at hand differ from those that a skill needs, as a clause; empty if they are described alike.
+    """How the tools at hand differ from those that a skill needs, in clauses; empty if they are described alike.
 
     A description that has changed may say that a number is in another unit, or that a list has pages now.
     """
     there = {tool.method.name: tool for tool in offered}
-    for tool in needed:
-        name = tool.method.name
-        if name not in there:
-            return f"there is no tool {in_quotes(name, 100)}"
-        if _typed_signature(tool) != _typed_signature(there[name]):
-            now, then = (in_quotes(f"{name}{t.method.signature}", 300) for t in (there[name], tool))
-            more = ", with other types" if now == then else ""
-            return f"the tool is {now}, and the skill needs {then}{more}"
-        if tool.method.doc.split() != there[name].method.doc.split():
-            now, then = (in_quotes(" ".join(t.method.doc.split()), 300) for t in (there[name], tool))
-            return f"the tool {in_quotes(name, 100)} is described as {now} now, and was as {then}"
+    return "; ".join(d for tool in needed if (d := _difference_of(tool, there.get(tool.method.name))))
+
+
+def shares_tools(needed: Iterable[AgentTool], offered: Iterable[AgentTool]) -> bool:
+    """Whether one of the tools that a skill needs is at hand, by its name."""
+    return not {tool.method.name for tool in needed}.isdisjoint(tool.method.name for tool in offered)
+
+
+def _difference_of(tool: AgentTool, now: AgentTool | None) -> str:
+    name = tool.method.name
+    if now is None:
+        return f"there is no tool {in_quotes(name, 100)}"
+    if _typed_signature(tool) != _typed_signature(now):
+        is_text, was_text = (in_quotes(f"{name}{t.method.signature}", 300) for t in (now, tool))
+        more = ", with other types" if is_text == was_text else ""
+        return f"the tool is {is_text}, and the skill needs {was_text}{more}"
+    is_doc, was_doc = (" ".join(t.method.doc.split()) for t in (now, tool))
+    if is_doc != was_doc:
+        said = f"is described as {in_quotes(is_doc, 300)} now, and was as {in_quotes(was_doc, 300)}"
+        return f"the tool {in_quotes(name, 100)} {said}"
     return ""
 
 

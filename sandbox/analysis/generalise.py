@@ -252,10 +252,10 @@ def generalise(source: str, arguments: dict[str, Any]) -> GeneralisedPlan:
     """Return the plan with parameters and questions in place of what belongs to one episode.
 
     ``arguments``: ``goal``, the task's sentence; ``first``, the first observation; ``later``, all others, joined;
-    ``numbers``, whether numbers of the goal become parameters, too (they do not if it is missing). The result has
-    ``source``; ``parameters``, each with ``name``, ``value`` (a text, a list of texts, or a number) and ``about``;
-    ``asks``, the variables that hold answers. A plan with nothing to generalise, or with parameters already, is
-    returned unchanged.
+    ``numbers``, whether it is over tools: numbers of the goal become parameters, too, and fields' names do not. The
+    result has ``source``; ``parameters``, each with ``name``, ``value`` (a text, a list of texts, or a number) and
+    ``about``; ``asks``, the variables that hold answers. A plan with nothing to generalise, or with parameters already,
+    is returned unchanged.
 
     Raises: RejectedPlanError: the source is not Python. ValueError: an argument is missing.
     """
@@ -268,8 +268,10 @@ def generalise(source: str, arguments: dict[str, Any]) -> GeneralisedPlan:
     titles = {p.step: step_title(p) for p in outline_plan(tree).steps if p.step is not None}
     pieces = [_plan_piece(s, titles) for s in solution.body.body]
     taken = {n.value for n in walk_cst(module) if isinstance(n, cst.Name)}
-    numbers = find_numbers(module, solution, episode.goal) if arguments.get("numbers") is True else []
+    of_tools = arguments.get("numbers") is True
+    numbers = find_numbers(module, solution, episode.goal) if of_tools else []
     found = find_parameters([(about, node) for about, node in pieces], episode, taken, numbers)
+    found = [p for p in found if p.value not in _field_names(solution)] if of_tools else found
     questions = _Questions(found, episode, taken | {p.name for p in found})
     asking = solution.with_changes(body=questions.insert_questions(solution.body))
     replacer = _ValueReplacer(found, questions.names)
@@ -278,6 +280,24 @@ def generalise(source: str, arguments: dict[str, Any]) -> GeneralisedPlan:
     code = module.with_changes(header=[line.visit(replacer) for line in module.header], body=body).code
     shown = [{"name": p.name, "value": p.value, "about": p.about} for p in found]
     return {"source": code, "parameters": shown, "asks": sorted(questions.names.values())}
+
+
+_FIELD_READERS = frozenset({"get", "pop", "setdefault"})
+
+
+def _field_names(solution: cst.FunctionDef) -> set[str]:
+    """The texts that are keys alone: a field's name may be a word of the goal by chance, as in ``row["euros"]``."""
+    keys: Counter[str] = Counter()
+    texts: Counter[str] = Counter()
+    for node in walk_cst(solution.body):
+        match node:
+            case cst.SimpleString():
+                texts.update(filter(None, [string_value(node)]))
+            case cst.SubscriptElement(slice=cst.Index(value=key)):
+                keys.update(filter(None, [string_value(key)]))
+            case cst.Call(func=cst.Attribute(attr=cst.Name(value=name)), args=[first, *_]) if name in _FIELD_READERS:
+                keys.update(filter(None, [string_value(first.value)]))
+    return {key for key, count in keys.items() if count == texts[key]}
 
 
 def _episode_texts(arguments: dict[str, Any]) -> EpisodeTexts:
