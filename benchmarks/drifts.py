@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 import codeplan
-from codeplan.cli.skills import promote
+from codeplan.cli.skill_runs import promote
 from codeplan.curation.acquisition import AcquiredSkill, acquire_from_run
 from codeplan.recording.events import PlanDrafted
 from codeplan.recording.trace import Trace
@@ -340,7 +340,7 @@ def next_time(
         return f"not kept: {found}"
     write_skill_test(library.path / "tools" / skill.name, Path(found.proof))
     with contextlib.redirect_stdout(io.StringIO()):
-        promote(skill.name, library.path)
+        promote(skill.name, library=library.path)
     goal, wanted = third
     world, model = World(after), Model()
     codeplan.do(goal, tools=world.tools, model=model, out=root / "third", library=library, reuse=True)

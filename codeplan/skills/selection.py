@@ -33,7 +33,10 @@ def open_store(library: SkillStore | str | Path | None, skill: str | None = None
     """
     if isinstance(library, str | Path):
         if not Path(library).is_dir():
-            raise UsageError(f"there is no skill library at {library}; codeplan skills discover makes one")
+            raise UsageError(
+                f"there is no skill library at {library}; codeplan do GOAL --acquire makes one of your own tools, and "
+                "codeplan skills discover ENV one of an environment"
+            )
         library = SkillLibrary(library)
     if library is not None and not isinstance(library, SkillStore):
         raise UsageError(

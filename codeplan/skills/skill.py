@@ -59,13 +59,14 @@ class Skill(Value, frozen=True):
     answers: ToolAnswersByName = {}
 
 
-def find_tool_difference(needed: Iterable[AgentTool], offered: Iterable[AgentTool]) -> str:
+def find_tool_difference(needed: Iterable[AgentTool], offered: Iterable[AgentTool], *, by_words: bool = True) -> str:
     """How the tools at hand differ from those that a skill needs, in clauses; empty if they are described alike.
 
-    A description that has changed may say that a number is in another unit, or that a list has pages now.
+    A description that has changed may say that a number is in another unit, or that a list has pages now. Without
+    ``by_words``, only signatures count.
     """
     there = {tool.method.name: tool for tool in offered}
-    return "; ".join(d for tool in needed if (d := _difference_of(tool, there.get(tool.method.name))))
+    return "; ".join(d for tool in needed if (d := _difference_of(tool, there.get(tool.method.name), by_words)))
 
 
 def shares_tools(needed: Iterable[AgentTool], offered: Iterable[AgentTool]) -> bool:
@@ -73,7 +74,7 @@ def shares_tools(needed: Iterable[AgentTool], offered: Iterable[AgentTool]) -> b
     return not {tool.method.name for tool in needed}.isdisjoint(tool.method.name for tool in offered)
 
 
-def _difference_of(tool: AgentTool, now: AgentTool | None) -> str:
+def _difference_of(tool: AgentTool, now: AgentTool | None, by_words: bool) -> str:
     name = tool.method.name
     if now is None:
         return f"there is no tool {in_quotes(name, 100)}"
@@ -82,7 +83,7 @@ def _difference_of(tool: AgentTool, now: AgentTool | None) -> str:
         more = ", with other types" if is_text == was_text else ""
         return f"the tool is {is_text}, and the skill needs {was_text}{more}"
     is_doc, was_doc = (" ".join(t.method.doc.split()) for t in (now, tool))
-    if is_doc != was_doc:
+    if by_words and is_doc != was_doc:
         said = f"is described as {in_quotes(is_doc, 300)} now, and was as {in_quotes(was_doc, 300)}"
         return f"the tool {in_quotes(name, 100)} {said}"
     return ""
