@@ -108,8 +108,8 @@ def bind_by_rule(skill: Skill, goal: str) -> dict[str, SkillParameterValue] | No
     """The values of the parameters with which the skill's plan does the goal; None if the rule is not sure of it.
 
     A value has the sort of the plan's own: a number, a date, a word, a name with digits, an address. It is one word,
-    or several with capitals, or in quotes. Lists are never sure, nor is a plan that also has a value elsewhere than
-    among its parameters.
+    or several with capitals, or in quotes; a list has one or more of them, with commas and *and* between them. A plan
+    that also has a value elsewhere than among its parameters is never sure.
     """
     block = read_parameters(skill.plan)
     names = tuple(p.name for p in block.parameters)
@@ -299,7 +299,10 @@ def _meaningful(text: str) -> list[_Token]:
 
 def _find_value(value: SkillParameterValue, tokens: Sequence[_Token]) -> Iterator[Sequence[_Token]]:
     """Where the value stands among the tokens, in quotes or without."""
-    words = [] if isinstance(value, list) else [t.text for t in _tokens(str(value))]
+    if isinstance(value, list):
+        yield from _find_list(value, tokens)
+        return
+    words = [t.text for t in _tokens(str(value))]
     for i in range(len(tokens) if words else 0):
         if [t.text for t in tokens[i : i + len(words)]] == words:
             yield tokens[i : i + len(words)]
@@ -307,29 +310,72 @@ def _find_value(value: SkillParameterValue, tokens: Sequence[_Token]) -> Iterato
             yield tokens[i : i + 1]
 
 
+def _find_list(values: Sequence[str | int | float], tokens: Sequence[_Token]) -> Iterator[Sequence[_Token]]:
+    """Where all values of a list stand, one after the other."""
+    for start in range(len(tokens) if values else 0):
+        at = start
+        for i, value in enumerate(values):
+            while i and at < len(tokens) and tokens[at].text in _JOINTS:
+                at += 1
+            size = next((len(p) for p in _find_value(value, tokens[at:]) if p[0] is tokens[at]), 0)
+            at += size or len(tokens)
+        if at <= len(tokens) and _split_list(tokens[start:at]):
+            yield tokens[start:at]
+
+
+_JOINTS = frozenset({",", "and", "&"})
+_JOINED = (",", "and"), (",",), ("and",), ("&",)
+
+
+def _split_list(tokens: Sequence[_Token]) -> list[Sequence[_Token]]:
+    """The tokens of each value of an enumeration; none if they are no enumeration."""
+    parts: list[list[_Token]] = [[]]
+    joint: list[str] = []
+    for token in [*tokens, _Token("", 0, 0, 0)]:
+        if token.text in _JOINTS:
+            joint.append(token.text)
+            continue
+        if joint and tuple(joint) not in _JOINED:
+            return []
+        if joint:
+            parts.append([])
+            joint = []
+        parts[-1].append(token)
+    parts[-1].pop()
+    return list(parts) if all(parts) else []
+
+
 def _is_quoted(word: str) -> bool:
     return len(word) > 1 and word[0] in '"“'
 
 
 def _leaves_values(plan: str, parameters: Sequence[SkillParameter]) -> bool:
-    """Whether the plan also has a text of its parameters elsewhere, or a list: its other values may belong to it.
+    """Whether the plan also has a text of its parameters elsewhere: its other values may belong to it.
 
-    A number is a parameter only if the plan has it nowhere else.
+    A number is a parameter only if the plan has it nowhere else. What is printed may name the values of a list.
     """
-    words = re.findall(r"\w+", without_parameters(plan))
+    lists = any(isinstance(p.value, list) for p in parameters)
+    rest = without_parameters(plan)
+    words = re.findall(r"\w+", _PRINTED.sub("", rest) if lists else rest)
     places: dict[str, list[int]] = {}
     for i, word in enumerate(words):
         places.setdefault(word, []).append(i)
     for p in parameters:
-        own = [] if isinstance(p.value, int | float) else re.findall(r"\w+", str(p.value))
-        there = places.get(own[0], []) if own else []
-        if isinstance(p.value, list) or any(own == words[i : i + len(own)] for i in there):
-            return True
+        for value in p.value if isinstance(p.value, list) else [p.value]:
+            own = [] if isinstance(value, int | float) else re.findall(r"\w+", value)
+            if any(own == words[i : i + len(own)] for i in (places.get(own[0], []) if own else [])):
+                return True
     return False
+
+
+_PRINTED = re.compile(r"^ *(?:print\(.*|#.*)$", re.MULTILINE)
+_MAX_LIST_TOKENS = 60
 
 
 def _sizes(value: SkillParameterValue) -> range:
     """How many tokens a value may have that stands for this one."""
+    if isinstance(value, list):
+        return range(1, _MAX_LIST_TOKENS)
     own = len(_tokens(str(value)))
     return range(1, 2) if not isinstance(value, str) else range(1, max(4, own) + 1)
 
@@ -370,11 +416,11 @@ def _read_values(
 
 def _read_value(own: SkillParameterValue, span: Sequence[_Token], goal: str) -> SkillParameterValue | None:
     text = goal[span[0].start : span[-1].end]
+    if isinstance(own, list):
+        return _read_list(own, text, span[0].start, goal)
     if isinstance(own, int | float):
         is_number = re.fullmatch(r"[0-9]{1,15}(?:\.[0-9]{1,15})?", text) and (isinstance(own, float) or "." not in text)
         return type(own)(text) if is_number else None
-    if not isinstance(own, str):
-        return None
     if is_date(own):
         return _read_date(text)
     if "\n" in text or _belongs_to_more(goal, span[0]):
@@ -384,6 +430,19 @@ def _read_value(own: SkillParameterValue, span: Sequence[_Token], goal: str) -> 
         return None
     text = text[1:-1] if quoted else text
     return text if text.strip() and _sort(text) == _sort(own) else None
+
+
+def _read_list(own: Sequence[str | int | float], text: str, start: int, goal: str) -> list[str | int | float] | None:
+    """The values of an enumeration, each of the sort of all values of the plan's own; none twice."""
+    tokens = [t._replace(start=t.start + start, end=t.end + start) for t in _tokens(text)]
+    values: list[str | int | float] = []
+    for part in _split_list(tokens):
+        read = [_read_value(each, part, goal) for each in own]
+        value = read[0]
+        if value is None or isinstance(value, list) or any(type(r) is not type(value) or r != value for r in read):
+            return None
+        values.append(value)
+    return values if len(set(values)) == len(values) > 0 else None
 
 
 def _is_name(own: str, span: Sequence[_Token], goal: str) -> bool:

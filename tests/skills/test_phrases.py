@@ -27,6 +27,8 @@ ORDER = skill(
 MOVE = skill("Move 30 from savings to checking", {"n": 30, "one": "savings", "other": "checking"})
 REFUND = skill("Refund #W52 by 2026-03-01", {"id": "#W52", "day": "2026-03-01"})
 MAIL = skill("Mail the report to bob@example.com", {"address": "bob@example.com"})
+CANCEL = skill("Cancel the orders 17, 19 and 23", {"n": [17, 19, 23]}, said=("Annul {n} now please",))
+INVITE = skill("Invite Ann, Bob Ray and Eve to Retro", {"who": ["Ann", "Bob Ray", "Eve"], "to": "Retro"})
 MEET = skill("Meet Ann Lee", {"who": "Ann Lee"}, said=("An appointment with {who}",))
 
 
@@ -43,6 +45,10 @@ MEET = skill("Meet Ann Lee", {"who": "Ann Lee"}, said=("An appointment with {who
         (REFUND, "refund #W7 by May 5, 2027", {"id": "#W7", "day": "2027-05-05"}),
         (MAIL, "Mail report to eve@example.org", {"address": "eve@example.org"}),
         (MEET, "Meet Bob", {"who": "Bob"}),
+        (CANCEL, "Cancel orders 4 and 5", {"n": [4, 5]}),
+        (CANCEL, "Annul 1, 2, 3, and 4 now", {"n": [1, 2, 3, 4]}),
+        (CANCEL, "cancel the order 7", {"n": [7]}),
+        (INVITE, 'Invite Joe, "a b" & Kim Lee to Planning', {"who": ["Joe", "a b", "Kim Lee"], "to": "Planning"}),
         (MEET, "an appointment with Bob Ray Jones, please", {"who": "Bob Ray Jones"}),
     ],
 )
@@ -81,6 +87,16 @@ def test_other_values_in_the_same_words_are_bound(known, goal, values):
         (REFUND, "Refund #W7 by tomorrow"),
         (MAIL, "Mail the report to Bob"),
         (MAIL, "Mail the report to a@example.org and b@example.org"),
+        (CANCEL, "Cancel the orders 17 or 19"),
+        (CANCEL, "Cancel the orders 17-19"),
+        (CANCEL, "Cancel the orders 17 19"),
+        (CANCEL, "Cancel the orders 17, 17"),
+        (CANCEL, "Cancel the orders 17, 2.5"),
+        (CANCEL, "Cancel the orders 17, and"),
+        (CANCEL, "Cancel the orders 17 and 19 and tell Bob"),
+        (CANCEL, "Cancel the orders 17 and all others"),
+        (INVITE, "Invite Joe and my boss to Retro"),
+        (INVITE, "Invite Joe and everybody to Retro"),
         (MEET, "Meet everyone"),
         (MEET, "Meet Bob and Eve"),
         (MEET, "Meet The Hague"),
@@ -135,12 +151,15 @@ def test_a_long_goal_is_aligned_in_a_deep_stack():
     assert deep(800) == {"a": "pears"}
 
 
-def test_lists_and_plans_without_parameters_are_never_sure():
-    assert (
-        bind_by_rule(skill("Order apples", {"the_items": ["apples"]}, said=("Order {the_items}",)), "Order pears")
-        is None
-    )
+def test_a_plan_without_parameters_is_never_sure():
     assert bind_by_rule(skill("Order apples", {}), "Order apples") is None
+
+
+def test_a_list_may_be_named_in_what_is_printed_and_nowhere_else():
+    values = {"who": ["Ann", "Eve"]}
+    printed = skill("Meet Ann and Eve", values, more="    print('[Step 1] meet Ann and Eve')\n")
+    assert bind_by_rule(printed, "Meet Joe") == {"who": ["Joe"]}
+    assert bind_by_rule(skill("Meet Ann and Eve", values, more="    agent.tell('Eve')\n"), "Meet Joe") is None
 
 
 def test_a_goal_that_fits_in_two_ways_is_not_bound():
