@@ -349,12 +349,12 @@ def say(
     opened = open_library(library)
     skill = find_skill(opened, name)
     for phrase in phrases:
-        if not valid_phrases(skill.parameters, [phrase]):
+        if not valid_phrases(skill, [phrase]):
             names = ", ".join(f"{{{p}}}" for p in skill.parameters) or "a parameter, and this skill has none"
             raise UsageError(
                 f"the phrase {in_quotes(phrase, 200)} needs each of these once, with words between them: {names}"
             )
-    said = valid_phrases(skill.parameters, [*skill.said, *phrases])
+    said = valid_phrases(skill, [*skill.said, *phrases])
     if len({*skill.said, *phrases}) > MAX_PHRASES:
         raise UsageError(f"{skill.name} would have more than {MAX_PHRASES} phrases; delete some in its SKILL.md")
     opened.change(skill, said=said)
