@@ -7,6 +7,7 @@
     ├── TraceExhausted          the trace has no room for a further call                             exit 3
     ├── WaitingForApproval      a call needs the approval of somebody who is not there               exit 5
     ├── WaitingForAnswer        a plan asks the user, who is not there                               exit 5
+    ├── AnswerChanged           a tool answers otherwise than when the skill was proven whose plan runs
     ├── EpisodeOver             an action after the environment ended the episode
     ├── Diverged                a repeated episode differs from its recording                        exit 1
     ├── AgentError              an agent's method tells the plan what was wrong with a call
@@ -106,6 +107,17 @@ class WaitingForAnswer(CodeplanError):
     def __init__(self, question: str, form: str = "", refused: str = "") -> None:
         super().__init__(f"it asks: {question}")
         self.question, self.form, self.refused = question, form, refused
+
+
+class AnswerChanged(CodeplanError):
+    """A tool answers otherwise than a skill's plan knows it. The plan ends as ``Failed``, and cannot catch it.
+
+    ``line`` is that of the call in the plan, None if unknown.
+    """
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
 
 
 class EpisodeOver(CodeplanError):

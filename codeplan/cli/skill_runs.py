@@ -1,8 +1,12 @@
-"""``codeplan skills run``: a skill's own plan with given values, without a model."""
+"""``codeplan skills run``, ``test`` and ``promote``: a skill's own plan with given values, without a model."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,13 +14,13 @@ import typer
 from codeplan.cli import options
 from codeplan.cli.commands import add_command
 from codeplan.cli.options import OutputOptions, ToolOptions
-from codeplan.cli.output import end_episode, playing, show_value
-from codeplan.cli.skills import DEFAULT_FOLDER, LibraryFolder, Name, find_skill, open_library
-from codeplan.untrusted.texts import shell_word
+from codeplan.cli.output import end_episode, playing, print_json, show_value
+from codeplan.cli.skills import DEFAULT_FOLDER, LibraryFolder, Name, find_skill, open_library, set_status
+from codeplan.untrusted.texts import echo, one_line, shell_word
 
 if TYPE_CHECKING:
     from codeplan.skills.library import SkillLibrary
-    from codeplan.skills.skill import Skill
+    from codeplan.skills.skill import EvidencePhase, Skill
     from codeplan.types import Result
 
 
@@ -24,15 +28,27 @@ def add_to(group: typer.Typer) -> None:
     """Add this module's command to the group ``skills``."""
     example = "codeplan skills run order-fruit-1a2b3c4d the_item=pears --tools shop.py"
     add_command(group, "run", run, example, "temperature", "imports", "base_url", budget=True)
+    example = "codeplan skills test order-fruit-1a2b3c4d the_item=pears --trial shop_stand_in.py"
+    add_command(group, "test", try_out, example, "temperature", "imports", "base_url", budget=True)
+    add_command(group, "promote", promote, "codeplan skills promote order-fruit-1a2b3c4d --trial shop_stand_in.py")
+
+
+Values = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[KEY=VALUE …]", help='A value for each parameter: a text, or a list: \'["a", "b"]\'.'),
+]
+Trial = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--trial", metavar="FILE.py[:NAME,…]", help="Functions that stand in for your tools, and do nothing real."
+    ),
+]
 
 
 def run(
     context: typer.Context,
     name: Name,
-    values: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[KEY=VALUE …]", help='A value for each parameter: a text, or a list: \'["a", "b"]\'.'),
-    ] = None,
+    values: Values = None,
     *,
     sources: ToolOptions,
     library: LibraryFolder = DEFAULT_FOLDER,
@@ -65,11 +81,131 @@ def run(
         again = f"run: codeplan resume {shell_word(folder)}; name the tools again, as for this command"
         with playing(again, as_json=output.as_json), options.open_environment(None, sources, goal, folder) as tools:
             _require_tools(skill, tools)
-            result = execute(plan, tools, out=folder, on_event=output.event_handler(), **given).result
+            result = execute(plan, tools, skill=skill, out=folder, on_event=output.event_handler(), **given).result
     _record_use(opened, skill, result, str(folder))
     if not output.as_json:
         show_value(result)
     end_episode(result, result_as_json(result) if output.as_json else None, unverified=sources.verify is None)
+
+
+def try_out(
+    context: typer.Context,
+    name: Name,
+    values: Values = None,
+    *,
+    trial: Trial = None,
+    sources: ToolOptions,
+    library: LibraryFolder = DEFAULT_FOLDER,
+    model: options.LiveModel = None,
+    allow_weak_sandbox: options.AllowWeak = False,
+    more: options.Set = None,
+    out: options.Out = None,
+    output: OutputOptions,
+) -> None:
+    """Try a skill over tools: its recorded test, or its plan on a stand-in of the tools. Nothing real is done.
+
+    Without tools, the test in the skill's folder runs, on recorded answers. With --trial FILE.py, the plan runs on the
+    functions of that file, which have the signatures of your tools. With --tools, it runs on tools that you mark
+    --readonly. Parameters without a value keep that of the recorded success. --verify judges what the plan returns.
+
+    Exit codes: 0 passed, 1 failed, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted.
+    """
+    from codeplan.curation.trials import has_passed
+    from codeplan.errors import UsageError
+    from codeplan.report.json_output import result_as_json
+
+    opened = open_library(library)
+    skill = _require_runnable(find_skill(opened, name))
+    if not trial and not sources.name_tools:
+        if values:
+            raise UsageError("values need tools to be tried on; give a stand-in with --trial FILE.py")
+        if not _require_test(opened, name):
+            raise UsageError(f"{skill.env}/{skill.name} has no recorded test; give a stand-in with --trial FILE.py")
+        echo("its test passes")
+        return
+    given: dict[str, Any] = options.command_run(context)
+    given["model"] = model
+    with options.run_folder(out, "trial", skill.name) as folder, playing("repeat the command", as_json=output.as_json):
+        result = _try_on_tools(skill, values or (), trial, sources, folder, output, given)
+    _record_use(opened, skill, result, str(folder), "check")
+    if not output.as_json:
+        show_value(result)
+    if output.as_json:
+        print_json(result_as_json(result))
+    raise typer.Exit(0 if has_passed(result) else 1)
+
+
+def _try_on_tools(
+    skill: Skill,
+    values: Sequence[str],
+    trial: Sequence[str] | None,
+    sources: ToolOptions,
+    folder: Path | None,
+    output: OutputOptions | None,
+    given: Mapping[str, Any],
+) -> Result:
+    """Run the skill's plan on a stand-in, or on the user's tools if they only read. Raises: UsageError."""
+    from codeplan.curation.trials import try_skill
+    from codeplan.errors import UsageError
+    from codeplan.runner.tools import ToolSources
+
+    if trial and sources.name_tools:
+        raise UsageError("--trial stands in for the tools; leave --tools, --mcp and --mcp-config out")
+    named = ToolSources(**sources.arguments() | ({"tools": trial} if trial else {}))
+    goal = " ".join([f"try the skill {skill.name}", *values])[:1_000]
+    plan = bind_values(skill, goal, values, keeps_own=True)
+    show = output.event_handler() if output else None
+    return try_skill(skill, plan, goal, named, is_stand_in=bool(trial), out=folder, on_event=show, **given)
+
+
+def promote(
+    name: Name,
+    trial: Trial = None,
+    library: LibraryFolder = DEFAULT_FOLDER,
+    untested: Annotated[bool, typer.Option("--untested", help="Even if its test fails.")] = False,
+) -> None:
+    """Make a skill active by hand: prompts show it from now on, whatever its evidence says.
+
+    A skill over tools has a test of its recorded success, which must pass: its plan runs on recorded answers. With
+    --trial FILE.py, the plan must also run to its end on the functions of that file, with its recorded values.
+    """
+    from codeplan.curation.trials import has_passed
+    from codeplan.errors import UsageError
+
+    opened = open_library(library)
+    if not untested and _require_test(opened, name):
+        echo("its test passes")
+    if trial:
+        skill = _require_runnable(find_skill(opened, name))
+        result = _try_on_tools(skill, (), trial, ToolOptions(), None, None, {"model": None})
+        if not has_passed(result):
+            raise UsageError(f"the trial of {skill.env}/{skill.name} fails: {result.reason}")
+        echo("its trial passes")
+    set_status(library, name, "active")
+
+
+def _require_test(library: SkillLibrary, name: str) -> bool:
+    """Run the test in the skill's folder; False: there is none. Raises: UsageError: it fails, or tests another plan."""
+    from codeplan.errors import UsageError
+    from codeplan.testing.scaffold import SKILL_TEST, tests_own_plan
+
+    skill = find_skill(library, name)
+    test = library.path / skill.env / skill.name / SKILL_TEST
+    if not os.path.lexists(test):
+        return False
+    if not tests_own_plan(test):
+        raise UsageError(
+            f'{shell_word(test)} does not say that the skill\'s own plan succeeds; write skill = "." in it, or give '
+            "--untested"
+        )
+    # -P: Python must not import what lies in the current folder
+    done = subprocess.run([sys.executable, "-P", "-m", "codeplan", "test", str(test)], capture_output=True)
+    if done.returncode:
+        raise UsageError(
+            f"the test of {skill.env}/{skill.name} fails; codeplan test {shell_word(test)} shows why, and "
+            "--untested promotes the skill all the same"
+        )
+    return True
 
 
 def _require_runnable(skill: Skill) -> Skill:
@@ -95,8 +231,8 @@ def _require_tools(skill: Skill, tools: Any) -> None:
         raise UsageError(f"{skill.env}/{skill.name} does not fit the tools: {difference}")
 
 
-def bind_values(skill: Skill, goal: str, given: Sequence[str]) -> str:
-    """The skill's plan with values written as ``key=value``.
+def bind_values(skill: Skill, goal: str, given: Sequence[str], *, keeps_own: bool = False) -> str:
+    """The skill's plan with values written as ``key=value``; with ``keeps_own``, the others keep those of the plan.
 
     Raises: UsageError: a parameter has no value, two, or one of another type, or there is no such parameter.
     """
@@ -106,6 +242,7 @@ def bind_values(skill: Skill, goal: str, given: Sequence[str]) -> str:
 
     own = {p.name: p.value for p in read_parameters(skill.plan).parameters}
     values: dict[str, object] = {}
+    kept = dict(own) if keeps_own else {}
     for part in given:
         name, equals, text = part.partition("=")
         if not equals:
@@ -115,7 +252,7 @@ def bind_values(skill: Skill, goal: str, given: Sequence[str]) -> str:
         if name in values:
             raise UsageError(f"{name} has two values; give one")
         values[name] = text if isinstance(own.get(name, ""), str) else _read_json(text)
-    return fill_parameters(skill.name, skill.plan, goal, values)
+    return fill_parameters(skill.name, skill.plan, goal, kept | values)
 
 
 def _read_json(text: str) -> object:
@@ -128,11 +265,13 @@ def _read_json(text: str) -> object:
         return text
 
 
-def _record_use(library: SkillLibrary, skill: Skill, result: Result, folder: str) -> None:
+def _record_use(library: SkillLibrary, skill: Skill, result: Result, folder: str, phase: EvidencePhase = "use") -> None:
     """Record the run as evidence if it was judged."""
     from codeplan.skills.skill import EvidenceRecord
     from codeplan.types import NotSolved, Success
 
     if library.writable and isinstance(result.ending, Success | NotSolved):
         done = result.success
-        library.record(skill, EvidenceRecord(result.task.id, 0, "none", True, done, skill.version, "use", folder))
+        why = "" if done else one_line(result.reason, 500)
+        record = EvidenceRecord(result.task.id, 0, "none", True, done, skill.version, phase, folder, reason=why)
+        library.record(skill, record)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +13,7 @@ from codeplan.cli import options
 from codeplan.cli.commands import add_command, add_group
 from codeplan.cli.options import require_no_link
 from codeplan.cli.output import print_json, print_output
-from codeplan.untrusted.texts import clean, echo, echo_message, one_line, shell_word, with_count
+from codeplan.untrusted.texts import clean, echo, echo_message, one_line, with_count
 
 if TYPE_CHECKING:
     from codeplan.curation.filtering import FilterOutcome, LibraryComparison, SkillCheck
@@ -43,7 +40,7 @@ def open_library(folder: Path, create: bool = False) -> SkillLibrary:
     if not create and not folder.is_dir():
         raise UsageError(
             f"there is no skill library at {folder}; name one with --library, or "
-            "make one: codeplan skills add RUN, or codeplan skills discover ENV"
+            "make one: codeplan skills add RUN, codeplan do GOAL --acquire, or codeplan skills discover ENV"
         )
     return SkillLibrary(folder)
 
@@ -231,7 +228,6 @@ def add_to(app: typer.Typer) -> typer.Typer:
     say_example = "codeplan skills say order-1a2b3c4d 'Buy {the_item} until there are {the_number}'"
     add_command(group, "say", say, say_example)
     add_command(group, "stats", stats, "codeplan skills stats --json")
-    add_command(group, "promote", promote, "codeplan skills promote heat-d71c11ea")
     add_command(group, "retire", retire, "codeplan skills retire heat-d71c11ea")
     add_command(group, "pin", pin, "codeplan skills pin heat-d71c11ea")
     add_command(group, "merge", merge, "codeplan skills merge heat-d71c11ea heat-0a1b2c3d")
@@ -353,12 +349,12 @@ def say(
     opened = open_library(library)
     skill = find_skill(opened, name)
     for phrase in phrases:
-        if not valid_phrases(skill.parameters, [phrase]):
+        if not valid_phrases(skill, [phrase]):
             names = ", ".join(f"{{{p}}}" for p in skill.parameters) or "a parameter, and this skill has none"
             raise UsageError(
                 f"the phrase {in_quotes(phrase, 200)} needs each of these once, with words between them: {names}"
             )
-    said = valid_phrases(skill.parameters, [*skill.said, *phrases])
+    said = valid_phrases(skill, [*skill.said, *phrases])
     if len({*skill.said, *phrases}) > MAX_PHRASES:
         raise UsageError(f"{skill.name} would have more than {MAX_PHRASES} phrases; delete some in its SKILL.md")
     opened.change(skill, said=said)
@@ -380,42 +376,9 @@ def stats(
         print_faults(opened)
 
 
-def promote(
-    name: Name,
-    library: LibraryFolder = DEFAULT_FOLDER,
-    untested: Annotated[bool, typer.Option("--untested", help="Even if its test fails.")] = False,
-) -> None:
-    """Make a skill active by hand: prompts show it from now on, whatever its evidence says.
-
-    A skill over tools has a test of its recorded success, which must pass: its plan runs on recorded answers.
-    """
-    if not untested and _require_test(open_library(library), name):
-        echo("its test passes")
-    _set_status(library, name, "active")
-
-
-def _require_test(library: SkillLibrary, name: str) -> bool:
-    """Run the test in the skill's folder; False if there is none. Raises: UsageError: it fails."""
-    from codeplan.errors import UsageError
-    from codeplan.testing.scaffold import SKILL_TEST
-
-    skill = find_skill(library, name)
-    test = library.path / skill.env / skill.name / SKILL_TEST
-    if not os.path.lexists(test):
-        return False
-    # -P: Python must not import what lies in the current folder
-    done = subprocess.run([sys.executable, "-P", "-m", "codeplan", "test", str(test)], capture_output=True)
-    if done.returncode:
-        raise UsageError(
-            f"the test of {skill.env}/{skill.name} fails; codeplan test {shell_word(test)} shows why, and "
-            "--untested promotes the skill all the same"
-        )
-    return True
-
-
 def retire(name: Name, library: LibraryFolder = DEFAULT_FOLDER) -> None:
     """Retire a skill: prompts never show it again. Its folder and its evidence stay."""
-    _set_status(library, name, "retired")
+    set_status(library, name, "retired")
 
 
 def pin(
@@ -446,11 +409,15 @@ def rebuild(library: LibraryFolder = DEFAULT_FOLDER, as_json: options.Json = Fal
     Exit codes: 0 no faults, 1 something cannot be used; it is named.
     """
     opened = open_library(library)
-    count, faults = opened.rebuild(), opened.faults()
+    changed: list[Skill] = []
+    count, faults = opened.rebuild(changed.append), opened.faults()
+    now = [{"skill": f"{c.env}/{c.name}", "version": c.version, "status": c.status} for c in changed]
     if as_json:
-        print_json({"folders": count, "faults": faults})
+        print_json({"folders": count, "faults": faults, "changed": now})
     else:
         echo(f"{with_count(count, 'skill folder')} indexed")
+        for each in now:
+            echo("{skill} has version {version} now, {status}".format_map(each))
         print_faults(opened)
     raise typer.Exit(1 if faults else 0)
 
@@ -492,7 +459,8 @@ def import_skills(
     raise typer.Exit(0 if all(row.name for row in rows) else 1)
 
 
-def _set_status(folder: Path, name: str, status: str) -> None:
+def set_status(folder: Path, name: str, status: str) -> None:
+    """Set a skill's status, and say so."""
     library = open_library(folder)
     skill = library.change(find_skill(library, name), status=status)
     echo(f"{skill.env}/{skill.name} is {skill.status}")

@@ -47,6 +47,7 @@ from codeplan.runner.recorded_episodes import choose_settings, main_model_name
 from codeplan.runner.setup import accepted_settings
 from codeplan.sandbox import Sandbox
 from codeplan.sandbox.protocol.limits import MAX_STEPS
+from codeplan.skills.answer_shapes import merge_answers, shapes_of
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.parameter_binding import bind_parameters, read_parameters
 from codeplan.skills.phrases import own_phrase, parse_phrases
@@ -207,6 +208,9 @@ def _prove(
         return NothingAcquired(f"its proof was broken off: {reason}", broken_off=not runner.made_new_call)
     if not again.result.success:
         return NothingAcquired(f"the generalised plan did not solve the task again, from step 1: {again.result.reason}")
+    if skill.tools:
+        answers = shapes_of(plan.source, answered_calls(again.events))
+        skill = msgspec.structs.replace(skill, answers=answers)
     return _Proof(skill, again)
 
 
@@ -375,8 +379,9 @@ def _mend(library: SkillLibrary, there: Skill, made: Skill, sandbox: Sandbox) ->
     """Give a skill the plan that its own became, as a new version, or only a further origin if it is of its shape."""
     origins = tuple(dict.fromkeys([*there.origins, *made.origins]))[:MAX_ORIGINS]
     if sandbox.analyse("shape", there.plan) == sandbox.analyse("shape", made.plan):
-        return AcquiredSkill(library.change(there, origins=origins), is_new=False)
-    mended = library.change(there, plan=made.plan, origins=origins, tools=made.tools)
+        answers = merge_answers(there.answers, made.answers)
+        return AcquiredSkill(library.change(there, origins=origins, answers=answers, tools=made.tools), is_new=False)
+    mended = library.change(there, plan=made.plan, origins=origins, tools=made.tools, answers=made.answers)
     return AcquiredSkill(mended, is_new=False, mends=there.version)
 
 
@@ -396,7 +401,9 @@ def _add_or_merge(library: SkillLibrary, skill: Skill, sandbox: Sandbox) -> Acqu
             if all(origin.run and origin in there.origins for origin in skill.origins):
                 return AcquiredSkill(there, is_new=False, was_known=True)
             origins = tuple(dict.fromkeys([*there.origins, *skill.origins]))[:MAX_ORIGINS]
-            there = library.change(there, origins=origins) if origins != there.origins else there
+            if origins != there.origins:
+                answers = merge_answers(there.answers, skill.answers)
+                there = library.change(there, origins=origins, answers=answers)
             return AcquiredSkill(there, is_new=False)
         named = msgspec.structs.replace(skill, name=f"{skill.name}-{number}")
     raise AssertionError("counting has no end")

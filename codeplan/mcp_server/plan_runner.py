@@ -59,6 +59,7 @@ from codeplan.runner.start_state import verify_checkpoint
 from codeplan.runner.tools import OpenTools
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.language.extraction import add_header, holds_code, in_fence
+from codeplan.skills.skill import Skill
 from codeplan.tools.agent import agent_class_for
 from codeplan.tools.approvals import Approver
 from codeplan.tools.call_texts import shown_call
@@ -284,12 +285,12 @@ class ToolPlanRunner:
         checks.origins = find_plan_origins(self._sandbox, plan, self._api, checks)
         return tuple(f"line {call.line}: {call}" for call in checks.preview(self.toolset))
 
-    def run(self, text: str, goal: str, control: RunControl) -> RunAnswer:
-        """Check a plan and run it from its first step."""
+    def run(self, text: str, goal: str, control: RunControl, skill: Skill | None = None) -> RunAnswer:
+        """Check a plan, which may be that of a skill, and run it from its first step."""
         checked = self._check(add_header(self._code(text)))
         if isinstance(checked, Rejected):
             return refusal_answer(checked)
-        return self._play(checked, goal.strip() or _NO_GOAL, _Start(), control)
+        return self._play(checked, goal.strip() or _NO_GOAL, _Start(skill=skill), control)
 
     def resume(self, run_id: str, text: str, control: RunControl) -> RunAnswer:
         """Continue from a run's end with a changed plan, or with its changed steps alone.
@@ -355,12 +356,13 @@ class ToolPlanRunner:
     def _play_in(
         self, run_id: str, plan: Plan, goal: str, state: RunState, start: _Start, control: RunControl
     ) -> RunAnswer:
-        method = self._method(plan, start.step, start.checkpoint)
+        method = self._method(plan, start.step, start.checkpoint, start.skill)
         begins = partial(run, method=method, out=self.folders.path(run_id))
         return self._answer_of(run_id, plan, goal, state, method, control, begins, start.carried)
 
-    def _method(self, plan: Plan, step: int, checkpoint: Checkpoint | None) -> FixedPlan:
-        return FixedPlan(plan, start_from=step, checkpoint=checkpoint, asks=False, sandbox=self._sandbox)
+    def _method(self, plan: Plan, step: int, checkpoint: Checkpoint | None, skill: Skill | None = None) -> FixedPlan:
+        made = partial(FixedPlan, asks=False, sandbox=self._sandbox)
+        return made(plan, start_from=step, checkpoint=checkpoint, skill=skill)
 
     def _environment(self, goal: str, control: RunControl, carried: Sequence[CarriedAnswer]) -> ToolEnvironment:
         """The tools for one run. No prompt shows them, so that the goal does not decide which of them are described."""
@@ -420,13 +422,16 @@ def _without_docs(api: AgentApi) -> AgentApi:
 
 
 class _Start(Value, frozen=True):
-    """Where a run begins: at a step with variables, after another run whose earlier entries it keeps."""
+    """Where a run begins: at a step with variables, after another run whose earlier entries it keeps, or with the plan
+    of a skill.
+    """
 
     step: int = 1
     checkpoint: Checkpoint | None = None
     entries: dict[int, Checkpoint] = {}
     resumes: str | None = None
     carried: tuple[CarriedAnswer, ...] = ()
+    skill: Skill | None = None
 
 
 def _start_after(run_id: str, past: PastRun, plan: Plan) -> _Start | Rejected:

@@ -7,7 +7,7 @@ import contextlib
 import logging
 import signal
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,7 +22,7 @@ from codeplan.mcp_server.plan_runner import ToolPlanRunner, require_lengths
 from codeplan.mcp_server.transports import HttpAddress, ProtocolStreams, serve_http, serve_streams
 from codeplan.prompts.templates import Prompts
 from codeplan.skills.parameter_binding import fill_parameters
-from codeplan.skills.skill import SkillStore, find_tool_difference
+from codeplan.skills.skill import Skill, SkillStore, find_tool_difference
 from codeplan.tools.agent import shown_api, tool_text
 from codeplan.tools.environment import ToolEnvironment
 from codeplan.types import Task, Value
@@ -129,8 +129,10 @@ class PlanService:
             case offered.FindSkillsArguments():
                 return await self._checks.run(lambda: self._find_skills(arguments))
             case offered.RunSkillArguments(skill=name, values=values):
-                plan, goal = await self._checks.run(lambda: self._skill_plan(name, values))
-                return await self._runs.start(lambda live: runner.run(plan, goal, live), with_approvals=can_ask)
+                skill = await self._checks.run(lambda: self._require_skill(name))
+                goal = f"run the skill {skill.name}"
+                plan = fill_parameters(skill.name, skill.plan, goal, values)
+                return await self._runs.start(lambda live: runner.run(plan, goal, live, skill), with_approvals=can_ask)
             case offered.DescribeToolsArguments():
                 return await self._checks.run(lambda: self._describe(arguments))
         raise AssertionError(f"{tool.name} has other arguments")
@@ -180,19 +182,15 @@ class PlanService:
         found = self._skills.find(task, wanted.limit)
         return FoundSkills(tuple(FoundSkill(s.name, s.description, s.parameters, s.plan) for s in found))
 
-    def _skill_plan(self, name: str, values: Mapping[str, object]) -> tuple[str, str]:
-        """The plan of an active skill with these values, and what it is for. Clients run no other skill.
-
-        Raises: UsageError: there is no such active skill, it needs other tools, or a value does not fit.
-        """
+    def _require_skill(self, name: str) -> Skill:
+        """An active skill that fits the tools. Clients run no other. Raises: UsageError: there is no such skill."""
         assert self._skills is not None, "without a library, the tool is not offered"
         skill = self._skills.get(ToolEnvironment.name, name)
         if skill.status != "active":
             raise UsageError(f"the skill {skill.name} is {skill.status}; its owner runs codeplan skills promote first")
         if difference := find_tool_difference(skill.tools, self._runner.toolset.described):
             raise UsageError(f"the skill {skill.name} does not fit the tools: {difference}")
-        goal = f"run the skill {skill.name}"
-        return fill_parameters(skill.name, skill.plan, goal, values), goal
+        return skill
 
 
 def make_server(service: PlanService) -> Server[Any]:

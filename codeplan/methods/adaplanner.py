@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +18,7 @@ from codeplan.planning.refinement import LoopSettings, RefinementLoop
 from codeplan.planning.sample_choice import SampleOrigin, SampleSettings, SampleTable
 from codeplan.plugins import Setting
 from codeplan.sandbox import BackendName, Limits, Sandbox
-from codeplan.skills.selection import SkillSelection, SkillSelector, open_store
+from codeplan.skills.selection import SkillSelection, SkillSelector, expect_answers, open_store
 from codeplan.skills.skill import SkillStore
 from codeplan.types import Claimed, Result, Task
 
@@ -107,7 +108,7 @@ class AdaPlanner:
 
     def make_loop(self, task: Task, episode: Episode, skills: SkillSelection) -> RefinementLoop:
         """The loop for the task, with these skills in its prompts. It has not begun."""
-        shown, reuses, bound = skills
+        shown = skills.skills
         planner = Planner(
             episode,
             self.prompts,
@@ -122,9 +123,12 @@ class AdaPlanner:
             at_entry=self.settings.resume_state == "entry",
         )
         goal, acts = episode.goal_of(task), episode.has_tools
-        skill_writer = SkillPlanWriter(planner, shown[0], goal, bound=bound, acts=acts) if reuses else None
+        leave = partial(expect_answers, episode, {})
+        own = partial(SkillPlanWriter, bound=skills.bound, changes=skills.changes, acts=acts, on_leaving=leave)
+        skill_writer = own(planner, shown[0], goal) if skills.reuses else None
         writer, ask, is_subtask = skill_writer or planner, planner.answer_question, episode.is_subtask(task)
-        return RefinementLoop(episode, writer, ask, self.sandbox, self.settings, is_subtask)
+        settings, first = self.settings, bool(skills.changes)
+        return RefinementLoop(episode, writer, ask, self.sandbox, settings, is_subtask, repairs_first=first)
 
     def record_skills(self, task: Task, skills: SkillSelection, loop: RefinementLoop, result: Result) -> None:
         """Record whether the skills helped, if somebody judged the loop's plan."""

@@ -24,9 +24,11 @@ from codeplan.planning.plan_run import (
 from codeplan.planning.planner import Planner
 from codeplan.plugins import Setting
 from codeplan.prompts.templates import Prompts
-from codeplan.recording.events import PlanDrafted
+from codeplan.recording.events import ChosenSkill, PlanDrafted, SkillsChosen
 from codeplan.sandbox import BackendName, Limits, Progress, Sandbox, StepEntry
 from codeplan.sandbox.host.backend import LineCoverage
+from codeplan.skills.selection import expect_answers, recorded_answers
+from codeplan.skills.skill import Skill
 from codeplan.types import AgentApi, Checkpoint, Outcome, Plan, Rejected, Result, Task
 
 MAX_START_FROM = 100_000
@@ -38,7 +40,8 @@ class FixedPlan:
 
     The plan starts at step ``start_from`` with the variables of ``checkpoint`` (None: with none). With ``strict``, a
     plan with warnings is refused. ``plan`` and ``outcome`` are None before the run. The ``sandbox`` that checked a plan
-    has its compiled code; None makes one with the other settings.
+    has its compiled code; None makes one with the other settings. If it is that of a ``skill``, it ends where a tool
+    answers otherwise than when the skill was proven.
 
     With ``pause_at``, the run is interrupted where that step begins,
     and resumed there from its checkpoint after ``on_pause`` has acted with the agent: the step is entered twice.
@@ -63,6 +66,7 @@ class FixedPlan:
         start_from: Annotated[int, Setting("The step to start from.", "safe", most=MAX_START_FROM)] = 1,
         asks: Annotated[bool, Setting("Whether plans may ask the model (ask_llm).", "safe")] = True,
         checkpoint: Checkpoint | None = None,
+        skill: Skill | None = None,
         pause_at: int | None = None,
         on_pause: Callable[[Any], None] | None = None,
         on_coverage: Callable[[LineCoverage], None] | None = None,
@@ -77,6 +81,7 @@ class FixedPlan:
         self.outcome: Outcome | Rejected | None = None
         self._fixes: Fixes = fixes
         self._strict, self._start_from, self._checkpoint = strict, start_from, checkpoint
+        self._skill = skill
         self._pause_at, self._on_pause, self._on_coverage = pause_at, on_pause, on_coverage
 
     @property
@@ -114,9 +119,18 @@ class FixedPlan:
     def solve(self, task: Task, episode: Episode) -> Result:
         """Run the plan. A plan that is refused, fails or is stopped has a Result with that ending."""
         record_notices(self.sandbox, episode)
+        if chosen := episode.trace.peek_recorded(SkillsChosen) or self._chosen():
+            episode.record(chosen)
+            expect_answers(episode, chosen.answers)
         self.outcome = self._run(episode)
         claimed = None if isinstance(self.outcome, Rejected) else ending_of_value(episode, self.outcome)
         return episode.result(claimed or ending_of_single_run(self.outcome), self.name)
+
+    def _chosen(self) -> SkillsChosen | None:
+        if (skill := self._skill) is None:
+            return None
+        chosen = ChosenSkill(skill.name, skill.version, skill.score, skill.plan)
+        return SkillsChosen(purpose="reuse", chosen=(chosen,), bound=self.source, answers=recorded_answers(skill))
 
     def _run(self, episode: Episode) -> Outcome | Rejected:
         episode.record(PlanDrafted(number=1, origin="plan", source=self.source))

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from codeplan.episode.episode import Episode, show_failed_tool
-from codeplan.errors import EpisodeOver
+from codeplan.errors import AnswerChanged, EpisodeOver
 from codeplan.planning.plan_origins import note_origins
 from codeplan.recording.event_comparison import TIMING_LIMITS
 from codeplan.recording.event_log import events_of
@@ -116,6 +116,10 @@ def run_plan(
     except EpisodeOver as over:
         step = max(entries, default=None)
         outcome = Stopped("episode", 0, 0, step, None, str(over), entries=entries)
+    except AnswerChanged as changed:
+        step = max(entries, default=None)
+        state = entries[step] if step else Checkpoint()
+        outcome = Failed(step, changed.line, "AnswerChanged", str(changed), checkpoint=state, entries=entries)
     if isinstance(outcome, Rejected):
         message = f"the plan passed the check, but was refused when it was to run: {outcome.diagnostics[0]}"
         outcome = Stopped("worker", 0, 0, None, None, message)

@@ -219,6 +219,12 @@ class Planner:
         values = self._language | self._marked(repair_values(last_run)) | {"done": self._done() if last_run else ()}
         return self._sandbox.read_reply(self._converse_anew("check", "check", source=source, errors=errors, **values))
 
+    def adapt(self, source: str, changes: str) -> str:
+        """A proven plan, adapted to how its tools have changed."""
+        self._reply = None
+        values = self._values | {"skills": (), "source": source, "changes": changes}
+        return self._sandbox.read_reply(self._converse_anew("adapt", "check", **values))
+
     def _done(self, above: Collection[str] = ()) -> tuple[str, ...]:
         """The calls that were made so far and are not undone, without the lines that stand above; none in a world that
         can start over.
@@ -323,11 +329,15 @@ class PlanWriter(Protocol):
         ...
 
 
-class BindingPlanWriter(PlanWriter, Protocol):
-    """A PlanWriter that can also ask for the values of a plan's parameters."""
+class SkillfulPlanWriter(PlanWriter, Protocol):
+    """A PlanWriter that can also ask for the values of a plan's parameters, and adapt a plan to changed tools."""
 
     def bind(self, block: ParameterBlock) -> str:
         """The model's reply to the question for the values of the parameters."""
+        ...
+
+    def adapt(self, source: str, changes: str) -> str:
+        """The plan, adapted to how its tools have changed."""
         ...
 
 
@@ -337,12 +347,22 @@ class SkillPlanWriter:
     ``uses_skill_plan`` is True until then, and ``has_run_it`` says whether there was a plan of it at all. ``bound`` is
     the plan with the task's values, if these are known; otherwise the model gives them, and ``asked_values`` are those.
     ``failure`` says how the skill's plan failed. With ``acts``, calls are real: a plan without parameters, which
-    nothing compares with the goal, is not run; and the planner is told what a failed plan has done.
+    nothing compares with the goal, is not run; and the planner is told what a failed plan has done. ``on_leaving`` is
+    called where the planner takes over. If there are ``changes`` of the plan's tools, the first repair adapts it.
     """
 
     def __init__(
-        self, planner: BindingPlanWriter, skill: Skill, goal: str, *, bound: str = "", acts: bool = False
+        self,
+        planner: SkillfulPlanWriter,
+        skill: Skill,
+        goal: str,
+        *,
+        bound: str = "",
+        changes: str = "",
+        acts: bool = False,
+        on_leaving: Callable[[], None] = lambda: None,
     ) -> None:
+        self._changes, self._on_leaving = changes, on_leaving
         self._planner, self._skill, self._goal, self._bound, self._acts = planner, skill, goal, bound, acts
         self.uses_skill_plan = True
         self.has_run_it = True
@@ -368,7 +388,11 @@ class SkillPlanWriter:
         return bind_parameters(self._skill.plan, self._goal, self.asked_values)
 
     def repair(self, source: str, errors: str, last_run: RunReport | None) -> str:
-        """A new plan if the check refuses the skill's; then the planner's repair."""
+        """The skill's plan, adapted to changed tools; a new plan if the check refuses it; then the planner's repair."""
+        if self.uses_skill_plan and self._changes:
+            self.failure = self._changes
+            self._leave_skill_plan()
+            return self._planner.adapt(source, self._changes)
         return self._draft_new_plan() if self.uses_skill_plan else self._planner.repair(source, errors, last_run)
 
     def refine(self, report: RunReport) -> str:
@@ -376,13 +400,17 @@ class SkillPlanWriter:
         self.failure = self.failure or report.summary
         if self.uses_skill_plan and not self._acts:
             return self._draft_new_plan()
-        self.uses_skill_plan = False
+        self._leave_skill_plan()
         return self._planner.refine(report)
 
     def resume_step(self, previous: str, revised: str) -> int | None:
         """The planner's answer."""
         return self._planner.resume_step(previous, revised)
 
-    def _draft_new_plan(self) -> str:
+    def _leave_skill_plan(self) -> None:
         self.uses_skill_plan = False
+        self._on_leaving()
+
+    def _draft_new_plan(self) -> str:
+        self._leave_skill_plan()
         return self._planner.draft()

@@ -192,7 +192,7 @@ class RefinementLoop:
     before the first.
 
     With ``is_subtask``, the loop takes a plan that runs to its end as success. ``claim`` is whether the last plan ran
-    to its end.
+    to its end. With ``repairs_first``, the first plan is sent for repair before it is checked.
     """
 
     def __init__(
@@ -203,7 +203,10 @@ class RefinementLoop:
         sandbox: Sandbox,
         settings: LoopSettings,
         is_subtask: bool = False,
+        *,
+        repairs_first: bool = False,
     ) -> None:
+        self._repairs_first = repairs_first
         self.episode, self.writer, self.ask, self.sandbox, self.settings = episode, writer, ask, sandbox, settings
         self.agent = episode.agent()
         self.source = ""
@@ -330,7 +333,7 @@ class RefinementLoop:
 
     def _draft(self) -> Plan | Rejected:
         self._record_draft(self.writer.draft, "plan")
-        if self.settings.code_check == "always":
+        if self._repairs_first or self.settings.code_check == "always":
             self._record_draft(lambda: self.writer.repair(self.source, "", None), "check")
         return self._check(None)
 

@@ -406,13 +406,17 @@ class SkillsChosen(TraceEvent, frozen=True, tag="skills_chosen"):
     """The skills found for the task, best first. ``purpose`` says what they are for.
 
     ``left_out`` names those that fit the task and not the tools at hand, each with the reason. ``bound`` is the plan of
-    the first with the task's values, if a rule is sure of these; otherwise empty.
+    the first with the task's values, if a rule is sure of these; otherwise empty. ``answers`` are the shapes of tools'
+    answers that the plan of the first knows, if it is to run (``codeplan.skills.answer_shapes``). ``changes`` says how
+    its tools have changed, if a model is to adapt it first.
     """
 
     purpose: Purpose | Literal["reuse"]
     chosen: tuple[ChosenSkill, ...]
     left_out: tuple[str, ...] = ()
     bound: str = ""
+    answers: dict[str, Any] = {}
+    changes: str = ""
 
 
 class PictureSaved(TraceEvent, frozen=True, tag="picture_saved"):

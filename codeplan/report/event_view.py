@@ -336,7 +336,8 @@ class EventViewer:
             case events.SkillsChosen():
                 names = ", ".join(f"{c.name} (version {c.version}, score {c.score:.2f})" for c in event.chosen)
                 left_out = "".join(f"; not offered: {one}" for one in event.left_out)
-                sure = "; the first knows this goal, and runs without the model" if event.bound else ""
+                runs = "the model adapts it: its tools have changed" if event.changes else "runs without the model"
+                sure = f"; the first knows this goal, and {runs}" if event.bound else ""
                 return EventView(f"Skills for this task: {names or 'none fits'}{sure}{left_out}", "quiet")
             case events.PictureSaved():
                 return EventView(blocks=(PictureBlock(event.file),))

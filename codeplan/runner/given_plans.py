@@ -22,6 +22,7 @@ from codeplan.runner.episodes import run
 from codeplan.runner.start_state import Start, read_start, require_step
 from codeplan.runner.tools import ToolSources, open_goal, with_typed_value
 from codeplan.sandbox import BackendName, Limits, Sandbox
+from codeplan.skills.skill import Skill
 from codeplan.types import Outcome, Plan, Rejected, Result, Task, refuse_warnings
 from codeplan.untrusted.values import in_quotes
 
@@ -59,6 +60,7 @@ def execute(
     strict: bool = False,
     start_from: int | None = None,
     checkpoint: Start | None = None,
+    skill: Skill | None = None,
     **options: Any,
 ) -> Execution:
     """Check a plan and run it once, without planning or refining; ``model`` answers its ``ask_llm``.
@@ -67,14 +69,16 @@ def execute(
 
     ``fixes="off"`` keeps the check from mending the plan; ``strict`` refuses a plan with warnings. The plan starts at
     step ``start_from`` (None: at its first) with the variables of ``checkpoint``: a Checkpoint, plain values by name,
-    or a file of either kind that ``codeplan.runner.start_state`` describes. ``options`` are the other parameters of
-    ``run``, and ``imports`` packages that the plan may import. Raises as ``run``; a refused plan is an outcome.
+    or a file of either kind that ``codeplan.runner.start_state`` describes. If it is the plan of a ``skill``, it ends
+    where a tool answers otherwise than when that was proven. ``options`` are the other parameters of ``run``, and
+    ``imports`` packages that the plan may import. Raises as ``run``; a refused plan is an outcome.
     """
     if checkpoint is not None and start_from is None:
         raise UsageError("variables to start with need a step to start from: give start_from (--start-from K)")
     own: dict[str, Any] = {"limits": limits, "allow_weak_sandbox": allow_weak_sandbox, "backend": backend}
     own |= {"imports": imports, "fixes": fixes, "strict": strict}
     own |= {} if start_from is None else {"start_from": require_step(start_from)}
+    own |= {} if skill is None else {"skill": skill}
     if checkpoint is not None and start_from is not None:
         most = limits if isinstance(limits, Limits) else Limits()
         own["checkpoint"] = read_start(checkpoint, start_from, most.checkpoint_bytes)

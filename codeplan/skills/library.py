@@ -209,10 +209,10 @@ class SkillLibrary:
         with self._lock():
             self._index.query(lambda index: index.put_vectors(model, vectors))
 
-    def rebuild(self) -> int:
+    def rebuild(self, on_change: Callable[[Skill], None] = lambda changed: None) -> int:
         """Build the index again, finish interrupted changes, and take plans edited by hand as new candidate versions.
 
-        Returns the number of skills' folders.
+        ``on_change`` gets each skill that this changed. Returns the number of skills' folders.
         """
         with self._lock():
             for left in self._index.temporary_files():
@@ -221,8 +221,9 @@ class SkillLibrary:
             places = list(self._index.skill_folders())
             for place in places:
                 with contextlib.suppress(DamagedSkill):
-                    if skill_folder.repair(self.path / place):
+                    if changed := skill_folder.repair(self.path / place):
                         self._index.update_folder(place)
+                        on_change(changed)
         return len(places)
 
     def refresh(self) -> None:

@@ -1,7 +1,7 @@
 """Reads the parameters of a plan and sets them to other values. This is text processing; it parses no Python.
 
 ``sandbox.analysis.generalise`` writes the parameters as a block of lines ``name = value`` between two comments. Values
-are JSON: texts, lists of texts, or numbers.
+are JSON: texts, numbers, or lists of these.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
 
@@ -20,7 +20,9 @@ from codeplan.types import Value as Frozen
 from codeplan.untrusted.values import in_quotes
 
 _Text = Annotated[str, msgspec.Meta(max_length=2_000)]
-SkillParameterValue: TypeAlias = _Text | Annotated[list[_Text], msgspec.Meta(max_length=500)] | int | float
+SkillParameterValue: TypeAlias = (
+    _Text | Annotated[list[_Text | int | float], msgspec.Meta(max_length=500)] | int | float
+)
 
 MAX_GOAL: Final = 300
 """Maximum length of the goal in a plan's block, in characters."""
@@ -80,22 +82,30 @@ def parse_values(reply: str, parameters: Sequence[SkillParameter]) -> dict[str, 
         text = reply[start : end + 1].encode("utf-8", "replace")
         given = msgspec.json.decode(text, type=dict[str, SkillParameterValue])
     except (msgspec.DecodeError, RecursionError) as e:
-        raise BindingError(f"the reply is not a JSON object of texts and lists of texts: {e}") from None
+        raise BindingError(f"the reply is not a JSON object of texts, numbers and lists: {e}") from None
     for p in parameters:
-        if not isinstance(given.get(p.name), _accepted(p.value)):
+        if not _is_of_sort(given.get(p.name), p.value):
             sort = _sort_of(p.value)
             raise BindingError(f"the reply gives no {sort} for {p.name}")
     return {p.name: given[p.name] for p in parameters}
 
 
-def _accepted(value: SkillParameterValue) -> tuple[type, ...]:
-    return (int, float) if isinstance(value, float) else (type(value),)
+def _is_of_sort(value: object, own: SkillParameterValue) -> bool:
+    """Whether a value has the type of the plan's own; a whole number may stand for any number."""
+    if isinstance(own, list):
+        return isinstance(value, list) and all(_is_of_sort(each, _item_of(own)) for each in value)
+    return isinstance(value, (int, float) if isinstance(own, float) else type(own))
+
+
+def _item_of(values: list[str | int | float]) -> str | int | float:
+    """A value of the sort that a list holds: a fraction if one of its numbers is."""
+    return next((v for v in values if isinstance(v, float)), values[0] if values else "")
 
 
 def _sort_of(value: SkillParameterValue) -> str:
     match value:
         case list():
-            return "list of texts"
+            return f"list of {_sort_of(_item_of(value))}s"
         case str():
             return "text"
         case int():
@@ -148,20 +158,23 @@ def holds_values(plan: str, values: Mapping[str, SkillParameterValue]) -> bool:
 def _check_value(parameter: SkillParameter, given: object) -> SkillParameterValue:
     """The value, of the sort of the plan's own. Raises: UsageError."""
     own = parameter.value
-    wanted = type(own) if not isinstance(own, list) else list[str]
+    item = _item_of(own) if isinstance(own, list) else own
+    wanted: Any = list[type(item)] if isinstance(own, list) else type(own)  # type: ignore[misc]  # made at run time
     try:
         value: SkillParameterValue = msgspec.convert(msgspec.convert(given, wanted), SkillParameterValue)
     except msgspec.ValidationError:
         raise UsageError(f"{parameter.name} is {_wanted(own)}") from None
-    if is_date(own) and not is_date(value):
-        raise UsageError(f"{parameter.name} is a date, as in {own}")
+    if is_date(item) and not all(map(is_date, value if isinstance(value, list) else [value])):
+        raise UsageError(
+            f"{parameter.name} is {'a list of dates' if isinstance(own, list) else 'a date'}, as in {item}"
+        )
     return value
 
 
 def _wanted(own: SkillParameterValue) -> str:
     match own:
         case list():
-            return 'a list of texts, as in ["a", "b"]'
+            return f"a {_sort_of(own)}, as in {_format_value(own)}"
         case str():
             return "a text of at most 2,000 characters"
         case int():

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Final, NamedTuple, TypeAlias
 
@@ -46,16 +46,21 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"\w+", text))
 
 
-_FILLERS = _words("a an the my our your please kindly just")
+_FILLERS = _words("a an the my our your please pls kindly just")
+_ARTICLES = _words("a an the my our your")
 _POSSESSIVES = _words("my our your")
 _MARKS = frozenset(".,;:!?'‘’")
 
 _OPENINGS = (
-    "could you, can you, would you, will you, i want to, i want you to, i need to, i need you to, i would like to, "
-    "i would like you to, i'd like to, i'd like you to, we need to, we want to, let's, let us, go ahead and, "
-    "make sure to, hi, hello, hey, thanks, thank you"
+    "could you, can you, would you, will you, could someone, can someone, could somebody, can somebody, i want to, "
+    "i want you to, i need to, i need you to, i would like to, i would like you to, i'd like to, i'd like you to, "
+    "we need to, we want to, we would like to, we'd like to, would you be so kind as to, be so kind as to, let's, "
+    "let us, go ahead and, make sure to, hi, hello, hey, hi there, hello there, good morning, thanks, thank you, thx"
 )
-_CLOSINGS = "thanks, thank you, for me, for us, now, right now"
+_CLOSINGS = (
+    "thanks, thank you, thx, many thanks, thanks a lot, thank you very much, thank you so much, thanks in advance, "
+    "for me, for us, now, right now, if you can, when you can, cheers"
+)
 _POLITE = tuple(
     tuple(sorted((tuple(p.split()) for p in phrases.split(", ")), key=len, reverse=True))
     for phrases in (_OPENINGS, _CLOSINGS)
@@ -84,6 +89,16 @@ _CONDITIONS = _words(
 """Words that change what a goal asks for. A goal with one becomes no phrase, even if a model took it for the same."""
 
 
+_FUNCTION_WORDS = _LIMITS | _words(
+    """
+    about across after against along and are around be behind below beside between by can down during has have in
+    inside is like must near need needs onto out outside past should since so through till toward until was were
+    while will within
+    """
+)
+"""Words that a noun does not go on with: one before them is the last of its name."""
+
+
 class _Token(NamedTuple):
     text: str
     start: int
@@ -108,8 +123,8 @@ def bind_by_rule(skill: Skill, goal: str) -> dict[str, SkillParameterValue] | No
     """The values of the parameters with which the skill's plan does the goal; None if the rule is not sure of it.
 
     A value has the sort of the plan's own: a number, a date, a word, a name with digits, an address. It is one word,
-    or several with capitals, or in quotes. Lists are never sure, nor is a plan that also has a value elsewhere than
-    among its parameters.
+    or several with capitals, or in quotes; a list has one or more of them, with commas and *and* between them. A plan
+    that also has a value elsewhere than among its parameters is never sure.
     """
     block = read_parameters(skill.plan)
     names = tuple(p.name for p in block.parameters)
@@ -121,7 +136,7 @@ def bind_by_rule(skill: Skill, goal: str) -> dict[str, SkillParameterValue] | No
     parts = _parts(_meaningful(goal), same)
     words = [part.word for part in parts]
     there = set(words)
-    own = {p.name: p for p in block.parameters}
+    own = {p.name: _own_value(p.value, block.goal) for p in block.parameters}
     found: list[dict[str, SkillParameterValue]] = []
     for items in _phrases(skill, same):
         if all(isinstance(i, _Place) or i in there for i in items):
@@ -151,7 +166,7 @@ def find_phrase(skill: Skill, goal: str, values: Mapping[str, SkillParameterValu
     """
     phrase = _with_places(goal, {name: values.get(name, "") for name in skill.parameters})
     more = _conditions(phrase) - _conditions(own_phrase(skill))
-    known = valid_phrases(skill.parameters, [] if more else [phrase])
+    known = valid_phrases(skill, [] if more else [phrase])
     learnt = msgspec.structs.replace(skill, said=(*skill.said, *known))
     return phrase if known and bind_by_rule(learnt, goal) == dict(values) else None
 
@@ -190,24 +205,31 @@ def parse_phrases(reply: str, skill: Skill) -> Skill:
         return skill
     groups = (tuple(dict.fromkeys(w for w in group if 0 < len(w) <= MAX_WORD))[:MAX_GROUP] for group in found.words)
     words = tuple(group for group in groups if len(group) > 1)[:MAX_WORD_GROUPS]
-    said = valid_phrases(skill.parameters, [*skill.said, *found.said])
+    said = valid_phrases(skill, [*skill.said, *found.said])
     return msgspec.structs.replace(skill, said=said, words=(*skill.words, *words)[:MAX_WORD_GROUPS])
 
 
-def valid_phrases(parameters: Sequence[str], phrases: Iterable[str]) -> tuple[str, ...]:
-    """Those phrases that have each parameter once, no two side by side, and words of their own; each once."""
+def valid_phrases(skill: Skill, phrases: Iterable[str]) -> tuple[str, ...]:
+    """Those phrases that have each parameter of the skill once, and words of their own; each once.
+
+    No two parameters stand side by side, unless one of them is a number, and the other is not.
+    """
+    numbers = {p.name for p in read_parameters(skill.plan).parameters if isinstance(p.value, int | float)}
     return tuple(
         dict.fromkeys(
             p
             for p in (" ".join(phrase.split()) for phrase in phrases)
-            if len(p) <= MAX_GOAL and sorted(_PLACE.findall(p)) == sorted(parameters) and _has_words(_items(p, {}))
+            if len(p) <= MAX_GOAL
+            and sorted(_PLACE.findall(p)) == sorted(skill.parameters)
+            and _has_words(_items(p, {}), numbers)
         )
     )[:MAX_PHRASES]
 
 
-def _has_words(items: _Items) -> bool:
-    side_by_side = any(isinstance(a, _Place) and isinstance(b, _Place) for a, b in itertools.pairwise(items))
-    return not side_by_side and any(isinstance(i, str) for i in items)
+def _has_words(items: _Items, numbers: Collection[str]) -> bool:
+    pairs = [(a, b) for a, b in itertools.pairwise(items) if isinstance(a, _Place) and isinstance(b, _Place)]
+    are_apart = all((a.name in numbers) != (b.name in numbers) for a, b in pairs)
+    return are_apart and any(isinstance(i, str) for i in items)
 
 
 # ------------------------------------------------------------------ phrases
@@ -225,7 +247,7 @@ class _Part(NamedTuple):
 
 def _phrases(skill: Skill, same: _Same) -> Iterator[_Items]:
     """The skill's own goal, if it shows where the values stand, and its other phrases."""
-    for phrase in valid_phrases(skill.parameters, [own_phrase(skill), *skill.said]):
+    for phrase in valid_phrases(skill, [own_phrase(skill), *skill.said]):
         yield _items(phrase, same)
 
 
@@ -299,7 +321,13 @@ def _meaningful(text: str) -> list[_Token]:
 
 def _find_value(value: SkillParameterValue, tokens: Sequence[_Token]) -> Iterator[Sequence[_Token]]:
     """Where the value stands among the tokens, in quotes or without."""
-    words = [] if isinstance(value, list) else [t.text for t in _tokens(str(value))]
+    if isinstance(value, list):
+        yield from _find_list(value, tokens)
+        return
+    words = [t.text for t in _tokens(str(value))]
+    if is_date(value):
+        yield from _find_date(str(value), tokens)
+        return
     for i in range(len(tokens) if words else 0):
         if [t.text for t in tokens[i : i + len(words)]] == words:
             yield tokens[i : i + len(words)]
@@ -307,29 +335,95 @@ def _find_value(value: SkillParameterValue, tokens: Sequence[_Token]) -> Iterato
             yield tokens[i : i + 1]
 
 
+def _find_date(value: str, tokens: Sequence[_Token]) -> Iterator[Sequence[_Token]]:
+    """Where a date stands, in any form of which it is certain."""
+    end = 0
+    for i in range(len(tokens)):
+        for size in range(6, 0, -1):
+            words = tokens[i : i + size]
+            if (
+                i >= end
+                and len(words) == size
+                and words[-1].text not in _MARKS
+                and _read_date(_spelled(words)) == value
+            ):
+                end = i + size
+                yield words
+                break
+
+
+def _spelled(tokens: Sequence[_Token]) -> str:
+    return " ".join(t.text for t in tokens).replace(" ,", ",")
+
+
+def _find_list(values: Sequence[str | int | float], tokens: Sequence[_Token]) -> Iterator[Sequence[_Token]]:
+    """Where all values of a list stand, one after the other."""
+    for start in range(len(tokens) if values else 0):
+        at = start
+        for i, value in enumerate(values):
+            while i and at < len(tokens) and tokens[at].text in _JOINTS:
+                at += 1
+            size = next((len(p) for p in _find_value(value, tokens[at:]) if p[0] is tokens[at]), 0)
+            at += size or len(tokens)
+        if at <= len(tokens) and _split_list(tokens[start:at]):
+            yield tokens[start:at]
+
+
+_JOINTS = frozenset({",", "and", "&"})
+_JOINED = (",", "and"), (",",), ("and",), ("&",)
+
+
+def _split_list(tokens: Sequence[_Token]) -> list[Sequence[_Token]]:
+    """The tokens of each value of an enumeration; none if they are no enumeration."""
+    parts: list[list[_Token]] = [[]]
+    joint: list[str] = []
+    for token in [*tokens, _Token("", 0, 0, 0)]:
+        if token.text in _JOINTS:
+            joint.append(token.text)
+            continue
+        if joint and tuple(joint) not in _JOINED:
+            return []
+        if joint:
+            parts.append([])
+            joint = []
+        parts[-1].append(token)
+    parts[-1].pop()
+    return list(parts) if all(parts) else []
+
+
 def _is_quoted(word: str) -> bool:
     return len(word) > 1 and word[0] in '"“'
 
 
 def _leaves_values(plan: str, parameters: Sequence[SkillParameter]) -> bool:
-    """Whether the plan also has a text of its parameters elsewhere, or a list: its other values may belong to it.
+    """Whether the plan also has a text of its parameters elsewhere: its other values may belong to it.
 
-    A number is a parameter only if the plan has it nowhere else.
+    A number is a parameter only if the plan has it nowhere else. What is printed may name the values of a list.
     """
-    words = re.findall(r"\w+", without_parameters(plan))
+    lists = any(isinstance(p.value, list) for p in parameters)
+    rest = without_parameters(plan)
+    words = re.findall(r"\w+", _PRINTED.sub("", rest) if lists else rest)
     places: dict[str, list[int]] = {}
     for i, word in enumerate(words):
         places.setdefault(word, []).append(i)
     for p in parameters:
-        own = [] if isinstance(p.value, int | float) else re.findall(r"\w+", str(p.value))
-        there = places.get(own[0], []) if own else []
-        if isinstance(p.value, list) or any(own == words[i : i + len(own)] for i in there):
-            return True
+        for value in p.value if isinstance(p.value, list) else [p.value]:
+            own = [] if isinstance(value, int | float) else re.findall(r"\w+", value)
+            if any(own == words[i : i + len(own)] for i in (places.get(own[0], []) if own else [])):
+                return True
     return False
+
+
+_PRINTED = re.compile(r"^ *(?:print\(.*|#.*)$", re.MULTILINE)
+_MAX_LIST_TOKENS = 60
 
 
 def _sizes(value: SkillParameterValue) -> range:
     """How many tokens a value may have that stands for this one."""
+    if isinstance(value, list):
+        return range(1, _MAX_LIST_TOKENS)
+    if is_date(value):
+        return range(1, 7)
     own = len(_tokens(str(value)))
     return range(1, 2) if not isinstance(value, str) else range(1, max(4, own) + 1)
 
@@ -354,15 +448,58 @@ def _ways(
         yield from (((item.name, at, end), *more) for more in below[end])
 
 
+class _OwnValue(NamedTuple):
+    """A parameter's value in the plan. Words without capitals, digits and signs may be part of what is asked for, such
+    as *as viewer* or *a monthly order*: they are ``fixed``, unless they name a thing, as a plural or behind an article,
+    and no further noun follows. A ``single`` thing, *the warehouse*, has no name of its own in its place.
+    """
+
+    value: SkillParameterValue
+    fixed: bool = False
+    single: bool = False
+
+
+def _own_value(value: SkillParameterValue, goal: str) -> _OwnValue:
+    tokens = _tokens(goal)
+    place = next(_find_value(value, tokens), None) if isinstance(value, str) and _is_plain(value) else None
+    if place is None or _is_quoted(place[0].text):
+        return _OwnValue(value)
+    if not (_is_thing(place, goal) and _is_last_noun(place, goal)):
+        return _OwnValue(value, fixed=True)
+    return _OwnValue(value, single=_stem(place[-1].text) == place[-1].text.casefold())
+
+
+def _is_plain(text: str) -> bool:
+    return text == text.casefold() and text.replace(" ", "").isalpha()
+
+
+def _is_thing(span: Sequence[_Token], goal: str) -> bool:
+    """Whether the words are a plural, or stand behind an article."""
+    last = span[-1].text
+    return _stem(last) != last.casefold() or _has_article(span[0], goal)
+
+
+def _has_article(first: _Token, goal: str) -> bool:
+    before = _tokens(goal[: first.start])
+    return bool(before) and before[-1].text.casefold() in _ARTICLES
+
+
+def _is_last_noun(span: Sequence[_Token], goal: str) -> bool:
+    after = next(iter(_tokens(goal[span[-1].end :])), None)
+    return after is None or not after.text[0].isalpha() or after.text.casefold() in _FUNCTION_WORDS | _FILLERS
+
+
 def _read_values(
-    binding: _Binding, own: Mapping[str, SkillParameter], parts: Sequence[_Part], goal: str
+    binding: _Binding, own: Mapping[str, _OwnValue], parts: Sequence[_Part], goal: str
 ) -> dict[str, SkillParameterValue] | None:
-    """The values in these places; None if one is not of the sort of the plan's own."""
+    """The values in these places; None if one cannot stand for the plan's own."""
     found: dict[str, SkillParameterValue] = {}
     for name, start, end in binding:
         span = [token for part in parts[start:end] for token in part.tokens]
         value = _read_value(own[name].value, span, goal) if len(span) == end - start else None
-        if value is None:
+        if value is None or (own[name].fixed and value != own[name].value):
+            return None
+        if own[name].single and not _has_article(span[0], goal):
             return None
         found[name] = value
     return found
@@ -370,13 +507,15 @@ def _read_values(
 
 def _read_value(own: SkillParameterValue, span: Sequence[_Token], goal: str) -> SkillParameterValue | None:
     text = goal[span[0].start : span[-1].end]
+    if isinstance(own, list):
+        return _read_list(own, text, span[0].start, goal)
     if isinstance(own, int | float):
         is_number = re.fullmatch(r"[0-9]{1,15}(?:\.[0-9]{1,15})?", text) and (isinstance(own, float) or "." not in text)
         return type(own)(text) if is_number else None
-    if not isinstance(own, str):
-        return None
     if is_date(own):
         return _read_date(text)
+    if text == own and own.isalpha():
+        return own
     if "\n" in text or _belongs_to_more(goal, span[0]):
         return None
     quoted = len(span) == 1 and _is_quoted(text)
@@ -384,6 +523,19 @@ def _read_value(own: SkillParameterValue, span: Sequence[_Token], goal: str) -> 
         return None
     text = text[1:-1] if quoted else text
     return text if text.strip() and _sort(text) == _sort(own) else None
+
+
+def _read_list(own: Sequence[str | int | float], text: str, start: int, goal: str) -> list[str | int | float] | None:
+    """The values of an enumeration, each of the sort of all values of the plan's own; none twice."""
+    tokens = [t._replace(start=t.start + start, end=t.end + start) for t in _tokens(text)]
+    values: list[str | int | float] = []
+    for part in _split_list(tokens):
+        read = [_read_value(each, part, goal) for each in own]
+        value = read[0]
+        if value is None or isinstance(value, list) or any(type(r) is not type(value) or r != value for r in read):
+            return None
+        values.append(value)
+    return values if len(set(values)) == len(values) > 0 else None
 
 
 def _is_name(own: str, span: Sequence[_Token], goal: str) -> bool:
@@ -394,8 +546,12 @@ def _is_name(own: str, span: Sequence[_Token], goal: str) -> bool:
     if _signs(words) != _signs(known) or any(_says_more(w, own) for w in words):
         return False
     names = [w for w in words if w[0].isalnum()]
-    in_capitals = all(w[0].isupper() or w[0].isdigit() for w in names)
-    return in_capitals or (len(names) == 1 and not own[0].isupper())
+    if all(w[0].isupper() or w[0].isdigit() for w in names):
+        return True
+    if own[0].isupper() or (len(names) > 1 and not (_is_plain(own) and len(names) <= len(known))):
+        return False
+    is_plain = all(w.isalpha() and w == w.casefold() for w in names)
+    return _is_thing(span, goal) if is_plain else len(names) == 1
 
 
 def _signs(words: Sequence[str]) -> list[tuple[int, str]]:
@@ -418,13 +574,26 @@ def _belongs_to_more(goal: str, first: _Token) -> bool:
     return is_title or word.casefold() in _POSSESSIVES
 
 
-def _sort(text: str) -> tuple[bool, bool, bool]:
-    return text.isdigit(), any(c.isdigit() for c in text), "@" in text
+_FILE_NAME = re.compile(r"[\w-]{1,100}(?:\.[\w-]{1,100}){0,5}\.[A-Za-z][A-Za-z0-9]{0,4}")
+
+
+def _sort(text: str) -> tuple[bool, bool, bool, bool]:
+    is_file = bool(_FILE_NAME.fullmatch(text))
+    return is_file, text.isdigit(), not is_file and any(c.isdigit() for c in text), "@" in text
+
+
+_DATE_FORMS = (
+    *("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y"),
+    *("%d %B %Y", "%B %d %Y", "%B %d, %Y", "%d %B, %Y"),
+    *("%d %b %Y", "%b %d %Y", "%b %d, %Y"),
+)
+"""Without forms of which nobody knows whether the day or the month comes first."""
 
 
 def _read_date(text: str) -> str | None:
     """The date as in 2026-03-01, from this form or with the month's name; None for another text."""
-    for form in ("%Y-%m-%d", "%d %B %Y", "%B %d %Y", "%B %d, %Y"):
+    text = re.sub(r"\b([0-9]{1,2})(?:st|nd|rd|th)\b(?: of\b)?", r"\1", text)
+    for form in _DATE_FORMS:
         try:
             return datetime.strptime(text, form).date().isoformat()
         except ValueError:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -13,12 +13,14 @@ from codeplan.episode.replayable import find_embedding_model
 from codeplan.errors import UsageError
 from codeplan.protocols import OffersTools
 from codeplan.recording.events import ChosenSkill, SkillsChosen
+from codeplan.skills.answer_shapes import ToolAnswersByName, find_drift
 from codeplan.skills.embeddings import Embedder, EmbeddingSkillStore
 from codeplan.skills.library import FixedStore, MissingStore, ReadOnlyStore, SkillLibrary
 from codeplan.skills.parameter_binding import SkillParameterValue, bind_parameters
 from codeplan.skills.phrases import MAX_PHRASES, bind_by_rule, find_phrase, shares_words
-from codeplan.skills.skill import EvidenceRecord, Skill, SkillStore, find_tool_difference
+from codeplan.skills.skill import EvidenceRecord, Skill, SkillStore, find_tool_difference, shares_tools
 from codeplan.skills.skill_folder import TOOLS
+from codeplan.tools.agent import ToolAgent
 from codeplan.types import Task
 from codeplan.untrusted.texts import excerpt, with_article
 from codeplan.untrusted.values import in_quotes
@@ -31,7 +33,10 @@ def open_store(library: SkillStore | str | Path | None, skill: str | None = None
     """
     if isinstance(library, str | Path):
         if not Path(library).is_dir():
-            raise UsageError(f"there is no skill library at {library}; codeplan skills discover makes one")
+            raise UsageError(
+                f"there is no skill library at {library}; codeplan do GOAL --acquire makes one of your own tools, and "
+                "codeplan skills discover ENV one of an environment"
+            )
         library = SkillLibrary(library)
     if library is not None and not isinstance(library, SkillStore):
         raise UsageError(
@@ -56,12 +61,14 @@ _Use: TypeAlias = Literal["plan", "reuse"]
 
 class SkillSelection(NamedTuple):
     """The skills for a task, best first. ``reuses`` is whether the plan of the first is to run; ``bound`` is that plan
-    with the task's values, if a rule is sure of these, otherwise empty.
+    with the task's values, if a rule is sure of these, otherwise empty. ``changes`` says how the tools have changed
+    since that plan was proven: it must not run before a model has adapted it.
     """
 
     skills: tuple[Skill, ...] = ()
     reuses: bool = False
     bound: str = ""
+    changes: str = ""
 
 
 def match_goal(store: SkillStore, goal: str) -> list[SureSkill]:
@@ -76,8 +83,54 @@ class SureSkill(NamedTuple):
     values: dict[str, SkillParameterValue]
 
 
-def _find_sure(skills: Sequence[Skill], goal: str) -> list[SureSkill]:
+def _find_sure(skills: Iterable[Skill], goal: str) -> list[SureSkill]:
     return [SureSkill(s, values) for s in skills if (values := bind_by_rule(s, goal))]
+
+
+class _ChangedSkill(NamedTuple):
+    """A skill whose tools have changed, how, and whether one of them is still there."""
+
+    skill: Skill
+    difference: str
+    is_near: bool
+
+
+class _OfferedSkills:
+    """The skills that fit a task, best first: those for the tools at hand, and ``others`` for other tools."""
+
+    def __init__(self, fitting: list[Skill]) -> None:
+        self.fitting = fitting
+        self.others: list[_ChangedSkill] = []
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Why others are not offered."""
+        return tuple(f"{c.skill.env}/{c.skill.name}: {c.difference}" for c in self.others)
+
+    def find_sure(self, goal: str) -> tuple[SureSkill | None, str]:
+        """The only skill that is sure of the goal, and how its tools have changed. Those for today's come first."""
+        sure = _find_sure(self.fitting, goal)
+        if sure:
+            return (sure[0] if len(sure) == 1 else None), ""
+        near = {c.skill.name: c.difference for c in self.others if c.is_near}
+        changed = _find_sure((c.skill for c in self.others if c.is_near), goal)
+        return (changed[0], near[changed[0].skill.name]) if len(changed) == 1 else (None, "")
+
+
+def recorded_answers(skill: Skill) -> dict[str, Any]:
+    """The shapes of answers that the skill's plan knows, as data for a trace."""
+    answers: dict[str, Any] = msgspec.to_builtins(skill.answers)
+    return answers
+
+
+def expect_answers(episode: Episode, answers: Mapping[str, Any]) -> None:
+    """End the plan that runs next where a tool answers otherwise than these shapes say, which a trace may hold."""
+    try:
+        known = msgspec.convert(answers, ToolAnswersByName)
+    except (msgspec.ValidationError, RecursionError):
+        raise UsageError("the trace is damaged: the answers that a skill's plan knows have no shapes") from None
+    if isinstance(agent := episode.agent(), ToolAgent):
+        agent._expect_(find_drift(known) if known else None)
 
 
 class SkillSelector:
@@ -105,25 +158,34 @@ class SkillSelector:
         """
         if self.store is None:
             return SkillSelection()
-        env = episode.env.name
         episode.replay_embeddings()
-        if recorded := episode.trace.next_recorded(SkillsChosen):
-            found = [Skill(c.name, env, c.plan, version=c.version, score=c.score) for c in recorded.chosen]
-            left_out, bound, purpose = recorded.left_out, recorded.bound, cast("_Use", recorded.purpose)
-        else:
-            fitting, left_out = self._find_fitting(self.store, msgspec.structs.replace(task, env=env), episode)
-            goal = episode.goal_of(task)
-            sure = _find_sure(fitting, goal) if purpose == "reuse" and episode.has_tools else []
-            if len(sure) == 1:
-                fitting = [sure[0].skill, *(s for s in fitting if s is not sure[0].skill)]
-            found = self._fit_prompt(fitting[: self._limit])
-            runs = len(sure) == 1 and found[:1] == [sure[0].skill]
-            bound = bind_parameters(found[0].plan, goal, sure[0].values) if runs else ""
-            if episode.has_tools and not (found and (bound or shares_words(found[0], goal))):
-                purpose = "plan"
-        choices = tuple(ChosenSkill(s.name, s.version, s.score, s.plan) for s in found)
-        episode.record(SkillsChosen(purpose=purpose, chosen=choices, left_out=left_out, bound=bound))
-        return SkillSelection(tuple(found), purpose == "reuse" and bool(found), bound)
+        recorded = episode.trace.next_recorded(SkillsChosen)
+        chosen = recorded or self._choose(self.store, task, episode, purpose)
+        episode.record(chosen)
+        reuses = chosen.purpose == "reuse" and bool(chosen.chosen)
+        if reuses and episode.has_tools:
+            expect_answers(episode, chosen.answers)
+        skills = tuple(Skill(c.name, episode.env.name, c.plan, version=c.version, score=c.score) for c in chosen.chosen)
+        return SkillSelection(skills, reuses, chosen.bound, chosen.changes)
+
+    def _choose(self, store: SkillStore, task: Task, episode: Episode, purpose: _Use) -> SkillsChosen:
+        """The skills to show, and whether the plan of the first is to run."""
+        offered = self._find_fitting(store, msgspec.structs.replace(task, env=episode.env.name), episode)
+        goal = episode.goal_of(task)
+        sure, changes = offered.find_sure(goal) if purpose == "reuse" and episode.has_tools else (None, "")
+        fitting = offered.fitting if sure is None else [sure.skill, *(s for s in offered.fitting if s != sure.skill)]
+        shown = self._fit_prompt(fitting[: self._limit])
+        bound = bind_parameters(sure.skill.plan, goal, sure.values) if sure and shown[:1] == [sure.skill] else ""
+        if episode.has_tools and not (shown and (bound or shares_words(shown[0], goal))):
+            purpose = "plan"
+        return SkillsChosen(
+            purpose=purpose,
+            chosen=tuple(ChosenSkill(s.name, s.version, s.score, s.plan) for s in shown),
+            left_out=offered.left_out,
+            bound=bound,
+            answers=recorded_answers(shown[0]) if purpose == "reuse" and shown and not changes else {},
+            changes=changes if bound else "",
+        )
 
     def learn(self, skill: Skill, goal: str, values: Mapping[str, SkillParameterValue], episode: Episode) -> None:
         """Keep a goal that the skill has reached with these values as a further phrase; a replay keeps nothing."""
@@ -146,19 +208,18 @@ class SkillSelector:
             record = EvidenceRecord(task.id, task.seed, episode.llm.name, True, success, skill.version, "use", run)
             self.store.record(skill, msgspec.structs.replace(record, reason=excerpt(reason, _MAX_REASON)))
 
-    def _find_fitting(self, store: SkillStore, task: Task, episode: Episode) -> tuple[list[Skill], tuple[str, ...]]:
-        """The skills that fit the task best and need no other tools than those at hand, and why others are left out."""
+    def _find_fitting(self, store: SkillStore, task: Task, episode: Episode) -> _OfferedSkills:
+        """The skills that fit the task best, by whether they need no other tools than those at hand."""
         if not isinstance(episode.env, OffersTools):
-            return list(self._find(store, task, episode, self._limit)), ()
-        fitting: list[Skill] = []
-        left_out: list[str] = []
+            return _OfferedSkills(list(self._find(store, task, episode, self._limit)))
+        offered = _OfferedSkills([])
         for skill in self._find(store, task, episode, self._limit + _SPARE_SKILLS):
-            difference = find_tool_difference(skill.tools, episode.env.described_tools)
-            if difference:
-                left_out.append(f"{skill.env}/{skill.name}: {difference}")
+            if difference := find_tool_difference(skill.tools, episode.env.described_tools):
+                is_near = shares_tools(skill.tools, episode.env.described_tools)
+                offered.others.append(_ChangedSkill(skill, difference, is_near))
             else:
-                fitting.append(skill)
-        return fitting, tuple(left_out)
+                offered.fitting.append(skill)
+        return offered
 
     def _find(self, store: SkillStore, task: Task, episode: Episode, limit: int) -> Sequence[Skill]:
         """The skills that fit the task best, by words or by embeddings."""

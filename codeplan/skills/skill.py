@@ -8,6 +8,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
+from codeplan.skills.answer_shapes import ToolAnswersByName
 from codeplan.statistics import mcnemar_exact, wilson_interval
 from codeplan.types import AgentTool, Task, Value
 from codeplan.untrusted.values import in_quotes
@@ -38,7 +39,7 @@ class Skill(Value, frozen=True):
     curation from changing its status. ``score`` is how well it fits the task it was found for (higher is better), 0
     outside a search. ``tools`` are the user's tools that the plan needs, as they were when it solved its task. ``said``
     are other phrases for its goal, with parameters' names in braces; ``words`` are groups of words that mean the same
-    in them (``skills.phrases``).
+    in them (``skills.phrases``). ``answers`` are the shapes of what tools answered to the plan when it was proven.
     """
 
     name: str
@@ -55,22 +56,36 @@ class Skill(Value, frozen=True):
     tools: tuple[AgentTool, ...] = ()
     said: tuple[str, ...] = ()
     words: tuple[tuple[str, ...], ...] = ()
+    answers: ToolAnswersByName = {}
 
 
-def find_tool_difference(needed: Iterable[AgentTool], offered: Iterable[AgentTool]) -> str:
-    """How the tools at hand differ from those that a skill needs, as a clause; empty if they have their signatures.
+def find_tool_difference(needed: Iterable[AgentTool], offered: Iterable[AgentTool], *, by_words: bool = True) -> str:
+    """How the tools at hand differ from those that a skill needs, in clauses; empty if they are described alike.
 
-    Descriptions may differ: a plan does not depend on them.
+    A description that has changed may say that a number is in another unit, or that a list has pages now. Without
+    ``by_words``, only signatures count.
     """
     there = {tool.method.name: tool for tool in offered}
-    for tool in needed:
-        name = tool.method.name
-        if name not in there:
-            return f"there is no tool {in_quotes(name, 100)}"
-        if _typed_signature(tool) != _typed_signature(there[name]):
-            now, then = (in_quotes(f"{name}{t.method.signature}", 300) for t in (there[name], tool))
-            more = ", with other types" if now == then else ""
-            return f"the tool is {now}, and the skill needs {then}{more}"
+    return "; ".join(d for tool in needed if (d := _difference_of(tool, there.get(tool.method.name), by_words)))
+
+
+def shares_tools(needed: Iterable[AgentTool], offered: Iterable[AgentTool]) -> bool:
+    """Whether one of the tools that a skill needs is at hand, by its name."""
+    return not {tool.method.name for tool in needed}.isdisjoint(tool.method.name for tool in offered)
+
+
+def _difference_of(tool: AgentTool, now: AgentTool | None, by_words: bool) -> str:
+    name = tool.method.name
+    if now is None:
+        return f"there is no tool {in_quotes(name, 100)}"
+    if _typed_signature(tool) != _typed_signature(now):
+        is_text, was_text = (in_quotes(f"{name}{t.method.signature}", 300) for t in (now, tool))
+        more = ", with other types" if is_text == was_text else ""
+        return f"the tool is {is_text}, and the skill needs {was_text}{more}"
+    is_doc, was_doc = (" ".join(t.method.doc.split()) for t in (now, tool))
+    if by_words and is_doc != was_doc:
+        said = f"is described as {in_quotes(is_doc, 300)} now, and was as {in_quotes(was_doc, 300)}"
+        return f"the tool {in_quotes(name, 100)} {said}"
     return ""
 
 

@@ -21,6 +21,7 @@ import msgspec
 
 from codeplan import durable_files
 from codeplan.errors import UsageError
+from codeplan.skills.answer_shapes import ToolAnswersByName
 from codeplan.skills.parameter_binding import read_parameters
 from codeplan.skills.phrases import MAX_PHRASES, MAX_WORD_GROUPS, Phrase, WordGroup
 from codeplan.skills.skill import EvidenceRecord, Skill, SkillOrigin, SkillStatus, decode_records
@@ -88,6 +89,7 @@ class SkillManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     tools: tuple[AgentTool, ...] = ()
     said: _Phrases = ()
     words: _Words = ()
+    answers: ToolAnswersByName = {}
 
     def to_skill(self, plan: str) -> Skill:
         """Return the skill with its plan."""
@@ -95,7 +97,7 @@ class SkillManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
         parameters = self.parameters if self.digest else tuple(p.name for p in read_parameters(plan).parameters)[:200]
         state = self.version, self.status, self.pinned, origins
         made = Skill(self.name, self.environment, plan, self.kind, self.description, parameters, *state)
-        return msgspec.structs.replace(made, tools=self.tools, said=self.said, words=self.words)
+        return msgspec.structs.replace(made, tools=self.tools, said=self.said, words=self.words, answers=self.answers)
 
 
 class _OwnFields(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -112,6 +114,7 @@ class _OwnFields(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     tools: str = "[]"
     said: str = "[]"
     words: str = "[]"
+    answers: str = "{}"
 
 
 class _StandardFields(msgspec.Struct, frozen=True, rename="kebab"):
@@ -193,6 +196,7 @@ def _parse_standard(front: str) -> SkillManifest:
         tools=_parse_json("tools", fields.tools, tuple[AgentTool, ...]),
         said=_parse_json("said", fields.said, _Phrases),
         words=_parse_json("words", fields.words, _Words),
+        answers=_parse_json("answers", fields.answers, ToolAnswersByName),
     )
 
 
@@ -222,7 +226,8 @@ def format_manifest(skill: Skill) -> str:
     }
     if skill.tools:
         own["tools"] = _json(skill.tools)
-    own |= {name: _json(value) for name, value in (("said", skill.said), ("words", skill.words)) if value}
+    lists = (("said", skill.said), ("words", skill.words), ("answers", skill.answers))
+    own |= {name: _json(value) for name, value in lists if value}
     if skill.origins:
         texts = ({n: _truncate(getattr(o, n)) for n in o.__struct_fields__} for o in skill.origins)
         own["origins"] = _json([_Origin(**known) for known in texts])

@@ -16,7 +16,7 @@ from codeplan.recording.trace import Trace, find_end
 from codeplan.runner.environment_files import require_recorded
 from codeplan.runner.episodes import find_trace
 from codeplan.runner.recorded_calls import is_accepted
-from codeplan.testing.manifest import MANIFEST_SUFFIX, PLAN_SUFFIX
+from codeplan.testing.manifest import MANIFEST_SUFFIX, MAX_MANIFEST_FILE_BYTES, PLAN_SUFFIX
 from codeplan.tools.environment import ToolEnvironment
 from codeplan.types import Result
 from codeplan.untrusted import files
@@ -107,6 +107,16 @@ SKILL_TEST = f"recorded{MANIFEST_SUFFIX}"
 """The manifest in the folder of a skill over tools: its plan must do again what its recorded success did."""
 
 _SKILL_TAPE = "recorded.tape.jsonl"
+
+
+def tests_own_plan(manifest: Path) -> bool:
+    """Whether the manifest in a skill's folder, which a stranger may have written, wants its plan to succeed."""
+    try:
+        found = parse_toml(files.read_text(manifest, MAX_MANIFEST_FILE_BYTES, manifest.parent))
+    except (OSError, UsageError, tomllib.TOMLDecodeError):
+        return False
+    expected = found.get("expect")
+    return found.get("skill") == "." and isinstance(expected, dict) and expected.get("success") is True
 
 
 def write_skill_test(skill: Path, run: Path) -> None:

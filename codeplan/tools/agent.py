@@ -18,8 +18,8 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from codeplan.agent_interface import EndedCall, describe_api
-from codeplan.errors import AgentError, EpisodeOver
+from codeplan.agent_interface import EndedCall, describe_api, plan_place
+from codeplan.errors import AgentError, AnswerChanged, EpisodeOver
 from codeplan.plain_data import NotPlainData, pack, unpack
 from codeplan.recording.events import CallAnswered
 from codeplan.tools.call_texts import shown_call, unpacked
@@ -192,10 +192,15 @@ class ToolAgent:
         self._last: tuple[Call, Answer] | None = None
         self._open_calls_: OpenToolCalls | None = None
         self._history_: Remembers | None = None
+        self._find_drift_: Callable[[str, Answer], str] | None = None
 
     def _remember_(self, history: Remembers) -> None:
         """Let plans look up what earlier turns of a session did."""
         self._history_ = history
+
+    def _expect_(self, find_drift: Callable[[str, Answer], str] | None) -> None:
+        """End the plan that runs where this says how a tool's answer differs from what it knows; None: nowhere."""
+        self._find_drift_ = find_drift
 
     def _keep_calls_open_(self, gate: CallGate) -> None:
         """Let calls be begun through ``gate`` without waiting for their answers."""
@@ -212,7 +217,22 @@ class ToolAgent:
         call = _packed_call(tool, arguments)
         answer = self._make(call)
         self._last = call, answer
-        return _value_of(tool, answer)
+        return self._value_of(tool, answer)
+
+    def _value_of(self, tool: str, answer: Answer) -> Any:
+        """The value of an answer. Raises: AgentError: it is an error; EpisodeOver: and ended the episode;
+        AnswerChanged.
+        """
+        if answer.done:
+            raise EpisodeOver(f"the tool {tool} failed, and tool errors end the episode: {answer.message}")
+        if self._find_drift_ and (difference := self._find_drift_(tool, answer)):
+            raise AnswerChanged(difference, plan_place.get()[1])
+        if answer.error:
+            raise AgentError(answer.message, answer.error)
+        try:
+            return unpack(answer.value)
+        except NotPlainData as reason:  # a forged trace may hold anything
+            raise AgentError(f"{tool} returned {reason}", "ValueError") from None
 
 
 def _packed_call(tool: str, arguments: Mapping[str, Any]) -> Call:
@@ -221,18 +241,6 @@ def _packed_call(tool: str, arguments: Mapping[str, Any]) -> Call:
         return Call(tool, {name: pack(value) for name, value in arguments.items()})
     except NotPlainData as reason:
         raise AgentError(f"{one_line(tool, _MAX_NAME)} was given {reason}", "ValueError") from None
-
-
-def _value_of(tool: str, answer: Answer) -> Any:
-    """The value of an answer. Raises: AgentError: it is an error; EpisodeOver: and ended the episode."""
-    if answer.done:
-        raise EpisodeOver(f"the tool {tool} failed, and tool errors end the episode: {answer.message}")
-    if answer.error:
-        raise AgentError(answer.message, answer.error)
-    try:
-        return unpack(answer.value)
-    except NotPlainData as reason:  # a forged trace may hold anything
-        raise AgentError(f"{tool} returned {reason}", "ValueError") from None
 
 
 class LaterAnswer(Protocol):
@@ -285,7 +293,7 @@ class OpenToolCalls:
         id, answer = answered.event.id, answered.event.answer
         call = self._calls.pop(id)
         self._agent._last = call, answer
-        return EndedCall(id, answered.seconds, partial(_value_of, call.name, answer))
+        return EndedCall(id, answered.seconds, partial(self._agent._value_of, call.name, answer))
 
     def finish(self) -> None:
         """Wait until the calls that are being made are answered, and drop the others."""

@@ -20,7 +20,7 @@ from codeplan.sandbox.language.extraction import PARAMETERS_CLOSING, PARAMETERS_
 from codeplan.sandbox.language.parsing import parse_plan
 from codeplan.sandbox.language.plan_outline import outline_plan, step_number
 
-ParameterValue: TypeAlias = str | list[str] | int | float
+ParameterValue: TypeAlias = str | list[str] | list[int | float] | int | float
 
 _NAME = re.compile(r"\b[A-Za-z][\w-]*(?: [A-Za-z][\w-]*)? \d+\b")
 _COMMON_WORDS = re.compile(
@@ -94,17 +94,100 @@ def string_list(node: cst.BaseExpression) -> list[str] | None:
     return [t for t in texts if t is not None] if None not in texts else None
 
 
+def number_list(node: cst.BaseExpression) -> list[int | float] | None:
+    """Return the numbers of a list, tuple or set of two or more plain numbers; None for anything else."""
+    if not isinstance(node, (cst.List, cst.Tuple, cst.Set)) or len(node.elements) < 2:
+        return None
+    values = [e.value if isinstance(e, cst.Element) else None for e in node.elements]
+    numbers = [v.evaluated_value for v in values if isinstance(v, (cst.Integer, cst.Float))]
+    return numbers if len(numbers) == len(values) else None
+
+
+GoalList: TypeAlias = list[str] | list[int | float]
+
+
+def find_lists(solution: cst.FunctionDef, goal: str) -> list[GoalList]:
+    """Return the lists of the plan whose values the goal enumerates, once and in their order, and which it only reads
+    one by one or hands to a tool: a list of another length would do as well.
+    """
+    lists = [v for n in walk_cst(solution.body) if (v := _literal_list(n)) and _enumeration(v).search(goal)]
+    if len(lists) != 1 or len(_enumeration(lists[0]).findall(goal)) != 1 or len(set(lists[0])) != len(lists[0]):
+        return []
+    values = lists[0]
+    own = {json.dumps(v) for v in values}
+    literals = [_literal(n) for n in walk_cst(solution.body)]
+    used = _NumberFinder()
+    solution.body.visit(used)
+    if sum(text in own for text in literals) != len(values) or str(len(values)) in {*used.free, *used.barred}:
+        return []
+    return [values] if _is_read_in_order(solution, values) else []
+
+
+def _literal_list(node: cst.CSTNode) -> GoalList | None:
+    return (string_list(node) or number_list(node)) if isinstance(node, cst.BaseExpression) else None
+
+
+def _literal(node: cst.CSTNode) -> str | None:
+    if isinstance(node, (cst.Integer, cst.Float, cst.SimpleString)):
+        value = node.evaluated_value
+        return json.dumps(value) if isinstance(value, (str, int, float)) else None
+    return None
+
+
+def _enumeration(values: GoalList) -> re.Pattern[str]:
+    """The values one after the other, with commas or *and* between them."""
+    texts = [re.escape(str(v)) for v in values]
+    return re.compile(rf"(?<![\w.,:/#-]){r'(?:, and |, | and | & )'.join(texts)}(?![\w:/-]|[.,]\d)")
+
+
+def _is_read_in_order(solution: cst.FunctionDef, values: GoalList) -> bool:
+    """Whether the only list with these values is read by loops and tools alone, directly or by its only name."""
+    names: set[str] = set()
+    allowed, uses = 0, 0
+
+    def is_it(read: cst.BaseExpression) -> bool:
+        return _literal_list(read) == values or (isinstance(read, cst.Name) and read.value in names)
+
+    for node in walk_cst(solution.body):
+        match node:
+            case cst.For(iter=read) | cst.CompFor(iter=read):
+                allowed += is_it(read)
+            case cst.Call(func=called, args=given) if _reads_any_length(called):
+                allowed += sum(is_it(arg.value) for arg in given)
+            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=read) if (
+                _literal_list(read) == values
+            ):
+                names.add(name)
+                allowed += 2
+        uses += (isinstance(node, cst.Name) and node.value in names) or _literal_list(node) == values
+    return len(names) <= 1 and allowed > 0 and allowed == uses
+
+
+_READERS = frozenset({"len", "enumerate", "sorted", "reversed", "set", "list", "tuple", "each", "print"})
+
+
+def _reads_any_length(called: cst.BaseExpression) -> bool:
+    """Whether a call takes a list of any length: that of a tool, or of a builtin that pairs it with nothing."""
+    if isinstance(called, cst.Attribute):
+        return isinstance(called.value, cst.Name) and called.value.value == "agent"
+    return isinstance(called, cst.Name) and called.value in _READERS
+
+
 def find_parameters(
-    parts: Sequence[tuple[str, cst.CSTNode]], episode: EpisodeTexts, taken: Iterable[str], numbers: Sequence[str] = ()
+    parts: Sequence[tuple[str, cst.CSTNode]],
+    episode: EpisodeTexts,
+    taken: Iterable[str],
+    numbers: Sequence[str] = (),
+    lists: Sequence[GoalList] = (),
 ) -> list[NewParameter]:
     """Return a plan's parameters in the order of first use.
 
     ``parts`` are its pieces, each with its purpose; ``taken`` are the plan's own names. ``numbers`` are those, as
-    written, that become parameters, too.
+    written, that become parameters, too, and ``lists`` those lists.
     """
     found: dict[str, NewParameter] = {}
     for about, part in parts:
-        for value in _episode_values(part, episode, numbers):
+        for value in _episode_values(part, episode, numbers, lists):
             parameter = NewParameter(value, about)
             found.setdefault(parameter.literal, parameter)
     names = set(taken)
@@ -125,12 +208,19 @@ def unused_name(text: str, taken: set[str]) -> str:
     return _unused_the_name(_identifier(text), taken)
 
 
-def _episode_values(part: cst.CSTNode, episode: EpisodeTexts, numbers: Sequence[str] = ()) -> Iterator[ParameterValue]:
+def _episode_values(
+    part: cst.CSTNode, episode: EpisodeTexts, numbers: Sequence[str], lists: Sequence[GoalList]
+) -> Iterator[ParameterValue]:
     inside: set[int] = set()
     for node in walk_cst(part):
         if id(node) in inside:
             continue
         texts = string_list(node) if isinstance(node, cst.BaseExpression) else None
+        values = _literal_list(node) if lists else None
+        if values in lists and values is not None:
+            inside |= {id(n) for n in walk_cst(node)}
+            yield values
+            continue
         if texts and all(episode.in_first_observation(t) for t in texts):
             inside |= {id(n) for n in walk_cst(node)}
             yield texts
@@ -216,7 +306,10 @@ def _parameter_name(value: ParameterValue, episode: EpisodeTexts) -> str:
     if isinstance(value, (int, float)):
         return "number"
     if isinstance(value, list):
-        return "places" if all(_NAME.fullmatch(v) for v in value) else "choices"
+        if any(not isinstance(v, str) for v in value):
+            return "numbers"
+        in_goal = all(isinstance(v, str) and episode.in_goal(v) for v in value)
+        return "items" if in_goal else "places" if all(_NAME.fullmatch(str(v)) for v in value) else "choices"
     if episode.in_goal(value):
         return "item"
     to_last_letter = re.match(r".*[^\W\d]", value, re.DOTALL)
@@ -252,10 +345,10 @@ def generalise(source: str, arguments: dict[str, Any]) -> GeneralisedPlan:
     """Return the plan with parameters and questions in place of what belongs to one episode.
 
     ``arguments``: ``goal``, the task's sentence; ``first``, the first observation; ``later``, all others, joined;
-    ``numbers``, whether numbers of the goal become parameters, too (they do not if it is missing). The result has
-    ``source``; ``parameters``, each with ``name``, ``value`` (a text, a list of texts, or a number) and ``about``;
-    ``asks``, the variables that hold answers. A plan with nothing to generalise, or with parameters already, is
-    returned unchanged.
+    ``numbers``, whether it is over tools: numbers of the goal become parameters, too, and fields' names do not. The
+    result has ``source``; ``parameters``, each with ``name``, ``value`` (a text, a list of texts, or a number) and
+    ``about``; ``asks``, the variables that hold answers. A plan with nothing to generalise, or with parameters already,
+    is returned unchanged.
 
     Raises: RejectedPlanError: the source is not Python. ValueError: an argument is missing.
     """
@@ -268,8 +361,12 @@ def generalise(source: str, arguments: dict[str, Any]) -> GeneralisedPlan:
     titles = {p.step: step_title(p) for p in outline_plan(tree).steps if p.step is not None}
     pieces = [_plan_piece(s, titles) for s in solution.body.body]
     taken = {n.value for n in walk_cst(module) if isinstance(n, cst.Name)}
-    numbers = find_numbers(module, solution, episode.goal) if arguments.get("numbers") is True else []
-    found = find_parameters([(about, node) for about, node in pieces], episode, taken, numbers)
+    of_tools = arguments.get("numbers") is True
+    numbers = find_numbers(module, solution, episode.goal) if of_tools else []
+    lists = find_lists(solution, episode.goal) if of_tools else []
+    found = find_parameters([(about, node) for about, node in pieces], episode, taken, numbers, lists)
+    fields = _field_names(solution) if of_tools else set()
+    found = [p for p in found if isinstance(p.value, list) or p.value not in fields]
     questions = _Questions(found, episode, taken | {p.name for p in found})
     asking = solution.with_changes(body=questions.insert_questions(solution.body))
     replacer = _ValueReplacer(found, questions.names)
@@ -278,6 +375,24 @@ def generalise(source: str, arguments: dict[str, Any]) -> GeneralisedPlan:
     code = module.with_changes(header=[line.visit(replacer) for line in module.header], body=body).code
     shown = [{"name": p.name, "value": p.value, "about": p.about} for p in found]
     return {"source": code, "parameters": shown, "asks": sorted(questions.names.values())}
+
+
+_FIELD_READERS = frozenset({"get", "pop", "setdefault"})
+
+
+def _field_names(solution: cst.FunctionDef) -> set[str]:
+    """The texts that are keys alone: a field's name may be a word of the goal by chance, as in ``row["euros"]``."""
+    keys: Counter[str] = Counter()
+    texts: Counter[str] = Counter()
+    for node in walk_cst(solution.body):
+        match node:
+            case cst.SimpleString():
+                texts.update(filter(None, [string_value(node)]))
+            case cst.SubscriptElement(slice=cst.Index(value=key)):
+                keys.update(filter(None, [string_value(key)]))
+            case cst.Call(func=cst.Attribute(attr=cst.Name(value=name)), args=[first, *_]) if name in _FIELD_READERS:
+                keys.update(filter(None, [string_value(first.value)]))
+    return {key for key, count in keys.items() if count == texts[key]}
 
 
 def _episode_texts(arguments: dict[str, Any]) -> EpisodeTexts:
@@ -419,8 +534,8 @@ class _ValueReplacer(cst.CSTTransformer):
         return cst.Name(name) if name and json.dumps(node.evaluated_value) == node.value else None
 
     def _for_list(self, node: cst.BaseExpression) -> cst.Name | None:
-        texts = string_list(node)
-        return next((cst.Name(name) for value, name in self._lists if texts == value), None) if texts else None
+        values = _literal_list(node)
+        return next((cst.Name(name) for value, name in self._lists if values == value), None) if values else None
 
 
 _Statement = TypeVar("_Statement", bound=cst.CSTNode)

@@ -91,11 +91,12 @@ class _ShapeWriter:
 
 
 def _is_value(node: ast.expr) -> bool:
-    """Return whether it is a valid parameter value: a text, a list of texts, or a number."""
+    """Return whether it is a valid parameter value: a text, a number, or a list of these."""
+    if isinstance(node, ast.List):
+        return not any(isinstance(p, ast.List) for p in node.elts) and all(map(_is_value, node.elts))
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return _is_number(node.operand)
-    parts = node.elts if isinstance(node, ast.List) else [node]
-    return _is_number(node) or all(isinstance(p, ast.Constant) and isinstance(p.value, str) for p in parts)
+    return _is_number(node) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
 def _is_number(node: ast.expr) -> bool:

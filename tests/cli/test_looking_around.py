@@ -205,7 +205,9 @@ def test_a_folder_given_as_a_plan_is_called_a_folder(cli, tmp_path):
 
 def test_a_missing_library_is_answered_with_the_commands_that_make_one(cli):
     missing = cli("skills", "list").err
-    assert missing.endswith("or make one: codeplan skills add RUN, or codeplan skills discover ENV\n")
+    assert missing.endswith(
+        "or make one: codeplan skills add RUN, codeplan do GOAL --acquire, or codeplan skills discover ENV\n"
+    )
 
 
 def test_show_refuses_what_is_not_there_in_one_line(cli, tmp_path):

@@ -185,6 +185,8 @@ def test_skills(read: Read) -> None:
     page.play("skills match", code=1)
     page.play("skills run")
     assert (page.folder / "orders.txt").read_text() == "7 apples\n13 pears\n5 plums\n"
+    assert "its test passes" in page.play("skills test")
+    assert "Claimed" in page.play("skills test")
     assert "active" in page.play("skills discover")
     page.play("skills list")
     for _ in range(3):

@@ -27,6 +27,10 @@ ORDER = skill(
 MOVE = skill("Move 30 from savings to checking", {"n": 30, "one": "savings", "other": "checking"})
 REFUND = skill("Refund #W52 by 2026-03-01", {"id": "#W52", "day": "2026-03-01"})
 MAIL = skill("Mail the report to bob@example.com", {"address": "bob@example.com"})
+CANCEL = skill("Cancel the orders 17, 19 and 23", {"n": [17, 19, 23]}, said=("Annul {n} now please",))
+INVITE = skill("Invite Ann, Bob Ray and Eve to Retro", {"who": ["Ann", "Bob Ray", "Eve"], "to": "Retro"})
+SEND = skill("Send 15 desk lamps to Leeds", {"n": 15, "what": "desk lamps", "where": "Leeds"})
+SHARE = skill("Share budget.xlsx as viewer", {"file": "budget.xlsx", "role": "viewer"})
 MEET = skill("Meet Ann Lee", {"who": "Ann Lee"}, said=("An appointment with {who}",))
 
 
@@ -35,14 +39,23 @@ MEET = skill("Meet Ann Lee", {"who": "Ann Lee"}, said=("An appointment with {who
     [
         (ORDER, "order pears up to 25", {"the_item": "pears", "the_number": 25}),
         (ORDER, "Could you please purchase the pears up to 7? Thank you!", {"the_item": "pears", "the_number": 7}),
-        (ORDER, "Buy kiwis until there are 3.", {"the_item": "kiwis", "the_number": 3}),
+        (ORDER, "Buy the kiwi until there are 3.", {"the_item": "kiwi", "the_number": 3}),
         (ORDER, "Order Granny Smith up to 5", {"the_item": "Granny Smith", "the_number": 5}),
         (ORDER, 'Order "pears and plums" up to 5', {"the_item": "pears and plums", "the_number": 5}),
-        (MOVE, "Move 5 from checking to holidays", {"n": 5, "one": "checking", "other": "holidays"}),
+        (MOVE, "Move 5 from holidays to checking", {"n": 5, "one": "holidays", "other": "checking"}),
+        (SEND, "Send 6 garden chairs to York", {"n": 6, "what": "garden chairs", "where": "York"}),
+        (SHARE, "Share plan9.pdf as viewer", {"file": "plan9.pdf", "role": "viewer"}),
+        (REFUND, "Refund #W7 by 2nd of May 2027", {"id": "#W7", "day": "2027-05-02"}),
+        (REFUND, "Refund #W7 by 05.06.2027", {"id": "#W7", "day": "2027-06-05"}),
+        (REFUND, "Refund #W7 by 6 Dec 2027", {"id": "#W7", "day": "2027-12-06"}),
         (REFUND, "Refund #W7 by 5 May 2027", {"id": "#W7", "day": "2027-05-05"}),
         (REFUND, "refund #W7 by May 5, 2027", {"id": "#W7", "day": "2027-05-05"}),
         (MAIL, "Mail report to eve@example.org", {"address": "eve@example.org"}),
         (MEET, "Meet Bob", {"who": "Bob"}),
+        (CANCEL, "Cancel orders 4 and 5", {"n": [4, 5]}),
+        (CANCEL, "Annul 1, 2, 3, and 4 now", {"n": [1, 2, 3, 4]}),
+        (CANCEL, "cancel the order 7", {"n": [7]}),
+        (INVITE, 'Invite Joe, "a b" & Kim Lee to Planning', {"who": ["Joe", "a b", "Kim Lee"], "to": "Planning"}),
         (MEET, "an appointment with Bob Ray Jones, please", {"who": "Bob Ray Jones"}),
     ],
 )
@@ -74,6 +87,14 @@ def test_other_values_in_the_same_words_are_bound(known, goal, values):
         (ORDER, "Order pears up to " + "5" * 16),
         (ORDER, "Order pears up to 5" + " " * 300),
         (MOVE, "Move 5 to checking from savings"),
+        (MOVE, "Move 5 from savings to holidays"),
+        (SHARE, "Share budget.xlsx as editor"),
+        (SHARE, "Share budget.xlsx as Editor"),
+        (SHARE, 'Share budget.xlsx as "editor"'),
+        (SHARE, "Share budget.xlsx as viewers"),
+        (SEND, "Send 15 desk lamps and chairs to Leeds"),
+        (SEND, "Send 15 old brass desk lamps to Leeds"),
+        (REFUND, "Refund #W7 by 05/06/2027"),
         (MOVE, "Move 5 from savings"),
         (MOVE, "Move half from savings to checking"),
         (REFUND, "Refund W7 by 2027-05-05"),
@@ -81,6 +102,16 @@ def test_other_values_in_the_same_words_are_bound(known, goal, values):
         (REFUND, "Refund #W7 by tomorrow"),
         (MAIL, "Mail the report to Bob"),
         (MAIL, "Mail the report to a@example.org and b@example.org"),
+        (CANCEL, "Cancel the orders 17 or 19"),
+        (CANCEL, "Cancel the orders 17-19"),
+        (CANCEL, "Cancel the orders 17 19"),
+        (CANCEL, "Cancel the orders 17, 17"),
+        (CANCEL, "Cancel the orders 17, 2.5"),
+        (CANCEL, "Cancel the orders 17, and"),
+        (CANCEL, "Cancel the orders 17 and 19 and tell Bob"),
+        (CANCEL, "Cancel the orders 17 and all others"),
+        (INVITE, "Invite Joe and my boss to Retro"),
+        (INVITE, "Invite Joe and everybody to Retro"),
         (MEET, "Meet everyone"),
         (MEET, "Meet Bob and Eve"),
         (MEET, "Meet The Hague"),
@@ -135,12 +166,15 @@ def test_a_long_goal_is_aligned_in_a_deep_stack():
     assert deep(800) == {"a": "pears"}
 
 
-def test_lists_and_plans_without_parameters_are_never_sure():
-    assert (
-        bind_by_rule(skill("Order apples", {"the_items": ["apples"]}, said=("Order {the_items}",)), "Order pears")
-        is None
-    )
+def test_a_plan_without_parameters_is_never_sure():
     assert bind_by_rule(skill("Order apples", {}), "Order apples") is None
+
+
+def test_a_list_may_be_named_in_what_is_printed_and_nowhere_else():
+    values = {"who": ["Ann", "Eve"]}
+    printed = skill("Meet Ann and Eve", values, more="    print('[Step 1] meet Ann and Eve')\n")
+    assert bind_by_rule(printed, "Meet Joe") == {"who": ["Joe"]}
+    assert bind_by_rule(skill("Meet Ann and Eve", values, more="    agent.tell('Eve')\n"), "Meet Joe") is None
 
 
 def test_a_goal_that_fits_in_two_ways_is_not_bound():
@@ -176,9 +210,10 @@ def test_what_is_bound_stands_in_the_goal(phrase, goal):
 
 
 def test_phrases_have_each_parameter_once_and_words_between():
+    two, one = skill("b c", {"a": "b", "b": "c"}), skill("b", {"a": "b"})
     wrong = ["buy {a}", "{a} {b}", "buy {a} {b}", "buy {a} and {b} and {a}", "{a} is {c}", "x" * 300 + " {a} in {b}"]
-    assert valid_phrases(("a", "b"), [*wrong, "buy  {a} for {b}", "buy {a} for {b}"]) == ("buy {a} for {b}",)
-    assert len(valid_phrases(("a",), [f"buy {{a}} {i}" for i in range(MAX_PHRASES + 1)])) == MAX_PHRASES
+    assert valid_phrases(two, [*wrong, "buy  {a} for {b}", "buy {a} for {b}"]) == ("buy {a} for {b}",)
+    assert len(valid_phrases(one, [f"buy {{a}} {i}" for i in range(MAX_PHRASES + 1)])) == MAX_PHRASES
 
 
 def test_a_reply_teaches_phrases_and_words():

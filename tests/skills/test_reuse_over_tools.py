@@ -93,6 +93,25 @@ def test_turns_of_a_session_reuse_skills(known, library):
     assert shop.orders == [("pears", 22), ("plums", 6)]
 
 
+LISTED = """```python
+def solution(agent, start_from=1):
+    if start_from <= 1:
+        print('[Step 1] order apples and plums')
+        done = [agent.order(fruit, 12) for fruit in ["apples", "plums"]]
+        assert set(done) == {"ok"}, "not ordered"
+```"""
+
+
+def test_a_list_of_the_goal_is_bound_in_other_lengths(library, tmp_path):
+    codeplan.do("Order apples and plums up to 12", tools=[Shop()], model=Model(LISTED), out=tmp_path / "first")
+    found = acquire_from_run(tmp_path / "first", library, model=Model('{"said": []}'))
+    assert isinstance(found, AcquiredSkill) and not found.unsaid
+    library.change(found.skill, status="active")
+    shop = Shop()
+    play("Order pears, figs and nuts up to 7", shop, Model(), library, tmp_path)
+    assert shop.orders == [("pears", 7), ("figs", 7), ("nuts", 7)]
+
+
 @pytest.mark.parametrize("status", ["candidate", "retired"])
 def test_only_active_skills_run_unasked(known, library, tmp_path, status):
     library.change(known, status=status)

@@ -111,7 +111,7 @@ def test_export_import_and_rebuild(library):
     assert (code, [r["name"] for r in rows]) == (0, ["heat-1", "heat-2"])
     code, rows = as_json(other, "import", "all.zip")
     assert (code, {r["reason"] for r in rows}) == (1, {"the library has a skill with this plan already"})
-    assert as_json(other, "rebuild") == (0, {"folders": 2, "faults": []})
+    assert as_json(other, "rebuild") == (0, {"folders": 2, "faults": [], "changed": []})
     (other.path / "household" / "heat-1" / "SKILL.md").unlink()
     assert codeplan(other, "rebuild")[0] == 1
 

@@ -214,11 +214,87 @@ def test_a_skill_brings_a_test_that_must_pass_before_it_is_promoted(shop, capsys
     assert main(["skills", "promote", name, "--library", "lib"]) == 0
     (folder / "plan.py").write_text((folder / "plan.py").read_text().replace("n < the_number", "n > the_number"))
     main(["skills", "rebuild", "--library", "lib"])
+    assert f"tools/{name} has version 2 now, candidate" in capsys.readouterr().out
     assert main(["skills", "promote", name, "--library", "lib"]) == 2
     assert f"the test of tools/{name} fails; codeplan test {folder}/recorded.plan.toml" in capsys.readouterr().err
     assert SkillLibrary("lib").get("tools", name).status == "candidate"
     assert main(["skills", "promote", name, "--library", "lib", "--untested"]) == 0
     assert orders() == "apples 7 "
+
+
+def test_a_strangers_test_of_another_plan_promotes_nothing(shop, capsys):
+    name = learn()
+    manifest = Path("lib/tools") / name / "recorded.plan.toml"
+    manifest.write_text(manifest.read_text().replace('skill = "."', 'plan = "plan.py"'))
+    assert main(["skills", "promote", name, "--library", "lib"]) == 2
+    assert "does not say that the skill's own plan succeeds" in capsys.readouterr().err
+
+
+STAND_IN = """
+def stock(fruit: str) -> int:
+    return {"apples": 9, "pears": 50}[fruit]
+def order(fruit: str, count: int) -> str:
+    with open("tried.txt", "a") as file:
+        file.write(f"{fruit} {count} ")
+    return "ok"
+def verify(value):
+    return value["ordered"] < 5
+"""
+
+
+@pytest.mark.parametrize(
+    ("values", "code", "tried"),
+    [
+        (("the_number=12",), 0, "apples 3 "),
+        (("the_number=20",), 1, "apples 11 "),
+        (("the_item=pears",), 1, ""),
+        (("the_item=plums",), 1, ""),
+    ],
+)
+def test_a_skill_is_tried_on_a_stand_in_of_the_tools(shop, values, code, tried):
+    name = learn()
+    Path("stand_in.py").write_text(STAND_IN)
+    trial = ("--trial", "stand_in.py:stock,order", "--verify", "stand_in.py:verify", "--library", "lib", "-q")
+    assert main(["skills", "test", name, *values, *trial]) == code
+    assert (Path("tried.txt").read_text() if Path("tried.txt").exists() else "") == tried
+    assert orders() == "apples 7 "
+    library = SkillLibrary("lib")
+    assert [r.phase for r in library.read_evidence(library.get("tools", name))] == ["acquire", "check"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("test", "NAME", "the_item=pears"), "give a stand-in with --trial FILE.py"),
+        (("test", "NAME", "--tools", "shop.py:stock,order"), "the tool 'stock' may act, and a trial does nothing real"),
+        (("test", "NAME", "--tools", "shop.py:stock,order", "--readonly", "stock"), "the tool 'order' may act"),
+        (("test", "NAME", "--tools", "shop.py", "--trial", "stand_in.py"), "leave --tools, --mcp"),
+        (("test", "NAME", "--trial", "stand_in.py:stock"), "there is no tool 'order'"),
+        (("promote", "NAME", "--trial", "stand_in.py:bad,order"), "there is no tool 'stock'"),
+    ],
+)
+def test_nothing_real_is_done_for_a_trial(shop, capsys, arguments, why):
+    name = learn()
+    Path("stand_in.py").write_text(STAND_IN + "def bad(): ...\n")
+    assert main(["skills", *(name if a == "NAME" else a for a in arguments), "--library", "lib"]) == 2
+    assert why in capsys.readouterr().err
+    assert orders() == "apples 7 " and SkillLibrary("lib").get("tools", name).status == "candidate"
+
+
+def test_tools_that_only_read_may_be_tried_themselves(shop):
+    name = learn()
+    given = ("--tools", "shop.py:stock,order", "--readonly", "*", "--library", "lib", "-q")
+    assert main(["skills", "test", name, "the_number=9", *given]) == 0
+    assert orders() == "apples 7 apples 6 "
+
+
+@pytest.mark.parametrize(("answer", "code", "status"), [("ok", 0, "active"), ("no", 2, "candidate")])
+def test_a_promotion_may_want_a_trial(shop, capsys, answer, code, status):
+    name = learn()
+    Path("stand_in.py").write_text(STAND_IN.replace('"ok"', f'"{answer}"'))
+    assert main(["skills", "promote", name, "--trial", "stand_in.py:stock,order", "--library", "lib"]) == code
+    assert SkillLibrary("lib").get("tools", name).status == status
+    assert ("the trial of tools/" in capsys.readouterr().err) == (code == 2)
 
 
 @pytest.mark.parametrize(

@@ -235,5 +235,52 @@ def test_a_number_that_may_be_the_plans_own_stays(goal, line):
     assert not [p for p in found["parameters"] if isinstance(p["value"], int | float)]
 
 
+@pytest.mark.parametrize(
+    ("goal", "line", "value"),
+    [
+        ("cancel 17, 19 and 23", "for x in [17, 19, 23]: agent.cancel(x)", [17, 19, 23]),
+        ("cancel 17, 19, and 23 today", "done = [agent.cancel(x) for x in (17, 19, 23)]", [17, 19, 23]),
+        ("cancel 17 & 19", "agent.cancel_all([17, 19])", [17, 19]),
+        ("pay 2.5 and 10", "xs = [2.5, 10]; print(len(xs)); agent.pay(xs)", [2.5, 10]),
+        ("cancel A-1 and B-2", "xs = ['A-1', 'B-2']\n        for x in xs: agent.cancel(x)", ["A-1", "B-2"]),
+    ],
+)
+def test_values_that_the_goal_enumerates_and_the_plan_goes_through_become_a_list(goal, line, value):
+    found = with_numbers(goal, line)
+    assert [(p["name"][:8], p["value"]) for p in found["parameters"]] == [
+        ("the_numb" if value[0] != "A-1" else "the_item", value)
+    ]
+    assert found["source"].count(str(value[0])) == 2  # in the goal, and at the head
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "xs = [17, 19, 23]; agent.cancel(xs[0])",
+        "a, b, c = [17, 19, 23]; agent.cancel(a)",
+        "for x in [17, 19, 23]: agent.cancel(x)\n        agent.tell(17)",
+        "for x in [17, 19, 23]: agent.cancel(x)\n        assert agent.count() == 3",
+        "for x, y in zip([17, 19, 23], agent.rows()): agent.cancel(x, y)",
+        "xs = [17, 19, 23]; xs = agent.sort(xs); agent.cancel(xs)",
+        "for x in [23, 19, 17]: agent.cancel(x)",
+    ],
+)
+def test_a_list_on_whose_length_the_plan_may_depend_is_none(line):
+    found = with_numbers("cancel 17, 19 and 23", line)
+    assert not [p for p in found["parameters"] if isinstance(p["value"], list)]
+
+
+def test_a_fields_name_that_is_a_word_of_the_goal_is_no_parameter():
+    found = with_numbers(
+        "pay 12 euros for apples", "n = agent.row()['euros']; agent.x().get('euros'); agent.pay('apples')"
+    )
+    assert [p["value"] for p in found["parameters"]] == ["apples"]
+
+
+def test_the_shape_ignores_the_values_of_lists():
+    plan = f"def solution(agent, start_from=1):\n    {PARAMETERS_OPENING} x\n    n = {{0}}\n    {PARAMETERS_CLOSING}\n    agent.f(n)\n"
+    assert shape(plan.format("[1, 2]")) == shape(plan.format("[3]"))
+
+
 def test_without_being_asked_numbers_stay():
     assert general(["agent.go(12)"], goal="go 12 times")["parameters"] == []
