@@ -24,8 +24,8 @@ from codeplan.llm.openai_protocol import (
     ErrorDetails,
     ModelReply,
     is_context_overflow,
-    needs_more_a_minute,
     is_html,
+    needs_more_a_minute,
     read_error,
 )
 from codeplan.types import NO_USAGE, Usage
@@ -365,7 +365,7 @@ class ErrorFactory:
         if _is_filtered(error):
             return f"refused the prompt by its content filter ({status}){quoted}; change the task or the model"
         if needs_more_a_minute(error):
-            return f"allows fewer tokens a minute than this request has ({status}){quoted}; use another model or account"
+            return f"allows fewer tokens a minute than this request has ({status}){quoted}; use another model"
         if _refuses_system(error):
             return f"refused the request ({status}){quoted}; set system_role=user, for models without a system role"
         return f"refused the request ({status}){quoted}; change what it names"

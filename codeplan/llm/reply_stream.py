@@ -111,7 +111,7 @@ class ReplyReader:
             return False
         events, is_error = _events(self._data), self._name == b"error"
         self._data, self._name = [], b""
-        return any([self._take_event(data, is_error) for data in events])
+        return any(self._take_event(data, is_error) for data in events)
 
     def _take_event(self, data: bytes, is_error: bool) -> bool:
         if data == _END:

@@ -132,7 +132,11 @@ CAUSES: dict[str, tuple[int, Any, str, int]] = {
     ),
     "a request beyond the minute": (
         413,
-        {"error": {"message": "Request too large for model `m` on tokens per minute (TPM): Limit 6000, Requested 9000"}},
+        {
+            "error": {
+                "message": "Request too large for model `m` on tokens per minute (TPM): Limit 6000, Requested 9000"
+            }
+        },
         "allows fewer tokens a minute than this request has (413)",
         1,
     ),

@@ -285,10 +285,9 @@ class ServerConnection:
         found = _first(error)
         if isinstance(found, TimeoutException) or (isinstance(found, MCPError) and found.code == REQUEST_TIMEOUT):
             return "does not answer in time"
-        if self.address.url:
-            if isinstance(found, ConnectError):
-                place = one_line(urlsplit(self.address.url).netloc.rpartition("@")[2], _MAX_REASON_CHARS)
-                return f"cannot be reached at {place}: {_reason(error)}; is it running, and is its URL right?"
+        if self.address.url and isinstance(found, ConnectError):
+            place = one_line(urlsplit(self.address.url).netloc.rpartition("@")[2], _MAX_REASON_CHARS)
+            return f"cannot be reached at {place}: {_reason(error)}; is it running, and is its URL right?"
         return f"cannot be used: {_reason(error)}"
 
     def _failure(self, what: str) -> EnvironmentFailure:
