@@ -25,6 +25,7 @@ from codeplan.llm.openai_protocol import (
     ModelReply,
     is_context_overflow,
     is_html,
+    needs_more_a_minute,
     read_error,
 )
 from codeplan.types import NO_USAGE, Usage
@@ -53,6 +54,8 @@ _FULL_TOTALS: Final = 1024
 """Contexts hold a multiple of so many tokens."""
 _MAX_QUOTE = 240
 _MAX_SANITISED = 20_000
+_MAX_UNREAD: Final = 1_000
+"""Up to so many characters, a body that is not a reply is quoted: a longer one is another kind of document."""
 
 
 class ForeignRedirectError(Exception):
@@ -206,10 +209,21 @@ class ErrorFactory:
             return self._error_in_reply("a reply", said)
         if start.lstrip().startswith(("data:", "event:", ":")):
             what, tried = "a stream that holds no reply of its API", 1
+        elif not start.strip():
+            what, tried = "an empty body", None
         else:
-            what, tried = "something that is not a reply of its API", None
+            what, tried = f"something that is not a reply of its API{self._quoted(start)}", None
         message = f"answered with {what}; {self._address_advice()}"
         return self.error(message, is_transient=True, max_retries=1 if _is_json(body) else tried)
+
+    def cut_stream(self) -> EndpointError:
+        """A stream ended within its reply, without a word about the reason."""
+        return self.error("ended its stream before the reply was whole; try again later", is_transient=True)
+
+    def _quoted(self, body: str) -> str:
+        """The start of a short body that is text, which may name the cause."""
+        is_text = len(body) <= _MAX_UNREAD and "\ufffd" not in body
+        return f" ({in_quotes(words, _MAX_QUOTE + 1)})" if is_text and (words := self.sanitise(body)) else ""
 
     def _address_advice(self) -> str:
         """What to do about a base URL that may be the wrong one."""
@@ -306,7 +320,7 @@ class ErrorFactory:
 
     def _may_pass(self, status: int, error: ErrorDetails) -> bool:
         """Whether the same request may succeed later."""
-        if _is_quota(status, error) or status in _FINAL_STATUSES:
+        if _is_quota(status, error) or status in _FINAL_STATUSES or needs_more_a_minute(error):
             return False
         return status in _TRANSIENT_STATUSES or (status >= 500 and not _is_lasting(error))
 
@@ -339,7 +353,7 @@ class ErrorFactory:
             return "is behind a proxy that wants a login (407); give it in HTTPS_PROXY, as in http://NAME:PASSWORD@HOST"
         if _is_quota(status, error):
             return f"says that the quota is used up ({status}){quoted}; check the account's balance and limits"
-        if status == 429:
+        if status == 429 and not needs_more_a_minute(error):
             return f"limits the rate (429){quoted}; ask for less at a time, such as with --set requests_per_minute=N"
         if status >= 500:
             advice = "try again later" if self._may_pass(status, error) else "change what it names"
@@ -348,9 +362,13 @@ class ErrorFactory:
             return (
                 f"refused the request ({status}){_page(detail, error)}; check the base URL, and the proxies before it"
             )
+        if _is_filtered(error):
+            return f"refused the prompt by its content filter ({status}){quoted}; change the task or the model"
+        if needs_more_a_minute(error):
+            return f"allows fewer tokens a minute than this request has ({status}){quoted}; use another model"
         if _refuses_system(error):
             return f"refused the request ({status}){quoted}; set system_role=user, for models without a system role"
-        return f"refused the request ({status}){quoted}; change the setting that it names"
+        return f"refused the request ({status}){quoted}; change what it names"
 
     def _is_wrong_address(self, error: ErrorDetails) -> bool:
         """Whether a 404 or 405 is about the address, not about the model."""
@@ -390,6 +408,22 @@ def _is_quota(status: int, error: ErrorDetails) -> bool:
     return spent or status == 402
 
 
+def _is_filtered(error: ErrorDetails) -> bool:
+    """Whether a filter of the endpoint refuses the prompt."""
+    said = f"{error.code} {error.type} {error.message}".lower()
+    return any(phrase in said for phrase in _FILTER_PHRASES)
+
+
+_FILTER_PHRASES: Final = (
+    "content_filter",
+    "content management policy",  # Azure
+    "content_policy_violation",
+    "data_inspection_failed",  # DashScope
+    "content exists risk",  # DeepSeek
+)
+"""Parts of codes and messages, in lower case, of filters."""
+
+
 def _is_lasting(error: ErrorDetails) -> bool:
     said = error.message.lower()
     return any(phrase in said for phrase in _LASTING_PHRASES)
@@ -414,6 +448,8 @@ def _wanted_field(error: ErrorDetails) -> str:
 def _refuses_system(error: ErrorDetails) -> bool:
     """Whether the endpoint refuses the role of the system's message."""
     said = error.message.lower()
+    if said.startswith("conversation roles must alternate"):  # as Mistral's and Gemma's templates say it
+        return True
     return "system" in said and any(word in said for word in ("role", "system message", "systemmessage", "developer"))
 
 
@@ -440,7 +476,8 @@ def _told_error(body: bytes) -> ErrorDetails:
         found = msgspec.json.decode(body) if len(body) <= MAX_ERROR_BYTES else None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return ErrorDetails()
-    return read_error(found) if isinstance(found, dict) else ErrorDetails()
+    is_well = isinstance(found, dict) and "error" not in found and found.get("code") in (0, 200, "0", "200")
+    return read_error(found) if isinstance(found, dict) and not is_well else ErrorDetails()
 
 
 def _is_json(body: bytes) -> bool:

@@ -195,7 +195,7 @@ async def _send_in_mode(
         return call.errors.convert_client_error(error)
 
 
-async def _read_body(call: EndpointCall[_Answer], reply: Any, *, is_read: bool) -> bytes:
+async def _read_body(call: EndpointCall[_Answer], reply: Any, *, is_read: bool) -> bytes | EndpointError:
     """The body of a response; of a stream, what it would be otherwise. Raises: openai.APIConnectionError: the
     connection breaks.
     """
@@ -207,7 +207,7 @@ async def _read_body(call: EndpointCall[_Answer], reply: Any, *, is_read: bool) 
     reader = reply_stream.ReplyReader(call.path == openai_protocol.CHAT_PATH, call.tell)
     if is_read:
         reader.feed(reply.content)
-        return reader.body()
+        return _whole_body(call, reader)
     try:
         async for piece in reply.aiter_bytes():
             if reader.feed(piece):
@@ -218,7 +218,12 @@ async def _read_body(call: EndpointCall[_Answer], reply: Any, *, is_read: bool) 
         raise openai.APIConnectionError(request=reply.request) from error
     finally:
         await reply.aclose()
-    return reader.body()
+    return _whole_body(call, reader)
+
+
+def _whole_body(call: EndpointCall[_Answer], reader: reply_stream.ReplyReader) -> bytes | EndpointError:
+    body = reader.body()
+    return call.errors.cut_stream() if reader.is_cut else body
 
 
 class EndpointSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -300,12 +300,15 @@ _CLOSING = re.compile(r"(?<![`'\"])</(?:think|thinking|thought)>")
 CONTEXT_FULL: Final = "context_full"
 """The finish reason of a reply that ended because the model's context has no more room."""
 
-_GOOGLES_FILTERS = ("recitation", "blocklist", "prohibited_content", "spii", "language", "image_safety")
+_OTHER_FILTERS = (
+    *("recitation", "blocklist", "prohibited_content", "spii", "language", "image_safety"),  # Google
+    *("guardrail_intervened", "content_filtered"),  # Bedrock
+)
 
 _FINISH_REASONS = {
     **dict.fromkeys(("stop", "eos", "eos_token", "stop_sequence", "end_turn", "complete", "completed"), "stop"),
     **dict.fromkeys(("length", "max_tokens", "max_output_tokens", "model_length"), "length"),
-    **dict.fromkeys(("content_filter", "content-filter", "sensitive", "safety", *_GOOGLES_FILTERS), "content_filter"),
+    **dict.fromkeys(("content_filter", "content-filter", "sensitive", "safety", *_OTHER_FILTERS), "content_filter"),
     "model_context_window_exceeded": CONTEXT_FULL,
     **dict.fromkeys(("tool_calls", "function_call"), "tool_calls"),
 }
@@ -482,6 +485,8 @@ def _page_title(page: str) -> str:
 
 def is_context_overflow(status: int | None, error: ErrorDetails) -> bool:
     """Whether the error says that the prompt is too long. ``status`` is None for an error in a successful answer."""
+    if needs_more_a_minute(error):
+        return False
     if status == 413:
         return True
     if status is not None and status not in _STATUSES:
@@ -490,6 +495,12 @@ def is_context_overflow(status: int | None, error: ErrorDetails) -> bool:
         return True
     message = error.message.lower()
     return any(phrase in message for phrase in _PHRASES)
+
+
+def needs_more_a_minute(error: ErrorDetails) -> bool:
+    """Whether the endpoint says that this request alone has more tokens than it allows in a minute."""
+    said = error.message.lower()
+    return "request too large" in said and "tokens per min" in said
 
 
 def _text(value: object) -> str:

@@ -59,6 +59,7 @@ class ReplyReader:
         self._whole: list[bytes] = []
         self._line: list[bytes] = []  # the pieces of a line without its end
         self._data: list[bytes] = []  # the lines of an event
+        self._name = b""  # of that event
         self._size = 0  # of what is kept
 
     def feed(self, piece: bytes) -> bool:
@@ -80,6 +81,11 @@ class ReplyReader:
                 return True
         return False
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether a stream of this API ended within its reply."""
+        return bool(self._is_stream) and not self._parts.is_whole and bool(self._told or self._parts.size)
+
     def body(self) -> bytes:
         """The body of the whole reply; empty if the stream ended before it."""
         if not self._is_stream:
@@ -99,20 +105,34 @@ class ReplyReader:
         name, _, value = line.partition(b":")
         if name == b"data":
             self._data.append(value.removeprefix(b" "))
-        if line or not self._data:
+        elif name == b"event":
+            self._name = value.strip()
+        if line or not (self._data or self._name):
             return False
-        data = b"\n".join(self._data)
-        self._data = []
-        if data.strip() == _END:
+        events, is_error = _events(self._data), self._name == b"error"
+        self._data, self._name = [], b""
+        return any(self._take_event(data, is_error) for data in events)
+
+    def _take_event(self, data: bytes, is_error: bool) -> bool:
+        if data == _END:
             self._parts.is_whole = True
             return True
-        text = self._parts.take(data)
+        if not data.startswith(b"{") or self._parts.is_over:  # such as an empty one, or "ping", which keeps it open
+            return self._parts.is_over
+        text = self._parts.take(data, is_error)
         self._size = sum(map(len, self._line)) + self._parts.size  # the wrapping of events is not kept
         self._count(0)
         if text and self._tell:
             self._tell((self._told, text))
         self._told += len(text)
         return self._parts.is_over
+
+
+def _events(lines: list[bytes]) -> list[bytes]:
+    """The events in the lines of one: some servers leave out the empty lines between theirs."""
+    lines = [line.strip() for line in lines]
+    are_several = len(lines) > 1 and all(line == _END or line.startswith(b"{") for line in lines)
+    return lines if are_several else [b"\n".join(lines)]
 
 
 class _Delta(msgspec.Struct):
@@ -123,8 +143,17 @@ class _Delta(msgspec.Struct):
 
 
 class _ChunkChoice(msgspec.Struct):
-    delta: _Delta = msgspec.field(default_factory=_Delta)
+    """A choice. Some servers send their pieces as those of a whole reply: in a ``message``, or as a ``text``."""
+
+    delta: _Delta | None = None
+    message: _Delta | None = None
+    text: str | None = None
     finish_reason: str | None = None
+
+    @property
+    def piece(self) -> _Delta:
+        """What the choice adds to the reply."""
+        return self.delta or self.message or _Delta(self.text)
 
 
 class _Chunk(msgspec.Struct):
@@ -146,13 +175,15 @@ class _ChatParts:
         self._head: dict[str, Any] = {}
         self._reason: str | None = None
 
-    def take(self, data: bytes) -> str:
-        """Take an event, and return the text that it adds."""
+    def take(self, data: bytes, is_error: bool) -> str:
+        """Take an event, and return the text that it adds. ``is_error``: its name says that it is one."""
         try:
             chunk = msgspec.json.decode(data, type=_Chunk)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             self.is_over = True  # and not whole
             return ""
+        if is_error and bytes(chunk.error) in (b"", b"null"):
+            chunk.error = msgspec.Raw(data)
         said = {"model": chunk.model, "system_fingerprint": chunk.system_fingerprint}
         raw = {name: part for name in ("usage", "error") if bytes(part := getattr(chunk, name)) not in (b"", b"null")}
         self._head |= {name: part for name, part in said.items() if part} | raw
@@ -163,7 +194,8 @@ class _ChatParts:
     def _take_choice(self, choice: _ChunkChoice) -> str:
         if choice.finish_reason:
             self._reason, self.is_whole = choice.finish_reason, True
-        content = choice.delta.content
+        piece = choice.piece
+        content = piece.content
         if isinstance(content, list):
             self._contents += content
             self.size += len(msgspec.json.encode(content))
@@ -171,7 +203,7 @@ class _ChatParts:
         elif content and self._contents:
             self._contents.append({"type": "text", "text": content})
         for name in ("content", "refusal", "reasoning_content", "reasoning"):
-            text = content if name == "content" else getattr(choice.delta, name)
+            text = content if name == "content" else getattr(piece, name)
             if text is not None:
                 self._texts.setdefault(name, []).append(text)
                 self.size += len(text)
@@ -209,15 +241,15 @@ class _ResponseParts:
         self.is_whole = self.is_over = False
         self._body = b""
 
-    def take(self, data: bytes) -> str:
-        """Take an event, and return the text that it adds."""
+    def take(self, data: bytes, is_error: bool) -> str:
+        """Take an event, and return the text that it adds. ``is_error``: its name says that it is one."""
         try:
             event = msgspec.json.decode(data, type=_ResponseEvent)
             delta = msgspec.json.decode(event.delta, type=str) if event.type == "response.output_text.delta" else ""
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             self.is_over = True
             return ""
-        if event.type == "error":
+        if is_error or event.type == "error":
             self._body = msgspec.json.encode({"error": msgspec.Raw(data)})
         elif event.type in ("response.completed", "response.incomplete", "response.failed"):
             self._body = bytes(event.response)

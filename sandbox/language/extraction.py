@@ -7,6 +7,8 @@ ends, ``readings`` returns several texts, and a worker finds the first that is P
 
 from __future__ import annotations
 
+import html
+import json
 import re
 from typing import Final
 
@@ -91,12 +93,25 @@ def readings(reply: str) -> tuple[str, ...]:
     longer = _to_later_fences(lines) if _uses_fences(lines) else _to_later_prose(lines)
     trimmed = [_trim(text) for text in (likeliest, *longer)]
     shorter = [part for text in (*whole, *longer[:1], likeliest) for part in _without_prose_behind(text)]
-    found = [*whole, likeliest, *longer, *trimmed, *shorter]
-    return tuple(dict.fromkeys(map(_finish, found)))[:MAX_READINGS]
+    found = map(_finish, [*whole, likeliest, *longer, *trimmed, *shorter][: MAX_READINGS - 2])
+    return tuple(dict.fromkeys([*found, *(_finish(text.split("\n")) for text in _unescaped(likeliest))]))
+
+
+def _unescaped(lines: list[str]) -> list[str]:
+    """Return the code as it was before something escaped it as JSON or as HTML: neither is Python."""
+    code = "\n".join(lines)
+    found = [html.unescape(code)] if any(mark in code for mark in _HTML_MARKS) else []
+    if "\\n" in code and code.count("\n") < 3:
+        found.append(code.replace("\\n", "\n").replace('\\"', '"').replace("\\'", "'"))
+    return found
+
+
+_HTML_MARKS: Final = ("&lt;", "&gt;", "&quot;", "&amp;", "&#39;", "&#x27;")
 
 
 def _finish(lines: list[str]) -> str:
     text = "\n".join(line.rstrip() for line in _drop_repeated_headers(lines)).strip("\n")
+    text = text.rstrip("`").rstrip() if text.endswith("```") else text  # a fence that closes on the last line of code
     return text + "\n" if text else ""
 
 
@@ -244,10 +259,17 @@ def holds_code(text: str) -> bool:
 
 
 def prose_of(reply: str) -> str:
-    """Return the words of a reply without any code; "" if it holds code, a fence, or no words."""
+    """Return the words of a reply without any code; "" if it holds code, a fence, or no words, or is data or a tag, as
+    calls of tools are.
+    """
     text = _clean_reply(reply).strip()
     lines = text.split("\n")
-    if holds_code(text) or any(map(_FENCE.match, lines)) or any(map(_BODY.match, lines)):
+    if (
+        text.startswith(("{", "[", "<"))
+        or holds_code(text)
+        or any(map(_FENCE.match, lines))
+        or any(map(_BODY.match, lines))
+    ):
         return ""
     return text if len(_WORDS.findall(text)) > 1 or text.endswith(("?", "？")) else ""
 
@@ -255,7 +277,27 @@ def prose_of(reply: str) -> str:
 def _clean_reply(reply: str) -> str:
     """Normalise line ends and indentation; drop reasoning and invisible characters."""
     text = _without_thoughts(reply).replace("\r\n", "\n").replace("\r", "\n").translate(_INVISIBLE)
+    text = _plan_in_json(text) or text
+    if text.lstrip().startswith(">") and all(line.startswith(">") for line in text.strip().split("\n") if line.strip()):
+        text = "\n".join(_QUOTE.sub("", line) for line in text.split("\n"))
     return "\n".join(_normalise_indent(line) for line in text.split("\n"))
+
+
+_QUOTE = re.compile(r"^> ?")
+_JSON_FENCE = re.compile(r"```[ \t]*+\w*+[ \t]*+\n(.*)```", re.DOTALL)
+
+
+def _plan_in_json(text: str) -> str:
+    """Return the one text of a JSON object that is a plan, as models write it that learned to answer in fields."""
+    bare = text.strip()
+    fenced = _JSON_FENCE.fullmatch(bare)
+    try:
+        fields = json.loads(fenced[1] if fenced else bare, strict=False) if "start_from" in text else None
+    except (ValueError, RecursionError):
+        return ""
+    values = fields.values() if isinstance(fields, dict) else ()
+    plans = [value for value in values if isinstance(value, str) and _is_program(value.split("\n"))]
+    return plans[0] if len(plans) == 1 else ""
 
 
 def _without_thoughts(reply: str) -> str:

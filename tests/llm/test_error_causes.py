@@ -100,6 +100,59 @@ CAUSES: dict[str, tuple[int, Any, str, int]] = {
         "lost it",
         3,
     ),
+    "the words of MiniMax": (
+        200,
+        {"choices": None, "base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}},
+        '"status_msg": "insufficient balance"}}\')',
+        2,
+    ),
+    "a proxy's words": (200, b"upstream connect error", "not a reply of its API ('upstream connect error');", 3),
+    "another kind of text": (200, b"x" * 2000, "something that is not a reply of its API; check", 3),
+    "a wrapping of a reply": (200, {"code": 0, "msg": "ok", "data": reply()}, "not a reply of its API", 2),
+    "nothing": (200, b"", "answered with an empty body; check", 3),
+    "an event that is an error": (
+        200,
+        b'data: {"choices": [{"delta": {"content": "Hel"}}]}\n\nevent: error\ndata: {"message": "Overloaded"}\n\n',
+        "an error instead of a reply: Overloaded;",
+        3,
+    ),
+    "a stream without an end": (
+        200,
+        b'data: {"choices": [{"delta": {"content": "Hel"}}]}\n\n',
+        "ended its stream before the reply was whole; try again later",
+        3,
+    ),
+    "a stream of nothing": (200, b"data: 7\n\n", "answered with an empty body", 3),
+    "Bedrock's filter": (200, reply("", "guardrail_intervened"), "content filter", 1),
+    "Azure's filter": (
+        400,
+        {"error": {"message": "The response was filtered", "code": "content_filter", "param": "prompt"}},
+        "refused the prompt by its content filter (400): The response was filtered; change the task",
+        1,
+    ),
+    "a request beyond the minute": (
+        413,
+        {
+            "error": {
+                "message": "Request too large for model `m` on tokens per minute (TPM): Limit 6000, Requested 9000"
+            }
+        },
+        "allows fewer tokens a minute than this request has (413)",
+        1,
+    ),
+    "the same at OpenAI": (
+        429,
+        {"error": {"message": "Request too large for m on tokens per min (TPM): Limit 10000, Requested 12000."}},
+        "allows fewer tokens a minute than this request has (429)",
+        1,
+    ),
+    "a template without a system role": (
+        400,
+        {"message": "Conversation roles must alternate user/assistant/user/assistant/..."},
+        "set system_role=user",
+        1,
+    ),
+    "no model loaded": (400, {"error": "No models loaded."}, "No models loaded; change what it names", 1),
     "z.AI's filter": (200, reply("", "sensitive"), "content filter", 1),
     "JSON of another API": (200, {"status": "ok"}, "not a reply of its API", 2),
     "half of JSON": (200, b'{"choices": [', "not a reply of its API", 3),

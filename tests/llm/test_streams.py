@@ -111,6 +111,28 @@ def test_reasoning_and_lists_of_parts_are_put_together_as_in_a_whole_reply():
     assert told == [(0, "Hel"), (3, "lo.")]
 
 
+HELLO_CHUNKS = chunk("Hel") + chunk("lo.")
+DONE = b"data: [DONE]\n\n"
+STREAMS = {
+    "an event without data": b"id: 1\ndata: \n\nretry: 9\n\n" + HELLO_CHUNKS + b"event: x\n\n" + DONE,
+    "a ping": b"event: ping\ndata: ping\n\n" + HELLO_CHUNKS + b'event: ping\ndata: {"type": "ping"}\n\n' + DONE,
+    "no empty lines": HELLO_CHUNKS.replace(b"\n\n", b"\n") + DONE,
+    "an event on two lines": HELLO_CHUNKS.replace(b',"delta"', b',\ndata: "delta"') + DONE,
+    "null for a piece": b'data: {"choices": [{"index": 0, "delta": null}]}\n\n' + HELLO_CHUNKS + DONE,
+    "pieces as messages": HELLO_CHUNKS.replace(b"delta", b"message") + DONE,
+    "pieces as texts": HELLO_CHUNKS.replace(b'"delta":{"content":', b'"text":').replace(b"},", b",") + DONE,
+}
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_stream_as_servers_write_it_is_a_reply(name):
+    told: list[tuple[int, str]] = []
+    reader = ReplyReader(True, told.append)
+    reader.feed(STREAMS[name])
+    assert parse_chat(reader.body()).text == "Hello."
+    assert told == [(0, "Hel"), (3, "lo.")]
+
+
 @pytest.mark.parametrize("piece", [chunk("x" * 1_000_000), b"data: " + b"x" * 1_000_000, b"data: x\n" * 120_000])
 def test_a_reply_without_end_is_refused(piece):
     pieces = [piece] * (2 * MAX_BODY_BYTES // len(piece))

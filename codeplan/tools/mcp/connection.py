@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -277,17 +278,16 @@ class ServerConnection:
         """Why the server cannot be used, in words that follow its name."""
         if report.is_error:
             return f"cannot be used: {report.sentence(opening=not self._is_sse)}"
-        if self.address.url:
-            from httpx2 import ConnectError, TimeoutException
-            from mcp import MCPError
-            from mcp_types import REQUEST_TIMEOUT
+        from httpx2 import ConnectError, TimeoutException
+        from mcp import MCPError
+        from mcp_types import REQUEST_TIMEOUT
 
-            found = _first(error)
-            if isinstance(found, TimeoutException) or (isinstance(found, MCPError) and found.code == REQUEST_TIMEOUT):
-                return "does not answer in time"
-            if isinstance(found, ConnectError):
-                place = one_line(urlsplit(self.address.url).netloc.rpartition("@")[2], _MAX_REASON_CHARS)
-                return f"cannot be reached at {place}: {_reason(error)}; is it running, and is its URL right?"
+        found = _first(error)
+        if isinstance(found, TimeoutException) or (isinstance(found, MCPError) and found.code == REQUEST_TIMEOUT):
+            return "does not answer in time"
+        if self.address.url and isinstance(found, ConnectError):
+            place = one_line(urlsplit(self.address.url).netloc.rpartition("@")[2], _MAX_REASON_CHARS)
+            return f"cannot be reached at {place}: {_reason(error)}; is it running, and is its URL right?"
         return f"cannot be used: {_reason(error)}"
 
     def _failure(self, what: str) -> EnvironmentFailure:
@@ -339,6 +339,7 @@ class ToolList:
         self.unusable: list[str] = []
         """The tools that break the protocol, each with the reason."""
         self._cursors: set[str] = set()
+        self._names: set[str] = set()
         self._pages = self._characters = self._values = 0
 
     def add(self, page: Any, left_out: Sequence[str] = ()) -> str | None:
@@ -348,14 +349,17 @@ class ToolList:
 
         Raises: FloodError: there are too many parts, or they are too large together.
         """
-        known = {tool.name for tool in self.tools} if page.next_cursor in self._cursors else ()  # the same part again
-        new = [tool for tool in page.tools if tool.name not in known]
+        new = []
+        for tool in page.tools:  # a name means one tool, and some servers list one twice
+            if tool.name not in self._names:
+                self._names.add(tool.name)
+                new.append(tool)
         self.tools += new[: MAX_TOOLS - self.count] if self.count < MAX_TOOLS else []
         self.count += len(new)
         self._pages += 1
         self.unusable += left_out[: MAX_TOOLS - len(self.unusable)]
         cursor: str | None = page.next_cursor
-        if cursor is None or cursor in self._cursors:  # one that comes again leads nowhere else
+        if cursor is None or cursor in self._cursors or (page.tools and not new):  # the same part again
             return None
         self._cursors.add(cursor)
         if self.count > MAX_TOOLS:
@@ -396,7 +400,7 @@ def _refused(tool: str, error: MCPError) -> AgentError:
     """
     from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, PARSE_ERROR
 
-    said = _said(error, 2 * _MAX_REASON_CHARS) or NO_WORDS
+    said = ": ".join(filter(None, (_said(error, 2 * _MAX_REASON_CHARS), _details(error)))) or NO_WORDS
     if error.code in (CONNECTION_CLOSED, PARSE_ERROR):
         return DoubtfulCall(f"{tool} failed: {said}; whether it was done is unknown", "ConnectionError")
     kind = "ValueError" if error.code in (INVALID_PARAMS, METHOD_NOT_FOUND) else "RuntimeError"
@@ -448,6 +452,14 @@ def _said(error: MCPError, most: int) -> str:
     return one_line(error.message.partition(":")[0] if is_quoting else error.message, most)
 
 
+def _details(error: MCPError) -> str:
+    """What an error says beside its message, such as the cause of an "Internal error"; empty if that is nothing."""
+    data = error.error.data
+    with contextlib.suppress(ValueError, RecursionError):  # what JSON cannot hold, or is nested too deeply
+        return one_line(data if isinstance(data, str) else json.dumps(data), _MAX_REASON_CHARS) if data else ""
+    return ""
+
+
 def _reason(error: Exception) -> str:
     from mcp import MCPError
     from pydantic import ValidationError
@@ -459,7 +471,7 @@ def _reason(error: Exception) -> str:
             place = ".".join(map(str, fault["loc"]))
             return one_line(f"what it sent breaks the protocol at {place}: {fault['msg']}", _MAX_REASON_CHARS)
         if isinstance(found, MCPError):
-            return _said(found, _MAX_REASON_CHARS)
+            return ": ".join(filter(None, (_said(found, _MAX_REASON_CHARS), _details(found))))
         if text := one_line(f"{found}", _MAX_REASON_CHARS):
             return text
     return type(error).__name__

@@ -134,8 +134,12 @@ def keep_readable(result: Any) -> tuple[str, ...]:
     """
     if not isinstance(result, dict):
         return ()
+    if "protocolVersion" in result:
+        _fill_in_server(result)
     if "tools" in result and result["tools"] is None:
         result["tools"] = []
+    if "isError" in result and result["isError"] is None:
+        del result["isError"]
     left_out = _keep_tools(result) if isinstance(result.get("tools"), list) else ()
     if "content" in result or result.get("structuredContent") is not None:
         _keep_content(result)
@@ -147,15 +151,12 @@ def _keep_tools(result: dict[str, Any]) -> tuple[str, ...]:
     kept = []
     for tool in result["tools"]:
         _fill_in(tool)
-        fault = _fault_of("tools/list", {"tools": [tool]})
-        if fault and isinstance(tool, dict) and "outputSchema" in tool:  # results are read without it too
-            plain = {name: value for name, value in tool.items() if name != "outputSchema"}
-            tool, fault = (plain, "") if not _fault_of("tools/list", {"tools": [plain]}) else (tool, fault)
+        mended, fault = _without_faults(tool)
         if fault:
             name = in_quotes(tool.get("name") if isinstance(tool, dict) else None, 60)
             left_out.append(f"{name}: {fault.removeprefix('tools.0.')}")
         else:
-            kept.append(tool)
+            kept.append(mended)
     result["tools"] = kept
     if not isinstance(result.get("nextCursor"), str | None):
         fault = _fault_of("tools/list", {"tools": [], "nextCursor": result.pop("nextCursor")})
@@ -163,14 +164,39 @@ def _keep_tools(result: dict[str, Any]) -> tuple[str, ...]:
     return tuple(left_out)
 
 
+_NOT_NEEDED: Final = frozenset({"outputSchema", "annotations", "title", "description", "icons", "_meta", "execution"})
+"""The fields of a tool without which it can be called."""
+
+
+def _without_faults(tool: Any) -> tuple[Any, str]:
+    """The tool without fields that break the protocol and are not needed, and why it is of no use; empty if it is."""
+    while fault := _fault_of("tools/list", {"tools": [tool]}):
+        field = re.split(r"[.:]", fault.removeprefix("tools.0."), maxsplit=1)[0]
+        if not isinstance(tool, dict) or field not in tool or field not in _NOT_NEEDED:
+            return tool, fault
+        tool = {name: value for name, value in tool.items() if name != field}
+    return tool, ""
+
+
 def _fill_in(tool: Any) -> None:
-    """Write no properties as {}: servers in Go send null, those in PHP an empty list."""
+    """Write no properties as {}: servers in Go send null, those in PHP an empty list. Name the type of an object."""
     schema = tool.get("inputSchema") if isinstance(tool, dict) else None
     if isinstance(schema, dict):
         if "properties" in schema and schema["properties"] in (None, []):
             schema["properties"] = {}
         if "required" in schema and schema["required"] is None:
             del schema["required"]
+        kind = schema.get("type", ["object"] if "properties" in schema else None)
+        if isinstance(kind, list) and "object" in kind:
+            schema["type"] = "object"
+
+
+def _fill_in_server(result: dict[str, Any]) -> None:
+    """Fill in what a server does not say of itself, on which nothing depends."""
+    if result.get("capabilities") is None:
+        result["capabilities"] = {}
+    if isinstance(info := result.get("serverInfo") or {}, dict):
+        result["serverInfo"] = {**info, **{name: info.get(name) or "unknown" for name in ("name", "version")}}
 
 
 def _keep_content(result: dict[str, Any]) -> None:
@@ -184,18 +210,26 @@ def _keep_content(result: dict[str, Any]) -> None:
     readable = [part for each in parts if (part := _readable(each)) is not None]
     if structured is not None and not isinstance(structured, dict):  # the protocol knows objects alone
         del result["structuredContent"]
-        readable = readable or [{"type": "text", "text": json.dumps(structured, ensure_ascii=False)}]
+        readable = readable or [{"type": "text", "text": _as_text(structured)}]
     if readable or not parts or isinstance(structured, dict):
         result["content"] = readable
 
 
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def _readable(part: Any) -> Any:
-    """The part, without hints for a client that break the protocol; None if it cannot be read."""
+    """The part, without hints for a client that break the protocol; None if it cannot be read. A text may be written as
+    a number, or as what it is the JSON of.
+    """
     if not _fault_of("tools/call", {"content": [part]}):
         return part
     if not isinstance(part, dict):
         return None
     plain = {name: value for name, value in part.items() if name not in ("annotations", "_meta")}
+    if plain.get("type") == "text" and plain.get("text") is not None:
+        plain["text"] = _as_text(plain["text"])
     return None if _fault_of("tools/call", {"content": [plain]}) else plain
 
 

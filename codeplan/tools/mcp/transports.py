@@ -50,7 +50,8 @@ _INHERITED: Final = (
 
 _WATCH_SECONDS: Final = 0.1
 _MAX_STDERR_BYTES: Final = 4_000
-_MAX_LAST_LINE: Final = 200
+_MAX_LAST_LINES: Final = 3
+_MAX_LAST_WORDS: Final = 300
 
 
 class ServerProgram:
@@ -63,6 +64,7 @@ class ServerProgram:
         self._address = address
         self._process: asyncio.subprocess.Process | None = None
         self._errors = bytearray()
+        self._noise = bytearray()
         self.gate = FloodGate()
         """What the server sent."""
         self.fault = ""
@@ -79,9 +81,10 @@ class ServerProgram:
 
     @property
     def last_words(self) -> str:
-        """The last line that the program wrote to standard error; empty if there is none."""
-        lines = self._errors.decode("utf-8", "replace").strip().splitlines()
-        return one_line(lines[-1], _MAX_LAST_LINE) if lines else ""
+        """The last lines that the program wrote to standard error, or else to its output beside its messages."""
+        lines = (self._errors or self._noise).decode("utf-8", "replace").split("\n")
+        told = [line for line in map(str.strip, lines) if line]
+        return one_line(" / ".join(told[-_MAX_LAST_LINES:]), _MAX_LAST_WORDS)
 
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[tuple[Any, Any]]:
@@ -169,6 +172,8 @@ class ServerProgram:
                     line = await process.stdout.readuntil(b"\n")
                     require_size(line)
                     message = read_message(line)
+                    if isinstance(message, Exception):
+                        self._keep_last(self._noise, line)
                     if self.gate.lets_pass(message, len(line)):
                         await received.send(message)
             except asyncio.IncompleteReadError:
@@ -211,8 +216,11 @@ class ServerProgram:
         """Keep the last part of the program's standard error."""
         assert process.stderr is not None
         while piece := await process.stderr.read(1 << 16):
-            self._errors += piece
-            del self._errors[:-_MAX_STDERR_BYTES]
+            self._keep_last(self._errors, piece)
+
+    def _keep_last(self, kept: bytearray, piece: bytes) -> None:
+        kept += piece
+        del kept[:-_MAX_STDERR_BYTES]
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -77,6 +80,12 @@ WHOLE: dict[str, tuple[str, str]] = {
     "words that are an annotation": (f"{LETTER}\nNote: counted\n", LETTER),
     "a closing fence without an opening one": (f"{LETTER}```\nThis counts the pears, and then writes.\n", LETTER),
     "a thought with a fence": (f"Thought:\n```\nnot code at all\n```\n\nCode:\n```\n{MARKDOWN}```\n", MARKDOWN),
+    "a fence that closes on the last line": (f"```python\n{LETTER.rstrip()}```\n\nThis counts.", LETTER),
+    "a field of JSON": (json.dumps({"thought": "I count.", "code": MARKDOWN}), MARKDOWN),
+    "a field of JSON in a fence": (f"```json\n{json.dumps({'thought': 'I count.', 'code': SQL})}\n```", SQL),
+    "escaped as JSON": (f"```python\n{json.dumps(LETTER)[1:-1]}\n```", LETTER),
+    "escaped as HTML": (f"```python\n{html.escape(LETTER)}```", LETTER),
+    "a quotation": ("".join(f"> {line}\n" for line in f"Here:\n```python\n{LETTER}```".splitlines()), LETTER),
     "tags in place of a fence": (f"Thoughts: hm.\n<code>\n{LETTER}</code>\n", LETTER),
     "a question about it behind": (f"```python\n{MARKDOWN}```\nIs that what you want?", MARKDOWN),
 }

@@ -169,6 +169,8 @@ def test_the_plan_stands_after_the_last_thought(thoughts: int) -> None:
         ("去哪里？", "去哪里？"),
         ("", ""),
         ("Nothing", ""),
+        ('<tool_call>\n{"name": "count", "arguments": {"fruit": "pears"}}\n</tool_call>', ""),
+        ('{"name": "count", "parameters": {"fruit": "pears"}}', ""),
         ("Here it is:\n```python\nx\n```", ""),
         ("Here it is:\n\ndef solution(agent, start_from=1):\n    return 1", ""),
         ("I changed step 2:\n\n    if start_from <= 2:\n        agent.f()", ""),

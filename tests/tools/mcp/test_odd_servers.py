@@ -93,6 +93,23 @@ def test_an_error_that_breaks_the_protocol_is_in_doubt_at_once(error):
         value_of(lambda h, n: h.send(200, json.dumps({"jsonrpc": "2.0", "id": n, "error": error}).encode()))
 
 
+def test_an_error_tells_what_its_data_say():
+    def call(handler, number):
+        error = {"code": -32_603, "message": "Internal error", "data": {"detail": "database is locked"}}
+        handler.send(200, json.dumps({"jsonrpc": "2.0", "id": number, "error": error}).encode())
+
+    with pytest.raises(AgentError, match=r'^look failed: Internal error: \{"detail": "database is locked"\}$'):
+        value_of(call)
+
+
+@pytest.mark.parametrize(
+    "part", [{"type": "text", "text": 12}, {"type": "text", "text": [1]}, {"type": "text", "text": "12"}]
+)
+def test_a_text_is_read_whatever_it_is_written_as(part):
+    told = part["text"] if isinstance(part["text"], str) else json.dumps(part["text"])
+    assert value_of(lambda h, n: h.answer(n, {"content": [part], "isError": None})) == told
+
+
 # ------------------------------------------------------------------ lists of tools
 
 
@@ -109,6 +126,30 @@ GOOD = "{'name': 'good', 'inputSchema': {'type': 'object'}}"
 def test_a_cursor_that_is_no_text_ends_the_list_with_a_note(cursor):
     names, notes = opened(f"lambda _: {{'tools': [{GOOD}], 'nextCursor': {cursor}}}")
     assert names == ["good"] and len(notes) == 1 and "nextCursor" in notes[0]
+
+
+ODD_FIELDS = {
+    "a title that is a number": "{'annotations': {'title': 3, 'readOnlyHint': 'true'}, 'inputSchema': {'type': 'object'}}",
+    "several at once": "{'title': 5, 'icons': 'x', 'description': [], '_meta': 7, 'inputSchema': {'type': 'object'}}",
+    "no type": "{'inputSchema': {'properties': {'a': {'type': 'string'}}}}",
+    "two types": "{'inputSchema': {'type': ['object', 'null'], 'properties': {'a': {'type': 'string'}}}}",
+}
+
+
+@pytest.mark.parametrize("name", ODD_FIELDS)
+def test_a_tool_is_there_without_the_fields_that_break_the_protocol(name):
+    assert opened(f"[{{'name': 'good', **{ODD_FIELDS[name]}}}]") == (["good"], [])
+
+
+def test_a_tool_that_is_listed_twice_keeps_its_name():
+    assert opened(f"[{GOOD}, {GOOD}]") == (["good"], [])
+
+
+@pytest.mark.parametrize("info", ['"serverInfo": {"name": "x"}', '"serverInfo": null', '"capabilities": null'])
+def test_a_server_need_not_say_who_it_is(info):
+    address = raw("echo", INITIALIZE=f'{{"protocolVersion": "2025-06-18", {info}}}')
+    with McpServers([address], seconds=20) as servers:
+        assert [tool.name for tool in servers.tools] == ["echo"]
 
 
 @pytest.mark.parametrize("answer", ["{'tools': []}", "{'tools': None}"])

@@ -328,6 +328,11 @@ def test_tools_of_the_same_name_carry_their_servers_names():
             ServerAddress("s", ("sh", "-c", "echo boom >&2; exit 3")),
             r"s ended with exit code 3 \(its last words: boom\)",
         ),
+        (
+            ServerAddress("s", ("sh", "-c", "echo no KEY >&2; echo; echo Usage: s >&2; exit 1")),
+            r"s ended with exit code 1 \(its last words: no KEY / Usage: s\)",
+        ),
+        (ServerAddress("s", ("echo", "Usage: s")), r"s ended with exit code 0 \(its last words: Usage: s\)"),
         (ServerAddress("s", ("sh", "-c", "kill -SEGV $$")), "s was ended by SIGSEGV; to see why, run its command"),
         (ServerAddress("s", ("sleep", "0")), "the MCP server s ended"),
         (ServerAddress("s", ("pwd",), cwd="/no/such/folder"), "cannot start"),
@@ -339,7 +344,7 @@ def test_tools_of_the_same_name_carry_their_servers_names():
         (raw(tools="lambda m: {'tools': [], 'nextCursor': str(m['id'])}"), "lists its tools in more than 100 parts"),
         (
             raw("echo", INITIALIZE='{"protocolVersion": 5}'),
-            r"raw cannot be used: what it sent breaks the protocol at capabilities: Field required$",
+            r"raw cannot be used: what it sent breaks the protocol at protocolVersion: Input should be a valid string$",
         ),
         (
             raw(

@@ -17,12 +17,13 @@ VALUES_OF_A_TOOL = 3  # itself, its name and its schema
 
 
 PARTS = count_from(1)
+NAMES = (f"t{n:06}" for n in count_from())
 
 
 def page(count, cursor="next", **fields):
     cursor = cursor and f"{cursor} {next(PARTS)}"  # one that comes again ends the list
     schema = fields.pop("schema", {})
-    tools = [Tool.model_construct(name=f"t{n}", input_schema=schema, **fields) for n in range(count)]
+    tools = [Tool.model_construct(name=next(NAMES), input_schema=schema, **fields) for _ in range(count)]
     return ListToolsResult.model_construct(tools=tools, next_cursor=cursor)
 
 
@@ -38,10 +39,20 @@ def test_parts_are_read_while_there_may_be_tools_to_take():
 
 def test_the_first_tools_of_a_large_part_are_kept():
     found = ToolList()
-    assert found.add(page(2)) is not None
-    assert found.add(page(3 * MAX_TOOLS, cursor=None)) is None
-    assert [tool.name for tool in found.tools[:4]] == ["t0", "t1", "t0", "t1"]
+    parts = page(2), page(3 * MAX_TOOLS, cursor=None)
+    assert found.add(parts[0]) is not None
+    assert found.add(parts[1]) is None
+    assert found.tools == [*parts[0].tools, *parts[1].tools][:MAX_TOOLS]
     assert (len(found.tools), found.count, found.has_more) == (MAX_TOOLS, 3 * MAX_TOOLS + 2, False)
+
+
+def test_a_tool_that_is_listed_again_is_the_same_one():
+    found, part = ToolList(), page(2)
+    twice = part.model_copy(update={"tools": [*part.tools, *part.tools]})
+    assert found.add(twice) == part.next_cursor
+    assert found.add(page(0)) is not None
+    assert found.add(part.model_copy(update={"next_cursor": "another"})) is None  # a part without a new tool
+    assert found.tools == part.tools
 
 
 def test_the_parts_are_counted():
@@ -76,7 +87,7 @@ def test_the_characters_of_all_parts_are_bounded_together(over, is_too_large, wh
     def part(size):
         return page(1, schema={"k" * size: 1}) if where == "key" else page(1, **{where: "d" * size})
 
-    overhead = sum(map(len, vars(part(0).tools[0]))) + len("t0")
+    overhead = sum(map(len, vars(part(0).tools[0]))) + len(next(NAMES))
     found = ToolList()
     found.add(part(MAX_MESSAGE_BYTES // 2 - overhead))
     last = part(MAX_MESSAGE_BYTES // 2 - overhead + over)
@@ -96,8 +107,9 @@ def test_a_deeply_nested_schema_is_weighed_without_recursion():
 
 # ------------------------------------------------------------------ servers
 
-PAGED = """lambda m: {'tools': [{'name': f't{n}', 'inputSchema': {'type': 'object'}} for n in range(900)],
-    'nextCursor': str(int(m.get('params', {}).get('cursor', 0)) + 1)}"""
+PAGED = """lambda m: (lambda part: {'nextCursor': str(part + 1), 'tools':
+    [{'name': f't{part}_{n}', 'inputSchema': {'type': 'object'}} for n in range(900)]})(
+    int(m.get('params', {}).get('cursor', 0)))"""
 
 
 def opened(*addresses):
@@ -118,7 +130,7 @@ def test_a_list_without_an_end_is_read_until_there_are_enough_tools():
 
 
 def test_a_list_that_is_too_large_is_a_failure_of_the_server():
-    large = "lambda m: {'tools': [{'name': 't', 'inputSchema': {'type': 'object', 'enum': [0] * 300_000}}], 'nextCursor': str(m['id'])}"
+    large = "lambda m: {'tools': [{'name': str(m['id']), 'inputSchema': {'type': 'object', 'enum': [0] * 300_000}}], 'nextCursor': str(m['id'])}"
     with pytest.raises(EnvironmentFailure, match="the MCP server raw sent a list of tools of more than 16 MiB"):
         opened(raw(tools=large))
 
@@ -151,4 +163,4 @@ def test_a_cursor_that_comes_again_ends_the_list():
     again = page(2)
     assert found.add(again) is not None
     assert found.add(again) is None
-    assert [tool.name for tool in found.tools] == ["t0", "t1"]
+    assert found.tools == again.tools
