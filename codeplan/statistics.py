@@ -209,13 +209,18 @@ def paired_difference(b: int, c: int, n: int, level: float = 0.95) -> RateDiffer
     return RateDifference(value, low, high)
 
 
-def clustered_difference(differences: Sequence[int], n: int) -> RateDifference:
-    """The difference of two success rates over ``n`` pairs, with a bootstrap interval over the tasks.
+def clustered_difference(tasks: Sequence[tuple[int, int]]) -> RateDifference:
+    """The difference of two success rates over repeated tasks: for each, the second's successes minus the first's, and
+    its pairs.
 
-    ``differences`` has, for each task, the second's successes minus the first's.
+    Where the pairs of each task agree, a task counts as one pair, with Tango's interval. Otherwise the interval is
+    bootstrapped over the tasks.
     """
-    scale = len(differences) / n
-    low, high = bootstrap_mean([d * scale for d in differences])
+    n, differences = sum(pairs for _, pairs in tasks), [d for d, _ in tasks]
+    if all(d in (0, pairs, -pairs) for d, pairs in tasks):
+        once = paired_difference(sum(d < 0 for d in differences), sum(d > 0 for d in differences), len(tasks))
+        return RateDifference(sum(differences) / n, once.low, once.high)
+    low, high = bootstrap_mean([d * len(tasks) / n for d in differences])
     return RateDifference(sum(differences) / n, low, high)
 
 

@@ -352,6 +352,12 @@ def test_many_tasks_are_tested_by_the_normal_distribution():
 
 
 def test_a_difference_over_repeats_is_bootstrapped_over_the_tasks():
-    found = clustered_difference([3, 0, -1, 3], 12)
+    found = clustered_difference([(3, 3), (0, 3), (-1, 3), (3, 3)])
     assert found.value == pytest.approx(5 / 12)
     assert (found.low, found.high) == bootstrap_mean([1, 0, -1 / 3, 1])
+
+
+@given(st.lists(st.integers(-1, 1), min_size=1, max_size=40), st.integers(1, 5))
+def test_a_difference_over_repeats_that_agree_is_that_of_single_pairs(signs, times):
+    once = paired_difference(signs.count(-1), signs.count(1), len(signs))
+    assert clustered_difference([(sign * times, times) for sign in signs]) == once

@@ -27,14 +27,7 @@ from codeplan.bench.papers import PublishedResults, published_results
 from codeplan.bench.store import GRID_FILE, BenchRecord, read_bench
 from codeplan.durable_files import require_path
 from codeplan.errors import UsageError
-from codeplan.statistics import (
-    RateDifference,
-    bootstrap_mean,
-    clustered_difference,
-    paired_difference,
-    sign_flip_test,
-    tasks_needed,
-)
+from codeplan.statistics import RateDifference, bootstrap_mean, clustered_difference, sign_flip_test, tasks_needed
 from codeplan.types import Value
 from codeplan.untrusted.values import in_quotes
 
@@ -71,10 +64,11 @@ class CellComparison(Value, frozen=True):
     """Two cells over the pairs of task and repeat that finished in both.
 
     ``both``, ``only_first``, ``only_second`` and ``neither`` count pairs by who succeeded. ``difference`` is the second
-    success rate minus the first, with Tango's 95 % interval; ``p_value`` is McNemar's exact two-sided test. Where tasks
-    are repeated, both are over the tasks: a bootstrap interval, and the exact test of signs (McNemar's is one of it).
+    success rate minus the first, with its 95 % interval (``codeplan.statistics.clustered_difference``); ``p_value`` is
+    McNemar's exact two-sided test or, where tasks are repeated, the exact test of signs over the tasks.
     ``more_pairs`` is how many more pairs would find such a difference with a power of 80 %: 0 if there are enough, None
-    if there is no difference. ``left_out`` counts episodes without a partner, broken-off ones included.
+    if there is no difference. ``tasks`` counts the pairs' tasks, ``left_out`` the episodes without a partner,
+    broken-off ones included.
     """
 
     first: str
@@ -90,6 +84,7 @@ class CellComparison(Value, frozen=True):
     more_pairs: int | None
     means: tuple[MeanDifference, ...]
     left_out: int
+    tasks: int
 
 
 class BenchOverview(Value, frozen=True):
@@ -183,11 +178,11 @@ def compare_cells(
     pairs = [(key, first_episodes[key][1], second_episodes[key][1]) for key in keys]
     wins = [(a.success, b.success) for _, a, b in pairs]
     b, c = wins.count((True, False)), wins.count((False, True))
-    by_task = Counter({task: 0 for (task, _), _, _ in pairs})
+    repeats = Counter(task for (task, _), _, _ in pairs)
+    by_task = dict.fromkeys(repeats, 0)
     for (task, _), x, y in pairs:
         by_task[task] += y.success - x.success
     differences = list(by_task.values())
-    repeated = len(differences) < len(pairs)
     return CellComparison(
         first.label,
         second.label,
@@ -197,11 +192,12 @@ def compare_cells(
         b,
         c,
         wins.count((False, False)),
-        clustered_difference(differences, len(pairs)) if repeated else paired_difference(b, c, len(pairs)),
+        clustered_difference([(d, repeats[task]) for task, d in by_task.items()]),
         sign_flip_test(differences),
         _more_pairs(differences, b, c, len(pairs)),
         tuple(_mean_differences(pairs, [name for name in metrics if name != "success"])),
         sum(len(side.bench.outcomes_of(side.cell.name)) for side in (first, second)) - 2 * len(pairs),
+        len(differences),
     )
 
 

@@ -205,9 +205,10 @@ def _comparison_notes(c: CellComparison) -> list[str]:
     elif c.more_pairs:
         pairs = with_count(c.more_pairs, "more pair")
         needed = f"To find a difference as large as this with a power of 80 %, {pairs}."
+    test = "McNemar's exact test" if c.tasks == c.pairs else f"Exact test of signs over {with_count(c.tasks, 'task')}"
     found = [
         f"Only the first succeeded in {c.only_first}, only the second in {c.only_second}, both in {c.both}, neither in "
-        f"{c.neither}. McNemar's exact test: p = {c.p_value:.3g}. {needed}".strip()
+        f"{c.neither}. {test}: p = {c.p_value:.3g}. {needed}".strip()
     ]
     return found + ([f"Left out: {with_count(c.left_out, 'episode')} without a partner."] if c.left_out else [])
 

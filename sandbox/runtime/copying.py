@@ -74,7 +74,7 @@ def copy_members(identities: Identities) -> dict[str, object]:
 
 
 def _is_atom(kind: type) -> bool:
-    return kind in _ATOMS or issubclass(type(kind), EnumType)
+    return kind in _ATOMS or issubclass(kind, type) or issubclass(type(kind), EnumType)
 
 
 def _shallow(value: Any) -> Any:

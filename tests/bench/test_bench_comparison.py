@@ -57,7 +57,7 @@ def test_repeats_are_paired_by_number_and_averaged_by_task(tmp_path: Path) -> No
     folder = bench(tmp_path, {"a": "1" * 20 + "0" * 20, "b": "1" * 40}, repeats=2)
     found = build_overview(str(folder))
     compared = found.comparisons[0]
-    assert (compared.pairs, compared.difference.low, compared.difference.high) == (40, 0.5, 0.5)
+    assert (compared.pairs, compared.tasks, compared.difference.low, compared.difference.high) == (40, 20, 0.5, 0.5)
     assert compared.p_value == mcnemar_exact(0, 20)
     (_, kinds), _ = found.statistics
     assert kinds[-1].pass_at_k == (0.5, 1.0)
@@ -101,6 +101,7 @@ def test_repeats_that_agree_are_no_further_evidence(tmp_path: Path) -> None:
         assert [k.low for k in a] == pytest.approx([k.low for k in b])
         assert [k.high for k in a] == pytest.approx([k.high for k in b])
     (one,), (three,) = once.comparisons, thrice.comparisons
+    assert three.difference == one.difference
     assert (three.pairs, three.p_value) == (3 * one.pairs, one.p_value)
     assert three.more_pairs is not None and one.more_pairs is not None and three.more_pairs >= 3 * one.more_pairs
 

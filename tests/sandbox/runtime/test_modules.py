@@ -303,6 +303,11 @@ PRINTED = {
         "    print(traceback.format_exc(), end='')",
         TRACEBACK,
     ),
+    "copies of classes": (
+        "import copy\nfrom typing import TypedDict\nclass T(TypedDict):\n    a: int\nclass C:\n    pass\n"
+        "print(copy.copy(T) is T, copy.deepcopy([T, C])[0] is T, copy.copy(C) is C)",
+        "True True True",
+    ),
     "id": ("a = []\nprint(id(a) == id(a), id(a) == id([]))", "True False"),
     "hash": ("print(hash((1, 'a')) == hash((1, 'a')), hash(2.0) == hash(2), {print: 1}[print])", "True True 1"),
 }
