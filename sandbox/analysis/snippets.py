@@ -11,6 +11,9 @@ from codeplan.sandbox.language.extraction import SOLUTION_HEADER
 from codeplan.sandbox.language.name_flow import bound_names
 from codeplan.sandbox.language.parsing import parse_plan, walk
 
+MAX_DEFINITIONS_CHARS: Final = 16_000
+"""Maximum length of the definitions that later snippets find. More would leave no room for the snippets themselves."""
+
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _HEAD: Final = f"{SOLUTION_HEADER}\n    if start_from <= 1:\n"
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom | ast.Assign
@@ -31,7 +34,10 @@ def wrap_snippet(source: str, arguments: dict[str, Any]) -> dict[str, Any]:
         return {"plan": source, "definitions": given}
     own = bound_names(tree.body) | _names_of(tree.body)
     before = [text for names, text in _definitions(given) if not names & own]
-    kept = [*before, *(text for _, text in _definitions(source))]
+    kept = list(before)
+    for _, text in _definitions(source):
+        if sum(map(len, kept)) + len(text) <= MAX_DEFINITIONS_CHARS:
+            kept.append(text)
     return {"plan": "\n".join([*before, _HEAD + _as_body(source, tree)]), "definitions": "\n".join(kept)}
 
 

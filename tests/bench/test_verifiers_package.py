@@ -98,6 +98,7 @@ def test_verifiers_loads_the_package_and_scores_rollouts(bench, package, monkeyp
         return [(episode.ok, episode.traces[0].reward) for episode in episodes]
 
     with serve_replies() as endpoint:
-        endpoint.answer(completion(reply)).answer(completion(FAILING))
+        usage = {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12}
+        endpoint.answer(completion(reply, usage=usage)).answer(completion(FAILING, usage=usage))
         assert asyncio.run(rewards(endpoint)) == [(True, 1.0), (True, 0.0)]
         assert [asked["messages"] for asked in endpoint.asked] == [messages, messages]

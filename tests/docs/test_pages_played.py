@@ -92,6 +92,7 @@ def test_benches(read: Read, serve: Serve, tmp_path: Path) -> None:
     page.play("export adaplanner -o calls.jsonl --rows calls")
     assert "30 examples" in page.play("export adaplanner -o chats.jsonl --for sft")
     page.play("export adaplanner -o pairs.jsonl --for preferences")
+    assert "30 tasks" in page.play("export adaplanner -o house-plans --for verifiers")
     page.play("papers")
     page.interrupt("bench paper:adapt-table2", lambda: page.has("table2/runs/*/*/trace.jsonl"))
     page.play("papers adapt-table2 --bench table2")

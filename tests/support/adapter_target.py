@@ -115,8 +115,8 @@ def _problems(run, case: AttackCase, session: AttackSession, said: str) -> Itera
 
 
 def _without_lines(said: str) -> str:
-    """The answer without the lines of code that errors quote."""
-    return "\n".join(line.partition(" (at `")[0] for line in said.split("\n"))
+    """The answer without the code that errors quote."""
+    return "\n".join(line.partition("`" if line.startswith("- ") else " (at `")[0] for line in said.split("\n"))
 
 
 def main() -> None:
