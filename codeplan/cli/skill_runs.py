@@ -151,11 +151,13 @@ def _try_on_tools(
 
     if trial and sources.name_tools:
         raise UsageError("--trial stands in for the tools; leave --tools, --mcp and --mcp-config out")
-    named = ToolSources(**sources.arguments() | ({"tools": trial} if trial else {}))
+    named: dict[str, Any] = sources.arguments() | ({"tools": trial} if trial else {})
     goal = " ".join([f"try the skill {skill.name}", *values])[:1_000]
     plan = bind_values(skill, goal, values, keeps_own=True)
     show = output.event_handler() if output else None
-    return try_skill(skill, plan, goal, named, is_stand_in=bool(trial), out=folder, on_event=show, **given)
+    return try_skill(
+        skill, plan, goal, ToolSources(**named), is_stand_in=bool(trial), out=folder, on_event=show, **given
+    )
 
 
 def promote(
