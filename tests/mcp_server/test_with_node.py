@@ -87,3 +87,22 @@ def test_the_conformance_suite(tmp_path):
     results = re.findall(r"^(✓|✗) ([\w-]+): (\d+) passed, (\d+) failed", done.stdout, re.MULTILINE)
     assert {name: int(passed) for mark, name, passed, failed in results if mark == "✓"} == PASSED
     assert all(OTHERS.match(name) for mark, name, _, _ in results if mark == "✗") and len(results) == 32
+
+
+CLIENT_CALLS = {"tools_call": "add_numbers(a=5, b=3)", "sse-retry": "test_reconnection()"}
+"""The scenarios for clients that call a tool. Of the others, those with logins and questions are not offered."""
+
+
+@pytest.mark.parametrize("scenario", CLIENT_CALLS)
+def test_the_conformance_suite_for_clients(tmp_path, scenario):
+    (tmp_path / "check.py").write_text("def verify(value):\n    return bool(value)\n")
+    call = f"        value = agent.{CLIENT_CALLS[scenario]}\n"
+    plan = f"def solution(agent, start_from=1):\n    if start_from <= 1:\n{call}    return value\n"
+    (tmp_path / "plan.py").write_text(plan)
+    program = f"#!/bin/sh\nexec {CODEPLAN} exec plan.py --verify check.py:verify --allow '*' --mcp \"$1\"\n"
+    client = tmp_path / "client.sh"
+    client.write_text(program)
+    client.chmod(0o755)
+    suite = [MODULES / ".bin" / "conformance", "client", "--scenario", scenario, "--command", str(client)]
+    done = subprocess.run(suite, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode == 0 and re.search(r"Passed: (\d)/\1, 0 failed, 0 warnings", done.stderr + done.stdout)

@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from codeplan.untrusted.texts import one_line
+from codeplan.untrusted.values import in_quotes
 
 MAX_WORDS: Final = 300
 """Maximum length of a site's own words about an error, in characters."""
@@ -39,6 +40,8 @@ class HttpReport:
     """0 if there was no response."""
     words: str = ""
     """The site's own words about an error, on one line; a kind of content that is no message."""
+    is_page: bool = False
+    """Whether an error came as a web page, which is seldom the MCP server's own."""
     is_answer: bool = False
     """Whether the body of an error is an answer to this request, by its id: the MCP server has read it."""
     is_sent: bool = True
@@ -73,6 +76,8 @@ class HttpReport:
         known = {int(status): f" ({status.phrase})" for status in HTTPStatus}
         said = f"HTTP status {self.status}{known.get(self.status, '')}{': ' if self.words else ''}{self.words}"
         advice = (_ADVICE_TO_OPEN if opening else _ADVICE).get(self.status)
+        if self.is_page and self.status == 403:
+            advice = "the page is that of a proxy or firewall before the server, or its URL is wrong"
         return f"{said}; {advice}" if advice else said
 
 
@@ -100,7 +105,8 @@ def note_response(report: HttpReport, response: Any, request_id: object) -> None
         return
     said = _decode(response.content)
     report.is_answer = isinstance(said.error, dict) and said.id is not None and said.id == request_id
-    report.words = _words(said, kind, response)
+    report.is_page = kind.lower().startswith("text/html")
+    report.words = _page_words(response.content) if report.is_page else _words(said, kind, response)
     if "mcp-session-id" in response.request.headers and not report.is_answer:
         lower = report.words.lower()
         names_session = "session" in lower or "not initialized" in lower
@@ -114,8 +120,16 @@ def _decode(body: bytes) -> _Error:
         return _Error()
 
 
+def _page_words(page: bytes) -> str:
+    """What a web page says: its title."""
+    start = page.lower().find(b"<title>")
+    end = page.find(b"<", start + 7)
+    title = one_line(page[start + 7 : end].decode("utf-8", "replace"), 100) if 0 <= start < end else ""
+    return f"a web page{title and f' ({in_quotes(title, 100)})'}"
+
+
 def _words(said: _Error, kind: str, response: Any) -> str:
-    """What the site says, with its headers on logins and on when it may be asked again. A web page says nothing."""
+    """What the site says, with its headers on logins and on when it may be asked again."""
     error = said.error.get("message") if isinstance(said.error, dict) else said.error
     detail = said.detail
     if isinstance(detail, list) and detail and isinstance(detail[0], dict):  # as FastAPI lists faults

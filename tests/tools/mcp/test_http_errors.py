@@ -67,6 +67,12 @@ def test_a_servers_own_answer_is_a_plain_error_whatever_the_status(status):
     [
         (400, {"error": "bad\nrequest"}, {}, "HTTP status 400 (Bad Request): bad request"),
         (401, b"", {}, "HTTP status 401 (Unauthorized); it wants a key"),
+        (
+            403,
+            b"<html><head><title>Just a moment</title></head></html>",
+            HTML,
+            "(Forbidden): a web page ('Just a moment'); the page is that of a proxy or firewall before the server",
+        ),
         (403, {"message": "read only"}, {}, "HTTP status 403 (Forbidden): read only; the key that"),
         (409, {"detail": "locked"}, {}, "HTTP status 409 (Conflict): locked"),
         (413, b"too large", {"content-type": "text/plain"}, "HTTP status 413 (Request Entity Too Large): too large"),
