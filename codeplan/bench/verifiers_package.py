@@ -23,10 +23,14 @@ from codeplan.runner.given_plans import execute
 from codeplan.sandbox import Sandbox
 from codeplan.sandbox.language.extraction import add_header
 from codeplan.types import Message, Task, Value
+from codeplan.untrusted import files
 from codeplan.untrusted.values import in_quotes
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*\Z")
 _MAX_NAME: Final = 60
+
+MAX_TASKS_BYTES: Final = 1 << 30
+"""Maximum size of a package's file of tasks."""
 
 _PYPROJECT: Final = """\
 [build-system]
@@ -171,7 +175,9 @@ def write_package(bench: BenchRecord, folder: Path) -> int:
 
 def read_prompts(path: Path) -> list[RecordedPrompt]:
     """The prompts of a package. Raises: UsageError: one is damaged."""
-    return [RecordedPrompt.of(msgspec.json.decode(line)) for line in path.read_bytes().splitlines()]
+    with files.open_user_file(path) as file:
+        lines = files.read_bounded(file, MAX_TASKS_BYTES, path).splitlines()
+    return [RecordedPrompt.of(msgspec.json.decode(line)) for line in lines]
 
 
 def _prompts_of(bench: BenchRecord) -> Iterator[RecordedPrompt]:

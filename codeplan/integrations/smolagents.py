@@ -2,7 +2,7 @@
 
     agent = CodeAgent(tools=[search], model=model, executor=CagedExecutor())
 
-Each snippet is a run of its own; what it leaves is plain data, objects of its classes, and its definitions' text.
+Each snippet is a run; what it leaves is plain data, objects of its classes, and its definitions' text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from codeplan.integrations.code_runs import CodeRunner, Kept, missing_extra, sho
 from codeplan.runner.start_state import merge_variables, read_variables
 from codeplan.sandbox import decode
 from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES
-from codeplan.types import Checkpoint
+from codeplan.untrusted.json_values import plain_variables
 
 try:
     from smolagents.local_python_executor import BASE_BUILTIN_MODULES, CodeOutput, InterpreterError, PythonExecutor
@@ -56,14 +56,14 @@ class CagedExecutor(PythonExecutor):  # type: ignore[misc]
 
     def send_variables(self, variables: Mapping[str, Any]) -> None:
         """Set variables for the next snippets. Raises: UsageError: a value cannot become data."""
-        merged = merge_variables(self._kept.variables, read_variables(variables or None)) or Checkpoint()
-        self._kept = Kept(self._kept.definitions, merged)
+        merged = merge_variables(self._kept.variables, read_variables(variables or None))
+        self._kept = Kept(self._kept.definitions, merged or Kept().variables)
 
     def __call__(self, code_action: str) -> CodeOutput:
         self._answers.clear()
         run = self._runner.run(code_action, self._kept)
         self._kept = run.kept
-        self.state = {**decode(run.kept.variables), "_print_outputs": run.printed}
+        self.state = {**plain_variables(decode(run.kept.variables)).values, "_print_outputs": run.printed}
         is_final = bool(self._answers) and run.stopped_by == _FINAL
         if run.fault and not is_final:
             raise InterpreterError(run.fault)
