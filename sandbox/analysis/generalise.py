@@ -42,8 +42,10 @@ class EpisodeTexts:
     later_observations: str
 
     def in_goal(self, text: str) -> bool:
-        """Return whether the goal contains this text, as words that mean something."""
-        return not _COMMON_WORDS.fullmatch(text) and _contains_words(self.goal, text)
+        """Return whether the goal contains this text, as words that mean something, or this date in another form."""
+        if _COMMON_WORDS.fullmatch(text):
+            return False
+        return _contains_words(self.goal, text) or _contains_date(self.goal, text)
 
     def in_first_observation(self, text: str) -> bool:
         """Return whether the first observation contains this text with a number: a thing's name or an amount."""
@@ -326,6 +328,24 @@ def _unused_the_name(name: str, taken: set[str]) -> str:
     """Return the name after ``the_``, followed by a number if that is taken."""
     wanted = f"the_{name}"
     return next(n for n in (wanted, *(f"{wanted}_{i}" for i in range(2, 10_000))) if n not in taken)
+
+
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+
+
+def _contains_date(where: str, text: str) -> bool:
+    """Whether the text is a date as in 2026-03-01, which is there as 1 March 2026, March 1st, 2026 or 01.03.2026."""
+    parts = re.fullmatch(r"([1-9]\d{3})-(0[1-9]|1[0-2])-([0-3]\d)", text, re.ASCII)
+    if parts is None:
+        return False
+    year, month, day = parts[1], int(parts[2]), f"0?{int(parts[3])}"
+    name = f"(?:{_MONTHS[month - 1]}|{_MONTHS[month - 1][:3]})"
+    nth = f"{day}(?:st|nd|rd|th)?"
+    forms = (f"{nth}(?: of)? {name},? {year}", f"{name} {nth},? {year}", rf"{day}\.0?{month}\.{year}")
+    return any(re.search(rf"(?<![\w.-]){form}(?![\w-])", where, re.IGNORECASE) for form in forms)
 
 
 def _contains_words(where: str, text: str) -> bool:

@@ -224,6 +224,12 @@ def test_a_reply_teaches_phrases_and_words():
     assert all(parse_phrases(reply, one) is one for reply in ("no", "{", '{"said": 1}', "[" * 10_000))
 
 
+def test_a_date_that_the_goal_has_in_words_is_bound():
+    known = skill("Remind Bob on 1 March 2026, please", {"day": "2026-03-01"})
+    assert own_phrase(known) == "Remind Bob on {day}, please"
+    assert bind_by_rule(known, "Remind Bob on May 2nd, 2027") == {"day": "2027-05-02"}
+
+
 def test_a_goal_becomes_a_phrase_with_the_values_that_were_right_for_it():
     assert own_phrase(ORDER) == "Order {the_item} up to {the_number}"
     values = {"the_item": "pears", "the_number": 7}

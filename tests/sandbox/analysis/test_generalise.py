@@ -270,6 +270,23 @@ def test_a_list_on_whose_length_the_plan_may_depend_is_none(line):
     assert not [p for p in found["parameters"] if isinstance(p["value"], list)]
 
 
+@pytest.mark.parametrize(
+    ("goal", "is_it"),
+    [
+        ("remind Bob on 1 March 2026", True),
+        ("remind Bob on the 1st of Mar 2026, please", True),
+        ("remind Bob on March 1, 2026", True),
+        ("remind Bob on 01.03.2026", True),
+        ("remind Bob on 11 March 2026", False),
+        ("remind Bob on 01/03/2026", False),
+        ("remind Bob in March 2026", False),
+    ],
+)
+def test_a_date_of_the_goal_in_another_form_is_the_plans(goal, is_it):
+    found = with_numbers(goal, "agent.remind('2026-03-01')")
+    assert [p["value"] for p in found["parameters"]] == ["2026-03-01"] * is_it
+
+
 def test_a_fields_name_that_is_a_word_of_the_goal_is_no_parameter():
     found = with_numbers(
         "pay 12 euros for apples", "n = agent.row()['euros']; agent.x().get('euros'); agent.pay('apples')"
