@@ -34,6 +34,7 @@ RUN_BY = {
     "docs/envs/alfworld.md": "tests/docs/test_shown_blocks.py",
     "docs/envs/hotpotqa.md": "tests/envs/test_pages.py",
     "docs/flows.md": "tests/docs/test_flows_page.py",
+    "docs/integrations.md": "tests/integrations/test_integrations_page.py",
     "docs/methods.md": "tests/test_docs.py",
     "docs/own-environment.md": "tests/test_docs.py",
     "docs/plans.md": "tests/sandbox/language/test_plans_page.py",

@@ -394,9 +394,9 @@ def test_each_call_has_the_limit_of_time_of_its_tool():
         return number
 
     body = "r = [str(x) for x in await asyncio.gather(agent.slow(0), agent.slow(60), return_exceptions=True)]"
-    result = do(body, [slow], tool_timeout=0.05)
+    result = do(body, [slow], tool_timeout=1)
     assert result.value[0] == "0"
-    assert "did not answer within its limit of 0.05 s; whether it was done is unknown" in result.value[1]
+    assert "did not answer within its limit of 1 s; whether it was done is unknown" in result.value[1]
 
 
 def test_an_interrupt_leaves_the_calls_that_are_being_made_in_doubt(tmp_path):
