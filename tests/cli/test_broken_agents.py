@@ -93,7 +93,7 @@ def test_the_developer_sees_where_the_model_is_broken(name, frame, tmp_path):
     assert done.returncode == 4
     assert (first, sentence) == (
         "Traceback (most recent call last):",
-        f"codeplan: the model {name} failed: IndexError: list index out of range",
+        f"codeplan: the model {name} failed: IndexError: list index out of range (own.py, line 6)",
     )
     files = [line.strip() for line in trace if line.strip().startswith("File ")]
     assert [line.rpartition("/")[2].split(", in")[0] for line in files] == [f'own.py", line {frame}', 'own.py", line 6']

@@ -149,6 +149,7 @@ def test_an_environment_that_makes_no_task_is_named():
         EnvironmentFailure, match=r"boxes gave a NoneType for find/1; task must return a codeplan.Task$"
     ):
         envs.select(Maker(), kind="find", seed=1)
-    with pytest.raises(EnvironmentFailure, match=r"boxes broke while making the task find/2: KeyError\('find'\)$") as e:
+    told = r"boxes broke while making the task find/2: KeyError\('find'\) \(test_environments.py, line \d+\)$"
+    with pytest.raises(EnvironmentFailure, match=told) as e:
         envs.select(Maker(), kind="find", seed=2)
     assert e.value.is_users_bug

@@ -10,7 +10,7 @@ def solution(agent, start_from=1):
         pass
     import collections
 
-    for attempt in (lambda: collections.UserString('{0.__class__}').format(1), lambda: collections.UserDict().data):
+    for attempt in (lambda: collections.UserString('{0.__class__}').format(1), lambda: collections.UserString('a').data):
         try:
             print('CANARY-WALK', attempt())
         except (AttributeError, TypeError, ValueError, KeyError, NameError):
