@@ -72,6 +72,8 @@ def mark_class(kind: type, *, shared: bool = False) -> type:
     """
     setattr(kind, CLASS_MARK, not shared)
     kind.__module__ = PLAN_MODULE
+    if shared:
+        kind.__qualname__ = kind.__name__
     return kind
 
 
