@@ -105,9 +105,7 @@ def three(messages: list[codeplan.Message]) -> int:
 
 @pytest.mark.parametrize("function", [lambda: "", lambda messages, more: "", lambda *, messages: ""])
 def test_a_model_that_cannot_be_called_with_the_messages_is_refused_before_anything_begins(function, tmp_path) -> None:
-    with pytest.raises(
-        codeplan.UsageError, match=r"cannot be called with the messages \(.*\); write a function of one"
-    ):
+    with pytest.raises(codeplan.UsageError, match=r"cannot be called with the messages \(.*\); write def model"):
         codeplan.run(Boxes(), "ball/2", model=function, out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
 

@@ -78,6 +78,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "skills match": [["look"]],
     "skills say": [["evil", "look for it"]],
     "skills stats": [[]],
+    "skills test": [["evil"], ["evil", "--tools", "plan.py"], ["evil", "--trial", "plan.py"]],
     "skills promote": [["evil"]],
     "skills retire": [["evil"]],
     "skills pin": [["evil"]],

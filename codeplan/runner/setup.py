@@ -105,8 +105,8 @@ def _unknown_setting(name: str, known: Iterable[str], participants: Mapping[str,
         flag = "" if limit == "refinements" else f"--max-{limit.replace('_', '-')} N, in Python "
         way = f"to limit the {limit.replace('_', ' ')}, give {flag}budget=codeplan.Budget({limit}=N)"
         return f"there is no setting {in_quotes(name)} here; {way}"
-    method = participants.get("method")
-    where = f"with the method {method}" if isinstance(method, str) else "here"
+    named = [given for given in participants.values() if isinstance(given, str)]
+    where = f"for {' or '.join(named)}" if named else "here"
     parameter = nearest_name(name, [*participants])
     if parameter and name not in known:
         return f"there is no setting {in_quotes(name)}; did you mean {in_quotes(parameter)}?"

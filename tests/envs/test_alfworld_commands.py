@@ -62,7 +62,10 @@ def test_envs_names_each_damaged_file_with_the_reason(data, capsys):
             ["bench", "alfworld", "--data", "DATA", "--kind", "cool"],
             "no task of kind cool in its split valid_unseen; that split has: pick, heat",
         ),
-        (["bench", "household", "--data", "DATA"], "there is no setting 'data' here"),
+        (
+            ["bench", "household", "--data", "DATA"],
+            "there is no setting 'data' for household or adaplanner or scripted",
+        ),
         (["envs", "--data", "DATA"], "name it, as in: codeplan envs alfworld --data FOLDER"),
         (["envs", "household", "--data", "DATA"], "has no setting 'data'"),
         (["run", "alfworld", "--data", "DATA", "--task", "x"], "no task 'x'"),

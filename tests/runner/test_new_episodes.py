@@ -56,7 +56,7 @@ def test_an_interrupted_run_leaves_a_readable_trace(tmp_path):
         ({"env": "household", "task": "clean/x"}, "clean/x"),
         (
             {"env": "household", "dialekt": "put"},
-            "no setting 'dialekt' with the method adaplanner; did you mean 'dialect'",
+            "no setting 'dialekt' for household or adaplanner or scripted; did you mean 'dialect'",
         ),
         ({"env": "household", "model": ""}, "model"),
     ],

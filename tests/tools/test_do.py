@@ -407,7 +407,7 @@ def test_whoever_approves_sees_the_call_and_is_asked_about_all_without_a_pattern
         ({"goal": 3, "tools": []}, "the goal is a text, not 3|there are no tools"),
         ({"tool_errors": "ignore"}, "tool_errors is plan or stop, not 'ignore'"),
         ({"model": "scripted"}, "the scripted stand-in knows codeplan's own environments only"),
-        ({"nonsense": 1}, "there is no setting 'nonsense' with the method adaplanner"),
+        ({"nonsense": 1}, "there is no setting 'nonsense' for adaplanner"),
         ({"temperature": 1}, "a model that is a function or an object of yours has no setting 'temperature'; --model"),
         (
             {"max_actions": 1},
