@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 from typing import Any
@@ -64,4 +65,4 @@ def test_an_agent_gets_a_tool_that_runs_code() -> None:
 
     names: dict[str, Any] = {"Agent": Agent, "model": FunctionModel(reply), "search": look_up, "weather": weather}
     exec(AS_A_TOOL, names)
-    assert "x?rain in Cork" in names["agent"].run_sync("go").output
+    assert "x?rain in Cork" in asyncio.run(names["agent"].run("go")).output
