@@ -6,6 +6,11 @@ import array, configparser, email.utils, graphlib, gzip, ipaddress, threading, t
 class Sub(configparser.ConfigParser):
     def deeper(self, path):
         return super().read(path)
+kept = []
+class Keeping(configparser.ConfigParser):
+    def __setattr__(self, name, value):
+        kept.append(value)
+        super().__setattr__(name, value)
 def solution(agent, start_from=1):
     cfg = configparser.ConfigParser()
     cfg.read_string('[a]\nb = 1\n')
@@ -15,6 +20,8 @@ def solution(agent, start_from=1):
         lambda: Sub().deeper('@SECRET@'),
         lambda: cfg.read_file('@SECRET@'),
         lambda: own.read('@SECRET@'),
+        lambda: (Keeping(), kept[0].read('@SECRET@')),
+        lambda: cfg.optionxform.optionxform,
         lambda: own['a'].parser,
         lambda: setattr(cfg, '_own', agent) or cfg.sections(),
         lambda: configparser.RawConfigParser.read(own, '@SECRET@'),
