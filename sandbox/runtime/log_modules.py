@@ -298,6 +298,38 @@ def _mistake(error: Exception) -> str:
     return f"--- Logging error ---\n{_traceback_lines(error, chain=False)[-1]}"
 
 
+class HandlerBase(Filterer):
+    """What a handler has besides its ``format``."""
+
+    def __init__(self, level: Any = 0) -> None:
+        super().__init__(level)
+        self.formatter: Any = None
+
+    def setFormatter(self, fmt: Any) -> None:
+        """Set what makes a text of a record."""
+        self.formatter = fmt
+
+    def handle(self, record: Any) -> bool:
+        """Emit a record that passes the filters, and return whether it did."""
+        passed = self.filter(record)
+        if passed:
+            self.emit(record)
+        return passed
+
+    def emit(self, record: Any) -> None:
+        """Show a record."""
+        raise NotImplementedError("emit must be implemented by Handler subclasses")
+
+    def flush(self) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+mark_class(HandlerBase, shared=True)
+
+
 class _Handlers(NamedTuple):
     """The classes of handlers, and what makes a line of a record."""
 
@@ -311,38 +343,13 @@ def _handler_classes(runtime: LogRuntime) -> _Handlers:
     formatter = _formatter_class(runtime.size_guard)
     plain = formatter()
 
-    class Handler(Filterer):
+    class Handler(HandlerBase):
         """As ``logging.Handler``."""
-
-        def __init__(self, level: Any = 0) -> None:
-            super().__init__(level)
-            self.formatter: Any = None
-
-        def setFormatter(self, fmt: Any) -> None:
-            """Set what makes a text of a record."""
-            self.formatter = fmt
 
         def format(self, record: Any) -> str:
             """Return a record as text."""
             text: str = (plain if self.formatter is None else self.formatter).format(record)
             return text
-
-        def handle(self, record: Any) -> bool:
-            """Emit a record that passes the filters, and return whether it did."""
-            passed = self.filter(record)
-            if passed:
-                self.emit(record)
-            return passed
-
-        def emit(self, record: Any) -> None:
-            """Show a record."""
-            raise NotImplementedError("emit must be implemented by Handler subclasses")
-
-        def flush(self) -> None:
-            """Do nothing."""
-
-        def close(self) -> None:
-            """Do nothing."""
 
     class StreamHandler(Handler):
         """As ``logging.StreamHandler``: prints, or writes to a stream."""
@@ -412,17 +419,36 @@ class _Tree:
         return record
 
 
+class LoggerBase(Filterer):
+    """What a logger has of its own; the rest needs the others of its run."""
+
+    def __init__(self, name: str, level: Any = 0) -> None:
+        super().__init__(level)
+        self.name, self.parent, self.propagate = name, None, True
+        self.handlers, self.disabled = list[Any](), False
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name} ({_get_level_name(self.getEffectiveLevel())})>"
+
+    def removeHandler(self, hdlr: Any) -> None:
+        """Take a handler away, if it is there."""
+        self.handlers[:] = [own for own in self.handlers if own is not hdlr]
+
+    def getEffectiveLevel(self) -> int:
+        """Return the level that counts: one's own, or the nearest parent's."""
+        return next((logger.level for logger in _with_parents(self) if logger.level), 0)
+
+    def hasHandlers(self) -> bool:
+        """Return whether a record would reach a handler."""
+        return any(logger.handlers for logger in _with_parents(self, propagated=True))
+
+
+mark_class(LoggerBase, shared=True)
+
+
 def _logger_class(tree: _Tree) -> Any:
-    class Logger(Filterer):
+    class Logger(LoggerBase):
         """As ``logging.Logger``."""
-
-        def __init__(self, name: str, level: Any = 0) -> None:
-            super().__init__(level)
-            self.name, self.parent, self.propagate = name, None, True
-            self.handlers, self.disabled = list[Any](), False
-
-        def __repr__(self) -> str:
-            return f"<{type(self).__name__} {self.name} ({_get_level_name(self.getEffectiveLevel())})>"
 
         def addHandler(self, hdlr: Any) -> None:
             """Add a handler. Raises: TypeError: it is none."""
@@ -431,25 +457,13 @@ def _logger_class(tree: _Tree) -> Any:
             if hdlr not in self.handlers:
                 self.handlers.append(hdlr)
 
-        def removeHandler(self, hdlr: Any) -> None:
-            """Take a handler away, if it is there."""
-            self.handlers[:] = [own for own in self.handlers if own is not hdlr]
-
         def getChild(self, suffix: str) -> Any:
             """Return a logger below this one."""
             return tree.get(suffix if self is tree.root else f"{self.name}.{suffix}")
 
-        def getEffectiveLevel(self) -> int:
-            """Return the level that counts: one's own, or the nearest parent's."""
-            return next((logger.level for logger in _with_parents(self) if logger.level), 0)
-
         def isEnabledFor(self, level: int) -> bool:
             """Return whether a record of a level is made."""
             return not self.disabled and level > tree.disabled and level >= self.getEffectiveLevel()
-
-        def hasHandlers(self) -> bool:
-            """Return whether a record would reach a handler."""
-            return any(logger.handlers for logger in _with_parents(self, propagated=True))
 
         def exception(self, msg: Any, *args: Any, exc_info: Any = True, **kwargs: Any) -> None:
             """Log an error with the exception that is handled."""
