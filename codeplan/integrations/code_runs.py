@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
@@ -78,6 +80,7 @@ class _Wrapped(msgspec.Struct, frozen=True):
 
     plan: str
     definitions: str
+    lost: dict[str, str] = {}
 
 
 class CodeRunner:
@@ -117,16 +120,17 @@ class CodeRunner:
         Raises: UsageError, InfrastructureError: as ``codeplan.execute``; what the code does wrong is in the result.
         """
         try:
-            found = self._sandbox.analyse("snippet", code, {"definitions": before.definitions})
+            given = {"definitions": before.definitions, "gone": [*before.variables.dropped]}
+            found = self._sandbox.analyse("snippet", code, given)
             if isinstance(found, Rejected):
                 return CodeRun(fault=_refusal(found, code, before), kept=before)
             wrapped = msgspec.convert(found, _Wrapped)
         except (SandboxError, msgspec.ValidationError):  # the code broke its reader, or lies about itself
             return CodeRun(fault="the code cannot be read as Python; write simpler code", kept=before)
-        given: dict[str, Any] = {"tools": self.toolset, "limits": self._limits, **self._options}
+        options: dict[str, Any] = {"tools": self.toolset, "limits": self._limits, **self._options}
         if before.variables.names:
-            given |= {"start_from": 1, "checkpoint": replace(before.variables, dropped={})}
-        return _read(execute(wrapped.plan, **given), wrapped, before)
+            options |= {"start_from": 1, "checkpoint": replace(before.variables, dropped={})}
+        return _read(execute(wrapped.plan, **options), wrapped, before)
 
 
 def _read(execution: Execution, wrapped: _Wrapped, before: Kept) -> CodeRun:
@@ -136,7 +140,7 @@ def _read(execution: Execution, wrapped: _Wrapped, before: Kept) -> CodeRun:
     if outcome is None:
         return CodeRun(fault=f"the code was ended: {result.reason}", acted=acted, kept=before)
     if isinstance(outcome, Rejected):
-        return CodeRun(fault=_refusal(outcome, outcome.source, before), kept=before)
+        return CodeRun(fault=_refusal(outcome, outcome.source, before, wrapped.lost), kept=before)
     kept = Kept(wrapped.definitions, outcome.checkpoint or before.variables)
     run = CodeRun(printed=escape_surrogates(outcome.output), acted=acted, kept=kept)
     if isinstance(outcome, Finished):
@@ -159,15 +163,12 @@ def _fault(outcome: Failed | Stopped | Replan | GiveUp) -> str:
     return message if isinstance(outcome, Stopped) else f"the code called {name}: {message}"
 
 
-def _refusal(rejected: Rejected, source: str, before: Kept) -> str:
-    """Why the check refuses the code, with the lines that it is about, and why variables that it names are gone."""
+def _refusal(rejected: Rejected, source: str, before: Kept, lost: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Why the check refuses the code, with the lines that it is about, and why names of earlier code are gone."""
     reasons = [f"- {d.message}{_at_line(source, d.line)}" for d in rejected.diagnostics]
     said = "\n".join(reasons)
-    gone = [
-        f"- `{n}` of earlier code was not kept: {why}"
-        for n, why in before.variables.dropped.items()
-        if f"`{n}`" in said
-    ]
+    whys = {**before.variables.dropped, **{n: f"it reads `{read}`, which was not kept" for n, read in lost.items()}}
+    gone = [f"- `{n}` of earlier code was not kept: {why}" for n, why in whys.items() if f"`{n}`" in said]
     return escape_surrogates("\n".join(["the code was refused, and nothing of it ran:", *reasons, *gone]))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import symtable
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
@@ -23,22 +24,57 @@ def wrap_snippet(source: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """Return a snippet as a plan of one step, which returns what the snippet's last statement evaluates or assigns.
 
     ``definitions`` is the text of the functions, classes, imports and lambdas of earlier snippets; it stands before the
-    plan. The result has ``plan``, and ``definitions`` for the next snippet. A text that defines ``solution`` is a plan
-    already. Raises RejectedPlanError if the source is not Python.
+    plan, but for definitions that read variables which are ``gone``. The result has ``plan``, ``definitions`` for the
+    next snippet, and ``lost``: for each name that is left out, a gone name that it reads. A text that defines
+    ``solution`` is a plan already. Raises RejectedPlanError if the source is not Python.
     """
-    given = arguments.get("definitions", "")
-    if not isinstance(given, str) or arguments.keys() - {"definitions"}:
-        raise ValueError("a snippet takes the text of its definitions, and nothing else")
+    given, gone = arguments.get("definitions", ""), arguments.get("gone", [])
+    if not isinstance(given, str) or not isinstance(gone, list) or arguments.keys() - {"definitions", "gone"}:
+        raise ValueError("a snippet takes the text of its definitions and the names that are gone, and nothing else")
     tree = parse_plan(source)
     if any(isinstance(node, ast.FunctionDef) and node.name == "solution" for node in tree.body):
-        return {"plan": source, "definitions": given}
+        return {"plan": source, "definitions": given, "lost": {}}
     own = bound_names(tree.body) | _names_of(tree.body)
-    before = [text for names, text in _definitions(given) if not names & own]
+    earlier = [(names, text) for names, text in _definitions(given) if not names & own]
+    lost = _lost(earlier, frozenset(gone) - own)
+    before = [text for names, text in earlier if not names & lost.keys()]
     kept = list(before)
     for _, text in _definitions(source):
         if sum(map(len, kept)) + len(text) <= MAX_DEFINITIONS_CHARS:
             kept.append(text)
-    return {"plan": "\n".join([*before, _HEAD + _as_body(source, tree)]), "definitions": "\n".join(kept)}
+    plan = "\n".join([*before, _HEAD + _as_body(source, tree)])
+    return {"plan": plan, "definitions": "\n".join(kept), "lost": lost}
+
+
+def _lost(definitions: list[tuple[frozenset[str], str]], gone: frozenset[str]) -> dict[str, str]:
+    """Return the names of the definitions that read a gone name, or one of these, with the name that they read."""
+    reads = [(names, _global_names(text)) for names, text in definitions]
+    gone = gone.difference(*(names for names, _ in reads))
+    lost: dict[str, str] = {}
+    while found := {
+        name: min(read & (gone | lost.keys()))
+        for names, read in reads
+        if read & (gone | lost.keys())
+        for name in names - lost.keys()
+    }:
+        lost |= found
+    return lost
+
+
+def _global_names(text: str) -> frozenset[str]:
+    """Return the names that a definition reads from outside of it; none if it is no program by itself."""
+    try:
+        tables = [symtable.symtable(text, "<definition>", "exec")]
+    except SyntaxError:
+        return frozenset()
+    for table in tables:
+        tables += table.get_children()
+    return frozenset(
+        symbol.get_name()
+        for table in tables
+        for symbol in table.get_symbols()
+        if symbol.is_referenced() and symbol.is_global()
+    )
 
 
 def _definitions(source: str) -> Iterator[tuple[frozenset[str], str]]:

@@ -134,6 +134,15 @@ def test_a_variable_that_cannot_be_kept_is_missed_with_the_reason():
         running("next(numbers)")
 
 
+def test_definitions_that_read_what_was_not_kept_are_missed_alone():
+    running = executor()
+    running("kept = [n for n in [iter([])]]\ndef seen():\n    return kept\ndef twice():\n    return seen() * 2\ndef one(kept):\n    return kept")  # fmt: skip
+    with pytest.raises(InterpreterError, match="`twice` of earlier code was not kept: it reads `seen`, which was not"):
+        running("twice()")
+    assert running("one(1)").output == 1
+    assert running("kept = 3\ndef seen():\n    return kept\nseen()").output == 3
+
+
 def test_arguments_of_the_task_are_variables_and_optional_arguments_may_be_left_out():
     answer, *_ = play(
         "final_answer([note(city), note(city, tag='x'), note(text=city, tag=None)])",
