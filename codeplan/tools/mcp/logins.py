@@ -16,6 +16,7 @@ import os
 import secrets
 import socket
 import sys
+import threading
 import time
 import webbrowser
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -232,7 +233,7 @@ class SiteLogin(httpx2.Auth):
         echo_message(said, err=True)
         echo(address, err=True)
         if _has_browser():
-            await asyncio.to_thread(webbrowser.open, address)
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()  # some end with the browser
 
     def _complete_client(self) -> None:
         """Bind the client that the user gave to this authorization server, and choose how its secret is sent."""
