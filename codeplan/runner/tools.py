@@ -266,6 +266,15 @@ class OpenTools:
             shown_for=shown_for,
         )
 
+    def on_change(self, tell: Callable[[], None]) -> bool:
+        """Have ``tell`` called, in a thread of the servers' own, when their tools may have changed. Returns whether
+        there are servers.
+        """
+        if self._servers is None:
+            return False
+        self._servers.on_change = tell
+        return True
+
     def refresh(self) -> bool:
         """Take over the tools that servers offer now. Returns whether there are others than before; of a list without
         any tool, it takes over nothing.

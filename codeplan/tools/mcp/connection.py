@@ -51,11 +51,19 @@ class ServerConnection:
     """A server in the event loop of its tools. Its coroutines run in that loop; ``kill`` runs anywhere.
 
     ``seconds`` is how long a call may take. Each report of its progress gives it as long again, up to MAX_EXTENSION
-    times that in all. ``restarts`` is how often the server is started again if it has ended.
+    times that in all. ``restarts`` is how often the server is started again if it has ended. ``on_change`` is called
+    in the event loop when its tools may have changed.
     """
 
-    def __init__(self, address: ServerAddress, seconds: float, restarts: int = MAX_RESTARTS) -> None:
+    def __init__(
+        self,
+        address: ServerAddress,
+        seconds: float,
+        restarts: int = MAX_RESTARTS,
+        on_change: Callable[[], None] = lambda: None,
+    ) -> None:
         self.address = address
+        self._on_change = on_change
         self._seconds = seconds
         self._restarts_left = restarts
         self._is_sse = address.is_sse
@@ -220,6 +228,7 @@ class ServerConnection:
                 self._restarts_left -= 1
             await self.close()
             await self.open()
+            self._on_change()
 
     async def _hold(self, ready: asyncio.Future[None]) -> None:
         """Keep the connection open until ``close``. It must be opened and closed by one task."""
@@ -278,9 +287,13 @@ class ServerConnection:
         )
 
     def _new_transport(self) -> ServerProgram | ServerSite:
-        if self.address.command:
-            return ServerProgram(self.address)
-        return ServerSite(self.address, self._seconds, is_sse=self._is_sse, login=self._login)
+        made: ServerProgram | ServerSite = (
+            ServerProgram(self.address)
+            if self.address.command
+            else ServerSite(self.address, self._seconds, is_sse=self._is_sse, login=self._login)
+        )
+        made.gate.on_changed_list = self._on_change
+        return made
 
     def _no_answer(self, tool: str, limit: _CallLimit) -> DoubtfulCall:
         return DoubtfulCall(f"{tool} did not answer {limit.text}; whether it was done is unknown", "TimeoutError")

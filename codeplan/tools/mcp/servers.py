@@ -69,7 +69,10 @@ class McpServers:
         require_package()
         self._may_log_in = may_log_in and on_terminal()
         self.tools: tuple[Tool, ...] = ()
-        self._connections = [ServerConnection(a, seconds, restarts) for a in with_unique_names(addresses)]
+        self.on_change: Callable[[], None] = lambda: None
+        """Called in the servers' event loop when a server's tools may have changed; ``refresh`` takes them over."""
+        named = with_unique_names(addresses)
+        self._connections = [ServerConnection(a, seconds, restarts, lambda: self.on_change()) for a in named]
         self._store = FileStore(folder)
         self._given_names, self._given_types = frozenset(taken), dict(taken_types or {})
         self._taken, self._table = set(taken), TypeTable(taken_types)
