@@ -374,16 +374,18 @@ class _Interpreter:
         return flat
 
     def _flatten(self, values: Iterable[Value]) -> Value:
-        found: set[str | Ref] = set()
-        stack = [atom for value in values for atom in value]
-        while stack:
-            atom = stack.pop()
-            if isinstance(atom, str):
-                found.add(_some_part(atom))
-            elif atom not in found:
-                found.add(atom)
-                if atom.kind in ("cell", "fn") and (key := _heap_key(atom)) in self.heap:
-                    stack += [each for field in self.heap[key].values() for each in field]
+        reached: set[str | Ref] = set()
+        new: set[str | Ref] = set().union(*values)
+        while new:
+            reached |= new
+            inside = [
+                held
+                for atom in new
+                if isinstance(atom, Ref) and atom.kind in ("cell", "fn") and (key := _heap_key(atom)) in self.heap
+                for held in self.heap[key].values()
+            ]
+            new = set().union(*inside) - reached
+        found = {_some_part(atom) if isinstance(atom, str) else atom for atom in reached}
         if _OBJECT in found:
             found |= self._hooks(found)
         if found:
