@@ -177,6 +177,8 @@ ERROR_ATTRIBUTES: dict[type[Exception], frozenset[str]] = {
 
 VISIBLE_TYPES |= {
     array.array,
+    re.Match,
+    re.Pattern,
     ipaddress.IPv4Address,
     ipaddress.IPv6Address,
     ipaddress.IPv4Network,
