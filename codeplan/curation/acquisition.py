@@ -50,7 +50,7 @@ from codeplan.sandbox.protocol.limits import MAX_STEPS
 from codeplan.skills.answer_shapes import merge_answers, shapes_of
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.parameter_binding import bind_parameters, read_parameters
-from codeplan.skills.phrases import own_phrase, parse_phrases
+from codeplan.skills.phrases import asked_phrase, parse_phrases
 from codeplan.skills.skill import Skill, SkillOrigin
 from codeplan.skills.skill_folder import TOOLS, DamagedSkill, format_manifest, parse_manifest, standard_name
 from codeplan.tools.call_texts import shown_answer
@@ -343,13 +343,13 @@ def ask_phrases(skill: Skill, runner: CurationRunner) -> tuple[Skill, Usage | No
     Raises: UsageError: the goal does not show where each parameter's value stands, or the model cannot be reached.
         ModelError: as ``LLM.complete``.
     """
-    phrase = own_phrase(skill)
+    phrase = asked_phrase(skill)
     if not skill.parameters or not phrase:
         raise UsageError("its goal does not show, once each, where the values of its parameters stand")
     if runner.model == "scripted":
         raise UsageError("the stand-in knows no other words")
     called = [f"{t.method.name}{t.method.signature}" for t in skill.tools]
-    parameters = read_parameters(skill.plan).parameters
+    parameters = [p for p in read_parameters(skill.plan).parameters if f"{{{p.name}}}" in phrase]
     prompts = load_prompts(None, "adaplanner")
     messages = render_messages(prompts, "adaplanner/phrases", goal=phrase, parameters=parameters, called=called)
     completion = runner.ask(messages, "bind")

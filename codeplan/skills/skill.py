@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Literal, Protocol, runtime_checkable
+from typing import Annotated, Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -31,6 +31,25 @@ class SkillOrigin(Value, frozen=True):
     run: str = ""
 
 
+_MAX_PATTERN = 300
+_MAX_PATTERNS = 60
+MAX_THINGS = 8
+
+_Pattern = Annotated[str, msgspec.Meta(max_length=_MAX_PATTERN)]
+_Patterns = Annotated[tuple[_Pattern, ...], msgspec.Meta(max_length=_MAX_PATTERNS)]
+
+
+class GoalPieces(Value, frozen=True):
+    """Patterns (``skills.patterns``) of the pieces in which people say a skill's goal, in any order.
+
+    ``does`` has a group for each thing that the goal asks for: a goal says each in one of its patterns. ``has`` are
+    patterns that give values.
+    """
+
+    does: Annotated[tuple[_Patterns, ...], msgspec.Meta(max_length=MAX_THINGS)] = ()
+    has: _Patterns = ()
+
+
 class Skill(Value, frozen=True):
     """A plan for a kind of task, whose parameters are set at its head.
 
@@ -39,7 +58,7 @@ class Skill(Value, frozen=True):
     curation from changing its status. ``score`` is how well it fits the task it was found for (higher is better), 0
     outside a search. ``tools`` are the user's tools that the plan needs, as they were when it solved its task. ``said``
     are other phrases for its goal, with parameters' names in braces; ``words`` are groups of words that mean the same
-    in them (``skills.phrases``). ``answers`` are the shapes of what tools answered to the plan when it was proven.
+    in them (``skills.phrases``); ``pieces`` say it in pieces. ``answers`` are the shapes of what tools answered to the plan when it was proven.
     """
 
     name: str
@@ -56,6 +75,7 @@ class Skill(Value, frozen=True):
     tools: tuple[AgentTool, ...] = ()
     said: tuple[str, ...] = ()
     words: tuple[tuple[str, ...], ...] = ()
+    pieces: GoalPieces = GoalPieces()
     answers: ToolAnswersByName = {}
 
 
