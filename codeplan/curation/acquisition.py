@@ -333,7 +333,7 @@ def _ask_phrases(found: AcquiredSkill, library: SkillLibrary, runner: CurationRu
     except (UsageError, ModelError) as e:
         return msgspec.structs.replace(found, unsaid=str(e))
     if skill is not found.skill:
-        skill = library.change(found.skill, said=skill.said, words=skill.words)
+        skill = library.change(found.skill, said=skill.said, words=skill.words, pieces=skill.pieces)
     return msgspec.structs.replace(found, skill=skill, usage=usage)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from codeplan.skills.goal_words import ARTICLES, FILLERS, MARKS, POSSESSIVES, Part, Token, stem, tokenize, words_of
 from codeplan.skills.parameter_binding import (
+    MAX_GOAL,
     ParameterBlock,
     SkillParameter,
     SkillParameterValue,
@@ -176,15 +177,33 @@ def own_value(value: SkillParameterValue, goal: str) -> OwnValue:
     place = next(find_value(value, tokens), None) if isinstance(value, str) and _is_plain(value) else None
     if place is None or _is_quoted(place[0].text):
         return OwnValue(value)
-    if not (_is_thing(place, goal) and _is_last_noun(place, goal)):
+    is_single = stem(place[-1].text) == place[-1].text.casefold()
+    is_relation = is_single and goal[place[-1].end :].split()[:1] == ["of"]  # a duplicate of
+    if is_relation or not (_is_thing(place, goal) and _is_last_noun(place, goal)):
         return OwnValue(value, fixed=True)
-    return OwnValue(value, single=stem(place[-1].text) == place[-1].text.casefold())
+    return OwnValue(value, single=is_single)
 
 
 def free_parameters(block: ParameterBlock) -> tuple[str, ...]:
     """The names of the parameters that may have another value by rule; all, if that is none of them."""
     free = tuple(p.name for p in block.parameters if not own_value(p.value, block.goal).fixed)
     return free or tuple(p.name for p in block.parameters)
+
+
+def find_led(block: ParameterBlock) -> frozenset[str]:
+    """The names of numbers that have a word such as *to* before them in the goal, and none behind them."""
+    tokens = tokenize(block.goal)
+    led: set[str] = set()
+    for p in block.parameters if len(block.goal) <= MAX_GOAL else ():
+        place = next(find_value(p.value, tokens), None) if isinstance(p.value, int | float) else None
+        if place and place[0].number:
+            before, after = tokens[place[0].number - 1].text.casefold(), tokens[place[-1].number + 1 :][:1]
+            if before in _FUNCTION_WORDS and (not after or not after[0].text.isalpha() or after[0].text in _JOINED_BY):
+                led.add(p.name)
+    return frozenset(led)
+
+
+_JOINED_BY = frozenset({"and", "then", "or", "for", "in", "on", "at", "from", "to", "by", "with", "of"})
 
 
 def _is_plain(text: str) -> bool:
@@ -207,17 +226,45 @@ def _is_last_noun(span: Sequence[Token], goal: str) -> bool:
     return after is None or not after.text[0].isalpha() or after.text.casefold() in _FUNCTION_WORDS | FILLERS
 
 
+def find_spans(own: OwnValue, parts: Sequence[Part], goal: str, known: Collection[str]) -> list[list[int]]:
+    """For each part, where a value that begins there and may stand for this one ends.
+
+    A word of ``known`` that begins a sentence has its capital from there, and is no name.
+    """
+    return [
+        [
+            at + size
+            for size in value_sizes(own.value)
+            if at + size <= len(parts)
+            and not (_begins_sentence(part.tokens[0], goal) and part.word in known)
+            and read_value(own, parts[at : at + size], goal) is not None
+        ]
+        for at, part in enumerate(parts)
+    ]
+
+
+def _begins_sentence(token: Token, goal: str) -> bool:
+    before = goal[: token.start].rstrip()
+    return token.text[0].isupper() and (not before or before[-1] in ".!?:")
+
+
+def read_value(own: OwnValue, parts: Sequence[Part], goal: str) -> SkillParameterValue | None:
+    """The value of these parts; None if it cannot stand for the plan's own."""
+    span = [token for part in parts for token in part.tokens]
+    value = _read_value(own.value, span, goal) if len(span) == len(parts) else None
+    if value is None or (own.fixed and value != own.value) or (own.single and not _has_article(span[0], goal)):
+        return None
+    return value
+
+
 def read_values(
     binding: Binding, own: Mapping[str, OwnValue], parts: Sequence[Part], goal: str
 ) -> dict[str, SkillParameterValue] | None:
     """The values in these places; None if one cannot stand for the plan's own."""
     found: dict[str, SkillParameterValue] = {}
     for name, start, end, alone in binding:
-        span = [token for part in parts[start:end] for token in part.tokens]
-        value = _read_value(own[name].value, span, goal) if len(span) == end - start else None
-        if value is None or (own[name].fixed and value != own[name].value):
-            return None
-        if (own[name].single and not _has_article(span[0], goal)) or (alone and not _says_what_it_is(value)):
+        value = read_value(own[name], parts[start:end], goal)
+        if value is None or (alone and not _says_what_it_is(value)):
             return None
         found[name] = value
     return found
@@ -225,7 +272,7 @@ def read_values(
 
 def _says_what_it_is(value: SkillParameterValue) -> bool:
     """Whether a value needs no word beside it: a date, an address, a file's name, a name with letters and digits."""
-    return isinstance(value, str) and (is_date(value) or (any(_sort(value)) and any(map(str.isalpha, value))))
+    return isinstance(value, str) and (is_date(value) or (any(_sort(value)) and not value.isdigit()))
 
 
 def _read_value(own: SkillParameterValue, span: Sequence[Token], goal: str) -> SkillParameterValue | None:

@@ -24,7 +24,7 @@ MARKS: Final = frozenset(".,;:!?'‘’")
 _OPENINGS = (
     "could you, can you, would you, will you, could someone, can someone, could somebody, can somebody, i want to, "
     "i want you to, i need to, i need you to, i would like to, i would like you to, i'd like to, i'd like you to, "
-    "we need to, we want to, we would like to, we'd like to, would you be so kind as to, be so kind as to, let's, "
+    "we need to, we want to, we would like to, we'd like to, would you mind, would you be so kind as to, be so kind as to, let's, "
     "let us, go ahead and, make sure to, hi, hello, hey, hi there, hello there, good morning, thanks, thank you, thx"
 )
 _CLOSINGS = (
@@ -32,7 +32,7 @@ _CLOSINGS = (
     "for me, for us, now, right now, if you can, when you can, cheers"
 )
 _POLITE = tuple(
-    tuple(sorted((tuple(p.split()) for p in phrases.split(", ")), key=len, reverse=True))
+    tuple(sorted((tuple(w for w in p.split() if w not in FILLERS) for p in phrases.split(", ")), key=len, reverse=True))
     for phrases in (_OPENINGS, _CLOSINGS)
 )
 _JOINTS = frozenset({"and", "&", "+", "-", "–", "—", "/", "|", "(", ")"})
@@ -73,8 +73,18 @@ def meaningful(text: str) -> list[Token]:
 
 
 def without_marks(text: str) -> list[Token]:
-    """The tokens of a text without marks and articles."""
-    return [t for t in tokenize(text) if t.text not in MARKS and t.text.casefold() not in FILLERS]
+    """The tokens of a text without marks and articles, and without *no.* before a number."""
+    tokens = tokenize(text)
+    numbering = {
+        one.number
+        for one, mark, other in zip(tokens, tokens[1:], tokens[2:], strict=False)
+        if one.text.casefold() in _NUMBERING and mark.text == "." and one.end == mark.start and other.text[0].isdigit()
+    }
+    left = (t for t in tokens if t.text not in MARKS and t.text.casefold() not in FILLERS)
+    return [t for t in left if t.number not in numbering]
+
+
+_NUMBERING = frozenset({"no", "nr"})
 
 
 def _plain(token: Token) -> str:
@@ -128,6 +138,8 @@ def find_joints(parts: Sequence[Part], text: str) -> list[list[int]]:
         for at in (i for i, word in enumerate(words) if word == phrase[0]):
             if tuple(words[at : at + len(phrase)]) == phrase:
                 joints[at].append(at + len(phrase))
+    if words and words[0] in _ASKING and text.rstrip().endswith("?"):
+        joints[0].append(1)
     return joints
 
 
@@ -139,19 +151,31 @@ def _is_joint(part: Part, text: str) -> bool:
     return token.text.isalpha() or token.text in "()" or text[token.end : token.end + 1] in ("", " ", "\n")
 
 
-_MODALS = words_of("could can would please pls")
+_ASKING = words_of("could can would")
+_MODALS = _ASKING | {"please", "pls"}
 
 
 def asks_for_facts(goal: str) -> bool:
     """Whether a sentence of the goal is a question that is not a request: *Is it paid?*, and not *Can you pay it?*"""
-    tokens = tokenize(goal)
-    start = 0
-    for i, token in enumerate(tokens):
-        if token.text == "?":
-            first = meaningful(goal[tokens[start].start : token.start])
-            begins = {_plain(t) for t in tokens[start : start + 4]} & _MODALS
-            if first and not begins:
-                return True
+    clauses: list[str] = []  # of one sentence, as the words with which they begin
+    before = ""
+    for token in tokenize(goal):
+        if token.text == "?" and clauses and _MODALS.isdisjoint(clauses):
+            return True
         if token.text in ".!?":
-            start = i + 1
+            clauses, before = [], ""
+        elif token.text not in MARKS:
+            clauses += [_plain(token)] if before in _STARTS else []
+            before = _plain(token)
+        else:
+            before = token.text
     return False
+
+
+_STARTS = frozenset({"", ",", ";", ":", "and", "so", "hi", "hello", "hey", "there", "please", "pls", "thanks"})
+
+
+def find_joined(parts: Sequence[Part], text: str) -> list[bool]:
+    """For each part, whether no mark stands between it and the one before."""
+    ends = [0, *(p.tokens[-1].end for p in parts)]
+    return [MARKS.isdisjoint(text[end : p.tokens[0].start]) for end, p in zip(ends, parts, strict=False)]

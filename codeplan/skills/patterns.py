@@ -40,7 +40,7 @@ Pattern: TypeAlias = "tuple[str | Place | Choice, ...]"
 
 
 class Bound(NamedTuple):
-    """The parts, from ``start`` to ``end``, that are a parameter's value. ``alone``: no word of the pattern is beside it."""
+    """The parts, from ``start`` to ``end``, that are a parameter's value. ``alone``: no word says what it is for."""
 
     name: str
     start: int
@@ -98,7 +98,8 @@ class _Reader:
                 ways[-1] = (*ways[-1], self._read_inner(sign, depth))
         ways[-1] = (*ways[-1], *_items(run, self._same, whole=False))
         self.is_damaged |= (self._signs[self.at] if self.at < len(self._signs) else "") != closing
-        return ways[0] if len(ways) == 1 else (Choice(tuple(ways)),)
+        kept = [way for way in ways if way != ("no",)]  # a number's, which no goal has: see goal_words
+        return kept[0] if len(kept) == 1 else (Choice(tuple(kept)),)
 
     def _read_inner(self, sign: str, depth: int) -> Choice:
         inner = self.read(")" if sign == "(" else "]", depth + 1)
@@ -137,11 +138,17 @@ def has_choice(pattern: Pattern) -> bool:
 
 
 class Goal(NamedTuple):
-    """The parts of a goal, how many of them each parameter's value may have, and where its joints end."""
+    """The parts of a goal, and for each parameter and part, where a value that begins there may end.
+
+    ``joints`` are where the joints that begin at a part end; ``joined`` is whether no mark stands before it. ``led``
+    are parameters whose value has a word before it, which says what it is for, as in *up to 10*.
+    """
 
     words: Sequence[str]
-    sizes: Mapping[str, range]
+    values: Mapping[str, Sequence[Sequence[int]]]
     joints: Sequence[Sequence[int]]
+    joined: Sequence[bool]
+    led: frozenset[str] = frozenset()
 
 
 def match_whole(pattern: Pattern, goal: Goal) -> list[Binding]:
@@ -168,9 +175,8 @@ def _step(node: str | Place | Choice, states: _States, goal: Goal) -> _States:
     for at, bindings in states.items():
         if isinstance(node, Place):
             new = [b for b in bindings if all(bound.name != node.name for bound in b)]
-            for size in goal.sizes.get(node.name, ()) if new else ():
-                if at + size <= len(goal.words):
-                    _add(after, at + size, [(*b, Bound(node.name, at, at + size)) for b in new])
+            for end in goal.values[node.name][at] if new and at < len(goal.words) and node.name in goal.values else ():
+                _add(after, end, [(*b, Bound(node.name, at, end)) for b in new])
         elif at < len(goal.words) and goal.words[at] == node:
             _add(after, at + 1, bindings)
     return after
@@ -227,25 +233,40 @@ class _Piece(NamedTuple):
     thing: int
     end: int
     binding: Binding
+    is_bare: bool  # a value, and no word
+
+
+class _Said(NamedTuple):
+    """What the words up to one say: things, as bits, and values. ``leads``: the last one asks for what follows."""
+
+    things: int
+    binding: Binding
+    leads: bool
 
 
 def match_frame(frame: Frame, goal: Goal) -> list[Binding]:
     """The ways in which the goal is said in pieces, with nothing left. Raises: TooManyWays."""
-    states: list[set[tuple[int, Binding]]] = [set() for _ in range(len(goal.words) + 1)]
-    states[0].add((0, ()))
+    states: list[set[_Said]] = [set() for _ in range(len(goal.words) + 1)]
+    states[0].add(_Said(0, (), leads=False))
     for at, known in enumerate(states[:-1]):
         if len(known) > MAX_STATES:
             raise TooManyWays
         for end in goal.joints[at] if known else ():
-            states[end] |= known
+            states[end] |= {said._replace(leads=False) for said in known}
         for piece in list(_pieces(frame, at, goal)) if known else ():
-            names = {b.name for b in piece.binding}
-            states[piece.end] |= {
-                (said | piece.thing, (*bound, *piece.binding))
-                for said, bound in known
-                if not said & piece.thing and names.isdisjoint(b.name for b in bound)
-            }
-    return [bound for said, bound in states[-1] if said == (1 << frame.does) - 1]
+            states[piece.end] |= {after for said in known if (after := _say(said, piece, at, goal))}
+    return [said.binding for said in states[-1] if said.things == (1 << frame.does) - 1]
+
+
+def _say(said: _Said, piece: _Piece, at: int, goal: Goal) -> _Said | None:
+    """What is said with one more piece, which begins at a word; None if it says something again."""
+    names, ends = {b.name for b in said.binding}, {at, *(b.end for b in piece.binding)}
+    if said.things & piece.thing or any(b.name in names for b in piece.binding):
+        return None
+    alone = piece.is_bare and not (said.leads and goal.joined[at])
+    new = tuple(b._replace(alone=b.start in ends if b.name in goal.led else alone) for b in piece.binding)
+    leads = bool(piece.thing) and not (new and new[-1].end == piece.end)
+    return _Said(said.things | piece.thing, (*said.binding, *new), leads)
 
 
 def _pieces(frame: Frame, at: int, goal: Goal) -> Iterator[_Piece]:
@@ -253,10 +274,5 @@ def _pieces(frame: Frame, at: int, goal: Goal) -> Iterator[_Piece]:
     for word in (goal.words[at], None):
         for thing, pattern in frame.beginning.get(word, ()):
             for end, bindings in _advance(pattern, {at: [()]}, goal).items():
-                yield from (_Piece(thing, end, _mark_alone(b, at, end)) for b in bindings if end > at)
-
-
-def _mark_alone(binding: Binding, start: int, end: int) -> Binding:
-    """The values of a piece, marked if no word of the piece stands beside them."""
-    starts, ends = {end, *(b.start for b in binding)}, {start, *(b.end for b in binding)}
-    return tuple(b._replace(alone=b.start in ends and b.end in starts) for b in binding)
+                for b in bindings if end > at else ():
+                    yield _Piece(thing, end, b, len(b) == 1 and (b[0].start, b[0].end) == (at, end))

@@ -22,15 +22,17 @@ import msgspec
 from codeplan.skills.goal_values import (
     LIMITS,
     OwnValue,
+    find_led,
+    find_spans,
     find_value,
     free_parameters,
     leaves_values,
     own_value,
     read_values,
-    value_sizes,
 )
 from codeplan.skills.goal_words import (
     asks_for_facts,
+    find_joined,
     find_joints,
     interchangeable,
     meaningful,
@@ -63,7 +65,7 @@ from codeplan.skills.patterns import (
     match_whole,
     read_pattern,
 )
-from codeplan.skills.skill import MAX_THINGS, GoalPieces, Skill
+from codeplan.skills.skill import MAX_PATTERNS, MAX_THINGS, GoalPieces, Skill
 
 MAX_PHRASES: Final = 60
 MAX_WORD_GROUPS: Final = 60
@@ -120,8 +122,11 @@ def _find_values(
     """
     grammar = _grammar(skill.plan, skill.said, skill.words, skill.pieces)
     parts = split_parts(meaningful(goal), grammar.same)
-    sizes = {name: value_sizes(value.value) for name, value in own.items()}
-    known = Goal([part.word for part in parts], sizes, find_joints(parts, goal))
+    spans = {name: find_spans(value, parts, goal, grammar.known) for name, value in own.items()}
+    words, led = [part.word for part in parts], find_led(read_parameters(skill.plan))
+    known = Goal(words, spans, find_joints(parts, goal), find_joined(parts, goal), led)
+    if any(match_whole(pattern, known) for pattern in grammar.other):
+        return []
     numbers = {name for name, value in own.items() if isinstance(value.value, int | float)}
     bindings = [b for pattern in grammar.phrases for b in match_whole(pattern, known) if _are_apart(b, numbers)]
     if grammar.frame.does and not asks_for_facts(goal):
@@ -149,11 +154,13 @@ def _says_otherwise(block: ParameterBlock) -> bool:
 
 
 class _Grammar(NamedTuple):
-    """The phrases and the pieces of a skill, in canonical form, and its interchangeable words."""
+    """The phrases and the pieces of a skill, in canonical form, its interchangeable words, and all that they know."""
 
     phrases: tuple[Pattern, ...]
     frame: Frame
+    other: tuple[Pattern, ...]
     same: dict[tuple[str, ...], str]
+    known: frozenset[str]
 
 
 @lru_cache(maxsize=64)
@@ -162,10 +169,14 @@ def _grammar(plan: str, said: tuple[str, ...], words: tuple[tuple[str, ...], ...
     skill = Skill("", "", plan, parameters=tuple(p.name for p in read_parameters(plan).parameters))
     same = interchangeable(words)
     phrases = (read_pattern(phrase, same, whole=True) for phrase in valid_phrases(skill, [own_phrase(skill), *said]))
-    known = valid_pieces(skill, pieces.does, pieces.has)
-    does = [[p for way in ways if (p := read_pattern(way, same, whole=False))] for ways in known.does]
-    has = [p for way in known.has if (p := read_pattern(way, same, whole=False))]
-    return _Grammar(tuple(p for p in phrases if p), make_frame(does, has), same)
+    known_pieces = valid_pieces(skill, pieces)
+    does = [[p for way in ways if (p := read_pattern(way, same, whole=False))] for ways in known_pieces.does]
+    has = [p for way in known_pieces.has if (p := read_pattern(way, same, whole=False))]
+    sentences = tuple(p for p in phrases if p)
+    every = itertools.chain(sentences, *does, has)
+    known = frozenset(item for pattern in every for item in flatten(pattern) if isinstance(item, str))
+    other = tuple(p for way in known_pieces.other if (p := read_pattern(way, same, whole=True)))
+    return _Grammar(sentences, make_frame(does, has), other, same, known)
 
 
 def shares_words(skill: Skill, goal: str) -> bool:
@@ -224,6 +235,7 @@ class _Reply(msgspec.Struct):
     words: tuple[tuple[str, ...], ...] = ()
     does: tuple[tuple[str, ...], ...] = ()
     has: tuple[str, ...] = ()
+    other: tuple[str, ...] = ()
 
 
 def parse_phrases(reply: str, skill: Skill) -> Skill:
@@ -236,7 +248,7 @@ def parse_phrases(reply: str, skill: Skill) -> Skill:
     groups = (tuple(dict.fromkeys(w for w in group if 0 < len(w) <= MAX_WORD))[:MAX_GROUP] for group in found.words)
     words = tuple(group for group in groups if len(group) > 1)[:MAX_WORD_GROUPS]
     said = valid_phrases(skill, [*skill.said, *found.said])
-    pieces = valid_pieces(skill, found.does, found.has) if found.does else skill.pieces
+    pieces = valid_pieces(skill, GoalPieces(found.does, found.has, found.other)) if found.does else skill.pieces
     return msgspec.structs.replace(skill, said=said, words=(*skill.words, *words)[:MAX_WORD_GROUPS], pieces=pieces)
 
 
@@ -277,7 +289,7 @@ def _is_phrase(phrase: str, names: _Names, denials: Collection[str]) -> bool:
     return len(set(places)) == len(places) and all((a.name in names.numbers) != (b.name in names.numbers) for a, b in pairs)
 
 
-def valid_pieces(skill: Skill, does: Iterable[Iterable[str]], has: Iterable[str]) -> GoalPieces:
+def valid_pieces(skill: Skill, pieces: GoalPieces) -> GoalPieces:
     """The pieces of a goal without those that no goal may have: none at all if a thing cannot be said any more.
 
     A way to say a thing has a word of its own in each of its alternatives; a way to give a value has the value.
@@ -292,9 +304,10 @@ def valid_pieces(skill: Skill, does: Iterable[Iterable[str]], has: Iterable[str]
     def says_a_thing(piece: str) -> bool:
         return is_usable(piece) and count_words(read_pattern(piece, {}, whole=False) or ()) > 0
 
-    ways = [tuple(dict.fromkeys(filter(says_a_thing, group)))[:MAX_PHRASES] for group in does]
-    values = tuple(dict.fromkeys(p for p in has if PLACE.search(p) and is_usable(p)))[:MAX_PHRASES]
-    return GoalPieces(tuple(ways), values) if ways and all(ways) and len(ways) <= MAX_THINGS else GoalPieces()
+    ways = tuple(tuple(dict.fromkeys(filter(says_a_thing, group)))[:MAX_PATTERNS] for group in pieces.does)
+    values = tuple(dict.fromkeys(p for p in pieces.has if PLACE.search(p) and is_usable(p)))[:MAX_PATTERNS]
+    other = tuple(p for p in pieces.other if len(p) <= MAX_GOAL)[:MAX_PATTERNS]
+    return GoalPieces(ways, values, other) if ways and all(ways) and len(ways) <= MAX_THINGS else GoalPieces()
 
 
 def _words(skill: Skill) -> Collection[str]:

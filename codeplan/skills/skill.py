@@ -32,22 +32,23 @@ class SkillOrigin(Value, frozen=True):
 
 
 _MAX_PATTERN = 300
-_MAX_PATTERNS = 60
+MAX_PATTERNS = 60
 MAX_THINGS = 8
 
 _Pattern = Annotated[str, msgspec.Meta(max_length=_MAX_PATTERN)]
-_Patterns = Annotated[tuple[_Pattern, ...], msgspec.Meta(max_length=_MAX_PATTERNS)]
+_Patterns = Annotated[tuple[_Pattern, ...], msgspec.Meta(max_length=MAX_PATTERNS)]
 
 
 class GoalPieces(Value, frozen=True):
     """Patterns (``skills.patterns``) of the pieces in which people say a skill's goal, in any order.
 
     ``does`` has a group for each thing that the goal asks for: a goal says each in one of its patterns. ``has`` are
-    patterns that give values.
+    patterns that give values. ``other`` are patterns of whole goals that sound like it and ask for something else.
     """
 
     does: Annotated[tuple[_Patterns, ...], msgspec.Meta(max_length=MAX_THINGS)] = ()
     has: _Patterns = ()
+    other: _Patterns = ()
 
 
 class Skill(Value, frozen=True):
