@@ -194,7 +194,8 @@ def _prove(
 ) -> _Proof | NothingAcquired:
     """Generalise a plan, and run it on its own task again, from step 1."""
     task = episode.result.task
-    plan = _generalise(source, episode.events, task, sandbox, api)
+    is_verified = _has_tools(episode) and episode.result.success
+    plan = _generalise(source, episode.events, task, sandbox, api, is_verified=is_verified)
     if isinstance(plan, NothingAcquired):
         return plan
     skill = _build_skill(plan, task, episode, runner, sandbox)
@@ -286,9 +287,12 @@ _LOST_LIMITS = frozenset({"wall", "cpu", "turns", "memory"})
 
 
 def _generalise(
-    source: str, events: Sequence[Event], task: Task, sandbox: Sandbox, api: AgentApi
+    source: str, events: Sequence[Event], task: Task, sandbox: Sandbox, api: AgentApi, *, is_verified: bool
 ) -> Plan | NothingAcquired:
-    """The plan with parameters in place of this episode's values."""
+    """The plan with parameters in place of this episode's values.
+
+    One that a verifier judged may have a step without an assertion: the verifier sees what such a step has missed.
+    """
     checked = sandbox.check(source, api)
     if isinstance(checked, Rejected):
         return NothingAcquired(f"the check refuses its plan: {checked.diagnostics[0]}")
@@ -303,7 +307,8 @@ def _generalise(
         return NothingAcquired(f"its plan cannot be generalised: {found.diagnostics[0]}")
     # a plan that was a skill's before has that one's goal in the comment
     stated = bind_parameters(found["source"], task.goal, {}) if _is_of_tools(events[0]) else found["source"]
-    strictly = refuse_warnings(sandbox.check(stated, api))
+    checked = sandbox.check(stated, api)
+    strictly = checked if is_verified else refuse_warnings(checked)
     if isinstance(strictly, Rejected):
         return NothingAcquired(f"the strict check refuses the generalised plan: {strictly.diagnostics[0]}")
     return strictly

@@ -149,6 +149,13 @@ def leaves_values(plan: str, parameters: Sequence[SkillParameter]) -> bool:
 
 _PRINTED = re.compile(r"^ *(?:print\(.*|#.*)$", re.MULTILINE)
 _MAX_LIST_TOKENS = 60
+_MAX_PATH_TOKENS = 26
+_PATH = re.compile(r"~?(?:/(?!\.{1,2}(?:/|$))[\w.@+-]{1,100}){1,12}")
+
+
+def _is_path(value: object) -> bool:
+    """Whether it is the path of a folder or a file, from the root or from home."""
+    return isinstance(value, str) and bool(_PATH.fullmatch(value))
 
 
 def value_sizes(value: SkillParameterValue) -> range:
@@ -157,6 +164,8 @@ def value_sizes(value: SkillParameterValue) -> range:
         return range(1, _MAX_LIST_TOKENS)
     if is_date(value):
         return range(1, 7)
+    if _is_path(value):
+        return range(2, _MAX_PATH_TOKENS)
     own = len(tokenize(str(value)))
     return range(1, 2) if not isinstance(value, str) else range(1, max(4, own) + 1)
 
@@ -175,7 +184,7 @@ class OwnValue(NamedTuple):
 def own_value(value: SkillParameterValue, goal: str) -> OwnValue:
     tokens = tokenize(goal)
     place = next(find_value(value, tokens), None) if isinstance(value, str) and _is_plain(value) else None
-    if place is None or _is_quoted(place[0].text):
+    if place is None or _read_quoted(place, goal):
         return OwnValue(value)
     is_single = stem(place[-1].text) == place[-1].text.casefold()
     is_relation = is_single and goal[place[-1].end :].split()[:1] == ["of"]  # a duplicate of
@@ -264,15 +273,15 @@ def read_values(
     found: dict[str, SkillParameterValue] = {}
     for name, start, end, alone in binding:
         value = read_value(own[name], parts[start:end], goal)
-        if value is None or (alone and not _says_what_it_is(value)):
+        if value is None or (alone and not _says_what_it_is(value)) or found.get(name, value) != value:
             return None
         found[name] = value
     return found
 
 
 def _says_what_it_is(value: SkillParameterValue) -> bool:
-    """Whether a value needs no word beside it: a date, an address, a file's name, a name with letters and digits."""
-    return isinstance(value, str) and (is_date(value) or (any(_sort(value)) and not value.isdigit()))
+    """Whether a value needs no word beside it: a date, an address, a path, a name with letters and digits."""
+    return isinstance(value, str) and (is_date(value) or _is_path(value) or (any(_sort(value)) and not value.isdigit()))
 
 
 def _read_value(own: SkillParameterValue, span: Sequence[Token], goal: str) -> SkillParameterValue | None:
@@ -287,12 +296,14 @@ def _read_value(own: SkillParameterValue, span: Sequence[Token], goal: str) -> S
         return _read_date(text)
     if text == own and own.isalpha():
         return own
+    if _is_path(own):
+        return text if _is_path(text) and text[0] == own[0] and (_sort(text) == _sort(own)) else None
     if "\n" in text or _belongs_to_more(goal, span[0]):
         return None
-    quoted = len(span) == 1 and _is_quoted(text)
+    quoted = _read_quoted(span, goal)
     if not quoted and not _is_name(own, span, goal):
         return None
-    text = text[1:-1] if quoted else text
+    text = quoted or text
     return text if text.strip() and _sort(text) == _sort(own) else None
 
 
@@ -303,6 +314,17 @@ NUMBER_WORDS = {word: number for number, word in enumerate([*_UNITS, *_TEENS], 1
 NUMBER_WORDS |= {word: 10 * number for number, word in enumerate(_TENS, 2)}
 NUMBER_WORDS |= {f"{ten}-{unit}": NUMBER_WORDS[ten] + i for ten in _TENS for i, unit in enumerate(_UNITS, 1)}
 """The numbers that one word says; *one* is often none."""
+
+
+def _read_quoted(span: Sequence[Token], goal: str) -> str:
+    """The text between the quotes around the tokens; empty if there are none."""
+    if len(span) == 1 and _is_quoted(span[0].text):
+        return span[0].text[1:-1]
+    closing = re.match(r"[.,;:!?]{0,3}'(?!\w)", goal[span[-1].end :])
+    opens = goal[max(0, span[0].start - 2) : span[0].start]
+    if closing is None or not opens.endswith("'") or opens[:-1].strip() or "'" in goal[span[0].start : span[-1].end]:
+        return ""
+    return goal[span[0].start : span[-1].end] + closing[0][:-1]
 
 
 def _read_list(own: Sequence[str | int | float], text: str, start: int, goal: str) -> list[str | int | float] | None:

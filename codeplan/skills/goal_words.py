@@ -8,7 +8,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 PLACE_MARK: Final = "\ue000"  # a private character: the place of a parameter in a phrase
 
-_TOKEN = re.compile(r"\"[^\"]*\"|“[^“”]*”|\w+(?:[-@./:'’+&]\w+)*|[^\w\s]")
+_TOKEN = re.compile(r"\"[^\"]*\"|“[^“”]*”|(?<![^\s(])\.\w{1,20}\b|\w+(?:[-@./:'’+&]\w+)*|[^\w\s]")
+_PATH_PIECE = re.compile(r"/|[^/]+")
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -57,7 +58,14 @@ Same: TypeAlias = Mapping[tuple[str, ...], str]
 
 
 def tokenize(text: str) -> list[Token]:
-    return [Token(m[0], m.start(), m.end(), i) for i, m in enumerate(_TOKEN.finditer(text))]
+    """The words, numbers and signs of a text; a path from the root or from home has a token for each of its names."""
+    spans: list[tuple[int, int]] = []
+    for m in _TOKEN.finditer(text):
+        if "/" in m[0] and m[0][0] not in '"“' and text[max(0, m.start() - 1) : m.start()] == "/":
+            spans += [(m.start() + p.start(), m.start() + p.end()) for p in _PATH_PIECE.finditer(m[0])]
+        else:
+            spans.append(m.span())
+    return [Token(text[start:end], start, end, i) for i, (start, end) in enumerate(spans)]
 
 
 def meaningful(text: str) -> list[Token]:

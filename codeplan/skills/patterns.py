@@ -174,12 +174,18 @@ def _step(node: str | Place | Choice, states: _States, goal: Goal) -> _States:
         return after
     for at, bindings in states.items():
         if isinstance(node, Place):
-            new = [b for b in bindings if all(bound.name != node.name for bound in b)]
-            for end in goal.values[node.name][at] if new and at < len(goal.words) and node.name in goal.values else ():
-                _add(after, end, [(*b, Bound(node.name, at, end)) for b in new])
+            for end in goal.values[node.name][at] if at < len(goal.words) and node.name in goal.values else ():
+                bound = Bound(node.name, at, end)
+                _add(after, end, [(*b, bound) for b in bindings if _agree(b, bound, goal)])
         elif at < len(goal.words) and goal.words[at] == node:
             _add(after, at + 1, bindings)
     return after
+
+
+def _agree(binding: Binding, new: Bound, goal: Goal) -> bool:
+    """Whether a value is the same wherever it stands."""
+    words = goal.words[new.start : new.end]
+    return all(goal.words[b.start : b.end] == words for b in binding if b.name == new.name)
 
 
 def _add(states: _States, at: int, bindings: list[Binding]) -> None:
@@ -259,10 +265,10 @@ def match_frame(frame: Frame, goal: Goal) -> list[Binding]:
 
 
 def _say(said: _Said, piece: _Piece, at: int, goal: Goal) -> _Said | None:
-    """What is said with one more piece, which begins at a word; None if it says something again."""
-    names, ends = {b.name for b in said.binding}, {at, *(b.end for b in piece.binding)}
-    if said.things & piece.thing or any(b.name in names for b in piece.binding):
+    """What is said with one more piece, which begins at a word; None if it says a thing again, or a value otherwise."""
+    if said.things & piece.thing or not all(_agree(said.binding, b, goal) for b in piece.binding):
         return None
+    ends = {at, *(b.end for b in piece.binding)}
     alone = piece.is_bare and not (said.leads and goal.joined[at])
     new = tuple(b._replace(alone=b.start in ends if b.name in goal.led else alone) for b in piece.binding)
     leads = bool(piece.thing) and not (new and new[-1].end == piece.end)

@@ -65,7 +65,7 @@ from codeplan.skills.patterns import (
     match_whole,
     read_pattern,
 )
-from codeplan.skills.skill import MAX_PATTERNS, MAX_THINGS, GoalPieces, Skill
+from codeplan.skills.skill import MAX_PATTERN, MAX_PATTERNS, MAX_THINGS, GoalPieces, Skill
 
 MAX_PHRASES: Final = 60
 MAX_WORD_GROUPS: Final = 60
@@ -217,16 +217,18 @@ def asked_phrase(skill: Skill) -> str:
     """The skill's own goal as a phrase that has places for those values alone that may be others."""
     block = read_parameters(skill.plan)
     free = free_parameters(block)
-    return _with_places(block.goal, {p.name: p.value for p in block.parameters if p.name in free})
+    asked = {p.name: p.value for p in block.parameters if p.name in free}
+    return _with_places(block.goal, asked) if len(block.goal) < MAX_GOAL else ""
 
 
 def _with_places(goal: str, values: Mapping[str, SkillParameterValue]) -> str:
-    """The goal as a pattern, with names in braces for the values; empty unless it has each value once, for itself."""
+    """The goal as a pattern, with names in braces for the values; empty unless it has each value, a number once."""
     for name, value in values.items():
         places = list(find_value(value, tokenize(goal)))
-        if len(places) != 1:
+        if not places or (len(places) > 1 and not isinstance(value, str)):
             return ""
-        goal = f"{goal[: places[0][0].start]}{{{name}}}{goal[places[0][-1].end :]}"
+        for place in reversed(places):
+            goal = f"{goal[: place[0].start]}{{{name}}}{goal[place[-1].end :]}"
     return escape(goal)
 
 
@@ -286,7 +288,7 @@ def _is_phrase(phrase: str, names: _Names, denials: Collection[str]) -> bool:
     if has_choice(pattern):
         return denials.isdisjoint(flatten(pattern))
     pairs = [(a, b) for a, b in itertools.pairwise(pattern) if isinstance(a, Place) and isinstance(b, Place)]
-    return len(set(places)) == len(places) and all((a.name in names.numbers) != (b.name in names.numbers) for a, b in pairs)
+    return all((a.name in names.numbers) != (b.name in names.numbers) for a, b in pairs)
 
 
 def valid_pieces(skill: Skill, pieces: GoalPieces) -> GoalPieces:
@@ -298,7 +300,7 @@ def valid_pieces(skill: Skill, pieces: GoalPieces) -> GoalPieces:
     known = set(skill.parameters)
 
     def is_usable(piece: str) -> bool:
-        pattern = read_pattern(piece, {}, whole=False) if len(piece) <= MAX_GOAL else None
+        pattern = read_pattern(piece, {}, whole=False) if len(piece) <= MAX_PATTERN else None
         return bool(pattern) and known.issuperset(PLACE.findall(piece)) and denials.isdisjoint(flatten(pattern or ()))
 
     def says_a_thing(piece: str) -> bool:
@@ -306,7 +308,7 @@ def valid_pieces(skill: Skill, pieces: GoalPieces) -> GoalPieces:
 
     ways = tuple(tuple(dict.fromkeys(filter(says_a_thing, group)))[:MAX_PATTERNS] for group in pieces.does)
     values = tuple(dict.fromkeys(p for p in pieces.has if PLACE.search(p) and is_usable(p)))[:MAX_PATTERNS]
-    other = tuple(p for p in pieces.other if len(p) <= MAX_GOAL)[:MAX_PATTERNS]
+    other = tuple(p for p in pieces.other if len(p) <= MAX_PATTERN)[:MAX_PATTERNS]
     return GoalPieces(ways, values, other) if ways and all(ways) and len(ways) <= MAX_THINGS else GoalPieces()
 
 

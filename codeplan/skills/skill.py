@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Literal, Protocol, runtime_checkable
+from typing import Annotated, Final, Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -31,11 +31,11 @@ class SkillOrigin(Value, frozen=True):
     run: str = ""
 
 
-_MAX_PATTERN = 300
-MAX_PATTERNS = 60
-MAX_THINGS = 8
+MAX_PATTERN: Final = 300
+MAX_PATTERNS: Final = 40
+MAX_THINGS: Final = 6
 
-_Pattern = Annotated[str, msgspec.Meta(max_length=_MAX_PATTERN)]
+_Pattern = Annotated[str, msgspec.Meta(max_length=MAX_PATTERN)]
 _Patterns = Annotated[tuple[_Pattern, ...], msgspec.Meta(max_length=MAX_PATTERNS)]
 
 
