@@ -50,7 +50,7 @@ def find_value(value: SkillParameterValue, tokens: Sequence[Token]) -> Iterator[
     if isinstance(value, int | float):
         yield from _find_number(value, tokens)
         return
-    words = [t.text for t in tokenize(value)]
+    words = [t.text for t in tokenize(value.removesuffix("/") if is_path(value) else value)]
     if is_date(value):
         yield from _find_date(value, tokens)
         return
@@ -150,10 +150,10 @@ def leaves_values(plan: str, parameters: Sequence[SkillParameter]) -> bool:
 _PRINTED = re.compile(r"^ *(?:print\(.*|#.*)$", re.MULTILINE)
 _MAX_LIST_TOKENS = 60
 _MAX_PATH_TOKENS = 26
-_PATH = re.compile(r"~?(?:/(?!\.{1,2}(?:/|$))[\w.@+-]{1,100}){1,12}")
+_PATH = re.compile(r"~?(?:/(?!\.{1,2}(?:/|$))[\w.@+-]{1,100}){1,12}/?")
 
 
-def _is_path(value: object) -> bool:
+def is_path(value: object) -> bool:
     """Whether it is the path of a folder or a file, from the root or from home."""
     return isinstance(value, str) and bool(_PATH.fullmatch(value))
 
@@ -164,7 +164,7 @@ def value_sizes(value: SkillParameterValue) -> range:
         return range(1, _MAX_LIST_TOKENS)
     if is_date(value):
         return range(1, 7)
-    if _is_path(value):
+    if is_path(value):
         return range(2, _MAX_PATH_TOKENS)
     own = len(tokenize(str(value)))
     return range(1, 2) if not isinstance(value, str) else range(1, max(4, own) + 1)
@@ -281,7 +281,7 @@ def read_values(
 
 def _says_what_it_is(value: SkillParameterValue) -> bool:
     """Whether a value needs no word beside it: a date, an address, a path, a name with letters and digits."""
-    return isinstance(value, str) and (is_date(value) or _is_path(value) or (any(_sort(value)) and not value.isdigit()))
+    return isinstance(value, str) and (is_date(value) or is_path(value) or (any(_sort(value)) and not value.isdigit()))
 
 
 def _read_value(own: SkillParameterValue, span: Sequence[Token], goal: str) -> SkillParameterValue | None:
@@ -296,8 +296,10 @@ def _read_value(own: SkillParameterValue, span: Sequence[Token], goal: str) -> S
         return _read_date(text)
     if text == own and own.isalpha():
         return own
-    if _is_path(own):
-        return text if _is_path(text) and text[0] == own[0] and (_sort(text) == _sort(own)) else None
+    if is_path(own):
+        slash = "/" * own.endswith("/")
+        fits = is_path(text) and not text.endswith("/") and text[0] == own[0] and _sort(text + slash) == _sort(own)
+        return text + slash if fits else None
     if "\n" in text or _belongs_to_more(goal, span[0]):
         return None
     quoted = _read_quoted(span, goal)

@@ -104,11 +104,12 @@ def bind_by_rule(skill: Skill, goal: str) -> dict[str, SkillParameterValue] | No
     names = tuple(p.name for p in block.parameters)
     if not names or names != skill.parameters or len(set(names)) < len(names) or len(goal) > MAX_GOAL:
         return None
-    if leaves_values(skill.plan, block.parameters) or _says_otherwise(block):
+    free = frozenset(free_parameters(block))
+    if leaves_values(skill.plan, [p for p in block.parameters if p.name in free]) or _says_otherwise(block):
         return None
     own = {p.name: own_value(p.value, block.goal) for p in block.parameters}
     with contextlib.suppress(TooManyWays):
-        found = _find_values(skill, goal, own, frozenset(free_parameters(block)))
+        found = _find_values(skill, goal, own, free)
         return found[0] if len(found) == 1 and holds_values(skill.plan, found[0]) else None
     return None
 
