@@ -201,6 +201,8 @@ class ToolSources:
 
     def addresses(self) -> list[ServerAddress]:
         """The MCP servers. Raises: UsageError: one, the file of servers or the time for a call is wrong."""
+        if isinstance(self.mcp, Mapping):
+            raise UsageError("mcp takes commands and URLs; servers by name go into a JSON file, given as mcp_config")
         several = isinstance(self.mcp, Iterable) and not isinstance(self.mcp, str | ServerAddress)
         given: Any = tuple(self.mcp) if several else (self.mcp,)
         addresses = [a if isinstance(a, ServerAddress) else parse_address(a) for a in given]

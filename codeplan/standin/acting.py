@@ -41,7 +41,12 @@ _ALL_ACTING_RULES: tuple[tuple[re.Pattern[str], _ActingRules], ...] = (
     (re.compile(r"^web ?shop\b|^- search\[WORDS\]", re.MULTILINE | re.IGNORECASE), webshop),
     (re.compile(r"^You are in the middle of a room|^- take OBJECT", re.MULTILINE), household),
 )
-"""Rules by environment. Every function below returns None if no environment's pattern matches the prompt."""
+"""Rules by environment. The functions below that answer return None if no environment's pattern matches the prompt."""
+
+
+def knows_world(observation: str) -> bool:
+    """Whether a task that begins with this observation is of an environment that has rules here."""
+    return _acting_rules_for(observation) is not None
 
 
 def act(prompt: str, weakness: Weakness) -> str | None:

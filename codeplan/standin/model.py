@@ -188,6 +188,16 @@ class ScriptedModel:
         raise _unsupported(f"it cannot do what {purpose!r} asks for")
 
 
+def knows_task(goal: str, observation: str, *, in_turns: bool = False) -> bool:
+    """Whether the stand-in can plan for a task, or with ``in_turns`` whether it can act in its world turn by turn."""
+    if in_turns:
+        return acting.knows_world(observation)
+    try:
+        return rules_for(observation).parse_goal(TaskPrompt(goal, observation)) is not None
+    except Exception:  # the goal and the world may be anybody's
+        return False
+
+
 def first_difference(previous: str, revised: str) -> int:
     """The number of the first step that differs in more than comments and spacing.
 

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from support.boxes import Boxes
 
 import codeplan
 from codeplan.bench import TotalBudget
 from codeplan.envs.household import Household
 from codeplan.errors import UsageError
+from codeplan.types import ActionSpace
 
 SHORT = codeplan.Budget(model_calls=1)
 
@@ -57,6 +59,12 @@ def test_a_class_plays_several_episodes_at_a_time() -> None:
     assert all(one.result.success for one in outcome.bench.outcomes)
 
 
+class DescribedBoxes(Boxes):
+    """Boxes for methods whose model writes the actions itself."""
+
+    space = ActionSpace(forms=("open BOX",), no_effect_prefixes=())
+
+
 def one_plan(messages: list[codeplan.Message]) -> str:
     return "```python\ndef solution(agent, start_from=1):\n    if start_from <= 1:\n        assert False, 'no'\n```"
 
@@ -99,6 +107,21 @@ def test_wrong_arguments_are_named(arguments: dict[str, Any], message: str) -> N
     with pytest.raises(codeplan.UsageError) as refused:
         codeplan.bench.run("household", **{"kind": "clean", "n": 1, **arguments})
     assert str(refused.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("method", "what"), [("adaplanner", "does not know what to do"), ("react", "cannot act turn by")]
+)
+def test_a_world_that_the_stand_in_does_not_know_is_refused_before_the_first_episode(
+    tmp_path: Path, method: str, what: str
+) -> None:
+    with pytest.raises(
+        codeplan.UsageError, match=rf"^the scripted stand-in {what}.* in boxes \(task 'ball/1'\); name an"
+    ):
+        codeplan.bench.run(DescribedBoxes, method, out=tmp_path / "bench")
+    assert not (tmp_path / "bench").exists()
+    asked = codeplan.bench.run(DescribedBoxes, method, one_plan, budget=SHORT)
+    assert all(one.result.model_calls == 1 for one in asked.bench.outcomes)
 
 
 def test_tasks_with_one_id_are_refused() -> None:
