@@ -113,7 +113,7 @@ class PastRun(Value, frozen=True):
 
     goal: str
     attempt: PlanAttempt
-    events: tuple[Event, ...]
+    events: Sequence[Event]
     start: PlanStarted
     ending: Ending | None
     broken_off: bool
@@ -143,7 +143,7 @@ def read_past_run(
     if not isinstance(header, EpisodeStarted) or (header.env, header.method) != ("tools", "exec"):
         raise UsageError(f"{folder.name} is not the run of a plan with tools; name a run that run_plan returned")
     first = next((i for i, e in enumerate(events) if isinstance(e, PlanStarted)), len(events))
-    ran = tuple(events[first:])
+    ran = events[first:]
     plan = plan or _recorded_plan(events, folder.name, check, state.entries)
     attempt = last_attempt(ran, plan, state.entries)
     for step, checkpoint in attempt.entries.items():
@@ -175,6 +175,9 @@ def _recorded_plan(events: Sequence[Event], run: str, check: PlanCheck, entries:
 
 MAX_PLAN_CHARS: Final = 200_000
 """Maximum length of a plan's text, with what is around its code. The sandbox takes 64 KiB of code."""
+
+MAX_SEEN: Final = 2_000
+"""How many events of a run stay in memory until its answer is made. Those of a longer one are read from its trace."""
 
 MAX_CHECKED: Final = 32
 """How many plans that passed their check are remembered."""
@@ -401,7 +404,7 @@ class ToolPlanRunner:
     ) -> RunAnswer:
         """Have the episode begin or go on, and answer with how it ended."""
         seen: list[Event] = []
-        tell = KeepAndTell(seen.append, control.on_event)
+        tell = KeepAndTell(lambda event: seen.append(event) if len(seen) <= MAX_SEEN else None, control.on_event)
         try:
             with closing(self._environment(goal, control, carried)) as env:
                 self._prepare_flows(env.flow_checks, plan, state.resumes)
@@ -414,7 +417,8 @@ class ToolPlanRunner:
         self._has_answered = True
         outcome = method.outcome if not isinstance(method.outcome, Rejected) else None
         self.folders.write_state(run_id, state)
-        past = read_past_run(self.folders.path(run_id), state, self._check, plan, seen)
+        events = seen if len(seen) <= MAX_SEEN else ()
+        past = read_past_run(self.folders.path(run_id), state, self._check, plan, events)
         return run_answer(run_id, past, outcome, ending or past.ending, state.resumes, self.folders.path(run_id))
 
     def _prepare_flows(self, checks: FlowChecks | None, plan: Plan, resumes: str | None) -> None:

@@ -13,6 +13,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, BinaryIO, Final, TypeVar, get_args, overload
 
 import msgspec
@@ -156,6 +157,9 @@ class TraceFile:
     def __init__(self, file: BinaryIO, path: Path | str) -> None:
         self._file, self._path = file, path
 
+    def add(self, start: int, line: bytes) -> None:
+        """An event's line stands at this place now: the trace has written it."""
+
     def line(self, start: int, end: int, hashed: int) -> bytes:
         """The line at this place. Raises: TraceFailure: it cannot be read, or has another hash."""
         try:
@@ -175,8 +179,35 @@ class TraceFile:
         weakref.finalize(self, self._file.close)
 
 
+class TemporaryTraceFile(TraceFile):
+    """The file of a trace that has none: nameless, and made when the first events leave memory."""
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[int, bytes]] = []
+        self._bytes = 0
+        self._is_open = False
+
+    def add(self, start: int, line: bytes) -> None:
+        """Write the line, or keep it while all events are in memory. Raises: TraceFailure: it cannot be written."""
+        self._waiting.append((start, line))
+        self._bytes += len(line)
+        if self._bytes <= KEPT_BYTES:
+            return
+        try:
+            if not self._is_open:
+                super().__init__(TemporaryFile(buffering=0), "in a temporary file")  # noqa: SIM115 - closed with this
+                weakref.finalize(self, self._file.close)
+                self._is_open = True
+            for place, text in self._waiting:
+                os.pwrite(self._file.fileno(), text, place)
+        except OSError as e:
+            sentence = f"the events of an episode without a folder cannot be kept in a temporary file: {e.strerror}"
+            raise TraceFailure(sentence) from e
+        self._waiting.clear()
+
+
 class StoredEvents(Events):
-    """Events of an open trace file; ``ends`` are the places where their lines end.
+    """Events of a trace's open file; ``ends`` are the places where their lines end.
 
     Other programs, a tool of a plan among them, may change the file meanwhile. An event is therefore taken from it only
     if its line has the hash that it had when it was checked or written; the key of these hashes is this process's own.
@@ -207,6 +238,7 @@ class StoredEvents(Events):
         self.ends.append(start + len(line))
         self._hashes.append(hash(line))
         self._kinds.append(_NUMBERS[type(event)])
+        self.file.add(start, line)
         while self._kept_bytes > KEPT_BYTES and self._oldest < len(self.ends) - 1:
             self._kept_bytes -= self._size(self._oldest)
             if self._oldest:  # prompts look at the header again and again
@@ -283,9 +315,9 @@ class EpisodeEvents(JoinedEvents):
     ``left`` is how many of the recording it has not repeated.
     """
 
-    def __init__(self, recording: Sequence[Event], new: StoredEvents | None = None) -> None:
-        self._new: list[Event] | StoredEvents = [] if new is None else new
-        super().__init__(recording, self._new, count=0)
+    def __init__(self, recording: Sequence[Event], new: StoredEvents) -> None:
+        self._new = new
+        super().__init__(recording, new, count=0)
         self.left = len(recording)
 
     @property
@@ -308,11 +340,8 @@ class EpisodeEvents(JoinedEvents):
         self.left -= 1
 
     def append(self, event: Event, line: bytes, start: int) -> None:
-        """Add a new event, whose line stands at this place in the file, if there is one."""
-        if isinstance(self._new, StoredEvents):
-            self._new.append(event, line, start)
-        else:
-            self._new.append(event)
+        """Add a new event, whose line stands at this place in the file."""
+        self._new.append(event, line, start)
 
     def pop(self) -> None:
         """Take the last event back."""

@@ -26,7 +26,15 @@ from codeplan.errors import Diverged, SizeExceeded, TraceExhausted, TraceFailure
 from codeplan.plain_data import MAX_VALUES
 from codeplan.recording.event_comparison import describe_difference, describe_kind_mismatch
 from codeplan.recording.event_handlers import guard_handler, hears_replies
-from codeplan.recording.event_log import EpisodeEvents, Events, JoinedEvents, StoredEvents, TraceFile, decoder
+from codeplan.recording.event_log import (
+    EpisodeEvents,
+    Events,
+    JoinedEvents,
+    StoredEvents,
+    TemporaryTraceFile,
+    TraceFile,
+    decoder,
+)
 from codeplan.recording.events import (
     TRACE_FORMAT,
     ApprovalAnswered,
@@ -296,11 +304,8 @@ class Trace:
         self._hears_replies = partial(hears_replies, on_event)
         self._lock = threading.Lock()
         self._file = _create(path) if path else None
-        self._stored: list[StoredEvents] = []
         recorded = recording if isinstance(recording, Events) else list(recording)
-        self.events = EpisodeEvents(recorded)
-        if path and self._file:
-            self._keep_in(TraceFile(self._file, path))
+        self._keep_in(TraceFile(self._file, path) if path and self._file else TemporaryTraceFile(), recorded)
         self._clock_offset: float | None = None
         self._size = size or TraceSize()
         self.approval: ApprovalAnswered | None = None
@@ -349,7 +354,7 @@ class Trace:
             raise
         trace = cls(None, on_event, events)
         trace.path, trace._file, trace._written, trace._cuts, trace._sizes = path, file, size, True, sizes
-        trace._keep_in(every.file)
+        trace._keep_in(every.file, events)
         trace._stored.append(every)
         end = every[-1] if every else None
         trace.last_end = end if isinstance(end, EpisodeEnded) else None
@@ -552,20 +557,19 @@ class Trace:
             raise Diverged(f"event {recorded.seq} is not what was recorded: {differs}")
         return recorded
 
-    def _keep_in(self, file: TraceFile) -> None:
+    def _keep_in(self, file: TraceFile, recording: Sequence[Event]) -> None:
         """Keep the new events in this file, all but the latest there alone."""
         self._stored = [StoredEvents(file)]
-        self.events = EpisodeEvents(self.recording, self._stored[0])
+        self.events = EpisodeEvents(recording, self._stored[0])
 
     def _write(self, line: bytes) -> None:
-        if self._file is None:
-            return
         try:
-            if self._cuts:
+            if self._file is not None and self._cuts:
                 self._file.truncate(self._written)
                 self._file.seek(self._written)
                 self._cuts = False
-            files.write_all(self._file, line)
+            if self._file is not None:
+                files.write_all(self._file, line)
         except OSError as e:
             raise TraceFailure(f"the trace {self.path} cannot be written: {e.strerror}") from e
         self._written += len(line)

@@ -9,7 +9,7 @@ from support.plan_server import COUNTS, KIWI, PLAN, STEP_2, Shop, plan_runner
 from codeplan.cli import main
 from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.flows import Flows, goal
-from codeplan.mcp_server.plan_runner import MAX_CHECKED, MAX_PRINTED, RunControl, require_lengths
+from codeplan.mcp_server.plan_runner import MAX_CHECKED, MAX_PRINTED, MAX_SEEN, RunControl, require_lengths
 from codeplan.recording.events import PlanDrafted, PlanStarted, StepEntered
 from codeplan.recording.trace import Trace
 from codeplan.runner.recorded_episodes import replay
@@ -419,3 +419,12 @@ def _wordy(number):
 
     tool.__name__, tool.__doc__ = f"tool_{number}", f"Look for subject_{number}. " + "More about it. " * 15
     return tool
+
+
+def test_a_long_run_is_answered_from_its_trace(tmp_path):
+    many = MAX_SEEN // 2 + 1
+    plan = f"def solution(agent, start_from=1):\n    if start_from <= 1:\n        for _ in range({many}):\n            agent.fruits()\n        assert False, 'the end'\n"
+    with plan_runner(tmp_path / "runs", Shop(), limits=Limits(calls=many)) as runner:
+        failed = runner.run(plan, "", ALONE)
+        assert (failed.ended, failed.calls, failed.failure.message) == ("failed", many, "the end")
+        assert runner.resume(failed.run, plan.replace("assert False, 'the end'", "return 7"), ALONE).value == 7

@@ -46,12 +46,16 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(tmp_path_factory.mktemp("long"), *events(20))
 
 
-@pytest.fixture(scope="module", params=["read", "repeated", "written on"])
+@pytest.fixture(scope="module", params=["read", "repeated", "written on", "without a file"])
 def trace(request: pytest.FixtureRequest, path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trace]:
     """A trace of which most is in the file alone."""
     copy = tmp_path_factory.mktemp("copy") / "trace.jsonl"
     copy.write_bytes(path.read_bytes())
-    if request.param == "read":
+    if request.param == "without a file":
+        made = Trace()
+        for event in events(20):
+            made.append(event)
+    elif request.param == "read":
         made = Trace(recording=Trace.read(copy))
         for event in made.recording:
             made.append(event)
@@ -92,12 +96,29 @@ def test_the_next_turn_takes_the_place_of_an_end(is_recorded: bool, tmp_path: Pa
     assert goes_on.events == Trace.read(path)
 
 
+def test_without_a_file_the_next_turn_takes_the_place_of_an_end_too() -> None:
+    trace = Trace()
+    for event in (*events(20), ended(started())):
+        trace.append(event)
+    trace.take_end_back()
+    for event in events(20)[1:]:
+        trace.append(event)
+    assert [type(e) for e in trace.events] == [*map(type, events(20)), *map(type, events(20)[1:])]
+
+
 def write_all(path: Path, values: list[Event]) -> None:
     written = Trace(path)
     for event in values:
         written.append(event)
     assert sum(1 for _ in written.events) == len(values)
     written.close()
+
+
+def keep_all(path: Path, values: list[Event]) -> None:
+    kept = Trace()
+    for event in values:
+        kept.append(event)
+    assert sum(isinstance(event, CallAnswered) for event in kept.events) == len(values) // 2
 
 
 def read_all(path: Path, values: list[Event]) -> None:
@@ -110,12 +131,12 @@ def repeat_all(path: Path, values: list[Event]) -> None:
     repeated.close()
 
 
-@pytest.mark.parametrize("use", [write_all, read_all, repeat_all])
+@pytest.mark.parametrize("use", [write_all, keep_all, read_all, repeat_all])
 def test_a_long_trace_takes_little_memory(use: Callable[[Path, list[Event]], None], tmp_path: Path) -> None:
     """Held whole, these events take ten times the room of their text."""
     path, one = tmp_path / "trace.jsonl", called(1, ROWS)
     values: list[Event] = [started(), *one * 1_000]
-    if use is not write_all:
+    if use is not write_all:  # it makes the file itself
         write(tmp_path, *values)
     tracemalloc.start()
     try:
@@ -148,6 +169,20 @@ def test_events_can_be_read_after_the_trace_is_closed_while_another_episode_has_
     other = Trace.resume(tmp_path / "trace.jsonl")
     assert written.events == other.recording
     other.close()
+
+
+def test_a_temporary_file_is_closed_with_its_trace() -> None:
+    trace = Trace()
+    for event in events(20):
+        trace.append(event)
+    part = trace.events[3:]
+    file = trace._stored[0].file._file
+    del trace
+    gc.collect()
+    assert isinstance(part[1], CallAnswered) and not file.closed
+    del part
+    gc.collect()
+    assert file.closed
 
 
 @pytest.mark.parametrize("calls", [2, 20])
