@@ -26,10 +26,12 @@ LIMITS = words_of(
     nothing of off on once one only or other others out over per plus previous same she some somebody someone
     something than that their them then there these they this those to today tomorrow twice under unless until
     up us via we what whatever when where which who whom whose with without yesterday you
-    asap urgent urgently monday tuesday wednesday thursday friday saturday sunday tonight
     """
 )
 """Words that say more about a goal than a value does: one in a value's place makes it another goal."""
+
+_NO_NAMES = words_of("asap urgent urgently monday tuesday wednesday thursday friday saturday sunday tonight")
+"""Words with a capital that name nothing that a plan is about."""
 
 
 _FUNCTION_WORDS = LIMITS | words_of(
@@ -74,12 +76,7 @@ def _find_date(value: str, tokens: Sequence[Token]) -> Iterator[Sequence[Token]]
     for i in range(len(tokens)):
         for size in range(6, 0, -1):
             words = tokens[i : i + size]
-            if (
-                i >= end
-                and len(words) == size
-                and words[-1].text not in MARKS
-                and _read_date(_spelled(words)) == value
-            ):
+            if i >= end and len(words) == size and words[-1].text not in MARKS and _read_date(_spelled(words)) == value:
                 end = i + size
                 yield words
                 break
@@ -141,6 +138,10 @@ def leaves_values(plan: str, parameters: Sequence[SkillParameter]) -> bool:
         places.setdefault(word, []).append(i)
     for p in parameters:
         for value in p.value if isinstance(p.value, list) else [p.value]:
+            if isinstance(value, str) and re.fullmatch(r"\w+(?:[^\w\s]\w+)+", value):  # its signs tell it from names
+                if value in rest:
+                    return True
+                continue
             own = [] if isinstance(value, int | float) else re.findall(r"\w+", value)
             if any(own == words[i : i + len(own)] for i in (places.get(own[0], []) if own else [])):
                 return True
@@ -298,20 +299,22 @@ def _read_value(own: SkillParameterValue, span: Sequence[Token], goal: str) -> S
         return own
     if is_path(own):
         slash = "/" * own.endswith("/")
-        fits = is_path(text) and not text.endswith("/") and text[0] == own[0] and _sort(text + slash) == _sort(own)
+        fits = (
+            is_path(text) and not text.endswith("/") and text[0] == own[0] and _sort(text + slash)[0] == _sort(own)[0]
+        )
         return text + slash if fits else None
     if "\n" in text or _belongs_to_more(goal, span[0]):
         return None
     quoted = _read_quoted(span, goal)
-    if not quoted and not _is_name(own, span, goal):
+    if not quoted and text != own and not _is_name(own, span, goal):
         return None
     text = quoted or text
     return text if text.strip() and _sort(text) == _sort(own) else None
 
 
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_UNITS = "one two three four five six seven eight nine".split()
-_TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_UNITS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+_TEENS = ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
 NUMBER_WORDS = {word: number for number, word in enumerate([*_UNITS, *_TEENS], 1) if number > 1}
 NUMBER_WORDS |= {word: 10 * number for number, word in enumerate(_TENS, 2)}
 NUMBER_WORDS |= {f"{ten}-{unit}": NUMBER_WORDS[ten] + i for ten in _TENS for i, unit in enumerate(_UNITS, 1)}
@@ -367,7 +370,7 @@ def _says_more(word: str, own: str) -> bool:
     """Whether a word is one that limits, has one in it (not-apples), or joins two as the plan's own does not (a/b)."""
     inner = re.findall(r"\w+", word.casefold())
     joins = set(re.findall(r"[^\w-]", word)) - set(own)
-    return not LIMITS.isdisjoint([word.casefold(), *inner]) or bool(joins)
+    return not LIMITS.isdisjoint([word.casefold(), *inner]) or word.casefold() in _NO_NAMES or bool(joins)
 
 
 def _belongs_to_more(goal: str, first: Token) -> bool:

@@ -1,4 +1,4 @@
-"""The words of a goal: without marks, articles and courtesies, capitals and plurals, and which stand for one another."""
+"""The words of a goal: without marks, articles, courtesies, capitals and plurals, and which are interchangeable."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Final, NamedTuple, TypeAlias
 
 PLACE_MARK: Final = "\ue000"  # a private character: the place of a parameter in a phrase
 
-_TOKEN = re.compile(r"\"[^\"]*\"|“[^“”]*”|(?<![^\s(])\.\w{1,20}\b|\w+(?:[-@./:'’+&]\w+)*|[^\w\s]")
+_TOKEN = re.compile(
+    r"\"[^\"]*\"|“[^“”]*”|(?<![^\s(])\.\w{1,20}\b|\w+(?:(?:[-@./:'’+&]|(?<=[^\W\d]),(?=[^\W\d]))\w+)*|[^\w\s]"
+)
 _PATH_PIECE = re.compile(r"/|[^/]+")
 
 
@@ -25,8 +27,8 @@ MARKS: Final = frozenset(".,;:!?'‘’")
 _OPENINGS = (
     "could you, can you, would you, will you, could someone, can someone, could somebody, can somebody, i want to, "
     "i want you to, i need to, i need you to, i would like to, i would like you to, i'd like to, i'd like you to, "
-    "we need to, we want to, we would like to, we'd like to, would you mind, would you be so kind as to, be so kind as to, let's, "
-    "let us, go ahead and, make sure to, hi, hello, hey, hi there, hello there, good morning, thanks, thank you, thx"
+    "we need to, we want to, we would like to, we'd like to, would you mind, would you be so kind as to, be so kind as to, "
+    "let's, let us, go ahead and, make sure to, hi, hello, hey, hi there, hello there, good morning, thanks, thank you, thx"
 )
 _CLOSINGS = (
     "thanks, thank you, thx, many thanks, thanks a lot, thank you very much, thank you so much, thanks in advance, "
@@ -102,8 +104,11 @@ def _plain(token: Token) -> str:
 def stem(word: str) -> str:
     """The word without capitals, possessive and plural."""
     word = word.casefold().replace("’", "'").removesuffix("'s")
-    plural = len(word) > 3 and word.isalpha() and word.endswith("s") and not word.endswith(("ss", "us", "is"))
-    return word[:-1] if plural else word
+    if not (len(word) > 3 and word.isalpha() and word.endswith("s")) or word.endswith(("ss", "us", "is")):
+        return word
+    if len(word) > 4 and word.endswith("ies"):
+        return f"{word[:-3]}y"
+    return word[:-2] if word.endswith(("ches", "shes", "xes", "sses")) else word[:-1]
 
 
 def interchangeable(groups: Iterable[Sequence[str]]) -> dict[tuple[str, ...], str]:

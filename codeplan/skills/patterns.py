@@ -8,7 +8,7 @@ a regular expression, and is matched in time that its length times the goal's bo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from codeplan.skills.goal_words import PLACE_MARK, Same, meaningful, split_parts, without_marks
@@ -113,6 +113,22 @@ def _items(text: str, same: Same, *, whole: bool) -> Pattern:
     marked = PLACE.sub(f" {PLACE_MARK} ", text.replace(PLACE_MARK, ""))
     parts = split_parts(meaningful(marked) if whole else without_marks(marked), same)
     return tuple(Place(next(names)) if p.tokens[0].text == PLACE_MARK else p.word for p in parts)
+
+
+def without_words(pattern: Pattern, words: Collection[str]) -> Pattern | None:
+    """The pattern without those alternatives that have one of these words; None if it has one itself."""
+    kept: list[str | Place | Choice] = []
+    for node in pattern:
+        if isinstance(node, Choice):
+            ways = tuple(way for each in node.ways if (way := without_words(each, words)) is not None)
+            if not ways:
+                return None
+            kept.append(Choice(ways))
+        elif node in words:
+            return None
+        else:
+            kept.append(node)
+    return tuple(kept)
 
 
 def flatten(pattern: Pattern) -> Iterator[str | Place]:

@@ -31,6 +31,7 @@ from codeplan.skills.goal_values import (
     read_values,
 )
 from codeplan.skills.goal_words import (
+    Same,
     asks_for_facts,
     find_joined,
     find_joints,
@@ -64,6 +65,7 @@ from codeplan.skills.patterns import (
     match_frame,
     match_whole,
     read_pattern,
+    without_words,
 )
 from codeplan.skills.skill import MAX_PATTERN, MAX_PATTERNS, MAX_THINGS, GoalPieces, Skill
 
@@ -71,6 +73,8 @@ MAX_PHRASES: Final = 60
 MAX_WORD_GROUPS: Final = 60
 MAX_GROUP: Final = 20
 MAX_WORD: Final = 60
+MAX_PIECES: Final = 40_000
+"""Characters that all pieces of a skill may have together."""
 
 Phrase: TypeAlias = Annotated[str, msgspec.Meta(max_length=MAX_GOAL)]
 _Word = Annotated[str, msgspec.Meta(max_length=MAX_WORD)]
@@ -88,7 +92,13 @@ _CONDITIONS = words_of(
 
 
 _DENIALS = words_of("if unless except without not never no none nobody nothing neither nor either or") | {
-    "don't", "doesn't", "won't", "can't", "cannot", "isn't", "shouldn't"
+    "don't",
+    "doesn't",
+    "won't",
+    "can't",
+    "cannot",
+    "isn't",
+    "shouldn't",
 }
 """Words that no alternative and no piece has: among others they would turn goals into their opposite."""
 
@@ -168,16 +178,15 @@ class _Grammar(NamedTuple):
 def _grammar(plan: str, said: tuple[str, ...], words: tuple[tuple[str, ...], ...], pieces: GoalPieces) -> _Grammar:
     """The grammar of a skill, with what is usable of its phrases and pieces, which a stranger may have written."""
     skill = Skill("", "", plan, parameters=tuple(p.name for p in read_parameters(plan).parameters))
-    same = interchangeable(words)
-    phrases = (read_pattern(phrase, same, whole=True) for phrase in valid_phrases(skill, [own_phrase(skill), *said]))
-    known_pieces = valid_pieces(skill, pieces)
-    does = [[p for way in ways if (p := read_pattern(way, same, whole=False))] for ways in known_pieces.does]
-    has = [p for way in known_pieces.has if (p := read_pattern(way, same, whole=False))]
-    sentences = tuple(p for p in phrases if p)
-    every = itertools.chain(sentences, *does, has)
+    same, names = interchangeable(words), _names(skill)
+    sentences = [_read_phrase(phrase, same, names) for phrase in valid_phrases(skill, [own_phrase(skill), *said])]
+    usable = valid_pieces(skill, pieces)
+    does = [[_read_piece(way, same, names) or () for way in ways] for ways in usable.does]
+    has = [_read_piece(way, same, names) or () for way in usable.has]
+    other = [p for way in usable.other if (p := read_pattern(way, same, whole=True))]
+    every = itertools.chain(*does, has, (s for s in sentences if s))
     known = frozenset(item for pattern in every for item in flatten(pattern) if isinstance(item, str))
-    other = tuple(p for way in known_pieces.other if (p := read_pattern(way, same, whole=True)))
-    return _Grammar(sentences, make_frame(does, has), other, same, known)
+    return _Grammar(tuple(s for s in sentences if s), make_frame(does, has), tuple(other), same, known)
 
 
 def shares_words(skill: Skill, goal: str) -> bool:
@@ -260,36 +269,44 @@ def valid_phrases(skill: Skill, phrases: Iterable[str]) -> tuple[str, ...]:
 
     Without alternatives, no two parameters stand side by side, unless one of them is a number, and the other is not.
     """
-    block = read_parameters(skill.plan)
-    known = _Names(
-        frozenset(skill.parameters),
-        frozenset(free_parameters(block)),
-        frozenset(p.name for p in block.parameters if isinstance(p.value, int | float)),
-    )
-    denials = _DENIALS - {stem(word) for word in _words(skill)}
+    names = _names(skill)
     tidy = (" ".join(phrase.split()) for phrase in phrases)
-    return tuple(dict.fromkeys(p for p in tidy if _is_phrase(p, known, denials)))[:MAX_PHRASES]
+    return tuple(dict.fromkeys(p for p in tidy if _read_phrase(p, {}, names)))[:MAX_PHRASES]
 
 
 class _Names(NamedTuple):
-    """The names of a skill's parameters: all, those that a phrase must have, and those of numbers."""
+    """The names of a skill's parameters: all, those that a phrase must have, and those of numbers. ``denials`` are the
+    words that no alternative may have.
+    """
 
     every: frozenset[str]
     free: frozenset[str]
     numbers: frozenset[str]
+    denials: frozenset[str]
 
 
-def _is_phrase(phrase: str, names: _Names, denials: Collection[str]) -> bool:
-    pattern = read_pattern(phrase, {}, whole=True) if len(phrase) <= MAX_GOAL else None
+def _names(skill: Skill) -> _Names:
+    block = read_parameters(skill.plan)
+    return _Names(
+        frozenset(skill.parameters),
+        frozenset(free_parameters(block)),
+        frozenset(p.name for p in block.parameters if isinstance(p.value, int | float)),
+        _DENIALS - {stem(t.text) for t in tokenize(block.goal)},
+    )
+
+
+def _read_phrase(phrase: str, same: Same, names: _Names) -> Pattern | None:
+    """A whole sentence as a pattern; None if it is none."""
+    pattern = read_pattern(phrase, same, whole=True) if len(phrase) <= MAX_GOAL else None
     if not pattern or not count_words(pattern):
-        return False
+        return None
     places = PLACE.findall(phrase)
     if not names.free.issubset(places) or not names.every.issuperset(places):
-        return False
+        return None
     if has_choice(pattern):
-        return denials.isdisjoint(flatten(pattern))
+        return without_words(pattern, names.denials)
     pairs = [(a, b) for a, b in itertools.pairwise(pattern) if isinstance(a, Place) and isinstance(b, Place)]
-    return all((a.name in names.numbers) != (b.name in names.numbers) for a, b in pairs)
+    return pattern if all((a.name in names.numbers) != (b.name in names.numbers) for a, b in pairs) else None
 
 
 def valid_pieces(skill: Skill, pieces: GoalPieces) -> GoalPieces:
@@ -297,21 +314,34 @@ def valid_pieces(skill: Skill, pieces: GoalPieces) -> GoalPieces:
 
     A way to say a thing has a word of its own in each of its alternatives; a way to give a value has the value.
     """
-    denials = _DENIALS - {stem(word) for word in _words(skill)}
-    known = set(skill.parameters)
-
-    def is_usable(piece: str) -> bool:
-        pattern = read_pattern(piece, {}, whole=False) if len(piece) <= MAX_PATTERN else None
-        return bool(pattern) and known.issuperset(PLACE.findall(piece)) and denials.isdisjoint(flatten(pattern or ()))
+    names, room = _names(skill), _Room(MAX_PIECES)
 
     def says_a_thing(piece: str) -> bool:
-        return is_usable(piece) and count_words(read_pattern(piece, {}, whole=False) or ()) > 0
+        return count_words(_read_piece(piece, {}, names) or ()) > 0 and room.take(piece)
 
-    ways = tuple(tuple(dict.fromkeys(filter(says_a_thing, group)))[:MAX_PATTERNS] for group in pieces.does)
-    values = tuple(dict.fromkeys(p for p in pieces.has if PLACE.search(p) and is_usable(p)))[:MAX_PATTERNS]
-    other = tuple(p for p in pieces.other if len(p) <= MAX_PATTERN)[:MAX_PATTERNS]
-    return GoalPieces(ways, values, other) if ways and all(ways) and len(ways) <= MAX_THINGS else GoalPieces()
+    def gives_a_value(piece: str) -> bool:
+        return bool(PLACE.search(piece) and _read_piece(piece, {}, names)) and room.take(piece)
+
+    does = tuple(tuple(dict.fromkeys(filter(says_a_thing, ways)))[:MAX_PATTERNS] for ways in pieces.does)
+    has = tuple(dict.fromkeys(filter(gives_a_value, pieces.has)))[:MAX_PATTERNS]
+    other = tuple(p for p in pieces.other if len(p) <= MAX_PATTERN and room.take(p))[:MAX_PATTERNS]
+    return GoalPieces(does, has, other) if does and all(does) and len(does) <= MAX_THINGS else GoalPieces()
 
 
-def _words(skill: Skill) -> Collection[str]:
-    return [t.text for t in tokenize(read_parameters(skill.plan).goal)]
+class _Room:
+    """Room for so many characters."""
+
+    def __init__(self, characters: int) -> None:
+        self._left = characters
+
+    def take(self, text: str) -> bool:
+        self._left -= len(text)
+        return self._left >= 0
+
+
+def _read_piece(piece: str, same: Same, names: _Names) -> Pattern | None:
+    """A piece of a goal as a pattern; None if it is none."""
+    pattern = read_pattern(piece, same, whole=False) if len(piece) <= MAX_PATTERN else None
+    if not pattern or not names.every.issuperset(PLACE.findall(piece)):
+        return None
+    return without_words(pattern, names.denials)

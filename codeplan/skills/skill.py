@@ -31,7 +31,7 @@ class SkillOrigin(Value, frozen=True):
     run: str = ""
 
 
-MAX_PATTERN: Final = 300
+MAX_PATTERN: Final = 600
 MAX_PATTERNS: Final = 40
 MAX_THINGS: Final = 6
 
@@ -58,8 +58,9 @@ class Skill(Value, frozen=True):
     ``version`` counts from 1 and grows with each change of the plan; evidence counts for one version. ``pinned`` keeps
     curation from changing its status. ``score`` is how well it fits the task it was found for (higher is better), 0
     outside a search. ``tools`` are the user's tools that the plan needs, as they were when it solved its task. ``said``
-    are other phrases for its goal, with parameters' names in braces; ``words`` are groups of words that mean the same
-    in them (``skills.phrases``); ``pieces`` say it in pieces. ``answers`` are the shapes of what tools answered to the plan when it was proven.
+    are other phrases for its goal, with parameters' names in braces, ``words`` are groups of words that mean the same
+    in them, and ``pieces`` say it in pieces (``skills.phrases``). ``answers`` are the shapes of what tools answered to
+    the plan when it was proven.
     """
 
     name: str
